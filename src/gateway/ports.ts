@@ -1,0 +1,111 @@
+import type {
+  ErrorMessage,
+  Message,
+  NotificationMessage,
+  RequestId,
+  RequestMessage,
+  ResponseMessage,
+  Revision,
+} from "../wire/message.ts";
+
+// ---------------------------------------------------------------------------------------------------------------
+// Transport, client side: how a client reaches the gateway.
+
+/** What is known of a client connection before its first message. Nothing in here was chosen by the model. */
+export type ConnectionFacts = {
+  readonly transport: "stdio" | "http";
+  /** Name of the upstream this endpoint serves, or undefined for the merged endpoint. */
+  readonly server: string | undefined;
+  /** Authenticated user or service; on this machine `os:UID`. */
+  readonly principal: string;
+  /** Client process behind a stdio shim: pid and start time. */
+  readonly process?: { readonly pid: number; readonly startedAt: string };
+  /** Run token from a run URL or a bearer token, not yet checked. */
+  readonly runToken?: string;
+  /** Legacy session id that this transport minted. */
+  readonly sessionId?: string;
+  /** Revision announced outside the messages (`MCP-Protocol-Version` header), if any. */
+  readonly announcedRevision?: string;
+  /** Request headers that an upstream in `static` or `same-origin` mode may need; never logged. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly workingDirectory?: string;
+};
+
+/** One request of a client, with the way back to it. */
+export interface Exchange {
+  readonly request: RequestMessage;
+  /** Sends a notification or a server request that belongs to this exchange (same SSE stream over HTTP). */
+  send(message: RequestMessage | NotificationMessage): void;
+  /** Answers, once; a second answer is ignored. */
+  respond(message: ResponseMessage | ErrorMessage): void;
+  /** Calls back once if the client gives up before the answer (connection closed). */
+  onAbandoned(listener: () => void): void;
+}
+
+/** A conversation with one client. In the modern era over HTTP it lives for a single POST. */
+export interface ClientConnection {
+  readonly facts: ConnectionFacts;
+  /** Sends something that belongs to no exchange (stdio: the stream; legacy HTTP: the GET stream, with resumption). */
+  send(message: RequestMessage | NotificationMessage): void;
+  /** Resolves when buffered output fell below the cap; undefined when it is below now. */
+  drained(): Promise<void> | undefined;
+  close(reason: string): void;
+}
+
+/** What the gateway does with a client's messages; made by `Accept` for each new connection. */
+export interface ClientHandler {
+  request(exchange: Exchange): void;
+  message(message: NotificationMessage | ResponseMessage | ErrorMessage): void;
+  closed(reason: string): void;
+}
+
+export type Accept = (connection: ClientConnection) => ClientHandler;
+
+// ---------------------------------------------------------------------------------------------------------------
+// Transport, server side: how the gateway reaches a server.
+
+/** Receives what a server sends. `relatedTo` names our request whose stream carried the message, where known. */
+export interface UpstreamHandler {
+  message(message: Message, relatedTo?: RequestId): void;
+  /** The connection ended; requests without an answer have an unknown outcome. */
+  closed(reason: string): void;
+}
+
+export interface UpstreamConnection {
+  /** Sends any message; the answer to a request comes through `UpstreamHandler.message`. */
+  send(message: Message): void;
+  /** Gives up one request: closes its stream over HTTP (stdio needs a `notifications/cancelled` message as well). */
+  abandon(id: RequestId): void;
+  /** Tells the transport the negotiated revision, so that it sets headers and opens streams accordingly. */
+  negotiated(revision: Revision): void;
+  /** Resolves when buffered output fell below the cap; undefined when it is below now. */
+  drained(): Promise<void> | undefined;
+  /** Stops and resumes reading from the server: back-pressure when the client is slow. */
+  pause(): void;
+  resume(): void;
+  /** Ends the connection; a local server's whole process group ends with it. */
+  close(): Promise<void>;
+}
+
+/** How to reach one server: a command of this machine or a URL. */
+export type ServerTarget =
+  | {
+      readonly kind: "stdio";
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+      readonly workingDirectory: string;
+      readonly umask?: number;
+    }
+  | {
+      readonly kind: "http";
+      readonly url: string;
+      /** `auto` tries Streamable HTTP first, then legacy HTTP+SSE. */
+      readonly flavour: "auto" | "streamable" | "sse";
+      readonly headers: Readonly<Record<string, string>>;
+    };
+
+/** Opens a connection; start-up failure arrives as `handler.closed`. */
+export interface Connector {
+  connect(target: ServerTarget, handler: UpstreamHandler): UpstreamConnection;
+}

@@ -1,0 +1,24 @@
+import { defineConfig } from "vitest/config";
+
+// Tests that pass on an old Node prove nothing about the Node that users run.
+if (Number(process.versions.node.split(".")[0]) < 24) {
+  throw new Error(
+    `Sluicegate needs Node 24 or newer, this is ${process.versions.node}: run "npm rebuild node", then "npm test".`,
+  );
+}
+
+export default defineConfig({
+  test: {
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    exclude: ["node_modules/**", "dist/**"],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    pool: "forks",
+    maxWorkers: 2,
+    coverage: {
+      provider: "v8",
+      include: ["src/{core,wire,policy,proof,mechanisms}/**/*.ts"],
+      exclude: ["**/*.test.ts", "**/*.d.ts"],
+    },
+  },
+});
