@@ -23,7 +23,8 @@ export function isArray(value: Json | undefined): value is readonly Json[] {
 
 /** Own property of an object, else undefined: a message cannot reach `Object.prototype` through a name. */
 export function member(value: Json | undefined, name: string): Json | undefined {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
+  return (value as JsonObject)[name]; // narrowed above; the compiler keeps RawNumber in the union
 }
 
 export function stringMember(value: Json | undefined, name: string): string | undefined {

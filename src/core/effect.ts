@@ -1,0 +1,68 @@
+/**
+ * What a call does to the world (the paper's `capabilities`), as dotted paths such as `write.external.send`.
+ *
+ * An effect has a base (`read`, `write`, `execute`), a reach (`local`, `external`) and at most one kind of action. A
+ * shorter path is a prefix that matches every longer one. What a tool does may be uncertain: `must` is done for sure,
+ * `may` is all it could do. Restrictions look at `may`, permissions at `must`.
+ */
+export type Effect = string & { readonly effectBrand?: never };
+
+export type EffectRange = { readonly must: readonly Effect[]; readonly may: readonly Effect[] };
+
+export type EffectFlags = { readonly irreversible: boolean; readonly openWorld: boolean };
+
+export const effectBases = ["read", "write", "execute"] as const;
+export const effectReaches = ["local", "external"] as const;
+export const effectActions = [
+  "send",
+  "publish",
+  "delete",
+  "pay",
+  "grant",
+  "share",
+  "schedule",
+  "webhook",
+  "credential",
+  "config",
+  "actuate",
+] as const;
+
+/** Everything a tool could do of which nothing is known. */
+export const everyEffect: readonly Effect[] = effectBases.flatMap((base) =>
+  effectReaches.flatMap((reach) => [
+    `${base}.${reach}`,
+    ...effectActions.map((action) => `${base}.${reach}.${action}`),
+  ]),
+);
+
+/** True iff the text is an effect path or a prefix of one. */
+export function isEffect(text: string): boolean {
+  const parts = text.split(".");
+  const has = (list: readonly string[], part: string | undefined): boolean => part === undefined || list.includes(part);
+  return (
+    parts.length >= 1 &&
+    parts.length <= 3 &&
+    parts[0] !== "" &&
+    has(effectBases, parts[0]) &&
+    has(effectReaches, parts[1]) &&
+    has(effectActions, parts[2])
+  );
+}
+
+/**
+ * True iff the pattern, a path or a prefix, covers the effect. An effect that is itself only a prefix ("write") could
+ * be any of its longer forms, so as a `may` effect it is covered by every pattern that it is a prefix of.
+ */
+export function covers(pattern: Effect, effect: Effect): boolean {
+  return effect === pattern || effect.startsWith(`${pattern}.`);
+}
+
+/** Some effect of the list is, or could be refined to, one that the pattern covers. */
+export function mayCover(pattern: Effect, effects: readonly Effect[]): boolean {
+  return effects.some((effect) => covers(pattern, effect) || covers(effect, pattern));
+}
+
+/** Some effect of the list is surely covered by the pattern. */
+export function mustCover(pattern: Effect, effects: readonly Effect[]): boolean {
+  return effects.some((effect) => covers(pattern, effect));
+}

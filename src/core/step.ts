@@ -1,0 +1,185 @@
+/**
+ * The decision core: `step` decides one moment, `evolve` folds one event.
+ *
+ * Precedence, in this order:
+ *  1. a mechanism that throws denies;
+ *  2. a settled deny decides, whatever is still unknown;
+ *  3. open questions are asked;
+ *  4. the strictest opinion wins; reasons and obligations of all add up.
+ * A call is also judged as an entry of the list, so that what is hidden cannot be called. An answer that is
+ * unavailable is never looser than what its question states for that case.
+ */
+import type { Decision } from "./decision.ts";
+import type { RunEvent } from "./event.ts";
+import { questionsMax, reasonsMax } from "./limits.ts";
+import type { Engine, Judged, SealedMechanism } from "./mechanism.ts";
+import type { ArgumentLabel, CallMoment, CallOption, Moment } from "./moment.ts";
+import type { Answers, Opinion, Question, Reason, Settled } from "./opinion.ts";
+import { err, ok } from "./result.ts";
+import type { Result } from "./result.ts";
+import type { Run } from "./run.ts";
+import type { Verdict } from "./verdict.ts";
+import { atLeastAsStrict, stricter } from "./verdict.ts";
+
+export type Step =
+  | { readonly kind: "asking"; readonly questions: readonly Question[] }
+  | { readonly kind: "decided"; readonly decision: Decision };
+
+/** Decides a moment of a run, or says what must be known first. Pure and total. */
+export function step<Q>(engine: Engine<Q>, run: Run<Q>, moment: Moment, answers: Answers): Step {
+  const option = moment.kind === "call" ? optionOf(engine, run, moment) : { ok: true as const, value: undefined };
+  if (!option.ok) return decided([fault("core", option.error)], undefined);
+  const opinions: Settled[] = [];
+  const open: Question[] = [];
+  for (const judged of views(moment, option.value)) {
+    for (const mechanism of engine.mechanisms) {
+      const opinion = opinionOf(mechanism, judged, run, answers);
+      if (opinion.kind === "settled") opinions.push(opinion);
+      else open.push(...opinion.questions);
+    }
+  }
+  const denied = opinions.some((opinion) => opinion.verdict === "deny");
+  if (!denied && open.length > questionsMax) {
+    return decided([...opinions, fault("core", `more than ${questionsMax} open questions`)], option.value);
+  }
+  if (!denied && open.length > 0) return { kind: "asking", questions: distinct(open) };
+  return decided(opinions, option.value);
+}
+
+/** Folds one event into a run. An event that is no move of the model is an error: the caller must deny (R3). */
+export function evolve<Q>(engine: Engine<Q>, run: Run<Q>, event: RunEvent): Result<Run<Q>, string> {
+  const next = engine.model.next(run.q, event);
+  if (!next.ok) return next;
+  const moved: Run<Q> = { key: run.key, q: next.value, memories: run.memories };
+  const memories = new Map<string, unknown>();
+  for (const mechanism of engine.mechanisms) {
+    memories.set(mechanism.id, mechanism.remember(run.memories.get(mechanism.id), event, moved));
+  }
+  return ok({ ...moved, memories });
+}
+
+/** The moment itself, and for a call also the list entry: the same function decides both, so they cannot differ. */
+function views(moment: Moment, option: CallOption | undefined): readonly Judged[] {
+  if (moment.kind !== "call") return [{ moment, option }];
+  const entry: Moment = { kind: "expose", at: moment.at, contract: moment.contract };
+  return [
+    { moment: entry, option: undefined },
+    { moment, option },
+  ];
+}
+
+function optionOf<Q>(engine: Engine<Q>, run: Run<Q>, moment: CallMoment): Result<CallOption, string> {
+  try {
+    const labeller = engine.mechanisms.find((mechanism) => mechanism.labels);
+    const unknown = engine.model.unknownLabels(moment);
+    const known = labeller?.label(moment, run, run.memories.get(labeller.id)) ?? unknown;
+    // Every argument must have a label: one that the labeller forgot keeps the worst.
+    const labels = new Map<string, ArgumentLabel>(unknown);
+    for (const [pointer, label] of known) labels.set(pointer, label);
+    return ok({ class: engine.model.classify(moment), contract: moment.contract, arguments: labels });
+  } catch (thrown) {
+    return err(`the call could not be labelled: ${textOf(thrown)}`);
+  }
+}
+
+function opinionOf<Q>(mechanism: SealedMechanism<Q>, judged: Judged, run: Run<Q>, answers: Answers): Opinion {
+  let opinion: Opinion;
+  try {
+    opinion = mechanism.consider(judged, run, run.memories.get(mechanism.id), answers);
+  } catch (thrown) {
+    return fault(mechanism.id, textOf(thrown));
+  }
+  if (opinion.kind === "needs") {
+    const open = opinion.questions.filter((question) => !answers.has(question.key));
+    if (open.length > 0) return { kind: "needs", questions: open };
+    // It asks again for what was answered: it will not settle, so its questions count as unavailable.
+    return floors(mechanism.id, opinion.questions, () => true, { ...emptySettled });
+  }
+  const asked = [...answers.values()].filter((answer) => answer.question.mechanism === mechanism.id);
+  const unavailable = new Set(
+    asked.filter((answer) => answer.kind === "unavailable").map((answer) => answer.question.key),
+  );
+  return floors(
+    mechanism.id,
+    asked.map((answer) => answer.question),
+    (question) => unavailable.has(question.key),
+    opinion,
+  );
+}
+
+const emptySettled: Settled = { kind: "settled", verdict: "allow", reasons: [], obligations: [] };
+
+/** Raises an opinion to what its questions state for the case that they stay unanswered. */
+function floors(
+  id: string,
+  questions: readonly Question[],
+  missing: (question: Question) => boolean,
+  opinion: Settled,
+): Settled {
+  let raised = opinion;
+  for (const question of questions) {
+    const floor: Verdict =
+      question.mode === "advisory" ? question.without : missing(question) ? question.unavailable : "allow";
+    if (atLeastAsStrict(raised.verdict, floor)) continue;
+    const reason: Reason = {
+      mechanism: id,
+      code: "SG-ANSWER-UNAVAILABLE",
+      verdict: floor,
+      facts: { question: question.kind },
+    };
+    raised = { ...raised, verdict: stricter(raised.verdict, floor), reasons: [...raised.reasons, reason] };
+  }
+  return raised;
+}
+
+function fault(mechanism: string, detail: string): Settled {
+  const reason: Reason = { mechanism, code: "SG-INTERNAL", verdict: "deny", facts: { detail } };
+  return { kind: "settled", verdict: "deny", reasons: [reason], obligations: [] };
+}
+
+function decided(opinions: readonly Settled[], option: CallOption | undefined): Step {
+  let verdict: Verdict = "allow";
+  let unobserved: Verdict = "allow";
+  const reasons: Reason[] = [];
+  for (const opinion of opinions) {
+    verdict = stricter(verdict, opinion.verdict);
+    for (const reason of opinion.reasons) {
+      if (reason.verdict === "allow") continue;
+      unobserved = stricter(unobserved, reason.verdict);
+      if (!reasons.some((other) => sameReason(other, reason))) reasons.push(reason);
+    }
+  }
+  unobserved = stricter(unobserved, verdict);
+  const weight = (reason: Reason): number => (reason.observed === true ? 2 : reason.verdict === verdict ? 0 : 1);
+  reasons.sort((left, right) => weight(left) - weight(right) || order(left, right));
+  // Obligations hold together with the verdict, so they are kept even where another mechanism asks for more.
+  const obligations = opinions.flatMap((opinion) => opinion.obligations);
+  return {
+    kind: "decided",
+    decision: { verdict, unobserved, reasons: reasons.slice(0, reasonsMax), obligations, option },
+  };
+}
+
+/** Order of reasons must not depend on the order of mechanisms. */
+function order(left: Reason, right: Reason): number {
+  const leftText = reasonKey(left);
+  const rightText = reasonKey(right);
+  return leftText < rightText ? -1 : leftText > rightText ? 1 : 0;
+}
+
+function reasonKey(reason: Reason): string {
+  return `${reason.mechanism} ${reason.code} ${reason.rule ?? ""} ${JSON.stringify(reason.facts)}`;
+}
+
+function sameReason(left: Reason, right: Reason): boolean {
+  return left.verdict === right.verdict && reasonKey(left) === reasonKey(right) && left.observed === right.observed;
+}
+
+function distinct(questions: readonly Question[]): readonly Question[] {
+  const byKey = new Map(questions.map((question) => [question.key, question]));
+  return [...byKey.keys()].sort().flatMap((key) => byKey.get(key) ?? []);
+}
+
+function textOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : "unknown fault";
+}
