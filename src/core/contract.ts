@@ -28,6 +28,8 @@ export type ArgumentContract = {
   readonly role: Role;
   /** Whether somebody besides the run's person can see the argument. */
   readonly sink: boolean;
+  /** Who can see it, as bits: bit i = group i of the lattice; 0 where it is no sink. */
+  readonly audience: number;
   /** Restrictions that a value sent here must not carry: (bound, audience) compiled by `forbiddenAt`. */
   readonly forbidden: Label;
   /** Values that the pinned schema itself offers (`enum`, `const`, `default`): derivable without any text. */

@@ -31,6 +31,8 @@ export type CallMoment = {
   readonly method: string;
   readonly contract: ToolContract;
   readonly arguments: JsonObject;
+  /** Absolute paths or file URIs of the client's roots and its working directory: what "inside the workspace" means. */
+  readonly workspace: readonly string[];
   /** Digest of server, tool and canonical arguments: what a consent is bound to. */
   readonly digest: string;
 };

@@ -71,11 +71,10 @@ function views(moment: Moment, option: CallOption | undefined): readonly Judged[
 function optionOf<Q>(engine: Engine<Q>, run: Run<Q>, moment: CallMoment): Result<CallOption, string> {
   try {
     const labeller = engine.mechanisms.find((mechanism) => mechanism.labels);
-    const unknown = engine.model.unknownLabels(moment);
-    const known = labeller?.label(moment, run, run.memories.get(labeller.id)) ?? unknown;
+    const known = labeller?.label(moment, run, run.memories.get(labeller.id)) ?? new Map<string, ArgumentLabel>();
     // Every argument must have a label: one that the labeller forgot keeps the worst.
-    const labels = new Map<string, ArgumentLabel>(unknown);
-    for (const [pointer, label] of known) labels.set(pointer, label);
+    const complete = Object.keys(moment.arguments).every((name) => known.has(name));
+    const labels = complete ? known : new Map([...engine.model.unknownLabels(moment), ...known]);
     return ok({ class: engine.model.classify(moment), contract: moment.contract, arguments: labels });
   } catch (thrown) {
     return err(`the call could not be labelled: ${textOf(thrown)}`);

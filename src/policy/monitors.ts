@@ -1,0 +1,177 @@
+/**
+ * Temporal rules as automata of a few bits, over any Boolean algebra (formal.md 4.3).
+ *
+ * What restricts (arming, counting, debts) happens at dispatch, what unlocks (success, discharge) at settlement, so
+ * that calls which overlap see the stricter of the two worlds. One automaton follows one key; time enters as a tick
+ * outside of this file, which may take a permission away or end a lock.
+ */
+import type { Vector } from "./algebra.ts";
+import { some } from "./algebra.ts";
+import type { Ir, Temporal, Tier } from "./ir.ts";
+import type { Context, Move, Surroundings } from "./patterns.ts";
+import { matches } from "./patterns.ts";
+
+/** One automaton of the policy: a temporal rule, or the sequence part of a hazard. */
+export type Slot = {
+  readonly id: string;
+  readonly temporal: Temporal;
+  readonly owner: "rule" | "hazard";
+  readonly tier: Tier;
+};
+
+/** All automata in a fixed order: rules first, then hazards. The index is the automaton's place in every state. */
+export function slotsOf(ir: Ir): readonly Slot[] {
+  const slots: Slot[] = [];
+  for (const rule of ir.rules) {
+    if (rule.kind === "temporal") slots.push({ id: rule.id, temporal: rule.temporal, owner: "rule", tier: rule.tier });
+  }
+  for (const hazard of ir.hazards) {
+    if (hazard.kind !== "sequence") continue;
+    const { after, never, withinMs } = hazard;
+    const temporal: Temporal = { kind: "absence", after, never, ...(withinMs === undefined ? {} : { withinMs }) };
+    slots.push({ id: hazard.id, temporal, owner: "hazard", tier: "block" });
+  }
+  return slots;
+}
+
+/** Bits of an automaton. Counters are thermometers: bit i = "at least i+1". */
+export function monitorWidth(temporal: Temporal): number {
+  switch (temporal.kind) {
+    case "gate":
+    case "absence":
+    case "immediately":
+    case "by-end":
+      return 1;
+    case "at-most":
+      return temporal.count;
+    case "owed":
+      return 1 + Math.max(0, (temporal.within ?? 1) - 1);
+    case "budget":
+    case "inject":
+      return 0;
+  }
+}
+
+const bit = <B>(context: Context<B>, bits: Vector<B>, index: number): B =>
+  bits[index] ?? context.algebra.constant(false);
+
+/** The automaton refuses (or asks about) this dispatch. `fits` is what a budget's exact sum says at run time. */
+export function monitorFires<B>(
+  context: Context<B>,
+  temporal: Temporal,
+  bits: Vector<B>,
+  scene: { readonly move: Move<B>; readonly around: Surroundings<B>; readonly fits: B },
+): B {
+  const { algebra } = context;
+  const { move, around } = scene;
+  const restricts = (pattern: Parameters<typeof matches>[1]): B => matches(context, pattern, "restrict", move, around);
+  switch (temporal.kind) {
+    case "gate":
+    case "immediately":
+      return algebra.and(restricts(temporal.before), algebra.not(bit(context, bits, 0)));
+    case "absence":
+      return algebra.and(restricts(temporal.never), bit(context, bits, 0));
+    case "at-most":
+      return algebra.and(restricts(temporal.of), bit(context, bits, temporal.count - 1));
+    case "budget":
+      return algebra.and(restricts(temporal.of), algebra.not(scene.fits));
+    case "owed": {
+      const exempt = matches(context, temporal.owe, "permit", move, around);
+      const other = algebra.and(algebra.constant(move.contract.consequential), algebra.not(exempt));
+      const used = temporal.within === undefined ? algebra.constant(false) : lastUsed(context, temporal.within, bits);
+      const sink = temporal.before === undefined ? algebra.constant(false) : restricts(temporal.before);
+      return algebra.and(bit(context, bits, 0), algebra.and(other, algebra.or(used, sink)));
+    }
+    case "inject":
+    case "by-end":
+      return algebra.constant(false);
+  }
+}
+
+function lastUsed<B>(context: Context<B>, within: number, bits: Vector<B>): B {
+  return within <= 1 ? context.algebra.constant(true) : bit(context, bits, within - 1);
+}
+
+/** The automaton after a dispatch was permitted: it arms, counts, relocks, goes into debt. */
+export function monitorDispatched<B>(
+  context: Context<B>,
+  temporal: Temporal,
+  bits: Vector<B>,
+  scene: { readonly move: Move<B>; readonly around: Surroundings<B> },
+): Vector<B> {
+  const { algebra } = context;
+  const { move, around } = scene;
+  const restricts = (pattern: Parameters<typeof matches>[1]): B => matches(context, pattern, "restrict", move, around);
+  switch (temporal.kind) {
+    case "gate": {
+      if (temporal.relock === undefined) return bits;
+      return [algebra.and(bit(context, bits, 0), algebra.not(restricts(temporal.relock)))];
+    }
+    case "absence":
+      return [algebra.or(bit(context, bits, 0), restricts(temporal.after))];
+    case "by-end":
+      return [algebra.or(bit(context, bits, 0), restricts(temporal.after))];
+    case "immediately":
+      // Any other call comes in between; success of `need` sets it again when that call settles.
+      return [algebra.constant(false)];
+    case "at-most":
+      return counted(context, bits, restricts(temporal.of));
+    case "owed": {
+      const exempt = matches(context, temporal.owe, "permit", move, around);
+      const owed = bit(context, bits, 0);
+      const consequential = algebra.constant(move.contract.consequential);
+      const other = algebra.and(owed, algebra.and(consequential, algebra.not(exempt)));
+      return [algebra.or(owed, restricts(temporal.after)), ...counted(context, bits.slice(1), other)];
+    }
+    case "budget":
+    case "inject":
+      return bits;
+  }
+}
+
+/** A thermometer one higher where `hit` holds. */
+function counted<B>(context: Context<B>, bits: Vector<B>, hit: B): Vector<B> {
+  const { algebra } = context;
+  return bits.map((value, index) => {
+    const below = index === 0 ? algebra.constant(true) : bit(context, bits, index - 1);
+    return algebra.or(value, algebra.and(hit, below));
+  });
+}
+
+/** The automaton after a call has surely succeeded: it unlocks, or a debt is met. */
+export function monitorSucceeded<B>(
+  context: Context<B>,
+  temporal: Temporal,
+  bits: Vector<B>,
+  scene: { readonly move: Move<B>; readonly around: Surroundings<B> },
+): Vector<B> {
+  const { algebra } = context;
+  const permits = (pattern: Parameters<typeof matches>[1]): B =>
+    matches(context, pattern, "permit", scene.move, scene.around);
+  switch (temporal.kind) {
+    case "gate":
+    case "immediately":
+      return [algebra.or(bit(context, bits, 0), permits(temporal.need))];
+    case "absence": {
+      if (temporal.until === undefined) return bits;
+      return [algebra.and(bit(context, bits, 0), algebra.not(permits(temporal.until)))];
+    }
+    case "by-end":
+      return [algebra.and(bit(context, bits, 0), algebra.not(permits(temporal.by)))];
+    case "owed": {
+      const met = permits(temporal.owe);
+      return bits.map((value) => algebra.and(value, algebra.not(met)));
+    }
+    case "at-most":
+    case "budget":
+    case "inject":
+      return bits;
+  }
+}
+
+/** Something is still owed, for the end of a run. */
+export function monitorOwes<B>(context: Context<B>, temporal: Temporal, bits: Vector<B>): B {
+  const { algebra } = context;
+  const open = temporal.kind === "owed" || temporal.kind === "by-end";
+  return open ? some(algebra, [bit(context, bits, 0)]) : algebra.constant(false);
+}
