@@ -1,0 +1,143 @@
+/**
+ * One pass over the bytes of a message, before it is parsed, for what `JSON.parse` would hide: names that appear twice
+ * (it keeps the last), names that differ in case, NUL inside names, nesting, and numbers that it would round.
+ *
+ * The pass is exact on valid JSON in valid UTF-8 and merely harmless on anything else: the decoder and `JSON.parse`
+ * refuse the rest. It walks over bytes because that is several times faster than over characters; names
+ * are hashed while they are crossed and compared only within their own object.
+ */
+import type { WireLimits } from "./limits.ts";
+import { endOfName, repeatedName } from "./names.ts";
+import { isExactNumber, endOfNumber } from "./numbers.ts";
+import { region, type Region } from "./vocabulary.ts";
+import type { WireErrorKind } from "./wire-error.ts";
+
+/** `position` is the byte offset of the offence. */
+export type GuardVerdict =
+  | { readonly kind: "pass"; readonly inexactNumbers: boolean }
+  | { readonly kind: "refused"; readonly reason: WireErrorKind; readonly position: number };
+
+/** An object or array that is open at the current position. Frames are reused by depth, so a scan allocates little. */
+export type Frame = {
+  isObject: boolean;
+  region: Region;
+  /** Region for an object or array that is the value of the last name. */
+  childRegion: Region;
+  members: number;
+  /** Spans and folded hashes of the names so far: start, end, hash, start, end, hash ... up to `namesLength`. */
+  readonly names: number[];
+  namesLength: number;
+  exact: Set<string> | undefined;
+  folded: Set<string> | undefined;
+};
+
+const quote = 34;
+const comma = 44;
+const minus = 45;
+const backslash = 92;
+const openBracket = 91;
+const closeBracket = 93;
+const openBrace = 123;
+const closeBrace = 125;
+
+/**
+ * Scans one message or batch. Never throws; linear in the length of the bytes. `text` is the same message decoded, if
+ * the caller has it; it only makes the look at long numbers faster.
+ */
+export function guard(bytes: Uint8Array, limits: WireLimits, text?: string): GuardVerdict {
+  const ascii = text?.length === bytes.length ? text : undefined;
+  const frames: Frame[] = [];
+  let depth = 0;
+  let frame: Frame | undefined;
+  let expectName = false;
+  let inexactNumbers = false;
+  let index = 0;
+  const length = bytes.length;
+  while (index < length) {
+    const code = bytes[index] ?? 0;
+    if (code === quote) {
+      if (!expectName || frame === undefined) {
+        index = skipString(bytes, index + 1);
+        continue;
+      }
+      expectName = false;
+      const end = endOfName(bytes, index + 1);
+      const reason = repeatedName(bytes, index + 1, end, frame);
+      if (reason !== undefined) return { kind: "refused", reason, position: index };
+      index = end + 1;
+    } else if (code === comma) {
+      index += 1;
+      if (frame === undefined) continue;
+      frame.members += 1;
+      if (frame.members >= limits.listLengthMax) return { kind: "refused", reason: "list-too-long", position: index };
+      expectName = frame.isObject;
+    } else if (code === openBrace || code === openBracket) {
+      if (depth >= limits.depthMax) return { kind: "refused", reason: "too-deep", position: index };
+      frame = openFrame(frames, depth, code === openBrace);
+      expectName = frame.isObject;
+      depth += 1;
+      index += 1;
+    } else if (code === closeBrace || code === closeBracket) {
+      if (depth > 0) depth -= 1;
+      frame = depth === 0 ? undefined : frames[depth - 1];
+      expectName = false;
+      index += 1;
+    } else if (code === minus || (code >= 48 && code <= 57)) {
+      const end = endOfNumber(bytes, index);
+      if (!inexactNumbers && !isExactNumber(bytes, index, end, ascii)) inexactNumbers = true;
+      index = end;
+    } else {
+      index += 1;
+    }
+  }
+  return { kind: "pass", inexactNumbers };
+}
+
+/** Index after the closing quote; `start` is the first byte inside the string. */
+function skipString(bytes: Uint8Array, start: number): number {
+  const length = bytes.length;
+  let index = start;
+  while (index < length) {
+    const code = bytes[index];
+    if (code === quote) return index + 1;
+    index += code === backslash ? 2 : 1;
+  }
+  return length;
+}
+
+function openFrame(frames: Frame[], depth: number, isObject: boolean): Frame {
+  const own = ownRegion(isObject, depth === 0 ? undefined : frames[depth - 1]);
+  const used = frames[depth];
+  if (used !== undefined) {
+    used.isObject = isObject;
+    used.region = own;
+    used.childRegion = own;
+    used.members = 0;
+    used.namesLength = 0;
+    used.exact = undefined;
+    used.folded = undefined;
+    return used;
+  }
+  const made: Frame = {
+    isObject,
+    region: own,
+    childRegion: own,
+    members: 0,
+    names: [],
+    namesLength: 0,
+    exact: undefined,
+    folded: undefined,
+  };
+  frames.push(made);
+  return made;
+}
+
+function ownRegion(isObject: boolean, parent: Frame | undefined): Region {
+  if (parent === undefined) return region.envelope;
+  if (!parent.isObject) return parent.region;
+  const child = parent.childRegion;
+  // `content` of a result: an object is a user's filled form, a list holds the protocol's content blocks.
+  if (child === region.formOrBlocks) return isObject ? region.free : region.protocol;
+  // The elements of a list are never results or maps themselves.
+  return !isObject && child > region.meta ? region.protocol : child;
+}

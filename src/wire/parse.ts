@@ -1,0 +1,140 @@
+/**
+ * Bytes to message, strictly and once. Order: size, UTF-8, guard (names, depth, numbers), JSON, envelope.
+ *
+ * The guard runs before `JSON.parse`, so depth and list length are bounded before anything is built.
+ */
+import type { Json, JsonObject } from "../core/json.ts";
+import { isObject, member } from "../core/json.ts";
+import { err, ok, type Result } from "../core/result.ts";
+import { guard } from "./guard.ts";
+import type { WireLimits } from "./limits.ts";
+import type { ErrorMessage, Message, RequestId, Revision } from "./message.ts";
+import { recover } from "./recover.ts";
+import { wireError, type WireError, type WireErrorKind } from "./wire-error.ts";
+
+/**
+ * What one frame (a line, an HTTP body, an SSE event) holds. The entries of a batch are judged one by one, in order; a
+ * bad entry is refused alone, while a fault that makes readers disagree on the text refuses the whole frame.
+ */
+export type ParsedFrame =
+  | { readonly kind: "single"; readonly message: Message }
+  | { readonly kind: "batch"; readonly entries: readonly Result<Message, WireError>[] };
+
+/**
+ * Parses one frame. `revision` is the negotiated one, undefined before negotiation; it decides whether a batch may be.
+ * Expected failures are values; the function never throws on any bytes.
+ */
+export function parseMessage(
+  bytes: Uint8Array,
+  limits: WireLimits,
+  revision?: Revision,
+): Result<ParsedFrame, WireError> {
+  if (bytes.length > limits.messageBytesMax) return err(wireError("too-large"));
+  const text = decode(bytes);
+  if (text === undefined) return err(wireError("invalid-utf8", recover(bytes)));
+  const verdict = guard(bytes, limits, text);
+  if (verdict.kind === "refused") {
+    return err(wireError(verdict.reason, { ...recover(bytes), position: verdict.position }));
+  }
+  const value = parseJson(text, verdict.inexactNumbers);
+  if (value === undefined) return err(wireError("invalid-json", recover(bytes)));
+  if (Array.isArray(value)) return parseBatch(value, limits, revision);
+  const message = toMessage(value, limits);
+  if (!message.ok) return message;
+  // Raw bytes with a line break inside would end the line early on stdio and the `data:` field in an SSE stream.
+  const framed = !text.includes("\n") && !text.includes("\r");
+  return ok({ kind: "single", message: framed ? { ...message.value, raw: bytes } : message.value });
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    // The byte order mark stays in the text and is refused with it: not every reader skips it.
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseJson(text: string, inexactNumbers: boolean): Json | undefined {
+  try {
+    // Both casts: `JSON.parse` returns JSON by definition, and the reviver puts in nothing but `RawNumber`.
+    if (!inexactNumbers) return JSON.parse(text) as Json;
+    return JSON.parse(text, keepLexeme) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+function keepLexeme(_name: string, value: unknown, context: { source?: string }): unknown {
+  if (typeof value !== "number" || context.source === undefined || String(value) === context.source) return value;
+  return JSON.rawJSON(context.source);
+}
+
+function parseBatch(
+  values: readonly Json[],
+  limits: WireLimits,
+  revision: Revision | undefined,
+): Result<ParsedFrame, WireError> {
+  if (revision !== "2025-03-26") return err(wireError("batch-not-allowed"));
+  if (values.length === 0 || values.length > limits.batchLengthMax) return err(wireError("batch-length"));
+  return ok({ kind: "batch", entries: values.map((value) => toMessage(value, limits)) });
+}
+
+const envelopeNames = new Set(["jsonrpc", "id", "method", "params", "result", "error"]);
+const errorNames = new Set(["code", "message", "data"]);
+
+/** Reads the JSON-RPC envelope of one parsed value. */
+export function toMessage(value: Json, limits: WireLimits): Result<Message, WireError> {
+  if (!isObject(value)) return err(wireError("invalid-envelope"));
+  return readEnvelope(value, limits);
+}
+
+function readEnvelope(value: JsonObject, limits: WireLimits): Result<Message, WireError> {
+  const asks = value["method"] !== undefined;
+  const answers = value["result"] !== undefined;
+  const fails = value["error"] !== undefined;
+  const id = readId(value, limits);
+  const about = asks ? (value["id"] === undefined ? "notification" : "request") : "response";
+  const refuse = (kind: WireErrorKind): Result<Message, WireError> =>
+    err(wireError(kind, { about: asks && (answers || fails) ? "unknown" : about, id: id ?? undefined }));
+  for (const name of Object.keys(value)) if (!envelopeNames.has(name)) return refuse("unknown-envelope-name");
+  if (value["jsonrpc"] !== "2.0") return refuse("invalid-envelope");
+  if (Number(asks) + Number(answers) + Number(fails) !== 1) return refuse("invalid-envelope");
+  if (!asks && value["params"] !== undefined) return refuse("invalid-envelope");
+  if (asks) {
+    const method = value["method"];
+    const params = value["params"];
+    if (typeof method !== "string" || method.length === 0) return refuse("invalid-method");
+    if (method.length > limits.methodLengthMax) return refuse("invalid-method");
+    if (params !== undefined && !isObject(params)) return refuse("invalid-envelope");
+    if (value["id"] === undefined) return ok({ kind: "notification", method, params });
+    return id === undefined || id === null ? refuse("invalid-id") : ok({ kind: "request", id, method, params });
+  }
+  if (answers) {
+    const result = value["result"];
+    if (!isObject(result)) return refuse("invalid-envelope");
+    return id === undefined || id === null ? refuse("invalid-id") : ok({ kind: "response", id, result });
+  }
+  // An error without id, or with null, answers something that could not be read; any other bad id is refused.
+  if (id === undefined && value["id"] !== undefined) return refuse("invalid-id");
+  const error = readError(value["error"]);
+  return error === undefined ? refuse("invalid-envelope") : ok({ kind: "error", id: id ?? null, error });
+}
+
+/** The id, null for a JSON null, undefined when absent or not acceptable. */
+function readId(envelope: JsonObject, limits: WireLimits): RequestId | null | undefined {
+  const id = envelope["id"];
+  if (id === null) return null;
+  if (typeof id === "string") return id.length <= limits.idLengthMax ? id : undefined;
+  return typeof id === "number" && Number.isSafeInteger(id) ? id : undefined;
+}
+
+function readError(value: Json | undefined): ErrorMessage["error"] | undefined {
+  if (!isObject(value)) return undefined;
+  for (const name of Object.keys(value)) if (!errorNames.has(name)) return undefined;
+  const code = member(value, "code");
+  const message = member(value, "message");
+  const data = member(value, "data");
+  if (typeof code !== "number" || !Number.isSafeInteger(code) || typeof message !== "string") return undefined;
+  return data === undefined ? { code, message } : { code, message, data };
+}

@@ -1,0 +1,72 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { LineSplitter, oversizeSampleBytes, type SplitEvent } from "./splitter.ts";
+
+const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+function feed(splitter: LineSplitter, text: string, chunkBytes: number): SplitEvent[] {
+  const bytes = bytesOf(text);
+  const events: SplitEvent[] = [];
+  for (let at = 0; at < bytes.length; at += chunkBytes) events.push(...splitter.push(bytes.slice(at, at + chunkBytes)));
+  events.push(...splitter.end());
+  return events;
+}
+
+const shown = (events: readonly SplitEvent[]): string[] =>
+  events.map((event) => (event.kind === "line" ? textOf(event.bytes) : `oversize ${event.lengthBytes}`));
+
+describe("line splitter", () => {
+  test("gives the same lines for every way of cutting the stream", () => {
+    const lines = fc.array(fc.string({ unit: "grapheme" }).map((line) => line.replaceAll(/[\r\n]/g, "")));
+    fc.assert(
+      fc.property(lines, fc.integer({ min: 1, max: 40 }), fc.constantFrom("\n", "\r\n"), (all, chunk, ending) => {
+        const splitter = new LineSplitter(10_000);
+        const expected = all.filter((line) => line.length > 0);
+        expect(shown(feed(splitter, all.map((line) => line + ending).join(""), chunk))).toEqual(expected);
+        expect(splitter.pendingBytes).toBe(0);
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  test("drops only the line over the cap, for every way of cutting, and goes on after it", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 11, max: 40 }), (chunk, length) => {
+        const text = `0123456789\n${"x".repeat(length)}\nshort\n`;
+        const got = shown(feed(new LineSplitter(10), text, chunk));
+        expect(got).toEqual(["0123456789", `oversize ${length}`, "short"]);
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  test("a line of exactly the cap passes with either line end", () => {
+    for (const chunk of [1, 3, 50]) {
+      expect(shown(feed(new LineSplitter(4), "1234\r\n1234\n", chunk))).toEqual(["1234", "1234"]);
+    }
+  });
+
+  test("holds no more than the cap and one chunk while a large line arrives, and samples both ends", () => {
+    const splitter = new LineSplitter(5_000);
+    splitter.push(bytesOf(`HEAD${"a".repeat(996)}`));
+    for (let round = 0; round < 50; round += 1) {
+      expect(splitter.push(bytesOf("b".repeat(1_500)))).toEqual([]);
+      expect(splitter.pendingBytes).toBeLessThanOrEqual(6_501);
+    }
+    const [event, next] = splitter.push(bytesOf("cccTAIL\nnext\n"));
+    if (event?.kind !== "oversize") throw new Error("expected an oversize event");
+    expect(event.lengthBytes).toBe(1_000 + 75_000 + 7);
+    expect(textOf(event.head).startsWith("HEAD")).toBe(true);
+    expect(event.head.length).toBe(oversizeSampleBytes);
+    expect(textOf(event.tail).endsWith("bcccTAIL")).toBe(true);
+    expect(event.tail.length).toBe(oversizeSampleBytes);
+    expect(next).toEqual({ kind: "line", bytes: bytesOf("next") });
+  });
+
+  test("an unfinished last line counts at the end of the stream", () => {
+    expect(shown(feed(new LineSplitter(100), "a\nb", 100))).toEqual(["a", "b"]);
+    expect(shown(feed(new LineSplitter(2), "abcd", 1))).toEqual(["oversize 4"]);
+  });
+});
