@@ -40,8 +40,9 @@ export function monitorWidth(temporal: Temporal): number {
     case "gate":
     case "absence":
     case "immediately":
-    case "by-end":
       return 1;
+    case "by-end":
+      return 2;
     case "at-most":
       return temporal.count;
     case "owed":
@@ -109,8 +110,11 @@ export function monitorDispatched<B>(
     }
     case "absence":
       return [algebra.or(bit(context, bits, 0), restricts(temporal.after))];
-    case "by-end":
-      return [algebra.or(bit(context, bits, 0), restricts(temporal.after))];
+    case "by-end": {
+      // Bit 0: something waits for `by`. Bit 1: `by` has succeeded in this run, so nothing more will be owed.
+      const met = bit(context, bits, 1);
+      return [algebra.or(bit(context, bits, 0), algebra.and(restricts(temporal.after), algebra.not(met))), met];
+    }
     case "immediately":
       // Any other call comes in between; success of `need` sets it again when that call settles.
       return [algebra.constant(false)];
@@ -156,8 +160,10 @@ export function monitorSucceeded<B>(
       if (temporal.until === undefined) return bits;
       return [algebra.and(bit(context, bits, 0), algebra.not(permits(temporal.until)))];
     }
-    case "by-end":
-      return [algebra.and(bit(context, bits, 0), algebra.not(permits(temporal.by)))];
+    case "by-end": {
+      const met = permits(temporal.by);
+      return [algebra.and(bit(context, bits, 0), algebra.not(met)), algebra.or(bit(context, bits, 1), met)];
+    }
     case "owed": {
       const met = permits(temporal.owe);
       return bits.map((value) => algebra.and(value, algebra.not(met)));

@@ -1,0 +1,157 @@
+/**
+ * Temporal rules: what must come first, what must not follow, how often, how much, and what is owed (formal.md 4.3).
+ * The automata live in the state of the run; this mechanism only reads them and says what they refuse and oblige to.
+ */
+import type { Mechanism } from "../../core/mechanism.ts";
+import type { Obligation, Opinion, Reason } from "../../core/opinion.ts";
+import { noObjection, settled } from "../../core/opinion.ts";
+import type { Pattern, Rule, Temporal } from "../../policy/ir.ts";
+import type { Slot } from "../../policy/monitors.ts";
+import { monitorOwes } from "../../policy/monitors.ts";
+import { matches } from "../../policy/patterns.ts";
+import type { Q } from "../../policy/state.ts";
+import { cellAt, viewAt } from "../../policy/state.ts";
+import type { Frame } from "../../policy/transition.ts";
+import { contextAt, moveAt } from "../../policy/transition.ts";
+import type { Scene } from "../../policy/verdicts.ts";
+import { firedSlots, verdictAt } from "../../policy/verdicts.ts";
+
+const id = "sequence";
+
+export function makeSequence(frame: Frame): Mechanism<null, Q> {
+  const rules = new Map(frame.ir.rules.map((rule) => [rule.id, rule]));
+  return {
+    id,
+    version: 1,
+    initial: () => null,
+    remember: () => null,
+    consider: ({ moment, option }, run) => {
+      if (frame.slots.length === 0) return noObjection;
+      if (moment.kind === "reflect" && moment.cause === "end") return owedAtEnd(frame, rules, run.q, moment.at);
+      if (moment.kind !== "call" || option === undefined) return noObjection;
+      return called({ frame, q: run.q, option, at: moment.at }, rules);
+    },
+  };
+}
+
+function called(scene: Scene, rules: ReadonlyMap<string, Rule>): Opinion {
+  const reasons = firedSlots(scene, "rule").map(({ slot, at, key }): Reason => {
+    const rule = rules.get(slot.id);
+    return {
+      mechanism: id,
+      code: codes[slot.temporal.kind],
+      verdict: verdictAt(at, slot.tier === "confirm" ? "confirm" : "deny"),
+      rule: slot.id,
+      why: rule?.why ?? "",
+      // The key is a value of the call; only that there is one is said, since a refusal must carry no data.
+      facts: { kind: slot.temporal.kind, ...(key === "" ? {} : { keyed: "yes" }), needs: neededBy(slot.temporal) },
+      serves: rule?.serves ?? [],
+      way: wayOf(slot.temporal),
+      ...(rule?.mode === "observe" ? { observed: true as const } : {}),
+    };
+  });
+  return settled(reasons, obligations(scene, rules));
+}
+
+const codes: Readonly<Record<Temporal["kind"], string>> = {
+  gate: "SG-MUST-FIRST",
+  immediately: "SG-MUST-FIRST",
+  absence: "SG-MUST-NOT-FOLLOW",
+  "at-most": "SG-LIMIT",
+  budget: "SG-BUDGET",
+  owed: "SG-OWED",
+  inject: "SG-INJECT",
+  "by-end": "SG-BY-END",
+};
+
+function neededBy(temporal: Temporal): readonly string[] {
+  switch (temporal.kind) {
+    case "gate":
+    case "immediately":
+      return toolNames(temporal.need);
+    case "owed":
+      return toolNames(temporal.owe);
+    case "by-end":
+      return toolNames(temporal.by);
+    case "absence":
+      return temporal.until === undefined ? [] : toolNames(temporal.until);
+    case "at-most":
+    case "budget":
+    case "inject":
+      return [];
+  }
+}
+
+function toolNames(pattern: Pattern): readonly string[] {
+  const named = (pattern.tools ?? []).map(({ server, tool }) => (server === "*" ? tool : `${server}.${tool}`));
+  return named.length > 0 ? named : (pattern.effects ?? []);
+}
+
+function wayOf(temporal: Temporal): string {
+  const needed = neededBy(temporal).join(" or ");
+  switch (temporal.kind) {
+    case "gate":
+    case "immediately":
+    case "owed":
+    case "by-end":
+      return needed === "" ? "do first what the rule asks for" : `call ${needed} first`;
+    case "absence":
+      return needed === "" ? "start a new run for this" : `call ${needed} first, or start a new run`;
+    case "at-most":
+    case "budget":
+      return temporal.withinMs === undefined ? "start a new run for more" : "wait until the limit allows more";
+    case "inject":
+      return "try again";
+  }
+}
+
+/** M3 and the outbox of M4: what the gateway must do if the call goes ahead. */
+function obligations(scene: Scene, rules: ReadonlyMap<string, Rule>): readonly Obligation[] {
+  const found: Obligation[] = [];
+  scene.frame.slots.forEach((slot, index) => {
+    if (slot.owner !== "rule" || rules.get(slot.id)?.mode === "observe") return;
+    const { temporal } = slot;
+    if (temporal.kind === "inject" && applies(scene, temporal.before)) {
+      const { server, tool } = temporal;
+      found.push({ kind: "perform", rule: slot.id, server, tool, arguments: temporal.arguments });
+    }
+    if (temporal.kind === "by-end" && temporal.action === "hold" && applies(scene, temporal.after)) {
+      const met = cellAt(slot, scene.q.monitors.hi[index] ?? new Map(), "", scene.at).bits[1] === true;
+      if (!met) found.push({ kind: "hold", rule: slot.id });
+    }
+  });
+  return found;
+}
+
+function applies(scene: Scene, pattern: Pattern): boolean {
+  const around = viewAt(scene.frame.ir, [], scene.q, { end: "hi", at: scene.at, key: () => "" });
+  return matches(contextAt(scene.frame, "hi"), pattern, "restrict", moveAt(scene.frame, scene.option, "hi"), around);
+}
+
+/** Debts that no call met before the run ended: reported, since nothing is left to refuse (formal.md 4.3, M4). */
+function owedAtEnd(frame: Frame, rules: ReadonlyMap<string, Rule>, q: Q, at: number): Opinion {
+  return settled(openDebts(frame, q, at).map((slot) => debtReason(slot, rules.get(slot.id))));
+}
+
+/** Automata with a debt that is still open. */
+export function openDebts(frame: Frame, q: Q, at: number): readonly Slot[] {
+  const context = contextAt(frame, "hi");
+  return frame.slots.filter((slot, index) =>
+    [...(q.monitors.hi[index] ?? new Map()).keys()].some((key) =>
+      monitorOwes(context, slot.temporal, cellAt(slot, q.monitors.hi[index] ?? new Map(), key, at).bits),
+    ),
+  );
+}
+
+function debtReason(slot: Slot, rule: Rule | undefined): Reason {
+  return {
+    mechanism: id,
+    code: "SG-BY-END",
+    verdict: "confirm",
+    rule: slot.id,
+    why: rule?.why ?? "",
+    facts: { kind: slot.temporal.kind, needs: neededBy(slot.temporal) },
+    serves: rule?.serves ?? [],
+    way: wayOf(slot.temporal),
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * Permission: the plain rules of the policy in their tiers, and the default for calls of which no rule speaks
+ * (policy.md 1). Order: block > confirm > allow > default; the temporal part of `must` is the mechanism `sequence`.
+ * An allow rule lifts the question of the default, never an opinion of another mechanism.
+ */
+import type { Mechanism } from "../../core/mechanism.ts";
+import type { ToolContract } from "../../core/contract.ts";
+import type { Opinion, Reason } from "../../core/opinion.ts";
+import { noObjection, settled } from "../../core/opinion.ts";
+import type { CallOption } from "../../core/moment.ts";
+import { culpritFacts, culprits } from "../../policy/culprits.ts";
+import { atomBits } from "../../policy/hazard-reasons.ts";
+import type { PolicyModel } from "../../policy/model.ts";
+import { staticMatch } from "../../policy/patterns.ts";
+import type { Q } from "../../policy/state.ts";
+import type { Frame } from "../../policy/transition.ts";
+import type { Ends, PlainRule, Scene } from "../../policy/verdicts.ts";
+import { defaultAtEnds, firedRules, verdictAt } from "../../policy/verdicts.ts";
+
+const id = "tiers";
+
+export function makeTiers(frame: Frame, model: PolicyModel): Mechanism<null, Q> {
+  return {
+    id,
+    version: 1,
+    initial: () => null,
+    remember: () => null,
+    consider: ({ moment, option }, run) => {
+      if (moment.kind === "expose") return exposed(frame, moment.contract);
+      if (moment.kind !== "call" || option === undefined) return noObjection;
+      return called({ frame, q: run.q, option, at: moment.at }, model);
+    },
+  };
+}
+
+/** A tool that a block rule stops whatever its arguments and the state are is hidden: showing it only costs context. */
+function exposed(frame: Frame, contract: ToolContract): Opinion {
+  const hiding = frame.ir.rules.filter(
+    (rule): rule is PlainRule =>
+      rule.kind === "plain" && rule.tier === "block" && stopsAlways(rule) && certain(rule, contract),
+  );
+  return settled(hiding.map((rule) => ruleReason(rule, "deny", "SG-RULE-HIDDEN", {})));
+}
+
+function stopsAlways({ when }: PlainRule): boolean {
+  return when.predicates.length === 0 && when.data.length === 0 && when.stores.length === 0 && when.held === undefined;
+}
+
+/** It matches every case of the tool even if the tool does only what it surely does. */
+function certain(rule: PlainRule, contract: ToolContract): boolean {
+  const effects = [contract.effects, ...contract.cases.flatMap((one) => one.effects ?? [])];
+  return effects.every((range) => staticMatch(rule.when, { ...contract, effects: range }, "restrict", "lo"));
+}
+
+function called(scene: Scene, model: PolicyModel): Opinion {
+  const fired = firedRules(scene, model.relevant(scene.option.contract).rules);
+  const reasons: Reason[] = [];
+  for (const { rule, at } of fired) {
+    if (rule.tier === "allow") continue;
+    const verdict = verdictAt(at, rule.tier === "block" ? "deny" : "confirm");
+    const code = rule.tier === "block" ? (verdict === "deny" ? "SG-RULE-BLOCK" : "SG-RULE-UNSURE") : "SG-RULE-CONFIRM";
+    reasons.push(ruleReason(rule, verdict, code, ruleFacts(scene, rule)));
+  }
+  // Only a rule that surely applies, and is enforced, can take the question of the default away.
+  const allowed = fired.some(({ rule, at }) => rule.tier === "allow" && rule.mode === "enforce" && at.hi);
+  return settled(allowed ? reasons : [...reasons, ...defaultReasons(scene)]);
+}
+
+function ruleFacts(scene: Scene, rule: PlainRule): Reason["facts"] {
+  const bits = rule.when.data.reduce((all, atom) => all | atomBits(atom.atom), 0);
+  return bits === 0 ? {} : culpritFacts(culprits(scene.frame.ir.lattice, scene.option, bits));
+}
+
+function ruleReason(rule: PlainRule, verdict: Reason["verdict"], code: string, facts: Reason["facts"]): Reason {
+  return {
+    mechanism: id,
+    code,
+    verdict,
+    rule: rule.id,
+    why: rule.why,
+    facts,
+    serves: rule.serves,
+    ...(rule.mode === "observe" ? { observed: true as const } : {}),
+  };
+}
+
+function defaultReasons(scene: Scene): readonly Reason[] {
+  const { lo, hi } = defaultAtEnds(scene);
+  const { lattice } = scene.frame.ir;
+  const reasons: Reason[] = [];
+  const ask = (at: Ends, code: string, facts: Reason["facts"], way: string): void => {
+    const verdict = verdictAt(at, "confirm");
+    if (verdict !== "allow") reasons.push({ mechanism: id, code, verdict, facts, way });
+  };
+  const control = culprits(lattice, scene.option, lattice.untrustedBit).filter((one) =>
+    isControl(scene.option, one.argument),
+  );
+  ask({ lo: lo.execute, hi: hi.execute }, "SG-ASK-EXECUTE", {}, "ask the person, or do it without running code");
+  ask({ lo: lo.outside, hi: hi.outside }, "SG-ASK-OUTSIDE", {}, "write inside the workspace");
+  ask(
+    { lo: lo.untrusted, hi: hi.untrusted },
+    "SG-ASK-UNTRUSTED",
+    culpritFacts(control),
+    "use values that the person gave or that trusted tools returned",
+  );
+  ask({ lo: lo.bound, hi: hi.bound }, "SG-ASK-BOUND", culpritFacts(aboveBound(scene)), "leave out the data named here");
+  return reasons;
+}
+
+function aboveBound(scene: Scene): ReturnType<typeof culprits> {
+  const { contract } = scene.option;
+  return [...scene.option.arguments.keys()].flatMap((name) => {
+    const argument = contract.arguments.get(name) ?? contract.rest;
+    if (!argument.sink) return [];
+    const own = culprits(scene.frame.ir.lattice, scene.option, argument.forbidden);
+    return own.filter((one) => one.argument === name);
+  });
+}
+
+function isControl(option: CallOption, name: string): boolean {
+  return (option.contract.arguments.get(name) ?? option.contract.rest).role !== "content";
+}

@@ -1,0 +1,36 @@
+/**
+ * What hazards say of a call. A hazard judges the move itself: the call is refused even where the state it leads to
+ * would be harmless (formal.md 4.1). `consent: never` denies what is certain; `may` asks; what is only possible is
+ * always asked, since a person may know that the value is harmless.
+ */
+import type { Reason } from "../core/opinion.ts";
+import { culpritFacts, culprits } from "./culprits.ts";
+import type { Hazard, LabelAtom } from "./ir.ts";
+import type { Scene } from "./verdicts.ts";
+import { badHazards, verdictAt } from "./verdicts.ts";
+
+export function hazardReasons(mechanism: string, scene: Scene): readonly Reason[] {
+  return badHazards(scene).map(({ hazard, at }) => {
+    const worst = verdictAt(at, hazard.consent === "never" ? "deny" : "confirm");
+    const found = culprits(scene.frame.ir.lattice, scene.option, restrictionsOf(hazard));
+    return {
+      mechanism,
+      code: worst === "deny" ? "SG-HAZARD" : "SG-HAZARD-ASK",
+      verdict: worst,
+      rule: hazard.id,
+      why: hazard.why,
+      facts: culpritFacts(found),
+      serves: hazard.loss === "" ? [] : [hazard.loss],
+      way: found.length === 0 ? "take another step" : "leave out the data named here",
+      ...(hazard.mode === "observe" ? { observed: true as const } : {}),
+    };
+  });
+}
+
+function restrictionsOf(hazard: Hazard): number {
+  return hazard.kind === "flow" ? atomBits(hazard.from.atom) : 0;
+}
+
+export function atomBits(atom: LabelAtom): number {
+  return atom.kind === "atLeast" ? atom.bits : atom.forbidden;
+}

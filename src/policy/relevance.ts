@@ -1,0 +1,75 @@
+/**
+ * Which parts of a policy can speak of a tool at all. Computed once per contract, so that a decision costs what the
+ * tool's own rules cost, not what a thousand rules for other tools would.
+ */
+import type { ToolContract } from "../core/contract.ts";
+import type { EffectRange } from "../core/effect.ts";
+import type { Pattern, Rule } from "./ir.ts";
+import { workspacePredicate } from "./ir.ts";
+import type { Slot } from "./monitors.ts";
+import { staticMatch } from "./patterns.ts";
+import type { Frame } from "./transition.ts";
+
+export type Relevant = {
+  readonly rules: readonly (Rule & { kind: "plain" })[];
+  readonly slots: readonly Slot[];
+  /** Indices of predicates whose truth the class of a call must hold. */
+  readonly predicates: readonly number[];
+};
+
+/** Makes a memo over contracts; contracts are immutable, so an entry never goes stale. */
+export function relevance(frame: Frame): (contract: ToolContract) => Relevant {
+  const memo = new WeakMap<ToolContract, Relevant>();
+  return (contract) => {
+    const known = memo.get(contract);
+    if (known !== undefined) return known;
+    const made = relevantTo(frame, contract);
+    memo.set(contract, made);
+    return made;
+  };
+}
+
+function relevantTo(frame: Frame, contract: ToolContract): Relevant {
+  const widest = { ...contract, effects: widestEffects(contract) };
+  const touches = (pattern: Pattern): boolean => staticMatch(pattern, widest, "restrict", "hi");
+  const rules = frame.ir.rules.filter((rule) => rule.kind === "plain").filter((rule) => touches(rule.when));
+  const slots = frame.slots.filter((slot) => patternsOf(slot).some(touches));
+  const hazards = frame.ir.hazards.flatMap((hazard) => {
+    if (hazard.kind === "flow") return [hazard.to];
+    return hazard.kind === "call" ? [hazard.call] : [];
+  });
+  const patterns = [...rules.map((rule) => rule.when), ...slots.flatMap(patternsOf), ...hazards.filter(touches)];
+  const predicates = new Set([
+    workspacePredicate,
+    ...contract.cases.map((one) => one.predicate),
+    ...patterns.flatMap((pattern) => pattern.predicates.map((predicate) => predicate.index)),
+  ]);
+  return { rules, slots, predicates: [...predicates] };
+}
+
+/** Every effect of every case: what the tool may do in some class. */
+function widestEffects(contract: ToolContract): EffectRange {
+  const may = [contract.effects, ...contract.cases.flatMap((one) => one.effects ?? [])].flatMap((range) => range.may);
+  return { must: contract.effects.must, may };
+}
+
+export function patternsOf(slot: Slot): readonly Pattern[] {
+  const { temporal } = slot;
+  switch (temporal.kind) {
+    case "gate":
+      return [temporal.before, temporal.need, ...(temporal.relock === undefined ? [] : [temporal.relock])];
+    case "absence":
+      return [temporal.after, temporal.never, ...(temporal.until === undefined ? [] : [temporal.until])];
+    case "at-most":
+    case "budget":
+      return [temporal.of];
+    case "immediately":
+      return [temporal.before, temporal.need];
+    case "owed":
+      return [temporal.after, temporal.owe, ...(temporal.before === undefined ? [] : [temporal.before])];
+    case "inject":
+      return [temporal.before];
+    case "by-end":
+      return [temporal.after, temporal.by];
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * The abstract state of a run as the gateway holds it: q = (g, r) of formal.md 4.1, with both ends of every uncertain
+ * part. `viewAt` turns it into a state over the booleans, which is all that the semantics ever sees.
+ */
+import type { Grant } from "../core/event.ts";
+import type { Label, LabelRange } from "../core/label.ts";
+import { exactly, join, joinRanges } from "../core/label.ts";
+import { heldLabelsMax } from "../core/limits.ts";
+import type { CallOption } from "../core/moment.ts";
+import { booleans, vectorOf } from "./algebra.ts";
+import type { Vector } from "./algebra.ts";
+import type { Ir } from "./ir.ts";
+import { contractFor } from "./ir.ts";
+import type { Slot } from "./monitors.ts";
+import { monitorWidth } from "./monitors.ts";
+import type { End } from "./patterns.ts";
+import type { State } from "./semantics.ts";
+
+/** A store as all runs share it. Audience and open channels are groups as bits. */
+export type StoreCell = { readonly label: LabelRange; readonly audience: number; readonly open: number };
+
+/** One automaton for one key. `since` and `times` are monotonic ms; `amounts` go with `times`. */
+export type MonitorCell = {
+  readonly bits: Vector<boolean>;
+  /** When the bits last rose: start of a timed lock or permission. */
+  readonly since: number;
+  /** When each counted call was dispatched, for windows; amounts for budgets. */
+  readonly times: readonly number[];
+  readonly amounts: readonly string[];
+};
+
+/** By slot, then by canonical key; unkeyed automata use the key "". */
+export type Monitors = readonly ReadonlyMap<string, MonitorCell>[];
+
+export type InFlight = { readonly option: CallOption; readonly settled: boolean };
+
+export type Q = {
+  /** g, shared by all runs. */
+  readonly stores: readonly StoreCell[];
+  /** K: labels of what the agent may hold. */
+  readonly held: readonly LabelRange[];
+  readonly monitors: { readonly lo: Monitors; readonly hi: Monitors };
+  /** E and A: what a person granted. */
+  readonly grants: readonly Grant[];
+  readonly inFlight: ReadonlyMap<string, InFlight>;
+  readonly ended: boolean;
+};
+
+/** q₀ over the shared part of another state, or over the policy's own stores. */
+export function initialState(ir: Ir, slots: readonly Slot[], shared: Q | undefined): Q {
+  const empty: Monitors = slots.map(() => new Map());
+  const declared = ir.stores.map((store) => ({ label: store.initial, audience: store.audience, open: 0 }));
+  return {
+    stores: shared?.stores.length === declared.length ? shared.stores : declared,
+    held: [],
+    monitors: { lo: empty, hi: empty },
+    grants: [],
+    inFlight: new Map(),
+    ended: false,
+  };
+}
+
+/** Adds a label to K. Beyond the cap the two labels that lose least by it become one; holding it means holding both. */
+export function hold(held: readonly LabelRange[], label: LabelRange): readonly LabelRange[] {
+  if (held.some((other) => other.lo === label.lo && other.hi === label.hi)) return held;
+  const all = [...held, label];
+  return all.length <= heldLabelsMax ? all : mergeNearest(all);
+}
+
+function mergeNearest(all: readonly LabelRange[]): readonly LabelRange[] {
+  let best: { readonly left: LabelRange; readonly right: LabelRange; readonly cost: number } | undefined;
+  for (const left of all) {
+    for (const right of all) {
+      if (left === right) continue;
+      const cost = bitCount(left.hi ^ right.hi) + bitCount(left.lo ^ right.lo);
+      if (best === undefined || cost < best.cost) best = { left, right, cost };
+    }
+  }
+  if (best === undefined) return all;
+  const { left, right } = best;
+  // INVARIANT: `lo` must stay a lower bound of both, or a certain denial could come from a merge alone.
+  const merged: LabelRange = { lo: meet(left.lo, right.lo), hi: join(left.hi, right.hi) };
+  return [...all.filter((one) => one !== left && one !== right), merged];
+}
+
+function meet(left: Label, right: Label): Label {
+  return (left & right) as Label; // an intersection of two labels of one lattice is a label of it
+}
+
+function bitCount(bits: number): number {
+  let count = 0;
+  for (let rest = bits; rest !== 0; rest &= rest - 1) count += 1;
+  return count;
+}
+
+/** ⊔K at both ends. */
+export function contextOf(ir: Ir, q: Q): LabelRange {
+  return q.held.reduce(joinRanges, exactly(ir.lattice.bottom));
+}
+
+/** K together with what calls in flight may still bring: the state in which everything is decided (formal.md 4.1). */
+export function reservedHeld(ir: Ir, q: Q): readonly LabelRange[] {
+  let held = q.held;
+  for (const { option } of q.inFlight.values()) held = hold(held, resultRange(ir, q, option));
+  return held;
+}
+
+/** Range of the result of a call: its output joined with its arguments and the stores it reads. */
+export function resultRange(ir: Ir, q: Q, option: CallOption): LabelRange {
+  const contract = contractFor(option.contract, option.class.truths);
+  let range = contract.output.label;
+  for (const argument of option.arguments.values()) range = joinRanges(range, argument.range);
+  for (const name of contract.reads) {
+    const label = storeRange(ir, q, name);
+    if (label !== undefined) range = joinRanges(range, label);
+  }
+  return range;
+}
+
+/** The cell of a key at an instant: expired locks are open, expired permissions are gone, old counts have left. */
+export function cellAt(slot: Slot, cells: ReadonlyMap<string, MonitorCell>, key: string, at: number): MonitorCell {
+  const { temporal } = slot;
+  const found = cells.get(key) ?? freshCell(slot);
+  const windowMs = "withinMs" in temporal ? temporal.withinMs : undefined;
+  if (windowMs === undefined) return found;
+  if (temporal.kind === "gate" || temporal.kind === "absence") {
+    return at - found.since < windowMs ? found : { ...found, bits: found.bits.map(() => false) };
+  }
+  const live = found.times.map((time) => at - time < windowMs);
+  const times = found.times.filter((_, index) => live[index] === true);
+  const amounts = found.amounts.filter((_, index) => live[index] === true);
+  const bits = found.bits.map((_, index) => index < times.length);
+  return { ...found, times, amounts, bits };
+}
+
+export function freshCell(slot: Slot): MonitorCell {
+  const bits = Array.from({ length: monitorWidth(slot.temporal) }, () => false);
+  return { bits, since: 0, times: [], amounts: [] };
+}
+
+/** The key under which calls are counted that have no readable key of their own (formal.md annex 8). */
+export const globalKey = "*";
+
+/** Keys of a call for a slot: "" where the rule is not keyed; an empty list where the key cannot be read. */
+export function keysOf(slot: Slot, option: CallOption): readonly string[] {
+  const keyed = "key" in slot.temporal && slot.temporal.key !== undefined;
+  return keyed ? (option.class.keys.get(slot.id) ?? []) : [""];
+}
+
+/** q at one end and instant as a state over the booleans, with the automaton of slot `s` at key `keyAt(s)`. */
+export function viewAt(
+  ir: Ir,
+  slots: readonly Slot[],
+  q: Q,
+  lens: {
+    readonly end: End;
+    readonly at: number;
+    readonly key: (slot: number) => string;
+    readonly held?: readonly LabelRange[];
+  },
+): State<boolean> {
+  const width = ir.lattice.bitCount;
+  const groups = ir.lattice.groups.length;
+  return {
+    stores: q.stores.map((store) => ({
+      label: vectorOf(booleans, store.label[lens.end], width),
+      audience: vectorOf(booleans, store.audience, groups),
+      open: vectorOf(booleans, store.open, groups),
+    })),
+    held: (lens.held ?? q.held).map((range) => ({ present: true, label: vectorOf(booleans, range[lens.end], width) })),
+    monitors: slots.map((slot, index) => {
+      const cells = q.monitors[lens.end][index];
+      return cells === undefined ? [] : cellAt(slot, cells, lens.key(index), lens.at).bits;
+    }),
+  };
+}
+
+/** A store in the shared part, by the policy's index. */
+export function storeRange(ir: Ir, q: Q, name: string): LabelRange | undefined {
+  const index = ir.stores.findIndex((store) => store.name === name);
+  return q.stores[index]?.label;
+}
+
+/** Two shared parts joined: what the larger of both worlds forbids. */
+export function joinStores(left: readonly StoreCell[], right: readonly StoreCell[]): readonly StoreCell[] {
+  return left.map((store, index) => {
+    const other = right[index];
+    if (other === undefined) return store;
+    return {
+      label: joinRanges(store.label, other.label),
+      audience: store.audience | other.audience,
+      open: store.open | other.open,
+    };
+  });
+}

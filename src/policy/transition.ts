@@ -1,0 +1,218 @@
+/**
+ * `next`: which move of the model each event of a run is, over the booleans (formal.md 4.1, annex 6). An event that
+ * is no move is an error; the gateway then denies, so the running system cannot leave the model (R3).
+ */
+import type { Grant, RunEvent } from "../core/event.ts";
+import type { LabelRange } from "../core/label.ts";
+import { callsInFlightMax, ruleKeysMax } from "../core/limits.ts";
+import type { CallOption } from "../core/moment.ts";
+import type { Result } from "../core/result.ts";
+import { err, ok } from "../core/result.ts";
+import { bitsOf, booleans, vectorOf } from "./algebra.ts";
+import type { Ir } from "./ir.ts";
+import { contractFor } from "./ir.ts";
+import type { Slot } from "./monitors.ts";
+import { monitorDispatched, monitorSucceeded } from "./monitors.ts";
+import type { Context, End, Move } from "./patterns.ts";
+import { matches } from "./patterns.ts";
+import { written } from "./semantics.ts";
+import type { MonitorCell, Monitors, Q } from "./state.ts";
+import { cellAt, globalKey, hold, keysOf, viewAt } from "./state.ts";
+
+/** What does not change while a policy is loaded. */
+export type Frame = { readonly ir: Ir; readonly slots: readonly Slot[] };
+
+export function contextAt(frame: Frame, end: End): Context<boolean> {
+  return { algebra: booleans, ir: frame.ir, end };
+}
+
+/** A call's option as a move at one end, with the case of its class applied. */
+export function moveAt(frame: Frame, option: CallOption, end: End): Move<boolean> {
+  const contract = contractFor(option.contract, option.class.truths);
+  return {
+    contract,
+    truths: option.class.truths,
+    arguments: [...option.arguments].map(([name, label]) => ({
+      name,
+      contract: contract.arguments.get(name) ?? contract.rest,
+      label: vectorOf(booleans, label.range[end], frame.ir.lattice.bitCount),
+    })),
+  };
+}
+
+export function next(frame: Frame, q: Q, event: RunEvent): Result<Q, string> {
+  if (q.ended && event.kind !== "released") return err(`the run has ended, \`${event.kind}\` is no move of it`);
+  switch (event.kind) {
+    case "begun":
+    case "registered":
+    case "requested":
+    case "refused":
+    case "sent":
+      return ok(q);
+    case "allowed":
+      return allowed(frame, q, event.call, event.option, event.at);
+    case "succeeded":
+      return settledWith(q, event.call, (option) => succeededMonitors(frame, q, option, event.at));
+    case "failed":
+      return settledWith(q, event.call, (option) => (event.noEffect ? givenBack(frame, q, option) : q.monitors));
+    case "unknown":
+      return ok(withoutCall(q, event.call));
+    case "released":
+      return ok(released(q, event.call, event.how, event.label));
+    case "granted":
+      return ok({ ...q, grants: withGrant(q.grants, event.grant, event.at) });
+    case "ended":
+      return ok({ ...q, ended: true, inFlight: new Map() });
+  }
+}
+
+function allowed(frame: Frame, q: Q, call: string, option: CallOption, at: number): Result<Q, string> {
+  if (q.inFlight.has(call)) return err(`call ${call} was allowed twice`);
+  if (q.inFlight.size >= callsInFlightMax) return err(`more than ${callsInFlightMax} calls are in flight`);
+  const inFlight = new Map(q.inFlight).set(call, { option, settled: false });
+  const monitors = {
+    lo: dispatchedMonitors(frame, q, option, { end: "lo", at }),
+    hi: dispatchedMonitors(frame, q, option, { end: "hi", at }),
+  };
+  return ok({ ...q, inFlight, monitors, stores: writtenStores(frame, q, option) });
+}
+
+function writtenStores(frame: Frame, q: Q, option: CallOption): Q["stores"] {
+  if (option.contract.writes.length === 0 && option.contract.opens.length === 0) return q.stores;
+  const at = (end: End) => {
+    const view = viewAt(frame.ir, [], q, { end, at: 0, key: () => "" });
+    return written(contextAt(frame, end), view.stores, moveAt(frame, option, end));
+  };
+  const lo = at("lo");
+  const hi = at("hi");
+  return q.stores.map((store, index) => {
+    const low = lo[index];
+    const high = hi[index];
+    if (low === undefined || high === undefined) return store;
+    // Bits come back from vectors that were made of labels of this lattice, so they are labels of it.
+    const label = { lo: bitsOf(low.label), hi: bitsOf(high.label) } as LabelRange;
+    return { label, audience: bitsOf(high.audience), open: bitsOf(high.open) };
+  });
+}
+
+type Instant = { readonly end: End; readonly at: number };
+
+/** Steps every automaton that the call touches, for each of the call's keys. */
+function stepped(
+  frame: Frame,
+  q: Q,
+  option: CallOption,
+  instant: Instant,
+  change: (slot: Slot, cell: MonitorCell, counted: boolean) => MonitorCell,
+): Monitors {
+  const context = contextAt(frame, instant.end);
+  const move = moveAt(frame, option, instant.end);
+  const around = viewAt(frame.ir, [], q, { end: instant.end, at: instant.at, key: () => "" });
+  return frame.slots.map((slot, index) => {
+    const cells = q.monitors[instant.end][index] ?? new Map<string, MonitorCell>();
+    const { temporal } = slot;
+    const counts = temporal.kind === "at-most" || temporal.kind === "budget";
+    const counted = counts && matches(context, temporal.of, "restrict", move, around);
+    const keys = keysOf(slot, option);
+    // Without a readable key a counter counts on one key for all; nothing else can be stepped without a key.
+    const stepKeys = keys.length === 0 && counted ? [globalKey] : keys;
+    let result: Map<string, MonitorCell> | undefined;
+    for (const key of stepKeys) {
+      const known = cells.has(key) || cells.size < ruleKeysMax;
+      const before = cellAt(slot, cells, known ? key : globalKey, instant.at);
+      const after = change(slot, before, counted);
+      if (after === before) continue;
+      result ??= new Map(cells);
+      result.set(known ? key : globalKey, after);
+    }
+    return result ?? cells;
+  });
+}
+
+function dispatchedMonitors(frame: Frame, q: Q, option: CallOption, instant: Instant): Monitors {
+  if (frame.slots.length === 0) return q.monitors[instant.end];
+  const context = contextAt(frame, instant.end);
+  const move = moveAt(frame, option, instant.end);
+  const around = viewAt(frame.ir, [], q, { end: instant.end, at: instant.at, key: () => "" });
+  return stepped(frame, q, option, instant, (slot, cell, counted) => {
+    const bits = monitorDispatched(context, slot.temporal, cell.bits, { move, around });
+    const amount = slot.temporal.kind === "budget" && counted ? option.class.amounts.get(slot.id) : undefined;
+    const windowed = "withinMs" in slot.temporal && slot.temporal.withinMs !== undefined;
+    const times = counted && (windowed || amount !== undefined) ? [...cell.times, instant.at] : cell.times;
+    const amounts = amount === undefined ? cell.amounts : [...cell.amounts, amount];
+    return changed(cell, { bits, times, amounts }, instant.at, restarts(slot, context, move, around));
+  });
+}
+
+/** A timed lock starts anew each time it is armed again, not only the first time. */
+function restarts(
+  slot: Slot,
+  context: Context<boolean>,
+  move: Move<boolean>,
+  around: Parameters<typeof matches<boolean>>[4],
+): boolean {
+  return slot.temporal.kind === "absence" && matches(context, slot.temporal.after, "restrict", move, around);
+}
+
+function succeededMonitors(frame: Frame, q: Q, option: CallOption, at: number): Q["monitors"] {
+  if (frame.slots.length === 0) return q.monitors;
+  const atEnd = (end: End): Monitors => {
+    const context = contextAt(frame, end);
+    const move = moveAt(frame, option, end);
+    const around = viewAt(frame.ir, [], q, { end, at, key: () => "" });
+    return stepped(frame, q, option, { end, at }, (slot, cell) => {
+      const bits = monitorSucceeded(context, slot.temporal, cell.bits, { move, around });
+      const renewed = slot.temporal.kind === "gate" && matches(context, slot.temporal.need, "permit", move, around);
+      return changed(cell, { bits, times: cell.times, amounts: cell.amounts }, at, renewed);
+    });
+  };
+  return { lo: atEnd("lo"), hi: atEnd("hi") };
+}
+
+function changed(
+  cell: MonitorCell,
+  to: Pick<MonitorCell, "bits" | "times" | "amounts">,
+  at: number,
+  restart: boolean,
+): MonitorCell {
+  const rose = to.bits.some((bit, index) => bit && cell.bits[index] !== true);
+  const same = !restart && to.times === cell.times && to.amounts === cell.amounts;
+  if (same && to.bits.every((bit, index) => bit === cell.bits[index])) return cell;
+  return { ...to, since: rose || restart ? at : cell.since };
+}
+
+/** A failure that surely had no effect gives back what counters reserved for it (gateway.md 3). */
+function givenBack(frame: Frame, q: Q, option: CallOption): Q["monitors"] {
+  const atEnd = (end: End): Monitors =>
+    stepped(frame, q, option, { end, at: Number.NEGATIVE_INFINITY }, (_slot, cell, counted) => {
+      if (!counted) return cell;
+      const count = cell.bits.filter(Boolean).length;
+      const bits = cell.bits.map((_, index) => index < count - 1);
+      return { ...cell, bits, times: cell.times.slice(0, -1), amounts: cell.amounts.slice(0, -1) };
+    });
+  return { lo: atEnd("lo"), hi: atEnd("hi") };
+}
+
+function settledWith(q: Q, call: string, monitors: (option: CallOption) => Q["monitors"]): Result<Q, string> {
+  const found = q.inFlight.get(call);
+  if (found === undefined) return err(`call ${call} settled without having been allowed`);
+  if (found.settled) return err(`call ${call} settled twice`);
+  const inFlight = new Map(q.inFlight).set(call, { ...found, settled: true });
+  return ok({ ...q, inFlight, monitors: monitors(found.option) });
+}
+
+function withoutCall(q: Q, call: string | undefined): Q {
+  if (call === undefined || !q.inFlight.has(call)) return q;
+  const inFlight = new Map(q.inFlight);
+  inFlight.delete(call);
+  return { ...q, inFlight };
+}
+
+function released(q: Q, call: string | undefined, how: "pass" | "withhold" | "reject", label: LabelRange): Q {
+  const rest = withoutCall(q, call);
+  return how === "pass" ? { ...rest, held: hold(rest.held, label) } : rest;
+}
+
+function withGrant(grants: readonly Grant[], grant: Grant, at: number): readonly Grant[] {
+  return [...grants.filter((old) => old.expiresAt > at), grant];
+}

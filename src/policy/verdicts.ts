@@ -1,0 +1,132 @@
+/**
+ * What the rules, automata, hazards and the default say of one call in one state, at both ends: the bridge from the
+ * semantics to opinions. Everything is decided in the reserved state, in which what calls in flight may bring counts
+ * as held (formal.md 4.1).
+ */
+import { ruleKeysMax } from "../core/limits.ts";
+import type { CallOption } from "../core/moment.ts";
+import type { Verdict } from "../core/verdict.ts";
+import { combineEnds } from "../core/verdict.ts";
+import type { Hazard, Rule } from "./ir.ts";
+import type { Slot } from "./monitors.ts";
+import { monitorFires } from "./monitors.ts";
+import type { End, Surroundings } from "./patterns.ts";
+import { bad, defaultParts, ruleFires } from "./semantics.ts";
+import type { DefaultParts } from "./semantics.ts";
+import type { Q } from "./state.ts";
+import { cellAt, globalKey, keysOf, reservedHeld, viewAt } from "./state.ts";
+import type { Frame } from "./transition.ts";
+import { contextAt, moveAt } from "./transition.ts";
+import { fitsBudget } from "./budget.ts";
+
+/** A call in a state, at an instant. */
+export type Scene = { readonly frame: Frame; readonly q: Q; readonly option: CallOption; readonly at: number };
+
+/** Something that holds at one or both ends of the uncertainty. */
+export type Ends = { readonly lo: boolean; readonly hi: boolean };
+
+export type PlainRule = Rule & { kind: "plain" };
+
+function surroundings(scene: Scene, end: End): Surroundings<boolean> {
+  const held = reservedHeld(scene.frame.ir, scene.q);
+  return viewAt(scene.frame.ir, [], scene.q, { end, at: scene.at, key: () => "", held });
+}
+
+function atBothEnds(holds: (end: End) => boolean): Ends {
+  return { lo: holds("lo"), hi: holds("hi") };
+}
+
+/** The plain rules that fire, in the order of the policy. */
+export function firedRules(
+  scene: Scene,
+  rules: readonly PlainRule[],
+): readonly { readonly rule: PlainRule; readonly at: Ends }[] {
+  if (rules.length === 0) return [];
+  const lo = sceneAt(scene, "lo");
+  const hi = sceneAt(scene, "hi");
+  const fired: { rule: PlainRule; at: Ends }[] = [];
+  for (const rule of rules) {
+    const at = {
+      lo: ruleFires(lo.context, rule, lo.move, lo.around),
+      hi: ruleFires(hi.context, rule, hi.move, hi.around),
+    };
+    if (at.lo || at.hi) fired.push({ rule, at });
+  }
+  return fired;
+}
+
+function sceneAt(scene: Scene, end: End) {
+  return {
+    context: contextAt(scene.frame, end),
+    move: moveAt(scene.frame, scene.option, end),
+    around: surroundings(scene, end),
+  };
+}
+
+/** The parts of the default that ask, at both ends. */
+export function defaultAtEnds(scene: Scene): {
+  readonly lo: DefaultParts<boolean>;
+  readonly hi: DefaultParts<boolean>;
+} {
+  const at = (end: End): DefaultParts<boolean> =>
+    defaultParts(contextAt(scene.frame, end), moveAt(scene.frame, scene.option, end));
+  return { lo: at("lo"), hi: at("hi") };
+}
+
+/** The automata that refuse this call, with the key on which they do. */
+export function firedSlots(
+  scene: Scene,
+  owner: Slot["owner"],
+): readonly { readonly slot: Slot; readonly at: Ends; readonly key: string }[] {
+  const fired: { slot: Slot; at: Ends; key: string }[] = [];
+  scene.frame.slots.forEach((slot, index) => {
+    if (slot.owner !== owner) return;
+    const keys = keysOf(slot, scene.option);
+    // No readable key: a gate cannot have been opened for it, and counters share one key (formal.md annex 8).
+    for (const key of keys.length === 0 ? [globalKey] : keys) {
+      const at = atBothEnds((end) => slotFires(scene, { slot, index, key }, end));
+      if (!at.lo && !at.hi) continue;
+      fired.push({ slot, at, key });
+      return;
+    }
+  });
+  return fired;
+}
+
+function slotFires(scene: Scene, which: { slot: Slot; index: number; key: string }, end: End): boolean {
+  const cells = scene.q.monitors[end][which.index] ?? new Map();
+  const overflow = which.key !== "" && !cells.has(which.key) && cells.size >= ruleKeysMax;
+  const { context, move, around } = sceneAt(scene, end);
+  const cell = cellAt(which.slot, cells, overflow ? globalKey : which.key, scene.at);
+  const amount = scene.option.class.amounts.get(which.slot.id);
+  const fits = which.slot.temporal.kind !== "budget" || fitsBudget(which.slot.temporal.limit, cell.amounts, amount);
+  const scenePart = { move, around, fits };
+  if (!overflow) return monitorFires(context, which.slot.temporal, cell.bits, scenePart);
+  // Too many keys to follow: as if every lock were closed and every counter full.
+  const worst = cell.bits.map(() => which.slot.temporal.kind !== "gate");
+  return monitorFires(context, which.slot.temporal, worst, { ...scenePart, fits: false });
+}
+
+/** The hazards that this call could bring about (flow and call hazards; sequence hazards through their automata). */
+export function badHazards(scene: Scene): readonly { readonly hazard: Hazard; readonly at: Ends }[] {
+  const { hazards } = scene.frame.ir;
+  if (hazards.length === 0) return [];
+  const lo = sceneAt(scene, "lo");
+  const hi = sceneAt(scene, "hi");
+  const sequences = firedSlots(scene, "hazard");
+  const found: { hazard: Hazard; at: Ends }[] = [];
+  for (const hazard of hazards) {
+    const sequence = sequences.find((one) => one.slot.id === hazard.id)?.at;
+    const at =
+      hazard.kind === "sequence"
+        ? (sequence ?? { lo: false, hi: false })
+        : { lo: bad(lo.context, hazard, lo.move, lo.around), hi: bad(hi.context, hazard, hi.move, hi.around) };
+    if (at.lo || at.hi) found.push({ hazard, at });
+  }
+  return found;
+}
+
+/** One verdict from whether something holds at each end. */
+export function verdictAt(at: Ends, verdict: Verdict): Verdict {
+  return combineEnds(at.lo ? verdict : "allow", at.hi ? verdict : "allow");
+}
