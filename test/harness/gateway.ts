@@ -1,0 +1,63 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { answering, freePort, startChild } from "./child.ts";
+import { allowAllPolicy, repositoryFolder } from "./fixture.ts";
+
+const launcher = join(repositoryFolder, "bin", "sluicegate.js");
+const sources = join(repositoryFolder, "src", "cli", "main.ts");
+
+/** Why the gateway cannot be started from this tree, or undefined when it can. */
+export function gatewayMissing(): string | undefined {
+  return existsSync(sources) && existsSync(launcher) ? undefined : "the command line of the gateway is not there";
+}
+
+/** State, socket and log of one test run, away from the user's own. */
+export type Sandbox = {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Stops the daemon of this sandbox, if one runs, and removes the folder. */
+  readonly remove: () => Promise<void>;
+};
+
+export async function createSandbox(): Promise<Sandbox> {
+  // Socket paths are limited to about a hundred bytes, so the folder's name stays short.
+  const folder = await mkdtemp(join(tmpdir(), "sg-"));
+  const env = { SLUICEGATE_HOME: join(folder, "home"), SLUICEGATE_RUNTIME_DIR: join(folder, "run") };
+  const remove = async (): Promise<void> => {
+    if (gatewayMissing() === undefined) {
+      const stopping = startChild([process.execPath, launcher, "daemon", "stop"], env);
+      await new Promise((resolve) => stopping.process.once("close", resolve));
+    }
+    await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  };
+  return { folder, env, remove };
+}
+
+/** Command line that wraps a stdio server; without a policy the default one holds. */
+export function guarded(command: readonly string[], policy: string | undefined = allowAllPolicy): readonly string[] {
+  const chosen = policy === undefined ? [] : ["--policy", policy];
+  return [process.execPath, launcher, "run", ...chosen, "--server", "fixture", "--", ...command];
+}
+
+export type GatewayOptions = { readonly policy?: string };
+
+/** Starts the HTTP gateway in front of one HTTP server called `fixture`; `url` is its endpoint. */
+export async function startGateway(upstream: string, sandbox: Sandbox, options: GatewayOptions = {}) {
+  const port = await freePort();
+  const config = join(sandbox.folder, `gateway-${port}.json`);
+  const policy = options.policy === undefined ? {} : { policy: options.policy };
+  await writeFile(config, JSON.stringify({ version: 1, servers: { fixture: { url: upstream } }, ...policy }));
+  const address = `127.0.0.1:${port}`;
+  const command = [process.execPath, sources, "gateway", "--config", config, "--http", address];
+  const child = startChild(command, sandbox.env);
+  const url = `http://${address}/s/fixture/mcp`;
+  try {
+    await answering(url, child);
+  } catch (cause) {
+    await child.stop();
+    throw cause;
+  }
+  return { url, child, stop: child.stop };
+}
