@@ -8,7 +8,7 @@
 import type { Vector } from "./algebra.ts";
 import { some } from "./algebra.ts";
 import type { Ir, Temporal, Tier } from "./ir.ts";
-import type { Context, Move, Surroundings } from "./patterns.ts";
+import type { Context, PatternScene } from "./patterns.ts";
 import { matches } from "./patterns.ts";
 
 /** One automaton of the policy: a temporal rule, or the sequence part of a hazard. */
@@ -61,11 +61,10 @@ export function monitorFires<B>(
   context: Context<B>,
   temporal: Temporal,
   bits: Vector<B>,
-  scene: { readonly move: Move<B>; readonly around: Surroundings<B>; readonly fits: B },
+  scene: PatternScene<B> & { readonly fits: B },
 ): B {
   const { algebra } = context;
-  const { move, around } = scene;
-  const restricts = (pattern: Parameters<typeof matches>[1]): B => matches(context, pattern, "restrict", move, around);
+  const restricts = (pattern: Parameters<typeof matches>[1]): B => matches(context, pattern, "restrict", scene);
   switch (temporal.kind) {
     case "gate":
     case "immediately":
@@ -77,8 +76,8 @@ export function monitorFires<B>(
     case "budget":
       return algebra.and(restricts(temporal.of), algebra.not(scene.fits));
     case "owed": {
-      const exempt = matches(context, temporal.owe, "permit", move, around);
-      const other = algebra.and(algebra.constant(move.contract.consequential), algebra.not(exempt));
+      const exempt = matches(context, temporal.owe, "permit", scene);
+      const other = algebra.and(algebra.constant(scene.move.contract.consequential), algebra.not(exempt));
       const used = temporal.within === undefined ? algebra.constant(false) : lastUsed(context, temporal.within, bits);
       const sink = temporal.before === undefined ? algebra.constant(false) : restricts(temporal.before);
       return algebra.and(bit(context, bits, 0), algebra.and(other, algebra.or(used, sink)));
@@ -98,11 +97,10 @@ export function monitorDispatched<B>(
   context: Context<B>,
   temporal: Temporal,
   bits: Vector<B>,
-  scene: { readonly move: Move<B>; readonly around: Surroundings<B> },
+  scene: PatternScene<B>,
 ): Vector<B> {
   const { algebra } = context;
-  const { move, around } = scene;
-  const restricts = (pattern: Parameters<typeof matches>[1]): B => matches(context, pattern, "restrict", move, around);
+  const restricts = (pattern: Parameters<typeof matches>[1]): B => matches(context, pattern, "restrict", scene);
   switch (temporal.kind) {
     case "gate": {
       if (temporal.relock === undefined) return bits;
@@ -121,9 +119,9 @@ export function monitorDispatched<B>(
     case "at-most":
       return counted(context, bits, restricts(temporal.of));
     case "owed": {
-      const exempt = matches(context, temporal.owe, "permit", move, around);
+      const exempt = matches(context, temporal.owe, "permit", scene);
       const owed = bit(context, bits, 0);
-      const consequential = algebra.constant(move.contract.consequential);
+      const consequential = algebra.constant(scene.move.contract.consequential);
       const other = algebra.and(owed, algebra.and(consequential, algebra.not(exempt)));
       return [algebra.or(owed, restricts(temporal.after)), ...counted(context, bits.slice(1), other)];
     }
@@ -147,11 +145,10 @@ export function monitorSucceeded<B>(
   context: Context<B>,
   temporal: Temporal,
   bits: Vector<B>,
-  scene: { readonly move: Move<B>; readonly around: Surroundings<B> },
+  scene: PatternScene<B>,
 ): Vector<B> {
   const { algebra } = context;
-  const permits = (pattern: Parameters<typeof matches>[1]): B =>
-    matches(context, pattern, "permit", scene.move, scene.around);
+  const permits = (pattern: Parameters<typeof matches>[1]): B => matches(context, pattern, "permit", scene);
   switch (temporal.kind) {
     case "gate":
     case "immediately":

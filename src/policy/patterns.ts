@@ -43,6 +43,9 @@ export type Surroundings<B> = {
   readonly held: readonly { readonly present: B; readonly label: Vector<B> }[];
 };
 
+/** A dispatch and the state around it. */
+export type PatternScene<B> = { readonly move: Move<B>; readonly around: Surroundings<B> };
+
 /** Everything that the semantics of one end needs. */
 export type Context<B> = { readonly algebra: Algebra<B>; readonly ir: Ir; readonly end: End };
 
@@ -119,8 +122,7 @@ export function matches<B>(
   context: Context<B>,
   pattern: Pattern,
   polarity: Polarity,
-  move: Move<B>,
-  around: Surroundings<B>,
+  { move, around }: PatternScene<B>,
 ): B {
   const { algebra, end } = context;
   if (!staticMatch(pattern, move.contract, polarity, end)) return algebra.constant(false);

@@ -13,7 +13,7 @@ import type { Hazard, Rule } from "./ir.ts";
 import { workspacePredicate } from "./ir.ts";
 import type { Slot } from "./monitors.ts";
 import { monitorDispatched, monitorFires, monitorSucceeded } from "./monitors.ts";
-import type { Context, End, Move, StoreState, Surroundings } from "./patterns.ts";
+import type { Context, End, Move, PatternScene, StoreState, Surroundings } from "./patterns.ts";
 import { atomHolds, controlTrusted, dataVector, matches, withinBounds } from "./patterns.ts";
 
 /** A state: what patterns look at, and the bits of every automaton (for one key where the rule is keyed). */
@@ -23,25 +23,20 @@ export type State<B> = Surroundings<B> & { readonly monitors: readonly Vector<B>
 export type Guard<B> = { readonly deny: B; readonly confirm: B };
 
 /** A plain rule applies to this dispatch. An allow rule must apply for certain, every other rule if it may. */
-export function ruleFires<B>(
-  context: Context<B>,
-  rule: Rule & { kind: "plain" },
-  move: Move<B>,
-  around: Surroundings<B>,
-): B {
-  return matches(context, rule.when, rule.tier === "allow" ? "permit" : "restrict", move, around);
+export function ruleFires<B>(context: Context<B>, rule: Rule & { kind: "plain" }, scene: PatternScene<B>): B {
+  return matches(context, rule.when, rule.tier === "allow" ? "permit" : "restrict", scene);
 }
 
 /** The dispatch itself is a bad move of a flow or call hazard. Sequence hazards fire through their automaton. */
-export function bad<B>(context: Context<B>, hazard: Hazard, move: Move<B>, around: Surroundings<B>): B {
+export function bad<B>(context: Context<B>, hazard: Hazard, scene: PatternScene<B>): B {
   const { algebra } = context;
   switch (hazard.kind) {
     case "flow": {
-      const reaches = matches(context, hazard.to, "restrict", move, around);
-      return algebra.and(reaches, atomHolds(algebra, hazard.from.atom, dataVector(context, hazard.from, move)));
+      const reaches = matches(context, hazard.to, "restrict", scene);
+      return algebra.and(reaches, atomHolds(algebra, hazard.from.atom, dataVector(context, hazard.from, scene.move)));
     }
     case "call":
-      return matches(context, hazard.call, "restrict", move, around);
+      return matches(context, hazard.call, "restrict", scene);
     case "sequence":
       return algebra.constant(false);
   }
@@ -103,7 +98,7 @@ export function guard<B>(
   const fired: Record<Rule["tier"], B[]> = { block: [], must: [], confirm: [], allow: [] };
   for (const rule of ir.rules) {
     if (rule.mode === "observe" || rule.kind !== "plain") continue;
-    fired[rule.tier].push(ruleFires(context, rule, scene.move, state));
+    fired[rule.tier].push(ruleFires(context, rule, { move: scene.move, around: state }));
   }
   slots.forEach((slot, index) => {
     if (slot.owner !== "rule") return;

@@ -13,7 +13,7 @@ import type { Ir } from "./ir.ts";
 import { contractFor } from "./ir.ts";
 import type { Slot } from "./monitors.ts";
 import { monitorDispatched, monitorSucceeded } from "./monitors.ts";
-import type { Context, End, Move } from "./patterns.ts";
+import type { Context, End, Move, PatternScene } from "./patterns.ts";
 import { matches } from "./patterns.ts";
 import { written } from "./semantics.ts";
 import type { MonitorCell, Monitors, Q } from "./state.ts";
@@ -50,7 +50,7 @@ export function next(frame: Frame, q: Q, event: RunEvent): Result<Q, string> {
     case "sent":
       return ok(q);
     case "allowed":
-      return allowed(frame, q, event.call, event.option, event.at);
+      return allowed(frame, q, event);
     case "succeeded":
       return settledWith(q, event.call, (option) => succeededMonitors(frame, q, option, event.at));
     case "failed":
@@ -66,7 +66,8 @@ export function next(frame: Frame, q: Q, event: RunEvent): Result<Q, string> {
   }
 }
 
-function allowed(frame: Frame, q: Q, call: string, option: CallOption, at: number): Result<Q, string> {
+function allowed(frame: Frame, q: Q, event: RunEvent & { kind: "allowed" }): Result<Q, string> {
+  const { call, option, at } = event;
   if (q.inFlight.has(call)) return err(`call ${call} was allowed twice`);
   if (q.inFlight.size >= callsInFlightMax) return err(`more than ${callsInFlightMax} calls are in flight`);
   const inFlight = new Map(q.inFlight).set(call, { option, settled: false });
@@ -101,18 +102,15 @@ type Instant = { readonly end: End; readonly at: number };
 function stepped(
   frame: Frame,
   q: Q,
-  option: CallOption,
-  instant: Instant,
+  { option, instant }: { readonly option: CallOption; readonly instant: Instant },
   change: (slot: Slot, cell: MonitorCell, counted: boolean) => MonitorCell,
 ): Monitors {
-  const context = contextAt(frame, instant.end);
-  const move = moveAt(frame, option, instant.end);
-  const around = viewAt(frame.ir, [], q, { end: instant.end, at: instant.at, key: () => "" });
+  const { context, scene } = sceneOf(frame, q, option, instant);
   return frame.slots.map((slot, index) => {
     const cells = q.monitors[instant.end][index] ?? new Map<string, MonitorCell>();
     const { temporal } = slot;
     const counts = temporal.kind === "at-most" || temporal.kind === "budget";
-    const counted = counts && matches(context, temporal.of, "restrict", move, around);
+    const counted = counts && matches(context, temporal.of, "restrict", scene);
     const keys = keysOf(slot, option);
     // Without a readable key a counter counts on one key for all; nothing else can be stepped without a key.
     const stepKeys = keys.length === 0 && counted ? [globalKey] : keys;
@@ -131,38 +129,36 @@ function stepped(
 
 function dispatchedMonitors(frame: Frame, q: Q, option: CallOption, instant: Instant): Monitors {
   if (frame.slots.length === 0) return q.monitors[instant.end];
-  const context = contextAt(frame, instant.end);
-  const move = moveAt(frame, option, instant.end);
-  const around = viewAt(frame.ir, [], q, { end: instant.end, at: instant.at, key: () => "" });
-  return stepped(frame, q, option, instant, (slot, cell, counted) => {
-    const bits = monitorDispatched(context, slot.temporal, cell.bits, { move, around });
+  const { context, scene } = sceneOf(frame, q, option, instant);
+  return stepped(frame, q, { option, instant }, (slot, cell, counted) => {
+    const bits = monitorDispatched(context, slot.temporal, cell.bits, scene);
     const amount = slot.temporal.kind === "budget" && counted ? option.class.amounts.get(slot.id) : undefined;
     const windowed = "withinMs" in slot.temporal && slot.temporal.withinMs !== undefined;
     const times = counted && (windowed || amount !== undefined) ? [...cell.times, instant.at] : cell.times;
     const amounts = amount === undefined ? cell.amounts : [...cell.amounts, amount];
-    return changed(cell, { bits, times, amounts }, instant.at, restarts(slot, context, move, around));
+    return changed(cell, { bits, times, amounts }, instant.at, restarts(slot, context, scene));
   });
 }
 
 /** A timed lock starts anew each time it is armed again, not only the first time. */
-function restarts(
-  slot: Slot,
-  context: Context<boolean>,
-  move: Move<boolean>,
-  around: Parameters<typeof matches<boolean>>[4],
-): boolean {
-  return slot.temporal.kind === "absence" && matches(context, slot.temporal.after, "restrict", move, around);
+function restarts(slot: Slot, context: Context<boolean>, scene: PatternScene<boolean>): boolean {
+  return slot.temporal.kind === "absence" && matches(context, slot.temporal.after, "restrict", scene);
+}
+
+type Seen = { readonly context: Context<boolean>; readonly scene: PatternScene<boolean> };
+
+function sceneOf(frame: Frame, q: Q, option: CallOption, { end, at }: Instant): Seen {
+  const around = viewAt(frame.ir, [], q, { end, at, key: () => "" });
+  return { context: contextAt(frame, end), scene: { move: moveAt(frame, option, end), around } };
 }
 
 function succeededMonitors(frame: Frame, q: Q, option: CallOption, at: number): Q["monitors"] {
   if (frame.slots.length === 0) return q.monitors;
   const atEnd = (end: End): Monitors => {
-    const context = contextAt(frame, end);
-    const move = moveAt(frame, option, end);
-    const around = viewAt(frame.ir, [], q, { end, at, key: () => "" });
-    return stepped(frame, q, option, { end, at }, (slot, cell) => {
-      const bits = monitorSucceeded(context, slot.temporal, cell.bits, { move, around });
-      const renewed = slot.temporal.kind === "gate" && matches(context, slot.temporal.need, "permit", move, around);
+    const { context, scene } = sceneOf(frame, q, option, { end, at });
+    return stepped(frame, q, { option, instant: { end, at } }, (slot, cell) => {
+      const bits = monitorSucceeded(context, slot.temporal, cell.bits, scene);
+      const renewed = slot.temporal.kind === "gate" && matches(context, slot.temporal.need, "permit", scene);
       return changed(cell, { bits, times: cell.times, amounts: cell.amounts }, at, renewed);
     });
   };
@@ -184,7 +180,7 @@ function changed(
 /** A failure that surely had no effect gives back what counters reserved for it (gateway.md 3). */
 function givenBack(frame: Frame, q: Q, option: CallOption): Q["monitors"] {
   const atEnd = (end: End): Monitors =>
-    stepped(frame, q, option, { end, at: Number.NEGATIVE_INFINITY }, (_slot, cell, counted) => {
+    stepped(frame, q, { option, instant: { end, at: Number.NEGATIVE_INFINITY } }, (_slot, cell, counted) => {
       if (!counted) return cell;
       const count = cell.bits.filter(Boolean).length;
       const bits = cell.bits.map((_, index) => index < count - 1);

@@ -47,8 +47,8 @@ export function firedRules(
   const fired: { rule: PlainRule; at: Ends }[] = [];
   for (const rule of rules) {
     const at = {
-      lo: ruleFires(lo.context, rule, lo.move, lo.around),
-      hi: ruleFires(hi.context, rule, hi.move, hi.around),
+      lo: ruleFires(lo.context, rule, lo),
+      hi: ruleFires(hi.context, rule, hi),
     };
     if (at.lo || at.hi) fired.push({ rule, at });
   }
@@ -120,7 +120,7 @@ export function badHazards(scene: Scene): readonly { readonly hazard: Hazard; re
     const at =
       hazard.kind === "sequence"
         ? (sequence ?? { lo: false, hi: false })
-        : { lo: bad(lo.context, hazard, lo.move, lo.around), hi: bad(hi.context, hazard, hi.move, hi.around) };
+        : { lo: bad(lo.context, hazard, lo), hi: bad(hi.context, hazard, hi) };
     if (at.lo || at.hi) found.push({ hazard, at });
   }
   return found;

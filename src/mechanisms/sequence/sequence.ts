@@ -125,7 +125,8 @@ function obligations(scene: Scene, rules: ReadonlyMap<string, Rule>): readonly O
 
 function applies(scene: Scene, pattern: Pattern): boolean {
   const around = viewAt(scene.frame.ir, [], scene.q, { end: "hi", at: scene.at, key: () => "" });
-  return matches(contextAt(scene.frame, "hi"), pattern, "restrict", moveAt(scene.frame, scene.option, "hi"), around);
+  const move = moveAt(scene.frame, scene.option, "hi");
+  return matches(contextAt(scene.frame, "hi"), pattern, "restrict", { move, around });
 }
 
 /** Debts that no call met before the run ended: reported, since nothing is left to refuse (formal.md 4.3, M4). */

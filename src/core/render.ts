@@ -1,0 +1,96 @@
+/**
+ * Decisions in words. The agent's sentence is generic on purpose: it says what happened and what can be done, and
+ * does not teach an attacker which check fired. People and the audit record get everything.
+ */
+import type { Decision } from "./decision.ts";
+import type { Reason } from "./opinion.ts";
+
+/** Characters of a sentence that the model sees; longer ones crowd out its context. */
+export const sentenceCharactersMax = 240;
+
+/** What a refused result is replaced by: constant, so that it carries nothing of the result. */
+export const rejectedResultText =
+  "The call was executed and must not be repeated. Its result was stopped by policy and cannot be shown.";
+
+/** What a progress or elicitation text is replaced by where the protocol needs some text. */
+export const withheldText = "(withheld by policy)";
+
+export type Refusal =
+  | { readonly kind: "refused" }
+  /** A person can approve it: by which id. */
+  | { readonly kind: "approvable"; readonly approval: string }
+  /** The result exists and waits for consent. */
+  | { readonly kind: "withheld"; readonly approval: string }
+  /** The call waits in the outbox. */
+  | { readonly kind: "held" };
+
+/** The sentence for the model, at most `sentenceCharactersMax` characters. Says that nothing happened, or what did. */
+export function sentenceForModel(decision: Decision, id: string, refusal: Refusal): string {
+  switch (refusal.kind) {
+    case "withheld":
+      return fit(
+        "The call was executed; its result waits for approval. Do not call again before a person ran ",
+        `\`sluicegate approve ${refusal.approval}\`; then repeat the same call to get the stored result.`,
+        id,
+      );
+    case "approvable":
+      return fit(
+        "Not executed: this call needs a person's approval. ",
+        `Approve with \`sluicegate approve ${refusal.approval}\`, then repeat the same call.`,
+        id,
+      );
+    case "held":
+      return fit("Not sent yet: the call waits in the outbox. ", wayOf(decision) ?? "Go on; do not repeat it.", id);
+    case "refused":
+      return fit("Not executed: the policy does not permit this call now. ", wayOf(decision) ?? genericWay, id);
+  }
+}
+
+const genericWay = "Go on without it, or ask the user how to proceed.";
+
+/** The feasible way on that a mechanism named; only names from the policy reach the model, never a value. */
+export function wayOf(decision: Decision): string | undefined {
+  return decision.reasons.find((reason) => reason.verdict === decision.verdict && reason.way !== undefined)?.way;
+}
+
+function fit(what: string, way: string, id: string): string {
+  const tail = ` (decision ${id})`;
+  const room = sentenceCharactersMax - tail.length - what.length;
+  const shown = way.length <= room ? way : `${way.slice(0, Math.max(0, room - 3))}...`;
+  return `${what}${shown}${tail}`;
+}
+
+/** Lines of an approval card: why it is asked, and where each control argument came from. */
+export function cardLines(decision: Decision): readonly string[] {
+  const reasons = decision.reasons
+    .filter((reason) => reason.verdict !== "allow" && reason.observed !== true)
+    .map((reason) => reasonLine(reason));
+  const origins: string[] = [];
+  for (const [name, argument] of decision.option?.arguments ?? []) {
+    const from = argument.path.map((step) =>
+      step.tool === undefined ? step.origin : `${step.server ?? "?"}.${step.tool}${step.pointer}`,
+    );
+    if (from.length > 0) origins.push(`\`${name}\` came from ${from.join(", then ")}`);
+  }
+  return [...reasons, ...origins];
+}
+
+function reasonLine(reason: Reason): string {
+  const rule = reason.rule === undefined ? "" : ` (rule ${reason.rule})`;
+  const facts = Object.entries(reason.facts).map(([name, fact]) => `${name}: ${Array.isArray(fact) ? fact.join(", ") : fact}`);
+  const text = reason.why ?? (facts.length > 0 ? facts.join("; ") : reason.code);
+  return `${reason.code}${rule}: ${text}`;
+}
+
+/** Codes of the reasons that decided, for the `refused` event; in observe mode those that would have. */
+export function decidingCodes(decision: Decision): readonly string[] {
+  const strictest = decision.reasons.filter((reason) => reason.verdict === decision.unobserved);
+  return [...new Set(strictest.map((reason) => reason.code))];
+}
+
+/** A decision as one line of the audit record. */
+export function auditLine(decision: Decision): string {
+  const reasons = decision.reasons.map((reason) => `${reason.observed === true ? "observed " : ""}${reasonLine(reason)}`);
+  const stopped = decision.verdict === "allow" && decision.unobserved !== "allow";
+  return [stopped ? `allow, would have been stopped (${decision.unobserved})` : decision.verdict, ...reasons].join(" | ");
+}

@@ -1,0 +1,124 @@
+// The layers of DESIGN 3.1, derived again from the imports of every source file.
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { parseSync } from "oxc-parser";
+import { describe, expect, it } from "vitest";
+
+const root = resolve(import.meta.dirname, "../..");
+const source = join(root, "src");
+
+/** What each layer may import besides itself. `mechanisms/*` are told apart, since they must not know each other. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  wire: ["core"],
+  policy: ["core"],
+  proof: ["core", "policy"],
+  "proof/check": [],
+  mechanisms: ["core", "wire/canonical", "wire/digest", "policy"],
+  "mechanisms/regulate": ["core", "wire/canonical", "wire/digest", "policy", "proof"],
+  gateway: ["core", "wire"],
+  oracles: ["core", "wire", "policy", "proof", "gateway/ports"],
+  adapters: ["core", "wire", "gateway/ports"],
+  control: ["core", "gateway/ports"],
+  console: ["control/contract"],
+  cli: ["core", "wire", "policy", "proof", "mechanisms", "gateway", "oracles", "adapters", "control"],
+};
+
+/** Files of `gateway` that are ports: contracts that other layers implement. */
+const ports = /^gateway\/(ports|[a-z-]*port)\.ts$/;
+
+const pure = ["core", "wire", "policy", "proof", "mechanisms"];
+const purePackages = ["yaml", "@modelcontextprotocol/core", "zod", "canonicalize", "re2js"];
+
+type Import = { readonly from: string; readonly specifier: string };
+
+function sources(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return sources(path);
+    return path.endsWith(".ts") && !path.endsWith(".test.ts") && !path.endsWith(".d.ts") ? [path] : [];
+  });
+}
+
+function importsOf(path: string): Import[] {
+  const parsed = parseSync(path, readFileSync(path, "utf8"));
+  const from = relative(source, path);
+  const found = [
+    ...parsed.module.staticImports.map((one) => one.moduleRequest.value),
+    ...parsed.module.staticExports.flatMap((one) => one.entries.flatMap((entry) => entry.moduleRequest?.value ?? [])),
+    ...parsed.module.dynamicImports.map((one) =>
+      readFileSync(path, "utf8").slice(one.moduleRequest.start + 1, one.moduleRequest.end - 1),
+    ),
+  ];
+  return found.map((specifier) => ({ from, specifier }));
+}
+
+function layerOf(path: string): string {
+  const parts = path.split("/");
+  const special = parts.slice(0, 2).join("/");
+  return special in allowed ? special : (parts[0] ?? "");
+}
+
+const files = sources(source);
+const imports = files.flatMap(importsOf);
+
+function violation({ from, specifier }: Import): string | undefined {
+  const layer = layerOf(from);
+  if (!specifier.startsWith(".")) {
+    if (!pure.includes(layer.split("/")[0] ?? "")) return undefined;
+    const packageName = purePackages.find((name) => specifier === name || specifier.startsWith(`${name}/`));
+    const mayUse = packageName !== undefined && (layer === "wire" || layer === "policy");
+    return mayUse ? undefined : `${from} imports ${specifier}: ${layer} is pure`;
+  }
+  const target = relative(source, resolve(source, dirname(from), specifier));
+  if (target.startsWith("..")) return `${from} imports ${specifier} from outside src`;
+  const targetLayer = layerOf(target);
+  if (layer === "mechanisms" && targetLayer === "mechanisms") {
+    const same = from.split("/")[1] === target.split("/")[1];
+    return same ? undefined : `${from} imports ${target}: mechanisms must not know each other`;
+  }
+  if (layer === targetLayer) return undefined;
+  const may = allowed[layer] ?? [];
+  const ok = may.some(
+    (rule) =>
+      rule === targetLayer ||
+      (rule.startsWith("wire/") && target.startsWith(rule)) ||
+      (rule === "gateway/ports" && ports.test(target)) ||
+      (rule === "control/contract" && target === "control/contract.ts"),
+  );
+  return ok ? undefined : `${from} imports ${target}: ${layer} may import ${may.join(", ") || "nothing"}`;
+}
+
+describe("layers", () => {
+  it("finds the sources", () => {
+    expect(files.length).toBeGreaterThan(30);
+    expect(imports.length).toBeGreaterThan(100);
+  });
+
+  it("no file imports from a layer it must not know", () => {
+    expect(imports.flatMap((one) => violation(one) ?? [])).toEqual([]);
+  });
+
+  it("a violation would be seen", () => {
+    expect(violation({ from: "core/step.ts", specifier: "node:fs" })).toContain("pure");
+    expect(violation({ from: "core/step.ts", specifier: "../policy/ir.ts" })).toContain("nothing");
+    expect(violation({ from: "mechanisms/tiers/tiers.ts", specifier: "../flow/flow.ts" })).toContain("each other");
+    expect(violation({ from: "gateway/loop.ts", specifier: "../mechanisms/flow/flow.ts" })).toContain("gateway");
+    expect(violation({ from: "adapters/x.ts", specifier: "../gateway/mediator.ts" })).toContain("adapters");
+    expect(violation({ from: "adapters/x.ts", specifier: "../gateway/store-port.ts" })).toBeUndefined();
+  });
+
+  it("every folder of src is a known layer", () => {
+    const folders = readdirSync(source).filter((name) => statSync(join(source, name)).isDirectory());
+    expect(folders.filter((name) => !(name in allowed))).toEqual([]);
+  });
+
+  it("pure code knows no clock and no chance", () => {
+    const banned =
+      /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|setTimeout\(|setInterval\(|process\.[a-z]+[.([])/;
+    const found = files
+      .filter((path) => pure.includes(relative(source, path).split("/")[0] ?? ""))
+      .filter((path) => banned.test(readFileSync(path, "utf8")));
+    expect(found.map((path) => relative(root, path))).toEqual([]);
+  });
+});
