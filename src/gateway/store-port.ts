@@ -1,0 +1,288 @@
+/**
+ * What the gateway keeps. `EventLog` is what the gateway itself talks to (src/gateway/log makes it over a `Store`);
+ * `Store` is the small port that SQLite, memory and PostgreSQL implement. A store sees records that are already sealed
+ * and chained: it cannot read a payload, and what it loses or changes is found by `audit verify`.
+ *
+ * Times: `at` is monotonic ms of the writer, `wall*` is ms since the epoch (it has to mean something after a restart).
+ */
+import type { Decision } from "../core/decision.ts";
+import type { RunEvent } from "../core/event.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import type { Lattice } from "../core/label.ts";
+import type { Result } from "../core/result.ts";
+
+// ---------------------------------------------------------------------------------------------------------------
+// The log as the gateway sees it.
+
+/** What a batch of events was decided under. Its digests go into the clear part of every record. */
+export type LogContext = {
+  readonly policyDigest: string;
+  readonly lattice: Lattice;
+  /** Digest of the manifest of the server concerned, where there is one. */
+  readonly manifestDigest?: string;
+  readonly principal?: string;
+};
+
+/**
+ * One record to append: events of one run that belong together (`requested`, `allowed`, `sent` of a call make one
+ * record, its outcome and release another), with the decision that led to them.
+ */
+export type LogEntry = {
+  readonly run: string;
+  readonly at: number;
+  readonly events: readonly RunEvent[];
+  readonly context: LogContext;
+  readonly decision?: Decision;
+  /** What oracles answered, by question key, so that the decision can be replayed exactly. Payload. */
+  readonly answers?: JsonObject;
+  /** Anything else for the audit; `notes` stays in the clear, `details` is payload. */
+  readonly notes?: JsonObject;
+  readonly details?: JsonObject;
+};
+
+/** Rows that become durable in the same transaction as the records. */
+export type Alongside = {
+  readonly runs?: readonly RunRow[];
+  readonly shared?: SharedRow;
+};
+
+/** A decoded record. Without its payload (key destroyed, mode `digests`) the events keep labels and digests only. */
+export type LogView = {
+  readonly writer: string;
+  readonly seq: number;
+  readonly wallTime: string;
+  readonly at: number;
+  readonly run: string;
+  readonly kind: string;
+  readonly clear: JsonObject;
+  readonly payload: JsonObject | undefined;
+};
+
+export type Replayed = {
+  readonly events: readonly RunEvent[];
+  /** False if some payload could not be read: labels are exact, values and rule keys are missing. */
+  readonly complete: boolean;
+  /** Policy digests that the run was decided under, oldest first. */
+  readonly policies: readonly string[];
+};
+
+export interface EventLog {
+  /** Resolves when the entries are durable at the configured level; rejects never. Order of calls = order in the log. */
+  append(entries: readonly LogEntry[], alongside?: Alongside): Promise<Result<void, StoreFailure>>;
+  /** The events of a run for folding, labels translated into `lattice`; an error means: resume at the top label. */
+  replay(run: string, lattice: Lattice): Promise<Result<Replayed, string>>;
+  /** Newest last. */
+  tail(count: number, run?: string): Promise<Result<readonly LogView[], StoreFailure>>;
+  /** Encrypts something for a run that is kept outside the log, such as an approval card; `open` reads it back. */
+  seal(run: string, value: JsonObject): Uint8Array;
+  open(run: string, sealed: Uint8Array): JsonObject | undefined;
+  /** Signs the head of the chain now; called by the gateway's clock every `checkpointMs`. */
+  checkpoint(at: number): Promise<Result<void, StoreFailure>>;
+  health(): StoreHealth;
+  /** After a failure whose cause is gone (disk freed): continues from the last durable record. */
+  recover(): Promise<Result<void, StoreFailure>>;
+  /** Appends the clean mark and closes the store. */
+  close(at: number): Promise<void>;
+  readonly store: Store;
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// The store.
+
+export type StoreFailure = {
+  readonly kind: "full" | "damaged" | "newer" | "foreign" | "busy" | "closed" | "unreachable";
+  /** File or address. */
+  readonly place: string;
+  /** One sentence for people: what happened, why, what to do next. */
+  readonly sentence: string;
+};
+
+export type StoreHealth = { readonly kind: "ok" } | { readonly kind: "failed"; readonly failure: StoreFailure };
+
+/** A record as it lies in the store. `body` is hashed as it stands; the columns beside it repeat what is in it. */
+export type StoredRecord = {
+  /** Number of the writer, given by `Store.begin`; writers are numbered in order of their start. */
+  readonly writer: number;
+  readonly seq: number;
+  readonly run: string;
+  readonly kind: string;
+  readonly body: string;
+  readonly payload: Uint8Array | undefined;
+  /** SHA-256 over previous fingerprint, body and payload, hex. */
+  readonly fingerprint: string;
+};
+
+export type StoredCheckpoint = {
+  readonly writer: number;
+  readonly seq: number;
+  readonly body: string;
+  readonly signature: Uint8Array;
+};
+
+/** Content by digest, kept once: contracts and lattices that records refer to. */
+export type StoredDocument = { readonly digest: string; readonly body: string };
+
+/** A call that was allowed and has no outcome yet. */
+export type OpenCall = {
+  readonly run: string;
+  readonly call: string;
+  readonly server: string;
+  readonly tool: string;
+  /** Digest of server, tool and arguments: an identical call later asks "may already have happened at ...". */
+  readonly digest: string;
+  readonly wallMs: number;
+};
+
+/** Everything of one append; written in one transaction or not at all. */
+export type AppendBatch = {
+  readonly records: readonly StoredRecord[];
+  readonly checkpoint?: StoredCheckpoint;
+  readonly documents?: readonly StoredDocument[];
+  readonly opened?: readonly OpenCall[];
+  readonly settled?: readonly { readonly run: string; readonly call: string }[];
+  readonly runs?: readonly RunRow[];
+  readonly shared?: SharedRow;
+};
+
+export type RunRow = {
+  readonly key: string;
+  readonly principal: string;
+  readonly parent?: string;
+  readonly policyDigest: string;
+  readonly begunWallMs: number;
+  readonly endedWallMs?: number;
+  readonly idleExpiresWallMs: number;
+  /** Events may have been lost (power cut): fold nothing, resume at the top label. */
+  readonly top: boolean;
+  /** Facts the gateway needs to recognise the run again: process, hook session, tag, server states. */
+  readonly resume: JsonObject;
+};
+
+/** Labels and audiences of stores of one owner. The caller merges (join) before it writes: raise only. */
+export type SharedRow = {
+  readonly owner: string;
+  readonly policyDigest: string;
+  readonly top: boolean;
+  readonly value: JsonObject;
+};
+
+/** What one consent is bound to (design/gateway.md 5); all of it must match when it is used. */
+export type ApprovalMatch = {
+  readonly run: string;
+  readonly principal: string;
+  readonly server: string;
+  readonly tool: string;
+  readonly argumentDigest: string;
+  readonly policyDigest: string;
+};
+
+export type ApprovalRow = ApprovalMatch & {
+  readonly id: string;
+  readonly createdWallMs: number;
+  readonly expiresWallMs: number;
+  readonly status: "pending" | "approved" | "denied" | "used";
+  /** What the approver is shown, sealed by `EventLog.seal`. */
+  readonly card?: Uint8Array;
+  readonly decidedBy?: string;
+  readonly role?: string;
+  readonly decidedWallMs?: number;
+};
+
+export type ApprovalDecision = {
+  readonly id: string;
+  readonly verdict: "approved" | "denied";
+  readonly by: string;
+  readonly role: string;
+  readonly wallMs: number;
+};
+
+/** What a client session needs to live on after a restart. */
+export type SessionRow = {
+  readonly id: string;
+  readonly principal: string;
+  readonly run: string;
+  readonly server: string;
+  readonly targetDigest: string;
+  readonly initialize: JsonObject;
+  readonly touchedWallMs: number;
+};
+
+/** A server's manifest as it was last admitted: the pin, and what lists are answered from while it starts. */
+export type ManifestRow = {
+  /** package@version or target digest, requested revision and client capabilities, joined by the caller. */
+  readonly key: string;
+  readonly server: string;
+  readonly revision: string;
+  readonly digest: string;
+  readonly capabilities: Json;
+  readonly manifest: JsonObject;
+  readonly seenWallMs: number;
+};
+
+/** What the store found when it was opened. */
+export type Opening = {
+  /** Number of this writer. */
+  readonly writer: number;
+  /** Last record of the writer before, which the first record of this one names. */
+  readonly previous: Head | undefined;
+  /** The machine lost power (boot id changed, no clean mark): open runs and stores were marked `top`. */
+  readonly resumeAtTop: boolean;
+  readonly inFlight: readonly OpenCall[];
+  /** A damaged file that was kept aside, where the caller asked for that. */
+  readonly keptAside?: string;
+};
+
+export type Head = { readonly writer: number; readonly seq: number; readonly fingerprint: string };
+
+export type RecordQuery = {
+  readonly writer?: number;
+  readonly run?: string;
+  /** First sequence number; only with `writer`. */
+  readonly fromSeq?: number;
+  readonly order: "oldest" | "newest";
+  readonly limit: number;
+};
+
+export type StoreAnswer<T> = Promise<Result<T, StoreFailure>>;
+
+export interface Store {
+  readonly opening: Opening;
+  /** Group commit: durable when it resolves. After a failure every append is refused until `recover`. */
+  append(batch: AppendBatch): StoreAnswer<void>;
+  records(query: RecordQuery): StoreAnswer<readonly StoredRecord[]>;
+  /** All records of a writer in order, a page at a time, for verification and export. */
+  stream(writer: number): AsyncIterable<readonly StoredRecord[]>;
+  writers(): StoreAnswer<readonly number[]>;
+  checkpoints(writer: number): StoreAnswer<readonly StoredCheckpoint[]>;
+  document(digest: string): StoreAnswer<string | undefined>;
+  head(writer: number): StoreAnswer<Head | undefined>;
+  openCalls(): StoreAnswer<readonly OpenCall[]>;
+
+  putRun(row: RunRow): StoreAnswer<void>;
+  run(key: string): StoreAnswer<RunRow | undefined>;
+  /** Runs that have not ended. */
+  openRuns(): StoreAnswer<readonly RunRow[]>;
+  shared(owner: string): StoreAnswer<SharedRow | undefined>;
+
+  createApproval(row: ApprovalRow): StoreAnswer<void>;
+  approval(id: string): StoreAnswer<ApprovalRow | undefined>;
+  /** Newest first; expired ones are left out. */
+  approvals(wallMs: number, limit: number): StoreAnswer<readonly ApprovalRow[]>;
+  /** Decides a pending approval; undefined if it is gone, decided or expired. */
+  decideApproval(decision: ApprovalDecision): StoreAnswer<ApprovalRow | undefined>;
+  /** Uses up one matching approval: true for exactly one caller, however many race. */
+  takeApproval(match: ApprovalMatch, wallMs: number): StoreAnswer<ApprovalRow | undefined>;
+
+  putSession(row: SessionRow): StoreAnswer<void>;
+  session(id: string): StoreAnswer<SessionRow | undefined>;
+  dropSession(id: string): StoreAnswer<void>;
+  dropSessionsBefore(wallMs: number): StoreAnswer<number>;
+
+  putManifest(row: ManifestRow): StoreAnswer<void>;
+  manifest(key: string): StoreAnswer<ManifestRow | undefined>;
+
+  health(): StoreHealth;
+  recover(): StoreAnswer<void>;
+  /** Waits for what is queued; `clean` leaves the mark that says nothing was lost. */
+  close(clean: boolean): Promise<void>;
+}
