@@ -83,6 +83,8 @@ export interface UpstreamConnection {
   /** Stops and resumes reading from the server: back-pressure when the client is slow. */
   pause(): void;
   resume(): void;
+  /** Process group of a local server, so that a shim can end it if the gateway cannot. */
+  readonly processGroup?: number;
   /** Ends the connection; a local server's whole process group ends with it. */
   close(): Promise<void>;
 }

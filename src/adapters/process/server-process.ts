@@ -1,0 +1,199 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import type { Duplex, Readable, Writable } from "node:stream";
+import { err, ok, type Result } from "../../core/result.ts";
+import { LineSplitter } from "../../wire/splitter.ts";
+import type { TransportLimits } from "../limits.ts";
+import { printableBytes } from "../printable.ts";
+import { lifelineDescriptor, prepareLaunch, type ProcessTarget } from "./launch.ts";
+
+/** How a server process ended. */
+export type ProcessEnd = {
+  readonly code: number | undefined;
+  readonly signal: string | undefined;
+  /** Last line it wrote to stderr, printable and short; empty if there was none. */
+  readonly lastWords: string;
+  /** True if its guardian was killed first, which no well-behaved server does. */
+  readonly guardianLost: boolean;
+};
+
+/** A running server. Its process group bears `processGroup` and never outlives this process (see launch.ts). */
+export interface ServerProcess {
+  readonly processGroup: number;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** Resolves when the process has ended and its whole group was killed; never rejects. */
+  readonly ended: Promise<ProcessEnd>;
+  /** End of input, then SIGTERM to the group, then SIGKILL, `stopGraceMs` apart. Resolves like `ended`. */
+  stop(): Promise<ProcessEnd>;
+}
+
+export type ProcessOptions = {
+  readonly limits: TransportLimits;
+  /** Each line of the server's stderr, printable and cut to `stderrLineBytesMax`. */
+  readonly stderrLine?: (line: string) => void;
+};
+
+/** A stream that outlived its server, held open by a process that left the group, is closed after this wait. */
+const strayStreamMsMax = 500;
+
+/** Starts a server, or says in one sentence why it cannot be started. */
+export function startProcess(target: ProcessTarget, options: ProcessOptions): Result<ServerProcess, string> {
+  const launch = prepareLaunch(target);
+  if (!launch.ok) return launch;
+  let child: ChildProcess;
+  try {
+    child = spawn(launch.value.file, [...launch.value.args], {
+      cwd: target.workingDirectory,
+      env: { ...launch.value.env },
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe", "pipe"],
+    });
+  } catch (error) {
+    return err(spawnFault(error));
+  }
+  const lifeline = child.stdio[lifelineDescriptor];
+  const { pid, stdin, stdout, stderr } = child;
+  if (pid === undefined || stdin === null || stdout === null || stderr === null || !isDuplex(lifeline)) {
+    // The reason follows as an `error` event, which would end this process if nobody listened.
+    child.on("error", () => {});
+    return err(
+      "The server could not be started: the system is short of processes, files or memory. Free some and retry.",
+    );
+  }
+  return ok(new GuardedProcess(child, { processGroup: pid, stdin, stdout, stderr, lifeline }, options));
+}
+
+function isDuplex(stream: Readable | Writable | null | undefined): stream is Duplex {
+  return stream !== null && stream !== undefined && "write" in stream && "read" in stream;
+}
+
+function spawnFault(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+  if (code === "E2BIG") return "The server's arguments and environment are too large for the system. Shorten them.";
+  return `The server could not be started (${code}). Check its command, arguments and environment.`;
+}
+
+type Streams = {
+  readonly processGroup: number;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly lifeline: Duplex;
+};
+
+class GuardedProcess implements ServerProcess {
+  readonly processGroup: number;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly ended: Promise<ProcessEnd>;
+  readonly #child: ChildProcess;
+  readonly #lifeline: Duplex;
+  readonly #limits: TransportLimits;
+  #lastWords = "";
+  #exited = false;
+  #lifelineCut = false;
+  #guardianLost = false;
+  #stopping = false;
+
+  constructor(child: ChildProcess, streams: Streams, options: ProcessOptions) {
+    this.#child = child;
+    this.#limits = options.limits;
+    this.#lifeline = streams.lifeline;
+    this.processGroup = streams.processGroup;
+    this.stdin = streams.stdin;
+    this.stdout = streams.stdout;
+    // A write to a server that has just ended fails with EPIPE; its exit says all there is to say.
+    for (const stream of [streams.stdin, streams.stdout, streams.stderr, streams.lifeline])
+      stream.on("error", () => {});
+    child.on("error", () => {});
+    this.#readStderr(streams.stderr, options);
+    this.#watchGuardian();
+    this.ended = this.#awaitEnd(streams);
+  }
+
+  async stop(): Promise<ProcessEnd> {
+    if (!this.#stopping) {
+      this.#stopping = true;
+      this.stdin.end();
+      if (!(await this.#exits())) this.#signal("SIGTERM");
+      if (!(await this.#exits())) this.#killGroup();
+    }
+    return this.ended;
+  }
+
+  #awaitEnd(streams: Streams): Promise<ProcessEnd> {
+    return new Promise((done) => {
+      let timer: NodeJS.Timeout | undefined;
+      this.#child.once("exit", () => {
+        // Children that the server left behind end with it. Its group id cannot have passed to others in this instant.
+        this.#killGroup();
+        this.#exited = true;
+        // What the server wrote before its end is still in the pipes; a stray holder of them must not keep us waiting.
+        timer = setInterval(() => {
+          // Paused means that our own client is slow: the rest of the output still has a reader.
+          if (streams.stdout.isPaused()) return;
+          streams.stdout.destroy();
+          streams.stderr.destroy();
+        }, strayStreamMsMax);
+      });
+      this.#child.once("close", (code, signal) => {
+        clearInterval(timer);
+        const { lastWords, guardianLost } = { lastWords: this.#lastWords, guardianLost: this.#guardianLost };
+        done({ code: code ?? undefined, signal: signal ?? undefined, lastWords, guardianLost });
+      });
+    });
+  }
+
+  /** The end of the lifeline on the guardian's side while the server runs means that the guardian was killed. */
+  #watchGuardian(): void {
+    this.#lifeline.resume();
+    this.#lifeline.once("close", () => {
+      if (this.#lifelineCut) return;
+      this.#guardianLost = true;
+      this.#signal("SIGKILL");
+    });
+  }
+
+  /** Ends every member of the group, the guardian included; while it lives, the group id is surely still ours. */
+  #killGroup(): void {
+    this.#lifelineCut = true;
+    this.#signal("SIGKILL");
+    this.#lifeline.destroy();
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    if (this.#exited) return;
+    try {
+      process.kill(-this.processGroup, signal);
+    } catch {
+      // Gone already: the exit event is on its way.
+    }
+  }
+
+  /** Waits one grace period; true if the process ended within it. */
+  async #exits(): Promise<boolean> {
+    if (this.#exited) return true;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, this.#limits.stopGraceMs);
+    });
+    await Promise.race([this.ended, late]);
+    clearTimeout(timer);
+    return this.#exited;
+  }
+
+  #readStderr(stderr: Readable, options: ProcessOptions): void {
+    const lengthMax = options.limits.stderrLineBytesMax;
+    const splitter = new LineSplitter(lengthMax);
+    const take = (events: ReturnType<LineSplitter["push"]>): void => {
+      for (const event of events) {
+        const line = printableBytes(event.kind === "line" ? event.bytes : event.head, lengthMax);
+        if (line.length === 0) continue;
+        this.#lastWords = line;
+        options.stderrLine?.(line);
+      }
+    };
+    stderr.on("data", (chunk: Uint8Array) => take(splitter.push(chunk)));
+    stderr.once("end", () => take(splitter.end()));
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * The gateway's side of a local server: a process of its own group and one JSON-RPC message a line on its streams.
+ *
+ * Servers print stray text on stdout; such a line is reported and skipped. A malformed answer ends its call with an
+ * error, because its asker would otherwise wait for something that will never be handed on.
+ */
+import type { Result } from "../../core/result.ts";
+import type { ServerTarget, UpstreamConnection, UpstreamHandler } from "../../gateway/ports.ts";
+import { encodeBatch, encodeMessage } from "../../wire/encode.ts";
+import { defaultWireLimits, type WireLimits } from "../../wire/limits.ts";
+import type { ErrorMessage, Message, RequestId, Revision } from "../../wire/message.ts";
+import type { ParsedFrame } from "../../wire/parse.ts";
+import type { WireError } from "../../wire/wire-error.ts";
+import { defaultTransportLimits, type TransportLimits } from "../limits.ts";
+import { printable, printableBytes } from "../printable.ts";
+import { type ProcessEnd, type ServerProcess, startProcess } from "../process/server-process.ts";
+import { BatchReplies } from "./batch-replies.ts";
+import { FrameReader } from "./frame-reader.ts";
+import { OutputQueue } from "./output-queue.ts";
+
+export type ProcessTarget = Extract<ServerTarget, { kind: "stdio" }>;
+
+export type StdioUpstreamOptions = {
+  readonly wire?: WireLimits;
+  readonly limits?: TransportLimits;
+  /** One line for the operator: the server's stderr, or what it printed on stdout that is no message. */
+  readonly diagnostic?: (line: string) => void;
+};
+
+/** Characters of a server's last stderr line that a reason may quote. */
+const lastWordsLengthMax = 80;
+
+/** Starts a local server. A failure to start arrives as `handler.closed`, after this call has returned. */
+export function connectProcess(
+  target: ProcessTarget,
+  handler: UpstreamHandler,
+  options: StdioUpstreamOptions = {},
+): UpstreamConnection {
+  const limits = options.limits ?? defaultTransportLimits;
+  const diagnostic = options.diagnostic ?? (() => {});
+  const started = startProcess(target, { limits, stderrLine: diagnostic });
+  if (started.ok) return new StdioUpstream(started.value, handler, { ...options, limits, diagnostic });
+  queueMicrotask(() => handler.closed(started.error));
+  return new FailedUpstream();
+}
+
+type Filled = StdioUpstreamOptions & Required<Pick<StdioUpstreamOptions, "limits" | "diagnostic">>;
+
+class StdioUpstream implements UpstreamConnection {
+  readonly processGroup: number;
+  readonly #process: ServerProcess;
+  readonly #handler: UpstreamHandler;
+  readonly #diagnostic: (line: string) => void;
+  readonly #queue: OutputQueue;
+  readonly #reader: FrameReader;
+  readonly #batches = new BatchReplies();
+  /** Set once we decided to end the connection; the process may live on for its grace periods. */
+  #ending: string | undefined;
+
+  constructor(process: ServerProcess, handler: UpstreamHandler, options: Filled) {
+    this.#process = process;
+    this.processGroup = process.processGroup;
+    this.#handler = handler;
+    this.#diagnostic = options.diagnostic;
+    this.#queue = new OutputQueue(process.stdin, options.limits, () => {
+      this.#end("The server stopped reading its input, so it was ended. Restart the session.");
+    });
+    this.#reader = new FrameReader(process.stdout, options.wire ?? defaultWireLimits, {
+      frame: (frame, bytes) => this.#frame(frame, bytes),
+      // A server that closes its output cannot answer any more, even if its process stays.
+      ended: () => this.#outputEnded(),
+    });
+    void process.ended.then((end) => this.#handler.closed(this.#ending ?? reasonOf(end)));
+  }
+
+  send(message: Message): void {
+    if (message.kind === "response" || message.kind === "error") {
+      const taken = this.#batches.take(message);
+      if (taken === "held") return;
+      if (taken !== "apart") return this.#queue.line(encodeBatch(taken));
+    }
+    this.#queue.line(encodeMessage(message));
+  }
+
+  /** Nothing to close: the caller sends `notifications/cancelled`, and a late answer is the caller's to drop. */
+  abandon(): void {}
+
+  negotiated(revision: Revision): void {
+    this.#reader.revision = revision;
+  }
+
+  drained(): Promise<void> | undefined {
+    return this.#queue.drained();
+  }
+
+  pause(): void {
+    this.#reader.pause();
+  }
+
+  resume(): void {
+    this.#reader.resume();
+  }
+
+  async close(): Promise<void> {
+    this.#end("The connection was closed by the gateway.");
+    await this.#process.ended;
+  }
+
+  #end(reason: string): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = reason;
+    this.#reader.stop();
+    void this.#process.stop();
+  }
+
+  #outputEnded(): void {
+    // If the process has ended, `ended` gives the better reason; only one that lingers needs to be stopped.
+    void this.#process.stop();
+  }
+
+  #frame(frame: Result<ParsedFrame, WireError>, bytes: Uint8Array | undefined): void {
+    if (!frame.ok) return this.#refuse(frame.error, bytes);
+    if (frame.value.kind === "single") return this.#handler.message(frame.value.message);
+    const accepted = frame.value.entries.flatMap((entry) => (entry.ok ? [entry.value] : []));
+    const asked = accepted.flatMap((message) => (message.kind === "request" ? [message.id] : []));
+    this.#batches.begin(asked, []);
+    for (const entry of frame.value.entries) {
+      if (entry.ok) this.#handler.message(entry.value);
+      else this.#refuse(entry.error, undefined);
+    }
+  }
+
+  #refuse(refused: WireError, bytes: Uint8Array | undefined): void {
+    const { about, id } = refused;
+    switch (about) {
+      case "response":
+        if (id !== undefined) this.#handler.message(malformedAnswer(id, refused));
+        break;
+      case "request": {
+        const error = { code: refused.code, message: refused.message };
+        this.send({ kind: "error", id: id ?? null, error });
+        break;
+      }
+      case "notification":
+      case "unknown":
+        break;
+    }
+    const text = bytes === undefined ? "" : ` It began: ${printableBytes(bytes, 120)}`;
+    this.#diagnostic(`skipped a line that is no message. ${refused.message}${text}`);
+  }
+}
+
+/** The error that takes the place of an answer which could not be accepted. */
+export function malformedAnswer(id: RequestId, refused: WireError): ErrorMessage {
+  const message = `The server's answer was refused. ${refused.message}`;
+  return { kind: "error", id, error: { code: -32603, message } };
+}
+
+function reasonOf(end: ProcessEnd): string {
+  const words = end.lastWords === "" ? "" : ` Last words: "${printable(end.lastWords, lastWordsLengthMax)}".`;
+  if (end.guardianLost) return `The server killed its guardian process and was ended. Do not trust it.${words}`;
+  // The shell that becomes the server ends with these where the system refused to execute the file.
+  if (end.code === 126 || end.code === 127) {
+    return `The server could not be executed (exit code ${end.code}). Check its command and interpreter.${words}`;
+  }
+  const how = end.signal === undefined ? `with exit code ${end.code ?? "unknown"}` : `by signal ${end.signal}`;
+  return `The server ended ${how}. Run its command by hand to see why.${words}`;
+}
+
+/** Stands for a server that did not start; `closed` says why. */
+class FailedUpstream implements UpstreamConnection {
+  send(): void {}
+  abandon(): void {}
+  negotiated(): void {}
+  drained(): undefined {
+    return undefined;
+  }
+  pause(): void {}
+  resume(): void {}
+  async close(): Promise<void> {}
+}
