@@ -1,0 +1,81 @@
+/**
+ * Events on their way into the log. The order is the guarantee (gateway.md 9): a batch is durable before anything that
+ * it speaks of is sent or released. Events are folded first and appended second, so a run is never less restricted
+ * than its log; when an append fails the run counts as holding everything.
+ */
+import type { Decision } from "../core/decision.ts";
+import type { RunEvent } from "../core/event.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import type { Answers } from "../core/opinion.ts";
+import type { LiveRun } from "./live-run.ts";
+import type { Alongside, EventLog, LogEntry, RunRow, SharedRow } from "./store-port.ts";
+
+/** What belongs to a decision and goes into the record of its first run. */
+export type Basis = {
+  readonly decision?: Decision;
+  readonly answers?: Answers;
+  readonly manifestDigest?: string | undefined;
+  readonly notes?: JsonObject;
+  readonly details?: JsonObject;
+};
+
+type Part<Q> = { readonly live: LiveRun<Q>; readonly events: RunEvent[] };
+
+/** Events of one turn, over all runs that they touch. */
+export class Batch<Q> {
+  readonly parts: Part<Q>[] = [];
+  shared: SharedRow | undefined;
+  runs: RunRow[] | undefined;
+
+  add(live: LiveRun<Q>, event: RunEvent): void {
+    for (const part of this.parts) {
+      if (part.live === live) {
+        part.events.push(event);
+        return;
+      }
+    }
+    this.parts.push({ live, events: [event] });
+  }
+}
+
+/** Appends a batch; false when it is not durable, and then every run of the batch is in its worst state. */
+export async function appendBatch<Q>(log: EventLog, batch: Batch<Q>, basis: Basis = {}): Promise<boolean> {
+  const entries = batch.parts.map((part, index) => entryOf(part, index === 0 ? basis : {}));
+  const appended = await log.append(entries, alongside(batch));
+  if (appended.ok) return true;
+  for (const { live } of batch.parts) live.state = { ...live.state, q: live.policy.topState() };
+  return false;
+}
+
+function alongside<Q>({ runs, shared }: Batch<Q>): Alongside | undefined {
+  if (runs === undefined && shared === undefined) return undefined;
+  return { ...(runs === undefined ? {} : { runs }), ...(shared === undefined ? {} : { shared }) };
+}
+
+function entryOf<Q>({ live, events }: Part<Q>, basis: Basis): LogEntry {
+  const { policy } = live;
+  const { decision, answers, manifestDigest, notes, details } = basis;
+  return {
+    run: live.key,
+    at: events[0]?.at ?? 0,
+    events,
+    context: {
+      policyDigest: policy.digest,
+      lattice: policy.lattice,
+      principal: live.principal,
+      ...(manifestDigest === undefined ? {} : { manifestDigest }),
+    },
+    ...(decision === undefined ? {} : { decision }),
+    ...(answers === undefined || answers.size === 0 ? {} : { answers: answersJson(answers) }),
+    ...(notes === undefined ? {} : { notes }),
+    ...(details === undefined ? {} : { details }),
+  };
+}
+
+function answersJson(answers: Answers): JsonObject {
+  const json: Record<string, Json> = {};
+  for (const [key, answer] of answers) {
+    json[key] = answer.kind === "known" ? { value: answer.value } : { unavailable: answer.cause };
+  }
+  return json;
+}

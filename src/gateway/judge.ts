@@ -1,0 +1,72 @@
+/**
+ * The ask-and-answer loop around `step` (DESIGN 3). The common case, in which nothing must be asked, is decided in the
+ * same turn and allocates no promise. When answers were needed, the last `step` runs on the state of the moment at
+ * which they arrived, and `commit` runs in that same turn, so nothing can change between decision and event.
+ */
+import type { Decision } from "../core/decision.ts";
+import { roundsMax } from "../core/limits.ts";
+import type { Moment } from "../core/moment.ts";
+import type { Answer, Answers, Question, Reason } from "../core/opinion.ts";
+import { step } from "../core/step.ts";
+import type { LiveRun } from "./live-run.ts";
+import type { Oracle } from "./services.ts";
+
+const noAnswers: Answers = new Map<string, Answer>();
+
+export type Judged<T> = T | Promise<T>;
+
+/** Decides a moment of a run and commits the decision; answers that were used come along for the log. */
+export function judge<Q, T>(
+  live: LiveRun<Q>,
+  oracle: Oracle,
+  moment: Moment,
+  commit: (decision: Decision, answers: Answers) => T,
+): Judged<T> {
+  const first = step(live.policy.engine, live.state, moment, noAnswers);
+  if (first.kind === "decided") return commit(first.decision, noAnswers);
+  return ask({ live, oracle, moment }, first.questions, commit);
+}
+
+type Asking<Q> = { readonly live: LiveRun<Q>; readonly oracle: Oracle; readonly moment: Moment };
+
+async function ask<Q, T>(
+  { live, oracle, moment }: Asking<Q>,
+  questions: readonly Question[],
+  commit: (decision: Decision, answers: Answers) => T,
+): Promise<T> {
+  const answers = new Map<string, Answer>();
+  let open = questions;
+  for (let round = 0; round < roundsMax; round += 1) {
+    for (const answer of await answered(oracle, open, live.policy.settings.answerWaitMsMax)) {
+      answers.set(answer.question.key, answer);
+    }
+    const next = step(live.policy.engine, live.state, moment, answers);
+    if (next.kind === "decided") return commit(next.decision, answers);
+    open = next.questions;
+  }
+  return commit(denial("SG-ROUNDS", { rounds: roundsMax }), answers);
+}
+
+/** Every question gets an answer: what the oracle leaves out, or fails at, is unavailable. */
+async function answered(oracle: Oracle, open: readonly Question[], budgetMs: number): Promise<readonly Answer[]> {
+  let given: readonly Answer[] = [];
+  let cause = "no answer";
+  try {
+    given = await oracle.answer(open, budgetMs);
+  } catch {
+    cause = "the oracle failed";
+  }
+  const byKey = new Map(given.map((answer) => [answer.question.key, answer]));
+  return open.map((question) => {
+    const answer = byKey.get(question.key);
+    // The question is ours, never the copy that came back: its floors must not change on the way.
+    if (answer?.kind === "known") return { ...answer, question };
+    return { kind: "unavailable", question, cause: answer?.cause ?? cause };
+  });
+}
+
+/** A deny by the gateway itself, for what it cannot do or does not know. */
+export function denial(code: string, facts: Reason["facts"] = {}, way?: string): Decision {
+  const reason: Reason = { mechanism: "gateway", code, verdict: "deny", facts, ...(way === undefined ? {} : { way }) };
+  return { verdict: "deny", unobserved: "deny", reasons: [reason], obligations: [], option: undefined };
+}

@@ -1,0 +1,56 @@
+/** Named limits of the enforcement point. Each bounds something that a client, a server or a model could grow. */
+
+/** Longest time a request is held open while a person decides; official clients give up at 60,000. */
+export const consentHoldMsMax = 45_000;
+
+/** Server requests to the client that wait for an answer, per connection. */
+export const serverRequestsOpenMax = 256;
+
+/** Pages of one list that admission drains; a server that always has a next cursor cannot hold a client. */
+export const listPagesMax = 256;
+
+/** Entries of one list over all pages. */
+export const listEntriesMax = 100_000;
+
+/** Time one drained list may take until it counts as failed. */
+export const listWaitMsMax = 30_000;
+
+/** Time an injected call (must by injection) may take until it counts as unknown and refuses its call. */
+export const performWaitMsMax = 60_000;
+
+/** Time a handshake that the gateway itself holds with a server may take. */
+export const handshakeWaitMsMax = 60_000;
+
+/** Results kept behind consent for one run, and their size in characters of JSON. */
+export const withheldResultsMax = 64;
+export const withheldCharactersMax = 16 * 1024 * 1024;
+
+/** Calls waiting in the outbox of one run. */
+export const heldCallsMax = 64;
+
+/** Multi-round-trip questions of servers that a run has open. */
+export const openRoundsMax = 256;
+
+/** Tasks that one run may own. */
+export const runTasksMax = 1_024;
+
+/** Resource subscriptions remembered for one connection. */
+export const subscriptionsMax = 4_096;
+
+/** Calls to one upstream whose request has left and whose answer has not come. */
+export const upstreamCallsMax = 4_096;
+
+/** Contracts of distinct methods and unlisted tools remembered for one server. */
+export const contractsMax = 4_096;
+
+/** Runs that live in memory at once; the next one is refused, so that keys cannot be minted without bound. */
+export const runsLiveMax = 4_096;
+
+/** Time that refolding a run from its log may take before it resumes in the worst state. */
+export const refoldMsMax = 200;
+
+/** Messages of one mediator that wait for the log before they go out. */
+export const deliveriesMax = 65_536;
+
+/** Requests that wait while a connection is being set up. */
+export const waitingRequestsMax = 1_024;

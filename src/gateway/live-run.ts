@@ -1,0 +1,59 @@
+/**
+ * A run while it lives in memory. The only thing that changes it is folding an event, and folding is synchronous: a
+ * decision and the event that records it happen in one turn, so decisions of a run are serial without a lock
+ * (gateway.md 3), and nothing is held while somebody is asked, a server works or a person thinks.
+ */
+import type { RunEvent } from "../core/event.ts";
+import type { Run } from "../core/run.ts";
+import type { LoadedPolicy } from "./policy-port.ts";
+
+export type LiveRun<Q> = {
+  /** Public identity of the run; also the key its events are logged under. */
+  readonly key: string;
+  readonly principal: string;
+  readonly parent: LiveRun<Q> | undefined;
+  policy: LoadedPolicy<Q>;
+  state: Run<Q>;
+  /** Monotonic ms of the last message. */
+  lastAt: number;
+  /** Calls allowed and not yet settled, by call id. */
+  readonly inFlight: Set<string>;
+  ended: boolean;
+  /** Set while history is being folded; messages of the run wait for it. */
+  ready: Promise<void> | undefined;
+  /** Directories and URIs that "inside the workspace" means. */
+  workspace: readonly string[];
+};
+
+/** Keeps the set of calls in flight, which `ended` and a policy change need. */
+export function trackCalls<Q>(live: LiveRun<Q>, event: RunEvent): void {
+  switch (event.kind) {
+    case "allowed":
+      live.inFlight.add(event.call);
+      return;
+    case "succeeded":
+    case "failed":
+    case "unknown":
+      live.inFlight.delete(event.call);
+      return;
+    case "ended":
+      live.ended = true;
+      return;
+    case "begun":
+    case "registered":
+    case "requested":
+    case "refused":
+    case "sent":
+    case "released":
+    case "granted":
+      return;
+  }
+}
+
+/** Labels are bit sets: they may only meet where the bits mean the same. */
+export function sameLattice<Q>(left: LoadedPolicy<Q>, right: LoadedPolicy<Q>): boolean {
+  if (left.lattice === right.lattice) return true;
+  const names = ({ lattice }: LoadedPolicy<Q>): string =>
+    JSON.stringify([lattice.levels, lattice.categories, lattice.groups]);
+  return names(left) === names(right);
+}

@@ -1,0 +1,54 @@
+/**
+ * The client's `_meta` on its way to a server: trace context is a channel that the agent's client fills, so the ids
+ * are replaced by keyed digests (a server can still join its own spans), `baggage` and `tracestate` are dropped, and
+ * nothing of ours reaches a server.
+ */
+import type { Json, JsonObject } from "../core/json.ts";
+import { isObject } from "../core/json.ts";
+import { ownMetaPrefix } from "../wire/meta.ts";
+
+
+export const runMetaKey = `${ownMetaPrefix}run`;
+export const decisionMetaKey = `${ownMetaPrefix}decision`;
+export const consentMetaKey = `${ownMetaPrefix}consent`;
+
+/** Params as the server may see them: the same object when there is nothing to clean. */
+export function cleanParams(params: JsonObject | undefined, mac: (text: string) => string): JsonObject | undefined {
+  if (params === undefined) return undefined;
+  const meta = params["_meta"];
+  if (!isObject(meta) || !needsCleaning(meta)) return params;
+  const cleaned = cleanMeta(meta, mac);
+  if (Object.keys(cleaned).length > 0) return { ...params, _meta: cleaned };
+  const { _meta: _dropped, ...rest } = params;
+  return rest;
+}
+
+function needsCleaning(meta: JsonObject): boolean {
+  for (const name of Object.keys(meta)) {
+    if (name === "traceparent" || name === "tracestate" || name === "baggage" || name.startsWith(ownMetaPrefix)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+function cleanMeta(meta: JsonObject, mac: (text: string) => string): JsonObject {
+  const cleaned: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(meta)) {
+    if (name === "tracestate" || name === "baggage" || name.startsWith(ownMetaPrefix)) continue;
+    if (name !== "traceparent") {
+      Object.defineProperty(cleaned, name, { value, enumerable: true, writable: true, configurable: true });
+      continue;
+    }
+    const rewritten = typeof value === "string" ? rewriteTraceparent(value, mac) : undefined;
+    if (rewritten !== undefined) cleaned["traceparent"] = rewritten;
+  }
+  return cleaned;
+}
+
+/** W3C trace context, version 00; anything else is dropped. */
+function rewriteTraceparent(text: string, mac: (text: string) => string): string | undefined {
+  const parts = /^00-([0-9a-f]{32})-([0-9a-f]{16})-0([01])$/.exec(text);
+  if (parts === null) return undefined;
+  return `00-${mac(`trace ${parts[1]}`).slice(0, 32)}-${mac(`span ${parts[2]}`).slice(0, 16)}-0${parts[3]}`;
+}

@@ -1,0 +1,38 @@
+/** Rebuilding a run from its log: the same fold that ran live, so the result is the same (DESIGN 3, laws). */
+import type { RunEvent } from "../core/event.ts";
+import type { Result } from "../core/result.ts";
+import { err, ok } from "../core/result.ts";
+import { evolve } from "../core/step.ts";
+import { refoldMsMax } from "./limits.ts";
+import type { LiveRun } from "./live-run.ts";
+import { trackCalls } from "./live-run.ts";
+import type { Clock } from "./services.ts";
+
+/** Events of the present run of a key: everything after the last `ended`. */
+export function sinceLastEnd(events: readonly RunEvent[]): readonly RunEvent[] {
+  let start = 0;
+  events.forEach((event, index) => {
+    if (event.kind === "ended") start = index + 1;
+  });
+  return start === 0 ? events : events.slice(start);
+}
+
+/** How many events are folded between two looks at the clock. */
+const foldsPerLook = 256;
+
+/** Folds a history in place; an error when an event is no move of this policy's model or the time is used up. */
+export function foldHistory<Q>(live: LiveRun<Q>, events: readonly RunEvent[], clock: Clock): Result<void, string> {
+  const start = clock.monotonicMs();
+  let folded = 0;
+  for (const event of events) {
+    const next = evolve(live.policy.engine, live.state, event);
+    if (!next.ok) return err(next.error);
+    live.state = next.value;
+    trackCalls(live, event);
+    folded += 1;
+    if (folded % foldsPerLook === 0 && clock.monotonicMs() - start > refoldMsMax) {
+      return err(`the run has ${events.length} events, folding them takes longer than ${refoldMsMax} ms`);
+    }
+  }
+  return ok(undefined);
+}

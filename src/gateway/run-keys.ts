@@ -1,0 +1,74 @@
+/**
+ * Which run a message belongs to (gateway.md 4). The model is the adversary, the client program is not: a key is good
+ * if the model cannot change it. Precedence, best first: a token minted by us, in the URL or in `_meta`; the client
+ * process behind a stdio shim, times the hook session; a session id, for clients marked `sessions: trusted`; the
+ * authenticated principal. Connections, `traceparent` and `clientInfo` are never keys.
+ */
+import type { JsonObject } from "../core/json.ts";
+import { member } from "../core/json.ts";
+import { runMetaKey } from "./meta.ts";
+import type { ConnectionFacts } from "./ports.ts";
+
+/** `trusted` keys start a clean run; a `named` one continues the labels of its principal. */
+export type RunKey = {
+  readonly key: string;
+  readonly kind: "trusted" | "named";
+  /** Runs that may hold one conversation; restrictive facts are shared within it. */
+  readonly lineage: string | undefined;
+};
+
+/** A token that names a run: `KEY.MAC`. The key part is ours, so it holds no character that needs escaping. */
+export function mintRunToken(key: string, mac: (text: string) => string): string {
+  return `${key}.${tokenMac(key, mac)}`;
+}
+
+/** The run key of a token, or undefined for a token that this installation did not mint. */
+export function checkRunToken(token: string, mac: (text: string) => string): string | undefined {
+  const dot = token.lastIndexOf(".");
+  if (dot <= 0 || token.length > 256) return undefined;
+  const key = token.slice(0, dot);
+  return sameText(token.slice(dot + 1), tokenMac(key, mac)) ? key : undefined;
+}
+
+function tokenMac(key: string, mac: (text: string) => string): string {
+  return mac(`run token ${key}`).slice(0, 32);
+}
+
+/** Compares without an early exit, so that timing does not reveal how much of a forged tag was right. */
+function sameText(left: string, right: string): boolean {
+  if (left.length !== right.length) return false;
+  let difference = 0;
+  for (let index = 0; index < left.length; index += 1) difference |= left.charCodeAt(index) ^ right.charCodeAt(index);
+  return difference === 0;
+}
+
+export type KeyQuery = {
+  readonly facts: ConnectionFacts;
+  readonly params: JsonObject | undefined;
+  readonly sessionsTrusted: boolean;
+  /** Conversation that the client's hook last reported for this client process or principal. */
+  readonly hookSession: string | undefined;
+  readonly mac: (text: string) => string;
+};
+
+/** The best key of a message. A token that does not check counts as absent here; transports refuse it earlier. */
+export function runKeyOf({ facts, params, sessionsTrusted, hookSession, mac }: KeyQuery): RunKey {
+  const minted = facts.runToken === undefined ? undefined : checkRunToken(facts.runToken, mac);
+  if (minted !== undefined) return { key: minted, kind: "trusted", lineage: undefined };
+  const inMeta = member(member(params, "_meta"), runMetaKey);
+  const signed = typeof inMeta === "string" ? checkRunToken(inMeta, mac) : undefined;
+  if (signed !== undefined) return { key: signed, kind: "trusted", lineage: undefined };
+  if (facts.process !== undefined) {
+    const process = `${facts.principal}/process:${facts.process.pid}@${facts.process.startedAt}`;
+    const key = hookSession === undefined ? process : `${process}/${hookSession}`;
+    return { key, kind: "trusted", lineage: undefined };
+  }
+  const lineage = `${facts.principal}/any`;
+  if (hookSession !== undefined) {
+    return { key: `${facts.principal}/hook:${hookSession}`, kind: "trusted", lineage: undefined };
+  }
+  if (facts.sessionId !== undefined && sessionsTrusted) {
+    return { key: `${facts.principal}/session:${facts.sessionId}`, kind: "named", lineage };
+  }
+  return { key: lineage, kind: "named", lineage };
+}

@@ -1,0 +1,253 @@
+/**
+ * The runs that live in memory, and what they share: stores, audiences, open channels of one owner. All changes are
+ * synchronous, which is the one lock that formal.md annex 13 asks for: an event of one run, and what it does to the
+ * others, is one turn.
+ */
+import type { RunEvent, TrustedText } from "../core/event.ts";
+import { begin } from "../core/mechanism.ts";
+import type { Result } from "../core/result.ts";
+import { err, ok } from "../core/result.ts";
+import { evolve } from "../core/step.ts";
+import { appendBatch, Batch } from "./journal.ts";
+import { runsLiveMax } from "./limits.ts";
+import { restrictiveImage } from "./lineage.ts";
+import type { LiveRun } from "./live-run.ts";
+import { sameLattice, trackCalls } from "./live-run.ts";
+import type { LoadedPolicy } from "./policy-port.ts";
+import { foldHistory, sinceLastEnd } from "./refold.ts";
+import type { RunKey } from "./run-keys.ts";
+import type { Services } from "./services.ts";
+import { SharedStates } from "./shared-states.ts";
+import type { RunRow } from "./store-port.ts";
+
+export type RunRequest<Q> = {
+  readonly key: RunKey;
+  readonly principal: string;
+  readonly policy: LoadedPolicy<Q>;
+  readonly workspace: readonly string[];
+  readonly parent?: LiveRun<Q> | undefined;
+  readonly registered?: readonly TrustedText[];
+};
+
+/** Called before a run ends, for what is still owed: the outbox, reflection. */
+export type EndingListener<Q> = (live: LiveRun<Q>) => Promise<void>;
+
+export class RunRegistry<Q> {
+  readonly #services: Services<Q>;
+  readonly #live = new Map<string, LiveRun<Q>>();
+  readonly #lineageOf = new Map<LiveRun<Q>, string>();
+  readonly #shared: SharedStates<Q>;
+  readonly #ending: EndingListener<Q>[] = [];
+
+  constructor(services: Services<Q>) {
+    this.#services = services;
+    this.#shared = new SharedStates(services.log.store);
+  }
+
+  all(): Iterable<LiveRun<Q>> {
+    return this.#live.values();
+  }
+
+  find(key: string): LiveRun<Q> | undefined {
+    return this.#live.get(key);
+  }
+
+  onEnding(listener: EndingListener<Q>): void {
+    this.#ending.push(listener);
+  }
+
+  /** The run of a key; a new one first folds its history, and nobody may use it before `ready` is undefined. */
+  obtain(request: RunRequest<Q>): Result<LiveRun<Q>, string> {
+    const known = this.#live.get(request.key.key);
+    if (known !== undefined) {
+      known.lastAt = this.#services.clock.monotonicMs();
+      return ok(known);
+    }
+    if (this.#live.size >= runsLiveMax) return err(`more than ${runsLiveMax} runs are open: close some`);
+    const { key, policy, principal, parent } = request;
+    const live: LiveRun<Q> = {
+      key: key.key,
+      principal,
+      parent,
+      policy,
+      state: begin(policy.engine, key.key, undefined),
+      lastAt: this.#services.clock.monotonicMs(),
+      inFlight: new Set(),
+      ended: false,
+      ready: undefined,
+      workspace: request.workspace,
+    };
+    const relative = parent ?? this.#relative(key.lineage);
+    this.#live.set(key.key, live);
+    if (key.lineage !== undefined) this.#lineageOf.set(live, key.lineage);
+    live.ready = this.#resume(live, relative, request).finally(() => {
+      live.ready = undefined;
+    });
+    return ok(live);
+  }
+
+  /** Folds an event into a run, and its consequences into the others; all that must be logged goes into the batch. */
+  fold(live: LiveRun<Q>, event: RunEvent, batch: Batch<Q>): Result<void, string> {
+    const folded = this.#foldOne(live, event, batch);
+    if (!folded.ok) return folded;
+    trackCalls(live, event);
+    if (live.parent === undefined && this.#lineageOf.size < 2) return folded;
+    const images = restrictiveImage(event);
+    if (images.length > 0) this.#mirror(live, images, batch);
+    return folded;
+  }
+
+  /** Ends a run: what is in flight becomes unknown, then the end is logged. Labels of stores stay. */
+  async end(live: LiveRun<Q>, cause: "closed" | "expired" | "operator"): Promise<void> {
+    if (live.ready !== undefined) await live.ready;
+    if (live.ended) return;
+    for (const listener of this.#ending) await listener(live);
+    const batch = new Batch<Q>();
+    const at = this.#services.clock.monotonicMs();
+    for (const call of [...live.inFlight]) {
+      this.fold(live, { kind: "unknown", at, call, cause: "the run ended" }, batch);
+    }
+    this.fold(live, { kind: "ended", at, cause }, batch);
+    this.#forget(live);
+    batch.runs = [{ ...this.#row(live), endedWallMs: this.#services.clock.wallMs() }];
+    await appendBatch(this.#services.log, batch);
+  }
+
+  /** A trusted act of a principal: every run that only a session or the principal named ends (`runs new`). */
+  async endNamed(principal: string): Promise<void> {
+    const named = [...this.#lineageOf.keys()].filter((live) => live.principal === principal);
+    for (const live of named) await this.end(live, "operator");
+  }
+
+  /** Ends runs that were idle for longer than their policy allows. */
+  async expire(): Promise<void> {
+    const now = this.#services.clock.monotonicMs();
+    for (const live of [...this.#live.values()]) {
+      if (live.inFlight.size === 0 && now - live.lastAt >= live.policy.settings.runIdleMs) {
+        await this.end(live, "expired");
+      }
+    }
+  }
+
+  /** A new policy: every run is folded again under it from its log; labels never fall by it (gateway.md 9). */
+  async refold(select: (live: LiveRun<Q>) => LoadedPolicy<Q>): Promise<void> {
+    for (const live of [...this.#live.values()]) {
+      const policy = select(live);
+      if (policy.digest === live.policy.digest) continue;
+      live.ready = this.#refoldOne(live, policy).finally(() => {
+        live.ready = undefined;
+      });
+      await live.ready;
+    }
+  }
+
+  #forget(live: LiveRun<Q>): void {
+    live.ended = true;
+    this.#live.delete(live.key);
+    this.#lineageOf.delete(live);
+  }
+
+  #foldOne(live: LiveRun<Q>, event: RunEvent, batch: Batch<Q>): Result<void, string> {
+    const before = live.state.q;
+    const next = evolve(live.policy.engine, live.state, event);
+    if (!next.ok) return next;
+    live.state = next.value;
+    batch.add(live, event);
+    if (live.policy.sharedChanged(before, next.value.q)) {
+      batch.shared = this.#shared.spread(live, this.#live.values());
+    }
+    return ok(undefined);
+  }
+
+  async #refoldOne(live: LiveRun<Q>, policy: LoadedPolicy<Q>): Promise<void> {
+    const history = await this.#services.log.replay(live.key, policy.lattice);
+    const shared = await this.#shared.of(live.principal, policy);
+    live.policy = policy;
+    live.state = begin(policy.engine, live.key, shared);
+    const folded = history.ok && foldHistory(live, sinceLastEnd(history.value.events), this.#services.clock).ok;
+    if (!folded || !history.value.complete) toTop(live);
+  }
+
+  /** First message of a key: fold what the log has of it, or begin; a run whose history is lost holds everything. */
+  async #resume(live: LiveRun<Q>, relative: LiveRun<Q> | undefined, request: RunRequest<Q>): Promise<void> {
+    if (relative?.ready !== undefined) await relative.ready;
+    const { log, clock } = this.#services;
+    const shared = await this.#shared.of(live.principal, live.policy);
+    live.state = begin(live.policy.engine, live.key, shared);
+    const row = await log.store.run(live.key);
+    const known = !row.ok || (row.value !== undefined && row.value.endedWallMs === undefined);
+    const batch = new Batch<Q>();
+    const at = clock.monotonicMs();
+    if (known) {
+      await this.#replayInto(live, !row.ok || row.value?.top === true);
+      for (const call of [...live.inFlight]) {
+        this.fold(live, { kind: "unknown", at, call, cause: "the gateway stopped while it ran" }, batch);
+      }
+    } else {
+      const parent = request.parent?.key;
+      const facts = parent === undefined ? {} : { parent };
+      this.fold(live, { kind: "begun", at, principal: live.principal, ...facts }, batch);
+      if (relative !== undefined) await this.#inherit(live, relative, batch);
+    }
+    for (const text of request.registered ?? []) this.fold(live, { kind: "registered", at, text }, batch);
+    if (batch.parts.length === 0) return;
+    batch.runs = [this.#row(live)];
+    await appendBatch(log, batch);
+  }
+
+  async #replayInto(live: LiveRun<Q>, top: boolean): Promise<void> {
+    const history = await this.#services.log.replay(live.key, live.policy.lattice);
+    const folded = history.ok && foldHistory(live, sinceLastEnd(history.value.events), this.#services.clock).ok;
+    if (top || !folded || !history.value.complete) toTop(live);
+  }
+
+  /** A child or a further session starts with everything that restricts its relative. */
+  async #inherit(live: LiveRun<Q>, relative: LiveRun<Q>, batch: Batch<Q>): Promise<void> {
+    const history = await this.#services.log.replay(relative.key, live.policy.lattice);
+    if (!history.ok || !history.value.complete) return toTop(live);
+    for (const event of sinceLastEnd(history.value.events)) {
+      for (const image of restrictiveImage(event)) {
+        if (!this.#foldOne(live, image, batch).ok) return toTop(live);
+      }
+    }
+  }
+
+  #relative(lineage: string | undefined): LiveRun<Q> | undefined {
+    if (lineage === undefined) return undefined;
+    for (const [live, other] of this.#lineageOf) if (other === lineage) return live;
+    return undefined;
+  }
+
+  /** Relatives that must learn of what restricts: the ancestors, and further runs of the same lineage. */
+  #mirror(live: LiveRun<Q>, images: readonly RunEvent[], batch: Batch<Q>): void {
+    const lineage = this.#lineageOf.get(live);
+    const relatives = new Set<LiveRun<Q>>();
+    for (let up = live.parent; up !== undefined; up = up.parent) if (!up.ended) relatives.add(up);
+    for (const [other, group] of this.#lineageOf) if (group === lineage && other !== live) relatives.add(other);
+    for (const relative of relatives) {
+      const understood = sameLattice(live.policy, relative.policy);
+      for (const image of images) {
+        if (!understood || !this.#foldOne(relative, image, batch).ok) toTop(relative);
+      }
+    }
+  }
+
+  #row(live: LiveRun<Q>): RunRow {
+    const wallMs = this.#services.clock.wallMs();
+    return {
+      key: live.key,
+      principal: live.principal,
+      ...(live.parent === undefined ? {} : { parent: live.parent.key }),
+      policyDigest: live.policy.digest,
+      begunWallMs: wallMs,
+      idleExpiresWallMs: wallMs + live.policy.settings.runIdleMs,
+      top: false,
+      resume: {},
+    };
+  }
+}
+
+/** The history of a run is lost or unreadable, so it counts as holding everything. */
+export function toTop<Q>(live: LiveRun<Q>): void {
+  live.state = { ...live.state, q: live.policy.topState() };
+}

@@ -1,0 +1,67 @@
+/**
+ * What the enforcement point needs from the outside besides transports: time, chance, secrets, answers and people.
+ * All of it is injected, so that a test decides what time it is and a replay sees the same digests.
+ */
+import type { Answer, Question } from "../core/opinion.ts";
+import type { Connector } from "./ports.ts";
+import type { Policies } from "./policy-port.ts";
+import type { EventLog } from "./store-port.ts";
+
+export interface Clock {
+  /** Monotonic milliseconds: for moments, waits and expiries. */
+  monotonicMs(): number;
+  /** Milliseconds since 1970: for people and records. */
+  wallMs(): number;
+  /** Runs something once after a delay; the returned function cancels it. */
+  after(delayMs: number, run: () => void): () => void;
+}
+
+export interface Secrets {
+  /** Digest of a text as lower-case hexadecimal; SHA-256 in production. */
+  hash(text: string): string;
+  /** Keyed digest with the key of this installation: nobody else can make one. */
+  mac(text: string): string;
+  /** Authenticated encryption; `unseal` gives undefined for anything that `seal` did not make. */
+  seal(plain: string): string;
+  unseal(sealed: string): string | undefined;
+  /** A fresh unguessable name, at least 96 bits, of URL-safe characters. */
+  token(): string;
+}
+
+/** Answers questions of mechanisms within a budget; a question it does not answer counts as unavailable. */
+export interface Oracle {
+  answer(questions: readonly Question[], budgetMs: number): Promise<readonly Answer[]>;
+}
+
+/** What a person is shown before consenting. Every text from outside is data for display, never markup. */
+export type ApprovalCard = {
+  readonly approval: string;
+  readonly title: string;
+  readonly lines: readonly string[];
+  readonly server: string;
+  readonly tool: string;
+  readonly arguments: string;
+  readonly choices: readonly ApprovalChoice[];
+};
+
+/** `value`: endorse this one value for the rest of the run. */
+export type ApprovalChoice = "once" | "value" | "refuse";
+
+export type Ruling = { readonly choice: ApprovalChoice; readonly by: string } | "absent";
+
+/** People who watch: a console or a CLI waiter. `absent` comes at once when nobody does. */
+export interface Human {
+  ask(card: ApprovalCard, holdMs: number): Promise<Ruling>;
+  /** Tells the operator something that needs no answer. */
+  notify(text: string): void;
+}
+
+export type Services<Q> = {
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly oracle: Oracle;
+  readonly human: Human;
+  readonly policies: Policies<Q>;
+  readonly connector: Connector;
+  readonly log: EventLog;
+};
