@@ -1,0 +1,59 @@
+// The test command: `npm test` (quick sizes), `npm run test:full [-- FILTER...]` (the large ones). Prints the seed of all
+// random suites, and with SLUICEGATE_CI=1 refuses every skip that `.ci/skips` does not name.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "..");
+const asked = process.argv.slice(2);
+const full = asked.includes("--full");
+const filters = asked.filter((argument) => argument !== "--full");
+const seed = process.env["SLUICEGATE_SEED"] ?? String(Math.floor(Math.random() * 2 ** 31));
+const data = resolve(root, "../shared/data");
+
+const environment: NodeJS.ProcessEnv = {
+  ...process.env,
+  SLUICEGATE_SEED: seed,
+  SLUICEGATE_RUNS: process.env["SLUICEGATE_RUNS"] ?? (full ? "10000" : "200"),
+  ...(full ? { SLUICEGATE_FULL: "1" } : {}),
+  ...(process.env["SLUICEGATE_DATA"] === undefined && existsSync(data) ? { SLUICEGATE_DATA: data } : {}),
+};
+
+const folder = mkdtempSync(join(tmpdir(), "sluicegate-test-"));
+const report = join(folder, "report.json");
+console.log(`seed ${seed} (repeat with SLUICEGATE_SEED=${seed}), sizes: ${full ? "full" : "quick"}`);
+const run = spawnSync(
+  process.execPath,
+  [
+    join(root, "node_modules/vitest/vitest.mjs"),
+    "run",
+    "--reporter=default",
+    "--reporter=json",
+    `--outputFile.json=${report}`,
+    ...filters,
+  ],
+  { cwd: root, env: environment, stdio: "inherit" },
+);
+
+type Assertion = { readonly status: string; readonly fullName: string };
+type Report = {
+  readonly testResults: readonly { readonly name: string; readonly assertionResults: readonly Assertion[] }[];
+};
+
+const found = existsSync(report) ? (JSON.parse(readFileSync(report, "utf8")) as Report) : { testResults: [] };
+rmSync(folder, { recursive: true, force: true });
+const all = found.testResults.flatMap((file) =>
+  file.assertionResults.map((one) => ({ ...one, file: relative(root, file.name) })),
+);
+const skipped = all.filter((one) => one.status === "skipped" || one.status === "pending" || one.status === "todo");
+const allowed = readFileSync(join(root, ".ci/skips"), "utf8")
+  .split("\n")
+  .flatMap((line) => (line.trim() === "" ? [] : [line.split(" ")[0] ?? ""]));
+const refused = process.env["SLUICEGATE_CI"] === "1" ? skipped.filter((one) => !allowed.includes(one.file)) : [];
+for (const one of skipped) console.log(`skipped: ${one.file}: ${one.fullName}`);
+for (const one of refused)
+  console.log(`not allowed to be skipped here: ${one.file} (name it in .ci/skips with a reason)`);
+const count = (status: string): number => all.filter((one) => one.status === status).length;
+console.log(`${count("passed")} passed, ${count("failed")} failed, ${skipped.length} skipped`);
+process.exitCode = run.status === 0 && refused.length === 0 && all.length > 0 ? 0 : 1;
