@@ -21,7 +21,12 @@ export type LogContext = {
   /** Digest of the manifest of the server concerned, where there is one. */
   readonly manifestDigest?: string;
   readonly principal?: string;
+  /** `audit.payload` of the policy. */
+  readonly payload: PayloadMode;
 };
+
+/** How arguments, results and instructions are kept: encrypted per run, as a keyed digest only, or readable. */
+export type PayloadMode = "sealed" | "digests" | "clear";
 
 /**
  * One record to append: events of one run that belong together (`requested`, `allowed`, `sent` of a call make one
@@ -33,9 +38,11 @@ export type LogEntry = {
   readonly events: readonly RunEvent[];
   readonly context: LogContext;
   readonly decision?: Decision;
+  /** Name of a record without events; otherwise the kind of the last event. */
+  readonly kind?: string;
   /** What oracles answered, by question key, so that the decision can be replayed exactly. Payload. */
   readonly answers?: JsonObject;
-  /** Anything else for the audit; `notes` stays in the clear, `details` is payload. */
+  /** More for audit and what-if; `notes` stays in the clear, `details` (arguments of a refused call) is payload. */
   readonly notes?: JsonObject;
   readonly details?: JsonObject;
 };
@@ -48,13 +55,18 @@ export type Alongside = {
 
 /** A decoded record. Without its payload (key destroyed, mode `digests`) the events keep labels and digests only. */
 export type LogView = {
-  readonly writer: string;
+  readonly writer: number;
   readonly seq: number;
   readonly wallTime: string;
   readonly at: number;
   readonly run: string;
   readonly kind: string;
+  readonly call?: string;
+  readonly server?: string;
+  readonly tool?: string;
+  readonly fingerprint: string;
   readonly clear: JsonObject;
+  /** Undefined where it was never kept or its key was destroyed. */
   readonly payload: JsonObject | undefined;
 };
 
@@ -86,6 +98,26 @@ export interface EventLog {
   readonly store: Store;
 }
 
+/** Keys and digests of the log; the keys never lie in the store. */
+export interface LogKeys {
+  /** SHA-256, hex. */
+  hash(data: string | Uint8Array): string;
+  /** HMAC of this installation: a digest that cannot be found by guessing low-entropy values. */
+  keyedDigest(text: string): string;
+  /** Encrypts under the key of the run on the day of `wallMs`; `bound` is authenticated with it. */
+  seal(run: string, text: string, bound: string, wallMs: number): Uint8Array;
+  open(run: string, sealed: Uint8Array, bound: string): Result<string, "missing-key" | "damaged">;
+  /** The key for this sealed text still exists. */
+  readable(sealed: Uint8Array): boolean;
+  /** Destroys the keys of days before this instant; returns how many. */
+  destroyBefore(wallMs: number): number;
+  /** Ed25519. */
+  sign(text: string): Uint8Array;
+  readonly signer: string;
+  /** Undefined if the signer is not known here. */
+  verify(signer: string, text: string, signature: Uint8Array): boolean | undefined;
+}
+
 // ---------------------------------------------------------------------------------------------------------------
 // The store.
 
@@ -108,7 +140,7 @@ export type StoredRecord = {
   readonly kind: string;
   readonly body: string;
   readonly payload: Uint8Array | undefined;
-  /** SHA-256 over previous fingerprint, body and payload, hex. */
+  /** SHA-256 over the previous fingerprint and the body, hex; the body names the digest of the payload. */
   readonly fingerprint: string;
 };
 
