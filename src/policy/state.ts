@@ -44,6 +44,8 @@ export type Q = {
   readonly grants: readonly Grant[];
   readonly inFlight: ReadonlyMap<string, InFlight>;
   readonly ended: boolean;
+  /** The history of the run was lost: every lock may be closed, every counter full, every debt open. */
+  readonly lost: boolean;
 };
 
 /** q₀ over the shared part of another state, or over the policy's own stores. */
@@ -57,6 +59,7 @@ export function initialState(ir: Ir, slots: readonly Slot[], shared: Q | undefin
     grants: [],
     inFlight: new Map(),
     ended: false,
+    lost: false,
   };
 }
 

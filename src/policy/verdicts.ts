@@ -94,17 +94,26 @@ export function firedSlots(
 }
 
 function slotFires(scene: Scene, which: { slot: Slot; index: number; key: string }, end: End): boolean {
+  const { temporal } = which.slot;
   const cells = scene.q.monitors[end][which.index] ?? new Map();
   const overflow = which.key !== "" && !cells.has(which.key) && cells.size >= ruleKeysMax;
   const { context, move, around } = sceneAt(scene, end);
   const cell = cellAt(which.slot, cells, overflow ? globalKey : which.key, scene.at);
   const amount = scene.option.class.amounts.get(which.slot.id);
-  const fits = which.slot.temporal.kind !== "budget" || fitsBudget(which.slot.temporal.limit, cell.amounts, amount);
-  const scenePart = { move, around, fits };
-  if (!overflow) return monitorFires(context, which.slot.temporal, cell.bits, scenePart);
+  const fits = temporal.kind !== "budget" || fitsBudget(temporal.limit, cell.amounts, amount);
+  const opens = temporal.kind === "gate" || temporal.kind === "immediately";
   // Too many keys to follow: as if every lock were closed and every counter full.
-  const worst = cell.bits.map(() => which.slot.temporal.kind !== "gate");
-  return monitorFires(context, which.slot.temporal, worst, { ...scenePart, fits: false });
+  if (overflow)
+    return monitorFires(
+      context,
+      temporal,
+      cell.bits.map(() => !opens),
+      { move, around, fits: false },
+    );
+  // A lost history may have armed anything; what this run has unlocked since then is known, and counts.
+  const lost = scene.q.lost && end === "hi" && !opens;
+  const bits = lost ? cell.bits.map(() => true) : cell.bits;
+  return monitorFires(context, temporal, bits, { move, around, fits: fits && !lost });
 }
 
 /** The hazards that this call could bring about (flow and call hazards; sequence hazards through their automata). */
