@@ -1,0 +1,109 @@
+/**
+ * Requests and notifications of a client, across the eras.
+ *
+ * | legacy client | modern server | modern client | legacy server |
+ * |---|---|---|---|
+ * | `initialize`, `ping` | answered by the gateway | `server/discover` | answered from the session |
+ * | `logging/setLevel` | kept, sent as `_meta` log level | `_meta` log level | `logging/setLevel` when it changes |
+ * | `resources/subscribe`, `unsubscribe` | one `subscriptions/listen` | `subscriptions/listen` | `resources/subscribe` |
+ * | `notifications/initialized`, `roots/list_changed`, progress | not sent | – | – |
+ * | `params.task` of a call | removed, the server decides | `tasks/update` | answers of the open questions |
+ * | anything else of both eras | the same with per-request `_meta` | the same | the same without it |
+ */
+import { isObject, member, stringMember, type JsonObject } from "../core/json.ts";
+import { metaKeys, ownMetaPrefix, perRequestKeys } from "./meta.ts";
+import type { NotificationMessage, RequestMessage, Revision } from "./message.ts";
+import { readFilter, readRequestMeta, type SubscriptionFilter } from "./modern.ts";
+import { without } from "./object.ts";
+import { findMethod } from "./registry.ts";
+import { perRequestMeta, type LegacyClient } from "./translate-handshake.ts";
+
+/** What the gateway has to do with a request; the stateful part of each is its own. */
+export type RequestTranslation =
+  | { readonly kind: "send"; readonly message: RequestMessage; readonly logLevel: string | undefined }
+  /** The gateway answers from what it knows: handshake, discovery or ping. */
+  | { readonly kind: "local"; readonly method: "initialize" | "server/discover" | "ping" }
+  | { readonly kind: "log-level"; readonly level: string }
+  | { readonly kind: "subscribe"; readonly uri: string }
+  | { readonly kind: "unsubscribe"; readonly uri: string }
+  | { readonly kind: "listen"; readonly filter: SubscriptionFilter }
+  /** The receiver's era has no such method: answered with "method not found". */
+  | { readonly kind: "absent" }
+  | { readonly kind: "malformed" };
+
+/** A legacy client's request for a modern server. */
+export function requestToModern(message: RequestMessage, client: LegacyClient): RequestTranslation {
+  const { method, params } = message;
+  switch (method) {
+    case "initialize":
+    case "ping":
+      return { kind: "local", method };
+    case "logging/setLevel": {
+      const level = stringMember(params, "level");
+      return level === undefined ? { kind: "malformed" } : { kind: "log-level", level };
+    }
+    case "resources/subscribe":
+    case "resources/unsubscribe": {
+      const uri = stringMember(params, "uri");
+      if (uri === undefined) return { kind: "malformed" };
+      return { kind: method === "resources/subscribe" ? "subscribe" : "unsubscribe", uri };
+    }
+  }
+  // Legacy tasks have other shapes; a legacy client polls tasks that the gateway holds, never a modern server's own.
+  if (method.startsWith("tasks/") || !exists("2026-07-28", method)) return { kind: "absent" };
+  const meta = { ...cleanMeta(params), ...perRequestMeta(client) };
+  const rest = without(params ?? {}, ["task", "_meta"]);
+  return { kind: "send", message: changed(message, { ...rest, _meta: meta }), logLevel: undefined };
+}
+
+/** A modern client's request for a legacy server of some revision. */
+export function requestToLegacy(message: RequestMessage, revision: Revision): RequestTranslation {
+  const { method, params } = message;
+  if (method === "server/discover") return { kind: "local", method };
+  if (method === "subscriptions/listen") {
+    const filter = readFilter(params);
+    return filter === undefined ? { kind: "malformed" } : { kind: "listen", filter };
+  }
+  if (method.startsWith("tasks/") || !exists(revision, method)) return { kind: "absent" };
+  // What was not legal in the sender's era is not let in through translation.
+  if (!exists("2026-07-28", method)) return { kind: "absent" };
+  const meta = cleanMeta(params);
+  // Answers and state of a round trip are for the gateway, which asks the legacy server's questions itself.
+  const rest = without(params ?? {}, ["_meta", "inputResponses", "requestState"]);
+  const next = Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest;
+  const empty = Object.keys(next).length === 0;
+  return {
+    kind: "send",
+    message: changed(message, empty ? undefined : next),
+    logLevel: readRequestMeta(params).logLevel,
+  };
+}
+
+/** A client's notification for the other era, or undefined if that era has none. */
+export function clientNotificationTo(
+  message: NotificationMessage,
+  revision: Revision,
+): NotificationMessage | undefined {
+  const known = findMethod(revision, { method: message.method, kind: "notification", direction: "to-server" });
+  if (known === undefined) return undefined;
+  const meta = cleanMeta(message.params);
+  const rest = without(message.params ?? {}, ["_meta"]);
+  const params = Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest;
+  return { kind: "notification", method: message.method, params: Object.keys(params).length > 0 ? params : undefined };
+}
+
+/** `_meta` without what belongs to one era or to us alone. */
+export function cleanMeta(params: JsonObject | undefined): JsonObject {
+  const meta = member(params, "_meta");
+  if (!isObject(meta)) return {};
+  const own = Object.keys(meta).filter((name) => name.startsWith(ownMetaPrefix));
+  return without(meta, [...perRequestKeys, metaKeys.relatedTask, metaKeys.subscriptionId, ...own]);
+}
+
+function exists(revision: Revision, method: string): boolean {
+  return findMethod(revision, { method, kind: "request", direction: "to-server" }) !== undefined;
+}
+
+function changed(message: RequestMessage, params: JsonObject | undefined): RequestMessage {
+  return { kind: "request", id: message.id, method: message.method, params };
+}
