@@ -6,11 +6,11 @@ import { answering, freePort, startChild } from "./child.ts";
 import { allowAllPolicy, repositoryFolder } from "./fixture.ts";
 
 const launcher = join(repositoryFolder, "bin", "sluicegate.js");
-const sources = join(repositoryFolder, "src", "cli", "main.ts");
+const entry = join(repositoryFolder, "src", "cli", "entry.ts");
 
 /** Why the gateway cannot be started from this tree, or undefined when it can. */
 export function gatewayMissing(): string | undefined {
-  return existsSync(sources) && existsSync(launcher) ? undefined : "the command line of the gateway is not there";
+  return existsSync(entry) && existsSync(launcher) ? undefined : "the command line of the gateway is not there";
 }
 
 /** State, socket and log of one test run, away from the user's own. */
@@ -50,7 +50,7 @@ export async function startGateway(upstream: string, sandbox: Sandbox, options: 
   const policy = options.policy === undefined ? {} : { policy: options.policy };
   await writeFile(config, JSON.stringify({ version: 1, servers: { fixture: { url: upstream } }, ...policy }));
   const address = `127.0.0.1:${port}`;
-  const command = [process.execPath, sources, "gateway", "--config", config, "--http", address];
+  const command = [process.execPath, launcher, "gateway", "--config", config, "--http", address];
   const child = startChild(command, sandbox.env);
   const url = `http://${address}/s/fixture/mcp`;
   try {

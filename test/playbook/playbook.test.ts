@@ -44,8 +44,8 @@ afterAll(async () => {
 /** Keeps of an error what a peer may rely on. */
 function wordless(message: Json): Json {
   const error = member(message, "error");
-  if (!isObject(message) || !isObject(error)) return message;
-  return { ...message, error: { code: error["code"] ?? null } };
+  if (!isObject(message) || error === undefined) return message;
+  return { ...message, error: { code: member(error, "code") ?? null } };
 }
 
 function withoutWords(record: readonly Recorded[]): readonly Recorded[] {

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createSandbox, gatewayMissing, type Sandbox } from "../harness/gateway.ts";
+import type { ClientKind } from "./connection.ts";
+import { outcomesOf, type TransportKind, type Way } from "./reach.ts";
+import { sdkV1 } from "./sdk-v1.ts";
+import { sdkV2Auto, sdkV2Legacy, sdkV2Modern } from "./sdk-v2.ts";
+
+const operationsMsMax = 60_000;
+const clients: readonly ClientKind[] = [sdkV1, sdkV2Legacy, sdkV2Modern, sdkV2Auto];
+const transports: readonly TransportKind[] = ["stdio", "http"];
+const combinations = clients.flatMap((client) =>
+  transports.map((transport) => ({ name: client.name, client, transport })),
+);
+
+let sandbox: Sandbox;
+const missing = process.env["CI"] === undefined ? gatewayMissing() : undefined;
+
+beforeAll(async () => {
+  sandbox = await createSandbox();
+});
+afterAll(async () => {
+  await sandbox.remove();
+});
+
+/** Operations that are meant to fail, and how the official clients show it. */
+const failing = new Set(["call of an unknown tool"]);
+
+test.each(combinations)(
+  "$name over $transport: everything works directly",
+  { timeout: operationsMsMax },
+  async ({ client, transport }) => {
+    const outcomes = await outcomesOf(client, transport, "direct", { sandbox });
+    for (const [name, outcome] of Object.entries(outcomes)) {
+      if (!failing.has(name)) expect(outcome, name).toHaveProperty("ok");
+    }
+    expect(outcomes["call cancelled"]).toEqual({ ok: { call: "given up", reached: true } });
+    expect(outcomes["subscribe"]).toMatchObject({ ok: { heard: true } });
+    expect(outcomes["call with progress"]).toMatchObject({
+      ok: { seen: [{ progress: 0 }, { progress: 50 }, { progress: 100 }] },
+    });
+  },
+);
+
+function compareThrough(way: Way): void {
+  test.each(combinations)(
+    "$name over $transport: as directly",
+    { timeout: operationsMsMax },
+    async ({ client, transport }) => {
+      const direct = await outcomesOf(client, transport, "direct", { sandbox });
+      const through = await outcomesOf(client, transport, way, { sandbox });
+      // One by one: a megabyte of text hides what else differs.
+      for (const [name, outcome] of Object.entries(direct)) expect(through[name], name).toEqual(outcome);
+    },
+  );
+}
+
+describe("through a raw relay", () => compareThrough("relay"));
+describe.skipIf(missing !== undefined)("through the gateway", () => compareThrough("gateway"));
