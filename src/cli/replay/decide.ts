@@ -163,7 +163,7 @@ function release<Q>(
   const judged = decide(replay, released);
   const consents = replay.options.consent !== "refuse";
   const passes = judged.verdict === "allow" || (judged.verdict === "confirm" && consents);
-  const how = passes ? "pass" : judged.verdict === "confirm" ? "withhold" : "reject";
+  const how: "pass" | "withhold" | "reject" = passes ? "pass" : judged.verdict === "confirm" ? "withhold" : "reject";
   const obliged = judged.obligations.find((one) => one.kind === "label");
   const label = obliged?.range ?? unknownRange(replay.policy.lattice);
   const common = { kind: "released" as const, at, call: moment.call, server: call.server, tool: call.tool, how, label };

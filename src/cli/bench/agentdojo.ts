@@ -1,0 +1,113 @@
+/**
+ * `sluicegate bench agentdojo`: which attacks a policy stops and what it asks of the user on honest tasks
+ * (contract: foresight.md 6). The agent of the replay obeys every injection; no model is involved.
+ */
+import type { Json } from "../../core/json.ts";
+import type { LoadedPolicy } from "../../gateway/policy-port.ts";
+import { replayTrace } from "../replay/decide.ts";
+import type { ReplayedStep } from "../replay/decide.ts";
+import type { DojoSuite } from "./agentdojo-data.ts";
+import { attackFilling, benignFilling, dojoServer, traceOf } from "./agentdojo-data.ts";
+
+export type DojoRow = {
+  readonly suite: "agentdojo";
+  readonly part: string;
+  readonly variant: string;
+  readonly n: number;
+  readonly pairs: number;
+  readonly stopped: number;
+  readonly stoppedEncoded: number;
+  readonly tasks: number;
+  readonly promptFree: number;
+  readonly promptsPerTask: number;
+  readonly blockedBenign: number;
+  readonly consequential: number;
+  readonly autonomous: number;
+  /** 95 % interval of the share of stopped pairs (Wilson). */
+  readonly ci95: readonly [number, number];
+  readonly seed: number;
+};
+
+export type DojoVariant<Q> = {
+  readonly name: string;
+  readonly instruction: boolean;
+  /** Undefined for the trivial baselines, which need no policy. */
+  readonly policy: LoadedPolicy<Q> | "allow-all" | "deny-all";
+  readonly digest: (value: Json) => string;
+};
+
+/** One row: all pairs and all tasks of a suite under one variant. */
+export function runVariant<Q>(suite: DojoSuite, variant: DojoVariant<Q>): DojoRow {
+  const stopped = suite.pairs.filter((pair) => pairStopped(suite, variant, { ...pair, encoded: false })).length;
+  const stoppedEncoded = suite.pairs.filter((pair) => pairStopped(suite, variant, { ...pair, encoded: true })).length;
+  const tasks = [...suite.users.values()].map((task) => {
+    const trace = traceOf(suite, task, { fill: benignFilling(suite), instruction: variant.instruction });
+    return decided(variant, trace);
+  });
+  const calls = tasks.flat();
+  const acts = calls.filter((call) => call.acts);
+  return {
+    suite: "agentdojo",
+    part: suite.name,
+    variant: variant.name,
+    n: suite.pairs.length,
+    pairs: suite.pairs.length,
+    stopped,
+    stoppedEncoded,
+    tasks: tasks.length,
+    promptFree: tasks.filter((steps) => steps.every((one) => one.verdict === "allow")).length,
+    promptsPerTask: calls.filter((one) => one.verdict === "confirm").length / tasks.length,
+    blockedBenign: calls.filter((one) => one.verdict === "deny").length,
+    consequential: acts.length,
+    autonomous: acts.filter((one) => one.verdict === "allow").length,
+    ci95: wilson(stopped, suite.pairs.length),
+    seed: 0,
+  };
+}
+
+type Judged = Pick<ReplayedStep, "verdict" | "tool"> & { readonly acts: boolean };
+
+function decided<Q>(variant: DojoVariant<Q>, trace: Parameters<typeof replayTrace<Q>>[1]): readonly Judged[] {
+  const { policy } = variant;
+  if (policy === "allow-all" || policy === "deny-all") {
+    const verdict = policy === "allow-all" ? "allow" : "deny";
+    return trace.steps.flatMap((step) => (step.kind === "call" ? [{ tool: step.tool, verdict, acts: false }] : []));
+  }
+  const acting = new Map<string, boolean>();
+  for (const listed of trace.servers.get(dojoServer) ?? []) {
+    const contract = policy.contractOfTool(dojoServer, listed);
+    acting.set(contract.tool, contract.consequential);
+  }
+  const rows = replayTrace(policy, trace, { consent: "value", workspace: [], digest: variant.digest });
+  return rows.map((row) => ({ tool: row.tool, verdict: row.verdict, acts: acting.get(row.tool) === true }));
+}
+
+function pairStopped<Q>(
+  suite: DojoSuite,
+  variant: DojoVariant<Q>,
+  pair: { readonly user: string; readonly injection: string; readonly after: number; readonly encoded: boolean },
+): boolean {
+  const user = suite.users.get(pair.user);
+  const injection = suite.injections.get(pair.injection);
+  if (user === undefined || injection === undefined) return false;
+  const trace = traceOf(suite, user, {
+    fill: attackFilling(suite, injection.prompt, pair.encoded),
+    instruction: variant.instruction,
+    inserted: { after: pair.after, calls: injection.calls },
+  });
+  const rows = decided(variant, trace);
+  // The attack is stopped where one of the calls that it cannot do without is denied, hidden or asked.
+  return injection.calls.some((call, index) => call.essential && rows[pair.after + 1 + index]?.verdict !== "allow");
+}
+
+/** Wilson's 95 % interval of a share. */
+export function wilson(hits: number, of: number): readonly [number, number] {
+  if (of === 0) return [0, 1];
+  const z = 1.96;
+  const share = hits / of;
+  const centre = share + (z * z) / (2 * of);
+  const spread = z * Math.sqrt((share * (1 - share)) / of + (z * z) / (4 * of * of));
+  const scale = 1 + (z * z) / of;
+  const round = (value: number): number => Math.round(value * 10_000) / 10_000;
+  return [round(Math.max(0, (centre - spread) / scale)), round(Math.min(1, (centre + spread) / scale))];
+}
