@@ -1,0 +1,174 @@
+/** The client's side of the daemon's socket: connect, start the daemon where there is none, ask one question. */
+import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, unlinkSync, writeSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import type { Json } from "../../core/json.ts";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import { readFirstLine, readLines } from "./lines.ts";
+import { logBytesMax, replyBytesMax, startMarkMsMax, startPollMs, startWaitMsMax } from "./limits.ts";
+import type { DaemonPaths } from "./paths.ts";
+import type { ControlReply, Hello, Refusal } from "./protocol.ts";
+import { toLine } from "./protocol.ts";
+import { parseControlReply } from "./replies.ts";
+
+/** How to start a daemon: the launcher script, run by this very Node. */
+export type Launch = { readonly entry: string };
+
+/** Connects, or gives the system's error code (`ENOENT`, `ECONNREFUSED` mean that no daemon runs). */
+export function connectSocket(path: string): Promise<Result<Socket, string>> {
+  return new Promise((resolve) => {
+    const socket = connect({ path, allowHalfOpen: true });
+    const onError = (error: NodeJS.ErrnoException): void => resolve(err(error.code ?? "EIO"));
+    socket.once("error", onError);
+    socket.once("connect", () => {
+      socket.off("error", onError);
+      // A later error always comes with a `close`, and that is what everybody listens to.
+      socket.on("error", () => undefined);
+      resolve(ok(socket));
+    });
+  });
+}
+
+/** Connects to the daemon and starts it first where none runs; the error is a sentence for the user. */
+export async function connectOrStart(
+  paths: DaemonPaths,
+  launch: Launch,
+  waitMsMax: number = startWaitMsMax,
+): Promise<Result<Socket, string>> {
+  const deadline = performance.now() + waitMsMax;
+  let started: StartedDaemon | undefined;
+  for (;;) {
+    const tried = await connectSocket(paths.socket);
+    if (tried.ok || started?.state() === "failed" || performance.now() > deadline) {
+      if (started !== undefined) rmSync(startMark(paths), { force: true });
+      return tried.ok ? tried : err(didNotStart(paths));
+    }
+    if (tried.error !== "ENOENT" && tried.error !== "ECONNREFUSED") {
+      return err(
+        `The Sluicegate daemon cannot be reached (${tried.error}): see ${paths.log} or run \`sluicegate doctor\`.`,
+      );
+    }
+    // One that ended with 0 met another daemon; should that one be gone by now, a new try is due.
+    if (started?.state() === "over" || (started === undefined && takeStartMark(paths))) {
+      started = await startDaemon(paths, launch);
+    }
+    await new Promise((resolve) => setTimeout(resolve, startPollMs));
+  }
+}
+
+/** Names the daemon's own last word, since the reason is nearly always a sentence about the policy or the store. */
+function didNotStart(paths: DaemonPaths): string {
+  let last = "";
+  try {
+    last = readFileSync(paths.log, "utf8").trimEnd().split("\n").at(-1)?.slice(0, lastWordLengthMax) ?? "";
+  } catch {
+    // No log, no last word.
+  }
+  return last === ""
+    ? "The Sluicegate daemon did not start and left no reason: run `sluicegate doctor`."
+    : `The Sluicegate daemon did not start: ${last} (log: ${paths.log.slice(-60)})`;
+}
+
+const lastWordLengthMax = 140;
+
+type StartedDaemon = { readonly state: () => "runs" | "over" | "failed" };
+
+/**
+ * Starts the daemon in a session of its own, so that it outlives the client. It gets only what it needs of this
+ * process's environment: the client's secrets must not sit in the environment of a process that serves other clients.
+ */
+async function startDaemon(paths: DaemonPaths, launch: Launch): Promise<StartedDaemon> {
+  // Loaded here because most shims find a daemon running and need no more than a socket.
+  const { spawn } = await import("node:child_process");
+  if ((statSync(paths.log, { throwIfNoEntry: false })?.size ?? 0) > logBytesMax)
+    renameSync(paths.log, `${paths.log}.1`);
+  const log = openSync(paths.log, "a", 0o600);
+  let state: ReturnType<StartedDaemon["state"]> = "runs";
+  const child = spawn(process.execPath, [launch.entry, "daemon", "run"], {
+    detached: true,
+    stdio: ["ignore", log, log],
+    cwd: "/",
+    env: daemonEnvironment(process.env),
+  });
+  closeSync(log);
+  child.on("error", () => (state = "failed"));
+  child.on("exit", (code) => (state = code === 0 ? "over" : "failed"));
+  child.unref();
+  return { state: () => state };
+}
+
+const daemonVariables = /^(PATH|HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|XDG_\w+|SLUICEGATE_\w+|NODE_EXTRA_CA_CERTS)$/;
+
+function daemonEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => daemonVariables.test(name)));
+}
+
+/**
+ * True iff nobody else is starting the daemon just now. Only saves work: that a single daemon runs is held by the lock
+ * that the daemon itself takes, so a mark left behind by a killed shim costs seconds, not correctness.
+ */
+function takeStartMark(paths: DaemonPaths): boolean {
+  const mark = startMark(paths);
+  try {
+    const age = Date.now() - (statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > startMarkMsMax) unlinkSync(mark);
+    const file = openSync(mark, "wx", 0o600);
+    writeSync(file, `${process.pid}\n`);
+    closeSync(file);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function startMark(paths: DaemonPaths): string {
+  return join(paths.runtime, "starting");
+}
+
+/** Sends a hello and reads the reply line; the socket is left paused behind it. Errors are sentences. */
+export async function shakeHands(socket: Socket, hello: Hello, waitMsMax: number): Promise<Result<string, string>> {
+  socket.write(toLine(hello));
+  const line = await readFirstLine(socket, replyBytesMax, waitMsMax);
+  return line.ok
+    ? line
+    : err(`The Sluicegate daemon did not take the connection (${line.error}): run \`sluicegate doctor\`.`);
+}
+
+/** Why a question got no answer: nobody there, or a refusal in words. */
+export type AskFailure = { readonly kind: "unreachable"; readonly code: string } | Refusal;
+
+export type AskOptions = {
+  readonly version: string;
+  readonly waitMsMax: number;
+  /** Called for every value before the final one. */
+  readonly onPart?: (value: Json) => void;
+};
+
+/** One question over the control channel of a running daemon. Does not start one. */
+export async function ask(socketPath: string, request: Json, options: AskOptions): Promise<Result<Json, AskFailure>> {
+  const connected = await connectSocket(socketPath);
+  if (!connected.ok) return err({ kind: "unreachable", code: connected.error });
+  return askOver(connected.value, request, options);
+}
+
+/** The same over a connection that was just opened. */
+export function askOver(socket: Socket, request: Json, options: AskOptions): Promise<Result<Json, AskFailure>> {
+  return new Promise((resolve) => {
+    const finish = (outcome: Result<Json, AskFailure>): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(outcome);
+    };
+    const timer = setTimeout(() => finish(err({ kind: "unreachable", code: "ETIMEDOUT" })), options.waitMsMax);
+    socket.on("close", () => finish(err({ kind: "unreachable", code: "ECONNRESET" })));
+    socket.on("end", () => finish(err({ kind: "unreachable", code: "ECONNRESET" })));
+    readLines(socket, replyBytesMax, (text) => {
+      const reply: ControlReply = parseControlReply(text);
+      if (reply.kind === "part") options.onPart?.(reply.value);
+      else if (reply.kind === "value") finish(ok(reply.value));
+      else finish(err(reply));
+    });
+    socket.write(toLine({ kind: "control", version: options.version, request }));
+  });
+}

@@ -1,0 +1,104 @@
+/** A shim's connection to the daemon: handshake on two sockets, upgrade of an older daemon, and the side lines. */
+import type { Socket } from "node:net";
+import { ask, connectOrStart, connectSocket, shakeHands, type Launch } from "../../adapters/daemon/connect.ts";
+import { drainMsMax, replyBytesMax, startPollMs, startWaitMsMax } from "../../adapters/daemon/limits.ts";
+import { readLines } from "../../adapters/daemon/lines.ts";
+import type { DaemonPaths } from "../../adapters/daemon/paths.ts";
+import type { RunHello } from "../../adapters/daemon/protocol.ts";
+import { toLine } from "../../adapters/daemon/protocol.ts";
+import { parseRunReply, parseSideLine } from "../../adapters/daemon/replies.ts";
+import type { ForwardedSignal, ProcessIdentity, SessionEnd } from "../../adapters/daemon/services.ts";
+import { isNewer } from "../../adapters/daemon/version.ts";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+
+export type Link = {
+  /** Protocol bytes both ways, paused until somebody listens. */
+  readonly wire: Socket;
+  readonly run: string;
+  /** Process groups that the server has had; killed when the daemon is lost. */
+  readonly groups: readonly ProcessIdentity[];
+  /** Resolves with the daemon's last word, or undefined when the daemon is gone without one. */
+  readonly ended: Promise<SessionEnd | undefined>;
+  readonly signal: (name: ForwardedSignal) => void;
+  readonly close: () => void;
+};
+
+/** Tries to open a session before it gives up: a daemon that ends between connect and hello is met by a second try. */
+const openTriesMax = 5;
+
+/** Opens a session, starting or replacing the daemon where needed. Errors are sentences for the user. */
+export async function openLink(paths: DaemonPaths, launch: Launch, hello: RunHello): Promise<Result<Link, string>> {
+  let last = "The Sluicegate daemon ended again and again while starting: run `sluicegate doctor`.";
+  for (let tries = 0; tries < openTriesMax; tries += 1) {
+    const wire = await connectOrStart(paths, launch);
+    if (!wire.ok) return wire;
+    const side = await connectSocket(paths.socket);
+    if (!side.ok) {
+      wire.value.destroy();
+      continue;
+    }
+    side.value.write(toLine({ kind: "side", version: hello.version, session: hello.session }));
+    const line = await shakeHands(wire.value, hello, startWaitMsMax);
+    if (!line.ok) {
+      last = line.error;
+      drop(wire.value, side.value);
+      continue;
+    }
+    const reply = parseRunReply(line.value);
+    if (reply.kind === "accepted") return ok(makeLink(wire.value, side.value, reply.run));
+    drop(wire.value, side.value);
+    if (reply.reason === "refused") return err(reply.refused);
+    if (reply.reason === "version") {
+      if (!isNewer(hello.version, reply.version)) return err(reply.refused);
+      await ask(paths.socket, { kind: "daemon", command: "drain" }, { version: hello.version, waitMsMax: drainMsMax });
+    }
+    await untilGone(paths);
+  }
+  return err(last);
+}
+
+/** Waits until the socket of a draining daemon is gone. */
+async function untilGone(paths: DaemonPaths): Promise<void> {
+  const deadline = performance.now() + 2 * drainMsMax;
+  while (performance.now() < deadline) {
+    const tried = await connectSocket(paths.socket);
+    if (!tried.ok) return;
+    tried.value.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 5 * startPollMs));
+  }
+}
+
+function makeLink(wire: Socket, side: Socket, run: string): Link {
+  const groups: ProcessIdentity[] = [];
+  const ended = new Promise<SessionEnd | undefined>((resolve) => {
+    readLines(side, replyBytesMax, (text) => {
+      const line = parseSideLine(text);
+      if (line === undefined) return;
+      switch (line.kind) {
+        case "stderr":
+          process.stderr.write(Buffer.from(line.bytes, "latin1"));
+          return;
+        case "group":
+          groups.push(line.leader);
+          return;
+        case "ended":
+          resolve(line.end);
+      }
+    });
+    side.on("end", () => resolve(undefined)).on("close", () => resolve(undefined));
+  });
+  return {
+    wire,
+    run,
+    groups,
+    ended,
+    signal: (name) => void (side.writable && side.write(toLine({ kind: "signal", name }))),
+    close: () => drop(wire, side),
+  };
+}
+
+function drop(wire: Socket, side: Socket): void {
+  wire.destroy();
+  side.destroy();
+}

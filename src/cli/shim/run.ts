@@ -1,0 +1,69 @@
+/**
+ * `sluicegate run`: what an MCP client starts instead of its server. Imports nothing of the gateway: each server of a
+ * client has one of these processes, and it must stay as small as a bare Node.
+ */
+import { resolve } from "node:path";
+import type { Launch } from "../../adapters/daemon/connect.ts";
+import { daemonPaths } from "../../adapters/daemon/paths.ts";
+import { clientProcess } from "../../adapters/daemon/process-identity.ts";
+import type { RunHello } from "../../adapters/daemon/protocol.ts";
+import type { OpenServices } from "../../adapters/daemon/services.ts";
+import { ownVersion } from "../../adapters/daemon/version.ts";
+import type { RunArguments } from "./arguments.ts";
+import { parseRunArguments } from "./arguments.ts";
+import { openLink } from "./link.ts";
+import { say, ShimSession } from "./session.ts";
+
+/** What a command needs of its launcher: the script to start again as daemon, and the composition, loaded on demand. */
+export type Host = Launch & { readonly loadServices: () => Promise<OpenServices> };
+
+/** Runs one session; resolves with the exit code: 0 done, 1 server or daemon failed, 2 wrong use or environment. */
+export async function runShim(words: readonly string[], host: Host): Promise<number> {
+  const parsed = parseRunArguments(words);
+  if (!parsed.ok) return fail(parsed.error);
+  const paths = daemonPaths(process.env);
+  if (parsed.value.solo) {
+    const { runSolo } = await import("./solo.ts");
+    return runSolo(makeHello(parsed.value, host, ""), host);
+  }
+  if (!paths.ok) return fail(paths.error);
+  const hello = makeHello(parsed.value, host, paths.value.home);
+  const link = await openLink(paths.value, host, hello);
+  if (!link.ok) return fail(link.error);
+  let current = hello;
+  const session = new ShimSession(() => {
+    current = { ...hello, session: sessionName(), resume: current.session };
+    return openLink(paths.value, host, current);
+  });
+  return session.run(link.value);
+}
+
+/** The environment goes over the socket only: arguments of a process can be read by every user of the machine. */
+function makeHello(run: RunArguments, host: Host, home: string): RunHello {
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  return {
+    kind: "run",
+    version: ownVersion(),
+    home,
+    session: sessionName(),
+    argv: run.command,
+    cwd: process.cwd(),
+    env,
+    umask: process.umask(),
+    client: clientProcess(process.ppid, host.entry),
+    ...(run.policy === undefined ? {} : { policy: resolve(run.policy) }),
+    ...(run.server === undefined ? {} : { server: run.server }),
+  };
+}
+
+/** Unique on this machine, which is all that is asked of it: the socket admits nobody but its user. */
+function sessionName(): string {
+  return `${process.pid.toString(36)}-${Date.now().toString(36)}-${process.hrtime.bigint().toString(36)}`;
+}
+
+function fail(sentence: string): number {
+  say(sentence);
+  return 2;
+}

@@ -1,0 +1,178 @@
+/**
+ * The splice between a client's stdio and the daemon, and what happens when the daemon is lost: the server's group is
+ * killed, open requests are answered with "outcome unknown", the daemon is restarted once, and until it is back every
+ * request is refused. Nothing is queued: a message that nobody decided is never delivered later.
+ */
+import {
+  answerSampleBytesMax,
+  endNoticeMsMax,
+  flushMsMax,
+  requestSampleBytesMax,
+  secondLossMsMax,
+  signalGraceMsMax,
+} from "../../adapters/daemon/limits.ts";
+import { killGroup } from "../../adapters/daemon/process-identity.ts";
+import type { ForwardedSignal } from "../../adapters/daemon/services.ts";
+import type { Result } from "../../core/result.ts";
+import { LineTail } from "./line-tail.ts";
+import type { Link } from "./link.ts";
+import type { Outage } from "./outage.ts";
+
+/** Opens a session that continues the one before; the error is a sentence. */
+export type Reopen = () => Promise<Result<Link, string>>;
+
+const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+
+export class ShimSession {
+  readonly #reopen: Reopen;
+  readonly #requests = new LineTail(requestSampleBytesMax);
+  readonly #answers = new LineTail(answerSampleBytesMax);
+  /** The session in use; undefined while the daemon is away. */
+  #link: Link | undefined;
+  /** A reopened session that waits for the client to finish its current line. */
+  #next: Link | undefined;
+  #outage: Outage | undefined;
+  #inputEnded = false;
+  #lostAtMs = Number.NEGATIVE_INFINITY;
+  #signalled: ForwardedSignal | undefined;
+  #finish: (exitCode: number) => void = () => undefined;
+
+  constructor(reopen: Reopen) {
+    this.#reopen = reopen;
+  }
+
+  /** Runs until the client or the server ends the session; resolves with the exit code once stdout is flushed. */
+  run(link: Link): Promise<number> {
+    return new Promise((resolve) => {
+      let finished = false;
+      this.#finish = (exitCode) => {
+        if (finished) return;
+        finished = true;
+        this.#link?.close();
+        this.#next?.close();
+        const code = this.#signalled === undefined ? exitCode : 128 + signalNumbers[this.#signalled];
+        // The rest of stdout may still sit in this process; a client that reads no more must not keep it alive.
+        setTimeout(() => resolve(code), flushMsMax);
+        process.stdout.write("", () => resolve(code));
+      };
+      for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => this.#onSignal(name));
+      // A client that closed our stdout is gone, whatever else it left open.
+      process.stdout.on("error", () => this.#finish(0));
+      process.stderr.on("error", () => undefined);
+      process.stdin.on("data", (chunk: Buffer) => this.#onInput(chunk));
+      process.stdin.on("end", () => this.#onInputEnd()).on("error", () => this.#onInputEnd());
+      process.stdin.pause();
+      this.#attach(link);
+    });
+  }
+
+  #attach(link: Link): void {
+    this.#link = link;
+    const { wire } = link;
+    const { stdout } = process;
+    let over = false;
+    const onOver = (): void => {
+      if (over) return;
+      over = true;
+      void this.#onWireEnd(link);
+    };
+    wire.on("data", (chunk: Buffer) => {
+      this.#answers.push(chunk);
+      if (stdout.write(chunk)) return;
+      wire.pause();
+      stdout.once("drain", () => wire.resume());
+    });
+    wire.on("end", onOver).on("close", onOver);
+    if (wire.destroyed) onOver();
+    wire.resume();
+    if (this.#inputEnded) wire.end();
+    else process.stdin.resume();
+  }
+
+  #onInput(chunk: Buffer): void {
+    if (this.#outage !== undefined) {
+      this.#outage.push(chunk);
+      this.#resume();
+    } else {
+      this.#requests.push(chunk);
+    }
+    const sink = this.#outage === undefined ? this.#link?.wire : process.stdout;
+    if (sink === process.stdout ? !sink.writableNeedDrain : sink?.write(chunk) !== false) return;
+    process.stdin.pause();
+    sink?.once("drain", () => process.stdin.resume());
+  }
+
+  #onInputEnd(): void {
+    if (this.#inputEnded) return;
+    this.#inputEnded = true;
+    // Half-close: the server may still answer what it has; the daemon ends the session after that.
+    if (this.#link !== undefined) this.#link.wire.end();
+    else if (this.#outage !== undefined) this.#finish(1);
+  }
+
+  async #onWireEnd(link: Link): Promise<void> {
+    const timeout = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), endNoticeMsMax).unref());
+    const end = await Promise.race([link.ended, timeout]);
+    if (end !== undefined) {
+      if (end.sentence !== "") say(end.sentence);
+      this.#finish(end.exitCode);
+    } else {
+      await this.#onLost(link);
+    }
+  }
+
+  async #onLost(link: Link): Promise<void> {
+    this.#link = undefined;
+    process.stdin.pause();
+    // The daemon's guardian does the same; this holds where the guardian was killed along with the daemon.
+    for (const group of link.groups) killGroup(group, "SIGKILL");
+    link.close();
+    const { Outage } = await import("./outage.ts");
+    const outage = new Outage((line) => void process.stdout.write(line));
+    outage.begin(this.#requests, this.#answers);
+    this.#requests.clear();
+    this.#answers.clear();
+    if (this.#inputEnded || this.#signalled !== undefined) return this.#finish(1);
+    const lostAtMs = performance.now();
+    const again = lostAtMs - this.#lostAtMs < secondLossMsMax;
+    this.#lostAtMs = lostAtMs;
+    this.#outage = outage;
+    process.stdin.resume();
+    if (again)
+      return this.#giveUp(
+        outage,
+        "Sluicegate's daemon was lost twice within a minute: run `sluicegate doctor`, then reconnect this server.",
+      );
+    say("Sluicegate's daemon was lost; its server was stopped and the daemon is being restarted.");
+    const reopened = await this.#reopen();
+    if (!reopened.ok) return this.#giveUp(outage, reopened.error);
+    this.#next = reopened.value;
+    this.#resume();
+  }
+
+  #giveUp(outage: Outage, sentence: string): void {
+    outage.giveUp();
+    say(sentence);
+  }
+
+  /** Hands over to the reopened session, but only between two lines of the client. */
+  #resume(): void {
+    const next = this.#next;
+    if (next === undefined || this.#outage?.atLineStart !== true || this.#inputEnded) return;
+    this.#next = undefined;
+    this.#outage = undefined;
+    this.#attach(next);
+  }
+
+  #onSignal(name: ForwardedSignal): void {
+    this.#signalled = name;
+    if (this.#link === undefined) return this.#finish(1);
+    this.#link.signal(name);
+    this.#link.wire.end();
+    setTimeout(() => this.#finish(1), signalGraceMsMax);
+  }
+}
+
+export function say(sentence: string): void {
+  process.stderr.write(`sluicegate: ${sentence}\n`);
+}
