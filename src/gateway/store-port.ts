@@ -269,8 +269,8 @@ export type Head = { readonly writer: number; readonly seq: number; readonly fin
 export type RecordQuery = {
   readonly writer?: number;
   readonly run?: string;
-  /** First sequence number; only with `writer`. */
-  readonly fromSeq?: number;
+  /** Only records after this one (oldest first) or before it (newest first). */
+  readonly after?: { readonly writer: number; readonly seq: number };
   readonly order: "oldest" | "newest";
   readonly limit: number;
 };
@@ -282,7 +282,7 @@ export interface Store {
   /** Group commit: durable when it resolves. After a failure every append is refused until `recover`. */
   append(batch: AppendBatch): StoreAnswer<void>;
   records(query: RecordQuery): StoreAnswer<readonly StoredRecord[]>;
-  /** All records of a writer in order, a page at a time, for verification and export. */
+  /** All records of a writer in order, a page at a time, for verification and export; throws where reading fails. */
   stream(writer: number): AsyncIterable<readonly StoredRecord[]>;
   writers(): StoreAnswer<readonly number[]>;
   checkpoints(writer: number): StoreAnswer<readonly StoredCheckpoint[]>;

@@ -1,0 +1,142 @@
+/**
+ * The option a call was judged on, as JSON in two parts. Clear: classes, digests, labels, and which result of which
+ * call a value came from. Payload: rule keys, amounts and pointers, which are made of the data itself.
+ */
+import type { ToolContract } from "../../core/contract.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { isArray, isObject, member, stringMember } from "../../core/json.ts";
+import type { ArgumentLabel, CallOption, PathStep } from "../../core/moment.ts";
+import { readRange, type ReadLabel } from "./label-reading.ts";
+
+/** A value in two parts: what may be read by whoever reads the log, and what may not. */
+export type Split = { readonly clear: JsonObject; readonly payload: JsonObject };
+
+/** Gives the digest of a contract, and remembers it as a document to store. */
+export type NameContract = (contract: ToolContract) => string;
+
+function stepInClear(step: PathStep): Json {
+  return [step.origin, step.server ?? null, step.tool ?? null, step.label];
+}
+
+/** Splits an option. Maps become lists of pairs, so that names such as `__proto__` stay plain data. */
+export function splitOption(option: CallOption, name: NameContract): Split {
+  const labels: Json[] = [];
+  const pointers: Json[] = [];
+  for (const [argument, { range, digest, path }] of option.arguments) {
+    labels.push([argument, range.lo, range.hi, digest, path.map(stepInClear)]);
+    pointers.push(path.map((step) => step.pointer));
+  }
+  return {
+    clear: {
+      server: option.class.server,
+      tool: option.class.tool,
+      contract: name(option.contract),
+      truths: [...option.class.truths].map(([index, truth]) => [index, truth]),
+      keyed: [...option.class.keys.keys()],
+      arguments: labels,
+    },
+    payload: {
+      keys: [...option.class.keys].map(([rule, keys]) => [rule, keys]),
+      amounts: [...option.class.amounts].map(([rule, amount]) => [rule, amount]),
+      pointers,
+    },
+  };
+}
+
+function readStep(value: Json, pointer: Json | undefined, read: ReadLabel): PathStep | undefined {
+  if (!isArray(value)) return undefined;
+  const [origin, server, tool, bits] = value;
+  const label = read(bits);
+  if (typeof origin !== "string" || label === undefined) return undefined;
+  return {
+    origin,
+    ...(typeof server === "string" ? { server } : {}),
+    ...(typeof tool === "string" ? { tool } : {}),
+    pointer: typeof pointer === "string" ? pointer : "",
+    label,
+  };
+}
+
+function readArgument(value: Json, pointers: Json | undefined, read: ReadLabel): [string, ArgumentLabel] | undefined {
+  if (!isArray(value)) return undefined;
+  const [name, lo, hi, digest, steps] = value;
+  const range = readRange([lo ?? null, hi ?? null], read);
+  if (typeof name !== "string" || typeof digest !== "string" || range === undefined || !isArray(steps))
+    return undefined;
+  const path = steps.map((step, index) => readStep(step, isArray(pointers) ? pointers[index] : undefined, read));
+  const whole = path.filter((step) => step !== undefined);
+  return whole.length === path.length ? [name, { range, digest, path: whole }] : undefined;
+}
+
+function readTruths(value: Json | undefined): Map<number, boolean> | undefined {
+  if (!isArray(value)) return undefined;
+  const truths = new Map<number, boolean>();
+  for (const pair of value) {
+    if (!isArray(pair) || typeof pair[0] !== "number" || typeof pair[1] !== "boolean") return undefined;
+    truths.set(pair[0], pair[1]);
+  }
+  return truths;
+}
+
+function readKeys(
+  keyed: Json | undefined,
+  payload: JsonObject | undefined,
+): Map<string, readonly string[]> | undefined {
+  const keys = new Map<string, readonly string[]>();
+  const stored = member(payload, "keys");
+  if (!isArray(stored)) {
+    // Without the payload every keyed rule sees a missing key, which it treats as the worst one.
+    if (!isArray(keyed)) return undefined;
+    for (const rule of keyed) if (typeof rule === "string") keys.set(rule, []);
+    return keys;
+  }
+  for (const pair of stored) {
+    if (!isArray(pair) || typeof pair[0] !== "string" || !isArray(pair[1])) return undefined;
+    keys.set(
+      pair[0],
+      pair[1].filter((key) => typeof key === "string"),
+    );
+  }
+  return keys;
+}
+
+function readAmounts(payload: JsonObject | undefined): Map<string, string> {
+  const amounts = new Map<string, string>();
+  const stored = member(payload, "amounts");
+  for (const pair of isArray(stored) ? stored : []) {
+    if (isArray(pair) && typeof pair[0] === "string" && typeof pair[1] === "string") amounts.set(pair[0], pair[1]);
+  }
+  return amounts;
+}
+
+/** What decoding needs from outside: labels of the present lattice, and contracts by digest. */
+export type ReadContext = {
+  readonly read: ReadLabel;
+  readonly contract: (digest: string) => ToolContract | undefined;
+};
+
+/** The option back; `payload` undefined gives it without keys, amounts and pointers. */
+export function joinOption(
+  clear: Json | undefined,
+  payload: Json | undefined,
+  context: ReadContext,
+): CallOption | undefined {
+  if (!isObject(clear)) return undefined;
+  const hidden = isObject(payload) ? payload : undefined;
+  const server = stringMember(clear, "server");
+  const tool = stringMember(clear, "tool");
+  const contract = context.contract(stringMember(clear, "contract") ?? "");
+  const truths = readTruths(member(clear, "truths"));
+  const keys = readKeys(member(clear, "keyed"), hidden);
+  const labels = member(clear, "arguments");
+  if (server === undefined || tool === undefined || contract === undefined || truths === undefined) return undefined;
+  if (keys === undefined || !isArray(labels)) return undefined;
+  const pointers = member(hidden, "pointers");
+  const entries = labels.map((label, index) =>
+    readArgument(label, isArray(pointers) ? pointers[index] : undefined, context.read),
+  );
+  const whole = entries.filter((entry) => entry !== undefined);
+  if (whole.length !== entries.length) return undefined;
+  const callClass = { server, tool, truths, keys, amounts: readAmounts(hidden) };
+  return { class: callClass, contract, arguments: new Map(whole) };
+}
