@@ -24,6 +24,8 @@ export type ArgumentTest =
   | { readonly kind: "regex"; readonly pattern: string }
   | { readonly kind: "range"; readonly min?: string; readonly max?: string }
   | { readonly kind: "schema"; readonly schema: JsonObject }
+  /** Some leaf of a list passes: how restricting rules read a test, so that one bad entry is not hidden by good ones. */
+  | { readonly kind: "some"; readonly test: ArgumentTest }
   | { readonly kind: "not"; readonly test: ArgumentTest }
   | { readonly kind: "all"; readonly tests: readonly ArgumentTest[] }
   | { readonly kind: "any"; readonly tests: readonly ArgumentTest[] };

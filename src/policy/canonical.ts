@@ -1,0 +1,215 @@
+/**
+ * The canonical policy: `extends` followed, short forms written out, defaults explicit, labels and ids sorted, and the
+ * text by RFC 8785. The gateway, the prover and the checker load this very JSON; its digest names the policy.
+ */
+import canonicalize from "canonicalize";
+import type { CanonicalPolicy, LatticeForm, PackForm, RuleForm, StoreSectionForm } from "./canonical/form.ts";
+import { canonicalDuration } from "./canonical/duration.ts";
+import { boundForm, labelForm, listOf, mapValues, sortedWords, toolLabelsForm } from "./canonical/labels.ts";
+import type { KnownTools, Naming } from "./canonical/names.ts";
+import { resolveName, splitSelector } from "./canonical/names.ts";
+import { hazardForm, ruleForm } from "./canonical/patterns.ts";
+import type { Problem } from "./diagnostic.ts";
+import { problem, quoted } from "./diagnostic.ts";
+import type { HostSection, PackContents, PolicyDocument, StepText, ToolLabelsText } from "./document.ts";
+
+export type Manifests = { readonly [server: string]: readonly string[] };
+
+export type Canonical = { readonly policy: CanonicalPolicy; readonly problems: readonly Problem[] };
+
+/** RFC 8785 text; what is hashed, stored in certificates and loaded again. */
+export function canonicalText(policy: CanonicalPolicy): string {
+  const text = canonicalize(policy);
+  if (text === undefined) throw new Error("a policy is an object and always has a text");
+  return text;
+}
+
+const defaultLattice: LatticeForm = {
+  confidentiality: ["public", "sensitive", "private"],
+  categories: [],
+  trust: ["trusted", "untrusted"],
+  groups: ["me", "anyone"],
+  clearance: {},
+};
+
+const defaultHost: Required<HostSection> = {
+  tools: "hooks",
+  send: "gated",
+  read: "gated",
+  execute: "gated",
+  sampling: "refuse",
+};
+
+/**
+ * The canonical form of a joined document and its packs. `manifests` lists the tools of servers that are known; with
+ * it a name that no server has is an error, without it such a name stands for that tool on any server.
+ */
+export function canonicalPolicy(
+  document: PolicyDocument,
+  packs: readonly PolicyDocument[],
+  manifests: Manifests | undefined,
+): Canonical {
+  const problems: Problem[] = [];
+  const naming: Naming = {
+    known: knownTools(document, manifests),
+    bare: false,
+    report: (found) => void problems.push(found),
+  };
+  const later = ["regulation", "judges", "isolation", "admission", "reflection", "stpa"] as const;
+  const kept = Object.fromEntries(
+    later.filter((key) => document[key] !== undefined).map((key) => [key, document[key]]),
+  );
+  const policy: CanonicalPolicy = {
+    ...kept,
+    version: 1,
+    mode: document.mode ?? "enforce",
+    match: document.match ?? {},
+    lattice: latticeForm(document),
+    host: { ...defaultHost, ...document.host },
+    servers: document.servers ?? {},
+    labels: labelsForm(document.labels ?? {}, naming),
+    packs: packForms(document, packs, problems),
+    stores: storeForms([...packs, document]),
+    hazards: mapValues(document.hazards ?? {}, (hazard, id) => hazardForm(id, hazard, naming)),
+    rules: rulesForm(document, naming),
+    keep: (document.keep ?? []).map((keep) => ({
+      trace: keep.trace.map((step, index) => stepForm(step, naming, ["keep", index])),
+      firm: keep.firm ?? false,
+    })),
+    accepts: sortedWords(document.accepts ?? []),
+    flow: { mode: document.flow?.mode ?? "provenance" },
+    ...settingsForm(document),
+    expect: (document.expect ?? []).map((expect, index) => ({
+      ...expect,
+      ...(expect.by === undefined ? {} : { by: sortedWords(expect.by) }),
+      trace: expect.trace.map((step) => stepForm(step, naming, ["expect", index])),
+    })),
+  };
+  return { policy, problems };
+}
+
+function knownTools(document: PolicyDocument, manifests: Manifests | undefined): KnownTools {
+  const tools = new Map<string, Set<string>>();
+  const add = (server: string, tool: string): void => {
+    if (server.includes("*") || tool.includes("*")) return;
+    const found = tools.get(server) ?? new Set<string>();
+    tools.set(server, found.add(tool));
+  };
+  for (const [server, names] of Object.entries(manifests ?? {})) for (const name of names) add(server, name);
+  for (const selector of Object.keys(document.labels ?? {})) {
+    const { server, tool } = splitSelector(selector);
+    const listed = manifests !== undefined && Object.hasOwn(manifests, server);
+    // A label for a tool that its server does not list must not make the name known.
+    if (!listed && selector.includes(".")) add(server, tool);
+  }
+  return { tools, complete: manifests !== undefined };
+}
+
+function labelsForm(
+  labels: { readonly [selector: string]: ToolLabelsText },
+  naming: Naming,
+): CanonicalPolicy["labels"] {
+  const found: { [selector: string]: ReturnType<typeof toolLabelsForm> } = {};
+  for (const [name, text] of Object.entries(labels)) {
+    const selector = resolveName(name, naming, ["labels", name]);
+    if (Object.hasOwn(found, selector)) {
+      const message = `${quoted(name)} and another entry label the same tool`;
+      naming.report(problem("ID", ["labels", name], message, "join the two entries"));
+    }
+    found[selector] = toolLabelsForm(text);
+  }
+  return found;
+}
+
+function latticeForm(document: PolicyDocument): LatticeForm {
+  const lattice = document.lattice ?? {};
+  return {
+    confidentiality: lattice.confidentiality ?? defaultLattice.confidentiality,
+    categories: sortedWords(lattice.categories ?? []),
+    trust: defaultLattice.trust,
+    groups: sortedWords([...(lattice.groups ?? []), ...defaultLattice.groups]),
+    clearance: mapValues(lattice.clearance ?? {}, boundForm),
+  };
+}
+
+function rulesForm(document: PolicyDocument, naming: Naming): readonly RuleForm[] {
+  const rules = (document.rules ?? []).map((rule) => ruleForm(rule, naming));
+  return rules.toSorted((left, right) => (left.id < right.id ? -1 : 1));
+}
+
+function packForms(
+  document: PolicyDocument,
+  packs: readonly PolicyDocument[],
+  problems: Problem[],
+): CanonicalPolicy["packs"] {
+  const found: { [name: string]: PackForm } = {};
+  const contents: PackContents[] = Object.values(document.packs ?? {});
+  for (const pack of packs) {
+    if (pack.pack !== undefined) contents.push({ ...pack.pack, labels: pack.labels ?? {} });
+  }
+  for (const pack of contents) {
+    if (Object.hasOwn(found, pack.name)) {
+      problems.push(problem("PACK", ["packs"], `two packs have the name ${quoted(pack.name)}`, "rename one"));
+    }
+    found[pack.name] = {
+      name: pack.name,
+      ...(pack.title === undefined ? {} : { title: pack.title }),
+      ...(pack.reach === undefined ? {} : { reach: pack.reach }),
+      digests: mapValues(pack.digests ?? {}, sortedWords),
+      labels: mapValues(pack.labels, toolLabelsForm),
+    };
+  }
+  return found;
+}
+
+/** Stores of packs come first, so that the operator's own declaration of a store replaces a pack's. */
+function storeForms(documents: readonly PolicyDocument[]): CanonicalPolicy["stores"] {
+  const found: { [name: string]: StoreSectionForm } = {};
+  for (const document of documents) {
+    for (const [name, store] of Object.entries(document.stores ?? {})) {
+      found[name] = {
+        // Whoever forgets an audience means the worst: everyone can read the store.
+        audience: sortedWords(store.audience ?? "anyone"),
+        ...(store.label === undefined ? {} : { label: labelForm(store.label) }),
+      };
+    }
+  }
+  return found;
+}
+
+function settingsForm(document: PolicyDocument): Pick<CanonicalPolicy, "approvals" | "audit" | "limits"> {
+  const { approvals, audit, limits } = document;
+  return {
+    approvals: {
+      form: approvals?.form ?? "reversible",
+      by: approvals?.by ?? "anyone",
+      hold: canonicalDuration(approvals?.hold ?? "45s"),
+      expires: canonicalDuration(approvals?.expires ?? "10m"),
+    },
+    audit: {
+      payload: audit?.payload ?? "sealed",
+      keepDays: audit?.keepDays ?? 30,
+      durability: audit?.durability ?? "normal",
+    },
+    limits: {
+      runIdle: canonicalDuration(limits?.runIdle ?? "8h"),
+      answerWait: canonicalDuration(limits?.answerWait ?? "2s"),
+    },
+  };
+}
+
+/** Steps that stand for a person (`run`, `user`) keep their key; the others get the full name of their tool. */
+function stepForm(step: StepText, naming: Naming, path: Problem["path"]): StepText {
+  if (typeof step === "string") return resolveName(step, naming, path);
+  return Object.fromEntries(
+    Object.entries(step).map(([name, value]) => [
+      name === "run" || name === "user" ? name : resolveName(name, naming, path),
+      value,
+    ]),
+  );
+}
+
+/** Stores and groups that a host capability names, for checks. */
+export function openNames(capability: HostSection["send"]): readonly string[] {
+  return typeof capability === "object" ? listOf(capability.open) : [];
+}

@@ -1,0 +1,82 @@
+/**
+ * Follows `extends` and `servers.X.pack` to every document that a policy is made of. Reading is the caller's: the
+ * loader maps a name to a text or a document, and this decides only the order, and refuses cycles.
+ */
+import type { Problem } from "../diagnostic.ts";
+import { problem, quoted } from "../diagnostic.ts";
+import type { Diagnostic } from "../diagnostic.ts";
+import type { PolicyDocument } from "../document.ts";
+import { policyDocumentsMax } from "../limits.ts";
+import { checkDocument, diagnose, parsePolicy } from "../parse.ts";
+import type { SourceDocument } from "../parse.ts";
+
+export type PolicyInput =
+  | { readonly file: string; readonly text: string }
+  | { readonly file: string; readonly document: PolicyDocument };
+
+/** Finds what a name in `extends` or `pack` means: `default`, a pack, or a file beside `from`. */
+export type PolicyLoader = (name: string, from: string) => PolicyInput | undefined;
+
+export type Gathered = {
+  /** Base first; the document that was asked for is last. */
+  readonly documents: readonly SourceDocument[];
+  readonly packs: readonly SourceDocument[];
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+export function readInput(input: PolicyInput) {
+  return "text" in input ? parsePolicy(input.text, input.file) : checkDocument(input.document, input.file);
+}
+
+export function gather(input: PolicyInput, loader: PolicyLoader): Gathered {
+  const documents: SourceDocument[] = [];
+  const packs: SourceDocument[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const done = new Set<string>();
+
+  const take = (source: SourceDocument, open: readonly string[]): void => {
+    const complain = (found: Problem): void => void diagnostics.push(diagnose(found, source));
+    (source.document.extends ?? []).forEach((name, index) => follow(name, ["extends", index], source, open, complain));
+    if (source.document.pack === undefined) documents.push(source);
+    else packs.push(source);
+    for (const [server, facts] of Object.entries(source.document.servers ?? {})) {
+      if (facts.pack !== undefined) follow(facts.pack, ["servers", server, "pack"], source, open, complain);
+    }
+  };
+
+  const follow = (
+    name: string,
+    path: Problem["path"],
+    from: SourceDocument,
+    open: readonly string[],
+    complain: (found: Problem) => void,
+  ): void => {
+    const found = loader(name, from.file);
+    if (found === undefined) {
+      complain(problem("EXTENDS", path, `there is no policy, pack or file ${quoted(name)}`, "check the name"));
+    } else if (open.includes(found.file)) {
+      const remedy = "remove one link of the cycle";
+      complain(problem("CYCLE", path, `${quoted(name)} extends itself through ${open.length} files`, remedy));
+    } else if (!done.has(found.file)) {
+      done.add(found.file);
+      if (done.size > policyDocumentsMax) {
+        complain(problem("EXTENDS", path, `more than ${policyDocumentsMax} documents are joined`, "extend fewer"));
+        return;
+      }
+      const read = readInput(found);
+      if (!read.ok) diagnostics.push(...read.error);
+      else {
+        if (path[0] === "servers" && read.value.document.pack === undefined) {
+          complain(problem("PACK", path, `${quoted(name)} is no label pack`, "name a pack, or use `extends`"));
+        }
+        take(read.value, [...open, found.file]);
+      }
+    }
+  };
+
+  const first = readInput(input);
+  if (!first.ok) return { documents, packs, diagnostics: first.error };
+  done.add(input.file);
+  take(first.value, [input.file]);
+  return { documents, packs, diagnostics };
+}

@@ -1,0 +1,160 @@
+/**
+ * Joins the documents of a policy into one, base first. A later document replaces what it names and keeps the rest:
+ * rules and hazards by id, labels by tool and key, settings by key; categories and groups add up.
+ */
+import type { Diagnostic, DocumentPath, Problem } from "../diagnostic.ts";
+import { problem, quoted } from "../diagnostic.ts";
+import type { PolicyDocument, RuleText } from "../document.ts";
+import { diagnose } from "../parse.ts";
+import type { SourceDocument } from "../parse.ts";
+
+/** Where the parts of the joined document came from, by `section` and `section/id`. */
+export type Origins = ReadonlyMap<string, { readonly source: SourceDocument; readonly path: DocumentPath }>;
+
+export type Merged = {
+  readonly document: PolicyDocument;
+  readonly origins: Origins;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+type Part = { readonly [key: string]: unknown };
+
+/** Sections that are maps of entries, where each entry is replaced or, if the flag is set, joined key by key. */
+const mapSections = {
+  servers: true,
+  labels: true,
+  stores: false,
+  hazards: false,
+  judges: true,
+  packs: false,
+} as const satisfies { readonly [K in keyof PolicyDocument]?: boolean };
+
+const flatSections = [
+  "match",
+  "host",
+  "flow",
+  "approvals",
+  "regulation",
+  "isolation",
+  "admission",
+  "reflection",
+  "audit",
+  "limits",
+] as const satisfies readonly (keyof PolicyDocument)[];
+
+export function merge(documents: readonly SourceDocument[]): Merged {
+  const origins = new Map<string, { source: SourceDocument; path: DocumentPath }>();
+  const diagnostics: Diagnostic[] = [];
+  let all: PolicyDocument = { version: 1 };
+  for (const source of documents) {
+    noteOrigins(source, origins);
+    diagnostics.push(...duplicates(source));
+    all = mergeTwo(all, source.document);
+  }
+  return { document: all, origins, diagnostics };
+}
+
+function mergeTwo(base: PolicyDocument, next: PolicyDocument): PolicyDocument {
+  // Sections are merged by one loop over their names; each keeps the type it has in both documents.
+  const merged: { [key: string]: unknown } = { ...base };
+  for (const [section, value] of Object.entries(next)) {
+    if (value !== undefined && section !== "extends" && section !== "pack") merged[section] = value;
+  }
+  for (const section of flatSections) merged[section] = joined(base[section], next[section]);
+  for (const [section, deep] of Object.entries(mapSections)) {
+    // `section` is a key of the literal above; Object.entries forgets that.
+    const key = section as keyof typeof mapSections;
+    merged[section] = deep ? joinedDeep(base[key], next[key]) : joined(base[key], next[key]);
+  }
+  merged["lattice"] = mergeLattice(base.lattice, next.lattice);
+  merged["rules"] = mergeRules(base.rules ?? [], next.rules ?? []);
+  merged["keep"] = [...(base.keep ?? []), ...(next.keep ?? [])];
+  merged["accepts"] = [...(base.accepts ?? []), ...(next.accepts ?? [])];
+  merged["expect"] = [...(base.expect ?? []), ...(next.expect ?? [])];
+  const present = Object.entries(merged).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present) as PolicyDocument; // built from two checked documents, section by section
+}
+
+function joined(base: Part | undefined, next: Part | undefined): Part | undefined {
+  return base === undefined && next === undefined ? undefined : { ...base, ...next };
+}
+
+function joinedDeep(base: Part | undefined, next: Part | undefined): Part | undefined {
+  if (base === undefined || next === undefined) return base ?? next;
+  const merged: { [key: string]: unknown } = { ...base };
+  for (const [key, value] of Object.entries(next)) {
+    const before = Object.hasOwn(base, key) ? base[key] : undefined;
+    Object.defineProperty(merged, key, {
+      value: { ...(before as Part | undefined), ...(value as Part) }, // entries of these sections are maps
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  }
+  return merged;
+}
+
+function mergeLattice(
+  base: PolicyDocument["lattice"],
+  next: PolicyDocument["lattice"],
+): PolicyDocument["lattice"] | undefined {
+  if (base === undefined || next === undefined) return next ?? base;
+  const union = (left: readonly string[] | undefined, right: readonly string[] | undefined): readonly string[] => [
+    ...new Set([...(left ?? []), ...(right ?? [])]),
+  ];
+  return {
+    ...base,
+    ...next,
+    categories: union(base.categories, next.categories),
+    groups: union(base.groups, next.groups),
+    clearance: { ...base.clearance, ...next.clearance },
+  };
+}
+
+function mergeRules(base: readonly RuleText[], next: readonly RuleText[]): readonly RuleText[] {
+  const replaced = new Set(next.map((rule) => rule.id));
+  return [...base.filter((rule) => !replaced.has(rule.id)), ...next];
+}
+
+function noteOrigins(
+  source: SourceDocument,
+  origins: Map<string, { source: SourceDocument; path: DocumentPath }>,
+): void {
+  for (const [section, value] of Object.entries(source.document)) {
+    origins.set(section, { source, path: [section] });
+    if (section === "rules") {
+      source.document.rules?.forEach((rule, index) => {
+        origins.set(`rules/${rule.id}`, { source, path: ["rules", index] });
+      });
+    } else if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      for (const key of Object.keys(value)) origins.set(`${section}/${key}`, { source, path: [section, key] });
+    }
+  }
+}
+
+function duplicates(source: SourceDocument): readonly Diagnostic[] {
+  const seen = new Map<string, DocumentPath>();
+  const found: Problem[] = [];
+  const note = (id: string, path: DocumentPath): void => {
+    if (seen.has(id)) found.push(problem("ID", path, `the id ${quoted(id)} is used twice`, "give each its own id"));
+    seen.set(id, path);
+  };
+  for (const id of Object.keys(source.document.hazards ?? {})) note(id, ["hazards", id]);
+  source.document.rules?.forEach((rule, index) => note(rule.id, ["rules", index, "id"]));
+  return found.map((each) => diagnose(each, source));
+}
+
+/** Place of a problem that was found in the joined or canonical document. */
+export function placed(
+  found: Problem,
+  origins: Origins,
+  fallback: SourceDocument,
+  fallbackPath: DocumentPath = [],
+): Diagnostic {
+  const [section, entry, ...rest] = found.path;
+  const exact = entry === undefined ? undefined : origins.get(`${section}/${entry}`);
+  if (exact !== undefined) return diagnose({ ...found, path: [...exact.path, ...rest] }, exact.source);
+  const whole = section === undefined ? undefined : origins.get(String(section));
+  if (whole !== undefined) return diagnose({ ...found, path: [...whole.path, ...found.path.slice(1)] }, whole.source);
+  return diagnose({ ...found, path: fallbackPath }, fallback);
+}

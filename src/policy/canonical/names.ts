@@ -1,0 +1,59 @@
+/** Tool names of a policy: `server.tool`, `*` within a name, or a bare name that must be unique. */
+import type { DocumentPath, Problem } from "../diagnostic.ts";
+import { problem, quoted } from "../diagnostic.ts";
+import { suggestion } from "../language/nearest.ts";
+
+/** Tools by server, from manifests and from the labels of the policy itself. */
+export type KnownTools = {
+  readonly tools: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Manifests were given: a name that nobody has is then a mistake, and not a server that is still unknown. */
+  readonly complete: boolean;
+};
+
+/** Tells where a name came from, and collects what is wrong with names. */
+export type Naming = {
+  readonly known: KnownTools;
+  /** Names inside a pack stay bare: the pack does not know which server it will describe. */
+  readonly bare: boolean;
+  readonly report: (problem: Problem) => void;
+};
+
+/** Server and tool of a qualified name: the server ends at the first dot. */
+export function splitSelector(selector: string): { readonly server: string; readonly tool: string } {
+  const dot = selector.indexOf(".");
+  return dot < 0 ? { server: "*", tool: selector } : { server: selector.slice(0, dot), tool: selector.slice(dot + 1) };
+}
+
+/** The qualified form of a name; an ambiguous or unknown one is reported and kept for any server. */
+export function resolveName(name: string, naming: Naming, path: DocumentPath): string {
+  if (naming.bare) return name;
+  const { known } = naming;
+  const dot = name.indexOf(".");
+  const owners = [...known.tools].filter(([, tools]) => tools.has(name)).map(([server]) => server);
+  // A tool may have a dot in its own name: a known bare name wins over an unknown server.
+  const qualified = dot > 0 && (owners.length === 0 || known.tools.has(name.slice(0, dot)) || name.startsWith("*."));
+  if (qualified) {
+    checkQualified(name, naming, path);
+    return name;
+  }
+  if (name.includes("*")) return `*.${name}`;
+  const [only, second] = owners;
+  if (only !== undefined && second === undefined) return `${only}.${name}`;
+  if (only !== undefined) {
+    const remedy = `write one of ${owners.map((server) => `\`${server}.${name}\``).join(", ")}`;
+    naming.report(problem("AMBIGUOUS", path, `${quoted(name)} is a tool of ${owners.length} servers`, remedy));
+  } else if (known.complete) {
+    const all = [...known.tools.values()].flatMap((tools) => [...tools]);
+    naming.report(problem("TOOL", path, `no known server has a tool ${quoted(name)}`, suggestion(name, all)));
+  }
+  return `*.${name}`;
+}
+
+function checkQualified(name: string, naming: Naming, path: DocumentPath): void {
+  const { server, tool } = splitSelector(name);
+  const tools = naming.known.tools.get(server);
+  if (!naming.known.complete || tools === undefined || tool.includes("*") || tools.has(tool)) return;
+  naming.report(
+    problem("TOOL", path, `server ${quoted(server)} has no tool ${quoted(tool)}`, suggestion(tool, [...tools])),
+  );
+}

@@ -1,0 +1,215 @@
+/** Long forms of patterns, keys, rules and hazards; tool names are resolved here. */
+import type {
+  DataText,
+  HazardText,
+  KeyText,
+  LabelText,
+  NeverText,
+  PatternObject,
+  PatternText,
+  RuleText,
+  StoreText,
+} from "../document.ts";
+import type { DocumentPath } from "../diagnostic.ts";
+import type { DataForm, HazardForm, KeyFormObject, NeverForm, PatternForm, RuleForm, StoreForm } from "./form.ts";
+import { canonicalDuration } from "./duration.ts";
+import { compact, effectWord, labelForm, listOf, mapValues, sortedWords } from "./labels.ts";
+import type { Naming } from "./names.ts";
+import { resolveName } from "./names.ts";
+import { decimalForm, testForm } from "./tests.ts";
+
+function isPatternObject(text: PatternText): text is PatternObject {
+  return typeof text === "object" && !Array.isArray(text);
+}
+
+export function patternForm(text: PatternText, naming: Naming, path: DocumentPath): PatternForm {
+  const object: PatternObject = isPatternObject(text) ? text : { tool: text };
+  const tools = object.tool === undefined ? undefined : listOf(object.tool);
+  return compact<PatternForm>({
+    tool:
+      tools === undefined ? undefined : sortedWords(tools.map((name) => resolveName(name, naming, [...path, "tool"]))),
+    effect: object.effect === undefined ? undefined : sortedWords(listOf(object.effect).map(effectWord)),
+    flags: object.flags === undefined ? undefined : [...new Set(listOf(object.flags))].toSorted(),
+    arg: object.arg === undefined ? undefined : mapValues(object.arg, testForm),
+    data: object.data === undefined ? undefined : listOf<string | DataText>(object.data).map(dataForm),
+    held: optionalLabel(object.held),
+    store: object.store === undefined ? undefined : listOf(object.store).map(storeForm),
+    workspace: object.workspace,
+  });
+}
+
+function optionalLabel(text: LabelText | undefined): ReturnType<typeof labelForm> | undefined {
+  return text === undefined ? undefined : labelForm(text);
+}
+
+export function dataForm(text: string | DataText): DataForm {
+  if (typeof text === "string") return labelForm(text);
+  return compact<DataForm>({
+    ...labelForm(text),
+    roles: text.roles === undefined ? undefined : [...new Set(text.roles)].toSorted(),
+    args: text.args === undefined ? undefined : sortedWords(text.args),
+    audience: text.audience === undefined ? undefined : sortedWords(text.audience),
+  });
+}
+
+function storeForm(text: StoreText): StoreForm {
+  return compact<StoreForm>({
+    name: text.name,
+    label: optionalLabel(text.label),
+    audience: text.audience === undefined ? undefined : sortedWords(text.audience),
+  });
+}
+
+function keyForm(text: KeyText | undefined): KeyFormObject | undefined {
+  if (text === undefined) return undefined;
+  if (typeof text === "string") return { argument: text, form: "id" };
+  return compact<KeyFormObject>({ argument: text.argument, form: text.form ?? "id", exact: text.exact });
+}
+
+const span = (text: string | undefined): string | undefined =>
+  text === undefined ? undefined : canonicalDuration(text);
+
+/** Patterns of one rule, each named by the path it stands at. */
+function within(naming: Naming, base: DocumentPath) {
+  const need = (text: PatternText, ...parts: readonly string[]): PatternForm =>
+    patternForm(text, naming, [...base, ...parts]);
+  const may = (text: PatternText | undefined, ...parts: readonly string[]): PatternForm | undefined =>
+    text === undefined ? undefined : need(text, ...parts);
+  return { need, may };
+}
+
+export function ruleForm(rule: RuleText, naming: Naming): RuleForm {
+  const base: DocumentPath = ["rules", rule.id];
+  const { may } = within(naming, base);
+  return compact<RuleForm>({
+    id: rule.id,
+    tier: rule.tier,
+    why: rule.why.trim(),
+    serves: sortedWords(rule.serves ?? []),
+    mode: rule.mode ?? "enforce",
+    when: may(rule.when, "when"),
+    ...counting(rule, naming, base),
+    ...ordering(rule, naming, base),
+    ...owing(rule, naming, base),
+  });
+}
+
+type Counting = { readonly [K in "atMost" | "exactlyOnce" | "budget"]: RuleForm[K] | undefined };
+
+function counting(rule: RuleText, naming: Naming, base: DocumentPath): Counting {
+  const { need, may } = within(naming, base);
+  const { atMost, exactlyOnce, budget } = rule;
+  return {
+    atMost:
+      atMost &&
+      compact<NonNullable<RuleForm["atMost"]>>({
+        of: need(atMost.of, "atMost", "of"),
+        count: atMost.count,
+        within: span(atMost.within),
+        key: keyForm(atMost.key),
+      }),
+    exactlyOnce:
+      exactlyOnce &&
+      compact<NonNullable<RuleForm["exactlyOnce"]>>({
+        of: need(exactlyOnce.of, "exactlyOnce", "of"),
+        after: may(exactlyOnce.after, "exactlyOnce", "after"),
+        key: keyForm(exactlyOnce.key),
+      }),
+    budget:
+      budget &&
+      compact<NonNullable<RuleForm["budget"]>>({
+        of: need(budget.of, "budget", "of"),
+        argument: budget.argument,
+        limit: decimalForm(budget.limit),
+        within: span(budget.within),
+        key: keyForm(budget.key),
+      }),
+  };
+}
+
+type Ordering = { readonly [K in "gate" | "absence" | "immediately"]: RuleForm[K] | undefined };
+
+function ordering(rule: RuleText, naming: Naming, base: DocumentPath): Ordering {
+  const { need, may } = within(naming, base);
+  const { gate, absence, immediately } = rule;
+  return {
+    gate:
+      gate &&
+      compact<NonNullable<RuleForm["gate"]>>({
+        before: need(gate.before, "gate", "before"),
+        need: need(gate.need, "gate", "need"),
+        unless: may(gate.unless, "gate", "unless"),
+        within: span(gate.within),
+        key: keyForm(gate.key),
+      }),
+    absence:
+      absence &&
+      compact<NonNullable<RuleForm["absence"]>>({
+        after: need(absence.after, "absence", "after"),
+        never: need(absence.never, "absence", "never"),
+        until: may(absence.until, "absence", "until"),
+        within: span(absence.within),
+        key: keyForm(absence.key),
+      }),
+    immediately: immediately && {
+      before: need(immediately.before, "immediately", "before"),
+      need: need(immediately.need, "immediately", "need"),
+    },
+  };
+}
+
+type Owing = { readonly [K in "owed" | "inject" | "byEnd"]: RuleForm[K] | undefined };
+
+function owing(rule: RuleText, naming: Naming, base: DocumentPath): Owing {
+  const { need, may } = within(naming, base);
+  const { owed, inject, byEnd } = rule;
+  return {
+    owed:
+      owed &&
+      compact<NonNullable<RuleForm["owed"]>>({
+        after: need(owed.after, "owed", "after"),
+        owe: need(owed.owe, "owed", "owe"),
+        within: owed.within,
+        before: may(owed.before, "owed", "before"),
+      }),
+    inject: inject && {
+      before: need(inject.before, "inject", "before"),
+      call: {
+        tool: resolveName(inject.call.tool, naming, [...base, "inject", "call", "tool"]),
+        arguments: inject.call.arguments ?? {},
+      },
+    },
+    byEnd: byEnd && {
+      after: need(byEnd.after, "byEnd", "after"),
+      by: need(byEnd.by, "byEnd", "by"),
+      action: byEnd.action,
+    },
+  };
+}
+
+export function hazardForm(id: string, hazard: HazardText, naming: Naming): HazardForm {
+  const base: DocumentPath = ["hazards", id];
+  return {
+    loss: hazard.loss ?? "",
+    consent: hazard.consent ?? "never",
+    why: (hazard.why ?? "").trim(),
+    mode: hazard.mode ?? "enforce",
+    never: neverForm(hazard.never, naming, [...base, "never"]),
+  };
+}
+
+function neverForm(never: NeverText, naming: Naming, base: DocumentPath): NeverForm {
+  const { need, may } = within(naming, base);
+  const { flow, sequence } = never;
+  return compact<NeverForm>({
+    flow: flow && { from: dataForm(flow.from), to: need(flow.to, "flow", "to") },
+    call: may(never.call, "call"),
+    sequence:
+      sequence &&
+      compact<NonNullable<NeverForm["sequence"]>>({
+        after: need(sequence.after, "sequence", "after"),
+        never: need(sequence.never, "sequence", "never"),
+        within: span(sequence.within),
+      }),
+  });
+}

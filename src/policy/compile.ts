@@ -1,0 +1,121 @@
+/**
+ * Canonical policy to everything that runs: the IR, the label table, the settings of the gateway. Nothing but the
+ * canonical JSON goes in, so what the prover explored and what the gateway enforces cannot be two things.
+ */
+import type { Ir, StoreDeclaration } from "./ir.ts";
+import type { CanonicalPolicy } from "./canonical/form.ts";
+import { canonicalText, openNames } from "./canonical.ts";
+import type { LabelCompiler, Reporter } from "./compile/labels.ts";
+import { compileLattice, labelCompiler } from "./compile/labels.ts";
+import type { Scope } from "./compile/patterns.ts";
+import { compileHazard, compileRule } from "./compile/rules.ts";
+import type { PolicySettings } from "./compile/settings.ts";
+import { compileSettings } from "./compile/settings.ts";
+import { predicateRegistry } from "./compile/tests.ts";
+import { compileTools } from "./compile/tools.ts";
+import type { LabelTable } from "./contracts/table.ts";
+import type { Problem } from "./diagnostic.ts";
+import { hasErrors, information, problem, quoted, warning } from "./diagnostic.ts";
+import { suggestion } from "./language/nearest.ts";
+
+export type CompiledPolicy = {
+  readonly digest: string;
+  /** RFC 8785 text of the policy; its SHA-256 is the digest. */
+  readonly canonical: string;
+  readonly policy: CanonicalPolicy;
+  readonly ir: Ir;
+  readonly table: LabelTable;
+  readonly settings: PolicySettings;
+};
+
+export type Compiled = { readonly policy: CompiledPolicy | undefined; readonly problems: readonly Problem[] };
+
+/** Compiles a canonical policy; `hash` is SHA-256 in hex. With an error there is no policy, only problems. */
+export function compilePolicy(policy: CanonicalPolicy, hash: (text: string) => string): Compiled {
+  const problems: Problem[] = [];
+  const report: Reporter = (found) => void problems.push(found);
+  const lattice = compileLattice(policy.lattice, report);
+  const labels = labelCompiler(policy.lattice, lattice, report);
+  const registry = predicateRegistry();
+  const scope: Scope = { labels, registry, stores: Object.keys(policy.stores).toSorted(), report };
+  checkWords(policy, labels, report);
+  const table = compileTools(policy, scope);
+  const rules = policy.rules.flatMap((rule) => compileRule(rule, scope));
+  const hazards = Object.entries(policy.hazards).map(([id, hazard]) => compileHazard(id, hazard, scope));
+  const stores = scope.stores.map((name) => storeDeclaration(name, policy, labels));
+  const settings = compileSettings(policy, report);
+  if (hasErrors(problems)) return { policy: undefined, problems };
+  const canonical = canonicalText(policy);
+  const digest = hash(canonical);
+  const ir: Ir = {
+    digest,
+    lattice,
+    // `handles` adds to `strict` what is not built yet; without it, strict is the same policy with less comfort.
+    flow: policy.flow.mode === "handles" ? "strict" : policy.flow.mode,
+    predicates: registry.predicates,
+    rules,
+    hazards,
+    stores,
+    execute: "confirm",
+  };
+  return { policy: { digest, canonical, policy, ir, table, settings }, problems };
+}
+
+function storeDeclaration(name: string, policy: CanonicalPolicy, labels: LabelCompiler): StoreDeclaration {
+  const form = policy.stores[name];
+  const path = ["stores", name];
+  const { lattice } = labels;
+  // Nothing said: what others put there is outside our sight, but nobody vouches for it either.
+  const unsaid = { lo: lattice.bottom, hi: labels.range({ confidentiality: "inferred" }, path).hi };
+  return {
+    name,
+    audience: labels.groupBits(form?.audience ?? ["anyone"], [...path, "audience"]),
+    initial: form?.label === undefined ? unsaid : labels.range(form.label, [...path, "label"]),
+  };
+}
+
+function checkWords(policy: CanonicalPolicy, labels: LabelCompiler, report: Reporter): void {
+  const { lattice } = labels;
+  for (const [group, bound] of Object.entries(policy.lattice.clearance)) {
+    labels.groupBits([group], ["lattice", "clearance", group]);
+    labels.forbidden(bound, [], ["lattice", "clearance", group]);
+  }
+  for (const id of policy.accepts) {
+    if (Object.hasOwn(policy.hazards, id)) continue;
+    report(problem("HAZARD", ["accepts"], `${quoted(id)} is no hazard`, suggestion(id, Object.keys(policy.hazards))));
+  }
+  const ids = new Set(policy.rules.map((rule) => rule.id));
+  for (const expect of policy.expect) {
+    const by: readonly string[] = typeof expect.by === "string" ? [expect.by] : (expect.by ?? []);
+    const known = [...ids, ...Object.keys(policy.hazards)];
+    for (const id of by) {
+      if (known.includes(id)) continue;
+      report(problem("RULE", ["expect"], `${quoted(id)} is no rule and no hazard`, suggestion(id, known)));
+    }
+  }
+  const names = [...lattice.groups, ...Object.keys(policy.stores)];
+  for (const key of ["send", "read", "execute"] as const) {
+    for (const name of openNames(policy.host[key])) {
+      if (names.includes(name)) continue;
+      report(problem("GROUP", ["host", key], `${quoted(name)} is no group and no store`, suggestion(name, names)));
+    }
+  }
+  noteInactive(policy, report);
+}
+
+/** Says aloud what is written in the policy and does nothing yet. */
+function noteInactive(policy: CanonicalPolicy, report: Reporter): void {
+  const later = ["regulation", "judges", "isolation", "admission", "reflection", "stpa"] as const;
+  for (const section of later) {
+    if (policy[section] === undefined) continue;
+    const message = `\`${section}\` is checked, but not active yet in this version`;
+    report(information("INACTIVE", [section], message, "do not rely on it"));
+  }
+  if (policy.flow.mode === "handles") {
+    const message = "`handles` is not active yet; the policy runs as `strict`, which refuses more";
+    report(warning("INACTIVE", ["flow", "mode"], message, "write `strict` or `provenance`"));
+  }
+  if (policy.keep.some((keep) => keep.firm === true)) {
+    report(information("INACTIVE", ["keep"], "`firm` keeps are checked, but not enforced yet", "do not rely on it"));
+  }
+}

@@ -1,0 +1,153 @@
+/** Argument tests, and the numbering of predicates. */
+import canonicalize from "canonicalize";
+import type { JsonObject } from "../../core/json.ts";
+import type { TestForm } from "../canonical/form.ts";
+import { blockOf } from "../cidr.ts";
+import type { DocumentPath } from "../diagnostic.ts";
+import { problem, quoted } from "../diagnostic.ts";
+import type { ArgumentTest, Predicate } from "../ir.ts";
+import { checkSchema } from "../json-schema.ts";
+import { isPlainObject } from "../language/check.ts";
+import { patternUnitsMax, testDepthMax } from "../limits.ts";
+import { compilesAsRegex } from "../regex.ts";
+import { canonicalValue } from "../values/canonical.ts";
+import type { Polarity, Reporter } from "./labels.ts";
+
+/** Predicates of one policy; equal ones share a number, since a class of calls is a vector of their truths. */
+export type PredicateRegistry = {
+  readonly predicates: readonly Predicate[];
+  readonly add: (predicate: Predicate) => number;
+};
+
+export function predicateRegistry(): PredicateRegistry {
+  const workspace: Predicate = { kind: "workspace" };
+  const predicates: Predicate[] = [workspace];
+  const known = new Map<string, number>([[canonicalize(workspace) ?? "", 0]]);
+  return {
+    predicates,
+    add: (predicate) => {
+      const text = canonicalize(predicate) ?? "";
+      const found = known.get(text);
+      if (found !== undefined) return found;
+      const index = predicates.push(predicate) - 1;
+      known.set(text, index);
+      return index;
+    },
+  };
+}
+
+/**
+ * A test as one tier reads it. Where it restricts, one leaf that fits is enough (`some`), so that a bad recipient is
+ * not hidden among good ones; where it permits, every leaf must fit. `not` turns the reading round.
+ */
+export function compileTest(form: TestForm, polarity: Polarity, path: DocumentPath, report: Reporter): ArgumentTest {
+  if (depthOf(form) > testDepthMax) {
+    report(problem("DEPTH", path, `tests are nested deeper than ${testDepthMax}`, "flatten the test"));
+    return { kind: "present" };
+  }
+  return convert(form, polarity, path, report);
+}
+
+function depthOf(form: TestForm): number {
+  const inner = [...(form.not === undefined ? [] : [form.not]), ...(form.all ?? []), ...(form.any ?? [])];
+  return 1 + inner.reduce((most, each) => Math.max(most, depthOf(each)), 0);
+}
+
+function convert(form: TestForm, polarity: Polarity, path: DocumentPath, report: Reporter): ArgumentTest {
+  const other: Polarity = polarity === "restrict" ? "permit" : "restrict";
+  if (form.not !== undefined) return { kind: "not", test: convert(form.not, other, [...path, "not"], report) };
+  if (form.present !== undefined) {
+    return form.present ? { kind: "present" } : { kind: "not", test: { kind: "present" } };
+  }
+  if (form.any !== undefined) {
+    const tests = form.any.map((each, index) => convert(each, polarity, [...path, "any", index], report));
+    return { kind: "any", tests };
+  }
+  if (form.all !== undefined) {
+    // One leaf must pass all of them: `some` stands outside where every part is about leaves.
+    if (polarity === "restrict" && form.all.every(aboutLeaves)) {
+      const tests = form.all.map((each, index) => leafTest(each, [...path, "all", index], report));
+      return { kind: "some", test: { kind: "all", tests } };
+    }
+    const tests = form.all.map((each, index) => convert(each, polarity, [...path, "all", index], report));
+    return { kind: "all", tests };
+  }
+  const leaf = leafTest(form, path, report);
+  // A schema speaks of the whole value, not of its leaves.
+  return polarity === "restrict" && leaf.kind !== "schema" ? { kind: "some", test: leaf } : leaf;
+}
+
+function aboutLeaves(form: TestForm): boolean {
+  const composite = form.not ?? form.all ?? form.any ?? form.schema ?? form.present;
+  return composite === undefined;
+}
+
+function leafTest(form: TestForm, path: DocumentPath, report: Reporter): ArgumentTest {
+  if (form.equals !== undefined) return { kind: "equals", values: form.equals };
+  if (form.glob !== undefined) return { kind: "glob", patterns: globs(form.glob, [...path, "glob"], report) };
+  if (form.domain !== undefined) return { kind: "domain", domains: domains(form.domain, [...path, "domain"], report) };
+  if (form.path !== undefined) return { kind: "path", prefixes: folders(form.path, [...path, "path"], report) };
+  if (form.cidr !== undefined) return { kind: "cidr", blocks: blocks(form.cidr, [...path, "cidr"], report) };
+  if (form.regex !== undefined) return { kind: "regex", pattern: regex(form.regex, [...path, "regex"], report) };
+  if (form.range !== undefined) return { kind: "range", ...form.range };
+  if (form.schema !== undefined) return { kind: "schema", schema: schema(form.schema, [...path, "schema"], report) };
+  if (form.label !== undefined) {
+    const remedy = "write `label` directly under the argument, without `not`, `all` or `any`";
+    report(problem("LABEL", path, "`label` cannot be combined with other tests", remedy));
+  }
+  return { kind: "present" };
+}
+
+function globs(patterns: readonly string[], path: DocumentPath, report: Reporter): readonly string[] {
+  for (const pattern of patterns) {
+    if (pattern.length > patternUnitsMax) {
+      report(problem("GLOB", path, `the glob has more than ${patternUnitsMax} characters`, "shorten it"));
+    }
+  }
+  return patterns;
+}
+
+function domains(names: readonly string[], path: DocumentPath, report: Reporter): readonly string[] {
+  return names.map((name) => {
+    const canonical = canonicalValue("domain", name);
+    if (canonical === undefined) {
+      report(problem("DOMAIN", path, `${quoted(name)} is no domain`, "write a name such as `example.com`"));
+    }
+    return canonical ?? name;
+  });
+}
+
+function folders(prefixes: readonly string[], path: DocumentPath, report: Reporter): readonly string[] {
+  return prefixes.map((prefix) => {
+    const canonical = canonicalValue("path", prefix);
+    if (canonical === undefined)
+      report(problem("PATH", path, `${quoted(prefix)} is no path`, "write an absolute folder"));
+    return canonical ?? prefix;
+  });
+}
+
+function blocks(texts: readonly string[], path: DocumentPath, report: Reporter): readonly string[] {
+  for (const text of texts) {
+    if (blockOf(text) === undefined) {
+      report(problem("CIDR", path, `${quoted(text)} is no address block`, "write a block such as `10.0.0.0/8`"));
+    }
+  }
+  return texts;
+}
+
+function regex(pattern: string, path: DocumentPath, report: Reporter): string {
+  if (pattern.length > patternUnitsMax || !compilesAsRegex(pattern)) {
+    const remedy = "use RE2 syntax: no look-around, no back-references";
+    report(problem("REGEX", path, `${quoted(pattern)} is no linear-time expression`, remedy));
+  }
+  return pattern;
+}
+
+function schema(value: unknown, path: DocumentPath, report: Reporter): JsonObject {
+  const fault = checkSchema(value);
+  if (fault !== undefined) {
+    report(problem("SCHEMA", path, `the schema cannot be enforced: ${fault}`, "use the documented keywords only"));
+  }
+  // A checked JSON object; the document gave it no type.
+  return isPlainObject(value) ? (value as JsonObject) : { not: {} };
+}

@@ -1,0 +1,200 @@
+/** Labels of tools, packs and servers to the table that contracts are made from. */
+import type { ContractCase, OutputContract } from "../../core/contract.ts";
+import { everyEffect, mayCover } from "../../core/effect.ts";
+import type { EffectRange } from "../../core/effect.ts";
+import { atMost } from "../../core/label.ts";
+import type {
+  ArgumentForm,
+  CanonicalPolicy,
+  CaseForm,
+  EffectsForm,
+  LabelForm,
+  OutputForm,
+  ToolLabelsForm,
+} from "../canonical/form.ts";
+import { splitSelector } from "../canonical/names.ts";
+import type {
+  ArgumentStatement,
+  LabelEntry,
+  LabelTable,
+  PackTable,
+  ServerFacts,
+  ToolStatement,
+} from "../contracts/table.ts";
+import type { DocumentPath } from "../diagnostic.ts";
+import { problem, quoted } from "../diagnostic.ts";
+import { suggestion } from "../language/nearest.ts";
+import type { Polarity } from "./labels.ts";
+import type { Scope } from "./patterns.ts";
+import { predicateOf } from "./patterns.ts";
+
+export function compileTools(policy: CanonicalPolicy, scope: Scope): LabelTable {
+  const entries: LabelEntry[] = Object.entries(policy.labels).map(([selector, form]) => ({
+    ...splitSelector(selector),
+    statement: compileStatement(form, ["labels", selector], scope),
+  }));
+  const packs = new Map<string, PackTable>();
+  for (const [name, pack] of Object.entries(policy.packs)) {
+    const tools = Object.entries(pack.labels).map(
+      ([tool, form]) => [tool, compileStatement(form, ["packs", name, "labels", tool], scope)] as const,
+    );
+    const digests = new Map(Object.entries(pack.digests));
+    packs.set(name, { name, reach: pack.reach, digests, tools: new Map(tools) });
+  }
+  return {
+    labels: scope.labels,
+    entries: entries.toSorted((left, right) => specificity(right) - specificity(left)),
+    packs,
+    servers: compileServers(policy, scope),
+    stores: new Map(Object.entries(policy.stores).map(([name, store]) => [name, store.audience])),
+  };
+}
+
+/** A literal name says more than a wildcard, and a literal tool more than a literal server. */
+function specificity(entry: LabelEntry): number {
+  const literal = (name: string): number => (name.includes("*") ? 0 : 1);
+  return (
+    1_000 * (2 * literal(entry.tool) + literal(entry.server)) + Math.min(999, entry.tool.length + entry.server.length)
+  );
+}
+
+function compileServers(policy: CanonicalPolicy, scope: Scope): ReadonlyMap<string, ServerFacts> {
+  const found = new Map<string, ServerFacts>();
+  for (const [name, server] of Object.entries(policy.servers)) {
+    if (server.operator !== undefined) scope.labels.groupBits([server.operator], ["servers", name, "operator"]);
+    if (server.pack !== undefined && !Object.hasOwn(policy.packs, server.pack)) {
+      const message = `there is no label pack ${quoted(server.pack)}`;
+      const remedy = suggestion(server.pack, Object.keys(policy.packs));
+      scope.report(problem("PACK", ["servers", name, "pack"], message, remedy));
+    }
+    const { trust, operator, reach, pack, mode } = server;
+    found.set(name, { trust, operator, reach, pack, mode: mode ?? "enforce" });
+  }
+  return found;
+}
+
+export function compileStatement(form: ToolLabelsForm, path: DocumentPath, scope: Scope): ToolStatement {
+  const output = form.output === undefined ? undefined : compileOutput(form.output, [...path, "output"], scope);
+  const effects = form.effects === undefined ? undefined : compileEffects(form.effects);
+  const named = Object.entries(form.args ?? {}).map(
+    ([name, argument]) => [name, compileArgument(argument, [...path, "args", name], scope)] as const,
+  );
+  for (const store of [
+    ...(form.reads ?? []),
+    ...(form.writes ?? []),
+    ...(form.opens ?? []).map((open) => open.store),
+  ]) {
+    if (scope.stores.includes(store)) continue;
+    scope.report(
+      problem("STORE", path, `${quoted(store)} is no declared store`, `declare it: ${suggestion(store, scope.stores)}`),
+    );
+  }
+  for (const open of form.opens ?? []) scope.labels.groupBits(open.audience, [...path, "opens"]);
+  return {
+    arguments: new Map(named),
+    ...(effects === undefined ? {} : { effects }),
+    ...(form.flags === undefined && effects === undefined
+      ? {}
+      : { flags: { irreversible: has(form, "irreversible"), openWorld: has(form, "open_world") } }),
+    ...(form.rest === undefined ? {} : { rest: compileArgument(form.rest, [...path, "rest"], scope) }),
+    ...(output === undefined ? {} : { output }),
+    ...(form.cases === undefined ? {} : { cases: compileCases(form.cases, { output, effects, path }, scope) }),
+    ...(form.reads === undefined ? {} : { reads: form.reads }),
+    ...(form.writes === undefined ? {} : { writes: form.writes }),
+    ...(form.opens === undefined ? {} : { opens: form.opens }),
+  };
+}
+
+function has(form: ToolLabelsForm, flag: "irreversible" | "open_world"): boolean {
+  return form.flags?.includes(flag) === true;
+}
+
+function compileEffects(form: EffectsForm): EffectRange {
+  return { must: form.must, may: form.may };
+}
+
+function compileArgument(form: ArgumentForm, path: DocumentPath, scope: Scope): ArgumentStatement {
+  const { bound, role, sink, audience } = form;
+  if (audience !== undefined) scope.labels.groupBits(audience, [...path, "audience"]);
+  // Compiled once here so that a wrong word is reported with its place; used again for each audience.
+  if (bound !== undefined) scope.labels.forbidden(bound, [], [...path, "bound"]);
+  return {
+    ...(role === undefined ? {} : { role }),
+    ...(sink === undefined ? {} : { sink }),
+    ...(audience === undefined ? {} : { audience }),
+    ...(bound === undefined
+      ? {}
+      : { bound: (groups: readonly string[]) => scope.labels.forbidden(bound, groups, [...path, "bound"]) }),
+  };
+}
+
+export function compileOutput(form: OutputForm, path: DocumentPath, scope: Scope): OutputContract {
+  const { fields, ...label } = form;
+  const compiled = Object.entries(fields ?? {}).map(([pointer, field]) => {
+    const { from, ...own } = field;
+    const range = scope.labels.range(own, [...path, "fields", pointer]);
+    return { pointer, label: range, ...(from === undefined ? {} : { from }) };
+  });
+  return { label: scope.labels.range(spoken(label), path), fields: compiled };
+}
+
+/** `output: {fields: ...}` alone says nothing of the rest of the result, which is then unknown. */
+function spoken(label: LabelForm): LabelForm {
+  return Object.keys(label).length === 0 ? { confidentiality: "unsure", trust: "unsure" } : label;
+}
+
+type Base = {
+  readonly output: OutputContract | undefined;
+  readonly effects: EffectRange | undefined;
+  readonly path: DocumentPath;
+};
+
+/**
+ * A case either raises or lowers what holds without it. One that raises holds if any leaf fits or the argument is
+ * absent; one that lowers holds only if every leaf fits. So neither a mixed list nor a missing argument gets the
+ * milder label.
+ */
+function compileCases(cases: readonly CaseForm[], base: Base, scope: Scope): readonly ContractCase[] {
+  const compiled: ContractCase[] = [];
+  for (const [index, form] of cases.entries()) {
+    const path = [...base.path, "cases", index];
+    const output = form.output === undefined ? undefined : compileOutput(form.output, [...path, "output"], scope);
+    const effects = form.effects === undefined ? undefined : compileEffects(form.effects);
+    const polarity = polarityOf({ output, effects }, base);
+    const [first, ...others] = Object.entries(form.when.arg);
+    if (first === undefined || others.length > 0) {
+      scope.report(
+        problem("CASE", [...path, "when"], "a case tests exactly one argument", "split it into several cases"),
+      );
+    } else if (polarity === undefined) {
+      const message = "the case neither only raises nor only lowers the labels outside it";
+      scope.report(problem("CASE", path, message, "make its output and effects both stricter, or both milder"));
+    } else {
+      const [argument, test] = first;
+      const predicate = predicateOf(argument, test, { polarity, path: [...path, "when", "arg", argument] }, scope);
+      compiled.push({
+        predicate,
+        ...(output === undefined ? {} : { output }),
+        ...(effects === undefined ? {} : { effects }),
+      });
+    }
+  }
+  return compiled;
+}
+
+function polarityOf(
+  found: { readonly output: OutputContract | undefined; readonly effects: EffectRange | undefined },
+  base: Base,
+): Polarity | undefined {
+  const below = base.effects ?? { must: [], may: everyEffect };
+  const within = (left: EffectRange, right: EffectRange): boolean =>
+    left.may.every((effect) => mayCover(effect, right.may));
+  const raises =
+    (found.output === undefined || base.output === undefined || atMost(base.output.label.hi, found.output.label.hi)) &&
+    (found.effects === undefined || within(below, found.effects));
+  if (raises && !(base.output === undefined && found.output !== undefined)) return "restrict";
+  const lowers =
+    (found.output === undefined || base.output === undefined || atMost(found.output.label.hi, base.output.label.hi)) &&
+    (found.effects === undefined || within(found.effects, below));
+  return lowers ? "permit" : undefined;
+}

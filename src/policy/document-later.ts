@@ -1,0 +1,49 @@
+/**
+ * Sections whose mechanisms come later (lifecycle.md, foresight.md). They are parsed, checked and kept, and `policy
+ * check` says that they are not active yet, so that nobody believes in a protection that is not there.
+ */
+import type { BoundText } from "./document.ts";
+
+export type RegulationSection = {
+  readonly required?: boolean;
+  readonly filter?: { readonly mode: "replace" | "accumulate" | "lease"; readonly ttl?: string };
+  readonly onUnsafe?: "block-call" | "confirm" | "end-run";
+  readonly epsilon?: number;
+  readonly surpriseMax?: number;
+};
+
+export type JudgeText = {
+  readonly url?: string;
+  readonly model?: string;
+  /** Largest label of evidence that may be sent to it. */
+  readonly bound?: BoundText;
+  readonly wait?: string;
+  readonly tokensMax?: number;
+};
+
+export type IsolationSection = {
+  readonly required?: boolean;
+  readonly trace_mode?: "auto" | "full" | "none";
+  readonly persist_workspace?: boolean;
+  readonly link_inputs?: boolean;
+  readonly allowed_paths?: readonly string[];
+  readonly allowed_domains?: readonly string[];
+  readonly exec_trace_whitelisted?: readonly string[];
+  readonly callTimeoutMs?: number;
+};
+
+export type AdmissionSection = {
+  readonly labels?: "declared" | "any" | "none";
+  readonly pre_mock_count?: number;
+  readonly pre_tool_limit?: number;
+  readonly pre_result_max_chars?: number;
+  readonly pre_deny_ratio?: number;
+};
+
+export type ReflectionSection = {
+  readonly post_baseline?: number;
+  readonly post_k?: number;
+  readonly post_threshold?: number;
+  readonly post_output_max_chars?: number;
+  readonly post_include_output?: boolean;
+};

@@ -1,0 +1,130 @@
+/**
+ * Shapes: one description of the policy document, from which come the checks of the parser, the published JSON Schema
+ * and the match with the TypeScript types. They cannot drift apart, because there is only one.
+ */
+
+declare const shapeOf: unique symbol;
+
+/** A description of the JSON values that are a `T`. The type exists for the compiler only. */
+export type Shape<T> = ShapeNode & { readonly [shapeOf]?: T };
+
+export type ShapeNode =
+  | StringNode
+  | { readonly kind: "enum"; readonly values: readonly string[]; readonly what: string }
+  | { readonly kind: "const"; readonly value: string | number | boolean }
+  | {
+      readonly kind: "number";
+      readonly what: string;
+      readonly integer: boolean;
+      readonly min?: number;
+      readonly max?: number;
+    }
+  | { readonly kind: "boolean" }
+  | { readonly kind: "null" }
+  | { readonly kind: "any" }
+  | { readonly kind: "array"; readonly items: ShapeNode; readonly min: number; readonly max?: number }
+  | { readonly kind: "record"; readonly values: ShapeNode; readonly what: string; readonly pattern?: string }
+  | ObjectNode
+  | { readonly kind: "union"; readonly options: readonly ShapeNode[]; readonly what: string }
+  /** A named shape, written once into the schema; recursion goes through it. */
+  | { readonly kind: "named"; readonly name: string; readonly get: () => ShapeNode };
+
+type StringNode = {
+  readonly kind: "string";
+  readonly what: string;
+  readonly pattern?: string;
+  readonly example?: string;
+};
+
+export type FieldNode = { readonly shape: ShapeNode; readonly required: boolean; readonly says: string };
+
+export type ObjectNode = {
+  readonly kind: "object";
+  readonly what: string;
+  readonly fields: { readonly [name: string]: FieldNode };
+  /** Exactly one key of the group must be present. */
+  readonly oneOf?: readonly string[];
+  /** At least one key must be present. */
+  readonly notEmpty?: true;
+};
+
+type RequiredField<T> = { readonly shape: Shape<T>; readonly required: true; readonly says: string };
+type OptionalField<T> = { readonly shape: Shape<T>; readonly required: false; readonly says: string };
+type Fields<T> = {
+  readonly [K in keyof T]-?: object extends Pick<T, K> ? OptionalField<Exclude<T[K], undefined>> : RequiredField<T[K]>;
+};
+
+export function required<T>(shape: Shape<T>, says: string): RequiredField<T> {
+  return { shape, required: true, says };
+}
+
+export function optional<T>(shape: Shape<T>, says: string): OptionalField<T> {
+  return { shape, required: false, says };
+}
+
+export function text(what: string, pattern?: string, example?: string): Shape<string> {
+  return {
+    kind: "string",
+    what,
+    ...(pattern === undefined ? {} : { pattern }),
+    ...(example === undefined ? {} : { example }),
+  };
+}
+
+export function oneOf<const T extends string>(what: string, values: readonly T[]): Shape<T> {
+  return { kind: "enum", values, what };
+}
+
+export function constant<const T extends string | number | boolean>(value: T): Shape<T> {
+  return { kind: "const", value };
+}
+
+export function number(what: string, min?: number, max?: number): Shape<number> {
+  return {
+    kind: "number",
+    what,
+    integer: false,
+    ...(min === undefined ? {} : { min }),
+    ...(max === undefined ? {} : { max }),
+  };
+}
+
+export function integer(what: string, min: number, max: number): Shape<number> {
+  return { kind: "number", what, integer: true, min, max };
+}
+
+export const flag: Shape<boolean> = { kind: "boolean" };
+export const nothing: Shape<null> = { kind: "null" };
+export const anything: Shape<unknown> = { kind: "any" };
+
+export function list<T>(items: Shape<T>, min = 0, max?: number): Shape<readonly T[]> {
+  return { kind: "array", items, min, ...(max === undefined ? {} : { max }) };
+}
+
+/** Exactly two of the same, such as both ends of an interval. */
+export function pair<T>(items: Shape<T>): Shape<readonly [T, T]> {
+  return { kind: "array", items, min: 2, max: 2 };
+}
+
+export function mapOf<T>(what: string, values: Shape<T>, pattern?: string): Shape<{ readonly [key: string]: T }> {
+  return { kind: "record", values, what, ...(pattern === undefined ? {} : { pattern }) };
+}
+
+export function object<T extends object>(
+  what: string,
+  fields: Fields<T>,
+  options: { readonly oneOf?: readonly (keyof T & string)[]; readonly notEmpty?: true } = {},
+): Shape<T> {
+  return { kind: "object", what, fields, ...options };
+}
+
+export function either<T extends readonly unknown[]>(
+  what: string,
+  ...options: { readonly [I in keyof T]: Shape<T[I]> }
+): Shape<T[number]> {
+  return { kind: "union", what, options };
+}
+
+export function named<T>(name: string, get: () => Shape<T>): Shape<T> {
+  return { kind: "named", name, get };
+}

@@ -1,0 +1,78 @@
+/**
+ * From a policy as written to a policy that runs: gather what it extends, join, make canonical, compile. One function
+ * for the command line, the gateway and tests. A policy with an error yields none.
+ */
+import { parsePolicy } from "./parse.ts";
+import type { Manifests } from "./canonical.ts";
+import { canonicalPolicy, canonicalText } from "./canonical.ts";
+import type { CanonicalPolicy } from "./canonical/form.ts";
+import type { PolicyInput, PolicyLoader } from "./canonical/extends.ts";
+import { gather } from "./canonical/extends.ts";
+import { merge, placed } from "./canonical/merge.ts";
+import type { CompiledPolicy } from "./compile.ts";
+import { compilePolicy } from "./compile.ts";
+import type { Diagnostic } from "./diagnostic.ts";
+import { diagnosticsMax } from "./limits.ts";
+import { hasErrors } from "./diagnostic.ts";
+
+export type LoadOptions = {
+  readonly loader: PolicyLoader;
+  /** SHA-256 of UTF-8 text, in hex. */
+  readonly hash: (text: string) => string;
+  /** Tools of the servers that are known, for resolving bare names and finding misspelt ones. */
+  readonly manifests?: Manifests;
+};
+
+export type Loaded = {
+  /** Absent iff some diagnostic is an error. */
+  readonly policy: CompiledPolicy | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+export function loadPolicy(input: PolicyInput, options: LoadOptions): Loaded {
+  const gathered = gather(input, options.loader);
+  const own = gathered.documents.at(-1) ?? gathered.packs[0];
+  if (own === undefined || hasErrors(gathered.diagnostics)) return finished(undefined, gathered.diagnostics);
+  const merged = merge(gathered.documents);
+  const packs = gathered.packs.map((pack) => pack.document);
+  const canonical = canonicalPolicy(merged.document, packs, options.manifests);
+  const compiled = compilePolicy(canonical.policy, options.hash);
+  const problems = [...canonical.problems, ...compiled.problems];
+  const packOrigins = new Map(gathered.packs.map((pack) => [pack.document.pack?.name, pack]));
+  const diagnostics = [
+    ...gathered.diagnostics,
+    ...merged.diagnostics,
+    ...problems.map((found) => {
+      // A problem inside a joined pack is one of the pack's own file.
+      const [section, name, ...rest] = found.path;
+      const pack = section === "packs" ? packOrigins.get(String(name)) : undefined;
+      return pack === undefined
+        ? placed(found, merged.origins, own)
+        : placed({ ...found, path: rest }, new Map(), pack, rest);
+    }),
+  ];
+  return finished(compiled.policy, diagnostics);
+}
+
+function finished(policy: CompiledPolicy | undefined, diagnostics: readonly Diagnostic[]): Loaded {
+  const shown = diagnostics.toSorted((left, right) => rank(left) - rank(right)).slice(0, diagnosticsMax);
+  return { policy: hasErrors(diagnostics) ? undefined : policy, diagnostics: shown };
+}
+
+const order = { error: 0, warning: 1, info: 2 } as const;
+
+function rank(diagnostic: Diagnostic): number {
+  return order[diagnostic.severity];
+}
+
+/**
+ * Loads the canonical JSON itself, as certificates and the event log keep it. Refused unless it is exactly canonical,
+ * so that one digest cannot stand for two policies.
+ */
+export function loadCanonical(text: string, hash: (text: string) => string): CompiledPolicy | undefined {
+  const parsed = parsePolicy(text, "canonical policy");
+  if (!parsed.ok) return undefined;
+  const made: CanonicalPolicy = canonicalPolicy(parsed.value.document, [], undefined).policy;
+  if (canonicalText(made) !== text) return undefined;
+  return compilePolicy(made, hash).policy;
+}

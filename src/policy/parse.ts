@@ -1,0 +1,188 @@
+/**
+ * Text of a policy to a checked document. YAML 1.2 and JSON (which is YAML) go the same way, so positions are exact
+ * for both. Never throws: a policy comes from disk, from an extended file, or over an administration channel, and a
+ * file that cannot be read must leave the old policy in force, not stop the gateway.
+ */
+import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
+import type { Document, Node, Pair } from "yaml";
+import { err, ok } from "../core/result.ts";
+import type { Result } from "../core/result.ts";
+import type { Diagnostic, DocumentPath, Problem } from "./diagnostic.ts";
+import { clipped, pathText, problem, quoted } from "./diagnostic.ts";
+import type { PolicyDocument } from "./document.ts";
+import { checkShape, isPlainObject } from "./language/check.ts";
+import { policyShape } from "./language/shapes-document.ts";
+import { diagnosticsMax, policyAliasesMax, policyDepthMax, policyTextUnitsMax, policyValuesMax } from "./limits.ts";
+
+export type Position = { readonly line: number; readonly column: number };
+
+/** A checked document with the way back from a path to its place in the text. */
+export type SourceDocument = {
+  readonly file: string;
+  readonly document: PolicyDocument;
+  readonly locate: (path: DocumentPath, atKey: boolean) => Position;
+};
+
+const nowhere: Position = { line: 0, column: 0 };
+
+export function diagnose(found: Problem, source: Pick<SourceDocument, "file" | "locate">): Diagnostic {
+  const { line, column } = source.locate(found.path, found.atKey === true);
+  const { code, severity, message, remedy } = found;
+  return { code, severity, message, file: source.file, line, column, remedy };
+}
+
+/** Parses and checks one policy document; `file` is only a name for messages. All diagnostics are errors. */
+export function parsePolicy(text: string, file: string): Result<SourceDocument, readonly Diagnostic[]> {
+  const refuse = (code: string, message: string, remedy: string, position: Position = { line: 1, column: 1 }) =>
+    err([{ ...diagnose(problem(code, [], message, remedy), { file, locate: () => position }) }]);
+  if (text.length > policyTextUnitsMax) {
+    return refuse("SIZE", `the policy has more than ${policyTextUnitsMax} characters`, "split it with `extends`");
+  }
+  const lines = new LineCounter();
+  let tree: Document;
+  let value: unknown;
+  try {
+    tree = parseDocument(text, {
+      version: "1.2",
+      schema: "core",
+      strict: true,
+      // The library compares every pair of keys, which is quadratic; `duplicates` below is linear.
+      uniqueKeys: false,
+      merge: false,
+      prettyErrors: false,
+      lineCounter: lines,
+    });
+    const faults = syntaxFaults(tree, lines, file);
+    if (faults.length > 0) return err(faults);
+    value = tree.toJS({ maxAliasCount: policyAliasesMax });
+  } catch (cause) {
+    // A nest too deep for the stack, or an alias bomb. The library's own text may quote the file at length.
+    const bomb = cause instanceof ReferenceError;
+    return bomb
+      ? refuse("ALIAS", `aliases expand to more than ${policyAliasesMax} copies`, "write the values out")
+      : refuse("SYNTAX", "the policy is nested too deeply to be read", `keep it under ${policyDepthMax} levels`);
+  }
+  const locate = locator(tree, lines);
+  const oversize = measure(value);
+  const problems = oversize === undefined ? checkShape(policyShape, value) : [oversize];
+  if (problems.length > 0) return err(problems.map((found) => diagnose(found, { file, locate })));
+  // The shape was checked above: this is the one place where a document gets its type.
+  return ok({ file, document: value as PolicyDocument, locate });
+}
+
+/** Checks a document that was built in code; it has no lines. */
+export function checkDocument(value: unknown, file: string): Result<SourceDocument, readonly Diagnostic[]> {
+  const locate = (): Position => nowhere;
+  const oversize = measure(value);
+  const problems = oversize === undefined ? checkShape(policyShape, value) : [oversize];
+  if (problems.length > 0) return err(problems.map((found) => diagnose(found, { file, locate })));
+  return ok({ file, document: value as PolicyDocument, locate }); // checked on the line above
+}
+
+function syntaxFaults(tree: Document, lines: LineCounter, file: string): readonly Diagnostic[] {
+  const at = (offset: number): Position => position(lines, offset);
+  const faults: Diagnostic[] = [];
+  const add = (code: string, message: string, remedy: string, offset: number): void => {
+    if (faults.length < diagnosticsMax) {
+      faults.push(diagnose(problem(code, [], message, remedy), { file, locate: () => at(offset) }));
+    }
+  };
+  for (const fault of tree.errors.slice(0, diagnosticsMax)) {
+    add("SYNTAX", `not readable as YAML 1.2: ${clipped(oneLine(fault.message))}`, "mend the syntax here", fault.pos[0]);
+  }
+  for (const fault of tree.warnings.slice(0, diagnosticsMax)) {
+    const tag = fault.code === "TAG_RESOLVE_FAILED";
+    add(tag ? "TAG" : "SYNTAX", clipped(oneLine(fault.message)), tag ? "remove the tag" : "mend it", fault.pos[0]);
+  }
+  if (faults.length > 0) return faults;
+  if (tree.contents === null) add("EMPTY", "the policy is empty", "start with `version: 1`", 0);
+  visit(tree, {
+    Map(_, node) {
+      const seen = new Set<string>();
+      for (const pair of node.items) {
+        const offset = offsetOf(pair.key) ?? offsetOf(node) ?? 0;
+        if (!isScalar(pair.key) || pair.key.value === null) {
+          add("KEY", "a key that is no word", "write a plain word before the colon", offset);
+          continue;
+        }
+        const key = String(pair.key.value);
+        if (seen.has(key)) add("DUPLICATE", `${quoted(key)} is written twice in one map`, "keep one of them", offset);
+        seen.add(key);
+      }
+    },
+  });
+  return faults;
+}
+
+/** Bounds what aliases may multiply, and refuses numbers that JSON or a double cannot carry. */
+function measure(value: unknown): Problem | undefined {
+  let count = 0;
+  const walk = (item: unknown, path: DocumentPath): Problem | undefined => {
+    count += 1;
+    if (count > policyValuesMax) {
+      return problem("SIZE", [], `the policy has more than ${policyValuesMax} values`, "split it with `extends`");
+    }
+    if (path.length > policyDepthMax) {
+      return problem("DEPTH", path.slice(0, 8), `nested deeper than ${policyDepthMax} levels`, "flatten this part");
+    }
+    if (typeof item === "number" && (!Number.isFinite(item) || Math.abs(item) > Number.MAX_SAFE_INTEGER)) {
+      const remedy = "write it in quotes, as exact text";
+      return problem("NUMBER", path, `${pathText(path)} is a number that cannot be kept exactly`, remedy);
+    }
+    if (typeof item === "bigint" || typeof item === "function" || typeof item === "symbol" || item === undefined) {
+      return problem("TYPE", path, `${pathText(path)} is no JSON value`, "write text, a number, a list or a map");
+    }
+    const entries: Iterable<readonly [string | number, unknown]> = Array.isArray(item)
+      ? item.entries()
+      : isPlainObject(item)
+        ? Object.entries(item)
+        : [];
+    for (const [key, child] of entries) {
+      const found = walk(child, [...path, key]);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return walk(value, []);
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]+/gu, " ").trim();
+}
+
+function position(lines: LineCounter, offset: number): Position {
+  const { line, col } = lines.linePos(offset);
+  return line === 0 ? { line: 1, column: 1 } : { line, column: col };
+}
+
+function offsetOf(node: unknown): number | undefined {
+  const range = isScalar(node) || isMap(node) || isSeq(node) || isAlias(node) ? node.range : undefined;
+  return range?.[0];
+}
+
+/** Walks the tree as far as the path goes; what is missing is reported at the nearest enclosing value. */
+function locator(tree: Document, lines: LineCounter): SourceDocument["locate"] {
+  return (path, atKey) => {
+    let node: Node | null = tree.contents;
+    let offset = offsetOf(node) ?? 0;
+    for (const [index, part] of path.entries()) {
+      if (isAlias(node)) node = node.resolve(tree) ?? null;
+      const next: Pair | Node | undefined = childOf(node, part);
+      if (next === undefined) break;
+      const value: unknown = isPair(next) ? next.value : next;
+      const key = isPair(next) ? offsetOf(next.key) : undefined;
+      const last = index === path.length - 1;
+      offset = (last && atKey ? key : (offsetOf(value) ?? key)) ?? offset;
+      if (!isMap(value) && !isSeq(value) && !isAlias(value)) break;
+      node = value;
+    }
+    return position(lines, offset);
+  };
+}
+
+function childOf(node: Node | null, part: string | number): Pair | Node | undefined {
+  if (isMap(node)) return node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(part));
+  if (!isSeq(node) || typeof part !== "number") return undefined;
+  const item: unknown = node.items[part];
+  return isScalar(item) || isMap(item) || isSeq(item) || isAlias(item) ? item : undefined;
+}
