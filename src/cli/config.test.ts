@@ -1,0 +1,69 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { configBytesMax, configOf, readConfig } from "./config.ts";
+
+const good = { version: 1, servers: { files: { command: "server", args: ["x"], env: { A: "b" }, cwd: "w" } } };
+
+describe("configuration", () => {
+  it("reads commands and addresses, with paths relative to the file", () => {
+    const read = configOf({ ...good, policy: "p.yaml", origins: ["https://a.example"] }, "/etc/sg/c.yaml");
+    expect(read).toMatchObject({ ok: true, value: { policy: "/etc/sg/p.yaml" } });
+    const server = read.ok ? read.value.servers.get("files") : undefined;
+    expect(server?.target).toMatchObject({ kind: "stdio", command: "server", workingDirectory: "/etc/sg/w" });
+    const http = configOf({ version: 1, servers: { web: { url: "https://h.example/mcp", headers: { k: "v" } } } }, "c");
+    expect(http.ok && http.value.servers.get("web")?.target).toMatchObject({ kind: "http", flavour: "auto" });
+  });
+
+  const servers = (entry: unknown) => ({ version: 1, servers: { a: entry } });
+  const bad: readonly (readonly [string, unknown])[] = [
+    ["SG-CONFIG-SHAPE", []],
+    ["SG-CONFIG-VERSION", { ...good, version: 2 }],
+    ["SG-CONFIG-KEY", { ...good, polices: 1 }],
+    ["SG-CONFIG-SERVERS", { version: 1, servers: {} }],
+    [
+      "SG-CONFIG-SERVERS",
+      { version: 1, servers: Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`s${i}`, {}])) },
+    ],
+    ["SG-CONFIG-NAME", { version: 1, servers: { "A b": { command: "x" } } }],
+    ["SG-CONFIG-SERVER", servers("x")],
+    ["SG-CONFIG-SERVER", servers({ command: "x", url: "http://h" })],
+    ["SG-CONFIG-KEY", servers({ command: "x", shell: true })],
+    ["SG-CONFIG-COMMAND", servers({ command: 1 })],
+    ["SG-CONFIG-ARGS", servers({ command: "x", args: "y" })],
+    ["SG-CONFIG-ENV", servers({ command: "x", env: { A: 1 } })],
+    ["SG-CONFIG-CWD", servers({ command: "x", cwd: 1 })],
+    ["SG-CONFIG-URL", servers({ url: "ftp://h" })],
+    ["SG-CONFIG-URL", servers({ url: "https://u:p@h.example/" })],
+    ["SG-CONFIG-FLAVOUR", servers({ url: "https://h.example", flavour: "x" })],
+    ["SG-CONFIG-HEADERS", servers({ url: "https://h.example", headers: [] })],
+    ["SG-CONFIG-AUTH", servers({ command: "x", auth: "client" })],
+    ["SG-CONFIG-AUTH", servers({ command: "x", auth: "resource" })],
+    ["SG-CONFIG-AUTH", servers({ command: "x", auth: 1 })],
+    ["SG-CONFIG-POLICY", { ...good, policy: 1 }],
+    ["SG-CONFIG-ORIGINS", { ...good, origins: "x" }],
+  ];
+
+  it.each(bad)("%s: a sentence with place and way on", (code, value) => {
+    const read = configOf(value, "sluicegate.yaml");
+    expect(read.ok).toBe(false);
+    if (read.ok) return;
+    expect(read.error.code).toBe(code);
+    expect(read.error.sentence.length).toBeLessThanOrEqual(240);
+    expect(read.error.sentence).toContain("sluicegate.yaml");
+    expect(read.error.sentence).not.toContain("p@h");
+  });
+
+  it("says what is wrong with the file itself", () => {
+    const folder = mkdtempSync(join(tmpdir(), "sg-config-"));
+    const file = join(folder, "c.yaml");
+    expect(readConfig(file)).toMatchObject({ error: { code: "SG-CONFIG-READ" } });
+    writeFileSync(file, "a: [");
+    expect(readConfig(file)).toMatchObject({ error: { code: "SG-CONFIG-SYNTAX" } });
+    writeFileSync(file, "#".repeat(configBytesMax + 1));
+    expect(readConfig(file)).toMatchObject({ error: { code: "SG-CONFIG-SIZE" } });
+    writeFileSync(file, JSON.stringify(good));
+    expect(readConfig(file).ok).toBe(true);
+  });
+});
