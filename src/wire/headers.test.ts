@@ -117,12 +117,16 @@ describe("headers of a message", () => {
   });
 
   test("a value without header form makes the call unsendable", () => {
-    for (const value of [1.5, ["a"], { a: 1 }, 2 ** 53, JSON.rawJSON("9007199254740993")]) {
+    for (const value of [1.5, ["a"], { a: 1 }, "\ud800", 2 ** 53, JSON.rawJSON("9007199254740993")]) {
       expect(headersFor(call({ region: value }), parameters)).toBeUndefined();
       expect(checkHeaders({ "mcp-method": "tools/call" }, call({ region: value }), parameters)?.reason).toBe(
         "malformed",
       );
     }
+    const request = { kind: "request", id: 1 } as const;
+    expect(headersFor({ ...request, method: "\ud800", params: {} })).toBeUndefined();
+    expect(headersFor({ ...request, method: "prompts/get", params: { name: "\ud800" } })).toBeUndefined();
+    expect(headersFor({ ...request, method: "prompts/get", params: {} })).toEqual({ "mcp-method": "prompts/get" });
     expect(headersFor(call({ limit: JSON.rawJSON("42.0") }), parameters)?.["mcp-param-limit"]).toBe("42");
   });
 

@@ -89,17 +89,21 @@ const nameMembers: ReadonlyMap<string, string> = new Map([
 
 type HeaderValue = { readonly text: string; readonly integer: boolean };
 
-/** Header values before encoding, by lower-case name; undefined if a declared parameter cannot be put in a header. */
+/** Header values before encoding, by lower-case name; undefined if something cannot be put in a header. */
 function expectedHeaders(
   message: Message,
   parameters: readonly HeaderParameter[],
 ): ReadonlyMap<string, HeaderValue> | undefined {
   const expected = new Map<string, HeaderValue>();
   if (message.kind !== "request" && message.kind !== "notification") return expected;
+  if (!message.method.isWellFormed()) return undefined;
   expected.set("mcp-method", { text: message.method, integer: false });
   const nameMember = nameMembers.get(message.method);
   const name = nameMember === undefined ? undefined : member(message.params, nameMember);
-  if (typeof name === "string") expected.set("mcp-name", { text: name, integer: false });
+  if (typeof name === "string") {
+    if (!name.isWellFormed()) return undefined;
+    expected.set("mcp-name", { text: name, integer: false });
+  }
   if (message.method !== "tools/call") return expected;
   for (const { header, path } of parameters) {
     let value = member(message.params, "arguments");
@@ -113,7 +117,8 @@ function expectedHeaders(
 }
 
 function headerText(value: Json): string | undefined {
-  if (typeof value === "string") return value;
+  // Half a surrogate pair has no UTF-8 form, so a header could only carry another text (found by the fuzzer).
+  if (typeof value === "string") return value.isWellFormed() ? value : undefined;
   if (typeof value === "boolean") return String(value);
   const lexeme = typeof value === "number" ? String(value) : isRawNumber(value) ? value.rawJSON : undefined;
   const integer = lexeme === undefined ? Number.NaN : Number(canonicalNumber(lexeme));
@@ -122,7 +127,7 @@ function headerText(value: Json): string | undefined {
 
 /**
  * Headers for sending a judged modern message, names in lower case. Undefined if an argument that the tool wants in a
- * header has no header form (a list, a fraction, an unsafe integer); such a call must be refused.
+ * header has no header form (a list, a fraction, an unsafe integer, half a surrogate pair); such a call must be refused.
  */
 export function headersFor(
   message: Message,
@@ -148,7 +153,7 @@ export function checkHeaders(
   parameters: readonly HeaderParameter[] | undefined,
 ): HeaderMismatch | undefined {
   const expected = expectedHeaders(message, parameters ?? []);
-  if (expected === undefined) return { header: "mcp-param-*", reason: "malformed" };
+  if (expected === undefined) return { header: "mcp-*", reason: "malformed" };
   for (const [header, wanted] of expected) {
     const given = headers[header];
     if (given === undefined) {

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { fuzzOne } from "./fuzz.ts";
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+// Inputs that once broke something stay here; the mutation loop is in test/fuzz.
+test.each([
+  ["empty", ""],
+  ["request", '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"x":1.0}}}'],
+  ["notification without params", '{"jsonrpc":"2.0","method":"notifications/initialized"}'],
+  ["response", '{"jsonrpc":"2.0","id":1,"result":{"a":[1e400]}}'],
+  ["error", '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}'],
+  ["batch", '[{"jsonrpc":"2.0","id":1,"method":"ping"},{"x":1}]'],
+  ["oversize", `{"jsonrpc":"2.0","id":1,"method":"${"x".repeat(5000)}"}`],
+  [
+    "half a surrogate pair in a header parameter",
+    String.raw`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"a","arguments":{"region":"\ud800"},"properties":{"region":{"type":"string","x-mcp-header":"Region"}}}}`,
+  ],
+])("%s", (_name, text) => {
+  expect(() => fuzzOne(bytesOf(text))).not.toThrow();
+});

@@ -1,0 +1,80 @@
+/**
+ * One fuzz case for the wire layer: whatever the bytes, nothing throws, and what is accepted means the same after it
+ * was written and read again. A throw of this function is a finding.
+ */
+import type { Json } from "../core/json.ts";
+import { canonicalJson } from "./canonical.ts";
+import { classify } from "./classify.ts";
+import { encodeMessage, serialise } from "./encode.ts";
+import { checkHeaders, headerParameters, headersFor } from "./headers.ts";
+import type { WireLimits } from "./limits.ts";
+import type { Message } from "./message.ts";
+import { parseMessage } from "./parse.ts";
+import { leaves } from "./pointer.ts";
+import { recoverSample } from "./recover.ts";
+import { LineSplitter } from "./splitter.ts";
+
+/** Small, so that random bytes reach every limit. */
+const limits: WireLimits = {
+  messageBytesMax: 4096,
+  depthMax: 16,
+  listLengthMax: 200,
+  idLengthMax: 64,
+  methodLengthMax: 64,
+  batchLengthMax: 8,
+};
+
+export function fuzzOne(bytes: Uint8Array): void {
+  const splitter = new LineSplitter(limits.messageBytesMax);
+  const half = bytes.length >> 1;
+  const events = [...splitter.push(bytes.subarray(0, half)), ...splitter.push(bytes.subarray(half)), ...splitter.end()];
+  for (const event of events) {
+    if (event.kind === "oversize") recoverSample(event.head, event.tail);
+    else fuzzFrame(event.bytes);
+  }
+  fuzzFrame(bytes);
+}
+
+function fuzzFrame(bytes: Uint8Array): void {
+  for (const revision of ["2025-03-26", "2026-07-28"] as const) {
+    const frame = parseMessage(bytes, limits, revision);
+    if (!frame.ok) continue;
+    if (frame.value.kind === "single") fuzzMessage(frame.value.message);
+    else for (const entry of frame.value.entries) if (entry.ok) fuzzMessage(entry.value);
+  }
+}
+
+function fuzzMessage(message: Message): void {
+  const text = serialise(message);
+  // Escapes may make the text longer than the bytes it came from, hence the generous second limit.
+  const again = parseMessage(new TextEncoder().encode(text), { ...limits, messageBytesMax: 64 * 1024 });
+  if (!again.ok || again.value.kind !== "single")
+    throw new Error(`what was accepted is refused after encoding: ${text}`);
+  if (serialise(again.value.message) !== text) throw new Error(`encoding is not stable: ${text}`);
+  const sent = parseMessage(encodeMessage(message), { ...limits, messageBytesMax: 64 * 1024 });
+  if (!sent.ok || sent.value.kind !== "single" || serialise(sent.value.message) !== text) {
+    throw new Error(`the bytes sent do not mean what was judged: ${text}`);
+  }
+  const body = bodyOf(message);
+  const form = canonicalJson(body);
+  if (canonicalJson(bodyOf(again.value.message)) !== form) throw new Error(`canonical form differs: ${text}`);
+  for (const leaf of leaves(body)) if (!leaf.pointer.startsWith("/")) break;
+  classify(message, { transport: "http", header: "2026-07-28" });
+  const parameters = headerParameters(body) ?? [];
+  const headers = headersFor(message, parameters);
+  if (headers !== undefined && checkHeaders(headers, message, parameters) !== undefined) {
+    throw new Error(`our own headers are refused: ${text}`);
+  }
+}
+
+function bodyOf(message: Message): Json {
+  switch (message.kind) {
+    case "request":
+    case "notification":
+      return message.params ?? null;
+    case "response":
+      return message.result;
+    case "error":
+      return message.error;
+  }
+}
