@@ -1,0 +1,102 @@
+/** Labels of the arguments of a call in each flow mode (formal.md 4.2), with what a person granted applied last. */
+import type { ArgumentContract } from "../../core/contract.ts";
+import { isControl } from "../../core/contract.ts";
+import type { Grant } from "../../core/event.ts";
+import type { Json } from "../../core/json.ts";
+import { isArray } from "../../core/json.ts";
+import { confidentiality, exactly, isUntrusted, joinRanges, trustOf, withTrust } from "../../core/label.ts";
+import type { Label, LabelRange, Lattice } from "../../core/label.ts";
+import type { ArgumentLabel, PathStep } from "../../core/moment.ts";
+import type { FlowMode } from "../../policy/ir.ts";
+import { pathStepsMax } from "./limits.ts";
+import type { Origin } from "./origin.ts";
+import type { ProvenanceIndex } from "./provenance-index.ts";
+import { derivable, matches, untrustedOrigin } from "./provenance-index.ts";
+
+/** What labels depend on besides the value. */
+export type Holding = {
+  readonly lattice: Lattice;
+  readonly mode: FlowMode;
+  /** ⊔K. */
+  readonly context: LabelRange;
+  readonly grants: readonly Grant[];
+  readonly at: number;
+  readonly digest: (value: Json) => string;
+};
+
+export function labelArgument(
+  holding: Holding,
+  index: ProvenanceIndex,
+  contract: ArgumentContract,
+  value: Json,
+): ArgumentLabel {
+  const { lattice, mode } = holding;
+  const digest = holding.digest(value);
+  if (mode === "none") return { range: exactly(lattice.bottom), digest, path: [] };
+  // A person endorses one recipient of a list; the list is as trusted as its least trusted member.
+  const elements = isArray(value) && value.length > 0 ? value : [value];
+  let range = exactly(lattice.bottom);
+  const path: PathStep[] = [];
+  for (const element of elements) {
+    const found = mode === "strict" ? strictly(holding) : byProvenance(holding, index, contract, element);
+    const own = isArray(value) ? granted(holding, contract, holding.digest(element), found.range) : found.range;
+    range = joinRanges(range, own);
+    for (const step of found.path) if (path.length < pathStepsMax && !path.some(same(step))) path.push(step);
+  }
+  return { range: granted(holding, contract, digest, range), digest, path };
+}
+
+type Found = { readonly range: LabelRange; readonly path: readonly PathStep[] };
+
+/** Everything the agent holds may have shaped the value. */
+function strictly({ context }: Holding): Found {
+  return { range: context, path: [{ origin: "context", pointer: "", label: context.hi }] };
+}
+
+function byProvenance(holding: Holding, index: ProvenanceIndex, contract: ArgumentContract, value: Json): Found {
+  const { lattice, context } = holding;
+  const bottom = exactly(lattice.bottom);
+  const match = matches(index, value);
+  const secret = match?.range ?? bottom;
+  const path = (match?.origins ?? []).map(stepOf);
+  if (!isUntrusted(lattice, context.hi)) return { range: secret, path };
+  const sources = derivable(index, value, contract);
+  // Positive beats negative: a value of the instruction stays trusted though untrusted text repeats it.
+  if (sources !== undefined) return { range: secret, path: [...path, ...sources.map(stepOf)] };
+  const hostile = isControl(contract.role) ? untrustedOrigin(index, value) : undefined;
+  return {
+    range: { lo: secret.lo, hi: withTrust(lattice, secret.hi, "untrusted") },
+    path: hostile === undefined ? path : [...path, stepOf(hostile)],
+  };
+}
+
+/**
+ * The range after the grants for this digest and role. A grant takes away exactly the restrictions that the person saw
+ * and lifted; a restriction that the value has gained since then stays.
+ */
+function granted(holding: Holding, contract: ArgumentContract, digest: string, range: LabelRange): LabelRange {
+  const { lattice, at } = holding;
+  let { lo, hi } = range;
+  for (const grant of holding.grants) {
+    if (grant.kind !== "endorse" && grant.kind !== "declassify") continue;
+    if (grant.digest !== digest || grant.role !== contract.role || at >= grant.expiresAt) continue;
+    const part = grant.kind === "endorse" ? trustOf : confidentiality;
+    const lifted = part(lattice, without(grant.from.hi, grant.to.hi));
+    lo = without(lo, lifted);
+    hi = without(hi, lifted);
+  }
+  return { lo, hi };
+}
+
+function without(label: Label, taken: Label): Label {
+  return (label & ~taken) as Label; // fewer restrictions of the same lattice
+}
+
+function stepOf(origin: Origin): PathStep {
+  const { range, ...where } = origin;
+  return { ...where, label: range.hi };
+}
+
+function same(step: PathStep): (other: PathStep) => boolean {
+  return (other) => other.origin === step.origin && other.pointer === step.pointer;
+}

@@ -1,0 +1,95 @@
+/**
+ * Information flow as a mechanism: it labels the arguments of calls and the results that come back, and lets the
+ * policy's hazards judge the calls. Modes `strict` and `provenance` of formal.md 4.2; `none` labels nothing.
+ *
+ * It takes what it needs of the abstract state through an accessor, and keeps of its own only the provenance index and
+ * what each server was sent.
+ */
+import type { Grant, RunEvent } from "../../core/event.ts";
+import type { Json } from "../../core/json.ts";
+import { joinRanges } from "../../core/label.ts";
+import type { LabelRange } from "../../core/label.ts";
+import type { Mechanism } from "../../core/mechanism.ts";
+import type { ArgumentLabel, CallOption } from "../../core/moment.ts";
+import { noObjection, settled } from "../../core/opinion.ts";
+import type { Reason } from "../../core/opinion.ts";
+import type { Ir } from "../../policy/ir.ts";
+import { labelArgument } from "./argument-labels.ts";
+import { makeProvenanceIndex, registerText, releaseValue } from "./provenance-index.ts";
+import type { ProvenanceIndex } from "./provenance-index.ts";
+import { resultObligation } from "./result-label.ts";
+
+export type FlowSettings<Q> = {
+  readonly ir: Ir;
+  /** ⊔K: everything that the agent of the run may hold. */
+  readonly contextOf: (q: Q) => LabelRange;
+  readonly grantsOf: (q: Q) => readonly Grant[];
+  /** Joined labels of the named stores; bottom where the policy declares none of them. */
+  readonly storeLabels: (q: Q, names: readonly string[]) => LabelRange;
+  /** What the policy's hazards say of an option. */
+  readonly hazards: (q: Q, option: CallOption, at: number) => readonly Reason[];
+  /** Digest of a value in canonical form. */
+  readonly digest: (value: Json) => string;
+};
+
+/** A private mutable index; folding the events of the run rebuilds it. */
+export type FlowMemory = { readonly index: ProvenanceIndex; readonly sent: Map<string, LabelRange> };
+
+export function makeFlow<Q>(settings: FlowSettings<Q>): Mechanism<FlowMemory, Q> {
+  const { ir } = settings;
+  return {
+    id: "flow",
+    version: 1,
+    initial: () => ({ index: makeProvenanceIndex(ir.lattice), sent: new Map() }),
+    consider({ moment, option }, run, memory) {
+      switch (moment.kind) {
+        case "call":
+          return option === undefined ? noObjection : settled(settings.hazards(run.q, option, moment.at));
+        case "release": {
+          if (ir.flow === "none") return noObjection;
+          const reading = settings.storeLabels(run.q, moment.contract.reads);
+          const sent = moment.option === undefined ? memory.sent.get(moment.contract.server) : undefined;
+          return settled([], [resultObligation(ir, moment, reading, sent)]);
+        }
+        case "admit":
+        case "expose":
+        case "reflect":
+          return noObjection;
+      }
+    },
+    remember(memory, event) {
+      if (ir.flow !== "none") note(ir, memory, event);
+      return memory;
+    },
+    label(moment, run, memory) {
+      const holding = {
+        lattice: ir.lattice,
+        mode: ir.flow,
+        context: settings.contextOf(run.q),
+        grants: settings.grantsOf(run.q),
+        at: moment.at,
+        digest: settings.digest,
+      };
+      const labels = new Map<string, ArgumentLabel>();
+      for (const [name, value] of Object.entries(moment.arguments)) {
+        const contract = moment.contract.arguments.get(name) ?? moment.contract.rest;
+        labels.set(name, labelArgument(holding, memory.index, contract, value));
+      }
+      return labels;
+    },
+  };
+}
+
+function note(ir: Ir, memory: FlowMemory, event: RunEvent): void {
+  const provenance = ir.flow === "provenance";
+  if (event.kind === "registered" && provenance) registerText(memory.index, event.text);
+  // What was withheld or rejected is not held; the agent saw constant text.
+  else if (event.kind === "released" && event.how === "pass" && provenance) releaseValue(memory.index, event);
+  else if (event.kind === "allowed") {
+    const { server } = event.option.contract;
+    for (const { range } of event.option.arguments.values()) {
+      const before = memory.sent.get(server);
+      memory.sent.set(server, before === undefined ? range : joinRanges(before, range));
+    }
+  }
+}

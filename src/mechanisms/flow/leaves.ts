@@ -1,0 +1,54 @@
+/** Leaves of JSON values with their pointers (RFC 6901), bounded, without recursion: depth is the sender's choice. */
+import { isArray, isObject } from "../../core/json.ts";
+import type { Json } from "../../core/json.ts";
+import { depthMax, leavesMax } from "./limits.ts";
+
+export type Leaf = {
+  readonly path: readonly string[];
+  readonly value: Json;
+  /** Set for the name of a member, which its sender chooses like any value. */
+  readonly name?: true;
+};
+
+/** A property name as programs write it; any other name is a value of its own (`{"eve@x.com": "reader"}`). */
+const propertyName = /^[A-Za-z_$][A-Za-z0-9_$-]{0,63}$/;
+
+/** All leaves in order, or undefined for a value that is too deep or has too many. */
+export function leavesOf(value: Json): readonly Leaf[] | undefined {
+  const leaves: Leaf[] = [];
+  const open: { readonly value: Json; readonly path: readonly string[] }[] = [{ value, path: [] }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value: current, path } = next;
+    if (leaves.length > leavesMax || path.length > depthMax) return undefined;
+    if (isArray(current)) {
+      for (let index = current.length - 1; index >= 0; index -= 1) {
+        open.push({ value: current[index] ?? null, path: [...path, String(index)] });
+      }
+    } else if (isObject(current)) {
+      for (const [name, member] of Object.entries(current).reverse())
+        open.push({ value: member, path: [...path, name] });
+      for (const name of Object.keys(current)) {
+        if (!propertyName.test(name)) leaves.push({ path: [...path, name], value: name, name: true });
+      }
+    } else leaves.push({ path, value: current });
+  }
+  return leaves;
+}
+
+export function pointerOf(path: readonly string[]): string {
+  return path.map((segment) => `/${segment.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}
+
+/** Segments of a pointer with `*`; an empty pointer is the whole value. */
+export function segmentsOf(pointer: string): readonly string[] {
+  if (pointer === "") return [];
+  return pointer
+    .slice(1)
+    .split("/")
+    .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** True iff the pattern names the path or something that holds it. */
+export function covers(pattern: readonly string[], path: readonly string[]): boolean {
+  return pattern.length <= path.length && pattern.every((segment, index) => segment === "*" || segment === path[index]);
+}

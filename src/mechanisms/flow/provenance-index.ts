@@ -1,0 +1,172 @@
+/**
+ * The memory of provenance: one private mutable index for each run, over the texts that the run registered, was given
+ * by its operator, or was released. Folding the events of a run in order rebuilds it exactly. Releases are indexed when
+ * the next call asks, so that handing on a large result costs nothing.
+ */
+import type { ArgumentContract } from "../../core/contract.ts";
+import type { RunEvent, TrustedText } from "../../core/event.ts";
+import type { Json } from "../../core/json.ts";
+import { exactly, isUntrusted, joinRanges } from "../../core/label.ts";
+import type { LabelRange, Lattice } from "../../core/label.ts";
+import { leavesOf, pointerOf } from "./leaves.ts";
+import type { Leaf } from "./leaves.ts";
+import { explainedUnitsMax, resultUnitsMax } from "./limits.ts";
+import { addSaid, addSecret, leaveOut, makeMatchIndex, matchOf, secrecy, visitSource } from "./match-index.ts";
+import type { Match, MatchIndex } from "./match-index.ts";
+import type { Origin } from "./origin.ts";
+import { releasedLeaves } from "./released-value.ts";
+import type { LabelledLeaf } from "./released-value.ts";
+import { addTrusted, derivableLeaf, makeTrustedIndex } from "./trusted-index.ts";
+import type { TrustedIndex } from "./trusted-index.ts";
+
+type Released = Extract<RunEvent, { kind: "released" }>;
+type Pending =
+  | { readonly kind: "said"; readonly text: TrustedText }
+  | { readonly kind: "released"; readonly event: Released };
+
+export type ProvenanceIndex = {
+  readonly lattice: Lattice;
+  readonly trusted: TrustedIndex;
+  readonly secret: MatchIndex;
+  readonly untrusted: { units: number; readonly texts: { readonly text: string; readonly origin: Origin }[] };
+  readonly pending: Pending[];
+};
+
+export function makeProvenanceIndex(lattice: Lattice): ProvenanceIndex {
+  return {
+    lattice,
+    trusted: makeTrustedIndex(),
+    secret: makeMatchIndex(),
+    untrusted: { units: 0, texts: [] },
+    pending: [],
+  };
+}
+
+/** Notes a registered instruction or operator data. */
+export function registerText(index: ProvenanceIndex, text: TrustedText): void {
+  index.pending.push({ kind: "said", text });
+}
+
+/** Notes what the agent now holds. What was withheld or rejected is not held, and must not come here. */
+export function releaseValue(index: ProvenanceIndex, event: Released): void {
+  index.pending.push({ kind: "released", event });
+}
+
+/** Where a value is derivable from; undefined if some leaf of it is not derivable at all (formal.md 4.2). */
+export function derivable(
+  index: ProvenanceIndex,
+  value: Json,
+  contract: Pick<ArgumentContract, "role" | "schemaValues">,
+): readonly Origin[] | undefined {
+  flush(index);
+  const leaves = leavesOf(value);
+  if (leaves === undefined) return undefined;
+  const schema = new Set(contract.schemaValues.map((one) => JSON.stringify(one)));
+  const origins: Origin[] = [];
+  for (const leaf of leaves) {
+    if (leaf.value === null || typeof leaf.value === "boolean" || schema.has(JSON.stringify(leaf.value))) continue;
+    const origin = derivableLeaf(index.trusted, leaf.value, contract.role);
+    if (origin === undefined) return undefined;
+    origins.push(origin);
+  }
+  return origins;
+}
+
+/** Secrecy of the released values that a value is or contains; undefined means none: bottom. */
+export function matches(index: ProvenanceIndex, value: Json): Match | undefined {
+  flush(index);
+  const leaves = leavesOf(value);
+  if (leaves === undefined) return everything(index);
+  return matchOf(
+    index.secret,
+    leaves.map((leaf) => leaf.value),
+  );
+}
+
+/** An untrusted text that holds the value, for the explanation of a refusal. Decides nothing. */
+export function untrustedOrigin(index: ProvenanceIndex, value: Json): Origin | undefined {
+  flush(index);
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text === "" ? undefined : index.untrusted.texts.find((known) => known.text.includes(text))?.origin;
+}
+
+function everything(index: ProvenanceIndex): Match | undefined {
+  const { ranges, rest } = index.secret;
+  if (ranges.length === 0 && rest === undefined) return undefined;
+  const bottom: LabelRange = rest ?? exactly(index.lattice.bottom);
+  return {
+    range: ranges.reduce((all, known) => joinRanges(all, known.range), bottom),
+    origins: ranges.map((known) => known.origin),
+  };
+}
+
+function flush(index: ProvenanceIndex): void {
+  for (const entry of index.pending) {
+    if (entry.kind === "said") addText(index, entry.text);
+    else addReleased(index, entry.event);
+  }
+  index.pending.length = 0;
+}
+
+function addText(index: ProvenanceIndex, text: TrustedText): void {
+  const range = exactly(index.lattice.bottom);
+  for (const leaf of leavesOf(text.value) ?? []) {
+    addTrusted(index.trusted, leaf.value, { origin: text.source, pointer: pointerOf(leaf.path), range });
+    addSaid(index.secret, leaf.value);
+  }
+}
+
+function addReleased(index: ProvenanceIndex, event: Released): void {
+  if (event.value === undefined) return;
+  const found = releasedLeaves(event.value, event.label, event.fields);
+  const all = found === undefined ? undefined : [...found.structured, ...found.other];
+  if (all === undefined || found === undefined || unitsOf(all) > resultUnitsMax) {
+    // Nothing of it is derivable, and every later value carries its secrecy: too coarse, and sound.
+    const range = event.fields.reduce((join, field) => joinRanges(join, field.range), event.label);
+    if (secrecy(index.lattice, range).hi !== index.lattice.bottom)
+      leaveOut(index.secret, secrecy(index.lattice, range));
+    return;
+  }
+  const exempt = event.fields.length === 0 || found.other.length === 0 ? undefined : keysOf(found.structured);
+  for (const leaf of found.structured) addLeaf(index, event, leaf, undefined);
+  for (const leaf of found.other) addLeaf(index, event, leaf, exempt);
+}
+
+/** Keys of the structured leaves: text beside them repeats their values, which have labels of their own. */
+function keysOf(leaves: readonly LabelledLeaf[]): ReadonlySet<number> {
+  const keys = new Set<number>();
+  for (const leaf of leaves) visitSource(leaf.value, 1, (key) => keys.add(key));
+  return keys;
+}
+
+function addLeaf(
+  index: ProvenanceIndex,
+  event: Released,
+  leaf: LabelledLeaf,
+  exempt: ReadonlySet<number> | undefined,
+): void {
+  const { lattice } = index;
+  const { server, tool } = event;
+  const origin: Origin = {
+    origin: event.call ?? "message",
+    server,
+    tool,
+    pointer: leaf.pointer,
+    range: leaf.range,
+  };
+  if (!isUntrusted(lattice, leaf.range.hi)) addTrusted(index.trusted, leaf.value, origin);
+  else explain(index, leaf, origin);
+  const range = secrecy(lattice, leaf.range);
+  if (range.hi !== lattice.bottom) addSecret(index.secret, { ...leaf, range }, origin, exempt);
+}
+
+function explain({ untrusted }: ProvenanceIndex, leaf: LabelledLeaf, origin: Origin): void {
+  const text = typeof leaf.value === "string" ? leaf.value : JSON.stringify(leaf.value);
+  if (untrusted.units + text.length > explainedUnitsMax) return;
+  untrusted.units += text.length;
+  untrusted.texts.push({ text, origin });
+}
+
+function unitsOf(leaves: readonly Pick<Leaf, "value">[]): number {
+  return leaves.reduce((units, leaf) => units + (typeof leaf.value === "string" ? leaf.value.length : 8), 0);
+}

@@ -1,0 +1,129 @@
+/**
+ * A released message as labelled leaves. Field labels speak of the structured result: `structuredContent`, else the
+ * only text content where that is JSON, else the value itself where it has no MCP shape. Everything else in the message
+ * has the label of the whole.
+ */
+import { isArray, isObject, member, stringMember } from "../../core/json.ts";
+import type { Json } from "../../core/json.ts";
+import { joinRanges } from "../../core/label.ts";
+import type { LabelRange } from "../../core/label.ts";
+import type { FieldLabel } from "../../core/opinion.ts";
+import { canonicalNumber } from "../../policy/values/decimal.ts";
+import { covers, leavesOf, pointerOf, segmentsOf } from "./leaves.ts";
+import type { Leaf } from "./leaves.ts";
+import { jsonTextUnitsMax } from "./limits.ts";
+
+export type LabelledLeaf = { readonly value: Json; readonly pointer: string; readonly range: LabelRange };
+
+export type ReleasedLeaves = {
+  /** Leaves of the structured result, each with the label of its field. */
+  readonly structured: readonly LabelledLeaf[];
+  /** All other leaves, with the label of the whole. */
+  readonly other: readonly LabelledLeaf[];
+};
+
+/** Undefined for a value that is too deep or too large to be looked at. */
+export function releasedLeaves(
+  value: Json,
+  label: LabelRange,
+  fields: readonly FieldLabel[],
+): ReleasedLeaves | undefined {
+  const found = structuredOf(value);
+  const rest = leavesOf(found.rest);
+  const inner = found.structured === undefined ? [] : leavesOf(found.structured);
+  if (rest === undefined || inner === undefined) return undefined;
+  const patterns = fields.map((field) => ({ segments: segmentsOf(field.pointer), range: field.range }));
+  return {
+    structured: inner.map((leaf) => ({
+      value: leaf.value,
+      pointer: found.at + pointerOf(leaf.path),
+      range: rangeAt(leaf.path, patterns) ?? label,
+    })),
+    other: rest
+      .filter((leaf) => !isShape(leaf.path))
+      .map((leaf) => ({ value: leaf.value, pointer: pointerOf(leaf.path), range: label })),
+  };
+}
+
+type Field = { readonly segments: readonly string[]; readonly range: LabelRange };
+
+/** The most specific field decides; equally specific ones join. Undefined: undeclared, so the whole range. */
+function rangeAt(path: readonly string[], fields: readonly Field[]): LabelRange | undefined {
+  let best: Field | undefined;
+  for (const field of fields) {
+    if (!covers(field.segments, path)) continue;
+    if (best === undefined || field.segments.length > best.segments.length) best = field;
+    else if (field.segments.length === best.segments.length) {
+      best = { segments: best.segments, range: joinRanges(best.range, field.range) };
+    }
+  }
+  return best?.range;
+}
+
+type Found = { readonly structured: Json | undefined; readonly at: string; readonly rest: Json };
+
+function structuredOf(value: Json): Found {
+  const structured = member(value, "structuredContent");
+  if (isObject(value) && structured !== undefined) {
+    const rest = omit(value, "structuredContent");
+    const text = onlyText(rest);
+    // The text repeats the structured content as JSON for older clients: it says nothing of its own.
+    const repeated = text !== undefined && sameLeaves(jsonOf(text), structured);
+    return { structured, at: "/structuredContent", rest: repeated ? {} : rest };
+  }
+  const text = onlyText(value);
+  if (text !== undefined) {
+    const parsed = jsonOf(text);
+    return parsed === undefined
+      ? { structured: undefined, at: "", rest: value }
+      : { structured: parsed, at: "", rest: omit(value, "content") };
+  }
+  const shaped = ["content", "contents", "messages"].some((name) => isArray(member(value, name)));
+  return shaped ? { structured: undefined, at: "", rest: value } : { structured: value, at: "", rest: {} };
+}
+
+/** Everything of a result but one member; `_meta` may reach the agent, too. */
+function omit(value: Json, name: string): Json {
+  if (!isObject(value)) return {};
+  return Object.fromEntries(Object.entries(value).filter(([member]) => member !== name));
+}
+
+function onlyText(value: Json): string | undefined {
+  const content = member(value, "content");
+  if (!isArray(content) || content.length !== 1) return undefined;
+  return stringMember(content[0], "type") === "text" ? stringMember(content[0], "text") : undefined;
+}
+
+/** Objects and lists only: a bare number or word is text. Numbers keep the digits that a double would lose. */
+export function jsonOf(text: string): Json | undefined {
+  if (text.length > jsonTextUnitsMax || !/^\s*[[{]/.test(text)) return undefined;
+  try {
+    const parsed = JSON.parse(text, (_, value: unknown, { source }) =>
+      typeof value === "number" && source !== undefined && String(value) !== source ? JSON.rawJSON(source) : value,
+    );
+    return parsed as Json; // JSON.parse with raw numbers yields exactly the type Json
+  } catch {
+    return undefined;
+  }
+}
+
+/** Words of the protocol inside content blocks: not chosen by the server, and nothing that an argument is made of. */
+function isShape(path: readonly string[]): boolean {
+  const [first] = path;
+  const last = path.at(-1);
+  return (
+    (first === "content" || first === "contents" || first === "messages") &&
+    (last === "type" || last === "mimeType" || last === "role")
+  );
+}
+
+/** Equal whatever the order of members and the spelling of numbers. */
+function sameLeaves(left: Json | undefined, right: Json): boolean {
+  const first = left === undefined ? undefined : leavesOf(left)?.map(spelled).sort();
+  const second = leavesOf(right)?.map(spelled).sort();
+  return first !== undefined && second !== undefined && JSON.stringify(first) === JSON.stringify(second);
+}
+
+function spelled(leaf: Leaf): string {
+  return `${pointerOf(leaf.path)} ${canonicalNumber(leaf.value) ?? JSON.stringify(leaf.value)}`;
+}

@@ -1,0 +1,147 @@
+/**
+ * How texts are cut. *Words* (runs of letters and digits, folded) serve to recognise released text again, where finding
+ * too much is safe. *Items* (what stands between blanks and quotes, outer punctuation dropped) serve positive
+ * provenance, where finding too much is an attack: `example.com` is no item of `bob@example.com`.
+ */
+import { parseDecimal } from "../../policy/values/decimal.ts";
+
+const ideograph =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/v;
+const plainWord = /[\p{L}\p{N}\p{M}]+/gv;
+const mixedWord =
+  /[[\p{L}\p{N}\p{M}]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]]+|[\p{L}\p{N}\p{M}]/gv;
+
+/** Words of a text as they stand; in scripts without blanks every character is one. */
+export function wordsOf(text: string): readonly string[] {
+  return text.match(ideograph.test(text) ? mixedWord : plainWord) ?? [];
+}
+
+/** True for a character of a script that is written without blanks between words. */
+export function isIdeograph(character: string): boolean {
+  return ideograph.test(character);
+}
+
+/** Letters and digits of a text in a row, folded, with the start of every word; `starts` ends with the length. */
+export type Skeleton = { readonly text: string; readonly starts: readonly number[] };
+
+/** Folds case and drops everything but letters and digits, so that re-spaced and re-cased copies are recognised. */
+export function skeletonOf(text: string): Skeleton {
+  const words = wordsOf(text.normalize("NFC").toLowerCase());
+  const starts: number[] = [];
+  let length = 0;
+  for (const word of words) {
+    starts.push(length);
+    length += word.length;
+  }
+  starts.push(length);
+  return { text: words.join(""), starts };
+}
+
+/** How much a unit of a skeleton says: a digit or an ideograph as much as three letters. */
+export function unitWeight(code: number): number {
+  return (code >= 48 && code <= 57) || code >= 0x0e00 ? 3 : 1;
+}
+
+export function weightOf(text: string): number {
+  let weight = 0;
+  for (let index = 0; index < text.length; index += 1) weight += unitWeight(text.charCodeAt(index));
+  return weight;
+}
+
+const jsonEscape = /\\(?:u[0-9a-fA-F]{4}|[nrtbf"\\/])/g;
+const percentRun = /(?:%[0-9a-fA-F]{2})+/g;
+
+/** The text, and what it says when its JSON escapes or its percent-encoding are undone. */
+export function spellingsOf(text: string): readonly string[] {
+  const spellings = [text];
+  if (text.includes("\\")) {
+    spellings.push(text.replace(jsonEscape, (escape) => (escape[1] === "u" ? unicodeOf(escape) : plainOf(escape))));
+  }
+  if (text.includes("%")) {
+    const decoded = text.replace(percentRun, decodedRun);
+    if (decoded !== text) spellings.push(decoded);
+  }
+  return spellings;
+}
+
+function unicodeOf(escape: string): string {
+  return String.fromCharCode(Number.parseInt(escape.slice(2), 16));
+}
+
+function plainOf(escape: string): string {
+  const character = escape.charAt(1);
+  return '"\\/'.includes(character) ? character : " ";
+}
+
+function decodedRun(run: string): string {
+  try {
+    return decodeURIComponent(run);
+  } catch {
+    return run; // not UTF-8: nothing to read there
+  }
+}
+
+/** Never inside an address, a path or a URL. */
+const hardSeparators = new Set('"<>|`“”„«»‹›');
+/** Inside a path or URL perhaps, elsewhere between items. */
+const softSeparators = new Set("'’‘()[]{},;");
+const droppedBefore = new Set("'’‘([{#@$€£¥~,;:");
+const droppedAfter = new Set(".,;:!?…)]}'’%€$£¥");
+
+const blank = /^\s$/u;
+
+export function isHardSeparator(character: string): boolean {
+  return hardSeparators.has(character) || blank.test(character);
+}
+
+export function isSoftSeparator(character: string): boolean {
+  return softSeparators.has(character);
+}
+
+export function isDroppedBefore(character: string): boolean {
+  return droppedBefore.has(character);
+}
+
+export function isDroppedAfter(character: string): boolean {
+  return droppedAfter.has(character);
+}
+
+const itemPattern = /[^\s"<>|`“”„«»‹›]+/gu;
+
+/** Items of a text without outer punctuation; an item without a slash is also cut at soft separators. */
+export function itemsOf(text: string): readonly string[] {
+  const items: string[] = [];
+  for (const match of text.matchAll(itemPattern)) {
+    const whole = match[0];
+    const parts = /[/\\]/.test(whole) ? whole.split("](") : whole.split(/['’‘()[\]{},;]+/u);
+    // `1,000.50` and `f(x)` are items as they stand, too.
+    if (parts.length > 1) parts.push(whole);
+    for (const part of parts) {
+      const item = stripped(part);
+      if (item !== "") items.push(item);
+    }
+  }
+  return items;
+}
+
+function stripped(part: string): string {
+  let start = 0;
+  let end = part.length;
+  while (start < end && droppedBefore.has(part.charAt(start)) && part.charAt(start) !== "~") start += 1;
+  while (end > start && droppedAfter.has(part.charAt(end - 1))) end -= 1;
+  return part.slice(start, end);
+}
+
+const grouped = /^[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?$/;
+
+/** The number that an item is, in canonical decimal form; `1,100.00` is one, `1,1` is none. */
+export function numberOf(item: string): string | undefined {
+  const first = item.charCodeAt(0);
+  if (!((first >= 48 && first <= 57) || first === 43 || first === 45)) return undefined;
+  return parseDecimal(grouped.test(item) ? item.replaceAll(",", "") : item);
+}
+
+/** An address, identifier, code or path: something nobody writes by chance. */
+export function isDistinctive(item: string): boolean {
+  return /[0-9@_/\\]|[^.]\.[^.]/.test(item);
+}
