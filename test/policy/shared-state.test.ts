@@ -1,0 +1,87 @@
+// The shared part of a state: what runs have in common, how it is kept, and what a lost history means.
+import { describe, expect, it } from "vitest";
+import { exactly } from "../../src/core/label.ts";
+import {
+  describeStores,
+  exportShared,
+  importShared,
+  sharedChanged,
+  topState,
+  withShared,
+} from "../../src/policy/shared-state.ts";
+import { firedSlots } from "../../src/policy/verdicts.ts";
+import { contract, dispatch, frameOf, nothing, option, round, rule, secret, start, tool } from "./scene.ts";
+
+const stores = [
+  { name: "repo", audience: 1, initial: exactly(nothing) },
+  { name: "wiki", audience: 2, initial: exactly(nothing) },
+];
+const frame = frameOf({ stores });
+const write = contract("write", { does: ["write.local"], writes: ["repo"] });
+const share = contract("share", { does: ["write.external.share"], opens: [{ store: "repo", audience: ["anyone"] }] });
+const written = dispatch(frame, start(frame), option(write, { a: exactly(secret) }), 1).q;
+
+describe("shared state", () => {
+  it("changes with what a call writes or opens, and with nothing else", () => {
+    expect(sharedChanged(start(frame), written)).toBe(true);
+    expect(sharedChanged(start(frame), dispatch(frame, start(frame), option(share), 1).q)).toBe(true);
+    expect(sharedChanged(start(frame), dispatch(frame, start(frame), option(contract("read")), 1).q)).toBe(false);
+  });
+
+  it("joins, and never forgets", () => {
+    const shared = dispatch(frame, start(frame), option(share), 1).q;
+    const both = withShared(written, shared);
+    expect(both.stores[0]).toEqual({ label: exactly(secret), audience: 3, open: 2 });
+    expect(withShared(both, start(frame)).stores).toEqual(both.stores);
+  });
+
+  it("survives being stored, under the same lattice only", () => {
+    const stored = JSON.parse(JSON.stringify(exportShared(frame, written)));
+    expect(importShared(frame, stored)?.stores).toEqual(written.stores);
+    expect(importShared(frame, { ...stored, lattice: { levels: ["x"] } })).toBeUndefined();
+    expect(importShared(frame, { ...stored, stores: [] })).toBeUndefined();
+    for (const damage of [
+      {},
+      1,
+      [],
+      { lo: 0, hi: -1, audience: 0, open: 0 },
+      { lo: 0, hi: 0, audience: 99, open: 0 },
+    ]) {
+      expect(importShared(frame, { ...stored, stores: { repo: damage } })).toBeUndefined();
+    }
+    expect(importShared(frame, { ...stored, stores: {} })?.stores).toEqual(start(frame).stores);
+  });
+
+  it("is described in words", () => {
+    expect(describeStores(frame, written)[0]).toEqual({ store: "repo", label: "private", audience: ["me"] });
+    expect(describeStores(frame, topState(frame))[0]?.label).toContain("at most");
+  });
+});
+
+describe("a run whose history is lost", () => {
+  const pay = contract("pay", { does: ["write.external.pay"] });
+  const cases = [
+    rule("limit", { tier: "block", temporal: { kind: "at-most", of: tool("pay"), count: 3 } }),
+    rule("never", { tier: "block", temporal: { kind: "absence", after: tool("look"), never: tool("pay") } }),
+    rule("owed", { tier: "must", temporal: { kind: "owed", after: tool("look"), owe: tool("note"), within: 2 } }),
+    rule("sum", { tier: "block", temporal: { kind: "budget", of: tool("pay"), argument: "amount", limit: "10" } }),
+  ];
+
+  it.each(cases)("asks where $id may stand in the way", (one) => {
+    const lost = frameOf({ rules: [one] });
+    const x = option(pay, {}, { amounts: { sum: "1" } });
+    expect(firedSlots({ frame: lost, q: start(lost), option: x, at: 0 }, "rule")).toEqual([]);
+    expect(firedSlots({ frame: lost, q: topState(lost), option: x, at: 0 }, "rule")).toMatchObject([
+      { at: { lo: false, hi: true } },
+    ]);
+  });
+
+  it("unlocks again by what this run itself did", () => {
+    const gate = rule("gate", { tier: "must", temporal: { kind: "gate", before: tool("pay"), need: tool("look") } });
+    const lost = frameOf({ rules: [gate] });
+    const fires = (q: ReturnType<typeof topState>) =>
+      firedSlots({ frame: lost, q, option: option(pay), at: 0 }, "rule");
+    expect(fires(topState(lost)).length).toBe(1);
+    expect(fires(round(lost, topState(lost), option(contract("look")), { at: 1 }))).toEqual([]);
+  });
+});
