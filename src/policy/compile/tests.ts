@@ -73,8 +73,7 @@ function convert(form: TestForm, polarity: Polarity, path: DocumentPath, report:
     return { kind: "all", tests };
   }
   const leaf = leafTest(form, path, report);
-  // A schema speaks of the whole value, not of its leaves.
-  return polarity === "restrict" && leaf.kind !== "schema" ? { kind: "some", test: leaf } : leaf;
+  return polarity === "restrict" ? { kind: "some", test: leaf } : leaf;
 }
 
 function aboutLeaves(form: TestForm): boolean {

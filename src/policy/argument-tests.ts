@@ -1,0 +1,187 @@
+/**
+ * Truth of an argument test for a concrete value: total, without side effects, in time linear in the value.
+ *
+ * A test is about the leaves of a value: texts, numbers and constants inside lists and objects. Read plainly, every
+ * leaf must pass, and a value without leaves fails: that is what a permission needs. Inside `some`, one leaf that passes
+ * is enough, and a leaf that cannot be judged (too long, no such form) counts as passing: that is what a restriction
+ * needs. `not` stands outside either, so neither a mixed list nor a strange spelling ever loosens a rule.
+ */
+import type { Json } from "../core/json.ts";
+import { isArray, isObject, isRawNumber } from "../core/json.ts";
+import { insideBlock } from "./cidr.ts";
+import { globMatches } from "./glob.ts";
+import type { ArgumentTest } from "./ir.ts";
+import { satisfies } from "./json-schema.ts";
+import { testLeavesMax, testTextUnitsMax } from "./limits.ts";
+import { regexFinds } from "./regex.ts";
+import { canonicalValue } from "./values/canonical.ts";
+import { canonicalNumber, compareDecimal, parseDecimal } from "./values/decimal.ts";
+import { canonicalPath, isInside } from "./values/path.ts";
+
+type Reading = "every" | "some";
+type Leaf = null | boolean | number | string | { readonly rawJSON: string };
+
+export function evaluateTest(test: ArgumentTest, value: Json): boolean {
+  switch (test.kind) {
+    case "present":
+      return true;
+    case "not":
+      return !evaluateTest(test.test, value);
+    case "all":
+      return test.tests.every((each) => evaluateTest(each, value));
+    case "any":
+      return test.tests.some((each) => evaluateTest(each, value));
+    case "schema":
+      return satisfies(test.schema, value) === true;
+    case "some":
+      return someLeaf(test.test, value);
+    case "equals":
+    case "glob":
+    case "domain":
+    case "path":
+    case "cidr":
+    case "regex":
+    case "range": {
+      const leaves = leavesOf(value);
+      return leaves !== undefined && leaves.length > 0 && leaves.every((leaf) => leafPasses(test, leaf, "every"));
+    }
+  }
+}
+
+function someLeaf(test: ArgumentTest, value: Json): boolean {
+  if (test.kind === "schema") return satisfies(test.schema, value) !== false;
+  const leaves = leavesOf(value);
+  return leaves === undefined || leaves.some((leaf) => leafHolds(test, leaf));
+}
+
+/** A test on one leaf in the restricting reading. */
+function leafHolds(test: ArgumentTest, leaf: Leaf): boolean {
+  switch (test.kind) {
+    case "all":
+      return test.tests.every((each) => leafHolds(each, leaf));
+    case "any":
+      return test.tests.some((each) => leafHolds(each, leaf));
+    case "some":
+      return leafHolds(test.test, leaf);
+    case "equals":
+    case "glob":
+    case "domain":
+    case "path":
+    case "cidr":
+    case "regex":
+    case "range":
+      return leafPasses(test, leaf, "some");
+    case "present":
+    case "not":
+    case "schema":
+      return evaluateTest(test, leaf);
+  }
+}
+
+/** All leaves, or undefined if there are more than a test looks at. */
+function leavesOf(value: Json): readonly Leaf[] | undefined {
+  const found: Leaf[] = [];
+  const open: Json[] = [value];
+  let seen = 0;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    seen += 1;
+    if (seen > testLeavesMax || open.length > testLeavesMax) return undefined;
+    if (isArray(next)) open.push(...next.slice(0, testLeavesMax + 1));
+    else if (isObject(next)) open.push(...Object.values(next).slice(0, testLeavesMax + 1));
+    else found.push(next);
+  }
+  return found;
+}
+
+type LeafTest = Extract<
+  ArgumentTest,
+  { readonly kind: "equals" | "glob" | "domain" | "path" | "cidr" | "regex" | "range" }
+>;
+
+function leafPasses(test: LeafTest, leaf: Leaf, reading: Reading): boolean {
+  if (test.kind === "equals") return test.values.some((value) => equalLeaf(value, leaf));
+  if (test.kind === "range") return inRange(test, leaf, reading);
+  const text = textOf(leaf);
+  if (text === undefined) return false;
+  if (text.length > testTextUnitsMax) return reading === "some";
+  switch (test.kind) {
+    case "glob":
+      return test.patterns.some((pattern) => globHolds(pattern, text, reading));
+    case "domain":
+      return hostsOf(text, reading).some((host) => test.domains.some((domain) => belongs(host, domain)));
+    case "path":
+      return pathHolds(test.prefixes, text, reading);
+    case "cidr":
+      return test.blocks.some((block) => insideBlock(block, text));
+    case "regex":
+      return regexFinds(test.pattern, text) === true;
+  }
+}
+
+function textOf(leaf: Leaf): string | undefined {
+  if (typeof leaf === "string") return leaf;
+  if (typeof leaf === "number") return String(leaf);
+  return isRawNumber(leaf) ? leaf.rawJSON : undefined;
+}
+
+function equalLeaf(value: string | number | boolean | null, leaf: Leaf): boolean {
+  if (typeof value !== "number") return value === leaf;
+  const right = canonicalNumber(leaf);
+  return right !== undefined && compareDecimal(String(value), right) === 0;
+}
+
+/** Amounts may come as text; text that is no number cannot be judged. */
+function inRange(test: Extract<LeafTest, { kind: "range" }>, leaf: Leaf, reading: Reading): boolean {
+  const exact = typeof leaf === "string" ? parseDecimal(leaf.trim()) : canonicalNumber(leaf);
+  if (exact === undefined) return reading === "some" && typeof leaf === "string";
+  const low = test.min === undefined ? 1 : compareDecimal(exact, test.min);
+  const high = test.max === undefined ? -1 : compareDecimal(exact, test.max);
+  return low !== undefined && high !== undefined && low >= 0 && high <= 0;
+}
+
+/**
+ * A path can be spelt in many ways (`a//b`, `a/./b`, and with other case on some systems). A permission must hold for
+ * the spelling and the normal form, a restriction for either, whatever the case of the letters.
+ */
+function globHolds(pattern: string, text: string, reading: Reading): boolean {
+  if (!pattern.includes("/") || text.includes("://")) return globMatches(pattern, text, false);
+  const normal = canonicalPath(text);
+  if (reading === "every") {
+    return normal !== undefined && globMatches(pattern, text, false) && globMatches(pattern, normal, false);
+  }
+  const spellings = [text, normal ?? text, text.replaceAll("\\", "/")];
+  return spellings.some((spelling) => globMatches(pattern, spelling, true));
+}
+
+function pathHolds(prefixes: readonly string[], text: string, reading: Reading): boolean {
+  const path = canonicalPath(text);
+  // A relative path could lie anywhere: whoever resolves it has another folder in mind.
+  const known = path !== undefined && /^(?:\/|~|[A-Z]:\/|\\\\)/.test(path);
+  if (!known) return reading === "some" || (path !== undefined && prefixes.some((prefix) => isInside(path, prefix)));
+  return prefixes.some((prefix) => isInside(path, prefix));
+}
+
+/** Host of an address or URL; in the restricting reading every host that the text mentions. */
+function hostsOf(text: string, reading: Reading): readonly string[] {
+  const whole = hostOf(text.trim());
+  if (reading === "every") return whole === undefined ? [] : [whole];
+  const parts = text.split(/[\s,;<>"'()[\]|]+/).slice(0, testLeavesMax);
+  return [whole, ...parts.map(hostOf)].filter((host) => host !== undefined);
+}
+
+function hostOf(text: string): string | undefined {
+  if (text === "" || text.length > 2_048) return undefined;
+  if (/^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(text)) {
+    const url = URL.canParse(text) ? new URL(text).hostname : undefined;
+    return url === undefined || url === "" ? undefined : (canonicalValue("domain", url) ?? url);
+  }
+  if (text.includes("@")) {
+    const address = /^mailto:/i.test(text) ? text.slice(7) : text;
+    return canonicalValue("email", address)?.split("@").at(-1);
+  }
+  return canonicalValue("domain", text.replace(/:[0-9]{1,5}$/, ""));
+}
+
+function belongs(host: string, domain: string): boolean {
+  return host === domain || host.endsWith(`.${domain}`);
+}
