@@ -14,12 +14,12 @@ import { defaultWireLimits, type WireLimits } from "../../wire/limits.ts";
 import type { ErrorMessage, Message, NotificationMessage, RequestId, RequestMessage } from "../../wire/message.ts";
 import type { ResponseMessage } from "../../wire/message.ts";
 import type { ParsedFrame } from "../../wire/parse.ts";
+import { isRevision } from "../../wire/revision.ts";
 import type { WireError } from "../../wire/wire-error.ts";
 import { defaultTransportLimits, type TransportLimits } from "../limits.ts";
-import { legacyRevision } from "../revision.ts";
 import { BatchReplies } from "./batch-replies.ts";
 import { FrameReader } from "./frame-reader.ts";
-import { OutputQueue } from "./output-queue.ts";
+import { OutputQueue } from "../output-queue.ts";
 
 type Reply = ResponseMessage | ErrorMessage;
 
@@ -124,7 +124,8 @@ class StdioClient implements ClientConnection {
     this.#exchanges.delete(request.id);
     if (this.#closed) return;
     if (request.method === "initialize" && message.kind === "response") {
-      this.#reader.revision = legacyRevision(stringMember(message.result, "protocolVersion"));
+      const revision = stringMember(message.result, "protocolVersion");
+      this.#reader.revision = isRevision(revision) ? revision : undefined;
     }
     const taken = this.#batches.take(message);
     if (taken === "apart") this.#queue.line(encodeMessage(message));

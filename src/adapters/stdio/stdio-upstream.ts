@@ -16,7 +16,7 @@ import { printable, printableBytes } from "../printable.ts";
 import { type ProcessEnd, type ServerProcess, startProcess } from "../process/server-process.ts";
 import { BatchReplies } from "./batch-replies.ts";
 import { FrameReader } from "./frame-reader.ts";
-import { OutputQueue } from "./output-queue.ts";
+import { OutputQueue } from "../output-queue.ts";
 
 export type ProcessTarget = Extract<ServerTarget, { kind: "stdio" }>;
 

@@ -1,13 +1,14 @@
 import type { Writable } from "node:stream";
-import type { TransportLimits } from "../limits.ts";
+import type { TransportLimits } from "./limits.ts";
 
+const nothing = new Uint8Array(0);
 const newline = Buffer.from("\n");
 
-/** Lines up to this size are copied together with their line end: one write is cheaper than two. */
+/** Messages up to this size are copied together with their frame: one write is cheaper than two. */
 const copiedBytesMax = 16 * 1024;
 
 /**
- * Lines on their way into a byte stream.
+ * Messages on their way into a byte stream.
  *
  * A pipe to a peer that does not read never blocks in Node, it buffers without end (measured: 5 MB to a stalled reader).
  * So the owner asks `full` and pauses whoever feeds it, and a peer that stalls past the hard cap is cut off.
@@ -35,8 +36,13 @@ export class OutputQueue {
     return !this.#ended && this.#stream.writableLength > this.#limits.outputBufferBytesMax;
   }
 
-  /** Writes one message and its line end. Messages of one turn of the event loop leave in one system call. */
+  /** Writes one message and its line end. */
   line(bytes: Uint8Array): void {
+    this.framed(nothing, bytes, newline);
+  }
+
+  /** Writes bytes between a head and a tail. What is written in one turn of the event loop leaves in one system call. */
+  framed(head: Uint8Array, bytes: Uint8Array, tail: Uint8Array): void {
     if (this.#ended || this.#stream.writableEnded) return;
     if (!this.#corked) {
       this.#corked = true;
@@ -44,13 +50,15 @@ export class OutputQueue {
       process.nextTick(this.#uncork);
     }
     if (bytes.length <= copiedBytesMax) {
-      const copy = Buffer.allocUnsafe(bytes.length + 1);
-      copy.set(bytes);
-      copy[bytes.length] = 10;
+      const copy = Buffer.allocUnsafe(head.length + bytes.length + tail.length);
+      copy.set(head);
+      copy.set(bytes, head.length);
+      copy.set(tail, head.length + bytes.length);
       this.#stream.write(copy, this.#written);
     } else {
+      if (head.length > 0) this.#stream.write(head);
       this.#stream.write(bytes);
-      this.#stream.write(newline, this.#written);
+      this.#stream.write(tail, this.#written);
     }
     if (this.#stream.writableLength <= this.#limits.outputBufferBytesHardMax) return;
     this.#end();
@@ -64,7 +72,14 @@ export class OutputQueue {
     return this.#waiting.promise;
   }
 
+  /** Ends the stream after what was written. A corked HTTP response would put its end before its last chunk. */
+  end(): void {
+    this.#uncork();
+    this.#stream.end();
+  }
+
   readonly #uncork = (): void => {
+    if (!this.#corked) return;
     this.#corked = false;
     this.#stream.uncork();
   };

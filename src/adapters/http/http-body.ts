@@ -1,0 +1,47 @@
+import type { IncomingMessage } from "node:http";
+import { err, ok, type Result } from "../../core/result.ts";
+import type { HttpLimits } from "./limits.ts";
+
+export type BodyFault = { readonly status: 408 | 413 | 415 | 503; readonly text: string };
+
+const tooLarge: BodyFault = { status: 413, text: "The body is larger than this gateway accepts. Send less at once." };
+
+/** Reads bodies within a cap for each and one for all, before anything is parsed. */
+export class BodyReader {
+  readonly #limits: HttpLimits;
+  #heldBytes = 0;
+
+  constructor(limits: HttpLimits) {
+    this.#limits = limits;
+  }
+
+  /** The whole body. The caller answers a fault with `connection: close`, because the rest is still on its way. */
+  async read(request: IncomingMessage): Promise<Result<Uint8Array, BodyFault>> {
+    const encoding = request.headers["content-encoding"];
+    if (encoding !== undefined && encoding !== "identity") {
+      // Compressed bodies would need a cap on what they unpack to; no client sends them.
+      return err({ status: 415, text: "Compressed bodies are not accepted. Send the body as it is." });
+    }
+    if (Number(request.headers["content-length"] ?? 0) > this.#limits.bodyBytesMax) return err(tooLarge);
+    const parts: Buffer[] = [];
+    let lengthBytes = 0;
+    try {
+      for await (const part of request) {
+        if (!Buffer.isBuffer(part)) continue;
+        lengthBytes += part.length;
+        this.#heldBytes += part.length;
+        if (lengthBytes > this.#limits.bodyBytesMax) return err(tooLarge);
+        if (this.#heldBytes > this.#limits.bodiesBytesMax) {
+          return err({ status: 503, text: "Too many large requests at once. Try again in a moment." });
+        }
+        parts.push(part);
+      }
+      return ok(parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts, lengthBytes));
+    } catch {
+      // The client went away or was too slow; nobody reads this answer.
+      return err({ status: 408, text: "The request did not arrive completely. Send it again." });
+    } finally {
+      this.#heldBytes -= lengthBytes;
+    }
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * The answer to one POST: plain JSON if the answer is the first thing to say, an event stream once something else must
+ * go first, or once the answer takes so long that a silent connection might be cut on its way.
+ */
+import type { ServerResponse } from "node:http";
+import { encodeBatch, encodeMessage } from "../../wire/encode.ts";
+import type { ErrorMessage, NotificationMessage, RequestMessage, ResponseMessage } from "../../wire/message.ts";
+import type { MessageStream } from "./session-stream.ts";
+
+export type Reply = ResponseMessage | ErrorMessage;
+
+export type ReplyPlan = {
+  readonly response: ServerResponse;
+  /** Forms that the client takes; at least one is true. */
+  readonly forms: { readonly json: boolean; readonly stream: boolean };
+  /** Answers that will come: one, or the number of requests in a batch. */
+  readonly answers: number;
+  /** A batch is answered by an array, even if it held one request. */
+  readonly batch: boolean;
+  readonly plainAnswerWaitMsMax: number;
+  /** Headers for the first thing said; the message is undefined when that is a stream. */
+  readonly headers: (first: Reply | undefined) => Readonly<Record<string, string>>;
+  /** HTTP status of a plain answer. */
+  readonly status: (answer: Reply) => number;
+  readonly openStream: (headers: Readonly<Record<string, string>>) => MessageStream;
+  /** The client closed the connection before everything was said. */
+  readonly cut: () => void;
+};
+
+export class PostReply {
+  readonly #plan: ReplyPlan;
+  readonly #collected: Reply[] = [];
+  readonly #quiet: NodeJS.Timeout;
+  #missing: number;
+  #stream: MessageStream | undefined;
+  #gone = false;
+
+  constructor(plan: ReplyPlan) {
+    this.#plan = plan;
+    this.#missing = plan.answers;
+    this.#quiet = setTimeout(() => this.#streaming(), plan.plainAnswerWaitMsMax);
+    plan.response.once("close", () => {
+      clearTimeout(this.#quiet);
+      if (this.#missing === 0) return;
+      // Without a stream nobody could ever fetch the answer, so it need not be kept.
+      this.#gone = this.#stream === undefined;
+      plan.cut();
+    });
+  }
+
+  /** Starts the stream now: for requests that are answered by a sequence of messages. */
+  begin(): void {
+    this.#streaming();
+  }
+
+  /** Says something that comes before the answer; dropped for a client that takes no streams. */
+  send(message: RequestMessage | NotificationMessage): void {
+    if (this.#missing > 0) this.#streaming()?.write(encodeMessage(message));
+  }
+
+  answer(message: Reply): void {
+    if (this.#missing === 0) return;
+    this.#missing -= 1;
+    if (this.#stream === undefined && !this.#plan.forms.json) this.#streaming();
+    if (this.#stream === undefined) this.#collected.push(message);
+    else this.#stream.write(encodeMessage(message));
+    if (this.#missing > 0) return;
+    clearTimeout(this.#quiet);
+    if (this.#stream === undefined) this.#plain();
+    else this.#stream.end();
+  }
+
+  drained(): Promise<void> | undefined {
+    return this.#stream?.drained();
+  }
+
+  #streaming(): MessageStream | undefined {
+    if (this.#stream !== undefined || this.#gone || !this.#plan.forms.stream) return this.#stream;
+    clearTimeout(this.#quiet);
+    this.#stream = this.#plan.openStream(this.#plan.headers(undefined));
+    for (const message of this.#collected.splice(0)) this.#stream.write(encodeMessage(message));
+    return this.#stream;
+  }
+
+  #plain(): void {
+    const first = this.#collected[0];
+    if (this.#gone || first === undefined) return;
+    const { response, batch, headers, status } = this.#plan;
+    const body = batch ? encodeBatch(this.#collected) : encodeMessage(first);
+    const length = { "content-type": "application/json", "content-length": String(body.length) };
+    response.writeHead(batch ? 200 : status(first), { ...headers(first), ...length });
+    response.end(body);
+  }
+}
