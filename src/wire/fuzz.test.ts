@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
-import { fuzzOne } from "./fuzz.ts";
+import type { Json } from "../core/json.ts";
+import { canonicalJson } from "./canonical.ts";
+import { encodeMessage, serialise } from "./encode.ts";
+import { fuzzOne, type FuzzSubject } from "./fuzz.ts";
+import { headersFor } from "./headers.ts";
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -18,4 +22,18 @@ test.each([
   ],
 ])("%s", (_name, text) => {
   expect(() => fuzzOne(bytesOf(text))).not.toThrow();
+});
+
+test("each check can fail", () => {
+  const good: FuzzSubject = { serialise, encode: encodeMessage, canonical: canonicalJson, headers: headersFor };
+  const bytes = bytesOf('{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1.0}}');
+  let calls = 0;
+  const broken: readonly (readonly [string, Partial<FuzzSubject>])[] = [
+    ["refused after encoding", { serialise: () => "{" }],
+    ["not stable", { serialise: (message) => serialise(message).replace(":", ": ") }],
+    ["do not mean what was judged", { encode: () => bytesOf('{"jsonrpc":"2.0","id":1,"method":"other"}') }],
+    ["canonical form differs", { canonical: (value: Json) => canonicalJson(value) + String((calls += 1)) }],
+    ["our own headers", { headers: () => ({ "mcp-method": "other" }) }],
+  ];
+  for (const [problem, part] of broken) expect(() => fuzzOne(bytes, { ...good, ...part })).toThrow(problem);
 });

@@ -24,44 +24,54 @@ const limits: WireLimits = {
   batchLengthMax: 8,
 };
 
-export function fuzzOne(bytes: Uint8Array): void {
+/** What is fuzzed; a test replaces parts of it to see that the checks can fail. */
+export type FuzzSubject = {
+  readonly serialise: (message: Message) => string;
+  readonly encode: (message: Message) => Uint8Array;
+  readonly canonical: (value: Json) => string;
+  readonly headers: typeof headersFor;
+};
+
+const ours: FuzzSubject = { serialise, encode: encodeMessage, canonical: canonicalJson, headers: headersFor };
+
+export function fuzzOne(bytes: Uint8Array, subject: FuzzSubject = ours): void {
   const splitter = new LineSplitter(limits.messageBytesMax);
   const half = bytes.length >> 1;
   const events = [...splitter.push(bytes.subarray(0, half)), ...splitter.push(bytes.subarray(half)), ...splitter.end()];
   for (const event of events) {
     if (event.kind === "oversize") recoverSample(event.head, event.tail);
-    else fuzzFrame(event.bytes);
+    else fuzzFrame(event.bytes, subject);
   }
-  fuzzFrame(bytes);
+  fuzzFrame(bytes, subject);
 }
 
-function fuzzFrame(bytes: Uint8Array): void {
+function fuzzFrame(bytes: Uint8Array, subject: FuzzSubject): void {
   for (const revision of ["2025-03-26", "2026-07-28"] as const) {
     const frame = parseMessage(bytes, limits, revision);
     if (!frame.ok) continue;
-    if (frame.value.kind === "single") fuzzMessage(frame.value.message);
-    else for (const entry of frame.value.entries) if (entry.ok) fuzzMessage(entry.value);
+    if (frame.value.kind === "single") fuzzMessage(frame.value.message, subject);
+    else for (const entry of frame.value.entries) if (entry.ok) fuzzMessage(entry.value, subject);
   }
 }
 
-function fuzzMessage(message: Message): void {
-  const text = serialise(message);
+function fuzzMessage(message: Message, subject: FuzzSubject): void {
+  const text = subject.serialise(message);
   // Escapes may make the text longer than the bytes it came from, hence the generous second limit.
   const again = parseMessage(new TextEncoder().encode(text), { ...limits, messageBytesMax: 64 * 1024 });
   if (!again.ok || again.value.kind !== "single")
     throw new Error(`what was accepted is refused after encoding: ${text}`);
   if (serialise(again.value.message) !== text) throw new Error(`encoding is not stable: ${text}`);
-  const sent = parseMessage(encodeMessage(message), { ...limits, messageBytesMax: 64 * 1024 });
+  const sent = parseMessage(subject.encode(message), { ...limits, messageBytesMax: 64 * 1024 });
   if (!sent.ok || sent.value.kind !== "single" || serialise(sent.value.message) !== text) {
     throw new Error(`the bytes sent do not mean what was judged: ${text}`);
   }
   const body = bodyOf(message);
-  const form = canonicalJson(body);
-  if (canonicalJson(bodyOf(again.value.message)) !== form) throw new Error(`canonical form differs: ${text}`);
+  const form = subject.canonical(body);
+  if (subject.canonical(bodyOf(again.value.message)) !== form) throw new Error(`canonical form differs: ${text}`);
   for (const leaf of leaves(body)) if (!leaf.pointer.startsWith("/")) break;
   classify(message, { transport: "http", header: "2026-07-28" });
   const parameters = headerParameters(body) ?? [];
-  const headers = headersFor(message, parameters);
+  const headers = subject.headers(message, parameters);
   if (headers !== undefined && checkHeaders(headers, message, parameters) !== undefined) {
     throw new Error(`our own headers are refused: ${text}`);
   }

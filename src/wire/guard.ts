@@ -7,14 +7,17 @@
  * are hashed while they are crossed and compared only within their own object.
  */
 import type { WireLimits } from "./limits.ts";
-import { endOfName, repeatedName } from "./names.ts";
+import { readName } from "./names.ts";
 import { isExactNumber, endOfNumber } from "./numbers.ts";
 import { region, type Region } from "./vocabulary.ts";
 import type { WireErrorKind } from "./wire-error.ts";
 
-/** `position` is the byte offset of the offence. */
+/**
+ * `inexactNumbers` holds the byte offsets, start and end in turn, of the numbers that writing again would change;
+ * `position` is the byte offset of the offence.
+ */
 export type GuardVerdict =
-  | { readonly kind: "pass"; readonly inexactNumbers: boolean }
+  | { readonly kind: "pass"; readonly inexactNumbers: readonly number[] }
   | { readonly kind: "refused"; readonly reason: WireErrorKind; readonly position: number };
 
 /** An object or array that is open at the current position. Frames are reused by depth, so a scan allocates little. */
@@ -50,21 +53,20 @@ export function guard(bytes: Uint8Array, limits: WireLimits, text?: string): Gua
   let depth = 0;
   let frame: Frame | undefined;
   let expectName = false;
-  let inexactNumbers = false;
+  const inexactNumbers: number[] = [];
   let index = 0;
   const length = bytes.length;
   while (index < length) {
     const code = bytes[index] ?? 0;
     if (code === quote) {
       if (!expectName || frame === undefined) {
-        index = skipString(bytes, index + 1);
+        index = skipString(bytes, index + 1, ascii);
         continue;
       }
       expectName = false;
-      const end = endOfName(bytes, index + 1);
-      const reason = repeatedName(bytes, index + 1, end, frame);
-      if (reason !== undefined) return { kind: "refused", reason, position: index };
-      index = end + 1;
+      const next = readName(bytes, index + 1, frame);
+      if (typeof next !== "number") return { kind: "refused", reason: next, position: index };
+      index = next;
     } else if (code === comma) {
       index += 1;
       if (frame === undefined) continue;
@@ -84,7 +86,7 @@ export function guard(bytes: Uint8Array, limits: WireLimits, text?: string): Gua
       index += 1;
     } else if (code === minus || (code >= 48 && code <= 57)) {
       const end = endOfNumber(bytes, index);
-      if (!inexactNumbers && !isExactNumber(bytes, index, end, ascii)) inexactNumbers = true;
+      if (!isExactNumber(bytes, index, end, ascii)) inexactNumbers.push(index, end);
       index = end;
     } else {
       index += 1;
@@ -93,16 +95,31 @@ export function guard(bytes: Uint8Array, limits: WireLimits, text?: string): Gua
   return { kind: "pass", inexactNumbers };
 }
 
+/** Bytes of a string that are looked at one by one before the search for its end is left to `indexOf`. */
+const shortStringBytes = 24;
+
 /** Index after the closing quote; `start` is the first byte inside the string. */
-function skipString(bytes: Uint8Array, start: number): number {
+function skipString(bytes: Uint8Array, start: number, ascii: string | undefined): number {
   const length = bytes.length;
   let index = start;
-  while (index < length) {
-    const code = bytes[index];
-    if (code === quote) return index + 1;
-    index += code === backslash ? 2 : 1;
+  let look = shortStringBytes;
+  for (;;) {
+    const near = ascii === undefined ? length : Math.min(index + look, length);
+    while (index < near) {
+      const code = bytes[index];
+      if (code === quote) return index + 1;
+      index += code === backslash ? 2 : 1;
+    }
+    if (ascii === undefined || index >= length) return length;
+    const found = ascii.indexOf('"', index);
+    if (found < 0) return length;
+    let slashes = 0;
+    while (found - slashes > index && bytes[found - slashes - 1] === backslash) slashes += 1;
+    // Where quotes are dense, as in JSON inside a string, calls of `indexOf` cost more than the bytes they skip.
+    look = found - index < 2 * shortStringBytes ? 4 * look : shortStringBytes;
+    index = found + 1;
+    if (slashes % 2 === 0) return index;
   }
-  return length;
 }
 
 function openFrame(frames: Frame[], depth: number, isObject: boolean): Frame {

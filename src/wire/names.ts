@@ -9,40 +9,38 @@ const backslash = 92;
 /** Objects up to this size compare hashes one by one; larger ones use a set, whose hashing an attacker cannot predict. */
 const linearNamesMax = 16;
 
-/** Index of the quote that closes the name, or the end of the bytes. */
-export function endOfName(bytes: Uint8Array, start: number): number {
-  const length = bytes.length;
-  let index = start;
-  while (index < length) {
-    const code = bytes[index];
-    if (code === quote) return index;
-    index += code === backslash ? 2 : 1;
-  }
-  return length;
-}
-
 /**
- * Judges one name against its object and the protocol's names, and remembers it. As a side effect the frame learns the
- * region of the value that follows. Undefined means acceptable.
+ * Reads the name that begins at `start`, judges it against its object and the protocol's names, and remembers it. As a
+ * side effect the frame learns the region of the value that follows. Returns the index after the closing quote, or why
+ * the name is refused.
  */
-export function repeatedName(bytes: Uint8Array, start: number, end: number, frame: Frame): WireErrorKind | undefined {
+export function readName(bytes: Uint8Array, start: number, frame: Frame): number | WireErrorKind {
+  const length = bytes.length;
   let hash = 0;
   let plain = true;
-  for (let index = start; index < end; index += 1) {
-    let code = bytes[index] ?? 0;
-    if (code >= 65 && code <= 90) code |= 32;
-    else if (code >= 128 || code === backslash) plain = false;
+  let end = start;
+  while (end < length) {
+    let code = bytes[end] ?? 0;
+    if (code === quote) break;
+    if (code === backslash) {
+      plain = false;
+      end += 2;
+      continue;
+    }
+    if (code >= 128) plain = false;
+    else if (code >= 65 && code <= 90) code |= 32;
     hash = (Math.imul(hash, 31) + code) | 0;
+    end += 1;
   }
   if (!plain) {
     const name = decodeName(bytes, start, end);
     // Malformed escapes and UTF-8 are left to the decoder and `JSON.parse`, which refuse the whole message.
-    if (name === undefined) return undefined;
+    if (name === undefined) return end + 1;
     if (name.includes("\0")) return "nul-in-name";
     if (!name.isWellFormed()) return "ill-formed-name";
     hash = hashFolded(foldCase(name));
   }
-  return remember(bytes, frame, start, end, hash) ?? misspelt(bytes, frame, start, end, hash);
+  return remember(bytes, frame, start, end, hash) ?? misspelt(bytes, frame, start, end, hash) ?? end + 1;
 }
 
 /** The name as a reader sees it; undefined if it cannot be read. */

@@ -7,9 +7,11 @@ import type { Json, JsonObject } from "../core/json.ts";
 import { isObject, member } from "../core/json.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { guard } from "./guard.ts";
+import { parseKeepingLexemes } from "./lexemes.ts";
 import type { WireLimits } from "./limits.ts";
 import type { ErrorMessage, Message, RequestId, Revision } from "./message.ts";
-import { recover } from "./recover.ts";
+import { recover, recoverSample } from "./recover.ts";
+import { oversizeSampleBytes } from "./splitter.ts";
 import { wireError, type WireError, type WireErrorKind } from "./wire-error.ts";
 
 /**
@@ -29,14 +31,17 @@ export function parseMessage(
   limits: WireLimits,
   revision?: Revision,
 ): Result<ParsedFrame, WireError> {
-  if (bytes.length > limits.messageBytesMax) return err(wireError("too-large"));
+  if (bytes.length > limits.messageBytesMax) {
+    const ends = [bytes.subarray(0, oversizeSampleBytes), bytes.subarray(-oversizeSampleBytes)] as const;
+    return err(wireError("too-large", recoverSample(...ends)));
+  }
   const text = decode(bytes);
   if (text === undefined) return err(wireError("invalid-utf8", recover(bytes)));
   const verdict = guard(bytes, limits, text);
   if (verdict.kind === "refused") {
     return err(wireError(verdict.reason, { ...recover(bytes), position: verdict.position }));
   }
-  const value = parseJson(text, verdict.inexactNumbers);
+  const value = parseJson(text, bytes, verdict.inexactNumbers);
   if (value === undefined) return err(wireError("invalid-json", recover(bytes)));
   if (Array.isArray(value)) return parseBatch(value, limits, revision);
   const message = toMessage(value, limits);
@@ -55,19 +60,13 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-function parseJson(text: string, inexactNumbers: boolean): Json | undefined {
+function parseJson(text: string, bytes: Uint8Array, inexactNumbers: readonly number[]): Json | undefined {
   try {
-    // Both casts: `JSON.parse` returns JSON by definition, and the reviver puts in nothing but `RawNumber`.
-    if (!inexactNumbers) return JSON.parse(text) as Json;
-    return JSON.parse(text, keepLexeme) as Json;
+    // `JSON.parse` returns JSON by definition.
+    return inexactNumbers.length === 0 ? (JSON.parse(text) as Json) : parseKeepingLexemes(text, bytes, inexactNumbers);
   } catch {
     return undefined;
   }
-}
-
-function keepLexeme(_name: string, value: unknown, context: { source?: string }): unknown {
-  if (typeof value !== "number" || context.source === undefined || String(value) === context.source) return value;
-  return JSON.rawJSON(context.source);
 }
 
 function parseBatch(
