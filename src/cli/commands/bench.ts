@@ -1,0 +1,77 @@
+/** `sluicegate bench NAME`: evaluation suites that a user can rerun (contract: foresight.md 6). */
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import type { Json } from "../../core/json.ts";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import { digest } from "../../wire/canonical.ts";
+import type { DojoRow, DojoVariant } from "../bench/agentdojo.ts";
+import { runVariant } from "../bench/agentdojo.ts";
+import type { DojoSuite } from "../bench/agentdojo-data.ts";
+import { dojoServer, readSuite } from "../bench/agentdojo-data.ts";
+import { loadPolicyFor } from "../loaded-policy.ts";
+import type { Outcome } from "../output.ts";
+import { acts, failure, table } from "../output.ts";
+import { packageFolder, sha256 } from "../policy-source.ts";
+
+export function register(program: Command): void {
+  const command = program
+    .command("bench <name>")
+    .description("evaluation suites: agentdojo")
+    .option("--data <folder>", "root of the evaluation data", process.env["SLUICEGATE_DATA"]);
+  acts(command, (options, name: string) => bench(name, options["data"]));
+}
+
+function bench(name: string, data: unknown): Outcome {
+  if (name !== "agentdojo") return failure("SG-USAGE", "There is one suite so far: agentdojo.");
+  if (typeof data !== "string") return failure("SG-BENCH-DATA", "Name the folder that holds agentdojo/ with --data.");
+  const rows: DojoRow[] = [];
+  for (const part of ["banking", "slack"]) {
+    const suite = readSuite(resolve(data), part);
+    if (!suite.ok) return failure("SG-BENCH-DATA", suite.error);
+    for (const variant of variants(suite.value)) {
+      if (!variant.ok) return failure("SG-POLICY", variant.error);
+      rows.push(runVariant(suite.value, variant.value));
+    }
+  }
+  return { exitCode: 0, json: { suite: "agentdojo", seed: 0, rows }, text: text(rows) };
+}
+
+/** Strict and provenance, hand and inferred labels, with and without the registered instruction, beside baselines. */
+function variants(suite: DojoSuite): readonly Result<DojoVariant<unknown>, string>[] {
+  const made: Result<DojoVariant<unknown>, string>[] = [];
+  const valueDigest = (value: Json): string => digest(value, sha256);
+  for (const mode of ["strict", "provenance"] as const) {
+    for (const labels of ["hand", "inferred"] as const) {
+      for (const instruction of [true, false]) {
+        const name = `${mode} ${labels}${instruction ? "" : " no-instruction"}`;
+        const file = resolve(
+          packageFolder,
+          "examples/agentdojo",
+          labels === "hand" ? `${suite.name}.yaml` : "inferred.yaml",
+        );
+        const policy = loadPolicyFor(file, { servers: new Map([[dojoServer, suite.tools]]), flow: mode });
+        made.push(policy.ok ? ok({ name, instruction, policy: policy.value, digest: valueDigest }) : err(policy.error));
+      }
+    }
+  }
+  for (const policy of ["allow-all", "deny-all"] as const) {
+    made.push(ok({ name: policy, instruction: true, policy, digest: valueDigest }));
+  }
+  return made;
+}
+
+function text(rows: readonly DojoRow[]): string {
+  const head = ["part", "variant", "stopped", "encoded", "prompt-free", "prompts/task", "blocked benign", "autonomous"];
+  const lines = rows.map((row) => [
+    row.part,
+    row.variant,
+    `${row.stopped}/${row.pairs}`,
+    `${row.stoppedEncoded}/${row.pairs}`,
+    `${row.promptFree}/${row.tasks}`,
+    row.promptsPerTask.toFixed(2),
+    String(row.blockedBenign),
+    `${row.autonomous}/${row.consequential}`,
+  ]);
+  return table([head, ...lines]);
+}

@@ -1,0 +1,71 @@
+/** `sluicegate replay TRACE [--policy P]`: decides a recorded or scripted trace with no server. */
+import { readFileSync, statSync } from "node:fs";
+import type { Command } from "commander";
+import type { Json } from "../../core/json.ts";
+import { digest } from "../../wire/canonical.ts";
+import { loadPolicyFor } from "../loaded-policy.ts";
+import type { Outcome } from "../output.ts";
+import { acts, failure, shown, table } from "../output.ts";
+import { sha256 } from "../policy-source.ts";
+import type { ReplayedStep, ReplayOptions } from "../replay/decide.ts";
+import { replayTrace } from "../replay/decide.ts";
+import type { Trace } from "../replay/trace.ts";
+import { readTrace, traceBytesMax } from "../replay/trace.ts";
+
+export function register(program: Command): void {
+  const command = program
+    .command("replay <trace>")
+    .description("decide a recorded or scripted trace without any server")
+    .option("--policy <file>", "the policy to decide under; the default policy without it")
+    .option("--consent <answer>", "what a person answers: refuse, once or value", "refuse")
+    .option("--workspace <folder...>", "folders that count as the workspace");
+  acts(command, (options, trace: string) => replay(trace, options));
+}
+
+function replay(file: string, options: Readonly<Record<string, unknown>>): Outcome {
+  const { consent } = options;
+  if (consent !== "refuse" && consent !== "once" && consent !== "value") {
+    return failure("SG-USAGE", "`--consent` is one of refuse, once and value.");
+  }
+  const trace = readTraceFile(file);
+  if (!trace.ok) return failure("SG-TRACE", trace.sentence);
+  const policy = loadPolicyFor(typeof options["policy"] === "string" ? options["policy"] : undefined, {
+    labels: trace.trace.labels,
+    servers: trace.trace.servers,
+  });
+  if (!policy.ok) return failure("SG-POLICY", policy.error);
+  const folders = Array.isArray(options["workspace"]) ? options["workspace"].map(String) : [];
+  const how: ReplayOptions = { consent, workspace: folders, digest: (value: Json) => digest(value, sha256) };
+  const steps = replayTrace(policy.value, trace.trace, how);
+  return {
+    exitCode: steps.some((step) => step.verdict !== "allow") ? 1 : 0,
+    json: { steps },
+    text: table([["", "tool", "verdict", "because of"], ...steps.map(row)]),
+  };
+}
+
+type Read = { readonly ok: true; readonly trace: Trace } | { readonly ok: false; readonly sentence: string };
+
+function readTraceFile(file: string): Read {
+  try {
+    if (statSync(file).size > traceBytesMax) {
+      return { ok: false, sentence: `${file} is larger than ${traceBytesMax} bytes: split the trace.` };
+    }
+    const trace = readTrace(JSON.parse(readFileSync(file, "utf8")) as Json); // JSON.parse yields JSON
+    return trace.ok ? { ok: true, trace: trace.value } : { ok: false, sentence: `${file}: ${trace.error}.` };
+  } catch (cause) {
+    const syntax = cause instanceof SyntaxError;
+    return {
+      ok: false,
+      sentence: `${file} ${syntax ? "is no JSON: correct it there" : "cannot be read: check the path"}.`,
+    };
+  }
+}
+
+function row(step: ReplayedStep, index: number): readonly string[] {
+  const mark = { allow: "✓", confirm: "?", deny: "✗" }[step.verdict];
+  const because = [...step.rules, ...step.codes.filter((code) => code.startsWith("SG-ASK"))].join(" ");
+  const from = step.path.find((one) => one.label !== "public")?.step;
+  const source = from === undefined ? "" : `(${shown(from, 60)})`;
+  return [`${index + 1}`, shown(step.tool, 40), `${mark} ${step.verdict}`, `${because} ${source}`.trim()];
+}

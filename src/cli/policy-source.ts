@@ -1,0 +1,59 @@
+/** Where policies come from: a file, the shipped default, the shipped packs. All reading of policies happens here. */
+import { createHash, hash } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import type { PolicyInput, PolicyLoader } from "../policy/canonical/extends.ts";
+import type { Manifests } from "../policy/canonical.ts";
+import type { Loaded } from "../policy/load.ts";
+import { loadPolicy } from "../policy/load.ts";
+import { policyTextUnitsMax } from "../policy/limits.ts";
+import { defaultPolicyName, defaultPolicyText } from "../policy/default-policy.ts";
+import type { Result } from "../core/result.ts";
+import { err, ok } from "../core/result.ts";
+
+export const sha256 = (text: string): string => hash("sha256", text);
+
+/** Folder of the package: packs, schema and examples lie in it, for the sources and for the published build. */
+export const packageFolder = resolve(import.meta.dirname, "../..");
+
+/** Reads a policy file; the error says what to do. */
+export function policyFile(file: string): Result<PolicyInput, string> {
+  try {
+    if (statSync(file).size > policyTextUnitsMax * 4) {
+      return err(`${file} is too large for a policy: split it with \`extends\``);
+    }
+    return ok({ file, text: readFileSync(file, "utf8") });
+  } catch {
+    return err(`${file} cannot be read: check the path of the policy`);
+  }
+}
+
+const packName = /^[a-z0-9][a-z0-9-]{0,63}$/;
+
+/** Finds `default`, then a shipped pack, then a file beside the document that names it. */
+export const shippedLoader: PolicyLoader = (name, from) => {
+  if (name === defaultPolicyName) return { file: defaultPolicyName, text: defaultPolicyText };
+  const candidates = [
+    ...(packName.test(name) ? [join(packageFolder, "packs", `${name}.yaml`)] : []),
+    isAbsolute(name) ? name : resolve(dirname(from), name),
+  ];
+  for (const file of candidates) {
+    const read = policyFile(file);
+    if (read.ok) return read.value;
+  }
+  return undefined;
+};
+
+/** Loads a policy with everything it extends. Without a file: the default. */
+export function loadFrom(file: string | undefined, manifests?: Manifests): Result<Loaded, string> {
+  const input =
+    file === undefined ? ok(shippedLoader(defaultPolicyName, "") as PolicyInput) : policyFile(resolve(file)); // the default is always found
+  if (!input.ok) return input;
+  const options = { loader: shippedLoader, hash: sha256, ...(manifests === undefined ? {} : { manifests }) };
+  return ok(loadPolicy(input.value, options));
+}
+
+/** A hash over bytes, for files that are no text. */
+export function fileDigest(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
