@@ -40,6 +40,8 @@ export type LabelCompiler = {
   readonly forbidden: (bound: BoundForm | undefined, audience: readonly string[], path: DocumentPath) => Label;
   /** Groups as bit i = group i of the lattice. */
   readonly groupBits: (groups: readonly string[], path: DocumentPath) => number;
+  /** The same lattice with its problems told to somebody else: for labels that come from a server. */
+  readonly quiet: (report: Reporter) => LabelCompiler;
 };
 
 export function labelCompiler(form: LatticeForm, lattice: Lattice, report: Reporter): LabelCompiler {
@@ -60,6 +62,7 @@ export function labelCompiler(form: LatticeForm, lattice: Lattice, report: Repor
   return {
     lattice,
     groupBits,
+    quiet: (other) => labelCompiler(form, lattice, other),
     range: (label, path) => rangeOf(lattice, words, label, path),
     atom: (label, polarity, path) => atomOf(lattice, words, { label, polarity, path }),
     forbidden: (bound, audience, path) => {

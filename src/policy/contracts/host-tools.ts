@@ -1,0 +1,66 @@
+/** Built-in tools of clients whose hooks report them. Another client is another row. */
+import type { Role } from "../../core/contract.ts";
+import type { EffectRange } from "../../core/effect.ts";
+import type { LabelCompiler } from "../compile/labels.ts";
+import type { ToolStatement } from "./table.ts";
+
+type HostTool = {
+  readonly may: readonly string[];
+  readonly must?: readonly string[];
+  readonly roles: { readonly [argument: string]: Role };
+  readonly rest: Role;
+};
+
+const local: readonly string[] = ["read.local"];
+
+/** Claude Code, as its hook documentation names tools and their inputs. */
+const claudeCode: { readonly [tool: string]: HostTool } = {
+  Read: { may: local, roles: { file_path: "path" }, rest: "query" },
+  NotebookRead: { may: local, roles: { notebook_path: "path" }, rest: "query" },
+  Glob: { may: local, roles: { path: "path" }, rest: "query" },
+  Grep: { may: local, roles: { path: "path" }, rest: "query" },
+  LS: { may: local, roles: { path: "path" }, rest: "query" },
+  Write: { may: ["write.local"], roles: { file_path: "path" }, rest: "content" },
+  Edit: { may: ["write.local"], roles: { file_path: "path" }, rest: "content" },
+  MultiEdit: { may: ["write.local"], roles: { file_path: "path" }, rest: "content" },
+  NotebookEdit: { may: ["write.local"], roles: { notebook_path: "path" }, rest: "content" },
+  TodoWrite: { may: [], roles: {}, rest: "content" },
+  TodoRead: { may: [], roles: {}, rest: "query" },
+  ExitPlanMode: { may: [], roles: {}, rest: "content" },
+  Task: { may: [], roles: {}, rest: "content" },
+  BashOutput: { may: [], roles: {}, rest: "identifier" },
+  KillShell: { may: [], roles: {}, rest: "identifier" },
+  // A URL that the model chose tells its host whatever the URL holds.
+  WebFetch: { may: ["read.external"], roles: { url: "destination", prompt: "content" }, rest: "query" },
+  WebSearch: { may: ["read.external"], roles: { query: "query" }, rest: "query" },
+  // A shell can do anything, and it may do nothing: only the upper end is known.
+  Bash: {
+    must: [],
+    may: ["execute.local", "execute.external"],
+    roles: { command: "command", description: "content" },
+    rest: "query",
+  },
+};
+
+const clients: { readonly [client: string]: { readonly [tool: string]: HostTool } } = {
+  "claude-code": claudeCode,
+  claude: claudeCode,
+};
+
+export function hostTools(labels: LabelCompiler, client: string, tool: string): ToolStatement | undefined {
+  const rows = Object.hasOwn(clients, client) ? clients[client] : undefined;
+  const row = rows !== undefined && Object.hasOwn(rows, tool) ? rows[tool] : undefined;
+  if (row === undefined) return undefined;
+  const effects: EffectRange = { must: row.must ?? row.may, may: row.may };
+  // Tools that only talk to the client itself return what the agent already holds.
+  const silent = row.may.length === 0;
+  return {
+    effects,
+    flags: { irreversible: false, openWorld: row.may.some((effect) => effect.includes("external")) },
+    arguments: new Map(Object.entries(row.roles).map(([name, role]) => [name, { role }])),
+    rest: { role: row.rest },
+    ...(silent
+      ? { output: { label: labels.range({ confidentiality: "inferred", trust: "inferred" }, []), fields: [] } }
+      : {}),
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * Joins what several sources say of one tool, most authoritative first (policy.md 2). The operator and packs are
+ * believed; a server and inference may narrow what is unknown only where the operator trusts the server, and may
+ * restrict what a pack says, never what the operator says.
+ */
+import type { FieldContract, LabelSource, OutputContract } from "../../core/contract.ts";
+import { everyEffect } from "../../core/effect.ts";
+import type { EffectFlags, EffectRange } from "../../core/effect.ts";
+import type { LabelRange, Lattice } from "../../core/label.ts";
+import { join, joinRanges, trustOf, unknownRange } from "../../core/label.ts";
+import type { Inferred } from "../inference/infer.ts";
+import type { ServerFacts, ToolStatement } from "./table.ts";
+
+export type Sourced = { readonly source: LabelSource; readonly statement: ToolStatement };
+
+/** Everything that is known of a tool before it is joined. */
+export type Evidence = {
+  readonly lattice: Lattice;
+  readonly facts: ServerFacts;
+  readonly reach: "local" | "network" | undefined;
+  /** Operator entries and the pack, most authoritative first. */
+  readonly believed: readonly Sourced[];
+  readonly shipped: ToolStatement | undefined;
+  readonly inferred: Inferred;
+};
+
+export type Settled<T> = { readonly value: T; readonly source: LabelSource };
+
+/** The first source that speaks of a part. */
+export function firstOf<K extends keyof ToolStatement>(
+  believed: readonly Sourced[],
+  part: K,
+): Settled<Exclude<ToolStatement[K], undefined>> | undefined {
+  for (const { source, statement } of believed) {
+    const value: ToolStatement[K] = statement[part];
+    // Excluding undefined from a generic index needs the compiler's word for what the test says.
+    if (value !== undefined) return { value: value as Exclude<ToolStatement[K], undefined>, source };
+  }
+  return undefined;
+}
+
+export function effectsOf(evidence: Evidence): Settled<EffectRange> {
+  const { facts, shipped, inferred } = evidence;
+  const stated = firstOf(evidence.believed, "effects");
+  if (stated !== undefined) {
+    return stated.source === "pack" && shipped?.effects !== undefined
+      ? { value: union(stated.value, shipped.effects), source: "pack" }
+      : stated;
+  }
+  const said = shipped?.effects;
+  if (facts.trust === "trusted") {
+    if (said !== undefined) return { value: said, source: "server" };
+    const known = inferred.because.length > 0;
+    return {
+      value: { must: [], may: reachable(inferred.may, evidence.reach) },
+      source: known ? "inference" : "unknown",
+    };
+  }
+  // What the server admits for sure is done for sure; that it does nothing else is only its word.
+  const all = reachable(everyEffect, evidence.reach);
+  const must = said?.must ?? [];
+  const may = [...new Set([...all, ...must])];
+  return { value: { must, may }, source: said === undefined ? "unknown" : "server" };
+}
+
+/** A server that the operator calls local does nothing to the outside, whatever its tools are named. */
+function reachable(effects: readonly string[], reach: Evidence["reach"]): readonly string[] {
+  if (reach !== "local") return effects;
+  const local = effects.filter((effect) => !effect.includes(".external"));
+  return local.length === 0 ? everyEffect.filter((effect) => !effect.includes(".external")) : local;
+}
+
+function union(left: EffectRange, right: EffectRange): EffectRange {
+  const both = (one: readonly string[], two: readonly string[]): readonly string[] =>
+    [...new Set([...one, ...two])].toSorted();
+  return { must: both(left.must, right.must), may: both(left.may, right.may) };
+}
+
+export function flagsOf(evidence: Evidence): EffectFlags {
+  const { shipped, inferred, facts } = evidence;
+  const stated = firstOf(evidence.believed, "flags");
+  if (stated !== undefined) return stated.value;
+  if (facts.trust !== "trusted") return { irreversible: true, openWorld: evidence.reach !== "local" };
+  return shipped?.flags ?? { irreversible: inferred.irreversible, openWorld: inferred.openWorld };
+}
+
+export function outputOf(evidence: Evidence): Settled<OutputContract> {
+  const { lattice, facts, shipped } = evidence;
+  const stated = firstOf(evidence.believed, "output");
+  const said = shipped?.output;
+  const unknown: OutputContract = { label: unknownRange(lattice), fields: [] };
+  const vouch = (output: OutputContract): OutputContract => distrusted(output, lattice, facts);
+  if (stated !== undefined) {
+    const joined = stated.source === "pack" && said !== undefined ? restricted(stated.value, said) : stated.value;
+    return { value: vouch(joined), source: stated.source };
+  }
+  if (said === undefined) return { value: vouch(unknown), source: "unknown" };
+  if (facts.trust === "trusted") return { value: vouch(withoutFrom(said)), source: "server" };
+  return { value: vouch(restricted(unknown, said)), source: "server" };
+}
+
+/** The lower end of what a server says joins both ends: labels of its own making only restrict. */
+function restricted(base: OutputContract, said: OutputContract): OutputContract {
+  const raise = (range: LabelRange, by: LabelRange): LabelRange => joinRanges(range, { lo: by.lo, hi: by.lo });
+  const fields: FieldContract[] = base.fields.map((field) => ({ ...field, label: raise(field.label, said.label) }));
+  return { label: raise(base.label, said.label), fields };
+}
+
+/** Only the operator and packs may say that an argument does not reach a field (formal.md 4.2). */
+function withoutFrom(output: OutputContract): OutputContract {
+  return { label: output.label, fields: output.fields.map(({ pointer, label }) => ({ pointer, label })) };
+}
+
+/** Results of a server marked untrusted are untrusted for sure, unless a label says that they are trusted. */
+function distrusted(output: OutputContract, lattice: Lattice, facts: ServerFacts): OutputContract {
+  if (facts.trust !== "untrusted") return output;
+  const sure = (range: LabelRange): LabelRange => ({ lo: join(range.lo, trustOf(lattice, range.hi)), hi: range.hi });
+  return {
+    label: sure(output.label),
+    fields: output.fields.map((field) => ({ ...field, label: sure(field.label) })),
+  };
+}
