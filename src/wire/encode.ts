@@ -3,7 +3,8 @@
  * the judge did not see reaches a server. Results and errors that nothing changed go out as the bytes they came in:
  * that saves a 5 MB `JSON.stringify`, and the guard has already refused every text that two readers read differently.
  */
-import type { Message } from "./message.ts";
+import type { Json } from "../core/json.ts";
+import type { ErrorMessage, Message, RawSpan, RequestId, ResponseMessage } from "./message.ts";
 
 const encoder = new TextEncoder();
 
@@ -31,9 +32,33 @@ export function serialise(message: Message): string {
 
 /** The bytes of a message without line end; never contains a line break, so every framing may append its own. */
 export function encodeMessage(message: Message): Uint8Array {
-  const reusable = message.kind === "response" || message.kind === "error";
-  if (reusable && message.raw !== undefined) return message.raw;
+  if (message.kind === "response" || message.kind === "error") {
+    const { raw, rawId, id } = message;
+    if (raw !== undefined && rawId !== undefined) return rawWithId(raw, rawId, id);
+  }
   return encoder.encode(serialise(message));
+}
+
+/** The same answer under another id; its body keeps its bytes. */
+export function withId<Answer extends ResponseMessage | ErrorMessage>(answer: Answer, id: RequestId): Answer {
+  return { ...answer, id };
+}
+
+/** The same answer with another body; the old bytes are left behind, which a spread of the message would keep. */
+export function withResult(answer: ResponseMessage, result: Json): ResponseMessage {
+  return { kind: "response", id: answer.id, result };
+}
+
+/** Puts the id where the old one stood. It is compared too, so a stale span can never send an answer under a wrong id. */
+function rawWithId(raw: Uint8Array, span: RawSpan, id: RequestId | null): Uint8Array {
+  const wanted = encoder.encode(JSON.stringify(id));
+  const same = wanted.length === span.end - span.start && wanted.every((byte, at) => raw[span.start + at] === byte);
+  if (same) return raw;
+  const bytes = new Uint8Array(raw.length - (span.end - span.start) + wanted.length);
+  bytes.set(raw.subarray(0, span.start));
+  bytes.set(wanted, span.start);
+  bytes.set(raw.subarray(span.end), span.start + wanted.length);
+  return bytes;
 }
 
 /** A batch for a peer of revision 2025-03-26, in the order given. */

@@ -5,10 +5,10 @@
 import type { Json } from "../core/json.ts";
 import { canonicalJson } from "./canonical.ts";
 import { classify } from "./classify.ts";
-import { encodeMessage, serialise } from "./encode.ts";
+import { encodeMessage, serialise, withId } from "./encode.ts";
 import { checkHeaders, headerParameters, headersFor } from "./headers.ts";
 import type { WireLimits } from "./limits.ts";
-import type { Message } from "./message.ts";
+import type { ErrorMessage, Message, ResponseMessage } from "./message.ts";
 import { parseMessage } from "./parse.ts";
 import { leaves } from "./pointer.ts";
 import { recoverSample } from "./recover.ts";
@@ -65,6 +65,7 @@ function fuzzMessage(message: Message, subject: FuzzSubject): void {
   if (!sent.ok || sent.value.kind !== "single" || serialise(sent.value.message) !== text) {
     throw new Error(`the bytes sent do not mean what was judged: ${text}`);
   }
+  if (message.kind === "response" || message.kind === "error") fuzzId(message, subject);
   const body = bodyOf(message);
   const form = subject.canonical(body);
   if (subject.canonical(bodyOf(again.value.message)) !== form) throw new Error(`canonical form differs: ${text}`);
@@ -74,6 +75,15 @@ function fuzzMessage(message: Message, subject: FuzzSubject): void {
   const headers = subject.headers(message, parameters);
   if (headers !== undefined && checkHeaders(headers, message, parameters) !== undefined) {
     throw new Error(`our own headers are refused: ${text}`);
+  }
+}
+
+/** An answer under another id must be the same answer. */
+function fuzzId(message: ResponseMessage | ErrorMessage, subject: FuzzSubject): void {
+  const renamed = withId(message, "other\n");
+  const sent = parseMessage(subject.encode(renamed), { ...limits, messageBytesMax: 64 * 1024 });
+  if (!sent.ok || sent.value.kind !== "single" || serialise(sent.value.message) !== serialise(renamed)) {
+    throw new Error(`another id changed the answer: ${serialise(message)}`);
   }
 }
 

@@ -7,6 +7,7 @@
  * are hashed while they are crossed and compared only within their own object.
  */
 import type { WireLimits } from "./limits.ts";
+import type { RawSpan } from "./message.ts";
 import { readName } from "./names.ts";
 import { isExactNumber, endOfNumber } from "./numbers.ts";
 import { region, type Region } from "./vocabulary.ts";
@@ -14,10 +15,11 @@ import type { WireErrorKind } from "./wire-error.ts";
 
 /**
  * `inexactNumbers` holds the byte offsets, start and end in turn, of the numbers that writing again would change;
- * `position` is the byte offset of the offence.
+ * `id` is where the id of a single message stands, if its name is spelt without escapes; `position` is the byte offset
+ * of the offence.
  */
 export type GuardVerdict =
-  | { readonly kind: "pass"; readonly inexactNumbers: readonly number[] }
+  | { readonly kind: "pass"; readonly inexactNumbers: readonly number[]; readonly id: RawSpan | undefined }
   | { readonly kind: "refused"; readonly reason: WireErrorKind; readonly position: number };
 
 /** An object or array that is open at the current position. Frames are reused by depth, so a scan allocates little. */
@@ -37,6 +39,7 @@ export type Frame = {
 const quote = 34;
 const comma = 44;
 const minus = 45;
+const colon = 58;
 const backslash = 92;
 const openBracket = 91;
 const closeBracket = 93;
@@ -54,6 +57,7 @@ export function guard(bytes: Uint8Array, limits: WireLimits, text?: string): Gua
   let frame: Frame | undefined;
   let expectName = false;
   const inexactNumbers: number[] = [];
+  let idFrom = -1;
   let index = 0;
   const length = bytes.length;
   while (index < length) {
@@ -66,6 +70,7 @@ export function guard(bytes: Uint8Array, limits: WireLimits, text?: string): Gua
       expectName = false;
       const next = readName(bytes, index + 1, frame);
       if (typeof next !== "number") return { kind: "refused", reason: next, position: index };
+      if (depth === 1 && next - index === 4 && isIdName(bytes, index)) idFrom = next;
       index = next;
     } else if (code === comma) {
       index += 1;
@@ -92,7 +97,26 @@ export function guard(bytes: Uint8Array, limits: WireLimits, text?: string): Gua
       index += 1;
     }
   }
-  return { kind: "pass", inexactNumbers };
+  return { kind: "pass", inexactNumbers, id: idFrom < 0 ? undefined : valueSpan(bytes, idFrom) };
+}
+
+/** True for the name `id`, given the index of its opening quote. */
+function isIdName(bytes: Uint8Array, at: number): boolean {
+  return bytes[at + 1] === 105 && bytes[at + 2] === 100;
+}
+
+/** Where the value after a name stands: a string, or everything up to the next comma, brace or space. */
+function valueSpan(bytes: Uint8Array, afterName: number): RawSpan {
+  let start = afterName;
+  while (bytes[start] === colon || isSpace(bytes[start])) start += 1;
+  if (bytes[start] === quote) return { start, end: skipString(bytes, start + 1, undefined) };
+  let end = start;
+  while (end < bytes.length && bytes[end] !== comma && bytes[end] !== closeBrace && !isSpace(bytes[end])) end += 1;
+  return { start, end };
+}
+
+function isSpace(code: number | undefined): boolean {
+  return code === 32 || code === 9 || code === 10 || code === 13;
 }
 
 /** Bytes of a string that are looked at one by one before the search for its end is left to `indexOf`. */

@@ -11,6 +11,9 @@ export type Era = "legacy" | "modern";
 
 export type Revision = "2024-11-05" | "2025-03-26" | "2025-06-18" | "2025-11-25" | "2026-07-28";
 
+/** Offsets in `raw`: first byte and the byte after the last. */
+export type RawSpan = { readonly start: number; readonly end: number };
+
 export type RequestMessage = {
   readonly kind: "request";
   readonly id: RequestId;
@@ -31,6 +34,7 @@ export type ResponseMessage = {
   readonly id: RequestId;
   readonly result: Json;
   readonly raw?: Uint8Array;
+  readonly rawId?: RawSpan;
 };
 
 export type ErrorMessage = {
@@ -38,10 +42,13 @@ export type ErrorMessage = {
   readonly id: RequestId | null;
   readonly error: { readonly code: number; readonly message: string; readonly data?: Json };
   readonly raw?: Uint8Array;
+  readonly rawId?: RawSpan;
 };
 
 /**
  * One JSON-RPC message, strictly parsed. `raw` holds the bytes it was parsed from (no line end) and is present only
- * while nothing in the message was changed: whoever changes a message builds a new one without `raw`.
+ * while nothing in the message was changed: whoever changes a message builds a new one without `raw`. The one exception
+ * is the id of a result or error: `rawId` says where it stands in `raw`, so that a gateway with ids of its own need not
+ * write 5 MB anew for it; `withId` makes such a message.
  */
 export type Message = RequestMessage | NotificationMessage | ResponseMessage | ErrorMessage;

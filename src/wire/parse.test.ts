@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isRawNumber, member } from "../core/json.ts";
-import { encodeBatch, encodeMessage, serialise } from "./encode.ts";
+import { encodeBatch, encodeMessage, serialise, withId, withResult } from "./encode.ts";
 import { defaultWireLimits } from "./limits.ts";
 import type { Message, Revision } from "./message.ts";
 import { parseMessage } from "./parse.ts";
@@ -25,7 +25,11 @@ function refused(text: string | Uint8Array, revision?: Revision): WireError {
 }
 
 const withoutRaw = (message: Message): Message => {
-  const { raw: _raw, ...rest } = message;
+  if (message.kind === "request" || message.kind === "notification") {
+    const { raw: _raw, ...rest } = message;
+    return rest;
+  }
+  const { raw: _raw, rawId: _rawId, ...rest } = message;
   return rest;
 };
 
@@ -89,6 +93,40 @@ describe("messages that are accepted", () => {
     }
   });
 
+  test("an answer goes out under another id with its body untouched", () => {
+    const spellings = [
+      ['{"jsonrpc":"2.0","id":ID,"result":{"id":5,"v":1.50}}', "7"],
+      ['{"result":{"v":[{"id":"7"}]},"jsonrpc":"2.0", "id" : ID }', '"7"'],
+      ['{"error":{"code":1,"message":"id"},"id":ID,"jsonrpc":"2.0"}', String.raw`"a\"\u0041}"`],
+      ['{"error":{"code":1,"message":"m"},"id":ID,"jsonrpc":"2.0"}', "null"],
+    ] as const;
+    for (const [template, old] of spellings) {
+      const answer = parsed(template.replace("ID", old));
+      if (answer.kind !== "response" && answer.kind !== "error") throw new Error("kind");
+      for (const id of [7, -123456, "7", "a\n", 'quote " é']) {
+        const sent = new TextDecoder().decode(encodeMessage(withId(answer, id)));
+        expect(sent).toBe(template.replace("ID", () => JSON.stringify(id)));
+        expect(parsed(sent)).toMatchObject({ id });
+      }
+    }
+  });
+
+  test("an answer with another body leaves its bytes behind", () => {
+    const answer = parsed('{"jsonrpc":"2.0","id":1,"result":{"secret":1}}');
+    if (answer.kind !== "response") throw new Error("kind");
+    expect(new TextDecoder().decode(encodeMessage(withResult(answer, {})))).toBe(
+      '{"jsonrpc":"2.0","id":1,"result":{}}',
+    );
+  });
+
+  test("an escaped name or a missing id is written anew", () => {
+    const escaped = parsed(String.raw`{"jsonrpc":"2.0","\u0069d":1,"result":{ "a" : 1 }}`);
+    expect(escaped).toMatchObject({ kind: "response", id: 1 });
+    expect(new TextDecoder().decode(encodeMessage(escaped))).toBe('{"jsonrpc":"2.0","id":1,"result":{"a":1}}');
+    const missing = parsed('{"jsonrpc":"2.0","error":{"code":1,"message":"m"}}');
+    expect(new TextDecoder().decode(encodeMessage(missing))).toContain('"id":null');
+  });
+
   test("requests are never sent as the bytes they came in", () => {
     const text = '{ "id":1,"params":{"b":1,"a":1.0},"method":"m","jsonrpc":"2.0"}';
     const out = new TextDecoder().decode(encodeMessage(parsed(text)));
@@ -141,6 +179,16 @@ describe("messages that are refused", () => {
     expect(refused('{"jsonrpc":"2.0","method":"m","x":1}')).toMatchObject({ about: "notification", id: undefined });
     expect(refused('{"jsonrpc":"2.0","id":7,"method":"m","result":{}}')).toMatchObject({ about: "unknown", id: 7 });
   });
+});
+
+test("a message over the limit is named by its ends", () => {
+  const body = "x".repeat(5000);
+  expect(refused(`{"jsonrpc":"2.0","id":3,"method":"m","params":{"a":"${body}"}}`)).toMatchObject({
+    kind: "too-large",
+    about: "request",
+    id: 3,
+  });
+  expect(refused(`{"result":{"a":"${body}"},"jsonrpc":"2.0","id":4}`)).toMatchObject({ about: "response", id: 4 });
 });
 
 describe("batches", () => {

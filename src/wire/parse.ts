@@ -9,7 +9,7 @@ import { err, ok, type Result } from "../core/result.ts";
 import { guard } from "./guard.ts";
 import { parseKeepingLexemes } from "./lexemes.ts";
 import type { WireLimits } from "./limits.ts";
-import type { ErrorMessage, Message, RequestId, Revision } from "./message.ts";
+import type { ErrorMessage, Message, RawSpan, RequestId, Revision } from "./message.ts";
 import { recover, recoverSample } from "./recover.ts";
 import { oversizeSampleBytes } from "./splitter.ts";
 import { wireError, type WireError, type WireErrorKind } from "./wire-error.ts";
@@ -46,9 +46,15 @@ export function parseMessage(
   if (Array.isArray(value)) return parseBatch(value, limits, revision);
   const message = toMessage(value, limits);
   if (!message.ok) return message;
+  return ok({ kind: "single", message: withRaw(message.value, bytes, text, verdict.id) });
+}
+
+/** Keeps the bytes a message came in, where they may be sent again. */
+function withRaw(message: Message, raw: Uint8Array, text: string, id: RawSpan | undefined): Message {
   // Raw bytes with a line break inside would end the line early on stdio and the `data:` field in an SSE stream.
-  const framed = !text.includes("\n") && !text.includes("\r");
-  return ok({ kind: "single", message: framed ? { ...message.value, raw: bytes } : message.value });
+  if (text.includes("\n") || text.includes("\r")) return message;
+  if (message.kind === "request" || message.kind === "notification") return { ...message, raw };
+  return id === undefined ? message : { ...message, raw, rawId: id };
 }
 
 function decode(bytes: Uint8Array): string | undefined {
