@@ -62,6 +62,7 @@ function entryOf<Q>({ live, events }: Part<Q>, basis: Basis): LogEntry {
     context: {
       policyDigest: policy.digest,
       lattice: policy.lattice,
+      payload: policy.settings.payload,
       principal: live.principal,
       ...(manifestDigest === undefined ? {} : { manifestDigest }),
     },

@@ -67,6 +67,11 @@ export type Accept = (connection: ClientConnection) => ClientHandler;
 /** Receives what a server sends. `relatedTo` names our request whose stream carried the message, where known. */
 export interface UpstreamHandler {
   message(message: Message, relatedTo?: RequestId): void;
+  /**
+   * This request will get no answer although the connection goes on (its stream was cut, HTTP only): its outcome is
+   * unknown. Without this method the loss arrives as an error message.
+   */
+  lost?(id: RequestId, reason: string): void;
   /** The connection ended; requests without an answer have an unknown outcome. */
   closed(reason: string): void;
 }

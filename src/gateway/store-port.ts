@@ -282,8 +282,6 @@ export interface Store {
   /** Group commit: durable when it resolves. After a failure every append is refused until `recover`. */
   append(batch: AppendBatch): StoreAnswer<void>;
   records(query: RecordQuery): StoreAnswer<readonly StoredRecord[]>;
-  /** All records of a writer in order, a page at a time, for verification and export; throws where reading fails. */
-  stream(writer: number): AsyncIterable<readonly StoredRecord[]>;
   writers(): StoreAnswer<readonly number[]>;
   checkpoints(writer: number): StoreAnswer<readonly StoredCheckpoint[]>;
   document(digest: string): StoreAnswer<string | undefined>;

@@ -11,7 +11,7 @@ import type {
 } from "../../core/contract.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isArray, isObject, member } from "../../core/json.ts";
-import { readRange, type ReadLabel } from "./label-reading.ts";
+import { readRange, type ReadAudience, type ReadLabel } from "./label-reading.ts";
 
 /** The contract as JSON text; maps become lists of pairs. Equal contracts give equal texts. */
 export function contractText(contract: ToolContract): string {
@@ -27,11 +27,12 @@ function range(value: Json | undefined, read: ReadLabel): OutputContract["label"
   return found;
 }
 
-function argument(value: Json | undefined, read: ReadLabel): ArgumentContract {
+function argument(value: Json | undefined, read: ReadLabel, readAudience: ReadAudience): ArgumentContract {
   const forbidden = read(member(value, "forbidden"));
-  if (!isObject(value) || forbidden === undefined) throw new Unreadable();
+  const audience = readAudience(member(value, "audience"));
+  if (!isObject(value) || forbidden === undefined || audience === undefined) throw new Unreadable();
   // The text was made by `contractText` and is checked against its digest; only the labels can have lost their meaning.
-  return { ...(value as unknown as ArgumentContract), forbidden };
+  return { ...(value as unknown as ArgumentContract), forbidden, audience };
 }
 
 function output(value: Json | undefined, read: ReadLabel): OutputContract {
@@ -54,20 +55,24 @@ function contractCase(value: Json, read: ReadLabel): ContractCase {
 }
 
 /** The contract of a document whose digest was checked; undefined if a label has no counterpart any more. */
-export function contractFrom(document: JsonObject, read: ReadLabel): ToolContract | undefined {
+export function contractFrom(
+  document: JsonObject,
+  read: ReadLabel,
+  readAudience: ReadAudience,
+): ToolContract | undefined {
   try {
     const pairs = document["arguments"];
     const cases = document["cases"];
     if (!isArray(pairs) || !isArray(cases)) return undefined;
     const entries = pairs.map((pair): readonly [string, ArgumentContract] => {
       if (!isArray(pair) || typeof pair[0] !== "string") throw new Unreadable();
-      return [pair[0], argument(pair[1], read)];
+      return [pair[0], argument(pair[1], read, readAudience)];
     });
     return {
       ...(document as unknown as ToolContract), // as above
       toolDigest: typeof document["toolDigest"] === "string" ? document["toolDigest"] : undefined,
       arguments: new Map(entries),
-      rest: argument(document["rest"], read),
+      rest: argument(document["rest"], read, readAudience),
       output: output(document["output"], read),
       cases: cases.map((one) => contractCase(one, read)),
     };

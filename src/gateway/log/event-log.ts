@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
-import { ok } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
 import type {
   Alongside,
   AppendBatch,
@@ -143,6 +143,11 @@ function openingDraft({ options }: Chained, at: number): Draft {
   return { run: "", kind: "opened", at, clear };
 }
 
+function unsealed(cause: unknown): StoreFailure {
+  const sentence = cause instanceof Error ? cause.message : "The event could not be sealed.";
+  return { kind: "unreachable", place: "key folder", sentence };
+}
+
 function sealing({ keys, wallMs }: EventLogOptions): Pick<EventLog, "seal" | "open"> {
   return {
     seal: (run, value) => keys.seal(run, JSON.stringify(value), "card", wallMs()),
@@ -179,7 +184,19 @@ export async function openEventLog(options: EventLogOptions, at: number): Promis
   return ok({
     store,
     ...sealing(options),
-    append: (entries, alongside = {}) => store.append(batchOf(state, entries, alongside)),
+    append: (entries, alongside = {}) => {
+      const before = { ...head };
+      let batch: AppendBatch;
+      try {
+        batch = batchOf(state, entries, alongside);
+      } catch (cause) {
+        // Sealing needs a key file on the day's first record; without it nothing may be written, and nothing was.
+        Object.assign(head, before);
+        state.documents.reset();
+        return Promise.resolve(err(unsealed(cause)));
+      }
+      return store.append(batch);
+    },
     replay: (run, lattice) => replayRun(store, keys, run, lattice),
     tail: (count, run) => tailOf(options, count, run),
     checkpoint: (now) => {

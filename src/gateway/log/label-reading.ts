@@ -65,6 +65,26 @@ export function labelReader(from: Lattice, to: Lattice): ReadLabel {
   };
 }
 
+/** Groups as bits, in the order of the present lattice; undefined if one of them is gone. */
+export type ReadAudience = (bits: Json | undefined) => number | undefined;
+
+/** Reads audiences that were written under `from` into `to`. */
+export function audienceReader(from: Lattice, to: Lattice): ReadAudience {
+  return (bits) => {
+    if (typeof bits !== "number" || !Number.isInteger(bits) || bits < 0 || bits >= 2 ** from.groups.length) {
+      return undefined;
+    }
+    let translated = 0;
+    for (const [index, group] of from.groups.entries()) {
+      if ((bits & (1 << index)) === 0) continue;
+      const now = to.groups.indexOf(group);
+      if (now < 0) return undefined;
+      translated |= 1 << now;
+    }
+    return translated;
+  };
+}
+
 /** A range from `[lo, hi]`. */
 export function readRange(value: Json | undefined, read: ReadLabel): LabelRange | undefined {
   if (!isArray(value) || value.length !== 2) return undefined;

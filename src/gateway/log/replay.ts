@@ -9,7 +9,7 @@ import type { LogKeys, Replayed, Store, StoredRecord } from "../store-port.ts";
 import { contractFrom } from "./contract-document.ts";
 import { joinEvent } from "./event-reading.ts";
 import { readJsonObject } from "./json-text.ts";
-import { labelReader, latticeFrom, type ReadLabel } from "./label-reading.ts";
+import { audienceReader, labelReader, latticeFrom } from "./label-reading.ts";
 import type { ReadContext } from "./option-codec.ts";
 import { readBody, readPayload, type ReadBody } from "./record.ts";
 
@@ -45,14 +45,16 @@ function contractsOf(body: ReadBody): readonly string[] {
 }
 
 /** Contracts are read once for each lattice that records were written under; usually that is one. */
-function contractReader(loader: Loader, read: ReadLabel): ReadContext {
+function contractReader(loader: Loader, from: Lattice): ReadContext {
+  const read = labelReader(from, loader.lattice);
+  const readAudience = audienceReader(from, loader.lattice);
   const contracts = new Map<string, ToolContract | undefined>();
   return {
     read,
     contract: (digest) => {
       if (!contracts.has(digest)) {
         const document = loader.documents.get(digest);
-        contracts.set(digest, document === undefined ? undefined : contractFrom(document, read));
+        contracts.set(digest, document === undefined ? undefined : contractFrom(document, read, readAudience));
       }
       return contracts.get(digest);
     },
@@ -67,7 +69,7 @@ async function contextOf(loader: Loader, body: ReadBody): Promise<ReadContext | 
   const document = await documentOf(loader, digest);
   const from = document === undefined ? undefined : latticeFrom(document);
   if (from === undefined) return undefined;
-  const context = contractReader(loader, labelReader(from, loader.lattice));
+  const context = contractReader(loader, from);
   loader.contexts.set(digest, context);
   return context;
 }

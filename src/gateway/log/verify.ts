@@ -9,6 +9,8 @@ import { readBody } from "./record.ts";
 /** Findings that are reported one by one; a wrecked log has more of them than anybody reads. */
 const findingsMax = 1_000;
 
+const pageRecords = 1_000;
+
 export type Verified = {
   readonly valid: boolean;
   readonly findings: readonly Finding[];
@@ -101,14 +103,18 @@ async function verifyWriter(
   const wanted = new Set((progress.anchors.get(writer) ?? []).map((head) => head.seq));
   const seen = new Map<number, string>();
   let state = chainStart(writer);
-  for await (const page of store.stream(writer)) {
-    for (const record of page) {
+  for (;;) {
+    const after = { writer, seq: state.seq };
+    const page = await store.records({ writer, after, order: "oldest", limit: pageRecords });
+    if (!page.ok) return page;
+    for (const record of page.value) {
       const next = checkNext(keys, state, record);
       for (const finding of next.findings) note(progress, finding);
       state = next.state;
       if (wanted.has(record.seq)) seen.set(record.seq, record.fingerprint);
       linkBack(record, progress);
     }
+    if (page.value.length < pageRecords) break;
   }
   checkAnchors(seen, state, progress);
   const head = state.records === 0 ? undefined : { writer, seq: state.seq, fingerprint: state.fingerprint };

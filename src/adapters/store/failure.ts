@@ -1,0 +1,35 @@
+/** What goes wrong with a database, in sentences that name the place and the remedy. */
+import type { StoreFailure } from "../../gateway/store-port.ts";
+
+/** Primary SQLite result codes (sqlite3.h). */
+const sqliteKinds: Readonly<Record<number, StoreFailure["kind"]>> = {
+  5: "busy",
+  6: "busy",
+  11: "damaged",
+  13: "full",
+  26: "damaged",
+};
+
+const sentences: Readonly<Record<StoreFailure["kind"], (place: string) => string>> = {
+  full: (place) => `The event log ${place} cannot grow: the disk is full. Free space, then run \`sluicegate doctor\`.`,
+  damaged: (place) =>
+    `The event log ${place} is damaged. Nothing was changed. Restore a backup, or move it away with \`sluicegate audit set-aside\`.`,
+  newer: (place) => `The event log ${place} was made by a newer version of Sluicegate. Run that version or newer.`,
+  foreign: (place) => `${place} is a database of another program. Choose another state folder.`,
+  busy: (place) =>
+    `Another Sluicegate process owns ${place}. Stop it (\`sluicegate status\` names it), then try again.`,
+  closed: (place) => `The event log ${place} is closed. Start the gateway again.`,
+  unreachable: (place) => `The event log ${place} cannot be read or written. Check its owner, its folder and the disk.`,
+};
+
+export function storeFailure(kind: StoreFailure["kind"], place: string): StoreFailure {
+  return { kind, place, sentence: sentences[kind](place) };
+}
+
+/** The failure behind an exception of node:sqlite or the file system. */
+export function failureFrom(cause: unknown, place: string): StoreFailure {
+  // Node puts SQLite's extended code into `errcode`; its low byte is the primary one.
+  const code = cause instanceof Error && "errcode" in cause ? Number(cause.errcode) & 0xff : -1;
+  const noSpace = cause instanceof Error && "code" in cause && cause.code === "ENOSPC";
+  return storeFailure(noSpace ? "full" : (sqliteKinds[code] ?? "unreachable"), place);
+}

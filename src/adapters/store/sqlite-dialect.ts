@@ -1,0 +1,161 @@
+/**
+ * All SQL of the SQLite store. Another database gets another file like this one; nothing else knows SQL.
+ *
+ * A record's primary key is writer * 2^32 + seq: one integer that is unique, in chain order, and needs no second index.
+ * 2^21 writers (starts of a gateway) of 2^32 records each stay exact in a double.
+ */
+export const applicationId = 0x51_c3_6a_7e;
+
+/** Version of the schema below; a database with a higher one is refused. */
+export const schemaVersion = 1;
+
+export const seqSpan = 2 ** 32;
+
+export function recordId(writer: number, seq: number): number {
+  return writer * seqSpan + seq;
+}
+
+export const schema = `
+CREATE TABLE writers (
+  writer INTEGER PRIMARY KEY,
+  boot TEXT NOT NULL,
+  durability TEXT NOT NULL,
+  opened_ms INTEGER NOT NULL,
+  -- 1: closed in order; 0: still open or crashed; 2: lost in a power cut that was dealt with
+  clean INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE records (
+  id INTEGER PRIMARY KEY,
+  run TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  body TEXT NOT NULL,
+  payload BLOB,
+  fingerprint TEXT NOT NULL
+) STRICT;
+CREATE INDEX records_of_run ON records (run, id) WHERE run <> '';
+CREATE TABLE checkpoints (
+  id INTEGER PRIMARY KEY,
+  body TEXT NOT NULL,
+  signature BLOB NOT NULL
+) STRICT;
+CREATE TABLE documents (digest TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE open_calls (
+  run TEXT NOT NULL,
+  call TEXT NOT NULL,
+  server TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  wall_ms INTEGER NOT NULL,
+  PRIMARY KEY (run, call)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE runs (
+  key TEXT PRIMARY KEY,
+  principal TEXT NOT NULL,
+  parent TEXT,
+  policy TEXT NOT NULL,
+  begun_ms INTEGER NOT NULL,
+  ended_ms INTEGER,
+  idle_ms INTEGER NOT NULL,
+  top INTEGER NOT NULL,
+  resume TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX runs_open ON runs (key) WHERE ended_ms IS NULL;
+CREATE TABLE shared (
+  owner TEXT PRIMARY KEY,
+  policy TEXT NOT NULL,
+  top INTEGER NOT NULL,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE approvals (
+  id TEXT PRIMARY KEY,
+  run TEXT NOT NULL,
+  principal TEXT NOT NULL,
+  server TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  arguments TEXT NOT NULL,
+  policy TEXT NOT NULL,
+  created_ms INTEGER NOT NULL,
+  expires_ms INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  card BLOB,
+  decided_by TEXT,
+  role TEXT,
+  decided_ms INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX approvals_of_call ON approvals (run, arguments, status);
+CREATE INDEX approvals_by_age ON approvals (expires_ms);
+CREATE TABLE sessions (
+  id TEXT PRIMARY KEY,
+  principal TEXT NOT NULL,
+  run TEXT NOT NULL,
+  server TEXT NOT NULL,
+  target TEXT NOT NULL,
+  initialize TEXT NOT NULL,
+  touched_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_by_age ON sessions (touched_ms);
+CREATE TABLE manifests (
+  key TEXT PRIMARY KEY,
+  server TEXT NOT NULL,
+  revision TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  capabilities TEXT NOT NULL,
+  manifest TEXT NOT NULL,
+  seen_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`;
+
+export const sql = {
+  insertRecord: "INSERT INTO records (id, run, kind, body, payload, fingerprint) VALUES (?, ?, ?, ?, ?, ?)",
+  insertCheckpoint: "INSERT INTO checkpoints (id, body, signature) VALUES (?, ?, ?)",
+  insertDocument: "INSERT INTO documents (digest, body) VALUES (?, ?) ON CONFLICT DO NOTHING",
+  insertOpenCall:
+    "INSERT OR REPLACE INTO open_calls (run, call, server, tool, digest, wall_ms) VALUES (?, ?, ?, ?, ?, ?)",
+  deleteOpenCall: "DELETE FROM open_calls WHERE run = ? AND call = ?",
+  openCalls: "SELECT * FROM open_calls ORDER BY wall_ms, run, call",
+  recordsOldest: "SELECT * FROM records WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
+  recordsNewest: "SELECT * FROM records WHERE id > ? AND id < ? ORDER BY id DESC LIMIT ?",
+  runRecordsOldest: "SELECT * FROM records WHERE run = ? AND run <> '' AND id > ? AND id < ? ORDER BY id LIMIT ?",
+  runRecordsNewest: "SELECT * FROM records WHERE run = ? AND run <> '' AND id > ? AND id < ? ORDER BY id DESC LIMIT ?",
+  /** Writers that have records: one index seek for each writer that ever started. */
+  writersWithRecords:
+    "SELECT writer FROM writers WHERE EXISTS (SELECT 1 FROM records WHERE id > writers.writer * 4294967296 AND id < (writers.writer + 1) * 4294967296) ORDER BY writer",
+  checkpoints: "SELECT * FROM checkpoints WHERE id > ? AND id < ? ORDER BY id",
+  document: "SELECT body FROM documents WHERE digest = ?",
+  head: "SELECT id, fingerprint FROM records WHERE id > ? AND id < ? ORDER BY id DESC LIMIT 1",
+
+  putRun:
+    "INSERT OR REPLACE INTO runs (key, principal, parent, policy, begun_ms, ended_ms, idle_ms, top, resume) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+  run: "SELECT * FROM runs WHERE key = ?",
+  openRuns: "SELECT * FROM runs WHERE ended_ms IS NULL ORDER BY key",
+  topRuns: "UPDATE runs SET top = 1 WHERE ended_ms IS NULL",
+  putShared: "INSERT OR REPLACE INTO shared (owner, policy, top, value) VALUES (?, ?, ?, ?)",
+  shared: "SELECT * FROM shared WHERE owner = ?",
+  topShared: "UPDATE shared SET top = 1",
+
+  insertApproval:
+    "INSERT INTO approvals (id, run, principal, server, tool, arguments, policy, created_ms, expires_ms, status, card, decided_by, role, decided_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+  approval: "SELECT * FROM approvals WHERE id = ?",
+  approvals: "SELECT * FROM approvals WHERE expires_ms > ? ORDER BY created_ms DESC, id LIMIT ?",
+  decideApproval:
+    "UPDATE approvals SET status = ?, decided_by = ?, role = ?, decided_ms = ? WHERE id = ? AND status = 'pending' AND expires_ms > ? RETURNING *",
+  // One statement finds and uses up: of all who race for it, exactly one gets the row.
+  takeApproval:
+    "UPDATE approvals SET status = 'used' WHERE id = (SELECT id FROM approvals WHERE run = ? AND principal = ? AND server = ? AND tool = ? AND arguments = ? AND policy = ? AND status = 'approved' AND expires_ms > ? ORDER BY expires_ms, id LIMIT 1) AND status = 'approved' RETURNING *",
+
+  putSession:
+    "INSERT OR REPLACE INTO sessions (id, principal, run, server, target, initialize, touched_ms) VALUES (?, ?, ?, ?, ?, ?, ?)",
+  session: "SELECT * FROM sessions WHERE id = ?",
+  dropSession: "DELETE FROM sessions WHERE id = ?",
+  dropSessions: "DELETE FROM sessions WHERE touched_ms < ?",
+  putManifest:
+    "INSERT OR REPLACE INTO manifests (key, server, revision, digest, capabilities, manifest, seen_ms) VALUES (?, ?, ?, ?, ?, ?, ?)",
+  manifest: "SELECT * FROM manifests WHERE key = ?",
+
+  insertWriter: "INSERT INTO writers (boot, durability, opened_ms) VALUES (?, ?, ?) RETURNING writer",
+  /** Another boot, no clean mark, and commits that did not wait for the disk: their last ones may be lost. */
+  cutWriters: "SELECT count(*) AS cut FROM writers WHERE clean = 0 AND boot <> ? AND durability <> 'full'",
+  settleWriters: "UPDATE writers SET clean = 2 WHERE clean = 0 AND boot <> ?",
+  cleanWriter: "UPDATE writers SET clean = 1 WHERE writer = ?",
+  lastHead: "SELECT id, fingerprint FROM records ORDER BY id DESC LIMIT 1",
+} as const;

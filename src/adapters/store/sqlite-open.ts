@@ -1,0 +1,176 @@
+/**
+ * Opening the database file. Order: private folder, sole ownership, a look that changes nothing, then the real thing. A
+ * file that is damaged, foreign or newer is left exactly as it lies: SQLite would otherwise begin to repair it from
+ * its write-ahead log, and the evidence would be gone.
+ */
+import { closeSync, existsSync, openSync, readSync, renameSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { err, ok, type Result } from "../../core/result.ts";
+import type { StoreFailure } from "../../gateway/store-port.ts";
+import { privateFolder } from "../key-files.ts";
+import { failureFrom, storeFailure } from "./failure.ts";
+import { applicationId, schema, schemaVersion } from "./sqlite-dialect.ts";
+
+export type SqliteFile = {
+  readonly path: string;
+  /** `full` waits for the disk at every commit; `normal` survives our crash, not a power cut. */
+  readonly durability: "normal" | "full";
+  /** How long another process may hold the file before we give up. */
+  readonly busyWaitMsMax: number;
+  /** Pages the file may have; a limit for tests of a full disk. */
+  readonly pagesMax?: number;
+};
+
+/** Files above this size are looked through only after an unclean end: it takes seconds per gigabyte. */
+const checkBytesMax = 64 * 1024 * 1024;
+
+/** Pages of the write-ahead log between two copies into the database: 16 MiB. */
+const walPages = 4_096;
+
+const header = "SQLite format 3\0";
+
+function startsLikeSqlite(path: string): boolean {
+  const file = openSync(path, "r");
+  try {
+    const start = Buffer.alloc(header.length);
+    readSync(file, start, 0, header.length, 0);
+    return start.toString("latin1") === header;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function numberOf(database: DatabaseSync, query: string): number {
+  const row = database.prepare(query).get() ?? {};
+  return Number(Object.values(row)[0] ?? 0);
+}
+
+function isSound(database: DatabaseSync): boolean {
+  const rows = database.prepare("PRAGMA quick_check(1)").all();
+  return rows.length === 1 && Object.values(rows[0] ?? {})[0] === "ok";
+}
+
+function judge(database: DatabaseSync, path: string): StoreFailure | "fresh" | undefined {
+  const tables = numberOf(database, "SELECT count(*) FROM sqlite_schema");
+  const owner = numberOf(database, "PRAGMA application_id");
+  if (owner === 0 && tables === 0) return "fresh";
+  if (owner !== applicationId) return storeFailure("foreign", path);
+  if (numberOf(database, "PRAGMA user_version") > schemaVersion) return storeFailure("newer", path);
+  const small = statSync(path).size <= checkBytesMax;
+  const unclean = numberOf(database, "SELECT count(*) FROM writers WHERE clean = 0") > 0;
+  return (small || unclean) && !isSound(database) ? storeFailure("damaged", path) : undefined;
+}
+
+/** Looks at the file without changing it. `fresh`: there is nothing yet. */
+function inspect(path: string): Result<"fresh" | "ours", StoreFailure> {
+  if (!existsSync(path)) return ok("fresh");
+  let database: DatabaseSync | undefined;
+  try {
+    if (statSync(path).size === 0) {
+      // An empty file beside a write-ahead log was a database once.
+      const log = `${path}-wal`;
+      return existsSync(log) && statSync(log).size > 0 ? err(storeFailure("damaged", path)) : ok("fresh");
+    }
+    if (!startsLikeSqlite(path)) return err(storeFailure("damaged", path));
+    database = new DatabaseSync(path, { readOnly: true });
+    const found = judge(database, path);
+    if (found === undefined) return ok("ours");
+    return found === "fresh" ? ok("fresh") : err(found);
+  } catch (cause) {
+    return err(failureFrom(cause, path));
+  } finally {
+    database?.close();
+  }
+}
+
+function create(database: DatabaseSync): void {
+  database.exec(
+    `BEGIN IMMEDIATE; ${schema} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT`,
+  );
+}
+
+function configure(database: DatabaseSync, file: SqliteFile): void {
+  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${file.durability === "full" ? "FULL" : "NORMAL"};
+    PRAGMA wal_autocheckpoint = ${walPages}; PRAGMA journal_size_limit = 67108864; PRAGMA trusted_schema = OFF;
+    PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY`);
+  if (file.pagesMax !== undefined) database.exec(`PRAGMA max_page_count = ${file.pagesMax}`);
+}
+
+/**
+ * Ownership is a transaction on a small file of its own, held for as long as the process lives: the kernel lets go of
+ * it however the process dies, so no stale lock can be left, and readers of the log are not in its way.
+ */
+function own(file: SqliteFile): Result<DatabaseSync, StoreFailure> {
+  const path = `${file.path}.owner`;
+  let lock: DatabaseSync | undefined;
+  try {
+    closeSync(openSync(path, "a", 0o600));
+    lock = new DatabaseSync(path, { timeout: file.busyWaitMsMax });
+    lock.exec("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
+    return ok(lock);
+  } catch (cause) {
+    lock?.close();
+    return err(failureFrom(cause, file.path));
+  }
+}
+
+export type OpenedFile = { readonly database: DatabaseSync; readonly release: () => void };
+
+/** Opens the file for writing, alone; makes it with its schema if there is none. */
+export function openFile(file: SqliteFile): Result<OpenedFile, StoreFailure> {
+  const folder = privateFolder(dirname(file.path));
+  if (!folder.ok) return err({ ...storeFailure("unreachable", file.path), sentence: folder.error });
+  const lock = own(file);
+  if (!lock.ok) return lock;
+  const found = inspect(file.path);
+  if (!found.ok) {
+    lock.value.close();
+    return found;
+  }
+  let database: DatabaseSync | undefined;
+  try {
+    // Made by us first, because SQLite would give it the mode of the umask; its companion files copy the mode.
+    closeSync(openSync(file.path, "a", 0o600));
+    database = new DatabaseSync(file.path, { timeout: file.busyWaitMsMax });
+    configure(database, file);
+    if (found.value === "fresh") create(database);
+    return ok({ database, release: () => lock.value.close() });
+  } catch (cause) {
+    database?.close();
+    lock.value.close();
+    return err(failureFrom(cause, file.path));
+  }
+}
+
+/** Opens an existing file for reading beside its owner. */
+export function openForReading(file: SqliteFile): Result<OpenedFile, StoreFailure> {
+  const found = inspect(file.path);
+  if (!found.ok) return found;
+  if (found.value === "fresh") return err(storeFailure("unreachable", file.path));
+  try {
+    const database = new DatabaseSync(file.path, { readOnly: true, timeout: file.busyWaitMsMax });
+    return ok({ database, release: () => undefined });
+  } catch (cause) {
+    return err(failureFrom(cause, file.path));
+  }
+}
+
+/** Names tried for a file that is kept aside. */
+const asideNamesMax = 1_000;
+
+/** Moves a damaged database and its companions to a free name beside it, and gives that name. Nothing is deleted. */
+export function setAside(path: string): Result<string, StoreFailure> {
+  for (let index = 1; index <= asideNamesMax; index += 1) {
+    const target = `${path}.damaged-${index}`;
+    if (existsSync(target)) continue;
+    try {
+      renameSync(path, target);
+      for (const part of ["-wal", "-shm"]) if (existsSync(path + part)) renameSync(path + part, target + part);
+      return ok(target);
+    } catch (cause) {
+      return err(failureFrom(cause, path));
+    }
+  }
+  return err(storeFailure("unreachable", path));
+}
