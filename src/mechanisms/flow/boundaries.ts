@@ -39,7 +39,7 @@ function endsToken(text: string, end: number): boolean {
   if (end === text.length) return true;
   const after = text.charAt(end);
   if (isHardSeparator(after) || (after === "]" && text.charAt(end + 1) === "(")) return true;
-  if (scriptChanges(text, end)) return true;
+  if (scriptChanges(text, end) || endsSentence(text, end)) return true;
   const stop = itemEnd(text, end);
   if (stop === undefined) return false;
   if (everyCharacter(text.slice(end, stop), isDroppedAfter)) return true;
@@ -57,6 +57,11 @@ function scriptChanges(text: string, at: number): boolean {
   const after = text.charAt(at);
   const sides = [before, after];
   return sides.some(isIdeograph) && sides.every((side) => /[\p{L}\p{N}]/u.test(side));
+}
+
+/** `... our-company.com.They sent ...`: a full stop without a blank, told by the capital after it. */
+function endsSentence(text: string, end: number): boolean {
+  return /^\p{Ll}\.\p{Lu}\p{Ll}/u.test(text.slice(end - 1, end + 3));
 }
 
 function itemStart(text: string, at: number): number | undefined {

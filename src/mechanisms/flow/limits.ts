@@ -60,5 +60,5 @@ export const jsonTextUnitsMax = 1_048_576;
 /** One argument above this is labelled with everything that the run holds. */
 export const argumentUnitsMax = 1_048_576;
 
-/** Untrusted text kept for explanations only; nothing is decided by it. */
-export const explainedUnitsMax = 262_144;
+/** Untrusted text, the latest, kept for explanations only; nothing is decided by it. */
+export const explainedUnitsMax = 65_536;

@@ -160,11 +160,12 @@ function addLeaf(
   if (range.hi !== lattice.bottom) addSecret(index.secret, { ...leaf, range }, origin, exempt);
 }
 
+/** Keeps the latest untrusted text: an explanation mostly speaks of what was just read. */
 function explain({ untrusted }: ProvenanceIndex, leaf: LabelledLeaf, origin: Origin): void {
   const text = typeof leaf.value === "string" ? leaf.value : JSON.stringify(leaf.value);
-  if (untrusted.units + text.length > explainedUnitsMax) return;
   untrusted.units += text.length;
   untrusted.texts.push({ text, origin });
+  while (untrusted.units > explainedUnitsMax) untrusted.units -= untrusted.texts.shift()?.text.length ?? 0;
 }
 
 function unitsOf(leaves: readonly Pick<Leaf, "value">[]): number {

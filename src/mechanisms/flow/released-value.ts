@@ -37,7 +37,8 @@ export function releasedLeaves(
     structured: inner.map((leaf) => ({
       value: leaf.value,
       pointer: found.at + pointerOf(leaf.path),
-      range: rangeAt(leaf.path, patterns) ?? label,
+      // A field speaks of a member's value; its name is part of the object around it.
+      range: rangeAt(leaf.name === true ? leaf.path.slice(0, -1) : leaf.path, patterns) ?? label,
     })),
     other: rest
       .filter((leaf) => !isShape(leaf.path))

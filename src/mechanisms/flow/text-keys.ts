@@ -88,9 +88,10 @@ export function visitRuns({ text, starts }: Skeleton, visit: Visit): void {
 
 export function visitItems(text: string, visit: Visit): void {
   for (const item of itemsOf(text)) {
+    if (!isDistinctive(item)) continue;
     const number = numberOf(item);
     if (number !== undefined && saysEnough(number)) visit(hashed(seeds.number, number, 0, number.length));
-    if (item.length < itemUnitsMin || !isDistinctive(item)) continue;
+    if (item.length < itemUnitsMin) continue;
     const folded = skeletonOf(item).text;
     if (folded.length >= itemUnitsMin) visit(hashed(seeds.item, folded, 0, folded.length));
   }

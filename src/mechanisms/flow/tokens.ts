@@ -107,21 +107,29 @@ export function isDroppedAfter(character: string): boolean {
 }
 
 const itemPattern = /[^\s"<>|`“”„«»‹›]+/gu;
+const plainItem = /^[A-Za-z0-9]+$/;
+const outer = /^['’‘([{#@$€£¥,;:]|[.,;:!?…)\]}'’%€$£¥]$/u;
+const inner = /['’‘()[\]{},;]+/u;
 
 /** Items of a text without outer punctuation; an item without a slash is also cut at soft separators. */
 export function itemsOf(text: string): readonly string[] {
   const items: string[] = [];
-  for (const match of text.matchAll(itemPattern)) {
-    const whole = match[0];
-    const parts = /[/\\]/.test(whole) ? whole.split("](") : whole.split(/['’‘()[\]{},;]+/u);
-    // `1,000.50` and `f(x)` are items as they stand, too.
-    if (parts.length > 1) parts.push(whole);
-    for (const part of parts) {
-      const item = stripped(part);
-      if (item !== "") items.push(item);
-    }
+  for (const whole of text.match(itemPattern) ?? []) {
+    // Most items are words, and texts are long: the common case takes one test.
+    if (plainItem.test(whole)) items.push(whole);
+    else addParts(items, whole);
   }
   return items;
+}
+
+function addParts(items: string[], whole: string): void {
+  const parts = /[/\\]/.test(whole) ? whole.split("](") : inner.test(whole) ? whole.split(inner) : [whole];
+  // `1,000.50` and `f(x)` are items as they stand, too.
+  if (parts.length > 1) parts.push(whole);
+  for (const part of parts) {
+    const item = outer.test(part) ? stripped(part) : part;
+    if (item !== "") items.push(item);
+  }
 }
 
 function stripped(part: string): string {
