@@ -49,17 +49,17 @@ export function isEffect(text: string): boolean {
   );
 }
 
-/**
- * True iff the pattern, a path or a prefix, covers the effect. An effect that is itself only a prefix ("write") could
- * be any of its longer forms, so as a `may` effect it is covered by every pattern that it is a prefix of.
- */
+/** True iff the pattern, a path or a prefix, covers the effect. */
 export function covers(pattern: Effect, effect: Effect): boolean {
   return effect === pattern || effect.startsWith(`${pattern}.`);
 }
 
-/** Some effect of the list is, or could be refined to, one that the pattern covers. */
+/**
+ * Some effect of the list is, or could be, one that the pattern covers. An effect that names no reach (`write`) could
+ * be any of its longer forms; one with base and reach (`write.local`) is complete, and means no special action.
+ */
 export function mayCover(pattern: Effect, effects: readonly Effect[]): boolean {
-  return effects.some((effect) => covers(pattern, effect) || covers(effect, pattern));
+  return effects.some((effect) => covers(pattern, effect) || (!effect.includes(".") && covers(effect, pattern)));
 }
 
 /** Some effect of the list is surely covered by the pattern. */

@@ -75,6 +75,8 @@ describe("effects", () => {
     expect(mustCover("write.external.send", ["write"])).toBe(false);
     expect(mustCover("write", ["write.external.send"])).toBe(true);
     expect(mayCover("read", ["write"])).toBe(false);
+    // Regression: a plain local write was taken for a possible deletion, and asked about.
+    expect(mayCover("write.local.delete", ["write.local"])).toBe(false);
   });
 
   it("what must happen may happen", () => {

@@ -1,0 +1,137 @@
+/** Puts a compiled policy together with the mechanisms it needs: the policy as the gateway uses it. */
+import type { JsonObject } from "../core/json.ts";
+import type { ToolContract } from "../core/contract.ts";
+import { exactly, joinRanges } from "../core/label.ts";
+import { seal } from "../core/mechanism.ts";
+import type { Engine } from "../core/mechanism.ts";
+import type { Result } from "../core/result.ts";
+import { err, ok } from "../core/result.ts";
+import type { LoadedPolicy } from "../gateway/policy-port.ts";
+import { makeFlow } from "../mechanisms/flow/flow.ts";
+import { makeSequence, openDebts } from "../mechanisms/sequence/sequence.ts";
+import { makeTiers } from "../mechanisms/tiers/tiers.ts";
+import type { CompiledPolicy } from "../policy/compile.ts";
+import { contractOfTool } from "../policy/contracts.ts";
+import { contractOfHostTool, contractOfMethod } from "../policy/contracts/methods.ts";
+import { serverFacts } from "../policy/contracts/table.ts";
+import type { Diagnostic } from "../policy/diagnostic.ts";
+import type { PolicyDocument } from "../policy/document.ts";
+import { hazardReasons } from "../policy/hazard-reasons.ts";
+import { loadPolicy } from "../policy/load.ts";
+import { makeModel } from "../policy/model.ts";
+import { slotsOf } from "../policy/monitors.ts";
+import {
+  describeStores,
+  exportShared,
+  importShared,
+  sharedChanged,
+  topState,
+  withShared,
+} from "../policy/shared-state.ts";
+import type { Q } from "../policy/state.ts";
+import { contextOf, storeRange } from "../policy/state.ts";
+import type { Frame } from "../policy/transition.ts";
+import { digest } from "../wire/canonical.ts";
+import { loadFrom, sha256, shippedLoader } from "./policy-source.ts";
+import { resolve } from "node:path";
+
+const valueDigest = (value: Parameters<typeof digest>[0]): string => digest(value, sha256);
+
+/** The engine of a policy: permission, flow and sequence over one transition system. */
+export function engineOf(frame: Frame): Engine<Q> {
+  const model = makeModel(frame, valueDigest);
+  const flow = makeFlow<Q>({
+    ir: frame.ir,
+    contextOf: (q) => contextOf(frame.ir, q),
+    grantsOf: (q) => q.grants,
+    storeLabels: (q, names) =>
+      names.reduce(
+        (all, name) => joinRanges(all, storeRange(frame.ir, q, name) ?? all),
+        exactly(frame.ir.lattice.bottom),
+      ),
+    hazards: (q, option, at) => hazardReasons("flow", { frame, q, option, at }),
+    digest: valueDigest,
+  });
+  return { model, mechanisms: [seal(makeTiers(frame, model)), seal(flow), seal(makeSequence(frame))] };
+}
+
+/** A compiled policy behind the port of the gateway. */
+export function loadedPolicy(compiled: CompiledPolicy, source: string): LoadedPolicy<Q> {
+  const { ir, table, settings } = compiled;
+  const frame: Frame = { ir, slots: slotsOf(ir) };
+  const engine = engineOf(frame);
+  const methods = new Map<string, ToolContract>();
+  return {
+    digest: compiled.digest,
+    source,
+    engine,
+    lattice: ir.lattice,
+    settings,
+    contractOfTool: (server, listed) => contractOfTool(table, server, listed, valueDigest),
+    contractOfMethod: (server, method) => {
+      const key = `${server} ${method}`;
+      const known = methods.get(key);
+      if (known !== undefined) return known;
+      const made = contractOfMethod(table, server, method);
+      // A server may invent methods without end; what it makes up is not worth remembering.
+      if (methods.size < 1_024) methods.set(key, made);
+      return made;
+    },
+    contractOfHostTool: (client, tool) => contractOfHostTool(table, client, tool),
+    server: (name) => {
+      const facts = serverFacts(table, name);
+      return { trusted: facts.trust === "trusted", mode: facts.mode };
+    },
+    // Lists depend on the policy and the manifest alone until the game makes them depend on the state.
+    stateDigest: () => "",
+    contextLabel: (q) => contextOf(ir, q).hi,
+    describeStores: (q) => describeStores(frame, q),
+    describeOwed: (q) => openDebts(frame, q, 0).map((slot) => slot.id),
+    sharedChanged,
+    withShared,
+    topState: () => topState(frame),
+    exportShared: (q) => exportShared(frame, q),
+    importShared: (value) => importShared(frame, value),
+  };
+}
+
+/** One diagnostic as a line: place, sentence, remedy. */
+export function diagnosticLine(found: Diagnostic): string {
+  const place = found.line === 0 ? found.file : `${found.file}:${found.line}:${found.column}`;
+  return `${place}: ${found.message}: ${found.remedy} [${found.code}]`;
+}
+
+export type Extra = {
+  /** A `labels:` section laid over the policy. */
+  readonly labels?: JsonObject | undefined;
+  readonly servers?: ReadonlyMap<string, readonly JsonObject[]>;
+  readonly flow?: "strict" | "provenance";
+};
+
+/** A policy file, or the default, with labels and a flow mode laid over it; the error is a sentence with place. */
+export function loadPolicyFor(file: string | undefined, extra: Extra = {}): Result<LoadedPolicy<Q>, string> {
+  const name = file === undefined ? "default" : resolve(file);
+  const over = extra.labels !== undefined || extra.flow !== undefined;
+  if (!over) {
+    const loaded = loadFrom(file);
+    return loaded.ok ? usable(loaded.value, name) : loaded;
+  }
+  const document = {
+    version: 1,
+    extends: [name],
+    ...(extra.labels === undefined ? {} : { labels: extra.labels }),
+    ...(extra.flow === undefined ? {} : { flow: { mode: extra.flow } }),
+  };
+  // What came from outside is checked by the loader itself; the type only says what it is meant to be.
+  const input = { file: `${name} (with a trace)`, document: document as unknown as PolicyDocument };
+  return usable(loadPolicy(input, { loader: shippedLoader, hash: sha256 }), name);
+}
+
+function usable(
+  loaded: { readonly policy: CompiledPolicy | undefined; readonly diagnostics: readonly Diagnostic[] },
+  source: string,
+): Result<LoadedPolicy<Q>, string> {
+  if (loaded.policy !== undefined) return ok(loadedPolicy(loaded.policy, source));
+  const first = loaded.diagnostics[0];
+  return err(first === undefined ? `${source} is no policy` : diagnosticLine(first));
+}

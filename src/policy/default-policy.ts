@@ -1,0 +1,62 @@
+/**
+ * What a developer gets without a file. Permission itself (reads pass, writes outside ask) is the total default of the
+ * semantics; this adds what must never happen, in words a person who is stopped can understand.
+ */
+import type { PolicyDocument } from "./document.ts";
+
+/** Label packs that are shipped; each is used for a server that chooses it or lists exactly its pinned tools. */
+export const shippedPacks: readonly string[] = [
+  "calendar",
+  "everything",
+  "fetch",
+  "filesystem",
+  "git",
+  "github",
+  "mail",
+  "memory",
+  "slack",
+];
+
+/** Whatever leaves this machine for readers that nobody vouches for. */
+const outside: readonly string[] = ["write.external", "read.external", "execute.external"];
+
+export const defaultPolicy: PolicyDocument = {
+  version: 1,
+  extends: shippedPacks,
+  lattice: {
+    confidentiality: ["public", "sensitive", "private"],
+    categories: ["credentials", "medical", "finance"],
+    trust: ["trusted", "untrusted"],
+    groups: ["me", "anyone"],
+    clearance: { anyone: "public" },
+  },
+  hazards: {
+    "private-leaves": {
+      loss: "private data becomes known to others",
+      consent: "may",
+      why: "private data must not leave without your word",
+      never: {
+        flow: { from: { confidentiality: "private", audience: ["anyone"] }, to: { effect: outside } },
+      },
+    },
+    "credentials-leave": {
+      loss: "somebody else can act in your name",
+      consent: "never",
+      why: "passwords and keys never leave this machine",
+      never: {
+        flow: { from: { categories: ["credentials"], audience: ["anyone"] }, to: { effect: outside } },
+      },
+    },
+  },
+  rules: [
+    {
+      id: "keep-private",
+      tier: "block",
+      when: { effect: outside, data: { confidentiality: "private", audience: ["anyone"] } },
+      why: "private data stays with you",
+      serves: ["private-leaves", "credentials-leave"],
+    },
+  ],
+  flow: { mode: "provenance" },
+  approvals: { form: "reversible", by: "anyone", hold: "45s", expires: "10m" },
+};
