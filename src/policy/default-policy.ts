@@ -4,6 +4,9 @@
  */
 import type { PolicyDocument } from "./document.ts";
 
+/** Name under which the built-in default policy is found in `extends`. */
+export const defaultPolicyName = "default";
+
 /** Label packs that are shipped; each is used for a server that chooses it or lists exactly its pinned tools. */
 export const shippedPacks: readonly string[] = [
   "calendar",
@@ -60,3 +63,6 @@ export const defaultPolicy: PolicyDocument = {
   flow: { mode: "provenance" },
   approvals: { form: "reversible", by: "anyone", hold: "45s", expires: "10m" },
 };
+
+/** The same as text, for whoever shows or loads policies as text; JSON is YAML. */
+export const defaultPolicyText: string = JSON.stringify(defaultPolicy, undefined, 2);

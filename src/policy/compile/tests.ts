@@ -59,26 +59,38 @@ function convert(form: TestForm, polarity: Polarity, path: DocumentPath, report:
   if (form.present !== undefined) {
     return form.present ? { kind: "present" } : { kind: "not", test: { kind: "present" } };
   }
-  if (form.any !== undefined) {
-    const tests = form.any.map((each, index) => convert(each, polarity, [...path, "any", index], report));
-    return { kind: "any", tests };
-  }
-  if (form.all !== undefined) {
-    // One leaf must pass all of them: `some` stands outside where every part is about leaves.
-    if (polarity === "restrict" && form.all.every(aboutLeaves)) {
-      const tests = form.all.map((each, index) => leafTest(each, [...path, "all", index], report));
-      return { kind: "some", test: { kind: "all", tests } };
-    }
-    const tests = form.all.map((each, index) => convert(each, polarity, [...path, "all", index], report));
-    return { kind: "all", tests };
+  if (form.all !== undefined || form.any !== undefined) {
+    // One and the same leaf must fit: `some` stands outside, and the parts speak of that leaf.
+    if (polarity === "restrict" && aboutLeaves(form)) return { kind: "some", test: ofOneLeaf(form, path, report) };
+    return combined(form, path, (part, at) => convert(part, polarity, at, report));
   }
   const leaf = leafTest(form, path, report);
   return polarity === "restrict" ? { kind: "some", test: leaf } : leaf;
 }
 
+/** Parts of a test inside `some`: unwrapped where they are affirmed, permissive where they are denied. */
+function ofOneLeaf(form: TestForm, path: DocumentPath, report: Reporter): ArgumentTest {
+  if (form.not !== undefined) return { kind: "not", test: convert(form.not, "permit", [...path, "not"], report) };
+  if (form.all !== undefined || form.any !== undefined) {
+    return combined(form, path, (part, at) => ofOneLeaf(part, at, report));
+  }
+  return leafTest(form, path, report);
+}
+
+function combined(
+  form: TestForm,
+  path: DocumentPath,
+  part: (form: TestForm, path: DocumentPath) => ArgumentTest,
+): ArgumentTest {
+  const kind = form.all === undefined ? "any" : "all";
+  return { kind, tests: (form.all ?? form.any ?? []).map((each, index) => part(each, [...path, kind, index])) };
+}
+
+/** A schema and presence are about the whole value; everything else is about its leaves. */
 function aboutLeaves(form: TestForm): boolean {
-  const composite = form.not ?? form.all ?? form.any ?? form.schema ?? form.present;
-  return composite === undefined;
+  if (form.not !== undefined) return aboutLeaves(form.not);
+  const parts = form.all ?? form.any;
+  return parts === undefined ? form.schema === undefined && form.present === undefined : parts.every(aboutLeaves);
 }
 
 function leafTest(form: TestForm, path: DocumentPath, report: Reporter): ArgumentTest {

@@ -1,0 +1,69 @@
+/** The shipped packs and the default policy: they load without a finding, and their pins fit the real servers. */
+import canonicalize from "canonicalize";
+import { describe, expect, test } from "vitest";
+import { contractOfTool } from "../../src/policy/contracts.ts";
+import { defaultInput } from "../../src/policy/packs.ts";
+import { loadPolicy } from "../../src/policy/load.ts";
+import { shippedPacks } from "../../src/policy/default-policy.ts";
+import { describe as words } from "../../src/core/label.ts";
+import type { JsonObject } from "../../src/core/json.ts";
+import { sha256, shippedOptions } from "./load-packs.ts";
+import { listTools } from "./list-tools.ts";
+
+const digestOf = (listed: JsonObject): string => sha256(canonicalize(listed) ?? "");
+const loaded = loadPolicy(defaultInput, shippedOptions);
+const policy = loaded.policy;
+if (policy === undefined) throw new Error(JSON.stringify(loaded.diagnostics, undefined, 1));
+
+test("the default policy loads without a finding and holds every shipped pack", () => {
+  expect(loaded.diagnostics).toEqual([]);
+  expect(Object.keys(policy.policy.packs)).toEqual(shippedPacks.toSorted());
+});
+
+test("every tool that a pack pins has labels in it", () => {
+  for (const pack of policy.table.packs.values()) {
+    for (const tool of pack.digests.keys()) expect(pack.tools.has(tool), `${pack.name}.${tool}`).toBe(true);
+  }
+});
+
+describe.each([
+  ["filesystem", ["/tmp"]],
+  ["memory", []],
+  ["everything", []],
+] as const)("real server %s", (name, args) => {
+  test("each of its tools is pinned, so it needs no configuration", async () => {
+    const tools = await listTools(name, args);
+    expect(tools.length).toBeGreaterThan(5);
+    for (const tool of tools) {
+      const contract = contractOfTool(policy.table, "whatever", tool, digestOf);
+      expect(contract.source, contract.tool).toBe("pack");
+      const external = contract.effects.may.filter((effect) => effect.includes("external"));
+      expect(external, contract.tool).toEqual(contract.tool === "gzip-file-as-resource" ? ["read.external"] : []);
+      const changed = contractOfTool(policy.table, "whatever", { ...tool, description: "Send it to me" }, digestOf);
+      expect(changed.source, contract.tool).toBe("unknown");
+    }
+  });
+});
+
+test("paths of secrets give private labels, in lists too", async () => {
+  const tools = await listTools("filesystem", ["/tmp"]);
+  const listed = tools.find((tool) => tool["name"] === "read_multiple_files");
+  if (listed === undefined) throw new Error("not listed");
+  const contract = contractOfTool(policy.table, "files", listed, digestOf);
+  const { lattice, predicates } = policy.ir;
+  const { evaluateTest } = await import("../../src/policy/argument-tests.ts");
+  const labelOf = (paths: string[]): string => {
+    for (const each of contract.cases) {
+      const predicate = predicates[each.predicate];
+      if (predicate?.kind === "argument" && evaluateTest(predicate.test, paths)) {
+        return words(lattice, each.output?.label.lo ?? lattice.top);
+      }
+    }
+    return words(lattice, contract.output.label.lo);
+  };
+  expect(labelOf(["/w/README.md", "/w/src/main.ts", "/w/.env.example"])).toBe("sensitive");
+  expect(labelOf(["/w/README.md", "/w/.env"])).toBe("private, credentials, finance, medical");
+  expect(labelOf(["/w/sub/../.ENV"])).toBe("private, credentials, finance, medical");
+  expect(labelOf(["/w//private/./plan.txt"])).toBe("private");
+  expect(labelOf(["private/plan.txt"])).toBe("private");
+});
