@@ -7,7 +7,7 @@ import type { Manifests } from "../policy/canonical.ts";
 import type { Loaded } from "../policy/load.ts";
 import { loadPolicy } from "../policy/load.ts";
 import { policyTextUnitsMax } from "../policy/limits.ts";
-import { defaultPolicyName, defaultPolicyText } from "../policy/default-policy.ts";
+import { defaultPolicy } from "../policy/default-policy.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 
@@ -28,11 +28,16 @@ export function policyFile(file: string): Result<PolicyInput, string> {
   }
 }
 
+/** What `extends: [default]` names, and what holds where no policy is given. */
+export const defaultPolicyName = "default";
+
+const shippedDefault: PolicyInput = { file: defaultPolicyName, document: defaultPolicy };
+
 const packName = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 /** Finds `default`, then a shipped pack, then a file beside the document that names it. */
 export const shippedLoader: PolicyLoader = (name, from) => {
-  if (name === defaultPolicyName) return { file: defaultPolicyName, text: defaultPolicyText };
+  if (name === defaultPolicyName) return shippedDefault;
   const candidates = [
     ...(packName.test(name) ? [join(packageFolder, "packs", `${name}.yaml`)] : []),
     isAbsolute(name) ? name : resolve(dirname(from), name),
@@ -46,8 +51,7 @@ export const shippedLoader: PolicyLoader = (name, from) => {
 
 /** Loads a policy with everything it extends. Without a file: the default. */
 export function loadFrom(file: string | undefined, manifests?: Manifests): Result<Loaded, string> {
-  const input =
-    file === undefined ? ok(shippedLoader(defaultPolicyName, "") as PolicyInput) : policyFile(resolve(file)); // the default is always found
+  const input: Result<PolicyInput, string> = file === undefined ? ok(shippedDefault) : policyFile(resolve(file));
   if (!input.ok) return input;
   const options = { loader: shippedLoader, hash: sha256, ...(manifests === undefined ? {} : { manifests }) };
   return ok(loadPolicy(input.value, options));
