@@ -181,6 +181,21 @@ describe("messages that are refused", () => {
   });
 });
 
+test("what the guard refuses keeps its reason, place and id", () => {
+  expect(refused('{"jsonrpc":"2.0","id":8,"method":"m","params":{"a":1,"a":2}}')).toMatchObject({
+    kind: "duplicate-name",
+    code: -32600,
+    about: "request",
+    id: 8,
+    position: 51,
+  });
+  expect(refused('{"result":{"content":[],"Content":[]},"jsonrpc":"2.0","id":8}')).toMatchObject({
+    kind: "case-variant-name",
+    about: "response",
+    id: 8,
+  });
+});
+
 test("a message over the limit is named by its ends", () => {
   const body = "x".repeat(5000);
   expect(refused(`{"jsonrpc":"2.0","id":3,"method":"m","params":{"a":"${body}"}}`)).toMatchObject({

@@ -104,7 +104,14 @@ test(
           cause: error,
         });
       }
-      slowestMs = Math.max(slowestMs, performance.now() - before);
+      let tookMs = performance.now() - before;
+      if (tookMs > slowestMs) {
+        // A second look: a busy machine is slow once, an input that is slow by nature is slow again.
+        const again = performance.now();
+        fuzzOne(bytes);
+        tookMs = Math.min(tookMs, performance.now() - again);
+      }
+      slowestMs = Math.max(slowestMs, tookMs);
       cases += 1;
     }
     expect(slowestMs).toBeLessThan(inputMsMax);
