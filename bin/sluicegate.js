@@ -24,6 +24,8 @@ function start() {
   const state =
     process.env.SLUICEGATE_HOME || join(process.env.XDG_STATE_HOME || join(homedir(), ".local", "state"), "sluicegate");
   if (module.enableCompileCache) module.enableCompileCache(join(state, "compile-cache"));
+  // Written soon, not at exit: a daemon lives long, a shim is often killed, and the next one should start warm.
+  if (module.flushCompileCache) setTimeout(module.flushCompileCache, 1000).unref();
   const built = join(root, "dist", "cli", "entry.js");
   const main = existsSync(built) ? built : join(root, "src", "cli", "entry.ts");
   import(pathToFileURL(main).href)

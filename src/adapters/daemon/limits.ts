@@ -46,7 +46,7 @@ export const wrappersMax = 8;
 export const askWaitMsMax = 15_000;
 
 /** Lines kept of each direction by a shim, to know after a loss which requests were unanswered. */
-export const tailLinesMax = 1_024;
+export const tailLinesMax = 256;
 
 /** Bytes kept of one request line; of a longer one the beginning and the end are kept, where its id is. */
 export const requestSampleBytesMax = 4_096;
@@ -55,7 +55,7 @@ export const requestSampleBytesMax = 4_096;
 export const answerSampleBytesMax = 512;
 
 /** Bytes kept of each direction in all. */
-export const tailBytesMax = 1024 * 1024;
+export const tailBytesMax = 512 * 1024;
 
 /** A second loss of the daemon within this time ends the session's hope: requests are refused from then on. */
 export const secondLossMsMax = 60_000;

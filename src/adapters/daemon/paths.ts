@@ -4,7 +4,7 @@
  */
 import { chmodSync, lstatSync, mkdirSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import { socketPathBytesMax } from "./limits.ts";
@@ -66,7 +66,7 @@ export function daemonPaths(environment: Environment): Result<DaemonPaths, strin
 /** Creates a folder with mode 0700 or checks an existing one: a real folder, ours, closed to everybody else. */
 function makePrivate(folder: string, uid: number): Result<void, string> {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    make(folder);
     // lstat, not stat: in a shared temporary folder somebody else could plant a link to a folder of ours.
     const found = lstatSync(folder);
     if (!found.isDirectory() || found.uid !== uid) {
@@ -81,6 +81,19 @@ function makePrivate(folder: string, uid: number): Result<void, string> {
     return err(
       `${shorten(folder)} cannot be made (${code}): set SLUICEGATE_HOME and SLUICEGATE_RUNTIME_DIR to writable folders, or use \`run --solo\`.`,
     );
+  }
+}
+
+/** Like `mkdir -p`. Node's own recursive form never returns in file systems that answer ENOENT, such as /proc. */
+function make(folder: string): void {
+  if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) return;
+  const parent = dirname(folder);
+  if (parent !== folder) make(parent);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another shim may have made it meanwhile.
+    if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) throw error;
   }
 }
 

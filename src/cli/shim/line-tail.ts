@@ -38,6 +38,7 @@ export class LineTail {
   }
 
   push(chunk: Buffer): void {
+    if (chunk.length === 0) return;
     let start = 0;
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
       this.#hold(this.#sample(chunk.subarray(start, end)));

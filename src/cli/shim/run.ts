@@ -3,6 +3,7 @@
  * client has one of these processes, and it must stay as small as a bare Node.
  */
 import { resolve } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import type { Launch } from "../../adapters/daemon/connect.ts";
 import { daemonPaths } from "../../adapters/daemon/paths.ts";
 import { clientProcess } from "../../adapters/daemon/process-identity.ts";
@@ -27,6 +28,7 @@ export async function runShim(words: readonly string[], host: Host): Promise<num
     return runSolo(makeHello(parsed.value, host, ""), host);
   }
   if (!paths.ok) return fail(paths.error);
+  leaveOutCompilers();
   const hello = makeHello(parsed.value, host, paths.value.home);
   const link = await openLink(paths.value, host, hello);
   if (!link.ok) return fail(link.error);
@@ -36,6 +38,14 @@ export async function runShim(words: readonly string[], host: Host): Promise<num
     return openLink(paths.value, host, current);
   });
   return session.run(link.value);
+}
+
+/**
+ * The splice is a few hundred instructions around system calls: optimised code would gain it nothing, while V8's
+ * compilers cost a shim about 8 MB once they run. There is one shim for each server, so that is worth a flag.
+ */
+function leaveOutCompilers(): void {
+  for (const flag of ["--no-opt", "--no-maglev", "--no-sparkplug", "--max-semi-space-size=1"]) setFlagsFromString(flag);
 }
 
 /** The environment goes over the socket only: arguments of a process can be read by every user of the machine. */

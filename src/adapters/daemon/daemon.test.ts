@@ -1,0 +1,140 @@
+import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { takeLock } from "./lock.ts";
+import { daemonPaths, runtimeFolder, stateHome } from "./paths.ts";
+import { clientProcess, identify, isWrapper, killGroup } from "./process-identity.ts";
+import { parseHello, toLine } from "./protocol.ts";
+import { parseControlReply, parseRunReply, parseSideLine, parseSignalLine } from "./replies.ts";
+import { isNewer, ownVersion } from "./version.ts";
+
+const root = mkdtempSync(join(tmpdir(), "sg-unit-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+const uid = process.getuid?.() ?? 0;
+
+const run = {
+  kind: "run",
+  version: "1.0.0",
+  home: "/h",
+  session: "s",
+  argv: ["cat", ""],
+  cwd: "/",
+  env: { A: "1" },
+  umask: 18,
+  client: { pid: 7, startedAt: "9" },
+} as const;
+
+test("hellos are read back as they were written", () => {
+  for (const hello of [
+    run,
+    { ...run, resume: "r", policy: "/p", server: "n" },
+    { kind: "side", version: "1", session: "s" } as const,
+    { kind: "control", version: "1", request: { kind: "runs" } } as const,
+  ]) {
+    expect(parseHello(toLine(hello))).toEqual({ ok: true, value: hello });
+  }
+});
+
+test.each([
+  ["no JSON", "{"],
+  ["no version", '{"kind":"run"}'],
+  ["no session", '{"kind":"side","version":"1"}'],
+  ["unknown kind", '{"kind":"x","version":"1","session":"s"}'],
+  ["no command", JSON.stringify({ ...run, argv: [] })],
+  ["argv with a number", JSON.stringify({ ...run, argv: ["a", 1] })],
+  ["no environment", JSON.stringify({ ...run, env: [] })],
+  ["client 0", JSON.stringify({ ...run, client: { pid: 0, startedAt: "" } })],
+  ["umask as text", JSON.stringify({ ...run, umask: "022" })],
+])("a hello with %s is refused", (_, text) => {
+  expect(parseHello(text).ok).toBe(false);
+});
+
+test("replies: garbage becomes a refusal with a way on, side lines of no known kind are ignored", () => {
+  expect(parseRunReply('{"kind":"accepted","session":"s","run":"r"}')).toEqual({
+    kind: "accepted",
+    session: "s",
+    run: "r",
+  });
+  expect(parseRunReply("?")).toMatchObject({ kind: "refused", reason: "refused" });
+  expect(parseControlReply('{"kind":"part","value":[1]}')).toEqual({ kind: "part", value: [1] });
+  expect(parseControlReply('{"refused":"no","reason":"version","version":"2"}')).toEqual({
+    kind: "refused",
+    reason: "version",
+    version: "2",
+    refused: "no",
+  });
+  expect(parseSideLine('{"kind":"group","leader":{"pid":-1,"startedAt":""}}')).toBeUndefined();
+  expect(parseSideLine('{"kind":"ended","end":{"exitCode":7}}')).toEqual({
+    kind: "ended",
+    end: { exitCode: 1, sentence: "" },
+  });
+  expect(parseSideLine('{"kind":"what"}')).toBeUndefined();
+  expect(parseSignalLine('{"kind":"signal","name":"SIGKILL"}')).toBeUndefined();
+  expect(parseSignalLine('{"kind":"signal","name":"SIGINT"}')).toEqual({ kind: "signal", name: "SIGINT" });
+});
+
+test("versions: numbers by value, a pre-release before its release", () => {
+  const ordered = ["0.0.9", "0.1.0-alpha.2", "0.1.0-alpha.10", "0.1.0", "0.2.0", "1.0.0"];
+  ordered.forEach((left, i) => ordered.forEach((right, j) => expect(isNewer(left, right)).toBe(i > j)));
+  expect(ownVersion()).toMatch(/^\d+\.\d+\.\d+/);
+});
+
+test("folders: own variables first, then XDG, then a private folder; the socket path stays short", () => {
+  expect(stateHome({ SLUICEGATE_HOME: "/a", XDG_STATE_HOME: "/b" })).toBe("/a");
+  expect(stateHome({ XDG_STATE_HOME: "/b" })).toBe("/b/sluicegate");
+  expect(runtimeFolder({ XDG_RUNTIME_DIR: root }, uid)).toBe(join(root, "sluicegate"));
+  // Somebody else's runtime folder is not used, whoever put it into the environment.
+  expect(runtimeFolder({ XDG_RUNTIME_DIR: root }, uid + 1)).not.toContain(root);
+  const long = daemonPaths({ SLUICEGATE_HOME: root, SLUICEGATE_RUNTIME_DIR: join(root, "x".repeat(100)) });
+  expect(long.ok ? "" : long.error).toContain("shorter folder");
+});
+
+test("both folders end up private; a link and a place where nothing can be made are refused", () => {
+  const home = join(root, "home");
+  mkdirSync(home, { mode: 0o755 });
+  const made = daemonPaths({ SLUICEGATE_HOME: home, SLUICEGATE_RUNTIME_DIR: join(root, "a", "b") });
+  expect(made.ok).toBe(true);
+  for (const folder of [home, join(root, "a", "b")]) expect(statSync(folder).mode & 0o777).toBe(0o700);
+  symlinkSync(home, join(root, "link"));
+  for (const bad of [join(root, "link"), "/proc/self/none"]) {
+    const refused = daemonPaths({ SLUICEGATE_HOME: home, SLUICEGATE_RUNTIME_DIR: bad });
+    expect(refused.ok).toBe(false);
+    if (!refused.ok) expect(refused.error.length).toBeLessThanOrEqual(240);
+  }
+});
+
+test("the lock has one holder at a time", () => {
+  const path = join(root, "lock");
+  const first = takeLock(path);
+  expect(first.ok).toBe(true);
+  expect(takeLock(path)).toEqual({ ok: false, error: "held" });
+  if (first.ok) first.value.release();
+  const second = takeLock(path);
+  expect(second.ok).toBe(true);
+  if (second.ok) second.value.release();
+  expect(takeLock(join(root, "none", "lock")).ok).toBe(false);
+});
+
+test.each([
+  [["/bin/sh", "-c", "x"], true],
+  [["bash", "-lc", "x"], false],
+  [["-bash"], false],
+  [["node", "/x/bin/sluicegate.js", "run"], true],
+  [["node", "/usr/lib/node_modules/npm/bin/npx-cli.js", "sluicegate"], true],
+  [["npm exec sluicegate"], true],
+  [["claude"], false],
+  [["node", "/x/agent.js"], false],
+])("wrapper or client: %j", (command, expected) => {
+  expect(isWrapper(command, "/x/bin/sluicegate.js")).toBe(expected);
+});
+
+test("a process is itself, a killed group is one of the right age, and pid 1 is never touched", () => {
+  const own = identify(process.pid);
+  expect(own.startedAt).toMatch(/^\d+$/);
+  expect(clientProcess(process.pid, "none")).toEqual(own);
+  expect(identify(2 ** 22 + 1).startedAt).toBe("");
+  killGroup({ pid: process.pid, startedAt: "1" }, "SIGKILL"); // another age: this process lives on
+  killGroup({ pid: 1, startedAt: "" }, "SIGKILL");
+  killGroup({ pid: 2 ** 22 + 1, startedAt: "" }, "SIGKILL");
+});

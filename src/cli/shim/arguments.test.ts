@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { parseRunArguments } from "./arguments.ts";
+
+test.each([
+  [["--", "cat"], { solo: false, command: ["cat"] }],
+  [
+    ["--policy", "p", "--server=x y", "--solo", "--", "a", "--policy", "--"],
+    { policy: "p", server: "x y", solo: true, command: ["a", "--policy", "--"] },
+  ],
+])("%j", (words, expected) => {
+  expect(parseRunArguments(words)).toEqual({ ok: true, value: expected });
+});
+
+test.each([
+  [[]],
+  [["cat"]],
+  [["--"]],
+  [["--", ""]],
+  [["--server", "--"]],
+  [["--policy=", "--", "x"]],
+  [["--solo=yes", "--", "x"]],
+])("refused with a sentence: %j", (words) => {
+  const parsed = parseRunArguments(words);
+  expect(parsed.ok).toBe(false);
+  if (!parsed.ok) expect(parsed.error).toMatch(/Use: sluicegate run/);
+});
