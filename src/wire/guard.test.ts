@@ -103,7 +103,7 @@ describe("what readers disagree on", () => {
 
   test("names that cannot be read are left to the parser", () => {
     expect(verdict(call(String.raw`{"\x":1,"\x":2}`))).toBe("pass");
-    expect(verdict(call(String.raw`{"a":1,"\u00":2,"\`))).toBe("pass");
+    expect(verdict('{"a":1,"\\u00":2,"\\')).toBe("pass");
     const broken = bytesOf(call('{"aX":1,"aX":2}'));
     for (let at = broken.indexOf(88); at >= 0; at = broken.indexOf(88)) broken[at] = 0xff;
     expect(guard(broken, limits).kind).toBe("pass");

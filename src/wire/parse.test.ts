@@ -187,7 +187,7 @@ test("what the guard refuses keeps its reason, place and id", () => {
     code: -32600,
     about: "request",
     id: 8,
-    position: 51,
+    position: 53,
   });
   expect(refused('{"result":{"content":[],"Content":[]},"jsonrpc":"2.0","id":8}')).toMatchObject({
     kind: "case-variant-name",
