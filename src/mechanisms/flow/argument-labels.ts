@@ -11,7 +11,7 @@ import type { FlowMode } from "../../policy/ir.ts";
 import { pathStepsMax } from "./limits.ts";
 import type { Origin } from "./origin.ts";
 import type { ProvenanceIndex } from "./provenance-index.ts";
-import { derivable, matches, untrustedOrigin } from "./provenance-index.ts";
+import { derivable, matches, unaccounted, untrustedOrigin } from "./provenance-index.ts";
 
 /** What labels depend on besides the value. */
 export type Holding = {
@@ -57,7 +57,7 @@ function byProvenance(holding: Holding, index: ProvenanceIndex, contract: Argume
   const { lattice, context } = holding;
   const bottom = exactly(lattice.bottom);
   const match = matches(index, value);
-  const secret = match?.range ?? bottom;
+  const secret = joinRanges(match?.range ?? bottom, unaccounted(index, context));
   const path = (match?.origins ?? []).map(stepOf);
   if (!isUntrusted(lattice, context.hi)) return { range: secret, path };
   const sources = derivable(index, value, contract);

@@ -19,7 +19,7 @@ export function isRunOf(value: string, text: string): boolean {
 }
 
 /** Units looked at around a boundary; an item longer than this has no inner boundary. */
-const itemUnitsMax = 2_048;
+const itemUnitsMax = 256;
 
 function startsToken(text: string, at: number): boolean {
   if (at === 0) return true;

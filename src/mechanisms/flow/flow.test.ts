@@ -5,7 +5,16 @@ import type { Json } from "../../core/json.ts";
 import { exactly, join, unknownRange } from "../../core/label.ts";
 import type { LabelRange } from "../../core/label.ts";
 import { noObjection } from "../../core/opinion.ts";
-import { argument, contract, digest, lattice, makeSession, open, secret, untrusted } from "./flow.fixture.ts";
+import {
+  argument,
+  contract,
+  digest,
+  lattice,
+  makeSession,
+  open,
+  secret,
+  untrusted,
+} from "../../../test/harness/flow-session.ts";
 
 const runs = Number(process.env.SLUICEGATE_RUNS ?? 200);
 const send = contract("send", exactly(open));
@@ -89,6 +98,24 @@ describe("provenance: secrecy", () => {
     session.exchange(contract("some", unknownRange(lattice)), {}, { note: "launch code 7731-ALPHA" });
     expect(session.labels(send, { body: "7731-ALPHA" }).get("body")?.range).toEqual(unknownRange(lattice));
     expect(session.labels(send, { body: "hello" }).get("body")?.range).toEqual(maybe);
+  });
+});
+
+describe("a history that is not known", () => {
+  test("what is held but was never released here may be in any value", () => {
+    const session = makeSession("provenance");
+    session.set({ context: unknownRange(lattice) });
+    expect(session.labels(send, { body: "hello" }).get("body")?.range).toEqual(unknownRange(lattice));
+    session.exchange(vault, {}, { note: "launch code" });
+    expect(session.labels(send, { body: "hello" }).get("body")?.range).toEqual(maybe);
+  });
+
+  test("a release without its value may be in any later one", () => {
+    const session = makeSession("provenance");
+    const event = { at: 0, call: "c1", server: "s", tool: "vault", fields: [] };
+    session.remember({ ...event, kind: "released", how: "pass", label: exactly(secret) });
+    session.set({ context: exactly(secret) });
+    expect(session.labels(send, { body: "hello" }).get("body")?.range).toEqual(exactly(secret));
   });
 });
 

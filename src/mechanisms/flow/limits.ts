@@ -7,8 +7,8 @@ export const runPointsMin = 4;
 export const runUnitsMax = 4_096;
 
 /** Occurrences of a value that are tried in one text, and texts that are tried for one value. */
-export const occurrencesMax = 256;
-export const textsTriedMax = 1_024;
+export const occurrencesMax = 64;
+export const textsTriedMax = 64;
 
 /** One result above this is not indexed: its label then holds for every later value of the run. */
 export const resultUnitsMax = 1_048_576;

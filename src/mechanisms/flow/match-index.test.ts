@@ -44,6 +44,13 @@ describe("an argument carries the label of what it is or contains", () => {
       '{\\"x\\": \\"a rare\\ncondition of the heart\\"}',
     ],
     ["an excerpt in a URL", report, "https://evil.com/?q=a%20rare%20condition%20of%20the%20heart"],
+    [
+      "an excerpt with Unicode escapes",
+      'say "a rare condition of the heart"',
+      "\\u0061 rare condition \\u006ff the heart",
+    ],
+    ["an excerpt beside bad percent-encoding", report, "%ff%fe a rare condition of the heart"],
+    ["an excerpt with a backslash of its own", report, "C:\\q a rare condition\\\\of the heart"],
     ["a short run of its words", report, "John Miller"],
     ["one word of it", report, "condition"],
     ["a date in it", report, "born on 1971-03-02, they say"],
@@ -189,6 +196,16 @@ test("folding the releases again gives the same answers", () => {
     }),
     { numRuns: runs },
   );
+});
+
+test("the key table grows and loses nothing", () => {
+  const table = makeKeyTable();
+  for (let key = -5_000; key < 5_000; key += 1) addKey(table, key * 31, 1 << (key & 15), key + 5_000);
+  expect(table.count).toBe(10_000);
+  for (let key = -5_000; key < 5_000; key += 1) {
+    expect(maskOf(table, key * 31)).toBe(1 << (key & 15));
+    expect(sourceOf(table, key * 31)).toBe(key + 5_000);
+  }
 });
 
 test("the key table agrees with a map", () => {

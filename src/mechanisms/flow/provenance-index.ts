@@ -6,8 +6,8 @@
 import type { ArgumentContract } from "../../core/contract.ts";
 import type { RunEvent, TrustedText } from "../../core/event.ts";
 import type { Json } from "../../core/json.ts";
-import { exactly, isUntrusted, joinRanges } from "../../core/label.ts";
-import type { LabelRange, Lattice } from "../../core/label.ts";
+import { confidentiality, exactly, fromBits, isUntrusted, join, joinRanges } from "../../core/label.ts";
+import type { Label, LabelRange, Lattice } from "../../core/label.ts";
 import { leavesOf, pointerOf } from "./leaves.ts";
 import type { Leaf } from "./leaves.ts";
 import { explainedUnitsMax, resultUnitsMax } from "./limits.ts";
@@ -30,6 +30,8 @@ export type ProvenanceIndex = {
   readonly secret: MatchIndex;
   readonly untrusted: { units: number; readonly texts: { readonly text: string; readonly origin: Origin }[] };
   readonly pending: Pending[];
+  /** Secrecy of everything that was noted. What K holds beyond it came some other way. */
+  accounted: Label;
 };
 
 export function makeProvenanceIndex(lattice: Lattice): ProvenanceIndex {
@@ -39,6 +41,7 @@ export function makeProvenanceIndex(lattice: Lattice): ProvenanceIndex {
     secret: makeMatchIndex(),
     untrusted: { units: 0, texts: [] },
     pending: [],
+    accounted: lattice.bottom,
   };
 }
 
@@ -50,6 +53,16 @@ export function registerText(index: ProvenanceIndex, text: TrustedText): void {
 /** Notes what the agent now holds. What was withheld or rejected is not held, and must not come here. */
 export function releaseValue(index: ProvenanceIndex, event: Released): void {
   index.pending.push({ kind: "released", event });
+  index.accounted = join(index.accounted, confidentiality(index.lattice, widest(event).hi));
+}
+
+/**
+ * Restrictions that the agent holds though no release of this index explains them: the history of the run was lost, or
+ * began elsewhere. Every value may carry them.
+ */
+export function unaccounted(index: ProvenanceIndex, context: LabelRange): LabelRange {
+  const beyond = confidentiality(index.lattice, context.hi) & ~index.accounted;
+  return { lo: index.lattice.bottom, hi: fromBits(index.lattice, beyond) ?? index.lattice.top };
 }
 
 /** Where a value is derivable from; undefined if some leaf of it is not derivable at all (formal.md 4.2). */
@@ -117,8 +130,7 @@ function addText(index: ProvenanceIndex, text: TrustedText): void {
 }
 
 function addReleased(index: ProvenanceIndex, event: Released): void {
-  if (event.value === undefined) return;
-  const found = releasedLeaves(event.value, event.label, event.fields);
+  const found = event.value === undefined ? undefined : releasedLeaves(event.value, event.label, event.fields);
   const all = found === undefined ? undefined : [...found.structured, ...found.other];
   if (all === undefined || found === undefined || unitsOf(all) > resultUnitsMax) {
     // Nothing of it is derivable, and every later value carries its secrecy: too coarse, and sound.
@@ -130,6 +142,10 @@ function addReleased(index: ProvenanceIndex, event: Released): void {
   const exempt = event.fields.length === 0 || found.other.length === 0 ? undefined : keysOf(found.structured);
   for (const leaf of found.structured) addLeaf(index, event, leaf, undefined);
   for (const leaf of found.other) addLeaf(index, event, leaf, exempt);
+}
+
+function widest(event: Released): LabelRange {
+  return event.fields.reduce((all, field) => joinRanges(all, field.range), event.label);
 }
 
 /** Keys of the structured leaves: text beside them repeats their values, which have labels of their own. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { exactly, join } from "../../core/label.ts";
 import { releasedLeaves } from "./released-value.ts";
-import { contract, lattice, makeSession, open, secret, untrusted } from "./flow.fixture.ts";
+import { contract, lattice, makeSession, open, secret, untrusted } from "../../../test/harness/flow-session.ts";
 
 const vault = contract("vault", exactly(secret));
 const text = "the patient John Miller";

@@ -22,16 +22,25 @@ import {
   plainWordWeightMin,
 } from "./limits.ts";
 import type { Skeleton } from "./tokens.ts";
-import { isDistinctive, itemsOf, numberOf, skeletonOf, unitWeight, weightOf } from "./tokens.ts";
+import { distinctiveItemsOf, numberOf, skeletonOf, unitWeight, weightOf } from "./tokens.ts";
 
 export type Visit = (key: number) => void;
 
 const seeds = { word: 1, pair: 2, leaf: 3, item: 4, prose: 5, dense: 6, number: 7 } as const;
 
-function hashed(seed: number, text: string, from: number, to: number): number {
+function hashed(seed: number, units: Uint16Array, from: number, to: number): number {
   let hash = Math.imul(seed, 0x9e3779b1) ^ 0x811c9dc5;
-  for (let index = from; index < to; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  for (let index = from; index < to; index += 1) hash = Math.imul(hash ^ (units[index] ?? 0), 0x01000193);
   return hash;
+}
+
+function hashedNumber(number: string): number {
+  return hashed(
+    seeds.number,
+    Uint16Array.from(number, (digit) => digit.charCodeAt(0)),
+    0,
+    number.length,
+  );
 }
 
 /** Distance of sampled excerpts: longer texts are sampled more thinly, so that one result cannot fill the table. */
@@ -40,60 +49,59 @@ export function strideOf(units: number): number {
 }
 
 /** Words and pairs of a text. */
-export function visitWords({ text, starts }: Skeleton, visit: Visit): void {
+export function visitWords({ units, starts }: Skeleton, visit: Visit): void {
   for (let word = 0; word + 1 < starts.length; word += 1) {
     const from = starts[word] ?? 0;
-    visit(hashed(seeds.word, text, from, starts[word + 1] ?? 0));
+    visit(hashed(seeds.word, units, from, starts[word + 1] ?? 0));
     const end = starts[word + 2];
-    if (end !== undefined) visit(hashed(seeds.pair, text, from, end));
+    if (end !== undefined) visit(hashed(seeds.pair, units, from, end));
   }
 }
 
 /** The keys that must all be known for a short argument to be a run of a released text; none if it says too little. */
-export function wholeKeys({ text, starts }: Skeleton): readonly number[] {
+export function wholeKeys({ units, starts }: Skeleton): readonly number[] {
   const keys: number[] = [];
-  if (weightOf(text) < leafWeightMin) return keys;
-  if (starts.length === 2) keys.push(hashed(seeds.word, text, 0, text.length));
+  if (weightOf(units) < leafWeightMin) return keys;
+  if (starts.length === 2) keys.push(hashed(seeds.word, units, 0, units.length));
   for (let word = 0; word + 2 < starts.length; word += 1) {
-    keys.push(hashed(seeds.pair, text, starts[word] ?? 0, starts[word + 2] ?? 0));
+    keys.push(hashed(seeds.pair, units, starts[word] ?? 0, starts[word + 2] ?? 0));
   }
   return keys;
 }
 
 /** The key of a whole leaf, if it is short enough to be one and says enough to be recognised. */
-export function leafKey(leaf: string, { text, starts }: Skeleton): number | undefined {
+export function leafKey(leaf: string, { units, starts }: Skeleton): number | undefined {
   const words = starts.length - 1;
-  if (words < 1 || words > leafWordsMax || text.length > leafUnitsMax) return undefined;
+  if (words < 1 || words > leafWordsMax || units.length > leafUnitsMax) return undefined;
   // One lower-case word (`open`, `done`) is a state, not a secret; a name or a number is told by its first letters.
   const plain = words === 1 && !/[\p{Lu}\p{N}]/u.test(leaf);
-  return weightOf(text) < (plain ? plainWordWeightMin : leafWeightMin)
+  return weightOf(units) < (plain ? plainWordWeightMin : leafWeightMin)
     ? undefined
-    : hashed(seeds.leaf, text, 0, text.length);
+    : hashed(seeds.leaf, units, 0, units.length);
 }
 
 /** Every run of whole words that could be a released leaf. */
-export function visitRuns({ text, starts }: Skeleton, visit: Visit): void {
+export function visitRuns({ units, starts }: Skeleton, visit: Visit): void {
   for (let first = 0; first + 1 < starts.length; first += 1) {
     const from = starts[first] ?? 0;
-    let hash = hashed(seeds.leaf, text, from, from);
+    let hash = hashed(seeds.leaf, units, from, from);
     let at = from;
     for (let last = first + 1; last < starts.length && last <= first + leafWordsMax; last += 1) {
       const end = starts[last] ?? 0;
       if (end - from > leafUnitsMax) break;
-      for (; at < end; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+      for (; at < end; at += 1) hash = Math.imul(hash ^ (units[at] ?? 0), 0x01000193);
       visit(hash);
     }
   }
 }
 
 export function visitItems(text: string, visit: Visit): void {
-  for (const item of itemsOf(text)) {
-    if (!isDistinctive(item)) continue;
+  for (const item of distinctiveItemsOf(text)) {
     const number = numberOf(item);
-    if (number !== undefined && saysEnough(number)) visit(hashed(seeds.number, number, 0, number.length));
+    if (number !== undefined && saysEnough(number)) visit(hashedNumber(number));
     if (item.length < itemUnitsMin) continue;
-    const folded = skeletonOf(item).text;
-    if (folded.length >= itemUnitsMin) visit(hashed(seeds.item, folded, 0, folded.length));
+    const { units } = skeletonOf(item);
+    if (units.length >= itemUnitsMin) visit(hashed(seeds.item, units, 0, units.length));
   }
 }
 
@@ -101,7 +109,7 @@ export function visitItems(text: string, visit: Visit): void {
 export function numberKey(value: Json): number | undefined {
   const number = canonicalNumber(value);
   if (number === undefined || digitsOf(number) < numberDigitsMin) return undefined;
-  return hashed(seeds.number, number, 0, number.length);
+  return hashedNumber(number);
 }
 
 /** Years and small integers stand in any text. */
@@ -115,35 +123,47 @@ function digitsOf(number: string): number {
 }
 
 /** Excerpts of prose, at every `stride`-th place, and of numbers and ideographs, at every place. */
-export function visitExcerpts({ text }: Skeleton, stride: number, visit: Visit): void {
-  roll(text, excerptUnits, seeds.prose, (at, hash) => {
-    if (at % stride === 0) visit(hash);
-  });
-  let weight = 0;
-  for (let index = 0; index < Math.min(denseUnits, text.length); index += 1)
-    weight += unitWeight(text.charCodeAt(index));
-  roll(text, denseUnits, seeds.dense, (at, hash) => {
-    if (weight >= denseWeightMin) visit(hash);
-    if (at + denseUnits < text.length) {
-      weight += unitWeight(text.charCodeAt(at + denseUnits)) - unitWeight(text.charCodeAt(at));
-    }
-  });
+export function visitExcerpts({ units }: Skeleton, stride: number, visit: Visit): void {
+  visitProse(units, stride, visit);
+  visitDense(units, visit);
 }
 
 const base = 0x01000193;
 
-/** Polynomial rolling hash of every window of `size` units. */
-function roll(text: string, size: number, seed: number, each: (at: number, hash: number) => void): void {
-  if (text.length < size) return;
+/** Factor of the unit that leaves a rolling window of `size` units. */
+function topOf(size: number): number {
   let top = 1;
   for (let index = 1; index < size; index += 1) top = Math.imul(top, base);
-  const salt = Math.imul(seed, 0x85ebca6b);
+  return top;
+}
+
+const proseTop = topOf(excerptUnits);
+const denseTop = topOf(denseUnits);
+const proseSalt = Math.imul(seeds.prose, 0x85ebca6b);
+const denseSalt = Math.imul(seeds.dense, 0x85ebca6b);
+
+function visitProse(units: Uint16Array, stride: number, visit: Visit): void {
   let hash = 0;
-  for (let index = 0; index < size; index += 1) hash = (Math.imul(hash, base) + text.charCodeAt(index)) | 0;
-  for (let at = 0; ; at += 1) {
-    each(at, hash ^ salt);
-    if (at + size >= text.length) return;
-    hash = (hash - Math.imul(text.charCodeAt(at), top)) | 0;
-    hash = (Math.imul(hash, base) + text.charCodeAt(at + size)) | 0;
+  for (let end = 0; end < units.length; end += 1) {
+    if (end >= excerptUnits) hash = (hash - Math.imul(units[end - excerptUnits] ?? 0, proseTop)) | 0;
+    hash = (Math.imul(hash, base) + (units[end] ?? 0)) | 0;
+    const at = end - excerptUnits + 1;
+    if (at >= 0 && at % stride === 0) visit(hash ^ proseSalt);
+  }
+}
+
+function visitDense(units: Uint16Array, visit: Visit): void {
+  let hash = 0;
+  let weight = 0;
+  for (let end = 0; end < units.length; end += 1) {
+    const unit = units[end] ?? 0;
+    if (end >= denseUnits) {
+      const gone = units[end - denseUnits] ?? 0;
+      hash = (hash - Math.imul(gone, denseTop)) | 0;
+      weight -= unitWeight(gone);
+    }
+    hash = (Math.imul(hash, base) + unit) | 0;
+    weight += unitWeight(unit);
+    if (end + 1 >= denseUnits && weight >= denseWeightMin) visit(hash ^ denseSalt);
   }
 }

@@ -22,19 +22,53 @@ export function isIdeograph(character: string): boolean {
 }
 
 /** Letters and digits of a text in a row, folded, with the start of every word; `starts` ends with the length. */
-export type Skeleton = { readonly text: string; readonly starts: readonly number[] };
+export type Skeleton = { readonly units: Uint16Array; readonly starts: readonly number[] };
+
+/** Folded code of each ASCII letter and digit, 0 for everything else. */
+const folding = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  return /[A-Za-z0-9]/.test(character) ? character.toLowerCase().charCodeAt(0) : 0;
+});
 
 /** Folds case and drops everything but letters and digits, so that re-spaced and re-cased copies are recognised. */
 export function skeletonOf(text: string): Skeleton {
-  const words = wordsOf(text.normalize("NFC").toLowerCase());
+  return asciiSkeleton(text) ?? wideSkeleton(text);
+}
+
+/** Nearly all text is ASCII, and every released text is folded: this loop is most of what indexing costs. */
+function asciiSkeleton(text: string): Skeleton | undefined {
+  const units = new Uint16Array(text.length);
   const starts: number[] = [];
   let length = 0;
-  for (const word of words) {
+  let inWord = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code > 127) return undefined;
+    const folded = folding[code] ?? 0;
+    if (folded === 0) inWord = false;
+    else {
+      if (!inWord) starts.push(length);
+      inWord = true;
+      units[length] = folded;
+      length += 1;
+    }
+  }
+  starts.push(length);
+  return { units: units.subarray(0, length), starts };
+}
+
+function wideSkeleton(text: string): Skeleton {
+  const folded = text.normalize("NFC").toLowerCase();
+  const units = new Uint16Array(folded.length);
+  const starts: number[] = [];
+  let length = 0;
+  for (const word of wordsOf(folded)) {
     starts.push(length);
+    for (let index = 0; index < word.length; index += 1) units[length + index] = word.charCodeAt(index);
     length += word.length;
   }
   starts.push(length);
-  return { text: words.join(""), starts };
+  return { units: units.subarray(0, length), starts };
 }
 
 /** How much a unit of a skeleton says: a digit or an ideograph as much as three letters. */
@@ -42,9 +76,9 @@ export function unitWeight(code: number): number {
   return (code >= 48 && code <= 57) || code >= 0x0e00 ? 3 : 1;
 }
 
-export function weightOf(text: string): number {
+export function weightOf(units: Uint16Array): number {
   let weight = 0;
-  for (let index = 0; index < text.length; index += 1) weight += unitWeight(text.charCodeAt(index));
+  for (const code of units) weight += unitWeight(code);
   return weight;
 }
 
@@ -150,6 +184,30 @@ export function numberOf(item: string): string | undefined {
 }
 
 /** An address, identifier, code or path: something nobody writes by chance. */
-export function isDistinctive(item: string): boolean {
+function isDistinctive(item: string): boolean {
   return /[0-9@_/\\]|[^.]\.[^.]/.test(item);
+}
+
+/** Items that are distinctive. One pass over the units, since most words of a text are not. */
+export function distinctiveItemsOf(text: string): readonly string[] {
+  const items: string[] = [];
+  let start = 0;
+  let promising = false;
+  for (let index = 0; index <= text.length; index += 1) {
+    const code = index < text.length ? text.charCodeAt(index) : 32;
+    if (
+      code <= 32 ||
+      code === 34 ||
+      ((code === 60 || code === 62 || code === 96 || code > 122) && isHardSeparator(text.charAt(index)))
+    ) {
+      if (promising) addParts(items, text.slice(start, index));
+      start = index + 1;
+      promising = false;
+    } else if (
+      code < 65 ? (code >= 48 && code <= 57) || code === 46 || code === 47 || code === 64 : code === 92 || code === 95
+    ) {
+      promising = true;
+    }
+  }
+  return items.filter(isDistinctive);
 }

@@ -1,15 +1,15 @@
-/** A flow mechanism over a plain state, for the tests of this folder. */
-import type { ArgumentContract, FieldContract, Role, ToolContract } from "../../core/contract.ts";
-import type { Grant, RunEvent } from "../../core/event.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
-import { exactly, joinRanges, levelLabel, makeLattice, withTrust } from "../../core/label.ts";
-import type { LabelRange } from "../../core/label.ts";
-import type { ArgumentLabel, CallMoment, CallOption, ReleaseMoment } from "../../core/moment.ts";
-import type { Reason } from "../../core/opinion.ts";
-import type { Run } from "../../core/run.ts";
-import type { FlowMode, Ir } from "../../policy/ir.ts";
-import type { FlowMemory } from "./flow.ts";
-import { makeFlow } from "./flow.ts";
+/** A flow mechanism over a plain state, for the tests of the mechanism `flow`. */
+import type { ArgumentContract, FieldContract, Role, ToolContract } from "../../src/core/contract.ts";
+import type { Grant, RunEvent } from "../../src/core/event.ts";
+import type { Json, JsonObject } from "../../src/core/json.ts";
+import { exactly, joinRanges, levelLabel, makeLattice, withTrust } from "../../src/core/label.ts";
+import type { LabelRange } from "../../src/core/label.ts";
+import type { ArgumentLabel, CallMoment, CallOption, ReleaseMoment } from "../../src/core/moment.ts";
+import type { Reason } from "../../src/core/opinion.ts";
+import type { Run } from "../../src/core/run.ts";
+import type { FlowMode, Ir } from "../../src/policy/ir.ts";
+import type { FlowMemory } from "../../src/mechanisms/flow/flow.ts";
+import { makeFlow } from "../../src/mechanisms/flow/flow.ts";
 
 const made = makeLattice({ levels: ["public", "private"], categories: [], groups: [] });
 if (!made.ok) throw new Error(made.error);
