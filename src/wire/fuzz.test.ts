@@ -36,4 +36,7 @@ test("each check can fail", () => {
     ["our own headers", { headers: () => ({ "mcp-method": "other" }) }],
   ];
   for (const [problem, part] of broken) expect(() => fuzzOne(bytes, { ...good, ...part })).toThrow(problem);
+  const answer = bytesOf('{"jsonrpc":"2.0","id":1,"result":{}}');
+  const stale: FuzzSubject = { ...good, encode: (message) => message.raw ?? encodeMessage(message) };
+  expect(() => fuzzOne(answer, stale)).toThrow("another id");
 });
