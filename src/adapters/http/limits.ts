@@ -46,3 +46,40 @@ export const defaultHttpLimits: HttpLimits = {
   resumeBytesMax: 4 * 1024 * 1024,
   closeWaitMsMax: 2_000,
 };
+
+/** Named limits of the HTTP connection to a server, the unit last. */
+export type UpstreamLimits = {
+  readonly connectWaitMsMax: number;
+  /** Longest silence before the head of an answer, and between two parts of one; tool calls may take minutes. */
+  readonly answerWaitMsMax: number;
+  /** How long a legacy HTTP+SSE server may take to name its endpoint. */
+  readonly endpointWaitMsMax: number;
+  /** How long the end of a session may take when we close it. */
+  readonly closeWaitMsMax: number;
+  /** Sockets to one server; requests beyond wait for a free one. */
+  readonly connectionsMax: number;
+  /** Redirects followed, within the origin only. */
+  readonly redirectsMax: number;
+  /** Attempts in a row to get a cut stream back, and the shortest and longest pause between them. */
+  readonly resumeAttemptsMax: number;
+  readonly resumeDelayMsMin: number;
+  readonly resumeDelayMsMax: number;
+  /** Part of an error body that is read. */
+  readonly errorBodyBytesMax: number;
+  /** Tools whose header parameters are remembered. */
+  readonly toolsMax: number;
+};
+
+export const defaultUpstreamLimits: UpstreamLimits = {
+  connectWaitMsMax: 10_000,
+  answerWaitMsMax: 10 * 60_000,
+  endpointWaitMsMax: 10_000,
+  closeWaitMsMax: 2_000,
+  connectionsMax: 256,
+  redirectsMax: 3,
+  resumeAttemptsMax: 5,
+  resumeDelayMsMin: 1_000,
+  resumeDelayMsMax: 30_000,
+  errorBodyBytesMax: 64 * 1024,
+  toolsMax: 20_000,
+};
