@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,11 +6,14 @@ import { answering, freePort, startChild } from "./child.ts";
 import { allowAllPolicy, repositoryFolder } from "./fixture.ts";
 
 const launcher = join(repositoryFolder, "bin", "sluicegate.js");
-const entry = join(repositoryFolder, "src", "cli", "entry.ts");
 
 /** Why the gateway cannot be started from this tree, or undefined when it can. */
 export function gatewayMissing(): string | undefined {
-  return existsSync(entry) && existsSync(launcher) ? undefined : "the command line of the gateway is not there";
+  for (const command of ["run", "gateway"]) {
+    const probe = spawnSync(process.execPath, [launcher, command, "--help"], { encoding: "utf8", timeout: 20_000 });
+    if (probe.status !== 0) return `sluicegate ${command} does not start: ${(probe.stderr ?? "").trim().slice(-200)}`;
+  }
+  return undefined;
 }
 
 /** State, socket and log of one test run, away from the user's own. */
@@ -26,10 +29,8 @@ export async function createSandbox(): Promise<Sandbox> {
   const folder = await mkdtemp(join(tmpdir(), "sg-"));
   const env = { SLUICEGATE_HOME: join(folder, "home"), SLUICEGATE_RUNTIME_DIR: join(folder, "run") };
   const remove = async (): Promise<void> => {
-    if (gatewayMissing() === undefined) {
-      const stopping = startChild([process.execPath, launcher, "daemon", "stop"], env);
-      await new Promise((resolve) => stopping.process.once("close", resolve));
-    }
+    const stopping = startChild([process.execPath, launcher, "daemon", "stop"], env);
+    await new Promise((resolve) => stopping.process.once("close", resolve));
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   };
   return { folder, env, remove };

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { startChild } from "../test/harness/child.ts";
+import type { Sandbox } from "../test/harness/gateway.ts";
+import { residentKilobytes, underTest } from "./processes.ts";
+import { startSubject } from "./subjects.ts";
+
+export type Memory = {
+  readonly bareNodeKilobytes: number;
+  readonly shimKilobytes: number;
+  /** Everything of Sluicegate's but the shim: the daemon and what it keeps running. */
+  readonly daemonKilobytes: number;
+  readonly processes: readonly { readonly command: string; readonly kilobytes: number }[];
+};
+
+const calls = 1000;
+const settleMs = 10_000;
+
+async function bareNode(): Promise<number> {
+  const child = startChild([process.execPath, "-e", "process.stdin.resume()"]);
+  await sleep(1000);
+  const kilobytes = residentKilobytes(child.process.pid ?? 0);
+  await child.stop();
+  return kilobytes;
+}
+
+/** Resident memory ten seconds after a thousand calls of 1 KB over stdio. */
+export async function measureMemory(sandbox: Sandbox): Promise<Memory> {
+  const bareNodeKilobytes = await bareNode();
+  const subject = await startSubject("guarded", "stdio", 1, sandbox);
+  try {
+    for (let done = 0; done < calls; done += 1) {
+      await subject.driver.ask("tools/call", { name: "read_text", arguments: { bytes: 1024 } }, 1024);
+    }
+    await sleep(settleMs);
+    const found = underTest(subject.root ?? 0, subject.assignment);
+    const processes = found.map(({ pid, command }) => ({ pid, command, kilobytes: residentKilobytes(pid) }));
+    const shim = processes.find(({ pid }) => pid === subject.root)?.kilobytes ?? 0;
+    const all = processes.reduce((sum, { kilobytes }) => sum + kilobytes, 0);
+    return { bareNodeKilobytes, shimKilobytes: shim, daemonKilobytes: all - shim, processes };
+  } finally {
+    await subject.stop();
+  }
+}

@@ -1,0 +1,56 @@
+import { cpus } from "node:os";
+import { parseArgs } from "node:util";
+import { createSandbox, gatewayMissing } from "../test/harness/gateway.ts";
+import { cellsOf, type Cell } from "./cells.ts";
+import { measureCell, type CellFigures } from "./measure.ts";
+import { measureMemory, type Memory } from "./memory.ts";
+import { printReport, summarise } from "./report.ts";
+import type { SubjectName, TransportKind } from "./subjects.ts";
+
+/**
+ * What a guard costs: direct, raw relay, parsing relay, SDK pass-through of both generations and Sluicegate with its
+ * default policy, alternating in one run. `--runs N` (5), `--quick`, `--only TEXT` (cells whose name contains it),
+ * `--without NAME` (leave a subject out), `--json`.
+ */
+const { values } = parseArgs({
+  options: {
+    runs: { type: "string", default: "5" },
+    quick: { type: "boolean", default: false },
+    only: { type: "string", default: "" },
+    without: { type: "string", multiple: true, default: [] },
+    json: { type: "boolean", default: false },
+  },
+});
+
+const all: readonly SubjectName[] = ["direct", "relay", "parse-relay", "sdk-v1", "sdk-v2", "guarded"];
+const transports: readonly TransportKind[] = ["stdio", "http"];
+
+const missing = gatewayMissing();
+const left = new Set([...values.without, ...(missing === undefined ? [] : ["guarded"])]);
+const names = all.filter((name) => !left.has(name));
+const cells: readonly Cell[] = transports
+  .flatMap((transport) => cellsOf(transport, values.quick))
+  .filter((cell) => cell.id.includes(values.only));
+const runs = values.quick ? 1 : Number(values.runs);
+
+const measured = new Map<string, CellFigures[]>();
+const memories: Memory[] = [];
+for (let run = 0; run < runs; run += 1) {
+  const sandbox = await createSandbox();
+  try {
+    for (const cell of cells) {
+      if (process.stderr.isTTY) process.stderr.write(`run ${run + 1} of ${runs}: ${cell.id}\n`);
+      const figures = await measureCell(cell, names, sandbox);
+      measured.set(cell.id, [...(measured.get(cell.id) ?? []), figures]);
+    }
+    if (names.includes("guarded") && values.only === "") memories.push(await measureMemory(sandbox));
+  } finally {
+    await sandbox.remove();
+  }
+}
+
+const machine = { node: process.version, cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length };
+const report = summarise({ machine, runs, measured, memories, missing });
+if (values.json) console.log(JSON.stringify(report));
+else printReport(report);
+process.exitCode = report.cells.some((cell) => Object.keys(cell.failed).length > 0) || missing !== undefined ? 1 : 0;
