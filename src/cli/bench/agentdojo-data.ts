@@ -118,11 +118,12 @@ function stepOf(call: DojoCall, fill: Filling): TraceStep {
   // MCP wants an object here; lists and texts are wrapped, as servers do.
   const body =
     structured === undefined ? {} : { structuredContent: isObject(structured) ? structured : { result: structured } };
+  const given = filled(call.arguments, fill);
   return {
     kind: "call",
     server: dojoServer,
     tool: call.name,
-    arguments: call.arguments,
+    arguments: isObject(given) ? given : {},
     result: { content, ...body },
     isError: false,
   };
