@@ -28,6 +28,8 @@ export type Frame = {
   region: Region;
   /** Region for an object or array that is the value of the last name. */
   childRegion: Region;
+  /** Folded hash of the last name. */
+  nameHash: number;
   members: number;
   /** Spans and folded hashes of the names so far: start, end, hash, start, end, hash ... up to `namesLength`. */
   readonly names: number[];
@@ -163,6 +165,7 @@ function openFrame(frames: Frame[], depth: number, isObject: boolean): Frame {
     isObject,
     region: own,
     childRegion: own,
+    nameHash: 0,
     members: 0,
     names: [],
     namesLength: 0,

@@ -40,7 +40,8 @@ export function readName(bytes: Uint8Array, start: number, frame: Frame): number
     if (!name.isWellFormed()) return "ill-formed-name";
     hash = hashFolded(foldCase(name));
   }
-  return remember(bytes, frame, start, end, hash) ?? misspelt(bytes, frame, start, end, hash) ?? end + 1;
+  frame.nameHash = hash;
+  return remember(bytes, frame, start, end) ?? misspelt(bytes, frame, start, end) ?? end + 1;
 }
 
 /** The name as a reader sees it; undefined if it cannot be read. */
@@ -70,14 +71,9 @@ function nameAt(bytes: Uint8Array, start: number | undefined, end: number | unde
   return decodeName(bytes, start ?? 0, end ?? 0) ?? "";
 }
 
-function remember(
-  bytes: Uint8Array,
-  frame: Frame,
-  start: number,
-  end: number,
-  hash: number,
-): WireErrorKind | undefined {
+function remember(bytes: Uint8Array, frame: Frame, start: number, end: number): WireErrorKind | undefined {
   if (frame.exact !== undefined) return rememberInSets(nameAt(bytes, start, end), frame);
+  const hash = frame.nameHash;
   const names = frame.names;
   const length = frame.namesLength;
   for (let at = 0; at < length; at += 3) {
@@ -116,13 +112,7 @@ function rememberInSets(name: string, frame: Frame): WireErrorKind | undefined {
 }
 
 /** Refuses a name that is a protocol name in another case, and sets the region of the value that follows. */
-function misspelt(
-  bytes: Uint8Array,
-  frame: Frame,
-  start: number,
-  end: number,
-  hash: number,
-): WireErrorKind | undefined {
+function misspelt(bytes: Uint8Array, frame: Frame, start: number, end: number): WireErrorKind | undefined {
   const own = frame.region;
   if (own === region.free) return undefined;
   if (own === region.inputRequests || own === region.inputResponses) {
@@ -131,7 +121,7 @@ function misspelt(
     return undefined;
   }
   frame.childRegion = own === region.meta ? region.free : region.protocol;
-  for (const known of candidates(hash)) {
+  for (const known of candidates(frame.nameHash)) {
     const exact = spells(bytes, start, end, known);
     const name = exact ? known.name : nameAt(bytes, start, end);
     if (!exact && foldCase(name) !== known.folded) continue;
