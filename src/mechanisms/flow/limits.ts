@@ -14,14 +14,14 @@ export const textsTriedMax = 64;
 export const resultUnitsMax = 1_048_576;
 
 /** Trusted text kept for one run; text beyond it is not derivable. */
-export const trustedUnitsMax = 4_194_304;
+export const trustedUnitsMax = 2_097_152;
 
 /** Leaves and depth of one value that are looked at; a value beyond them counts as not indexed, or not derivable. */
 export const leavesMax = 262_144;
 export const depthMax = 64;
 
-/** Keys of the match table of one run; beyond it values are labelled with the join of what was left out. */
-export const tableKeysMax = 1_048_576;
+/** Keys of the match table of one run (12 MiB of memory at most); beyond it values are labelled with the join of what was left out. */
+export const tableKeysMax = 524_288;
 
 /** Distinct label ranges that the table keeps apart; the last one takes the join of all further ones. */
 export const rangesMax = 31;

@@ -80,6 +80,8 @@ describe("an attacker cannot cut, glue or disguise", () => {
     ["open /home/me/notes.txt", "/home/me/notes.txt.sh"],
     ["see https://x.com/a?to=b", "https://x.com/a"],
     ["see https://x.com/a", "https://x.com/"],
+    ["see https://x.com/a", "https://x.com/a#steal"],
+    ["open /ws/a", "file:///ws/a#b"],
     ["the id user_123", "user_12"],
     ["the id user_123", "123"],
     ["pay -1500", 1500],

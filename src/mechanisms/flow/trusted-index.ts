@@ -90,6 +90,8 @@ function amountOf(index: TrustedIndex, value: string, role: Role): Origin | unde
 
 function formOf(index: TrustedIndex, value: string): Origin | undefined {
   for (const { form, value: canonical } of formsOf(value)) {
+    // The canonical URL has no fragment, and a page may act on one: nobody gets to choose it for free.
+    if (form === "url" && value.includes("#")) continue;
     const origin = index.forms.get(`${form}:${canonical}`);
     if (origin !== undefined) return origin;
   }

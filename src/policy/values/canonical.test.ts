@@ -59,6 +59,8 @@ const cases: readonly (readonly [CanonicalForm, string, string | undefined, Cano
   ["path", "file:///C:/x", "C:/x"],
   ["path", "file:///a%2Fb", undefined],
   ["path", "file://host/a", undefined],
+  ["path", "file:///a#b", undefined],
+  ["path", "file:///a?b", undefined],
   ["path", "file:///%zz", undefined],
   ["path", "file:///a%00b", undefined],
   ["path", "", undefined],

@@ -65,6 +65,8 @@ function fromFileUri(text: string): string | undefined {
   try {
     const url = new URL(text);
     if (url.hostname !== "" && url.hostname !== "localhost") return undefined;
+    // Whoever only cuts off `file://` takes `#` and `?` for a part of the name; whoever parses does not.
+    if (/[?#]/.test(text)) return undefined;
     // An encoded separator would be a name to one server and a folder to the next.
     if (/%(?:2f|5c)/i.test(url.pathname)) return undefined;
     const path = decodeURIComponent(url.pathname).normalize("NFC");

@@ -8,7 +8,11 @@ export function pointerValue(root: Json, place: string): Json | undefined {
   let found: Json | undefined = root;
   for (const token of place.slice(1).split("/")) {
     const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
-    found = isArray(found) ? (/^(0|[1-9][0-9]{0,8})$/.test(name) ? found[Number(name)] : undefined) : member(found, name);
+    found = isArray(found)
+      ? /^(0|[1-9][0-9]{0,8})$/.test(name)
+        ? found[Number(name)]
+        : undefined
+      : member(found, name);
     if (found === undefined) return undefined;
   }
   return found;
