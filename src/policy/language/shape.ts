@@ -126,5 +126,6 @@ export function either<T extends readonly unknown[]>(
 }
 
 export function named<T>(name: string, get: () => Shape<T>): Shape<T> {
-  return { kind: "named", name, get };
+  let made: Shape<T> | undefined;
+  return { kind: "named", name, get: () => (made ??= get()) };
 }

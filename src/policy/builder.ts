@@ -1,0 +1,111 @@
+/**
+ * The policy language as typed functions. A policy that is built here and one that is written in YAML become the same
+ * canonical JSON; nothing can be said in one that cannot be said in the other.
+ */
+import type { PolicyInput } from "./canonical/extends.ts";
+import type {
+  AbsenceText,
+  AtMostText,
+  BudgetText,
+  ByEndText,
+  DataText,
+  ExactlyOnceText,
+  GateText,
+  HazardText,
+  ImmediatelyText,
+  InjectText,
+  LabelObject,
+  OwedText,
+  PatternObject,
+  PatternText,
+  PolicyDocument,
+  RuleText,
+  TestText,
+  ToolLabelsText,
+  Words,
+} from "./document.ts";
+
+/** A policy; `version` is added. */
+export function policy(document: Omit<PolicyDocument, "version">): PolicyDocument {
+  return { version: 1, ...document };
+}
+
+/** A built policy as something to load; the name stands in diagnostics. */
+export function asInput(document: PolicyDocument, file = "policy.ts"): PolicyInput {
+  return { file, document };
+}
+
+type Said = { readonly why: string; readonly serves?: Words; readonly mode?: "enforce" | "observe" };
+
+/** Never, whoever consents. */
+export function block(id: string, when: PatternText, said: Said): RuleText {
+  return { id, tier: "block", when, ...said };
+}
+
+/** Only after a person agreed to this very call. */
+export function confirm(id: string, when: PatternText, said: Said): RuleText {
+  return { id, tier: "confirm", when, ...said };
+}
+
+/** Without the question that the default would ask; never against another rule. */
+export function allow(id: string, when: PatternText, said: Said): RuleText {
+  return { id, tier: "allow", when, ...said };
+}
+
+/** What must happen, in the kinds of formal.md 4.3. */
+export const must = {
+  gate: (id: string, gate: GateText, said: Said): RuleText => ({ id, tier: "must", gate, ...said }),
+  owed: (id: string, owed: OwedText, said: Said): RuleText => ({ id, tier: "must", owed, ...said }),
+  inject: (id: string, inject: InjectText, said: Said): RuleText => ({ id, tier: "must", inject, ...said }),
+  immediately: (id: string, immediately: ImmediatelyText, said: Said): RuleText => ({
+    id,
+    tier: "must",
+    immediately,
+    ...said,
+  }),
+  byEnd: (id: string, byEnd: ByEndText, said: Said): RuleText => ({ id, tier: "must", byEnd, ...said }),
+} as const;
+
+type Limit = Said & { readonly tier?: "block" | "confirm" };
+
+/** What must not happen too often, or after something else. */
+export const limit = {
+  absence: (id: string, absence: AbsenceText, said: Limit): RuleText => ({ id, tier: "block", absence, ...said }),
+  atMost: (id: string, atMost: AtMostText, said: Limit): RuleText => ({ id, tier: "block", atMost, ...said }),
+  exactlyOnce: (id: string, exactlyOnce: ExactlyOnceText, said: Limit): RuleText => ({
+    id,
+    tier: "block",
+    exactlyOnce,
+    ...said,
+  }),
+  budget: (id: string, budget: BudgetText, said: Limit): RuleText => ({ id, tier: "block", budget, ...said }),
+} as const;
+
+/** Calls by what they do. */
+export function effect(effects: Words, more: Omit<PatternObject, "effect"> = {}): PatternObject {
+  return { effect: effects, ...more };
+}
+
+/** Calls by name, with tests of their arguments. */
+export function tool(tools: Words, arg?: { readonly [argument: string]: TestText }): PatternObject {
+  return { tool: tools, ...(arg === undefined ? {} : { arg }) };
+}
+
+/** A label: `label("private", {categories: ["medical"]})`. */
+export function label(confidentiality: string, more: Omit<LabelObject, "confidentiality"> = {}): LabelObject {
+  return { confidentiality, ...more };
+}
+
+/** Data with this label reaching these calls. */
+export function flow(from: string | DataText, to: PatternText): HazardText["never"] {
+  return { flow: { from, to } };
+}
+
+export function not(test: TestText): TestText {
+  return { not: test };
+}
+
+/** What is known of a tool; only a type, so that an editor completes it. */
+export function labels(known: ToolLabelsText): ToolLabelsText {
+  return known;
+}

@@ -1,0 +1,163 @@
+/** What a policy believes of one tool, from where, and which rules speak of it: for people and as JSON. */
+import type { ArgumentContract, ToolContract } from "../core/contract.ts";
+import { mayCover } from "../core/effect.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { LabelRange, Lattice } from "../core/label.ts";
+import { describe } from "../core/label.ts";
+import type { CompiledPolicy } from "./compile.ts";
+import type { ToolDigest } from "./contracts.ts";
+import { contractOfTool } from "./contracts.ts";
+import { inferTool } from "./inference/infer.ts";
+import type { Pattern, Rule, Temporal } from "./ir.ts";
+import { nameMatches } from "./patterns.ts";
+
+export type ToolExplanation = {
+  readonly server: string;
+  readonly tool: string;
+  readonly source: string;
+  readonly effects: { readonly must: readonly string[]; readonly may: readonly string[] };
+  readonly flags: readonly string[];
+  readonly output: string;
+  readonly fields: readonly { readonly pointer: string; readonly label: string }[];
+  readonly arguments: readonly {
+    readonly name: string;
+    readonly role: string;
+    readonly seenBy: readonly string[];
+    readonly bound: string;
+  }[];
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+  readonly rules: readonly { readonly id: string; readonly tier: string; readonly why: string }[];
+  readonly hazards: readonly { readonly id: string; readonly why: string }[];
+  /** What inference went by; it counts only where nobody better spoke. */
+  readonly inferredFrom: readonly string[];
+  readonly sentences: readonly string[];
+};
+
+export type ExplainRequest = {
+  readonly server: string;
+  readonly tool: string;
+  /** The tool as its server lists it, where that is known. */
+  readonly listed?: JsonObject;
+  readonly digestOf: ToolDigest;
+};
+
+export function explainTool(policy: CompiledPolicy, request: ExplainRequest): ToolExplanation {
+  const listed = request.listed ?? { name: request.tool };
+  const contract = contractOfTool(policy.table, request.server, listed, request.digestOf);
+  const { lattice } = policy.ir;
+  const rules = policy.ir.rules.filter((rule) => patternsOf(rule).some((pattern) => speaks(pattern, contract)));
+  const hazards = policy.ir.hazards.filter((hazard) =>
+    speaks(hazard.kind === "flow" ? hazard.to : hazard.kind === "call" ? hazard.call : hazard.never, contract),
+  );
+  const explanation = {
+    server: contract.server,
+    tool: contract.tool,
+    source: contract.source,
+    effects: contract.effects,
+    flags: [
+      ...(contract.flags.irreversible ? ["irreversible"] : []),
+      ...(contract.flags.openWorld ? ["open_world"] : []),
+    ],
+    output: rangeText(lattice, contract.output.label),
+    fields: contract.output.fields.map(({ pointer, label }) => ({ pointer, label: rangeText(lattice, label) })),
+    arguments: [...contract.arguments].map(([name, argument]) => argumentText(lattice, name, argument)),
+    reads: contract.reads,
+    writes: contract.writes,
+    rules: rules.map(({ id, tier, why }) => ({ id, tier, why })),
+    hazards: hazards.map(({ id, why }) => ({ id, why })),
+    inferredFrom: inferTool(listed).because,
+  };
+  return { ...explanation, sentences: sentencesOf(explanation) };
+}
+
+function argumentText(
+  lattice: Lattice,
+  name: string,
+  argument: ArgumentContract,
+): ToolExplanation["arguments"][number] {
+  const seenBy = lattice.groups.filter((_, index) => (argument.audience & (1 << index)) !== 0);
+  const levels = lattice.levels.filter((_, index) => (argument.forbidden & ((1 << index) - 1)) === 0);
+  const categories = lattice.categories.filter(
+    (_, index) => (argument.forbidden & (1 << (lattice.levels.length - 1 + index))) === 0,
+  );
+  const bound = argument.sink ? [levels.at(-1) ?? "nothing", ...categories].join(", ") : "everything";
+  return { name, role: argument.role, seenBy, bound };
+}
+
+function rangeText(lattice: Lattice, range: LabelRange): string {
+  const low = describe(lattice, range.lo);
+  const high = describe(lattice, range.hi);
+  return low === high ? low : `between "${low}" and "${high}"`;
+}
+
+/** Name, effects and flags fit; arguments and labels are known only when a call is made. */
+function speaks(pattern: Pattern, contract: ToolContract): boolean {
+  const named =
+    pattern.tools === undefined ||
+    pattern.tools.some((each) => nameMatches(each.server, contract.server) && nameMatches(each.tool, contract.tool));
+  const acts =
+    pattern.effects === undefined || pattern.effects.some((effect) => mayCover(effect, contract.effects.may));
+  const { flags } = pattern;
+  return (
+    named &&
+    acts &&
+    (flags?.irreversible !== true || contract.flags.irreversible) &&
+    (flags?.openWorld !== true || contract.flags.openWorld)
+  );
+}
+
+function patternsOf(rule: Rule): readonly Pattern[] {
+  return rule.kind === "plain" ? [rule.when] : temporalPatterns(rule.temporal);
+}
+
+function temporalPatterns(temporal: Temporal): readonly Pattern[] {
+  switch (temporal.kind) {
+    case "gate":
+      return [temporal.before, temporal.need, ...(temporal.relock === undefined ? [] : [temporal.relock])];
+    case "absence":
+      return [temporal.after, temporal.never, ...(temporal.until === undefined ? [] : [temporal.until])];
+    case "at-most":
+    case "budget":
+      return [temporal.of];
+    case "immediately":
+      return [temporal.before, temporal.need];
+    case "owed":
+      return [temporal.after, temporal.owe, ...(temporal.before === undefined ? [] : [temporal.before])];
+    case "inject":
+      return [temporal.before];
+    case "by-end":
+      return [temporal.after, temporal.by];
+  }
+}
+
+const sourceText: { readonly [source: string]: string } = {
+  operator: "your policy says so",
+  pack: "a label pack says so",
+  evidence: "its behaviour showed it",
+  server: "its server says so",
+  inference: "its name and schema suggest it",
+  unknown: "nobody labelled it, so the worst is assumed",
+};
+
+function sentencesOf(found: Omit<ToolExplanation, "sentences">): readonly string[] {
+  const name = `${found.server}.${found.tool}`;
+  const everything = found.effects.may.length > 12 ? "anything" : found.effects.may.join(", ") || "nothing";
+  const sentences = [
+    `${name} may do: ${everything}; ${sourceText[found.source] ?? "source unknown"}.`,
+    `What it returns is ${found.output}.`,
+  ];
+  for (const field of found.fields) sentences.push(`At ${field.pointer} it returns ${field.label}.`);
+  for (const argument of found.arguments) {
+    const seen = argument.seenBy.length === 0 ? "stays here" : `is seen by ${argument.seenBy.join(" and ")}`;
+    const bound = argument.seenBy.length === 0 ? "" : `; up to ${argument.bound} may go there`;
+    sentences.push(`Argument ${argument.name} is a ${argument.role} and ${seen}${bound}.`);
+  }
+  for (const store of found.reads) sentences.push(`It reads the store ${store}.`);
+  for (const store of found.writes) sentences.push(`It writes to the store ${store}.`);
+  for (const rule of found.rules) sentences.push(`Rule ${rule.id} (${rule.tier}) can speak: ${rule.why}.`);
+  for (const hazard of found.hazards)
+    sentences.push(`Hazard ${hazard.id} is watched: ${hazard.why || "no reason given"}.`);
+  if (found.rules.length === 0) sentences.push("No rule names it; the default decides.");
+  return sentences;
+}

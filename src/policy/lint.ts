@@ -1,0 +1,211 @@
+/**
+ * What can be said of a policy without exploring it: rules that never speak, rules that another one makes pointless,
+ * tools that are refused whatever happens, tools that nobody labelled. The prover says the rest.
+ */
+import type { ToolContract } from "../core/contract.ts";
+import { covers, mayCover } from "../core/effect.ts";
+import type { JsonObject } from "../core/json.ts";
+import { stringMember } from "../core/json.ts";
+import type { CompiledPolicy } from "./compile.ts";
+import type { ToolDigest } from "./contracts.ts";
+import { contractOfTool } from "./contracts.ts";
+import type { Problem } from "./diagnostic.ts";
+import { information, quoted, warning } from "./diagnostic.ts";
+import type { Pattern, Rule, Temporal, ToolSelector } from "./ir.ts";
+import { nameMatches } from "./patterns.ts";
+
+/** Listed tools by server. */
+export type ToolLists = { readonly [server: string]: readonly JsonObject[] };
+
+export function lintPolicy(policy: CompiledPolicy, lists: ToolLists, digestOf: ToolDigest): readonly Problem[] {
+  const contracts = Object.entries(lists).flatMap(([server, tools]) =>
+    tools.map((tool) => contractOfTool(policy.table, server, tool, digestOf)),
+  );
+  return [
+    ...policy.ir.rules.flatMap((rule) => deadRule(rule, contracts)),
+    ...shadowedRules(policy.ir.rules),
+    ...policy.ir.rules.flatMap((rule) => alwaysDenies(rule, contracts)),
+    ...policy.ir.rules.flatMap((rule) => lockedGate(rule, policy.ir.rules, contracts)),
+    ...unlabelled(contracts),
+    ...strangers(policy, lists),
+  ];
+}
+
+const at = (rule: Rule): Problem["path"] => ["rules", rule.id.replace(/\/end$/, "")];
+
+function selects(selectors: readonly ToolSelector[], contract: ToolContract): boolean {
+  return selectors.some((each) => nameMatches(each.server, contract.server) && nameMatches(each.tool, contract.tool));
+}
+
+/** The tool could match as far as its name, effects and flags say. */
+function couldMatch(pattern: Pattern, contract: ToolContract): boolean {
+  if (pattern.tools !== undefined && !selects(pattern.tools, contract)) return false;
+  const { effects, flags } = pattern;
+  // A case may have other effects than the tool outside it.
+  const may = [...contract.effects.may, ...contract.cases.flatMap((each) => each.effects?.may ?? [])];
+  if (effects !== undefined && !effects.some((effect) => mayCover(effect, may))) return false;
+  return (
+    (flags?.irreversible !== true || contract.flags.irreversible) &&
+    (flags?.openWorld !== true || contract.flags.openWorld)
+  );
+}
+
+function contradicts(pattern: Pattern): boolean {
+  const held = new Map<number, boolean>();
+  for (const { index, holds } of pattern.predicates) {
+    if (held.get(index) === !holds) return true;
+    held.set(index, holds);
+  }
+  return false;
+}
+
+/** The patterns whose match makes a rule speak. */
+function triggers(rule: Rule): readonly Pattern[] {
+  return rule.kind === "plain" ? [rule.when] : [triggerOf(rule.temporal)];
+}
+
+function triggerOf(temporal: Temporal): Pattern {
+  switch (temporal.kind) {
+    case "gate":
+    case "immediately":
+    case "inject":
+      return temporal.before;
+    case "absence":
+      return temporal.never;
+    case "at-most":
+    case "budget":
+      return temporal.of;
+    case "owed":
+    case "by-end":
+      return temporal.after;
+  }
+}
+
+function deadRule(rule: Rule, contracts: readonly ToolContract[]): readonly Problem[] {
+  const dead = triggers(rule).some(
+    (pattern) => contradicts(pattern) || (contracts.length > 0 && !contracts.some((each) => couldMatch(pattern, each))),
+  );
+  if (!dead) return [];
+  return [
+    warning("DEAD", at(rule), `rule ${quoted(rule.id)} can never speak`, "no known tool fits it: mend or remove it"),
+  ];
+}
+
+/** Everything that `inner` matches, `outer` matches too, as far as their forms tell. */
+export function implies(inner: Pattern, outer: Pattern): boolean {
+  const has = (list: readonly unknown[], item: unknown): boolean => {
+    const text = JSON.stringify(item);
+    return list.some((each) => JSON.stringify(each) === text);
+  };
+  const tools =
+    outer.tools === undefined ||
+    (inner.tools?.every((each) =>
+      outer.tools?.some((wide) => nameMatches(wide.server, each.server) && nameMatches(wide.tool, each.tool)),
+    ) ??
+      false);
+  const effects =
+    outer.effects === undefined ||
+    (inner.effects?.every((each) => outer.effects?.some((wide) => covers(wide, each))) ?? false);
+  const flags =
+    (outer.flags?.irreversible !== true || inner.flags?.irreversible === true) &&
+    (outer.flags?.openWorld !== true || inner.flags?.openWorld === true);
+  return (
+    tools &&
+    effects &&
+    flags &&
+    outer.predicates.every((each) => has(inner.predicates, each)) &&
+    outer.data.every((each) => has(inner.data, each)) &&
+    outer.stores.every((each) => has(inner.stores, each)) &&
+    (outer.held === undefined || JSON.stringify(outer.held) === JSON.stringify(inner.held))
+  );
+}
+
+const strictness = { block: 3, must: 2, confirm: 1, allow: 0 } as const;
+
+/** A plain rule says nothing where a stricter one, or an equal one before it, always speaks first. */
+function shadowedRules(rules: readonly Rule[]): readonly Problem[] {
+  const found: Problem[] = [];
+  for (const [index, rule] of rules.entries()) {
+    if (rule.kind !== "plain") continue;
+    const by = rules.find((other, place) => {
+      if (other === rule || other.kind !== "plain" || other.mode === "observe") return false;
+      const stricter = strictness[other.tier] > strictness[rule.tier] && other.tier !== "must";
+      // An allow and a block read tests in different ways, so only the absence of tests compares them.
+      const comparable =
+        other.tier === rule.tier || (rule.tier !== "allow" && other.tier !== "allow") || isBare(other.when);
+      return comparable && (stricter || (other.tier === rule.tier && place < index)) && implies(rule.when, other.when);
+    });
+    if (by === undefined) continue;
+    const message = `rule ${quoted(rule.id)} says nothing that ${quoted(by.id)} does not say more strictly`;
+    found.push(warning("SHADOWED", at(rule), message, "remove it, or narrow the other"));
+  }
+  return found;
+}
+
+/** No condition beyond names, effects and flags. */
+function isBare(pattern: Pattern): boolean {
+  return (
+    pattern.predicates.length === 0 &&
+    pattern.data.length === 0 &&
+    pattern.stores.length === 0 &&
+    pattern.held === undefined
+  );
+}
+
+function alwaysDenies(rule: Rule, contracts: readonly ToolContract[]): readonly Problem[] {
+  if (rule.kind !== "plain" || rule.tier !== "block" || rule.mode === "observe" || !isBare(rule.when)) return [];
+  const { tools, effects, flags } = rule.when;
+  if (tools === undefined && effects === undefined && flags === undefined) {
+    return [warning("ALWAYS-DENY", at(rule), `rule ${quoted(rule.id)} refuses every call`, "add a condition")];
+  }
+  const denied = contracts.filter((each) => couldMatch(rule.when, each)).map((each) => `${each.server}.${each.tool}`);
+  if (denied.length === 0) return [];
+  const shown = denied.slice(0, 3).map(quoted).join(", ");
+  const more = denied.length > 3 ? ` and ${denied.length - 3} more` : "";
+  const remedy = "remove the tool from the client, or add a condition if some calls should pass";
+  return [
+    information("ALWAYS-DENY", at(rule), `rule ${quoted(rule.id)} refuses every call of ${shown}${more}`, remedy),
+  ];
+}
+
+/** A gate whose key nobody can turn refuses for ever. */
+function lockedGate(rule: Rule, rules: readonly Rule[], contracts: readonly ToolContract[]): readonly Problem[] {
+  if (rule.kind !== "temporal" || (rule.temporal.kind !== "gate" && rule.temporal.kind !== "immediately")) return [];
+  const { need } = rule.temporal;
+  const absent = contracts.length > 0 && !contracts.some((each) => couldMatch(need, each));
+  const blocked = rules.some(
+    (other) =>
+      other.kind === "plain" &&
+      other.tier === "block" &&
+      other.mode === "enforce" &&
+      isBare(other.when) &&
+      implies(need, other.when),
+  );
+  if (!absent && !blocked) return [];
+  const message = `rule ${quoted(rule.id)} needs a call that ${absent ? "no known tool offers" : "another rule refuses"}`;
+  return [warning("ALWAYS-DENY", at(rule), message, "name a call that can happen")];
+}
+
+function unlabelled(contracts: readonly ToolContract[]): readonly Problem[] {
+  return contracts
+    .filter((contract) => contract.source === "unknown" || contract.source === "inference")
+    .map((contract) => {
+      const name = `${contract.server}.${contract.tool}`;
+      const message = `${quoted(name)} has no labels: its calls ask`;
+      return information("UNLABELLED", ["labels"], message, `add \`${contract.tool.slice(0, 60)}\` under \`labels\``);
+    });
+}
+
+/** Labels for tools that their server does not list. */
+function strangers(policy: CompiledPolicy, lists: ToolLists): readonly Problem[] {
+  const found: Problem[] = [];
+  for (const entry of policy.table.entries) {
+    const tools = Object.hasOwn(lists, entry.server) ? lists[entry.server] : undefined;
+    if (tools === undefined || entry.tool.includes("*")) continue;
+    if (tools.some((tool) => stringMember(tool, "name") === entry.tool)) continue;
+    const selector = `${entry.server}.${entry.tool}`;
+    const message = `${quoted(selector)} is labelled, but its server lists no such tool`;
+    found.push(warning("TOOL", ["labels", selector], message, "mend the name, or remove the labels"));
+  }
+  return found;
+}
