@@ -77,7 +77,9 @@ export function cardLines(decision: Decision): readonly string[] {
 
 function reasonLine(reason: Reason): string {
   const rule = reason.rule === undefined ? "" : ` (rule ${reason.rule})`;
-  const facts = Object.entries(reason.facts).map(([name, fact]) => `${name}: ${Array.isArray(fact) ? fact.join(", ") : fact}`);
+  const facts = Object.entries(reason.facts).map(
+    ([name, fact]) => `${name}: ${Array.isArray(fact) ? fact.join(", ") : fact}`,
+  );
   const text = reason.why ?? (facts.length > 0 ? facts.join("; ") : reason.code);
   return `${reason.code}${rule}: ${text}`;
 }
@@ -90,7 +92,11 @@ export function decidingCodes(decision: Decision): readonly string[] {
 
 /** A decision as one line of the audit record. */
 export function auditLine(decision: Decision): string {
-  const reasons = decision.reasons.map((reason) => `${reason.observed === true ? "observed " : ""}${reasonLine(reason)}`);
+  const reasons = decision.reasons.map(
+    (reason) => `${reason.observed === true ? "observed " : ""}${reasonLine(reason)}`,
+  );
   const stopped = decision.verdict === "allow" && decision.unobserved !== "allow";
-  return [stopped ? `allow, would have been stopped (${decision.unobserved})` : decision.verdict, ...reasons].join(" | ");
+  return [stopped ? `allow, would have been stopped (${decision.unobserved})` : decision.verdict, ...reasons].join(
+    " | ",
+  );
 }

@@ -7,7 +7,6 @@ import type { Json, JsonObject } from "../core/json.ts";
 import { isObject } from "../core/json.ts";
 import { ownMetaPrefix } from "../wire/meta.ts";
 
-
 export const runMetaKey = `${ownMetaPrefix}run`;
 export const decisionMetaKey = `${ownMetaPrefix}decision`;
 export const consentMetaKey = `${ownMetaPrefix}consent`;

@@ -26,6 +26,7 @@ export type RunRequest<Q> = {
   readonly policy: LoadedPolicy<Q>;
   readonly workspace: readonly string[];
   readonly parent?: LiveRun<Q> | undefined;
+  readonly client?: LiveRun<Q>["client"];
   readonly registered?: readonly TrustedText[];
 };
 
@@ -69,6 +70,7 @@ export class RunRegistry<Q> {
       key: key.key,
       principal,
       parent,
+      client: request.client ?? { name: undefined, tag: undefined },
       policy,
       state: begin(policy.engine, key.key, undefined),
       lastAt: this.#services.clock.monotonicMs(),

@@ -1,0 +1,117 @@
+/**
+ * Calls that nobody waits for: the injected call of a must-rule (M3), and a call from the outbox (M4). They are judged
+ * and recorded like any other; their result is not released.
+ */
+import type { RunEvent } from "../core/event.ts";
+import type { JsonObject } from "../core/json.ts";
+import { member } from "../core/json.ts";
+import type { Call } from "./call.ts";
+import { callDigest, callMoment, isObserved } from "./call.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { recordDispatch, recordRefusal } from "./dispatch.ts";
+import { appendBatch, Batch } from "./journal.ts";
+import { judge } from "./judge.ts";
+import { performWaitMsMax } from "./limits.ts";
+import type { LiveRun } from "./live-run.ts";
+import { unmetObligation } from "./obligations.ts";
+import type { Exchange } from "./ports.ts";
+import type { Answered, PerformOrder, Scene } from "./scene.ts";
+
+export type Unattended = "succeeded" | "failed" | "held" | "refused";
+
+/** Nobody listens to this exchange. */
+function deafExchange(params: JsonObject): Exchange {
+  return {
+    request: { kind: "request", id: "unattended", method: "tools/call", params },
+    send: () => undefined,
+    respond: () => undefined,
+    onAbandoned: () => undefined,
+  };
+}
+
+/** A call of the gateway itself, in the name of a run. */
+export function orderedCall<Q>(
+  scene: Scene<Q>,
+  catalogue: Catalogue<Q>,
+  live: LiveRun<Q>,
+  order: PerformOrder,
+): Call<Q> {
+  const contract = catalogue.contractOfTool(live.policy, order.tool);
+  const params = { name: order.tool, arguments: order.arguments };
+  const exchange = deafExchange(params);
+  return {
+    id: scene.nextId(),
+    live,
+    exchange,
+    request: exchange.request,
+    method: "tools/call",
+    contract,
+    arguments: order.arguments,
+    digest: callDigest(contract, "tools/call", order.arguments, scene.services.secrets.hash),
+    manifestDigest: catalogue.known("tools/list")?.digest,
+    retry: undefined,
+    state: "deciding",
+    cancelled: false,
+    lost: false,
+    option: undefined,
+    performed: undefined,
+    task: undefined,
+  };
+}
+
+/** Judges and makes a call that nobody waits for. Injected calls are themselves under no injection (depth 1). */
+export async function callUnattended<Q>(scene: Scene<Q>, call: Call<Q>): Promise<Unattended> {
+  const { clock, oracle } = scene.services;
+  const judged = judge(call.live, oracle, callMoment(call, clock.monotonicMs()), (decision, answers) => {
+    const free = isObserved(call.live, call.contract.server);
+    if (!free && decision.verdict === "allow" && decision.obligations.some(({ kind }) => kind === "hold")) {
+      return { kind: "held" } as const;
+    }
+    const may = free || (decision.verdict === "allow" && unmetObligation(decision.obligations) === undefined);
+    return may
+      ? recordDispatch(scene, call, { decision, answers, consent: undefined })
+      : recordRefusal(scene, call, decision, answers);
+  });
+  const committed = judged instanceof Promise ? await judged : judged;
+  if (committed.kind === "held" || committed.kind === "refused") return committed.kind;
+  if (!(await committed.durable)) return "failed";
+  const meta = scene.client.requestMeta;
+  const params = {
+    name: call.contract.tool,
+    arguments: call.arguments,
+    ...(meta === undefined ? {} : { _meta: meta }),
+  };
+  const answer = await scene.askServer("tools/call", params, performWaitMsMax);
+  const { outcome, durable } = recordOutcome(scene, call, answer);
+  return (await durable) && outcome === "succeeded" ? "succeeded" : "failed";
+}
+
+function recordOutcome<Q>(
+  scene: Scene<Q>,
+  call: Call<Q>,
+  answer: Answered | undefined,
+): { readonly outcome: RunEvent["kind"]; readonly durable: Promise<boolean> } {
+  const at = scene.services.clock.monotonicMs();
+  const batch = new Batch<Q>();
+  const failed = answer?.kind !== "response" || member(answer.result, "isError") === true;
+  const event: RunEvent =
+    answer === undefined
+      ? { kind: "unknown", at, call: call.id, cause: "no answer in time" }
+      : failed
+        ? { kind: "failed", at, call: call.id, noEffect: false }
+        : { kind: "succeeded", at, call: call.id };
+  scene.runs.fold(call.live, event, batch);
+  const { server, tool, output } = call.contract;
+  const reject = {
+    kind: "released",
+    at,
+    call: call.id,
+    server,
+    tool,
+    how: "reject",
+    label: output.label,
+    fields: [],
+  } as const;
+  scene.runs.fold(call.live, reject, batch);
+  return { outcome: event.kind, durable: appendBatch(scene.services.log, batch) };
+}

@@ -1,0 +1,241 @@
+/**
+ * The life of a call (gateway.md 3): requested, refused or allowed, sent, settled, released. The log has `allowed`
+ * before anything is sent, and outcome and label before anything is released. Between decision and event there is no
+ * waiting, so whatever happens meanwhile is seen by the next decision.
+ */
+import type { ToolContract } from "../core/contract.ts";
+import type { Decision } from "../core/decision.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import { isObject, member, stringMember } from "../core/json.ts";
+import { errorCodes, errorMessage } from "../wire/errors.ts";
+import type { ErrorMessage, RequestId, ResponseMessage } from "../wire/message.ts";
+import type { Call } from "./call.ts";
+import { argumentsOf, callDigest, callMoment, isObserved } from "./call.ts";
+import type { Consent, ConsentDesk } from "./consent.ts";
+import { consentInputName } from "./consent.ts";
+import type { Dispatched, Ground } from "./dispatch.ts";
+import { recordDispatch, recordRefusal } from "./dispatch.ts";
+import { denial, judge } from "./judge.ts";
+import type { LiveRun } from "./live-run.ts";
+import { cleanParams } from "./meta.ts";
+import { ordersOf, unmetObligation } from "./obligations.ts";
+import type { Outbox } from "./outbox.ts";
+import type { Exchange } from "./ports.ts";
+import { gatewayReason, logFailureText, refusalMessage, refusalOf } from "./refusals.ts";
+import type { Settlement } from "./settlement.ts";
+import type { PerformOrder, Scene } from "./scene.ts";
+import { isModern } from "./scene.ts";
+
+/** What became of a decision in the turn in which it was made. */
+type Committed =
+  | Dispatched
+  | { readonly kind: "confirm"; readonly decision: Decision }
+  | { readonly kind: "perform"; readonly orders: readonly (PerformOrder & { readonly rule: string })[] }
+  | { readonly kind: "held"; readonly decision: Decision }
+  | { readonly kind: "dropped" };
+
+export type Ready<Q> = {
+  readonly live: LiveRun<Q>;
+  readonly contract: ToolContract;
+  readonly manifestDigest: string | undefined;
+};
+
+export class Calls<Q> {
+  readonly #scene: Scene<Q>;
+  readonly #consent: ConsentDesk<Q>;
+  readonly #settlement: Settlement<Q>;
+  readonly #outbox: Outbox<Q>;
+  readonly #deciding = new Map<RequestId, Call<Q>>();
+
+  constructor(scene: Scene<Q>, parts: { consent: ConsentDesk<Q>; settlement: Settlement<Q>; outbox: Outbox<Q> }) {
+    this.#scene = scene;
+    this.#consent = parts.consent;
+    this.#settlement = parts.settlement;
+    this.#outbox = parts.outbox;
+  }
+
+  /** Makes the record of a call; `digest` binds consents to exactly this call. */
+  make(exchange: Exchange, { live, contract, manifestDigest }: Ready<Q>): Call<Q> {
+    const { request } = exchange;
+    const given = argumentsOf(request.method, request.params);
+    const { hash } = this.#scene.services.secrets;
+    return {
+      id: this.#scene.nextId(),
+      live,
+      exchange,
+      request,
+      method: request.method,
+      contract,
+      arguments: given,
+      digest: callDigest(contract, request.method, given, hash),
+      manifestDigest,
+      retry: retryOf(request.params),
+      state: "deciding",
+      cancelled: false,
+      lost: false,
+      option: undefined,
+      performed: undefined,
+      task: undefined,
+    };
+  }
+
+  /** Decides a call, obtains what it needs, and sends it or refuses it. */
+  async decide(call: Call<Q>, given?: Consent): Promise<void> {
+    const { request } = call;
+    this.#deciding.set(request.id, call);
+    call.exchange.onAbandoned(() => this.cancel(request.id));
+    try {
+      await this.#pursue(call, given);
+    } finally {
+      this.#deciding.delete(request.id);
+    }
+  }
+
+  /** Sends the continuation of a call that was allowed before and whose questions have been answered. */
+  resend(call: Call<Q>): void {
+    this.#send(call, true);
+  }
+
+  /** The client gave up on a request: one that is being decided is never sent. */
+  cancel(id: RequestId): void {
+    const deciding = this.#deciding.get(id);
+    if (deciding !== undefined) deciding.cancelled = true;
+    else this.#settlement.cancel(id);
+  }
+
+  async #pursue(call: Call<Q>, given: Consent | undefined): Promise<void> {
+    let consent = given;
+    // Each turn of the loop obtains one thing: consent, or an injected call. Both happen at most once per call and rule.
+    for (let turn = 0; turn < 8; turn += 1) {
+      const judged = judge(call.live, this.#scene.services.oracle, this.#moment(call), (decision, answers) =>
+        this.#commit(call, { decision, answers, consent }),
+      );
+      const committed = judged instanceof Promise ? await judged : judged;
+      switch (committed.kind) {
+        case "dropped":
+          return;
+        case "refused":
+          return this.#refuse(call, committed.decision);
+        case "held":
+          return this.#hold(call, committed.decision);
+        case "allowed":
+          return this.#send(call, await committed.durable);
+        case "confirm": {
+          const sought = await this.#consent.seek(call, committed.decision, "call");
+          if (sought.kind === "answered") return;
+          consent = sought;
+          break;
+        }
+        case "perform":
+          if (!(await this.#performAll(call, committed.orders))) return this.#refuseLate(call, "SG-MUST-FAILED");
+          break;
+      }
+    }
+    return this.#refuseLate(call, "SG-ROUNDS");
+  }
+
+  #moment(call: Call<Q>): ReturnType<typeof callMoment> {
+    return callMoment(call, this.#scene.services.clock.monotonicMs());
+  }
+
+  #commit(call: Call<Q>, { decision: judged, answers, consent }: Ground): Committed {
+    if (call.cancelled) return { kind: "dropped" };
+    const decision = this.#withDoubt(call, judged, consent);
+    if (!isObserved(call.live, call.contract.server)) {
+      if (decision.verdict === "deny") return recordRefusal(this.#scene, call, decision, answers);
+      if (decision.verdict === "confirm" && consent === undefined) {
+        call.option = decision.option;
+        return { kind: "confirm", decision };
+      }
+      const unmet = unmetObligation(decision.obligations);
+      if (unmet !== undefined) {
+        return recordRefusal(this.#scene, call, denial("SG-OBLIGATION", { kind: unmet }), answers);
+      }
+      const orders = ordersOf(decision.obligations, call.performed);
+      if (orders.length > 0) return { kind: "perform", orders };
+      for (const obligation of decision.obligations) {
+        if (obligation.kind === "notify") this.#scene.services.human.notify(obligation.text);
+        if (obligation.kind === "hold") return { kind: "held", decision };
+      }
+    }
+    return recordDispatch(this.#scene, call, { decision, answers, consent });
+  }
+
+  /** The same call may already have happened: after a crash or a lost connection nobody knows (gateway.md 9). */
+  #withDoubt(call: Call<Q>, decision: Decision, consent: Consent | undefined): Decision {
+    if (decision.verdict !== "allow" || consent !== undefined || !call.contract.consequential) return decision;
+    const wallMs = this.#scene.uncertain.get(call.live.key)?.get(call.digest);
+    if (wallMs === undefined) return decision;
+    const reason = gatewayReason("SG-MAYBE-DONE", { at: new Date(wallMs).toISOString() });
+    return { ...decision, verdict: "confirm", unobserved: "confirm", reasons: [reason, ...decision.reasons] };
+  }
+
+  #refuse(call: Call<Q>, decision: Decision): void {
+    this.#answer(call, refusalOf(this.#asked(call), decision, call.id, { kind: "refused" }));
+  }
+
+  #refuseLate(call: Call<Q>, code: string): void {
+    const decision = denial(code);
+    recordRefusal(this.#scene, call, decision, new Map());
+    this.#refuse(call, decision);
+  }
+
+  #hold(call: Call<Q>, decision: Decision): void {
+    if (!this.#outbox.hold(call)) return this.#refuseLate(call, "SG-OUTBOX-FULL");
+    this.#answer(call, refusalOf(this.#asked(call), decision, call.id, { kind: "held" }));
+  }
+
+  async #performAll(call: Call<Q>, orders: readonly (PerformOrder & { readonly rule: string })[]): Promise<boolean> {
+    for (const order of orders) {
+      if (!(await this.#scene.perform(call.live, order))) return false;
+      (call.performed ??= new Set()).add(order.rule);
+    }
+    return true;
+  }
+
+  #send(call: Call<Q>, durable: boolean): void {
+    if (!durable || call.cancelled) {
+      this.#settlement.neverSent(call);
+      if (!durable) this.#answer(call, refusalMessage(this.#asked(call), call.id, logFailureText));
+      return;
+    }
+    const { request } = call;
+    const params = withoutOwnRetry(cleanParams(request.params, this.#scene.services.secrets.mac));
+    if (!this.#settlement.expect(call)) {
+      this.#settlement.neverSent(call);
+      this.#answer(call, errorMessage(request.id, errorCodes.invalidRequest, "A request with this id is in flight."));
+      return;
+    }
+    call.state = "sent";
+    this.#scene.toServer(
+      params === request.params ? request : { kind: "request", id: request.id, method: request.method, params },
+    );
+  }
+
+  #asked(call: Call<Q>): { id: RequestId; method: string; modern: boolean } {
+    return { id: call.request.id, method: call.method, modern: isModern(this.#scene) };
+  }
+
+  #answer(call: Call<Q>, message: ResponseMessage | ErrorMessage): void {
+    this.#scene.deliveries.now(() => call.exchange.respond(message));
+  }
+}
+
+function retryOf(params: JsonObject | undefined): { state: string; responses: Json | undefined } | undefined {
+  const state = stringMember(params, "requestState");
+  const responses = member(params, "inputResponses");
+  return state === undefined && responses === undefined ? undefined : { state: state ?? "", responses };
+}
+
+/** Params without the answer to our own question; what the server asked stays. */
+function withoutOwnRetry(params: JsonObject | undefined): JsonObject | undefined {
+  const responses = member(params, "inputResponses");
+  if (params === undefined || member(responses, consentInputName) === undefined || !isObject(responses)) return params;
+  const { inputResponses: _answers, requestState: _state, ...rest } = params;
+  return rest;
+}
+
+/** Name of the tool of a `tools/call`, bounded; a call without one is judged as a tool without a name. */
+export function toolName(params: Call<unknown>["request"]["params"]): string {
+  return (isObject(params) ? stringMember(params, "name") : undefined)?.slice(0, 1_024) ?? "";
+}

@@ -1,0 +1,137 @@
+/**
+ * What a server lists: drained completely, because admission and contracts need all of it, whatever page the client is
+ * at. A list that comes again unchanged keeps its digest and everything that was derived from it.
+ */
+import type { ToolContract } from "../core/contract.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import { isArray, isObject, member, stringMember } from "../core/json.ts";
+import { digest } from "../wire/canonical.ts";
+import { contractsMax, listEntriesMax, listPagesMax } from "./limits.ts";
+import type { LoadedPolicy } from "./policy-port.ts";
+import { sameJson } from "./same-json.ts";
+
+export type ListMethod = "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list";
+
+/** Member of the result that holds the entries. */
+export const entriesMember: Readonly<Record<ListMethod, string>> = {
+  "tools/list": "tools",
+  "prompts/list": "prompts",
+  "resources/list": "resources",
+  "resources/templates/list": "resourceTemplates",
+};
+
+/** The method by which an entry of the list is used; its contract decides what is shown. */
+export const usedBy: Readonly<Record<ListMethod, string>> = {
+  "tools/list": "tools/call",
+  "prompts/list": "prompts/get",
+  "resources/list": "resources/read",
+  "resources/templates/list": "resources/read",
+};
+
+export function isListMethod(method: string): method is ListMethod {
+  return Object.hasOwn(entriesMember, method);
+}
+
+export type Page = { readonly cursor: string | undefined; readonly result: JsonObject };
+
+export type ListState = {
+  readonly method: ListMethod;
+  readonly pages: readonly Page[];
+  readonly entries: readonly Json[];
+  readonly digest: string;
+};
+
+/** Asks the server for the page at a cursor; undefined when it does not answer with a list. */
+export type NextPage = (cursor: string) => Promise<JsonObject | undefined>;
+
+export class Catalogue<Q> {
+  readonly #server: string;
+  readonly #hash: (text: string) => string;
+  readonly #lists = new Map<ListMethod, ListState>();
+  readonly #dirty = new Set<ListMethod>();
+  #tools = new Map<string, JsonObject>();
+  /** Contracts by policy digest, then by tool or method; dropped when the list changes. */
+  #contracts = new Map<string, Map<string, ToolContract>>();
+
+  constructor(server: string, hash: (text: string) => string) {
+    this.#server = server;
+    this.#hash = hash;
+  }
+
+  /** The list if it is known and the server has not said that it changed. */
+  known(method: ListMethod): ListState | undefined {
+    return this.#dirty.has(method) ? undefined : this.#lists.get(method);
+  }
+
+  changed(method: ListMethod): void {
+    this.#dirty.add(method);
+  }
+
+  /** Takes a first page, drains the rest, and keeps the result; undefined when the server's list has no end. */
+  async accept(method: ListMethod, first: JsonObject, next: NextPage): Promise<ListState | undefined> {
+    const pages: Page[] = [{ cursor: undefined, result: first }];
+    const entries: Json[] = [...entriesOf(method, first)];
+    const seen = new Set<string>();
+    for (let cursor = stringMember(first, "nextCursor"); cursor !== undefined;) {
+      if (seen.has(cursor) || pages.length >= listPagesMax || entries.length > listEntriesMax) return undefined;
+      seen.add(cursor);
+      const result = await next(cursor);
+      if (result === undefined) return undefined;
+      pages.push({ cursor, result });
+      for (const entry of entriesOf(method, result)) entries.push(entry);
+      cursor = stringMember(result, "nextCursor");
+    }
+    return this.#keep(method, pages, entries);
+  }
+
+  tool(name: string): JsonObject | undefined {
+    return this.#tools.get(name);
+  }
+
+  /** The contract of a tool under a policy; a tool that is not listed is believed nothing of. */
+  contractOfTool(policy: LoadedPolicy<Q>, name: string): ToolContract {
+    return this.#remembered(policy, `tool ${name}`, () =>
+      policy.contractOfTool(this.#server, this.#tools.get(name) ?? { name }),
+    );
+  }
+
+  contractOfMethod(policy: LoadedPolicy<Q>, method: string): ToolContract {
+    return this.#remembered(policy, `method ${method}`, () => policy.contractOfMethod(this.#server, method));
+  }
+
+  #remembered(policy: LoadedPolicy<Q>, name: string, make: () => ToolContract): ToolContract {
+    let ofPolicy = this.#contracts.get(policy.digest);
+    if (ofPolicy === undefined) {
+      // Only the newest policy matters for long; older ones end with the runs that still use them.
+      if (this.#contracts.size >= 8) this.#contracts.clear();
+      this.#contracts.set(policy.digest, (ofPolicy = new Map()));
+    }
+    const known = ofPolicy.get(name);
+    if (known !== undefined) return known;
+    const made = make();
+    if (ofPolicy.size < contractsMax) ofPolicy.set(name, made);
+    return made;
+  }
+
+  #keep(method: ListMethod, pages: readonly Page[], entries: readonly Json[]): ListState {
+    this.#dirty.delete(method);
+    const old = this.#lists.get(method);
+    const same = old !== undefined && sameJson(old.entries, entries);
+    const state = { method, pages, entries, digest: same ? old.digest : digest([...entries], this.#hash) };
+    this.#lists.set(method, state);
+    if (method !== "tools/list" || same) return state;
+    this.#tools = new Map();
+    this.#contracts = new Map();
+    for (const entry of entries) {
+      const name = stringMember(entry, "name");
+      // The first of two tools with one name is the one that most clients call; the second is dropped from calls.
+      if (name !== undefined && isObject(entry) && !this.#tools.has(name)) this.#tools.set(name, entry);
+    }
+    return state;
+  }
+}
+
+export function entriesOf(method: ListMethod, result: JsonObject): readonly Json[] {
+  const entries = member(result, entriesMember[method]);
+  return isArray(entries) ? entries : [];
+}

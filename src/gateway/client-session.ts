@@ -1,0 +1,133 @@
+/**
+ * One client connection: its runs, and its mediator to each server that it talks to. What a message belongs to is
+ * decided here (run, server); how it is treated is the mediator's business.
+ */
+import type { JsonObject } from "../core/json.ts";
+import type { Result } from "../core/result.ts";
+import { err } from "../core/result.ts";
+import type { NotificationMessage, RequestMessage } from "../wire/message.ts";
+import { errorCodes, errorMessage } from "../wire/errors.ts";
+import { ownIdPrefix, isOwnId } from "./call.ts";
+import { learnClient } from "./client-facts.ts";
+import { Deliveries } from "./deliveries.ts";
+import type { Link } from "./link.ts";
+import type { LiveRun } from "./live-run.ts";
+import { Mediator } from "./mediator.ts";
+import type { ClientConnection, ClientHandler, Exchange } from "./ports.ts";
+import type { RoundTable } from "./rounds.ts";
+import type { Answered, AskVia, ClientState, Scene, Shared } from "./scene.ts";
+
+/** What the gateway gives to a session. */
+export type SessionSetup<Q> = {
+  readonly shared: Shared<Q>;
+  readonly connection: ClientConnection;
+  readonly rounds: RoundTable<Q>;
+  /** The link to a server for this session; opened on first use. */
+  readonly link: (server: string, session: ClientSession<Q>) => Result<Link<Q>, string>;
+  /** The run of a message. */
+  readonly liveOf: (params: JsonObject | undefined, client: ClientState) => Result<LiveRun<Q>, string>;
+  readonly gone: (session: ClientSession<Q>) => void;
+};
+
+export class ClientSession<Q> implements ClientHandler {
+  readonly client: ClientState = { era: "legacy", capabilities: {}, name: undefined, requestMeta: undefined };
+  readonly #setup: SessionSetup<Q>;
+  readonly #mediators = new Map<string, Mediator<Q>>();
+  readonly #asked = new Map<string, (answer: Answered | undefined) => void>();
+  #count = 0;
+  #current: LiveRun<Q> | undefined;
+  #closed = false;
+
+  constructor(setup: SessionSetup<Q>) {
+    this.#setup = setup;
+  }
+
+  mediators(): Iterable<Mediator<Q>> {
+    return this.#mediators.values();
+  }
+
+  current(): LiveRun<Q> | undefined {
+    return this.#current;
+  }
+
+  request(exchange: Exchange): void {
+    learnClient(this.client, exchange.request);
+    const mediator = this.mediator(this.#setup.connection.facts.server ?? "");
+    if (mediator.ok) return mediator.value.request(exchange);
+    exchange.respond(errorMessage(exchange.request.id, errorCodes.internalError, mediator.error));
+  }
+
+  message(message: NotificationMessage | Answered): void {
+    if (message.kind !== "notification" && message.id !== null && isOwnId(message.id)) {
+      this.#asked.get(String(message.id))?.(message);
+      return;
+    }
+    for (const mediator of this.#mediators.values()) {
+      if (message.kind === "notification") mediator.notification(message);
+      else mediator.answered(message);
+    }
+  }
+
+  closed(_reason: string): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const answer of [...this.#asked.values()]) answer(undefined);
+    for (const mediator of this.#mediators.values()) mediator.clientClosed();
+    this.#setup.gone(this);
+  }
+
+  /** The mediator to a server, made on first use. */
+  mediator(server: string): Result<Mediator<Q>, string> {
+    const known = this.#mediators.get(server);
+    if (known !== undefined) return { ok: true, value: known };
+    if (this.#closed) return err("The client connection is closed.");
+    const link = this.#setup.link(server, this);
+    if (!link.ok) return link;
+    const mediator: Mediator<Q> = new Mediator(
+      this.#scene(server, link.value, () => mediator),
+      link.value,
+      this.#setup.rounds,
+    );
+    this.#mediators.set(server, mediator);
+    link.value.attach(mediator);
+    return { ok: true, value: mediator };
+  }
+
+  #scene(server: string, link: Link<Q>, user: () => Mediator<Q>): Scene<Q> {
+    return {
+      ...this.#setup.shared,
+      server,
+      connection: this.#setup.connection,
+      client: this.client,
+      deliveries: new Deliveries(),
+      liveOf: (params) => {
+        const live = this.#setup.liveOf(params, this.client);
+        if (live.ok) this.#current = live.value;
+        return live;
+      },
+      current: () => this.#current,
+      toServer: (message) => link.send(user(), message),
+      abandon: (id) => link.abandon(user(), id),
+      askServer: (method, params, waitMs) => link.ask(method, params, waitMs),
+      askClient: (request, waitMs, via) => this.#ask(request, waitMs, via),
+    };
+  }
+
+  /** A question of the gateway itself to the client. */
+  #ask(request: Omit<RequestMessage, "id">, waitMs: number, via: AskVia | undefined): Promise<Answered | undefined> {
+    this.#count += 1;
+    const id = `${ownIdPrefix}ask-${this.#count}`;
+    return new Promise((resolve) => {
+      const stop = this.#setup.shared.services.clock.after(waitMs, () => answer(undefined));
+      const answer = (given: Answered | undefined): void => {
+        this.#asked.delete(id);
+        stop();
+        resolve(given);
+      };
+      this.#asked.set(id, answer);
+      const message: RequestMessage = { ...request, id };
+      if (via === undefined) this.#setup.connection.send(message);
+      else via.send(message);
+    });
+  }
+}

@@ -1,0 +1,276 @@
+/**
+ * Asking a person (gateway.md 5). Order: an approval that is already there, a sealed `input_required` for modern
+ * clients, an elicitation form for legacy ones, somebody who watches the console or CLI, and else a refusal that says
+ * how to approve. A request is never held longer than `consentHoldMsMax`. Consent lifts confirm, never deny.
+ */
+import type { Decision } from "../core/decision.ts";
+import type { Grant } from "../core/event.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import { isObject, member, stringMember } from "../core/json.ts";
+import { cardLines } from "../core/render.ts";
+import { canonicalJson } from "../wire/canonical.ts";
+import { approvalMatch, cardJson, choiceOf, ruleApproval } from "./approvals.ts";
+import type { Purpose } from "./approvals.ts";
+import type { Call } from "./call.ts";
+import { endorsableArguments, valueGrants } from "./endorsement.ts";
+import { appendBatch, Batch } from "./journal.ts";
+import { consentHoldMsMax } from "./limits.ts";
+import { refusalOf } from "./refusals.ts";
+import type { Scene } from "./scene.ts";
+import { isModern } from "./scene.ts";
+import type { ApprovalCard, ApprovalChoice } from "./services.ts";
+import type { ApprovalRow } from "./store-port.ts";
+
+export type Consent = { readonly kind: "granted"; readonly approval: string; readonly by: string };
+
+/** `answered`: the client has its answer, a refusal or a question. */
+export type Sought = Consent | { readonly kind: "answered" };
+
+/** Name of our question among the `inputRequests` of a result. */
+export const consentInputName = "sluicegate-consent";
+
+/** What our sealed `requestState` says. Everything a retry must match is in it. */
+type SealedState = {
+  readonly approval: string;
+  readonly digest: string;
+  readonly run: string;
+  readonly expires: number;
+};
+
+/** Characters of the arguments that a card or form shows; the digest binds all of them. */
+const shownArgumentsMax = 2_000;
+
+export class ConsentDesk<Q> {
+  readonly #scene: Scene<Q>;
+  /** Approvals that are open, by digest, so that a repeated call does not open a second one. */
+  readonly #open = new Map<string, { readonly id: string; readonly expires: number }>();
+
+  constructor(scene: Scene<Q>) {
+    this.#scene = scene;
+  }
+
+  /** Obtains consent for a call, or answers the client. */
+  async seek(call: Call<Q>, decision: Decision, purpose: Purpose): Promise<Sought> {
+    const known = await this.take(call, purpose);
+    if (known !== undefined) return known;
+    const approval = await this.open(call, decision, purpose);
+    const form = this.#formCounts(call);
+    let choice = form ? this.#choiceOfRetry(call) : undefined;
+    if (choice === undefined && form && isModern(this.#scene)) {
+      this.#askInResult(call, decision, approval);
+      return { kind: "answered" };
+    }
+    if (choice === undefined && form) choice = await this.#askByForm(call, decision, approval);
+    choice ??= await this.#askHuman(call, decision, approval);
+    if (choice !== undefined && choice.choice !== "refuse") {
+      const { log, clock } = this.#scene.services;
+      const ruled = await ruleApproval(log, clock, { id: approval, ...choice });
+      const taken = ruled.ok ? await this.take(call, purpose) : undefined;
+      if (taken !== undefined) return taken;
+    }
+    const refusal =
+      choice?.choice === "refuse" ? ({ kind: "refused" } as const) : ({ kind: "approvable", approval } as const);
+    if (refusal.kind === "refused") await this.#close(call, approval, choice);
+    this.#refuse(call, decision, refusal);
+    return { kind: "answered" };
+  }
+
+  /** Uses up an approval that matches this very call, and puts the consent on record. */
+  async take(call: Call<Q>, purpose: Purpose): Promise<Consent | undefined> {
+    const { log, clock } = this.#scene.services;
+    const taken = await log.store.takeApproval(approvalMatch(call, purpose), clock.wallMs());
+    if (!taken.ok || taken.value === undefined) return undefined;
+    this.#open.delete(openKey(call, purpose));
+    if (!(await this.#recordGrants(call, taken.value))) return undefined;
+    return { kind: "granted", approval: taken.value.id, by: taken.value.decidedBy ?? "unknown" };
+  }
+
+  /** Opens an approval and gives its id; the same call finds the one that is open already. */
+  async open(call: Call<Q>, decision: Decision, purpose: Purpose): Promise<string> {
+    const { log, clock, secrets } = this.#scene.services;
+    const now = clock.wallMs();
+    const known = this.#open.get(openKey(call, purpose));
+    if (known !== undefined && known.expires > now) return known.id;
+    const id = secrets.token().slice(0, 12);
+    const { approvals } = call.live.policy.settings;
+    const expiresWallMs = now + approvals.expiryMs;
+    const card = this.#card(call, decision, id, purpose);
+    await log.store.createApproval({
+      ...approvalMatch(call, purpose),
+      id,
+      createdWallMs: now,
+      expiresWallMs,
+      status: "pending",
+      card: log.seal(call.live.key, cardJson(card, approvals.by)),
+    });
+    for (const [key, old] of this.#open) if (old.expires <= now) this.#open.delete(key);
+    this.#open.set(openKey(call, purpose), { id, expires: expiresWallMs });
+    return id;
+  }
+
+  /** The choice that a retry of our sealed question brings; undefined when the state is not ours or does not match. */
+  #choiceOfRetry(call: Call<Q>): PersonalChoice | undefined {
+    const plain = call.retry === undefined ? undefined : this.#scene.services.secrets.unseal(call.retry.state);
+    const state = plain === undefined ? undefined : sealedState(plain);
+    if (state === undefined) return undefined;
+    // The state is the client's to echo: it must belong to this run, this very call, and not be old.
+    const { clock } = this.#scene.services;
+    if (state.run !== call.live.key || state.digest !== call.digest || state.expires <= clock.wallMs())
+      return undefined;
+    const choice = choiceIn(member(call.retry?.responses, consentInputName));
+    return choice === undefined ? undefined : { choice, by: call.live.principal, role: "owner" };
+  }
+
+  /** A form may be accepted by a client without any person seeing it, so it counts only where that can be undone. */
+  #formCounts(call: Call<Q>): boolean {
+    const { approvals } = call.live.policy.settings;
+    if (approvals.form === "none" || approvals.by === "other") return false;
+    if (approvals.form === "reversible" && call.contract.flags.irreversible) return false;
+    return isObject(this.#scene.client.capabilities["elicitation"]);
+  }
+
+  #askInResult(call: Call<Q>, decision: Decision, approval: string): void {
+    const state: SealedState = {
+      approval,
+      digest: call.digest,
+      run: call.live.key,
+      expires: this.#scene.services.clock.wallMs() + call.live.policy.settings.approvals.expiryMs,
+    };
+    const params = this.#form(call, decision, approval);
+    const result: JsonObject = {
+      resultType: "input_required",
+      inputRequests: { [consentInputName]: { method: "elicitation/create", params } },
+      requestState: this.#scene.services.secrets.seal(JSON.stringify(state)),
+    };
+    const { id } = call.request;
+    this.#scene.deliveries.now(() => call.exchange.respond({ kind: "response", id, result }));
+  }
+
+  async #askByForm(call: Call<Q>, decision: Decision, approval: string): Promise<PersonalChoice | undefined> {
+    const params = this.#form(call, decision, approval);
+    const request = { kind: "request", method: "elicitation/create", params } as const;
+    const answer = await this.#scene.askClient(request, this.#holdMs(call), call.exchange);
+    if (answer?.kind !== "response") return undefined;
+    const choice = choiceIn(answer.result);
+    return choice === undefined ? undefined : { choice, by: call.live.principal, role: "owner" };
+  }
+
+  async #askHuman(call: Call<Q>, decision: Decision, approval: string): Promise<PersonalChoice | undefined> {
+    const ruling = await this.#scene.services.human.ask(
+      this.#card(call, decision, approval, "call"),
+      this.#holdMs(call),
+    );
+    return ruling === "absent" ? undefined : { ...ruling, role: "operator" };
+  }
+
+  #holdMs(call: Call<Q>): number {
+    return Math.min(call.live.policy.settings.approvals.holdMsMax, consentHoldMsMax);
+  }
+
+  #form(call: Call<Q>, decision: Decision, approval: string): JsonObject {
+    const card = this.#card(call, decision, approval, "call");
+    return {
+      mode: "form",
+      message: [card.title, ...card.lines, card.arguments].join("\n"),
+      requestedSchema: {
+        type: "object",
+        properties: {
+          decision: { type: "string", title: "Decision", enum: card.choices.map((choice) => wordOf[choice]) },
+        },
+        required: ["decision"],
+      },
+    };
+  }
+
+  #card(call: Call<Q>, decision: Decision, approval: string, purpose: Purpose): ApprovalCard {
+    const { server, tool } = call.contract;
+    const what = purpose === "release" ? "show the agent the result of" : "let the agent call";
+    const text = canonicalJson(call.arguments);
+    return {
+      approval,
+      title: `Sluicegate asks: ${what} \`${tool}\` of \`${server}\`?`,
+      lines: cardLines(decision),
+      server,
+      tool,
+      arguments:
+        text.length > shownArgumentsMax ? `${text.slice(0, shownArgumentsMax)} ... (${text.length} characters)` : text,
+      choices: endorsableArguments(call, decision).length === 1 ? ["once", "value", "refuse"] : ["once", "refuse"],
+    };
+  }
+
+  /** The consent as events, in the log before anything is done with it. */
+  async #recordGrants(call: Call<Q>, row: ApprovalRow): Promise<boolean> {
+    const { clock, log } = this.#scene.services;
+    const at = clock.monotonicMs();
+    const principal = row.decidedBy ?? "unknown";
+    const expiresAt = at + Math.max(0, row.expiresWallMs - clock.wallMs());
+    const consent: Grant = {
+      kind: "consent",
+      digest: call.digest,
+      purpose: `approval ${row.id}`,
+      principal,
+      expiresAt,
+    };
+    const lasting = at + call.live.policy.settings.runIdleMs;
+    const values =
+      choiceOf(row) === "value" ? valueGrants(call, { principal, expiresAt: lasting, approval: row.id }) : [];
+    const batch = new Batch<Q>();
+    for (const grant of [consent, ...values]) this.#scene.runs.fold(call.live, { kind: "granted", at, grant }, batch);
+    const notes = {
+      approval: row.id,
+      by: principal,
+      role: row.role ?? "unknown",
+      wall: new Date(clock.wallMs()).toISOString(),
+    };
+    return appendBatch(log, batch, { notes });
+  }
+
+  async #close(call: Call<Q>, approval: string, choice: PersonalChoice | undefined): Promise<void> {
+    const { log, clock } = this.#scene.services;
+    this.#open.delete(openKey(call, "call"));
+    if (choice !== undefined) await ruleApproval(log, clock, { id: approval, ...choice });
+  }
+
+  #refuse(call: Call<Q>, decision: Decision, refusal: Parameters<typeof refusalOf>[3]): void {
+    const asked = { id: call.request.id, method: call.method, modern: isModern(this.#scene) };
+    const answer = refusalOf(asked, decision, call.id, refusal);
+    this.#scene.deliveries.now(() => call.exchange.respond(answer));
+  }
+}
+
+type PersonalChoice = { readonly choice: ApprovalChoice; readonly by: string; readonly role: string };
+
+const wordOf: Readonly<Record<ApprovalChoice, string>> = {
+  once: "approve once",
+  value: "trust this value in this run",
+  refuse: "refuse",
+};
+
+function openKey<Q>(call: Call<Q>, purpose: Purpose): string {
+  return `${call.live.key} ${purpose}:${call.digest}`;
+}
+
+/** The choice in an elicitation result; anything but an accepted form with a known word is a refusal or nothing. */
+function choiceIn(result: Json | undefined): ApprovalChoice | undefined {
+  const action = stringMember(result, "action");
+  if (action === "decline") return "refuse";
+  if (action !== "accept") return undefined;
+  const word = stringMember(member(result, "content"), "decision");
+  return (["once", "value", "refuse"] as const).find((choice) => wordOf[choice] === word);
+}
+
+function sealedState(plain: string): SealedState | undefined {
+  let value: Json;
+  try {
+    value = JSON.parse(plain) as Json; // sealed by us, and checked member by member below
+  } catch {
+    return undefined;
+  }
+  const approval = stringMember(value, "approval");
+  const digest = stringMember(value, "digest");
+  const run = stringMember(value, "run");
+  const expires = member(value, "expires");
+  if (approval === undefined || digest === undefined || run === undefined || typeof expires !== "number")
+    return undefined;
+  return { approval, digest, run, expires };
+}

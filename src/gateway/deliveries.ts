@@ -1,0 +1,38 @@
+/**
+ * What goes to the client, in order. A message that waits for the log holds those behind it, so that progress never
+ * overtakes the answer and order on the wire is order in the log. With nothing waiting, a message leaves at once.
+ */
+import { deliveriesMax } from "./limits.ts";
+
+export class Deliveries {
+  #tail: Promise<void> | undefined;
+  #waiting = 0;
+
+  /** Runs `act` once the promise has resolved and everything before it has left. */
+  after<T>(durable: Promise<T>, act: (value: T) => void): Promise<void> {
+    this.#waiting += 1;
+    const before = this.#tail;
+    const mine = this.#deliver(before, durable, act);
+    this.#tail = mine;
+    return mine;
+  }
+
+  /** Runs `act` when everything before it has left; false when too much waits and the message must be dropped. */
+  now(act: () => void): boolean {
+    if (this.#tail === undefined) {
+      act();
+      return true;
+    }
+    if (this.#waiting >= deliveriesMax) return false;
+    void this.after(Promise.resolve(), act);
+    return true;
+  }
+
+  async #deliver<T>(before: Promise<void> | undefined, durable: Promise<T>, act: (value: T) => void): Promise<void> {
+    if (before !== undefined) await before;
+    const value = await durable;
+    this.#waiting -= 1;
+    if (this.#waiting === 0) this.#tail = undefined;
+    act(value);
+  }
+}

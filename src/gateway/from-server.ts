@@ -1,0 +1,208 @@
+/**
+ * What a server sends on its own: progress and log text, questions to user or model, changes. Text joins the call in
+ * flight, else the run, and is released before it is forwarded; numbers pass. A question that may not be shown is
+ * answered in the client's place, so that the server does not wait.
+ */
+import type { ToolContract } from "../core/contract.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import { member, stringMember } from "../core/json.ts";
+import type { CallOption } from "../core/moment.ts";
+import { channelOf } from "../wire/channels.ts";
+import { errorCodes, errorMessage, refusalError } from "../wire/errors.ts";
+import type { NotificationMessage, RequestId, RequestMessage } from "../wire/message.ts";
+import type { Call } from "./call.ts";
+import { isOwnId } from "./call.ts";
+import type { Catalogue, ListMethod } from "./catalogue.ts";
+import type { LiveRun } from "./live-run.ts";
+import type { ClientAnswers } from "./client-answers.ts";
+import type { Ruling } from "./releases.ts";
+import { judgeRelease } from "./releases.ts";
+import type { Scene } from "./scene.ts";
+import type { Settlement } from "./settlement.ts";
+import type { Subscriptions } from "./subscriptions.ts";
+
+const listOf: Readonly<Record<string, readonly ListMethod[]>> = {
+  "notifications/tools/list_changed": ["tools/list"],
+  "notifications/prompts/list_changed": ["prompts/list"],
+  "notifications/resources/list_changed": ["resources/list", "resources/templates/list"],
+};
+
+/** What some text is joined to. */
+type Source<Q> = {
+  readonly live: LiveRun<Q>;
+  readonly call: Call<Q> | undefined;
+  readonly contract: ToolContract;
+  readonly option: CallOption | undefined;
+};
+
+export class FromServer<Q> {
+  readonly #scene: Scene<Q>;
+  readonly #catalogue: Catalogue<Q>;
+  readonly #settlement: Settlement<Q>;
+  readonly #answers: ClientAnswers<Q>;
+  readonly #subscriptions: Subscriptions;
+
+  constructor(
+    scene: Scene<Q>,
+    parts: {
+      catalogue: Catalogue<Q>;
+      settlement: Settlement<Q>;
+      answers: ClientAnswers<Q>;
+      subscriptions: Subscriptions;
+    },
+  ) {
+    this.#scene = scene;
+    this.#catalogue = parts.catalogue;
+    this.#settlement = parts.settlement;
+    this.#answers = parts.answers;
+    this.#subscriptions = parts.subscriptions;
+  }
+
+  notification(message: NotificationMessage, relatedTo: RequestId | undefined): void {
+    const row = channelOf({ method: message.method, kind: "notification", direction: "to-client" });
+    switch (row.params.treated) {
+      case "progress":
+        return this.#progress(message, relatedTo);
+      case "list-changed":
+        return this.#changed(message, relatedTo);
+      case "control":
+        return this.#forward(cleanedControl(message), this.#callOf(message, relatedTo));
+      case "log":
+      case "task":
+      case "unknown":
+      case "manifest":
+      case "list":
+      case "invocation":
+      case "completion":
+      case "result":
+      case "question":
+      case "answer":
+        void this.#released(message, relatedTo);
+    }
+  }
+
+  /** A request of the server to the client. */
+  async request(message: RequestMessage, relatedTo: RequestId | undefined): Promise<void> {
+    const { id, method } = message;
+    const row = channelOf({ method, kind: "request", direction: "to-client" });
+    const live = this.#scene.current();
+    if (live === undefined || isOwnId(id)) return this.#refuse(id, "SG-NO-RUN");
+    if (row.params.moment === "pass") {
+      if (!this.#answers.expect(message, live)) return this.#refuse(id, "SG-LIMIT");
+      return this.#forward(message, this.#callOf(message, relatedTo));
+    }
+    if (method === "sampling/createMessage" && live.policy.settings.sampling === "refuse") {
+      return this.#refuse(id, "SG-SAMPLING");
+    }
+    const source = this.#source(message, relatedTo, live);
+    const ruling = await this.#rule(source, message.params ?? {});
+    const durable = await ruling.durable;
+    if (ruling.how !== "pass" || !durable) return this.#refuse(id, "SG-QUESTION");
+    if (!this.#answers.expect(message, live)) return this.#refuse(id, "SG-LIMIT");
+    this.#forward(replaced(message, ruling.value), source.call);
+  }
+
+  #progress(message: NotificationMessage, relatedTo: RequestId | undefined): void {
+    const text = member(message.params, "message");
+    // Anything beside token and numbers is text of the server, under whatever name it comes.
+    const numbers = Object.keys(message.params ?? {}).every((name) => progressNumbers.has(name));
+    if (text === undefined && numbers) return this.#forward(message, this.#callOf(message, relatedTo));
+    void this.#released(message, relatedTo);
+  }
+
+  #changed(message: NotificationMessage, relatedTo: RequestId | undefined): void {
+    for (const method of listOf[message.method] ?? []) this.#catalogue.changed(method);
+    const uri = stringMember(message.params, "uri");
+    const names = Object.keys(message.params ?? {}).filter((name) => name !== "uri" && name !== "_meta");
+    // The client's own words come back: the URIs it subscribed to are no text of the server.
+    const known = uri === undefined || this.#subscriptions.has(uri);
+    const acknowledged = message.method === "notifications/subscriptions/acknowledged";
+    if (known && (names.length === 0 || acknowledged)) return this.#forward(message, this.#callOf(message, relatedTo));
+    void this.#released(message, relatedTo);
+  }
+
+  /** Text beside an answer: released under the call it belongs to, or dropped. */
+  async #released(message: NotificationMessage, relatedTo: RequestId | undefined): Promise<void> {
+    const live = this.#callOf(message, relatedTo)?.live ?? this.#scene.current();
+    if (live === undefined) return;
+    const source = this.#source(message, relatedTo, live);
+    const ruled = this.#rule(source, message.params ?? {});
+    const ruling = ruled instanceof Promise ? await ruled : ruled;
+    const withheld = withoutText(message);
+    if (ruling.how !== "pass" && withheld === undefined) return;
+    void this.#scene.deliveries.after(ruling.durable, (durable) => {
+      const shown = durable && ruling.how === "pass" ? replaced(message, ruling.value) : withheld;
+      if (shown !== undefined) this.#emit(shown, source.call);
+    });
+  }
+
+  #rule(source: Source<Q>, value: Json): Ruling | Promise<Ruling> {
+    const { live, contract, option } = source;
+    const id = this.#scene.nextId();
+    return judgeRelease(this.#scene, { live, id, call: undefined, contract, option, outcome: "succeeded", value });
+  }
+
+  #source(
+    message: NotificationMessage | RequestMessage,
+    relatedTo: RequestId | undefined,
+    live: LiveRun<Q>,
+  ): Source<Q> {
+    const call = this.#callOf(message, relatedTo);
+    if (call !== undefined) return { live: call.live, call, contract: call.contract, option: call.option };
+    const contract = this.#catalogue.contractOfMethod(live.policy, message.method);
+    return { live, call: undefined, contract, option: undefined };
+  }
+
+  #callOf(message: NotificationMessage | RequestMessage, relatedTo: RequestId | undefined): Call<Q> | undefined {
+    const related = relatedTo === undefined ? undefined : this.#settlement.byRequest(relatedTo);
+    return (
+      related ??
+      this.#settlement.byProgressToken(member(message.params, "progressToken")) ??
+      this.#settlement.onlyCall()
+    );
+  }
+
+  #forward(message: NotificationMessage | RequestMessage, call: Call<Q> | undefined): void {
+    this.#scene.deliveries.now(() => this.#emit(message, call));
+  }
+
+  /** On the stream of the call it belongs to, where the transport has one for it. */
+  #emit(message: NotificationMessage | RequestMessage, call: Call<Q> | undefined): void {
+    if (call === undefined) this.#scene.connection.send(message);
+    else call.exchange.send(message);
+  }
+
+  #refuse(id: RequestId, code: string): void {
+    if (code === "SG-LIMIT") {
+      this.#scene.toServer(errorMessage(id, errorCodes.internalError, "Too many questions are open. Ask again later."));
+      return;
+    }
+    const sentence = "The policy of this client does not permit the request. Go on without it.";
+    this.#scene.toServer(refusalError(id, { decision: code, sentence, way: "" }));
+  }
+}
+
+const progressNumbers = new Set(["progressToken", "progress", "total"]);
+
+/** The message itself when nothing was changed in it. */
+function replaced<M extends NotificationMessage | RequestMessage>(message: M, value: Json): M {
+  if (value === message.params || message.params === undefined) return message;
+  const { raw: _raw, ...rest } = message;
+  return { ...rest, params: value as JsonObject } as M; // the judged value is the params object, redacted at most
+}
+
+/** What remains of a notification without its text: progress keeps its numbers, everything else is dropped. */
+function withoutText(message: NotificationMessage): NotificationMessage | undefined {
+  if (message.method !== "notifications/progress") return undefined;
+  const kept = Object.entries(message.params ?? {}).filter(([name]) => progressNumbers.has(name));
+  return { kind: "notification", method: message.method, params: Object.fromEntries(kept) };
+}
+
+/** Free text in protocol mechanics is replaced by a constant. */
+function cleanedControl(message: NotificationMessage): NotificationMessage {
+  if (member(message.params, "reason") === undefined) return message;
+  return { kind: "notification", method: message.method, params: { ...message.params, reason: cancelReason } };
+}
+
+/** The reason of a cancellation is free text either side could fill. */
+export const cancelReason = "cancelled";

@@ -1,0 +1,165 @@
+/**
+ * The enforcement point as a whole: accepts client connections, owns runs and links, and keeps them apart. This is
+ * what the composition root builds; it names no transport, store, policy format or mechanism.
+ */
+import type { JsonObject } from "../core/json.ts";
+import type { Result } from "../core/result.ts";
+import { err, ok } from "../core/result.ts";
+import { Admissions } from "./admissions.ts";
+import { idSource } from "./call.ts";
+import { ClientSession } from "./client-session.ts";
+import { Link } from "./link.ts";
+import type { LiveRun } from "./live-run.ts";
+import type { Mediator } from "./mediator.ts";
+import type { Accept, ClientConnection, ConnectionFacts, ServerTarget } from "./ports.ts";
+import { RoundTable } from "./rounds.ts";
+import { runKeyOf } from "./run-keys.ts";
+import { RunRegistry } from "./runs.ts";
+import type { ClientState, PerformOrder, Shared } from "./scene.ts";
+import type { Services } from "./services.ts";
+import { TaskTable } from "./task-table.ts";
+import { WithheldResults } from "./withheld-results.ts";
+
+export type ServerSetup = {
+  readonly name: string;
+  /** Where the server is for a given client; a stdio shim brings its own working directory and environment. */
+  readonly target: (facts: ConnectionFacts) => ServerTarget;
+};
+
+export type GatewaySetup<Q> = {
+  readonly services: Services<Q>;
+  readonly servers: readonly ServerSetup[];
+  /** Clients whose session ids may name runs: `sessions: trusted`, the default on loopback. */
+  readonly sessionsTrusted: (facts: ConnectionFacts, client: string | undefined) => boolean;
+  /** Tag of the connection for the selection of a policy. */
+  readonly tagOf?: (facts: ConnectionFacts) => string | undefined;
+};
+
+export class Gateway<Q> {
+  readonly runs: RunRegistry<Q>;
+  readonly shared: Shared<Q>;
+  readonly #setup: GatewaySetup<Q>;
+  readonly #servers = new Map<string, ServerSetup>();
+  readonly #sessions = new Set<ClientSession<Q>>();
+  readonly #rounds = new RoundTable<Q>();
+  /** Links that modern clients of one principal share, by server. */
+  readonly #links = new Map<string, Link<Q>>();
+  /** Conversation that a client's hook reported last, by client process or principal. */
+  readonly hookSessions = new Map<string, string>();
+
+  constructor(setup: GatewaySetup<Q>) {
+    this.#setup = setup;
+    const { services } = setup;
+    for (const server of setup.servers) this.#servers.set(server.name, server);
+    this.runs = new RunRegistry(services);
+    this.shared = {
+      services,
+      runs: this.runs,
+      admissions: new Admissions(),
+      withheld: new WithheldResults(),
+      tasks: new TaskTable(),
+      uncertain: new Map(),
+      nextId: idSource(services),
+      perform: (live, order) => this.#perform(live, order),
+    };
+    this.runs.onEnding((live) => this.#ending(live));
+    services.policies.onChange(() => void this.#policyChanged());
+  }
+
+  /** Entry point for transports. */
+  readonly accept: Accept = (connection) => {
+    const session = new ClientSession<Q>({
+      shared: this.shared,
+      connection,
+      rounds: this.#rounds,
+      link: (server, asking) => this.#link(server, connection, asking),
+      liveOf: (params, client) => this.#liveOf(connection.facts, params, client),
+      gone: (old) => this.#sessions.delete(old),
+    });
+    this.#sessions.add(session);
+    return session;
+  };
+
+  /** Ends runs that were idle too long; the composition root calls it every minute or so. */
+  expire(): Promise<void> {
+    return this.runs.expire();
+  }
+
+  /** Closes all connections to servers; runs stay open and are resumed from the log. */
+  async close(): Promise<void> {
+    for (const session of [...this.#sessions]) session.closed("the gateway stops");
+    await Promise.all([...this.#links.values()].map((link) => link.close()));
+  }
+
+  #liveOf(facts: ConnectionFacts, params: JsonObject | undefined, client: ClientState): Result<LiveRun<Q>, string> {
+    const { policies, secrets } = this.#setup.services;
+    const process = facts.process === undefined ? facts.principal : `${facts.process.pid}@${facts.process.startedAt}`;
+    const key = runKeyOf({
+      facts,
+      params,
+      sessionsTrusted: this.#setup.sessionsTrusted(facts, client.name),
+      hookSession: this.hookSessions.get(process),
+      mac: secrets.mac,
+    });
+    const known = this.runs.find(key.key);
+    const tag = this.#setup.tagOf?.(facts);
+    const policy = known?.policy ?? policies.select({ principal: facts.principal, client: client.name, tag });
+    const { workingDirectory } = facts;
+    const operator = workingDirectory === undefined ? [] : [{ source: "operator" as const, value: [workingDirectory] }];
+    return this.runs.obtain({
+      key,
+      principal: facts.principal,
+      policy,
+      client: { name: client.name, tag },
+      workspace: workingDirectory === undefined ? [] : [workingDirectory],
+      registered: operator,
+    });
+  }
+
+  #link(server: string, connection: ClientConnection, session: ClientSession<Q>): Result<Link<Q>, string> {
+    const setup = this.#servers.get(server);
+    if (setup === undefined)
+      return err(`No server \`${server.slice(0, 64)}\` is configured. See \`sluicegate status\`.`);
+    const { connector, clock, secrets } = this.#setup.services;
+    const { facts } = connection;
+    const shared = facts.transport === "http" && session.client.era === "modern";
+    const key = `${facts.principal} ${server}`;
+    const known = shared ? this.#links.get(key) : undefined;
+    if (known !== undefined && known.down === undefined) return ok(known);
+    const target = setup.target(facts);
+    const link = new Link<Q>({ server, target, connector, clock, hash: secrets.hash, shared });
+    if (shared) this.#links.set(key, link);
+    return ok(link);
+  }
+
+  /** The injected call goes over a connection that already serves the run, if there is one. */
+  async #perform(live: LiveRun<Q>, order: PerformOrder): Promise<boolean> {
+    const mediator = this.#mediatorFor(live, order.server);
+    return mediator === undefined ? false : mediator.perform(live, order);
+  }
+
+  #mediatorFor(live: LiveRun<Q>, server: string): Mediator<Q> | undefined {
+    for (const session of this.#sessions) {
+      if (session.current() !== live) continue;
+      const found = session.mediator(server);
+      if (found.ok) return found.value;
+    }
+    return undefined;
+  }
+
+  async #ending(live: LiveRun<Q>): Promise<void> {
+    for (const session of this.#sessions) {
+      for (const mediator of session.mediators()) await mediator.runEnding(live);
+    }
+    this.shared.withheld.forget(live.key);
+    this.shared.tasks.forget(live.key);
+    this.shared.uncertain.delete(live.key);
+  }
+
+  async #policyChanged(): Promise<void> {
+    await this.runs.refold((live) => {
+      const client = live.client;
+      return this.#setup.services.policies.select({ principal: live.principal, client: client.name, tag: client.tag });
+    });
+  }
+}

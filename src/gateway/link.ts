@@ -1,0 +1,207 @@
+/**
+ * A connection to one server, and who uses it. A legacy client has one of its own, so its request ids pass unchanged;
+ * modern clients share one, and then ids, progress tokens and subscription ids are ours (gateway.md 7). Requests of
+ * the gateway itself carry ids that no client may use.
+ */
+import type { Json, JsonObject } from "../core/json.ts";
+import { isObject, member } from "../core/json.ts";
+import { metaKeys } from "../wire/meta.ts";
+import type { Message, NotificationMessage, RequestId, Revision } from "../wire/message.ts";
+import { ownIdPrefix } from "./call.ts";
+import { Catalogue } from "./catalogue.ts";
+import type { Connector, ServerTarget, UpstreamConnection } from "./ports.ts";
+import type { Answered } from "./scene.ts";
+import type { Clock } from "./services.ts";
+
+/** One user of a link. `relatedTo` is an id of this user's request. */
+export interface LinkUser {
+  message(message: Message, relatedTo: RequestId | undefined): void;
+  closed(reason: string): void;
+}
+
+type Route = { readonly user: LinkUser; readonly id: RequestId; readonly token: Json | undefined };
+
+export type LinkSetup = {
+  readonly server: string;
+  readonly target: ServerTarget;
+  readonly connector: Connector;
+  readonly clock: Clock;
+  readonly hash: (text: string) => string;
+  /** Several users with ids of ours, or one whose ids pass unchanged. */
+  readonly shared: boolean;
+};
+
+export class Link<Q> {
+  readonly server: string;
+  readonly catalogue: Catalogue<Q>;
+  readonly #shared: boolean;
+  readonly #clock: Clock;
+  readonly #connection: UpstreamConnection;
+  readonly #users = new Set<LinkUser>();
+  readonly #routes = new Map<RequestId, Route>();
+  readonly #own = new Map<string, (answer: Answered | undefined) => void>();
+  #count = 0;
+  #down: string | undefined;
+
+  constructor({ server, target, connector, clock, hash, shared }: LinkSetup) {
+    this.server = server;
+    this.catalogue = new Catalogue(server, hash);
+    this.#shared = shared;
+    this.#clock = clock;
+    this.#connection = connector.connect(target, {
+      message: (message, relatedTo) => this.#received(message, relatedTo),
+      closed: (reason) => this.#closed(reason),
+    });
+  }
+
+  /** Why the connection is gone, while it is. */
+  get down(): string | undefined {
+    return this.#down;
+  }
+
+  attach(user: LinkUser): void {
+    this.#users.add(user);
+  }
+
+  /** A user goes; what it has in flight is given up. */
+  detach(user: LinkUser): void {
+    this.#users.delete(user);
+    for (const [id, route] of this.#routes) {
+      if (route.user !== user) continue;
+      this.#routes.delete(id);
+      this.#connection.abandon(id);
+    }
+  }
+
+  get users(): number {
+    return this.#users.size;
+  }
+
+  send(user: LinkUser, message: Message): void {
+    if (this.#down !== undefined) return;
+    this.#connection.send(this.#shared ? this.#outgoing(user, message) : message);
+  }
+
+  abandon(user: LinkUser, id: RequestId): void {
+    if (!this.#shared) return this.#connection.abandon(id);
+    const ours = this.#ourId(user, id);
+    if (ours !== undefined) this.#connection.abandon(ours);
+  }
+
+  /** A request of the gateway itself; undefined when the server does not answer in time. */
+  ask(method: string, params: JsonObject | undefined, waitMs: number): Promise<Answered | undefined> {
+    this.#count += 1;
+    const id = `${ownIdPrefix}${this.#count}`;
+    if (this.#down !== undefined) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      const stop = this.#clock.after(waitMs, () => {
+        this.#own.delete(id);
+        this.#connection.abandon(id);
+        resolve(undefined);
+      });
+      this.#own.set(id, (answer) => {
+        this.#own.delete(id);
+        stop();
+        resolve(answer);
+      });
+      this.#connection.send({ kind: "request", id, method, params });
+    });
+  }
+
+  negotiated(revision: Revision): void {
+    this.#connection.negotiated(revision);
+  }
+
+  /** Back-pressure: a client that reads slowly stops the server, not the gateway's memory. */
+  slowDown(drained: Promise<void>): void {
+    this.#connection.pause();
+    void drained.then(() => this.#connection.resume());
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  #received(message: Message, relatedTo: RequestId | undefined): void {
+    if (message.kind === "response" || message.kind === "error") {
+      const waiting = typeof message.id === "string" ? this.#own.get(message.id) : undefined;
+      if (waiting !== undefined) return waiting(message);
+    }
+    if (this.#shared) return this.#incoming(message, relatedTo);
+    for (const user of this.#users) user.message(message, relatedTo);
+  }
+
+  #closed(reason: string): void {
+    if (this.#down !== undefined) return;
+    this.#down = reason;
+    for (const waiting of [...this.#own.values()]) waiting(undefined);
+    for (const user of [...this.#users]) user.closed(reason);
+    this.#routes.clear();
+  }
+
+  #outgoing(user: LinkUser, message: Message): Message {
+    if (message.kind === "request") {
+      this.#count += 1;
+      const id = this.#count;
+      const meta = member(message.params, "_meta");
+      const token = member(meta, metaKeys.progressToken);
+      this.#routes.set(id, { user, id: message.id, token });
+      const params =
+        token === undefined || !isObject(meta)
+          ? message.params
+          : { ...message.params, _meta: { ...meta, [metaKeys.progressToken]: id } };
+      return { kind: "request", id, method: message.method, params };
+    }
+    if (message.kind !== "notification" || message.method !== "notifications/cancelled") return message;
+    const given = member(message.params, "requestId");
+    const ours = typeof given === "string" || typeof given === "number" ? this.#ourId(user, given) : undefined;
+    return ours === undefined ? message : { ...message, params: { ...message.params, requestId: ours } };
+  }
+
+  #incoming(message: Message, relatedTo: RequestId | undefined): void {
+    if (message.kind === "response" || message.kind === "error") {
+      const route = message.id === null ? undefined : this.#routes.get(message.id);
+      if (route === undefined || message.id === null) return;
+      this.#routes.delete(message.id);
+      const { raw: _raw, ...rest } = message;
+      return route.user.message({ ...rest, id: route.id }, undefined);
+    }
+    const related = this.#routeOf(message.params, relatedTo);
+    // A server that speaks to a shared connection names what it speaks of; what names nothing goes to everybody.
+    if (related === undefined) {
+      for (const user of this.#users) user.message(message, undefined);
+      return;
+    }
+    const mine = message.kind === "notification" ? readdressed(message, related) : message;
+    related.user.message(mine, related.id);
+  }
+
+  #routeOf(params: JsonObject | undefined, relatedTo: RequestId | undefined): Route | undefined {
+    const named = relatedTo ?? asId(member(params, "progressToken"));
+    if (named !== undefined) return this.#routes.get(named);
+    const subscription = asId(member(member(params, "_meta"), metaKeys.subscriptionId));
+    return subscription === undefined ? undefined : this.#routes.get(subscription);
+  }
+
+  #ourId(user: LinkUser, id: RequestId): RequestId | undefined {
+    for (const [ours, route] of this.#routes) if (route.user === user && route.id === id) return ours;
+    return undefined;
+  }
+}
+
+function asId(value: Json | undefined): RequestId | undefined {
+  return typeof value === "string" || typeof value === "number" ? value : undefined;
+}
+
+/** Puts the client's own token and subscription id back. */
+function readdressed(message: NotificationMessage, route: Route): NotificationMessage {
+  const { params } = message;
+  if (params === undefined) return message;
+  const changed: Record<string, Json> = { ...params };
+  if (params["progressToken"] !== undefined && route.token !== undefined) changed["progressToken"] = route.token;
+  const meta = params["_meta"];
+  if (isObject(meta) && member(meta, metaKeys.subscriptionId) !== undefined) {
+    changed["_meta"] = { ...meta, [metaKeys.subscriptionId]: route.id };
+  }
+  return { kind: "notification", method: message.method, params: changed };
+}

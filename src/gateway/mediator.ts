@@ -1,0 +1,335 @@
+/**
+ * Between one client connection and one server. Every message goes by its row of the channel table (gateway.md 2):
+ * lists are admitted and exposed, what reaches the server is a call, what comes back is a release, mechanics pass
+ * after cleaning. A method without a row is treated as a call and a release of the worst kind.
+ */
+import type { JsonObject } from "../core/json.ts";
+import { isObject, member } from "../core/json.ts";
+import { channelOf } from "../wire/channels.ts";
+import type { ChannelRow } from "../wire/channels.ts";
+import { errorCodes, errorMessage } from "../wire/errors.ts";
+import type {
+  ErrorMessage,
+  Message,
+  NotificationMessage,
+  RequestId,
+  RequestMessage,
+  ResponseMessage,
+} from "../wire/message.ts";
+import { without } from "../wire/object.ts";
+import { isRevision } from "../wire/revision.ts";
+import { admitList } from "./admit.ts";
+import { mayAnswer } from "./answers.ts";
+import { callUnattended, orderedCall } from "./background.ts";
+import { isOwnId } from "./call.ts";
+import { Calls, toolName } from "./calls.ts";
+import { isListMethod } from "./catalogue.ts";
+import { ClientAnswers } from "./client-answers.ts";
+import { ConsentDesk } from "./consent.ts";
+import { cancelReason, FromServer } from "./from-server.ts";
+import { denial } from "./judge.ts";
+import type { Link, LinkUser } from "./link.ts";
+import { Lists } from "./lists.ts";
+import type { LiveRun } from "./live-run.ts";
+import { cleanParams } from "./meta.ts";
+import { Outbox } from "./outbox.ts";
+import type { Exchange } from "./ports.ts";
+import { logFailureAfterText, refusalMessage, refusalOf, rejectionOf } from "./refusals.ts";
+import { judgeRelease } from "./releases.ts";
+import { Rounds } from "./rounds.ts";
+import type { RoundTable } from "./rounds.ts";
+import type { Answered, PerformOrder, Scene } from "./scene.ts";
+import { isModern } from "./scene.ts";
+import { errorValue, passed, Settlement } from "./settlement.ts";
+import { Subscriptions } from "./subscriptions.ts";
+import { TaskDesk } from "./task-desk.ts";
+import { digest } from "../wire/canonical.ts";
+import { openStored } from "./stored-results.ts";
+
+export class Mediator<Q> implements LinkUser {
+  readonly #scene: Scene<Q>;
+  readonly #link: Link<Q>;
+  readonly #lists: Lists<Q>;
+  readonly #consent: ConsentDesk<Q>;
+  readonly #settlement: Settlement<Q>;
+  readonly #rounds: Rounds<Q>;
+  readonly #outbox: Outbox<Q>;
+  readonly #calls: Calls<Q>;
+  readonly #answers: ClientAnswers<Q>;
+  readonly #fromServer: FromServer<Q>;
+  readonly #tasks: TaskDesk<Q>;
+  readonly #subscriptions = new Subscriptions();
+  readonly #relayed = new Map<RequestId, (answer: Answered) => void>();
+
+  constructor(scene: Scene<Q>, link: Link<Q>, rounds: RoundTable<Q>) {
+    this.#scene = scene;
+    this.#link = link;
+    const { catalogue } = link;
+    this.#lists = new Lists(scene, catalogue);
+    this.#consent = new ConsentDesk(scene);
+    this.#rounds = new Rounds(scene, rounds);
+    this.#outbox = new Outbox((call) => this.#flush(call.live, call.contract.tool, call.arguments));
+    this.#settlement = new Settlement(scene, {
+      consent: this.#consent,
+      rounds: this.#rounds,
+      succeeded: (live) => void this.#outbox.flush(live, false),
+      schemaOf: (call) => member(catalogue.tool(call.contract.tool), "outputSchema"),
+    });
+    this.#calls = new Calls(scene, { consent: this.#consent, settlement: this.#settlement, outbox: this.#outbox });
+    this.#answers = new ClientAnswers(scene, catalogue);
+    this.#fromServer = new FromServer(scene, {
+      catalogue,
+      settlement: this.#settlement,
+      answers: this.#answers,
+      subscriptions: this.#subscriptions,
+    });
+    this.#tasks = new TaskDesk(scene);
+  }
+
+  get server(): string {
+    return this.#scene.server;
+  }
+
+  current(): LiveRun<Q> | undefined {
+    return this.#scene.current();
+  }
+
+  // -------------------------------------------------------------------------------------------------------------
+  // From the client.
+
+  request(exchange: Exchange): void {
+    this.#serve(exchange).catch(() => {
+      // A throw is a bug of ours: deny, and say nothing of its text.
+      exchange.respond(errorMessage(exchange.request.id, errorCodes.internalError, internalText));
+    });
+  }
+
+  notification(message: NotificationMessage): void {
+    const row = channelOf({ method: message.method, kind: "notification", direction: "to-server" });
+    if (message.method === "notifications/cancelled") return this.#cancelled(message);
+    if (row.params.moment === "pass") return this.#scene.toServer(message);
+    void this.#sendNotification(message);
+  }
+
+  answered(message: ResponseMessage | ErrorMessage): void {
+    void this.#answers.answered(message);
+  }
+
+  /** The client is gone: nothing is sent for it any more, and what is in flight is unknown. */
+  clientClosed(): void {
+    this.#settlement.closed("the client went away");
+    this.#link.detach(this);
+  }
+
+  /** What the outbox holds is judged a last time. */
+  async runEnding(live: LiveRun<Q>): Promise<void> {
+    const held = this.#outbox.held(live).length;
+    if (held === 0) return;
+    await this.#outbox.flush(live, true);
+    const left = this.#outbox.held(live).length;
+    if (left > 0)
+      this.#scene.services.human.notify(`${left} held calls of run ${live.key} were dropped at its end.`.slice(0, 240));
+  }
+
+  /** The injected call of a must-rule. */
+  async perform(live: LiveRun<Q>, order: PerformOrder): Promise<boolean> {
+    await this.#contractsReady(undefined);
+    return (
+      (await callUnattended(this.#scene, orderedCall(this.#scene, this.#link.catalogue, live, order))) === "succeeded"
+    );
+  }
+
+  // -------------------------------------------------------------------------------------------------------------
+  // From the server.
+
+  message(message: Message, relatedTo: RequestId | undefined): void {
+    const slow = this.#scene.connection.drained();
+    if (slow !== undefined) this.#link.slowDown(slow);
+    switch (message.kind) {
+      case "notification":
+        return this.#fromServer.notification(message, relatedTo);
+      case "request":
+        void this.#fromServer.request(message, relatedTo);
+        return;
+      case "response":
+      case "error": {
+        const relayed = message.id === null ? undefined : this.#relayed.get(message.id);
+        if (relayed !== undefined) return relayed(message);
+        this.#settlement.answered(message);
+      }
+    }
+  }
+
+  closed(reason: string): void {
+    this.#settlement.closed(reason);
+    for (const [id, relayed] of this.#relayed) relayed(this.#gone(id));
+  }
+
+  // -------------------------------------------------------------------------------------------------------------
+
+  async #serve(exchange: Exchange): Promise<void> {
+    const { request } = exchange;
+    const found = this.#scene.liveOf(request.params);
+    if (!found.ok) return exchange.respond(errorMessage(request.id, errorCodes.internalError, found.error));
+    const live = found.value;
+    if (live.ready !== undefined) await live.ready;
+    if (isOwnId(request.id)) {
+      return exchange.respond(errorMessage(request.id, errorCodes.invalidRequest, "This id is reserved. Use another."));
+    }
+    if (this.#link.down !== undefined) return exchange.respond(this.#gone(request.id));
+    const row = channelOf({ method: request.method, kind: "request", direction: "to-server" });
+    if (isListMethod(request.method)) {
+      return this.#deliver(exchange, await this.#lists.answer(exchange, live, () => this.#relay(request)));
+    }
+    if (row.result?.treated === "manifest") return this.#manifest(exchange, live);
+    if (request.method.startsWith("tasks/")) {
+      return this.#deliver(exchange, await this.#tasks.answer(exchange, live, () => this.#relay(request)));
+    }
+    if (row.params.moment === "call") return this.#call(exchange, live);
+    const answer = await this.#relay(request);
+    return this.#deliver(exchange, await this.#releaseRelayed(row, live, answer));
+  }
+
+  async #call(exchange: Exchange, live: LiveRun<Q>): Promise<void> {
+    const { request } = exchange;
+    const { catalogue } = this.#link;
+    const tool = request.method === "tools/call";
+    if (tool && catalogue.known("tools/list") === undefined) await this.#contractsReady(request.params);
+    const { policy } = live;
+    const contract = tool
+      ? catalogue.contractOfTool(policy, toolName(request.params))
+      : catalogue.contractOfMethod(policy, request.method);
+    const list = tool ? catalogue.known("tools/list") : undefined;
+    const call = this.#calls.make(exchange, { live, contract, manifestDigest: list?.digest });
+    const admission = list === undefined ? undefined : this.#lists.admission(live, list);
+    const admitted = admission instanceof Promise ? await admission : admission;
+    const asked = { id: request.id, method: request.method, modern: isModern(this.#scene) };
+    if (admitted?.kind === "quarantined") {
+      const refusal = refusalOf(asked, denial("SG-QUARANTINED"), admitted.decision, { kind: "refused" });
+      return this.#deliver(exchange, refusal);
+    }
+    if (call.retry !== undefined) {
+      const continued = await this.#rounds.continued(call);
+      if (continued === "refused") {
+        return this.#deliver(exchange, refusalOf(asked, denial("SG-ANSWER"), call.id, { kind: "refused" }));
+      }
+      if (continued !== undefined) return this.#calls.resend(continued);
+    }
+    if (await openStored({ scene: this.#scene, consent: this.#consent }, call)) return;
+    this.#subscriptions.note(request.method, request.params);
+    await this.#calls.decide(call);
+  }
+
+  /** What a server says of itself: identity and capabilities pass, instructions must be admitted. */
+  async #manifest(exchange: Exchange, live: LiveRun<Q>): Promise<void> {
+    const { request } = exchange;
+    const answer = await this.#relay(this.#withoutSampling(request, live));
+    if (answer.kind === "error" || !isObject(answer.result)) return this.#deliver(exchange, answer);
+    const revision = member(answer.result, "protocolVersion");
+    if (isRevision(revision)) this.#link.negotiated(revision);
+    const said = without(answer.result, ["_meta"]);
+    const state = { digest: digest(said, this.#scene.services.secrets.hash) };
+    const admission = await admitList(this.#scene, live, { state, contracts: [] });
+    if (admission.kind === "connected") return this.#deliver(exchange, answer);
+    return this.#deliver(exchange, {
+      kind: "response",
+      id: request.id,
+      result: without(answer.result, ["instructions"]),
+    });
+  }
+
+  /** A server that may not use the client's model is not told that it could. */
+  #withoutSampling(request: RequestMessage, live: LiveRun<Q>): RequestMessage {
+    if (live.policy.settings.sampling === "allow" || request.method !== "initialize") return request;
+    const capabilities = member(request.params, "capabilities");
+    if (!isObject(capabilities) || member(capabilities, "sampling") === undefined) return request;
+    const { raw: _raw, ...plain } = request;
+    return { ...plain, params: { ...request.params, capabilities: without(capabilities, ["sampling"]) } };
+  }
+
+  async #releaseRelayed(row: ChannelRow, live: LiveRun<Q>, answer: Answered): Promise<Answered> {
+    const { id } = answer;
+    if (id === null || isEmptyAnswer(answer)) return answer;
+    const contract = this.#link.catalogue.contractOfMethod(live.policy, row.method);
+    const value = answer.kind === "response" ? answer.result : errorValue(answer.error);
+    const outcome = answer.kind === "response" ? "succeeded" : "failed";
+    const decision = this.#scene.nextId();
+    const query = { live, id: decision, call: undefined, contract, option: undefined, outcome, value } as const;
+    const ruled = judgeRelease(this.#scene, query);
+    const ruling = ruled instanceof Promise ? await ruled : ruled;
+    const asked = { id, method: row.method, modern: isModern(this.#scene) };
+    if (!(await ruling.durable)) return refusalMessage(asked, decision, logFailureAfterText);
+    return ruling.how === "pass" ? passed(answer, ruling.value, id) : rejectionOf(asked, decision);
+  }
+
+  /** Forwards a request of the client and gives the server's answer. */
+  #relay(request: RequestMessage): Promise<Answered> {
+    const { id, method } = request;
+    if (this.#relayed.has(id)) {
+      return Promise.resolve(errorMessage(id, errorCodes.invalidRequest, "A request with this id is in flight."));
+    }
+    return new Promise((resolve) => {
+      this.#relayed.set(id, (answer) => {
+        this.#relayed.delete(id);
+        resolve(answer);
+      });
+      const params = cleanParams(request.params, this.#scene.services.secrets.mac);
+      this.#scene.toServer(params === request.params ? request : { kind: "request", id, method, params });
+    });
+  }
+
+  async #contractsReady(params: JsonObject | undefined): Promise<void> {
+    if (this.#link.catalogue.known("tools/list") === undefined) await this.#lists.drain("tools/list", params);
+  }
+
+  async #flush(live: LiveRun<Q>, tool: string, given: JsonObject): Promise<"sent" | "held" | "dropped"> {
+    const order = { server: this.#scene.server, tool, arguments: given };
+    const outcome = await callUnattended(this.#scene, orderedCall(this.#scene, this.#link.catalogue, live, order));
+    return outcome === "held" ? "held" : outcome === "refused" ? "dropped" : "sent";
+  }
+
+  #cancelled(message: NotificationMessage): void {
+    const id = member(message.params, "requestId");
+    if (typeof id !== "string" && typeof id !== "number") return;
+    if (this.#relayed.has(id)) {
+      const { params } = message;
+      const cleaned = member(params, "reason") === undefined ? params : { ...params, reason: cancelReason };
+      this.#scene.toServer({ kind: "notification", method: message.method, params: cleaned });
+      return;
+    }
+    this.#calls.cancel(id);
+  }
+
+  /** A notification with data of the client (progress of a question, unknown ones) is a send to the server. */
+  async #sendNotification(message: NotificationMessage): Promise<void> {
+    const live = this.#scene.current();
+    if (live === undefined) return;
+    const contract = this.#link.catalogue.contractOfMethod(live.policy, message.method);
+    const value = message.params ?? {};
+    if (await mayAnswer(this.#scene, { live, contract, method: message.method, value })) this.#scene.toServer(message);
+  }
+
+  #gone(id: RequestId): ErrorMessage {
+    const reason = this.#link.down ?? "it was closed";
+    const text = `The server \`${this.#scene.server}\` is not running (${reason}). Restart it, or see \`sluicegate doctor\`.`;
+    return errorMessage(id, errorCodes.internalError, text.slice(0, 240));
+  }
+
+  #deliver(exchange: Exchange, answer: Answered): void {
+    this.#scene.deliveries.now(() => exchange.respond(answer));
+  }
+}
+
+const internalText = "The gateway failed while it decided this request; nothing was forwarded. Please report it.";
+
+/** An acknowledgement without content, or the protocol's own constant text. */
+function isEmptyAnswer(answer: Answered): boolean {
+  if (answer.kind === "error") {
+    return (
+      answer.error.code === errorCodes.methodNotFound &&
+      answer.error.data === undefined &&
+      answer.error.message === "Method not found"
+    );
+  }
+  return isObject(answer.result) && Object.keys(answer.result).every((name) => name === "resultType");
+}

@@ -1,0 +1,123 @@
+/**
+ * Something a server said, on its way to the agent: judged, recorded with its label, and only then passed on. The
+ * event that records it is appended in the turn of the decision; `durable` says when it may be delivered.
+ */
+import type { ToolContract } from "../core/contract.ts";
+import type { Decision } from "../core/decision.ts";
+import type { Json } from "../core/json.ts";
+import type { CallOption, ReleaseMoment } from "../core/moment.ts";
+import type { Answers } from "../core/opinion.ts";
+import { isObserved, notesOf } from "./call.ts";
+import { appendBatch, Batch } from "./journal.ts";
+import { denial, judge } from "./judge.ts";
+import type { Judged } from "./judge.ts";
+import type { ReleaseLabel } from "./labels.ts";
+import { redacted, releaseLabel } from "./labels.ts";
+import type { LiveRun } from "./live-run.ts";
+import type { Shared } from "./scene.ts";
+
+export type ReleaseQuery<Q> = {
+  readonly live: LiveRun<Q>;
+  /** Id of the decision; for a result the id of its call. */
+  readonly id: string;
+  /** The call that ends with this release; undefined for text beside an answer. */
+  readonly call: string | undefined;
+  readonly contract: ToolContract;
+  readonly option: CallOption | undefined;
+  readonly outcome: "succeeded" | "failed";
+  readonly value: Json;
+  /** `outputSchema` of the tool, for blanks that satisfy it. */
+  readonly schema?: Json | undefined;
+};
+
+export type Ruling = {
+  readonly how: "pass" | "withhold" | "reject";
+  /** What is passed; the very value that was judged unless something was redacted. */
+  readonly value: Json;
+  readonly label: ReleaseLabel;
+  readonly decision: Decision;
+  /** False when the log could not be written: then nothing may be passed on. */
+  readonly durable: Promise<boolean>;
+};
+
+/** Judges a release. `before` holds events folded in this turn that must be in the log ahead of it. */
+export function judgeRelease<Q>(shared: Shared<Q>, query: ReleaseQuery<Q>, before?: Batch<Q>): Judged<Ruling> {
+  const { live, call, contract, option, outcome, value } = query;
+  const at = shared.services.clock.monotonicMs();
+  const moment: ReleaseMoment = { kind: "release", at, call, contract, option, outcome, value };
+  let batch = before ?? new Batch<Q>();
+  const ruling = judge(live, shared.services.oracle, moment, (decision, answers) =>
+    rule({ shared, query, batch, at }, decision, answers),
+  );
+  if (ruling instanceof Promise && batch.parts.length > 0) {
+    // Somebody is asked. What has already been folded goes into the log now, or its order would be another.
+    void appendBatch(shared.services.log, batch);
+    batch = new Batch();
+  }
+  return ruling;
+}
+
+type Ground<Q> = {
+  readonly shared: Shared<Q>;
+  readonly query: ReleaseQuery<Q>;
+  readonly batch: Batch<Q>;
+  readonly at: number;
+};
+
+function rule<Q>({ shared, query, batch, at }: Ground<Q>, judged: Decision, answers: Answers): Ruling {
+  const { live, contract, option } = query;
+  const observed = isObserved(live, contract.server);
+  let decision = judged;
+  let how: Ruling["how"] =
+    observed || judged.verdict === "allow" ? "pass" : judged.verdict === "confirm" ? "withhold" : "reject";
+  let value = query.value;
+  if (how === "pass" && !observed && judged.obligations.length > 0) {
+    const met = discharged(shared, query, judged);
+    if (met === undefined) {
+      how = "reject";
+      decision = denial("SG-OBLIGATION");
+    } else value = met;
+  }
+  const label = releaseLabel(judged.obligations, contract, option);
+  const folded = shared.runs.fold(
+    live,
+    {
+      kind: "released",
+      at,
+      call: query.call,
+      server: contract.server,
+      tool: contract.tool,
+      how,
+      label: label.range,
+      fields: label.fields,
+      ...(how === "pass" ? { value } : {}),
+    },
+    batch,
+  );
+  if (!folded.ok) {
+    how = "reject";
+    decision = denial("SG-NO-MOVE", { detail: folded.error });
+  }
+  const notes = notesOf(query.id, decision, observed);
+  const durable = appendBatch(shared.services.log, batch, { decision, answers, notes });
+  return { how, value, label, decision, durable };
+}
+
+/** Meets the obligations of a passing release; undefined when one cannot be met. */
+function discharged<Q>(shared: Shared<Q>, query: ReleaseQuery<Q>, decision: Decision): Json | undefined {
+  for (const obligation of decision.obligations) {
+    switch (obligation.kind) {
+      case "label":
+      case "redact":
+        break;
+      case "notify":
+        shared.services.human.notify(obligation.text);
+        break;
+      case "isolate":
+      case "perform":
+      case "hold":
+        return undefined;
+    }
+  }
+  return redacted(query.value, decision.obligations, query.schema);
+}

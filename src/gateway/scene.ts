@@ -1,0 +1,63 @@
+/** What everything that mediates between one client connection and one server has in common. */
+import type { JsonObject } from "../core/json.ts";
+import type { Result } from "../core/result.ts";
+import type { Era, ErrorMessage, Message, RequestId, RequestMessage, ResponseMessage } from "../wire/message.ts";
+import type { Admissions } from "./admissions.ts";
+import type { Deliveries } from "./deliveries.ts";
+import type { LiveRun } from "./live-run.ts";
+import type { ClientConnection } from "./ports.ts";
+import type { RunRegistry } from "./runs.ts";
+import type { Services } from "./services.ts";
+import type { TaskTable } from "./task-table.ts";
+import type { WithheldResults } from "./withheld-results.ts";
+
+/** What the client has said of itself; nothing here is a reason to trust it. */
+export type ClientState = {
+  era: Era;
+  capabilities: JsonObject;
+  name: string | undefined;
+  /** Version and capabilities that every modern request carries, for requests of the gateway itself. */
+  requestMeta: JsonObject | undefined;
+};
+
+/** State that all mediators of the gateway share. */
+export type Shared<Q> = {
+  readonly services: Services<Q>;
+  readonly runs: RunRegistry<Q>;
+  readonly admissions: Admissions;
+  readonly withheld: WithheldResults;
+  readonly tasks: TaskTable;
+  /** Digests of calls whose outcome is unknown, with the time of day, by run key. */
+  readonly uncertain: Map<string, Map<string, number>>;
+  nextId(): string;
+  /** Calls a tool for a must-rule on the run's connection to another server. */
+  perform(live: LiveRun<Q>, order: PerformOrder): Promise<boolean>;
+};
+
+export type PerformOrder = { readonly server: string; readonly tool: string; readonly arguments: JsonObject };
+
+export type Scene<Q> = Shared<Q> & {
+  readonly server: string;
+  readonly connection: ClientConnection;
+  readonly client: ClientState;
+  readonly deliveries: Deliveries;
+  /** The run of a message; `params` may carry a signed run token. */
+  liveOf(params: JsonObject | undefined): Result<LiveRun<Q>, string>;
+  /** The run that this connection used last, for what belongs to no request. */
+  current(): LiveRun<Q> | undefined;
+  toServer(message: Message): void;
+  abandon(id: RequestId): void;
+  /** A request of the gateway itself; undefined when no answer came in time. */
+  askServer(method: string, params: JsonObject | undefined, waitMs: number): Promise<Answered | undefined>;
+  askClient(request: Omit<RequestMessage, "id">, waitMs: number, via?: AskVia): Promise<Answered | undefined>;
+};
+
+export type Answered = ResponseMessage | ErrorMessage;
+
+/** The exchange whose stream carries a question to the client. */
+export type AskVia = { send(message: RequestMessage): void };
+
+/** True for a client of the modern era, whose results name their type. */
+export function isModern<Q>(scene: Scene<Q>): boolean {
+  return scene.client.era === "modern";
+}

@@ -1,0 +1,271 @@
+/**
+ * From the answer of a server to the answer for the client. The outcome goes on record first, then the release is
+ * judged, and both are durable before a byte of the result leaves. What nobody answered is `unknown`: it restricts
+ * like a success and unlocks nothing.
+ */
+import type { RunEvent } from "../core/event.ts";
+import type { Json } from "../core/json.ts";
+import { isObject, member, stringMember } from "../core/json.ts";
+import { errorCodes, errorMessage } from "../wire/errors.ts";
+import type { RequestId, ResponseMessage } from "../wire/message.ts";
+import type { Call } from "./call.ts";
+import type { ConsentDesk } from "./consent.ts";
+import { appendBatch, Batch } from "./journal.ts";
+import { upstreamCallsMax } from "./limits.ts";
+import type { LiveRun } from "./live-run.ts";
+import { logFailureAfterText, refusalMessage, refusalOf, rejectionOf } from "./refusals.ts";
+import type { Ruling } from "./releases.ts";
+import { judgeRelease } from "./releases.ts";
+import type { Rounds } from "./rounds.ts";
+import type { Answered, Scene } from "./scene.ts";
+import { isModern } from "./scene.ts";
+
+export class Settlement<Q> {
+  readonly #scene: Scene<Q>;
+  readonly #consent: ConsentDesk<Q>;
+  readonly #rounds: Rounds<Q>;
+  readonly #sent = new Map<RequestId, Call<Q>>();
+  readonly #byToken = new Map<RequestId, Call<Q>>();
+  /** Called after an outcome that may discharge what the outbox waits for. */
+  readonly #succeeded: (live: LiveRun<Q>) => void;
+  readonly #schemaOf: (call: Call<Q>) => Json | undefined;
+
+  constructor(
+    scene: Scene<Q>,
+    parts: {
+      consent: ConsentDesk<Q>;
+      rounds: Rounds<Q>;
+      succeeded: (live: LiveRun<Q>) => void;
+      schemaOf: (call: Call<Q>) => Json | undefined;
+    },
+  ) {
+    this.#scene = scene;
+    this.#consent = parts.consent;
+    this.#rounds = parts.rounds;
+    this.#succeeded = parts.succeeded;
+    this.#schemaOf = parts.schemaOf;
+  }
+
+  /** Waits for the answer of a call that is about to be sent; false when its id is taken or too many are out. */
+  expect(call: Call<Q>): boolean {
+    const { id, params } = call.request;
+    if (this.#sent.has(id) || this.#sent.size >= upstreamCallsMax) return false;
+    this.#sent.set(id, call);
+    const token = member(member(params, "_meta"), "progressToken");
+    if (typeof token === "string" || typeof token === "number") this.#byToken.set(token, call);
+    return true;
+  }
+
+  byRequest(id: RequestId): Call<Q> | undefined {
+    return this.#sent.get(id);
+  }
+
+  byProgressToken(token: Json | undefined): Call<Q> | undefined {
+    return typeof token === "string" || typeof token === "number" ? this.#byToken.get(token) : undefined;
+  }
+
+  /** The one call in flight, if there is exactly one: text without any reference belongs to it. */
+  onlyCall(): Call<Q> | undefined {
+    if (this.#sent.size !== 1) return undefined;
+    for (const call of this.#sent.values()) return call;
+    return undefined;
+  }
+
+  /** An answer of the server; false when no call waits for it. */
+  answered(message: Answered): boolean {
+    const call = message.id === null ? undefined : this.#sent.get(message.id);
+    if (call === undefined) return false;
+    if (message.kind === "response" && stringMember(message.result, "resultType") === "input_required") {
+      // The call is not over: the server asks before it goes on. Its id is free again, the client sends a new one.
+      this.#forget(call);
+      this.#rounds.asked(call, message);
+      return true;
+    }
+    this.#forget(call);
+    call.state = "settled";
+    if (message.kind === "response" && this.#becameTask(call, message)) return true;
+    void this.release(call, message);
+    return true;
+  }
+
+  /** Puts the outcome on record, judges the release, and delivers what came of it. */
+  async release(call: Call<Q>, message: Answered): Promise<void> {
+    const batch = new Batch<Q>();
+    const failed = message.kind === "error" || member(message.result, "isError") === true;
+    if (!call.lost) {
+      const at = this.#scene.services.clock.monotonicMs();
+      const event: RunEvent = failed
+        ? { kind: "failed", at, call: call.id, noEffect: this.#declaredNoEffect(message) }
+        : { kind: "succeeded", at, call: call.id };
+      this.#scene.runs.fold(call.live, event, batch);
+    }
+    const ruled = judgeRelease(
+      this.#scene,
+      {
+        live: call.live,
+        id: call.id,
+        call: call.id,
+        contract: call.contract,
+        option: call.option,
+        outcome: failed ? "failed" : "succeeded",
+        value: message.kind === "response" ? message.result : errorValue(message.error),
+        schema: this.#schemaOf(call),
+      },
+      batch,
+    );
+    const ruling = ruled instanceof Promise ? await ruled : ruled;
+    this.#deliver(call, message, ruling);
+    if (!failed) this.#succeeded(call.live);
+  }
+
+  /** The client gave up: the server is told, and the outcome is unknown. A late result is still judged. */
+  cancel(id: RequestId): void {
+    const call = this.#sent.get(id);
+    if (call === undefined || call.cancelled) return;
+    call.cancelled = true;
+    this.#recordUnknown([call], "cancelled");
+    this.#scene.toServer({ kind: "notification", method: "notifications/cancelled", params: { requestId: id } });
+    this.#scene.abandon(id);
+  }
+
+  /** The connection to the server is gone: every call in flight has an unknown outcome. */
+  closed(reason: string): void {
+    const calls = [...this.#sent.values()];
+    this.#recordUnknown(calls, "connection lost");
+    for (const call of calls) {
+      this.#forget(call);
+      const text = `The server \`${call.contract.server}\` went away before it answered (${reason}). The call may have happened.`;
+      const error = errorMessage(call.request.id, errorCodes.internalError, text.slice(0, 240));
+      this.#scene.deliveries.now(() => call.exchange.respond(error));
+    }
+  }
+
+  /** It was allowed, and then not sent after all: declared to have had no effect, so counters get it back. */
+  neverSent(call: Call<Q>): void {
+    const batch = new Batch<Q>();
+    const at = this.#scene.services.clock.monotonicMs();
+    this.#scene.runs.fold(call.live, { kind: "failed", at, call: call.id, noEffect: true }, batch);
+    const { server, tool } = call.contract;
+    const label = call.contract.output.label;
+    this.#scene.runs.fold(
+      call.live,
+      { kind: "released", at, call: call.id, server, tool, how: "reject", label, fields: [] },
+      batch,
+    );
+    void appendBatch(this.#scene.services.log, batch);
+  }
+
+  #recordUnknown(calls: readonly Call<Q>[], cause: string): void {
+    const batch = new Batch<Q>();
+    const { clock } = this.#scene.services;
+    for (const call of calls) {
+      if (call.lost) continue;
+      call.lost = true;
+      this.#scene.runs.fold(call.live, { kind: "unknown", at: clock.monotonicMs(), call: call.id, cause }, batch);
+      if (call.contract.consequential) rememberDoubt(this.#scene.uncertain, call, clock.wallMs());
+    }
+    if (batch.parts.length > 0) void appendBatch(this.#scene.services.log, batch);
+  }
+
+  #forget(call: Call<Q>): void {
+    this.#sent.delete(call.request.id);
+    const token = member(member(call.request.params, "_meta"), "progressToken");
+    if (typeof token === "string" || typeof token === "number") this.#byToken.delete(token);
+  }
+
+  /** Only a server that the operator trusts is believed that nothing happened. */
+  #declaredNoEffect(message: Answered): boolean {
+    if (message.kind !== "error") return false;
+    const { code } = message.error;
+    const refusedByProtocol = code === errorCodes.methodNotFound || code === errorCodes.invalidParams;
+    const live = this.#scene.current();
+    return refusedByProtocol && live?.policy.server(this.#scene.server).trusted === true;
+  }
+
+  /** A task was made of the call: its state goes to the client, its outcome comes with the task's result. */
+  #becameTask(call: Call<Q>, message: ResponseMessage): boolean {
+    const task = member(message.result, "task");
+    const created = stringMember(message.result, "resultType") === "task" ? message.result : undefined;
+    const id = stringMember(isObject(task) ? task : created, "taskId");
+    if (id === undefined) return false;
+    const entry = {
+      run: call.live.key,
+      server: call.contract.server,
+      task: id,
+      call: call.id,
+      method: call.method,
+      contract: call.contract,
+      option: call.option,
+      settled: false,
+    };
+    if (!this.#scene.tasks.add(entry)) return false;
+    call.task = id;
+    void this.#releaseTaskState(call, message);
+    return true;
+  }
+
+  async #releaseTaskState(call: Call<Q>, message: ResponseMessage): Promise<void> {
+    const { live, id, contract, option } = call;
+    const query = { live, id, call: undefined, contract, option, outcome: "succeeded", value: message.result } as const;
+    const ruled = judgeRelease(this.#scene, query);
+    this.#deliver(call, message, ruled instanceof Promise ? await ruled : ruled);
+  }
+
+  #deliver(call: Call<Q>, message: Answered, ruling: Ruling): void {
+    if (ruling.how === "withhold") {
+      void this.#withhold(call, message, ruling);
+      return;
+    }
+    void this.#scene.deliveries.after(ruling.durable, (durable) =>
+      call.exchange.respond(this.#answerFor(call, message, ruling, durable)),
+    );
+  }
+
+  #answerFor(call: Call<Q>, message: Answered, ruling: Ruling, durable: boolean): Answered {
+    const asked = { id: call.request.id, method: call.method, modern: isModern(this.#scene) };
+    if (!durable) return refusalMessage(asked, call.id, logFailureAfterText);
+    if (ruling.how !== "pass") return rejectionOf(asked, call.id);
+    return passed(message, ruling.value, call.request.id);
+  }
+
+  /** Keeps the result behind consent; the same call repeated gets it without being executed again. */
+  async #withhold(call: Call<Q>, message: Answered, ruling: Ruling): Promise<void> {
+    const asked = { id: call.request.id, method: call.method, modern: isModern(this.#scene) };
+    const approval = await this.#consent.open(call, ruling.decision, "release");
+    const kept = this.#scene.withheld.keep(call.live.key, call.digest, {
+      call: call.id,
+      approval,
+      contract: call.contract,
+      option: call.option,
+      label: ruling.label,
+      message,
+      characters: JSON.stringify(ruling.value).length,
+    });
+    const answer = kept
+      ? refusalOf(asked, ruling.decision, call.id, { kind: "withheld", approval })
+      : rejectionOf(asked, call.id);
+    void this.#scene.deliveries.after(ruling.durable, () => call.exchange.respond(answer));
+  }
+}
+
+/** The message itself when nothing in it was changed (its bytes go out again), else one with the new value. */
+export function passed(message: Answered, value: Json, id: RequestId): Answered {
+  if (message.kind === "response") {
+    return value === message.result && message.id === id ? message : { kind: "response", id, result: value };
+  }
+  if (message.id === id && member(value, "message") === message.error.message) return message;
+  const text = stringMember(value, "message") ?? "";
+  const data = member(value, "data");
+  return errorMessage(id, message.error.code, text, data);
+}
+
+/** Text of an error as a value to judge. */
+export function errorValue(error: { readonly message: string; readonly data?: Json }): Json {
+  return error.data === undefined ? { message: error.message } : { message: error.message, data: error.data };
+}
+
+function rememberDoubt<Q>(uncertain: Map<string, Map<string, number>>, call: Call<Q>, wallMs: number): void {
+  let known = uncertain.get(call.live.key);
+  if (known === undefined) uncertain.set(call.live.key, (known = new Map()));
+  known.set(call.digest, wallMs);
+}

@@ -1,0 +1,130 @@
+/**
+ * Tasks (gateway.md 2): decided as the call that made them, bound to its run. State of a task is text of the server;
+ * its result is the release of the call. A task of another run does not exist.
+ */
+import type { RunEvent } from "../core/event.ts";
+import type { Json } from "../core/json.ts";
+import { isArray, isObject, member, stringMember } from "../core/json.ts";
+import { errorCodes, errorMessage } from "../wire/errors.ts";
+import { mayAnswer } from "./answers.ts";
+import { Batch } from "./journal.ts";
+import type { LiveRun } from "./live-run.ts";
+import type { Exchange } from "./ports.ts";
+import { logFailureAfterText, refusalMessage, rejectionOf } from "./refusals.ts";
+import { judgeRelease } from "./releases.ts";
+import type { Answered, Scene } from "./scene.ts";
+import { isModern } from "./scene.ts";
+import { errorValue, passed } from "./settlement.ts";
+import type { TaskEntry } from "./task-table.ts";
+
+export class TaskDesk<Q> {
+  readonly #scene: Scene<Q>;
+
+  constructor(scene: Scene<Q>) {
+    this.#scene = scene;
+  }
+
+  /** Answers a request about tasks; `relay` forwards it and gives the server's answer. */
+  async answer(exchange: Exchange, live: LiveRun<Q>, relay: () => Promise<Answered>): Promise<Answered> {
+    const { request } = exchange;
+    if (request.method === "tasks/list") return this.#list(live, await relay());
+    const entry = this.#scene.tasks.find(live.key, this.#scene.server, stringMember(request.params, "taskId") ?? "");
+    if (entry === undefined) return errorMessage(request.id, errorCodes.invalidParams, "Task not found");
+    const responses = member(request.params, "inputResponses");
+    if (isObject(responses)) {
+      const contract = live.policy.contractOfMethod(this.#scene.server, "elicitation/create");
+      const query = { live, contract, method: "elicitation/create", value: responses };
+      if (!(await mayAnswer(this.#scene, query))) {
+        return refusalMessage(
+          this.#asked(exchange),
+          entry.call,
+          "The policy does not permit this answer to the server.",
+        );
+      }
+    }
+    return this.#release(exchange, { live, entry }, await relay());
+  }
+
+  async #release(
+    exchange: Exchange,
+    { live, entry }: { live: LiveRun<Q>; entry: TaskEntry },
+    answer: Answered,
+  ): Promise<Answered> {
+    const { method } = exchange.request;
+    const final = method === "tasks/result" || isFinal(answer);
+    const failed = answer.kind === "error" || member(answer.result, "isError") === true;
+    const batch = new Batch<Q>();
+    if (final && !entry.settled) {
+      entry.settled = true;
+      const at = this.#scene.services.clock.monotonicMs();
+      const event: RunEvent = failed
+        ? { kind: "failed", at, call: entry.call, noEffect: false }
+        : { kind: "succeeded", at, call: entry.call };
+      this.#scene.runs.fold(live, event, batch);
+    }
+    const ruled = judgeRelease(
+      this.#scene,
+      {
+        live,
+        id: entry.call,
+        call: final ? entry.call : undefined,
+        contract: entry.contract,
+        option: entry.option,
+        outcome: failed ? "failed" : "succeeded",
+        value: answer.kind === "response" ? answer.result : errorValue(answer.error),
+      },
+      batch,
+    );
+    const ruling = ruled instanceof Promise ? await ruled : ruled;
+    const asked = this.#asked(exchange, entry.method);
+    if (!(await ruling.durable)) return refusalMessage(asked, entry.call, logFailureAfterText);
+    if (ruling.how !== "pass") return rejectionOf(asked, entry.call);
+    return passed(answer, ruling.value, exchange.request.id);
+  }
+
+  /** Only the tasks of this run; what is left is text of the server. */
+  async #list(live: LiveRun<Q>, answer: Answered): Promise<Answered> {
+    if (answer.kind === "error" || answer.id === null) return answer;
+    const listed = member(answer.result, "tasks");
+    if (!isArray(listed) || !isObject(answer.result)) return answer;
+    const own = listed.filter((task) => this.#owns(live, task));
+    const shown: Answered =
+      own.length === listed.length
+        ? answer
+        : { kind: "response", id: answer.id, result: { ...answer.result, tasks: own } };
+    const contract = live.policy.contractOfMethod(this.#scene.server, "tasks/list");
+    const id = this.#scene.nextId();
+    const query = {
+      live,
+      id,
+      call: undefined,
+      contract,
+      option: undefined,
+      outcome: "succeeded",
+      value: shown.result,
+    } as const;
+    const ruled = judgeRelease(this.#scene, query);
+    const ruling = ruled instanceof Promise ? await ruled : ruled;
+    const asked = { id: answer.id, method: "tasks/list", modern: isModern(this.#scene) };
+    if (!(await ruling.durable)) return refusalMessage(asked, id, logFailureAfterText);
+    return ruling.how === "pass" ? passed(shown, ruling.value, answer.id) : rejectionOf(asked, id);
+  }
+
+  #owns(live: LiveRun<Q>, task: Json): boolean {
+    const id = stringMember(task, "taskId");
+    return id !== undefined && this.#scene.tasks.find(live.key, this.#scene.server, id) !== undefined;
+  }
+
+  #asked(exchange: Exchange, method: string = exchange.request.method) {
+    // The result of a task has the shape of the result of its call, and so has its refusal.
+    const shape = exchange.request.method === "tasks/result" ? method : exchange.request.method;
+    return { id: exchange.request.id, method: shape, modern: isModern(this.#scene) };
+  }
+}
+
+/** In the modern era `tasks/get` itself brings the result once the task is over. */
+function isFinal(answer: Answered): boolean {
+  return (
+    answer.kind === "response" && (member(answer.result, "result") ?? member(answer.result, "error")) !== undefined
+  );
+}

@@ -1,0 +1,38 @@
+/** Which run and call a task of a server belongs to. A task id is a name the model sees, so it never grants access. */
+import type { ToolContract } from "../core/contract.ts";
+import type { CallOption } from "../core/moment.ts";
+import { runTasksMax } from "./limits.ts";
+
+export type TaskEntry = {
+  readonly run: string;
+  readonly server: string;
+  readonly task: string;
+  readonly call: string;
+  readonly method: string;
+  readonly contract: ToolContract;
+  readonly option: CallOption | undefined;
+  /** True once the outcome of the call is on record. */
+  settled: boolean;
+};
+
+export class TaskTable {
+  readonly #byRun = new Map<string, Map<string, TaskEntry>>();
+
+  /** False when the run owns too many tasks. */
+  add(entry: TaskEntry): boolean {
+    let own = this.#byRun.get(entry.run);
+    if (own === undefined) this.#byRun.set(entry.run, (own = new Map()));
+    if (own.size >= runTasksMax) return false;
+    own.set(`${entry.server} ${entry.task}`, entry);
+    return true;
+  }
+
+  /** The task if this run owns it; a foreign one is not found. */
+  find(run: string, server: string, task: string): TaskEntry | undefined {
+    return this.#byRun.get(run)?.get(`${server} ${task}`);
+  }
+
+  forget(run: string): void {
+    this.#byRun.delete(run);
+  }
+}

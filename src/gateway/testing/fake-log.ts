@@ -1,0 +1,94 @@
+/** An event log in memory for tests, with a switch that makes it fail and another that makes it slow. */
+import type { RunEvent } from "../../core/event.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { err, ok } from "../../core/result.ts";
+import type {
+  ApprovalMatch,
+  ApprovalRow,
+  EventLog,
+  LogEntry,
+  RunRow,
+  SharedRow,
+  Store,
+  StoreFailure,
+} from "../store-port.ts";
+
+const full: StoreFailure = { kind: "full", place: "memory", sentence: "The disk is full." };
+
+export class FakeLog {
+  readonly entries: LogEntry[] = [];
+  readonly approvals = new Map<string, ApprovalRow>();
+  readonly runs = new Map<string, RunRow>();
+  readonly shared = new Map<string, SharedRow>();
+  failing = false;
+  /** While set, appends wait for it. */
+  gate: Promise<void> | undefined;
+
+  events(run?: string): readonly RunEvent[] {
+    return this.entries.filter((entry) => run === undefined || entry.run === run).flatMap((entry) => entry.events);
+  }
+
+  kinds(run?: string): readonly string[] {
+    return this.events(run).map((event) => event.kind);
+  }
+
+  approve(id: string, role = "operator"): void {
+    const row = this.approvals.get(id);
+    if (row !== undefined) this.approvals.set(id, { ...row, status: "approved", decidedBy: "alice", role });
+  }
+
+  readonly port: EventLog = {
+    append: async (entries, alongside) => {
+      if (this.failing) return err(full);
+      this.entries.push(...entries);
+      for (const row of alongside?.runs ?? []) this.runs.set(row.key, row);
+      if (alongside?.shared !== undefined) this.shared.set(alongside.shared.owner, alongside.shared);
+      if (this.gate !== undefined) await this.gate;
+      return ok(undefined);
+    },
+    replay: async (run) => ok({ events: this.events(run), complete: true, policies: [] }),
+    tail: async () => ok([]),
+    seal: (_run, value) => new TextEncoder().encode(JSON.stringify(value)),
+    open: (_run, sealed) => JSON.parse(new TextDecoder().decode(sealed)) as JsonObject,
+    checkpoint: async () => ok(undefined),
+    health: () => ({ kind: "ok" }),
+    recover: async () => ok(undefined),
+    close: async () => undefined,
+    store: this.#store(),
+  } as EventLog;
+
+  #store(): Store {
+    const matches = (row: ApprovalRow, match: ApprovalMatch): boolean =>
+      row.run === match.run &&
+      row.principal === match.principal &&
+      row.server === match.server &&
+      row.tool === match.tool &&
+      row.argumentDigest === match.argumentDigest &&
+      row.policyDigest === match.policyDigest;
+    const store: Partial<Store> = {
+      run: async (key) => ok(this.runs.get(key)),
+      shared: async (owner) => ok(this.shared.get(owner)),
+      createApproval: async (row) => {
+        this.approvals.set(row.id, row);
+        return ok(undefined);
+      },
+      approval: async (id) => ok(this.approvals.get(id)),
+      decideApproval: async ({ id, verdict, by, role, wallMs }) => {
+        const row = this.approvals.get(id);
+        if (row?.status !== "pending") return ok(undefined);
+        const decided: ApprovalRow = { ...row, status: verdict, decidedBy: by, role, decidedWallMs: wallMs };
+        this.approvals.set(id, decided);
+        return ok(decided);
+      },
+      takeApproval: async (match, wallMs) => {
+        for (const row of this.approvals.values()) {
+          if (row.status !== "approved" || row.expiresWallMs <= wallMs || !matches(row, match)) continue;
+          this.approvals.set(row.id, { ...row, status: "used" });
+          return ok(row);
+        }
+        return ok(undefined);
+      },
+    };
+    return store as Store; // tests of the enforcement point touch only these
+  }
+}

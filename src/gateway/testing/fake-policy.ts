@@ -1,0 +1,161 @@
+/** A policy made by hand for tests of the enforcement point: a tiny model, and mechanisms as plain functions. */
+import type { ToolContract } from "../../core/contract.ts";
+import type { RunEvent } from "../../core/event.ts";
+import { everyEffect } from "../../core/effect.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { stringMember } from "../../core/json.ts";
+import type { Label, Lattice } from "../../core/label.ts";
+import { exactly, join, makeLattice } from "../../core/label.ts";
+import type { Mechanism } from "../../core/mechanism.ts";
+import { seal } from "../../core/mechanism.ts";
+import type { ArgumentLabel, CallMoment } from "../../core/moment.ts";
+import { err, ok } from "../../core/result.ts";
+import type { LoadedPolicy, PolicySettings } from "../policy-port.ts";
+
+/** Labels held, calls in flight, calls that succeeded, and one shared number that stands for all stores. */
+export type FakeState = {
+  readonly held: Label;
+  readonly inFlight: readonly string[];
+  readonly succeeded: readonly string[];
+  readonly allowed: readonly string[];
+  readonly shared: number;
+  readonly top: boolean;
+};
+
+const made = makeLattice({ levels: ["public", "private"], categories: [], groups: [] });
+if (!made.ok) throw new Error(made.error);
+export const lattice: Lattice = made.value;
+
+export const defaultSettings: PolicySettings = {
+  mode: "enforce",
+  sampling: "allow",
+  approvals: { form: "all", by: "anyone", holdMsMax: 100, expiryMs: 600_000 },
+  runIdleMs: 8 * 3_600_000,
+  payload: "clear",
+  keepDays: 30,
+  durability: "normal",
+  answerWaitMsMax: 50,
+};
+
+export function fakeContract(server: string, tool: string): ToolContract {
+  const confined = tool.startsWith("read");
+  return {
+    server,
+    tool,
+    toolDigest: undefined,
+    source: "unknown",
+    effects: { must: [], may: everyEffect },
+    flags: { irreversible: tool.startsWith("delete"), openWorld: true },
+    arguments: new Map(),
+    rest: { role: "content", sink: true, forbidden: lattice.bottom, audience: 0, schemaValues: [] },
+    output: { label: exactly(tool.includes("secret") ? lattice.top : lattice.bottom), fields: [] },
+    cases: [],
+    reads: [],
+    writes: [],
+    opens: [],
+    consequential: !confined,
+  };
+}
+
+const emptyState: FakeState = {
+  held: lattice.bottom,
+  inFlight: [],
+  succeeded: [],
+  allowed: [],
+  shared: 0,
+  top: false,
+};
+
+function next(q: FakeState, event: RunEvent) {
+  switch (event.kind) {
+    case "allowed": {
+      if (event.option.contract.tool === "no_move") return err("no move of the model");
+      const { tool } = event.option.contract;
+      const shared = tool === "write_store" ? q.shared + 1 : q.shared;
+      return ok({ ...q, inFlight: [...q.inFlight, event.call], allowed: [...q.allowed, tool], shared });
+    }
+    case "succeeded":
+      return ok({ ...q, succeeded: [...q.succeeded, event.call] });
+    case "unknown":
+      return ok({ ...q, inFlight: q.inFlight.filter((call) => call !== event.call) });
+    case "released": {
+      const held = event.how === "pass" ? join(q.held, event.label.hi) : q.held;
+      return ok({ ...q, held, inFlight: q.inFlight.filter((call) => call !== event.call) });
+    }
+    case "begun":
+    case "registered":
+    case "requested":
+    case "refused":
+    case "sent":
+    case "failed":
+    case "granted":
+    case "ended":
+      return ok(q);
+  }
+}
+
+function unknownLabels(moment: CallMoment): ReadonlyMap<string, ArgumentLabel> {
+  return new Map(
+    Object.keys(moment.arguments).map((name) => [name, { range: exactly(lattice.bottom), digest: name, path: [] }]),
+  );
+}
+
+export type FakeMechanism = Partial<Mechanism<null, FakeState>>;
+
+export type PolicyChanges = {
+  readonly digest?: string;
+  readonly settings?: Partial<PolicySettings>;
+  readonly trusted?: boolean;
+};
+
+/** A policy whose verdicts come from the given `consider` functions; without any, everything is allowed. */
+export function fakePolicy(
+  mechanisms: readonly FakeMechanism[] = [],
+  changes: PolicyChanges = {},
+): LoadedPolicy<FakeState> {
+  const sealed = mechanisms.map((mechanism, index) =>
+    seal<null, FakeState>({
+      id: `fake-${index}`,
+      version: 1,
+      initial: () => null,
+      remember: () => null,
+      consider: () => ({ kind: "settled", verdict: "allow", reasons: [], obligations: [] }),
+      ...mechanism,
+    }),
+  );
+  const model = {
+    initial: (shared: FakeState | undefined) => ({ ...emptyState, shared: shared?.shared ?? 0 }),
+    classify: ({ contract }: CallMoment) => ({
+      server: contract.server,
+      tool: contract.tool,
+      truths: new Map(),
+      keys: new Map(),
+      amounts: new Map(),
+    }),
+    unknownLabels,
+    next,
+  };
+  return {
+    digest: changes.digest ?? "policy-1",
+    source: "test",
+    engine: { model, mechanisms: sealed },
+    lattice,
+    settings: { ...defaultSettings, ...changes.settings },
+    contractOfTool: (server, listed: JsonObject) => fakeContract(server, stringMember(listed, "name") ?? ""),
+    contractOfMethod: (server, method) => fakeContract(server, method),
+    contractOfHostTool: (client, tool) => fakeContract(`host:${client}`, tool),
+    server: () => ({ trusted: changes.trusted ?? false, mode: "enforce" }),
+    stateDigest: (q) => JSON.stringify([q.held, q.shared]),
+    contextLabel: (q) => q.held,
+    describeStores: () => [],
+    describeOwed: () => [],
+    sharedChanged: (before, after) => before.shared !== after.shared,
+    withShared: (q, shared) => ({ ...q, shared: Math.max(q.shared, shared.shared) }),
+    topState: () => ({ ...emptyState, held: lattice.top, top: true }),
+    exportShared: (q) => ({ shared: q.shared }),
+    importShared: (value) => {
+      const shared = value["shared"];
+      return typeof shared === "number" ? { ...emptyState, shared } : undefined;
+    },
+  };
+}
