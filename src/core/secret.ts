@@ -56,7 +56,7 @@ const credentialName = new RegExp(`(?:${credentialNames}|authorization)$`, "i");
  * long). It must hit wherever `maskSecrets` could replace something.
  */
 const suspicion =
-  /-----begin|akia|asia|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|xapp-|aiza|ya29\.|sk-|k_live_|npm_|hf_|sg\.|eyj|passw|passp|pwd|key|secret|token|credent|bearer|basic|auth|:\/\//;
+  /-----begin|akia|asia|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|xapp-|aiza|ya29\.|sk-|k_live_|npm_|hf_|sg\.|eyj|passw|passp|pwd|(?:api|access|secret|private)[_-]?key|secret|token|credent|bearer|basic|authoriz|:\/\//;
 
 /** False only if `maskSecrets` would change nothing in the value whose JSON text this is. */
 export function maySecret(jsonText: string): boolean {
@@ -135,12 +135,12 @@ function isSecretMember(name: string, value: string): SecretKind | undefined {
 export function maskSecrets(value: Json, digest: Digest): { readonly value: Json; readonly found: FoundSecret[] } {
   const found: FoundSecret[] = [];
   const walk = (node: Json): Json => {
-    if (typeof node === "string") return maskText(node, digest, found);
+    if (typeof node === "string") return maySecret(node) ? maskText(node, digest, found) : node;
     if (isRawNumber(node)) return node;
     if (isArray(node)) return node.map(walk);
     if (!isObject(node)) return node;
     const members = Object.entries(node).map(([name, child]): [string, Json] => {
-      const masked = maskText(name, digest, found);
+      const masked = maySecret(name) ? maskText(name, digest, found) : name;
       const kind = typeof child === "string" ? isSecretMember(name, child) : undefined;
       if (kind === undefined || typeof child !== "string") return [masked, walk(child)];
       return [masked, marker(kind, child, digest, found)];

@@ -1,4 +1,4 @@
-/** A log entry in its two parts, with everything that looks like a secret taken out of both. */
+/** A log entry in its two parts. Whatever looks like a secret is taken out of both before anything is kept. */
 import type { ToolContract } from "../../core/contract.ts";
 import type { RunEvent } from "../../core/event.ts";
 import type { JsonObject } from "../../core/json.ts";
@@ -75,7 +75,8 @@ function subjectOf(events: readonly RunEvent[]): Pick<EntryParts, "call" | "serv
   return { call, server, tool };
 }
 
-function withoutSecrets(value: JsonObject, keys: Pick<LogKeys, "keyedDigest">): JsonObject {
+/** The object with its secrets replaced by kind and digest. */
+export function withoutSecrets(value: JsonObject, keys: Pick<LogKeys, "keyedDigest">): JsonObject {
   // An object stays an object; the mask only replaces texts inside it.
   return maskSecrets(value, keys.keyedDigest).value as JsonObject;
 }
@@ -87,7 +88,7 @@ export function splitEntry(entry: LogEntry, keys: Pick<LogKeys, "keyedDigest">, 
   const allowed = entry.events.find((event) => event.kind === "allowed");
   const split = decision === undefined ? undefined : splitDecision(decision, allowed?.option, documents.contract);
   const subject = subjectOf(entry.events);
-  let clear: JsonObject = {
+  const clear: JsonObject = {
     policy: context.policyDigest,
     lattice: documents.lattice(context.lattice),
     ...(context.manifestDigest === undefined ? {} : { manifest: context.manifestDigest }),
@@ -108,7 +109,6 @@ export function splitEntry(entry: LogEntry, keys: Pick<LogKeys, "keyedDigest">, 
     payloadText = JSON.stringify(payload);
     if (maySecret(payloadText)) payloadText = JSON.stringify(withoutSecrets(payload, keys));
   }
-  if (maySecret(JSON.stringify(clear))) clear = withoutSecrets(clear, keys);
   return { kind: entry.kind ?? entry.events.at(-1)?.kind ?? "note", ...subject, clear, payloadText };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
+import { maySecret } from "../../core/secret.ts";
 import { err, ok } from "../../core/result.ts";
 import type {
   Alongside,
@@ -20,7 +21,7 @@ import type {
   StoreFailure,
 } from "../store-port.ts";
 import { makeCheckpoint } from "./checkpoint.ts";
-import { callsOf, makeDocuments, splitEntry, type Documents } from "./entry.ts";
+import { callsOf, makeDocuments, splitEntry, withoutSecrets, type Documents } from "./entry.ts";
 import { readJsonObject } from "./json-text.ts";
 import { bodyText, boundTo, fingerprintOf, viewOf, type PayloadNote } from "./record.ts";
 import { replayRun } from "./replay.ts";
@@ -94,7 +95,9 @@ function chain(state: Chained, draft: Draft, wallMs: number): StoredRecord {
     ...(server === undefined ? {} : { server }),
     ...(tool === undefined ? {} : { tool }),
   };
-  const body = bodyText({ ...place, ...subject }, draft.clear, note);
+  let body = bodyText({ ...place, ...subject }, draft.clear, note);
+  // The clear part is nearly always clean, so its text is made once and looked at as a whole.
+  if (maySecret(body)) body = bodyText({ ...place, ...subject }, withoutSecrets(draft.clear, options.keys), note);
   head.fingerprint = fingerprintOf(options.keys, head.fingerprint, body);
   return { writer, seq: head.seq, run, kind, body, payload: bytes, fingerprint: head.fingerprint };
 }

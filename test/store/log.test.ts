@@ -1,0 +1,296 @@
+/** The event log over real keys and a real database: what it keeps, what it hides, what it notices. */
+import { readdirSync, readFileSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openKeys } from "../../src/adapters/sealing.ts";
+import { openSqliteStore } from "../../src/adapters/store-sqlite.ts";
+import { recordId } from "../../src/adapters/store/sqlite-dialect.ts";
+import { makeLattice } from "../../src/core/label.ts";
+import { openEventLog } from "../../src/gateway/log/event-log.ts";
+import { toOcsf } from "../../src/gateway/log/ocsf.ts";
+import { verifyLog, type Verified } from "../../src/gateway/log/verify.ts";
+import type { EventLog, Head, LogKeys, Store } from "../../src/gateway/store-port.ts";
+import { callEntries, lattice, temporaryFolder, unwrap } from "./fixture.ts";
+
+const dayMs = 86_400_000;
+let folder: ReturnType<typeof temporaryFolder>;
+let keys: LogKeys;
+let wallMs: number;
+const path = (): string => join(folder.path, "log.db");
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  keys = unwrap(openKeys(join(folder.path, "keys")));
+  wallMs = 20_000 * dayMs;
+});
+afterEach(() => folder.remove());
+
+function openStore(mode: "own" | "read" = "own"): Store {
+  return unwrap(openSqliteStore({ path: path(), durability: "normal", wallMs: () => wallMs, bootId: "boot", mode }));
+}
+
+async function openLog(checkpointRecords = 4): Promise<EventLog> {
+  const chain = `chain-${wallMs}`;
+  return unwrap(await openEventLog({ store: openStore(), keys, wallMs: () => wallMs, chain, checkpointRecords }, 0));
+}
+
+/** Ten calls in two runs, closed in order. */
+async function writtenLog(): Promise<void> {
+  const log = await openLog();
+  for (let call = 0; call < 10; call += 1) {
+    unwrap(await log.append(callEntries(`run-${call % 2}`, `call-${call}`, { to: "ann@example.org", call })));
+  }
+  await log.close(9);
+}
+
+/** Changes the database behind the gateway's back. */
+function tamper(statement: string, ...values: (string | number | Uint8Array)[]): void {
+  const database = new DatabaseSync(path());
+  database.prepare(statement).run(...values);
+  database.close();
+}
+
+async function verified(withKeys: LogKeys = keys, outside: readonly Head[] = []): Promise<Verified> {
+  const store = openStore("read");
+  const found = unwrap(await verifyLog(store, withKeys, outside));
+  await store.close(false);
+  return found;
+}
+
+const kindsOf = (found: Verified): string[] => found.findings.map((finding) => `${finding.kind} ${finding.seq}`);
+
+describe("what the log keeps", () => {
+  it("replays a run exactly", async () => {
+    const log = await openLog();
+    const entries = callEntries("run-1", "call-1", { to: "ann@example.org", id: JSON.rawJSON("12345678901234567890") });
+    unwrap(await log.append(entries));
+    unwrap(await log.append(callEntries("run-2", "call-2", {})));
+    const replayed = unwrap(await log.replay("run-1", lattice));
+    expect(replayed.events).toEqual(entries.flatMap((entry) => entry.events));
+    expect(JSON.stringify(replayed.events)).toContain("12345678901234567890");
+    expect(replayed).toMatchObject({ complete: true, policies: ["policy-1"] });
+    expect(unwrap(await log.replay("no such run", lattice)).events).toEqual([]);
+    await log.close(1);
+  });
+
+  it("gives labels without values once the key of the day is destroyed, and the chain stays valid", async () => {
+    await writtenLog();
+    wallMs += 31 * dayMs;
+    const log = await openLog();
+    expect(keys.destroyBefore(wallMs - 30 * dayMs)).toBe(1);
+    const replayed = unwrap(await log.replay("run-1", lattice));
+    expect(replayed.complete).toBe(false);
+    expect(replayed.events).toHaveLength(25);
+    expect(JSON.stringify(replayed.events)).not.toContain("ann@example.org");
+    await log.close(1);
+    const found = await verified();
+    expect(found).toMatchObject({ valid: true, findings: [] });
+    expect(found.writers[0]?.unreadable).toBe(20);
+  });
+
+  it("cannot replay into a lattice that lost a name", async () => {
+    const log = await openLog();
+    unwrap(await log.append(callEntries("run-1", "call-1", {})));
+    const other = unwrap(makeLattice({ levels: ["public", "private"], categories: [], groups: [] }));
+    expect(await log.replay("run-1", other)).toMatchObject({ ok: false });
+    await log.close(1);
+  });
+
+  it("shows the newest records, with decisions and notes in clear and details as payload", async () => {
+    const log = await openLog();
+    const [entry] = callEntries("run-1", "call-1", {});
+    const reason = { mechanism: "flow", code: "leak", verdict: "deny", rule: "r1", facts: { value: "v-77" } } as const;
+    const decision = {
+      verdict: "deny",
+      unobserved: "deny",
+      reasons: [reason],
+      obligations: [],
+      option: undefined,
+    } as const;
+    unwrap(
+      await log.append([
+        {
+          ...entry,
+          events: [{ at: 1, kind: "refused", call: "call-1", codes: ["leak"] }],
+          decision,
+          details: { x: 1 },
+        },
+        { ...entry, run: "", events: [], kind: "policy-loaded", notes: { file: "p.yaml" } },
+      ]),
+    );
+    const tail = unwrap(await log.tail(2));
+    expect(tail.map((view) => view.kind)).toEqual(["refused", "policy-loaded"]);
+    expect(tail[0]).toMatchObject({
+      call: "call-1",
+      clear: { decision: { verdict: "deny", reasons: [{ code: "leak" }] } },
+    });
+    expect(JSON.stringify(tail[0]?.clear)).not.toContain("v-77");
+    expect(tail[0]?.payload).toMatchObject({
+      decision: { reasons: [{ facts: { value: "v-77" } }] },
+      details: { x: 1 },
+    });
+    expect(unwrap(await log.tail(5, "run-1"))).toHaveLength(1);
+    await log.close(1);
+  });
+
+  it("never writes arguments or secrets to disk, in any mode", async () => {
+    const token = `gh${"p"}_${"a1B2".repeat(9)}`;
+    const log = await openLog();
+    for (const payload of ["sealed", "digests", "clear"] as const) {
+      const entries = callEntries(`run-${payload}`, "call-1", { token, body: `plain-${payload}` });
+      unwrap(await log.append(entries.map((entry) => ({ ...entry, context: { ...entry.context, payload } }))));
+    }
+    unwrap(await log.append([{ ...callEntries("r", "c", {})[0], events: [], notes: { wrong: `password=${token}` } }]));
+    const replayed = unwrap(await log.replay("run-digests", lattice));
+    expect(replayed.complete).toBe(false);
+    expect(JSON.stringify(unwrap(await log.tail(9)))).toContain("[secret token ");
+    const parts = readdirSync(folder.path).filter((name) => name.startsWith("log.db"));
+    const disk = Buffer.concat(parts.map((name) => readFileSync(join(folder.path, name)))).toString("latin1");
+    expect(disk).not.toContain(token);
+    expect(disk).not.toContain("plain-sealed");
+    expect(disk).not.toContain("plain-digests");
+    expect(disk).toContain("plain-clear");
+    await log.close(1);
+  });
+
+  it("seals cards for their run only", async () => {
+    const log = await openLog();
+    const sealed = log.seal("run-1", { call: "x" });
+    expect(log.open("run-1", sealed)).toEqual({ call: "x" });
+    expect(log.open("run-2", sealed)).toBeUndefined();
+    await log.close(1);
+  });
+
+  it("remembers calls without outcome over a crash, and nothing else", async () => {
+    const log = await openLog();
+    const [before, after] = callEntries("run-1", "call-1", {});
+    unwrap(await log.append([before, after]));
+    unwrap(await log.append([callEntries("run-1", "call-2", {})[0]]));
+    unwrap(await log.append([callEntries("run-1", "call-3", {})[0]]));
+    unwrap(await log.append([callEntries("run-1", "call-3", {})[1]]));
+    await log.store.close(false);
+    const again = await openLog();
+    expect(again.store.opening.inFlight.map((call) => call.call)).toEqual(["call-2"]);
+    expect(again.store.opening.inFlight[0]).toMatchObject({
+      server: "mail",
+      tool: "send",
+      digest: "digest-call-2",
+      wallMs,
+    });
+    await again.close(1);
+  });
+});
+
+describe("what verification notices", () => {
+  it("finds nothing in a log that nobody touched, over several writers", async () => {
+    await writtenLog();
+    await writtenLog();
+    const found = await verified();
+    expect(found).toMatchObject({ valid: true, findings: [] });
+    expect(found.writers).toMatchObject([
+      { writer: 1, records: 22, signedTo: 22, unreadable: 0 },
+      { writer: 2, records: 22, signedTo: 22 },
+    ]);
+  });
+
+  it("finds a changed record", async () => {
+    await writtenLog();
+    tamper("UPDATE records SET body = replace(body, 'allowed', 'refused') WHERE id = ?", recordId(1, 6));
+    expect(kindsOf(await verified())).toEqual(["changed 6"]);
+  });
+
+  it("finds a record that was filed under another run", async () => {
+    await writtenLog();
+    tamper("UPDATE records SET run = 'run-9' WHERE id = ?", recordId(1, 6));
+    expect(kindsOf(await verified())).toEqual(["changed 6"]);
+  });
+
+  it("finds a changed and a removed payload", async () => {
+    await writtenLog();
+    tamper("UPDATE records SET payload = ? WHERE id = ?", new Uint8Array([1, 2]), recordId(1, 4));
+    tamper("UPDATE records SET payload = NULL WHERE id = ?", recordId(1, 5));
+    expect(kindsOf(await verified())).toEqual(["payload-changed 4", "payload-removed 5"]);
+  });
+
+  it("finds a gap", async () => {
+    await writtenLog();
+    tamper("DELETE FROM records WHERE id IN (?, ?)", recordId(1, 7), recordId(1, 8));
+    const found = await verified();
+    expect(kindsOf(found)).toEqual(["gap 7"]);
+    expect(found.findings[0]?.sentence).toBe("Records 1/7 to 1/8 are missing.");
+  });
+
+  it("finds records that were swapped", async () => {
+    await writtenLog();
+    tamper("UPDATE records SET id = id + 1000000 WHERE id = ?", recordId(1, 6));
+    tamper("UPDATE records SET id = id - 1 WHERE id = ?", recordId(1, 7));
+    tamper("UPDATE records SET id = id - 1000000 + 1 WHERE id = ?", recordId(1, 6) + 1_000_000);
+    expect(kindsOf(await verified())).toEqual(["reordered 6", "reordered 7"]);
+  });
+
+  it("finds a tail that was cut off, by the signature and by an anchor kept outside", async () => {
+    await writtenLog();
+    const head = (await verified()).writers[0]?.head;
+    tamper("DELETE FROM records WHERE id > ?", recordId(1, 18));
+    expect((await verified()).findings.map((finding) => finding.kind)).toContain("truncated");
+    tamper("DELETE FROM checkpoints WHERE id > ?", recordId(1, 18));
+    expect(await verified()).toMatchObject({ valid: true });
+    const outside = head === undefined ? [] : [head];
+    expect(kindsOf(await verified(keys, outside))).toEqual(["truncated 19"]);
+  });
+
+  it("finds a whole writer gone, and a tail cut off before the next writer", async () => {
+    await writtenLog();
+    await writtenLog();
+    tamper("DELETE FROM records WHERE id < ?", recordId(2, 0));
+    tamper("DELETE FROM checkpoints WHERE id < ?", recordId(2, 0));
+    expect((await verified()).findings.map((finding) => finding.kind)).toEqual(["writer-missing"]);
+  });
+
+  it("finds a chain that was computed anew", async () => {
+    await writtenLog();
+    const database = new DatabaseSync(path());
+    let previous = "";
+    for (const row of database.prepare("SELECT id, body FROM records ORDER BY id").all()) {
+      const body = String(row["body"]).replaceAll("digest-call-3", "digest-call-x");
+      previous = keys.hash(`${previous}\n${body}`);
+      database
+        .prepare("UPDATE records SET body = ?, fingerprint = ? WHERE id = ?")
+        .run(body, previous, Number(row["id"]));
+    }
+    database.close();
+    const kinds = new Set((await verified()).findings.map((finding) => finding.kind));
+    expect([...kinds]).toEqual(["rewritten"]);
+  });
+
+  it("finds a forged signature and a foreign signer", async () => {
+    await writtenLog();
+    tamper("UPDATE checkpoints SET body = replace(body, '20', '21') WHERE id = ?", recordId(1, 1));
+    expect((await verified()).findings.map((finding) => finding.kind)).toEqual(["bad-signature"]);
+    unlinkSync(join(folder.path, "keys", "signing.pem"));
+    const others = unwrap(openKeys(join(folder.path, "keys")));
+    const kinds = new Set((await verified(others)).findings.map((finding) => finding.kind));
+    expect([...kinds]).toEqual(["unknown-signer"]);
+  });
+});
+
+describe("export", () => {
+  it("writes OCSF events with the chain as record integrity", async () => {
+    const log = await openLog();
+    unwrap(await log.append(callEntries("run-1", "call-1", {})));
+    const views = unwrap(await log.tail(2));
+    const [first, second] = views.map((view, index) => toOcsf(view, views[index - 1]?.fingerprint));
+    expect(first).toMatchObject({
+      class_uid: 6003,
+      type_uid: 600399,
+      api: { operation: "send", service: { name: "mail" } },
+    });
+    expect(second).toMatchObject({
+      record_integrity: {
+        attestation_list: [{ chain_uid: "1", fingerprint: { algorithm_id: 3, value: views[1]?.fingerprint } }],
+      },
+    });
+    await log.close(1);
+  });
+});
