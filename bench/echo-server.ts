@@ -60,7 +60,7 @@ const toolList = JSON.stringify({
   tools: Array.from({ length: Number(values.tools) }, (_, index) => listedTool(index)),
 });
 
-function resultOf({ method, params }: Asked): string {
+function resultOf({ method = "", params }: Asked): string {
   switch (method) {
     case "tools/call":
       return readText(params?.arguments?.bytes ?? 0);

@@ -1,4 +1,4 @@
-import { member, type Json, type JsonObject } from "../../src/core/json.ts";
+import { member, stringMember, type Json, type JsonObject } from "../../src/core/json.ts";
 import { clientAnswers, modern, modernMeta, notify, request } from "./lines.ts";
 import type { Script, Session } from "./session.ts";
 
@@ -53,7 +53,7 @@ export const modernRefusals: Script = async (session) => {
 /** Answers what an `input_required` result asks, with its state where it has one. */
 function retry(result: Json | undefined): JsonObject {
   const asked = Object.entries(member(result, "inputRequests") ?? {});
-  const answers = asked.map(([key, inquiry]) => [key, clientAnswers[String(member(inquiry, "method"))] ?? {}]);
+  const answers = asked.map(([key, inquiry]) => [key, clientAnswers[stringMember(inquiry, "method") ?? ""] ?? {}]);
   const state = member(result, "requestState");
   return { inputResponses: Object.fromEntries(answers), ...(state === undefined ? {} : { requestState: state }) };
 }

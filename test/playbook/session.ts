@@ -85,5 +85,5 @@ export async function play(command: readonly string[], script: Script, env: Read
 }
 
 function idText(message: Json): string {
-  return String(member(message, "id"));
+  return JSON.stringify(member(message, "id") ?? null);
 }
