@@ -36,11 +36,11 @@ export async function connectOrStart(
   launch: Launch,
   waitMsMax: number = startWaitMsMax,
 ): Promise<Result<Socket, string>> {
-  const deadline = performance.now() + waitMsMax;
+  const deadline = process.uptime() * 1000 + waitMsMax;
   let started: StartedDaemon | undefined;
   for (;;) {
     const tried = await connectSocket(paths.socket);
-    if (tried.ok || started?.state() === "failed" || performance.now() > deadline) {
+    if (tried.ok || started?.state() === "failed" || process.uptime() * 1000 > deadline) {
       if (started !== undefined) rmSync(startMark(paths), { force: true });
       return tried.ok ? tried : err(didNotStart(paths));
     }

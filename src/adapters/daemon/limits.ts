@@ -52,7 +52,7 @@ export const tailLinesMax = 256;
 export const requestSampleBytesMax = 4_096;
 
 /** The same for answers, of which only the id matters. */
-export const answerSampleBytesMax = 512;
+export const answerSampleBytesMax = 256;
 
 /** Bytes kept of each direction in all. */
 export const tailBytesMax = 512 * 1024;

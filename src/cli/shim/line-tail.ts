@@ -9,6 +9,7 @@
 import { tailBytesMax, tailLinesMax } from "../../adapters/daemon/limits.ts";
 
 const newline = 10;
+const trimLines = 64;
 const empty = Buffer.alloc(0);
 
 export class LineTail {
@@ -69,8 +70,8 @@ export class LineTail {
     if (line.length === 0) return;
     this.#lines.push(line);
     this.#heldBytes += line.length;
-    if (this.#lines.length <= 2 * tailLinesMax && this.#heldBytes <= 2 * tailBytesMax) return;
-    // Trimmed in bulk, at twice the limit, so that the hot path never moves a long array for one line.
+    if (this.#lines.length <= tailLinesMax + trimLines && this.#heldBytes <= 2 * tailBytesMax) return;
+    // Trimmed in bulk, so that the hot path does not move a long array for every line.
     this.#lines = this.#lines.slice(-tailLinesMax);
     this.#heldBytes = this.#lines.reduce((sum, held) => sum + held.length, 0);
     while (this.#heldBytes > tailBytesMax) this.#heldBytes -= this.#lines.shift()?.length ?? this.#heldBytes;

@@ -60,8 +60,8 @@ export async function openLink(paths: DaemonPaths, launch: Launch, hello: RunHel
 
 /** Waits until the socket of a draining daemon is gone. */
 async function untilGone(paths: DaemonPaths): Promise<void> {
-  const deadline = performance.now() + 2 * drainMsMax;
-  while (performance.now() < deadline) {
+  const deadline = process.uptime() * 1000 + 2 * drainMsMax;
+  while (process.uptime() * 1000 < deadline) {
     const tried = await connectSocket(paths.socket);
     if (!tried.ok) return;
     tried.value.destroy();

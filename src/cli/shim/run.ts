@@ -40,12 +40,22 @@ export async function runShim(words: readonly string[], host: Host): Promise<num
   return session.run(link.value);
 }
 
+/** No optimising compilers, and a young generation that does not grow with traffic. */
+const shimFlags = [
+  "--no-opt",
+  "--no-maglev",
+  "--no-sparkplug",
+  "--max-semi-space-size=1",
+  "--min-semi-space-size=1",
+  "--semi-space-growth-factor=1",
+] as const;
+
 /**
  * The splice is a few hundred instructions around system calls: optimised code would gain it nothing, while V8's
  * compilers cost a shim about 8 MB once they run. There is one shim for each server, so that is worth a flag.
  */
 function leaveOutCompilers(): void {
-  for (const flag of ["--no-opt", "--no-maglev", "--no-sparkplug", "--max-semi-space-size=1"]) setFlagsFromString(flag);
+  for (const flag of shimFlags) setFlagsFromString(flag);
 }
 
 /** The environment goes over the socket only: arguments of a process can be read by every user of the machine. */

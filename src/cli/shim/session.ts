@@ -133,7 +133,7 @@ export class ShimSession {
     this.#requests.clear();
     this.#answers.clear();
     if (this.#inputEnded || this.#signalled !== undefined) return this.#finish(1);
-    const lostAtMs = performance.now();
+    const lostAtMs = process.uptime() * 1000;
     const again = lostAtMs - this.#lostAtMs < secondLossMsMax;
     this.#lostAtMs = lostAtMs;
     this.#outage = outage;
