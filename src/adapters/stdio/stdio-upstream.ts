@@ -8,9 +8,10 @@ import type { Result } from "../../core/result.ts";
 import type { ServerTarget, UpstreamConnection, UpstreamHandler } from "../../gateway/ports.ts";
 import { encodeBatch, encodeMessage } from "../../wire/encode.ts";
 import { defaultWireLimits, type WireLimits } from "../../wire/limits.ts";
-import type { ErrorMessage, Message, RequestId, Revision } from "../../wire/message.ts";
+import type { Message, Revision } from "../../wire/message.ts";
 import type { ParsedFrame } from "../../wire/parse.ts";
 import type { WireError } from "../../wire/wire-error.ts";
+import { malformedAnswer } from "../malformed-answer.ts";
 import { defaultTransportLimits, type TransportLimits } from "../limits.ts";
 import { printable, printableBytes } from "../printable.ts";
 import { type ProcessEnd, type ServerProcess, startProcess } from "../process/server-process.ts";
@@ -148,12 +149,6 @@ class StdioUpstream implements UpstreamConnection {
     const text = bytes === undefined ? "" : ` It began: ${printableBytes(bytes, 120)}`;
     this.#diagnostic(`skipped a line that is no message. ${refused.message}${text}`);
   }
-}
-
-/** The error that takes the place of an answer which could not be accepted. */
-export function malformedAnswer(id: RequestId, refused: WireError): ErrorMessage {
-  const message = `The server's answer was refused. ${refused.message}`;
-  return { kind: "error", id, error: { code: -32603, message } };
 }
 
 function reasonOf(end: ProcessEnd): string {
