@@ -7,7 +7,7 @@ import { isArray, stringMember } from "../core/json.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import type { Call } from "./call.ts";
-import type { ApprovalCard, ApprovalChoice, Clock } from "./services.ts";
+import type { ApprovalCard, ApprovalChoice, Clock } from "./services-port.ts";
 import type { ApprovalMatch, ApprovalRow, EventLog } from "./store-port.ts";
 
 /** `release` opens a stored result; it must never stand for a new call, so it has a digest of its own. */

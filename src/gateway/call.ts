@@ -8,7 +8,7 @@ import { digest } from "../wire/canonical.ts";
 import type { RequestId, RequestMessage } from "../wire/message.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Exchange } from "./ports.ts";
-import type { Services } from "./services.ts";
+import type { Services } from "./services-port.ts";
 
 /** `deciding → sent → settled`; `cancelled` while deciding means that it is never sent. */
 export type CallState = "deciding" | "sent" | "settled";

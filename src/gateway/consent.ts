@@ -18,7 +18,7 @@ import { consentHoldMsMax } from "./limits.ts";
 import { refusalOf } from "./refusals.ts";
 import type { Scene } from "./scene.ts";
 import { isModern } from "./scene.ts";
-import type { ApprovalCard, ApprovalChoice } from "./services.ts";
+import type { ApprovalCard, ApprovalChoice } from "./services-port.ts";
 import type { ApprovalRow } from "./store-port.ts";
 
 export type Consent = { readonly kind: "granted"; readonly approval: string; readonly by: string };

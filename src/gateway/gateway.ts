@@ -13,10 +13,13 @@ import type { LiveRun } from "./live-run.ts";
 import type { Mediator } from "./mediator.ts";
 import type { Accept, ClientConnection, ConnectionFacts, ServerTarget } from "./ports.ts";
 import { RoundTable } from "./rounds.ts";
+import type { LoadedPolicy } from "./policy-port.ts";
+import type { MintedRun, NewRun } from "./run-control.ts";
+import { beginRun } from "./run-control.ts";
 import { runKeyOf } from "./run-keys.ts";
 import { RunRegistry } from "./runs.ts";
 import type { ClientState, PerformOrder, Shared } from "./scene.ts";
-import type { Services } from "./services.ts";
+import type { Services } from "./services-port.ts";
 import { TaskTable } from "./task-table.ts";
 import { WithheldResults } from "./withheld-results.ts";
 
@@ -62,6 +65,11 @@ export class Gateway<Q> {
       nextId: idSource(services),
       perform: (live, order) => this.#perform(live, order),
     };
+    // What was in flight when the last writer stopped may have happened: the same call asks first (gateway.md 9).
+    for (const { run, digest, wallMs } of services.log.store.opening.inFlight) {
+      const ofRun = this.shared.uncertain.get(run) ?? new Map<string, number>();
+      this.shared.uncertain.set(run, ofRun.set(digest, wallMs));
+    }
     this.runs.onEnding((live) => this.#ending(live));
     services.policies.onChange(() => void this.#policyChanged());
   }
@@ -79,6 +87,19 @@ export class Gateway<Q> {
     this.#sessions.add(session);
     return session;
   };
+
+  /** Makes a server known while running: a shim brings its own. A known name keeps its first setup. */
+  serve(server: ServerSetup): void {
+    if (!this.#servers.has(server.name)) this.#servers.set(server.name, server);
+  }
+
+  /** `POST /runs` and `runs new`: the caller has authenticated the principal. */
+  beginRun(wanted: NewRun): Promise<Result<MintedRun, string>> {
+    const { policies, secrets } = this.#setup.services;
+    const policyFor = ({ principal, client, tag }: NewRun): LoadedPolicy<Q> =>
+      policies.select({ principal, client, tag });
+    return beginRun({ runs: this.runs, secrets, policyFor }, wanted);
+  }
 
   /** Ends runs that were idle too long; the composition root calls it every minute or so. */
   expire(): Promise<void> {
@@ -102,6 +123,7 @@ export class Gateway<Q> {
       mac: secrets.mac,
     });
     const known = this.runs.find(key.key);
+    if (known !== undefined && known.principal !== facts.principal) return err("This run belongs to somebody else.");
     const tag = this.#setup.tagOf?.(facts);
     const policy = known?.policy ?? policies.select({ principal: facts.principal, client: client.name, tag });
     const { workingDirectory } = facts;

@@ -9,7 +9,7 @@ import type { Moment } from "../core/moment.ts";
 import type { Answer, Answers, Question, Reason } from "../core/opinion.ts";
 import { step } from "../core/step.ts";
 import type { LiveRun } from "./live-run.ts";
-import type { Oracle } from "./services.ts";
+import type { Oracle } from "./services-port.ts";
 
 const noAnswers: Answers = new Map<string, Answer>();
 

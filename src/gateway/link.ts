@@ -11,7 +11,7 @@ import { ownIdPrefix } from "./call.ts";
 import { Catalogue } from "./catalogue.ts";
 import type { Connector, ServerTarget, UpstreamConnection } from "./ports.ts";
 import type { Answered } from "./scene.ts";
-import type { Clock } from "./services.ts";
+import type { Clock } from "./services-port.ts";
 
 /** One user of a link. `relatedTo` is an id of this user's request. */
 export interface LinkUser {

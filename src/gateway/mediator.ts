@@ -173,6 +173,7 @@ export class Mediator<Q> implements LinkUser {
     if (!found.ok) return exchange.respond(errorMessage(request.id, errorCodes.internalError, found.error));
     const live = found.value;
     if (live.ready !== undefined) await live.ready;
+    if (live.ended) return exchange.respond(errorMessage(request.id, errorCodes.invalidRequest, endedText));
     if (isOwnId(request.id)) {
       return exchange.respond(errorMessage(request.id, errorCodes.invalidRequest, "This id is reserved. Use another."));
     }
@@ -320,6 +321,7 @@ export class Mediator<Q> implements LinkUser {
   }
 }
 
+const endedText = "The run has ended, and its token with it. Start a new one with `sluicegate runs new`.";
 const internalText = "The gateway failed while it decided this request; nothing was forwarded. Please report it.";
 
 /** An acknowledgement without content, or the protocol's own constant text. */

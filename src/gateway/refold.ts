@@ -6,7 +6,7 @@ import { evolve } from "../core/step.ts";
 import { refoldMsMax } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
 import { trackCalls } from "./live-run.ts";
-import type { Clock } from "./services.ts";
+import type { Clock } from "./services-port.ts";
 
 /** Events of the present run of a key: everything after the last `ended`. */
 export function sinceLastEnd(events: readonly RunEvent[]): readonly RunEvent[] {

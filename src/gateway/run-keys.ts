@@ -17,6 +17,9 @@ export type RunKey = {
   readonly lineage: string | undefined;
 };
 
+/** Keys of runs that were started by a trusted act; when such a run has ended its token is worth nothing. */
+export const mintedPrefix = "run:";
+
 /** A token that names a run: `KEY.MAC`. The key part is ours, so it holds no character that needs escaping. */
 export function mintRunToken(key: string, mac: (text: string) => string): string {
   return `${key}.${tokenMac(key, mac)}`;

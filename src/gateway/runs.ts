@@ -16,7 +16,8 @@ import { sameLattice, trackCalls } from "./live-run.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
 import { foldHistory, sinceLastEnd } from "./refold.ts";
 import type { RunKey } from "./run-keys.ts";
-import type { Services } from "./services.ts";
+import { mintedPrefix } from "./run-keys.ts";
+import type { Services } from "./services-port.ts";
 import { SharedStates } from "./shared-states.ts";
 import type { RunRow } from "./store-port.ts";
 
@@ -178,6 +179,9 @@ export class RunRegistry<Q> {
     live.state = begin(live.policy.engine, live.key, shared);
     const row = await log.store.run(live.key);
     const known = !row.ok || (row.value !== undefined && row.value.endedWallMs === undefined);
+    if (row.ok && row.value?.endedWallMs !== undefined && live.key.startsWith(mintedPrefix)) {
+      return this.#forget(live);
+    }
     const batch = new Batch<Q>();
     const at = clock.monotonicMs();
     if (known) {

@@ -7,7 +7,7 @@ import type { Deliveries } from "./deliveries.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { ClientConnection } from "./ports.ts";
 import type { RunRegistry } from "./runs.ts";
-import type { Services } from "./services.ts";
+import type { Services } from "./services-port.ts";
 import type { TaskTable } from "./task-table.ts";
 import type { WithheldResults } from "./withheld-results.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { encodeMessage } from "../wire/encode.ts";
-import { fakePolicy } from "./testing/fake-policy.ts";
-import type { Line } from "./testing/playbook.ts";
-import { play, Stage } from "./testing/playbook.ts";
+import { fakePolicy } from "../../test/gateway-kit/fake-policy.ts";
+import type { Line } from "../../test/gateway-kit/playbook.ts";
+import { play, Stage } from "../../test/gateway-kit/playbook.ts";
 
 const initialize = {
   id: 1,

@@ -1,16 +1,16 @@
 /** A policy made by hand for tests of the enforcement point: a tiny model, and mechanisms as plain functions. */
-import type { ToolContract } from "../../core/contract.ts";
-import type { RunEvent } from "../../core/event.ts";
-import { everyEffect } from "../../core/effect.ts";
-import type { JsonObject } from "../../core/json.ts";
-import { stringMember } from "../../core/json.ts";
-import type { Label, Lattice } from "../../core/label.ts";
-import { exactly, join, makeLattice } from "../../core/label.ts";
-import type { Mechanism } from "../../core/mechanism.ts";
-import { seal } from "../../core/mechanism.ts";
-import type { ArgumentLabel, CallMoment } from "../../core/moment.ts";
-import { err, ok } from "../../core/result.ts";
-import type { LoadedPolicy, PolicySettings } from "../policy-port.ts";
+import type { ToolContract } from "../../src/core/contract.ts";
+import type { RunEvent } from "../../src/core/event.ts";
+import { everyEffect } from "../../src/core/effect.ts";
+import type { JsonObject } from "../../src/core/json.ts";
+import { stringMember } from "../../src/core/json.ts";
+import type { Label, Lattice } from "../../src/core/label.ts";
+import { exactly, join, makeLattice } from "../../src/core/label.ts";
+import type { Mechanism } from "../../src/core/mechanism.ts";
+import { seal } from "../../src/core/mechanism.ts";
+import type { ArgumentLabel, CallMoment } from "../../src/core/moment.ts";
+import { err, ok } from "../../src/core/result.ts";
+import type { LoadedPolicy, PolicySettings } from "../../src/gateway/policy-port.ts";
 
 /** Labels held, calls in flight, calls that succeeded, and one shared number that stands for all stores. */
 export type FakeState = {
@@ -71,7 +71,7 @@ function next(q: FakeState, event: RunEvent) {
     case "allowed": {
       if (event.option.contract.tool === "no_move") return err("no move of the model");
       const { tool } = event.option.contract;
-      const shared = tool === "write_store" ? q.shared + 1 : q.shared;
+      const shared = tool === "write_store" ? 1 : q.shared;
       return ok({ ...q, inFlight: [...q.inFlight, event.call], allowed: [...q.allowed, tool], shared });
     }
     case "succeeded":

@@ -4,17 +4,23 @@
  * JSON, so a message too much or a changed byte fails the test.
  */
 import { expect } from "vitest";
-import type { Json, JsonObject } from "../../core/json.ts";
-import { defaultWireLimits } from "../../wire/limits.ts";
-import { serialise } from "../../wire/encode.ts";
-import type { Message } from "../../wire/message.ts";
-import { parseMessage } from "../../wire/parse.ts";
-import { Gateway } from "../gateway.ts";
-import type { GatewaySetup } from "../gateway.ts";
-import type { LoadedPolicy } from "../policy-port.ts";
-import type { ClientConnection, ClientHandler, ConnectionFacts, ServerTarget, UpstreamHandler } from "../ports.ts";
-import type { ApprovalCard, Clock, Ruling, Services } from "../services.ts";
-import type { Answer, Question } from "../../core/opinion.ts";
+import type { Json, JsonObject } from "../../src/core/json.ts";
+import { defaultWireLimits } from "../../src/wire/limits.ts";
+import { serialise } from "../../src/wire/encode.ts";
+import type { Message } from "../../src/wire/message.ts";
+import { parseMessage } from "../../src/wire/parse.ts";
+import { Gateway } from "../../src/gateway/gateway.ts";
+import type { GatewaySetup } from "../../src/gateway/gateway.ts";
+import type { LoadedPolicy } from "../../src/gateway/policy-port.ts";
+import type {
+  ClientConnection,
+  ClientHandler,
+  ConnectionFacts,
+  ServerTarget,
+  UpstreamHandler,
+} from "../../src/gateway/ports.ts";
+import type { ApprovalCard, Clock, Ruling, Services } from "../../src/gateway/services-port.ts";
+import type { Answer, Question } from "../../src/core/opinion.ts";
 import { FakeLog } from "./fake-log.ts";
 import type { FakeState } from "./fake-policy.ts";
 

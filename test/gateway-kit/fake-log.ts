@@ -1,17 +1,18 @@
 /** An event log in memory for tests, with a switch that makes it fail and another that makes it slow. */
-import type { RunEvent } from "../../core/event.ts";
-import type { JsonObject } from "../../core/json.ts";
-import { err, ok } from "../../core/result.ts";
+import type { RunEvent } from "../../src/core/event.ts";
+import type { JsonObject } from "../../src/core/json.ts";
+import { err, ok } from "../../src/core/result.ts";
 import type {
   ApprovalMatch,
   ApprovalRow,
   EventLog,
   LogEntry,
+  OpenCall,
   RunRow,
   SharedRow,
   Store,
   StoreFailure,
-} from "../store-port.ts";
+} from "../../src/gateway/store-port.ts";
 
 const full: StoreFailure = { kind: "full", place: "memory", sentence: "The disk is full." };
 
@@ -20,6 +21,8 @@ export class FakeLog {
   readonly approvals = new Map<string, ApprovalRow>();
   readonly runs = new Map<string, RunRow>();
   readonly shared = new Map<string, SharedRow>();
+  /** Calls that a writer before left open. */
+  readonly inFlight: OpenCall[] = [];
   failing = false;
   /** While set, appends wait for it. */
   gate: Promise<void> | undefined;
@@ -66,6 +69,7 @@ export class FakeLog {
       row.argumentDigest === match.argumentDigest &&
       row.policyDigest === match.policyDigest;
     const store: Partial<Store> = {
+      opening: { writer: 1, previous: undefined, resumeAtTop: false, inFlight: this.inFlight },
       run: async (key) => ok(this.runs.get(key)),
       shared: async (owner) => ok(this.shared.get(owner)),
       createApproval: async (row) => {

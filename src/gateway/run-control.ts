@@ -1,0 +1,63 @@
+/** Trusted acts on runs: `POST /runs`, `runs new`, and what a client's hook reports (gateway.md 4). */
+import type { TrustedText } from "../core/event.ts";
+import type { Result } from "../core/result.ts";
+import { err, ok } from "../core/result.ts";
+import type { LiveRun } from "./live-run.ts";
+import type { LoadedPolicy } from "./policy-port.ts";
+import { mintedPrefix, mintRunToken } from "./run-keys.ts";
+import type { RunRegistry } from "./runs.ts";
+import type { Secrets } from "./services-port.ts";
+
+/** Characters of an instruction that is registered; longer ones are refused, not cut: half an instruction misleads. */
+export const instructionCharactersMax = 1_048_576;
+
+export type NewRun = {
+  readonly principal: string;
+  /** Key of the run whose labels the new one starts with and joins back into. */
+  readonly parent?: string;
+  readonly instruction?: string;
+  /** Where clients reach this gateway, for the URL. */
+  readonly urlBase: string;
+  readonly client?: string;
+  readonly tag?: string;
+};
+
+export type MintedRun = { readonly run: string; readonly url: string; readonly token: string };
+
+export type RunControl<Q> = {
+  readonly runs: RunRegistry<Q>;
+  readonly secrets: Secrets;
+  readonly policyFor: (who: NewRun) => LoadedPolicy<Q>;
+};
+
+/** Starts a run by a trusted act; the caller has authenticated the principal. The error is a sentence. */
+export async function beginRun<Q>(control: RunControl<Q>, wanted: NewRun): Promise<Result<MintedRun, string>> {
+  const { runs, secrets } = control;
+  if ((wanted.instruction?.length ?? 0) > instructionCharactersMax) {
+    return err(`The instruction is longer than ${instructionCharactersMax} characters. Register a shorter one.`);
+  }
+  let parent: LiveRun<Q> | undefined;
+  if (wanted.parent !== undefined) {
+    parent = runs.find(wanted.parent);
+    // Of an unknown parent nothing can be inherited, and a clean run in its place would lose its labels.
+    if (parent === undefined || parent.principal !== wanted.principal) {
+      return err("The parent run is not open. Start the child while its parent runs, or start a run of its own.");
+    }
+  }
+  const key = `${mintedPrefix}${secrets.token().slice(0, 24)}`;
+  const registered: TrustedText[] =
+    wanted.instruction === undefined ? [] : [{ source: "instruction", value: wanted.instruction }];
+  const live = runs.obtain({
+    key: { key, kind: "trusted", lineage: undefined },
+    principal: wanted.principal,
+    policy: control.policyFor(wanted),
+    client: { name: wanted.client, tag: wanted.tag },
+    workspace: parent?.workspace ?? [],
+    parent,
+    registered,
+  });
+  if (!live.ok) return live;
+  if (live.value.ready !== undefined) await live.value.ready;
+  const token = mintRunToken(key, secrets.mac);
+  return ok({ run: key, token, url: `${wanted.urlBase}/r/${encodeURIComponent(token)}` });
+}
