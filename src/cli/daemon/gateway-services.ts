@@ -60,9 +60,9 @@ const groupGraceMsMax = 5_000;
 export function gatewayServices(gateway: SessionGateway): DaemonServices {
   return {
     open: async (hello, side) => {
-      const session = new GatewaySession(side);
+      const session = new GatewaySession(hello, side);
       const opened = await gateway.open(session.setup(hello));
-      return opened.ok ? ok(session.start(hello, opened.value)) : opened;
+      return opened.ok ? ok(session.start(opened.value)) : opened;
     },
     control: (request, context) => gateway.control(request, context),
     drain: () => gateway.drain(),
@@ -77,6 +77,8 @@ export function serverName(hello: Pick<RunHello, "server" | "argv">): string {
 
 class GatewaySession {
   readonly #side: SideChannel;
+  /** One object for the whole session: the composition knows a connection again by it. */
+  readonly #facts: ConnectionFacts;
   #group: ProcessIdentity | undefined;
   #client: ClientConnection | undefined;
   #resolveEnded: (end: SessionEnd) => void = () => undefined;
@@ -85,8 +87,9 @@ class GatewaySession {
   #serverEnd: string | undefined;
   #over = false;
 
-  constructor(side: SideChannel) {
+  constructor(hello: RunHello, side: SideChannel) {
     this.#side = side;
+    this.#facts = factsOf(hello);
     this.#ended = new Promise((resolve) => (this.#resolveEnded = resolve));
   }
 
@@ -97,10 +100,10 @@ class GatewaySession {
     const target: ServerTarget = { kind: "stdio", command, args, env, workingDirectory, umask };
     const connector: Connector = { connect: (aim, handler) => this.#connect(aim, handler) };
     const { session, resume, policy } = hello;
-    return { server, target, connector, facts: factsOf(hello), session, resume, policy };
+    return { server, target, connector, facts: this.#facts, session, resume, policy };
   }
 
-  start(hello: RunHello, opened: { readonly accept: Accept; readonly run: string }): OpenSession {
+  start(opened: { readonly accept: Accept; readonly run: string }): OpenSession {
     const accept: Accept = (connection) => {
       const handler = opened.accept(connection);
       return {
@@ -115,7 +118,7 @@ class GatewaySession {
     return {
       run: opened.run,
       attach: (wire: Duplex) => {
-        this.#client = stdioClient({ input: wire, output: wire }, factsOf(hello), accept);
+        this.#client = stdioClient({ input: wire, output: wire }, this.#facts, accept);
       },
       signal: (name) => {
         if (this.#group !== undefined) killGroup(this.#group, name);

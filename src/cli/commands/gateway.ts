@@ -1,0 +1,91 @@
+/** `sluicegate gateway`: several servers behind one guard, over Streamable HTTP or stdio, in the foreground. */
+import type { Command } from "commander";
+import { stateHome } from "../../adapters/daemon/paths.ts";
+import { readConfig } from "../config.ts";
+import type { GatewayConfig } from "../config.ts";
+import { listen, openGateway, serveStdio } from "../http-gateway.ts";
+
+export function register(program: Command): void {
+  const command = program
+    .command("gateway")
+    .description("guard several servers, over Streamable HTTP or stdio")
+    .option("--config <file>", "which servers there are, and which policy holds", "sluicegate.yaml")
+    .option("--policy <file>", "the policy to decide under, instead of the one in the configuration")
+    .option("--http <host:port>", "listen for HTTP clients; without it the client is this process's own stdio")
+    .option("--check", "ask every server for its tools, say what came back, and end");
+  command.action(async () => {
+    process.exitCode = await run(command.opts());
+  });
+}
+
+async function run(options: Readonly<Record<string, unknown>>): Promise<number> {
+  const config = readConfig(String(options["config"]));
+  if (!config.ok) return fail(`${config.error.sentence} [${config.error.code}]`);
+  const policy = typeof options["policy"] === "string" ? options["policy"] : config.value.policy;
+  const settled: GatewayConfig = { ...config.value, policy };
+  const place = typeof options["http"] === "string" ? placeOf(options["http"]) : undefined;
+  if (place === "invalid") return fail("`--http` wants HOST:PORT, for instance 127.0.0.1:8787.");
+  return serve(settled, { place, check: options["check"] === true, home: stateHome(process.env) });
+}
+
+export type Serving = {
+  readonly place: { readonly host: string; readonly port: number } | undefined;
+  readonly check: boolean;
+  readonly home: string;
+};
+
+/** Runs a gateway until it is told to stop; resolves with the exit code. */
+export async function serve(config: GatewayConfig, serving: Serving): Promise<number> {
+  const opened = await openGateway(config, serving.home, (text) => void process.stderr.write(`${text}\n`));
+  if (!opened.ok) return fail(opened.error);
+  const composition = opened.value;
+  try {
+    if (serving.check) {
+      const { checkServers } = await import("../check-servers.ts");
+      return await checkServers(composition, config);
+    }
+    if (serving.place === undefined) {
+      await Promise.race([serveStdio(composition), stopped()]);
+      return 0;
+    }
+    const listening = await listen(composition, config, serving.place);
+    if (!listening.ok) return fail(listening.error);
+    announce(listening.value.url, config);
+    await stopped();
+    await listening.value.close();
+    return 0;
+  } finally {
+    await composition.close();
+  }
+}
+
+function announce(url: string, config: GatewayConfig): void {
+  const names = [...config.servers.keys()];
+  const lines = [
+    `Sluicegate guards ${names.join(", ")} at ${url}, under ${config.policy ?? "the default policy"}.`,
+    "Connect a client:",
+    ...names.map((name) => `  claude mcp add --transport http ${name} ${url}/s/${name}/mcp`),
+    `or all of them as one server: ${url}/mcp`,
+    "Ctrl-C ends it.",
+  ];
+  // Over HTTP standard output is no protocol stream; the first line also tells scripts where the gateway is.
+  process.stdout.write(`${lines.join("\n")}\n`);
+}
+
+function stopped(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => resolve());
+  });
+}
+
+function placeOf(text: string): Serving["place"] | "invalid" {
+  const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:]+)):([0-9]{1,5})$/.exec(text);
+  const port = Number(match?.[3] ?? Number.NaN);
+  const host = match?.[1] ?? match?.[2];
+  return host === undefined || !(port >= 0 && port <= 65_535) ? "invalid" : { host, port };
+}
+
+function fail(sentence: string): number {
+  process.stderr.write(`${sentence}\n`);
+  return 2;
+}

@@ -1,0 +1,115 @@
+/** The daemon's services: one gateway for all shims of a user, with the servers that the shims bring. */
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { OpenServices } from "../adapters/daemon/services.ts";
+import type { Result } from "../core/result.ts";
+import { err, ok } from "../core/result.ts";
+import type { Accept, ConnectionFacts, Connector, ServerTarget } from "../gateway/ports.ts";
+import { runKeyOf } from "../gateway/run-keys.ts";
+import { digest } from "../wire/canonical.ts";
+import type { Composition } from "./composition.ts";
+import { compose } from "./composition.ts";
+import { control } from "./control.ts";
+import type { SessionGateway, SessionSetup } from "./daemon/gateway-services.ts";
+import { gatewayServices } from "./daemon/gateway-services.ts";
+import { nodeClock } from "./node-services.ts";
+import { sha256 } from "./policy-source.ts";
+import { resumable } from "./resume.ts";
+
+/** How long a drain waits for calls in flight, and how often it looks. */
+const drainMsMax = 8_000;
+const drainLookMs = 50;
+
+/** The policy that holds where no command line names one: the user's own, if there is one, else the default. */
+export function userPolicy(environment: NodeJS.ProcessEnv): string | undefined {
+  const named = environment["SLUICEGATE_POLICY"];
+  if (named !== undefined && named !== "") return named;
+  const config = environment["XDG_CONFIG_HOME"] ?? join(homedir(), ".config");
+  const file = join(config, "sluicegate", "policy.yaml");
+  return existsSync(file) ? file : undefined;
+}
+
+export const openServices: OpenServices = async (home) => {
+  const sessions = new WeakMap<ConnectionFacts, SessionSetup>();
+  const targets = new WeakMap<ServerTarget, Connector>();
+  const policy = userPolicy(process.env);
+  const composition = await compose({
+    home,
+    policy,
+    servers: [],
+    connector: {
+      connect: (target, handler) => {
+        const connector = targets.get(target);
+        if (connector === undefined) throw new Error("a server was started for no session");
+        return connector.connect(target, handler);
+      },
+    },
+    tagOf: (facts) => sessions.get(facts)?.policy ?? policy,
+    tell: (text) => void process.stderr.write(`${text}\n`),
+  });
+  if (!composition.ok) return composition;
+  return ok(gatewayServices(sessionGateway(composition.value, { sessions, targets, policy })));
+};
+
+type Books = {
+  readonly sessions: WeakMap<ConnectionFacts, SessionSetup>;
+  readonly targets: WeakMap<ServerTarget, Connector>;
+  readonly policy: string | undefined;
+};
+
+function sessionGateway(composition: Composition, books: Books): SessionGateway {
+  const { gateway } = composition;
+  return {
+    open: (setup) => openSession(composition, books, setup),
+    control: (request, context) => control(composition, request, context),
+    drain: async () => {
+      const until = nodeClock.monotonicMs() + drainMsMax;
+      const busy = (): boolean => [...gateway.runs.all()].some((live) => live.inFlight.size > 0);
+      while (busy() && nodeClock.monotonicMs() < until) {
+        await new Promise((resolve) => setTimeout(resolve, drainLookMs));
+      }
+    },
+    close: () => composition.close(),
+  };
+}
+
+async function openSession(
+  composition: Composition,
+  books: Books,
+  setup: SessionSetup,
+): Promise<Result<{ readonly accept: Accept; readonly run: string }, string>> {
+  const { gateway, policies, log } = composition;
+  const policy = policies.open(setup.policy ?? books.policy);
+  if (!policy.ok) return policy;
+  const run = runOf(composition, setup);
+  const live = gateway.runs.find(run);
+  // One conversation has one policy: a second server of the same client cannot bring a looser one along.
+  if (live !== undefined && live.policy.source !== policy.value.source) {
+    return err(`This client's run is under the policy ${live.policy.source}: give all its servers the same --policy.`);
+  }
+  books.sessions.set(setup.facts, setup);
+  books.targets.set(setup.target, setup.connector);
+  gateway.serve({ name: setup.server, target: (facts) => books.sessions.get(facts)?.target ?? setup.target });
+  const handshake = setup.resume === undefined ? undefined : await log.store.session(setup.resume);
+  const known = handshake?.ok === true ? handshake.value : undefined;
+  const { command, args } = setup.target.kind === "stdio" ? setup.target : { command: "", args: [] };
+  const identity = {
+    session: setup.session,
+    resume: setup.resume,
+    principal: setup.facts.principal,
+    run,
+    server: setup.server,
+    targetDigest: digest([command, [...args]], sha256),
+    wallMs: nodeClock.wallMs,
+  };
+  const same = known !== undefined && known.targetDigest === identity.targetDigest;
+  return ok({ accept: resumable(gateway.accept, log.store, identity, same ? known.initialize : undefined), run });
+}
+
+function runOf({ gateway }: Composition, { facts }: SessionSetup): string {
+  const { secrets } = gateway.shared.services;
+  const name = facts.process === undefined ? facts.principal : `${facts.process.pid}@${facts.process.startedAt}`;
+  const hookSession = gateway.hookSessions.get(name);
+  return runKeyOf({ facts, params: undefined, sessionsTrusted: true, hookSession, mac: secrets.mac }).key;
+}

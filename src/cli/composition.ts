@@ -1,0 +1,106 @@
+/**
+ * Puts the parts of a running gateway together: keys, log, policies, and the enforcement point itself. Everything that
+ * differs between a daemon and a gateway from a configuration file is handed in.
+ */
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { openKeys } from "../adapters/sealing.ts";
+import { openSqliteStore } from "../adapters/store-sqlite.ts";
+import type { Result } from "../core/result.ts";
+import { err, ok } from "../core/result.ts";
+import { Gateway } from "../gateway/gateway.ts";
+import type { GatewaySetup } from "../gateway/gateway.ts";
+import { openEventLog } from "../gateway/log/event-log.ts";
+import type { Connector } from "../gateway/ports.ts";
+import type { EventLog, LogKeys, Store } from "../gateway/store-port.ts";
+import type { Q } from "../policy/state.ts";
+import { nodeClock, nodeSecrets, noOracle } from "./node-services.ts";
+import { PolicyFiles } from "./policies.ts";
+import { Waiters } from "./waiters.ts";
+
+/** How often idle runs are ended, and the head of the log is signed. */
+const houseKeepingMs = 60_000;
+
+const dayMs = 86_400_000;
+
+export type Composition = {
+  readonly gateway: Gateway<Q>;
+  readonly log: EventLog;
+  readonly policies: PolicyFiles;
+  readonly waiters: Waiters;
+  readonly close: () => Promise<void>;
+};
+
+export type CompositionSetup = {
+  /** State folder: the log and its keys lie in it. */
+  readonly home: string;
+  /** Policy file whose settings hold for the log, or undefined for the default policy. */
+  readonly policy: string | undefined;
+  readonly connector: Connector;
+  readonly servers: GatewaySetup<Q>["servers"];
+  readonly tagOf: NonNullable<GatewaySetup<Q>["tagOf"]>;
+  /** One line for the operator. */
+  readonly tell: (text: string) => void;
+};
+
+/** Where the log and its keys lie below a state folder. */
+export function logPlaces(home: string): { readonly database: string; readonly keys: string } {
+  return { database: join(home, "log.db"), keys: join(home, "keys") };
+}
+
+/** Opens everything; the error is a sentence for the user, and nothing is left open. */
+export async function compose(setup: CompositionSetup): Promise<Result<Composition, string>> {
+  const policies = new PolicyFiles(setup.tell);
+  const policy = policies.open(setup.policy);
+  if (!policy.ok) return policy;
+  const places = logPlaces(setup.home);
+  const keys = openKeys(places.keys);
+  if (!keys.ok) return err(keys.error);
+  const { durability, keepDays } = policy.value.settings;
+  const store = openSqliteStore({ path: places.database, durability, wallMs: nodeClock.wallMs });
+  if (!store.ok) return err(store.error.sentence);
+  const log = await openLog(store.value, keys.value);
+  if (!log.ok) return log;
+  keys.value.destroyBefore(nodeClock.wallMs() - keepDays * dayMs);
+  const waiters = new Waiters(setup.tell);
+  const gateway = new Gateway<Q>({
+    services: {
+      clock: nodeClock,
+      secrets: nodeSecrets(keys.value),
+      oracle: noOracle,
+      human: waiters,
+      policies,
+      connector: setup.connector,
+      log: log.value,
+    },
+    servers: setup.servers,
+    // Sessions on this machine belong to one user; a remote gateway is keyed by principal and minted runs.
+    sessionsTrusted: () => true,
+    tagOf: setup.tagOf,
+  });
+  const stop = keepHouse(gateway, log.value);
+  const close = async (): Promise<void> => {
+    stop();
+    policies.close();
+    await gateway.close();
+    await log.value.close(nodeClock.monotonicMs());
+  };
+  return ok({ gateway, log: log.value, policies, waiters, close });
+}
+
+async function openLog(store: Store, keys: LogKeys): Promise<Result<EventLog, string>> {
+  const options = { store, keys, wallMs: nodeClock.wallMs, chain: randomBytes(16).toString("hex") };
+  const opened = await openEventLog(options, nodeClock.monotonicMs());
+  if (opened.ok) return opened;
+  await store.close(false);
+  return err(opened.error.sentence);
+}
+
+function keepHouse(gateway: Gateway<Q>, log: EventLog): () => void {
+  const timer = setInterval(() => {
+    void gateway.expire();
+    void log.checkpoint(nodeClock.monotonicMs());
+  }, houseKeepingMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}

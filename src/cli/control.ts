@@ -1,0 +1,130 @@
+/** Answers the daemon's control requests: what the commands `runs`, `approve`, `audit`, `hook`, `status` ask for. */
+import { userInfo } from "node:os";
+import type { ControlContext } from "../adapters/daemon/services.ts";
+import type { Json } from "../core/json.ts";
+import { member, stringMember } from "../core/json.ts";
+import { describe } from "../core/label.ts";
+import type { Result } from "../core/result.ts";
+import { err, ok } from "../core/result.ts";
+import { ruleApproval } from "../gateway/approvals.ts";
+import type { LiveRun } from "../gateway/live-run.ts";
+import type { ApprovalRow, LogView } from "../gateway/store-port.ts";
+import type { Q } from "../policy/state.ts";
+import type { Composition } from "./composition.ts";
+import { hookEvent } from "./hook/answer.ts";
+import { nodeClock } from "./node-services.ts";
+
+const approvalsMax = 200;
+const tailMax = 10_000;
+
+export async function control(
+  composition: Composition,
+  request: Json,
+  context: ControlContext,
+): Promise<Result<Json, string>> {
+  switch (stringMember(request, "kind")) {
+    case "status":
+      return ok(status(composition));
+    case "runs":
+      return ok({ runs: runs(composition), approvals: (await approvals(composition)).map((row) => summary(row)) });
+    case "runs-new":
+      return startClean(composition);
+    case "runs-close":
+      return closeRun(composition, stringMember(request, "run") ?? "");
+    case "approvals":
+      return ok({ approvals: (await approvals(composition)).map((row) => card(composition, row)) });
+    case "approve":
+      return approve(composition, request);
+    case "approve-watch":
+      await composition.waiters.watch(context.part, context.signal);
+      return ok({ ended: true });
+    case "audit-tail":
+      return tail(composition, request);
+    case "hook":
+      return hookEvent(composition, request);
+    case undefined:
+    default:
+      return err("The daemon does not know this request: the command and the daemon are of different versions.");
+  }
+}
+
+function status({ gateway, log }: Composition): Json {
+  const health = log.health();
+  const sentence = health.kind === "failed" ? { sentence: health.failure.sentence } : {};
+  return { runs: [...gateway.runs.all()].length, log: { state: health.kind, ...sentence } };
+}
+
+function runs({ gateway }: Composition): Json[] {
+  return [...gateway.runs.all()].map((live) => {
+    const { policy, state } = live;
+    const stores = policy.describeStores(state.q).map((store) => ({ ...store, audience: [...store.audience] }));
+    return {
+      run: live.key,
+      principal: live.principal,
+      policy: policy.source,
+      context: describe(policy.lattice, policy.contextLabel(state.q)),
+      owed: [...policy.describeOwed(state.q)],
+      stores,
+      inFlight: [...live.inFlight],
+      idleMs: Math.round(nodeClock.monotonicMs() - live.lastAt),
+      idleMsMax: policy.settings.runIdleMs,
+    };
+  });
+}
+
+/** A trusted act of the person at the machine: every run that is not tied to a token ends, so the next call is clean. */
+async function startClean({ gateway }: Composition): Promise<Result<Json, string>> {
+  const open: LiveRun<Q>[] = [...gateway.runs.all()];
+  for (const live of open) await gateway.runs.end(live, "operator");
+  return ok({ ended: open.map((live) => live.key) });
+}
+
+async function closeRun({ gateway }: Composition, key: string): Promise<Result<Json, string>> {
+  const live = gateway.runs.find(key);
+  if (live === undefined) return err("No such run is open: `sluicegate runs` lists them.");
+  await gateway.runs.end(live, "closed");
+  return ok({ ended: [key] });
+}
+
+async function approvals({ log }: Composition): Promise<readonly ApprovalRow[]> {
+  const found = await log.store.approvals(nodeClock.wallMs(), approvalsMax);
+  return found.ok ? found.value.filter((row) => row.status === "pending" || row.status === "approved") : [];
+}
+
+function summary(row: ApprovalRow): Json {
+  const { id, run, server, tool, status: state, expiresWallMs } = row;
+  return { id, run, server, tool, status: state, expires: new Date(expiresWallMs).toISOString() };
+}
+
+function card({ log }: Composition, row: ApprovalRow): Json {
+  const sealed = row.card === undefined ? undefined : log.open(row.run, row.card);
+  const shown =
+    sealed === undefined
+      ? {}
+      : { title: sealed["title"] ?? "", lines: sealed["lines"] ?? [], choices: sealed["choices"] ?? [] };
+  const plain = summary(row);
+  return { ...(plain as { readonly [key: string]: Json }), ...shown }; // summary makes an object
+}
+
+async function approve({ gateway, log, waiters }: Composition, request: Json): Promise<Result<Json, string>> {
+  const id = stringMember(request, "id") ?? "";
+  const choice = stringMember(request, "choice");
+  if (choice !== "once" && choice !== "value" && choice !== "refuse") return err("Choose once, value or refuse.");
+  const by = `os:${userInfo().uid}`;
+  // A call that is held right now gets its answer at once; the desk then records the ruling itself.
+  if (waiters.rule(id, choice, by)) return ok({ id, choice });
+  const ruled = await ruleApproval(log, gateway.shared.services.clock, { id, choice, by, role: "operator" });
+  return ruled.ok ? ok({ id, choice }) : ruled;
+}
+
+async function tail({ log }: Composition, request: Json): Promise<Result<Json, string>> {
+  const asked = member(request, "count");
+  const count = typeof asked === "number" && Number.isInteger(asked) && asked > 0 ? Math.min(asked, tailMax) : 50;
+  const views = await log.tail(count, stringMember(request, "run"));
+  return views.ok ? ok({ records: views.value.map(plainView) }) : err(views.error.sentence);
+}
+
+function plainView(view: LogView): Json {
+  const { payload: _sealed, ...clear } = view;
+  return clear;
+}

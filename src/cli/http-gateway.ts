@@ -1,0 +1,193 @@
+/** A gateway from a configuration file: several servers, over Streamable HTTP or over this process's own stdio. */
+import { userInfo } from "node:os";
+import { stdioClient } from "../adapters/stdio/stdio-client.ts";
+import { connectProcess } from "../adapters/stdio/stdio-upstream.ts";
+import type { Route, RouteReply } from "../adapters/http/http-contract.ts";
+import type { Json } from "../core/json.ts";
+import { member, stringMember } from "../core/json.ts";
+import type { Result } from "../core/result.ts";
+import { err, ok } from "../core/result.ts";
+import type { ConnectionFacts, Connector, ServerTarget } from "../gateway/ports.ts";
+import { checkRunToken, mintRunToken } from "../gateway/run-keys.ts";
+import type { Composition } from "./composition.ts";
+import { compose } from "./composition.ts";
+import type { GatewayConfig, ServerConfig } from "./config.ts";
+
+/** Bytes of a `POST /runs` request that are read as JSON. */
+export const runRequestBytesMax = 1024 * 1024;
+
+export type Listening = { readonly url: string; readonly close: () => Promise<void> };
+
+/** The principal of whoever can reach this machine's loopback: the user who runs the gateway. */
+const localPrincipal = `os:${userInfo().uid}`;
+
+/** Opens the gateway of a configuration without any client yet. */
+export async function openGateway(
+  config: GatewayConfig,
+  home: string,
+  tell: (text: string) => void,
+): Promise<Result<Composition, string>> {
+  const connector = await connectorFor(config, tell);
+  return compose({
+    home,
+    policy: config.policy,
+    connector,
+    servers: [...config.servers].map(([name, server]) => ({ name, target: (facts) => targetFor(server, facts) })),
+    tagOf: () => config.policy,
+    tell,
+  });
+}
+
+/** HTTP upstreams bring an HTTP client along; a gateway of local servers only does without it. */
+async function connectorFor(config: GatewayConfig, tell: (text: string) => void): Promise<Connector> {
+  const overHttp = [...config.servers.values()].some(({ target }) => target.kind === "http");
+  const http = overHttp ? await import("../adapters/http/http-upstream.ts") : undefined;
+  return {
+    connect: (target, handler) => {
+      if (target.kind === "stdio") return connectProcess(target, handler, { diagnostic: tell });
+      if (http === undefined) throw new Error("an HTTP server appeared that the configuration did not have");
+      return http.connectHttp(target, handler, { diagnostic: tell });
+    },
+  };
+}
+
+/** In `same-origin` the client's own credentials are for the server behind; in `static` only configured ones are sent. */
+function targetFor({ target, auth }: ServerConfig, facts: ConnectionFacts): ServerTarget {
+  if (target.kind !== "http" || auth !== "same-origin") return target;
+  const authorization = facts.headers?.["authorization"];
+  return authorization === undefined ? target : { ...target, headers: { ...target.headers, authorization } };
+}
+
+/** Listens for clients; the error is a sentence for the user. */
+export async function listen(
+  composition: Composition,
+  config: GatewayConfig,
+  place: { readonly host: string; readonly port: number },
+): Promise<Result<Listening, string>> {
+  const { httpServer } = await import("../adapters/http/http-server.ts");
+  const passesCredentials = [...config.servers.values()].some(({ auth }) => auth === "same-origin");
+  const { mac } = composition.gateway.shared.services.secrets;
+  const address = { url: "" };
+  const server = httpServer({
+    accept: composition.gateway.accept,
+    serves: (name) => name === undefined || config.servers.has(name),
+    origins: [...config.origins],
+    ...(passesCredentials ? { forwardedHeaders: ["authorization"] } : {}),
+    routes: routes(composition, () => address.url),
+    authenticate: (facts) => {
+      const bearer = facts.bearerToken;
+      const minted = bearer !== undefined && checkRunToken(bearer, mac) !== undefined ? bearer : undefined;
+      const token = facts.runToken ?? minted;
+      if (facts.runToken !== undefined && checkRunToken(facts.runToken, mac) === undefined) {
+        return err({
+          status: 401,
+          text: "This run URL is not one of this gateway: ask it for a new one (POST /runs).",
+        });
+      }
+      if (bearer !== undefined && minted === undefined && !passesCredentials) {
+        return err({
+          status: 401,
+          text: "This bearer token is not one of this gateway: leave it out, or use a run token.",
+        });
+      }
+      return ok(token === undefined ? { principal: localPrincipal } : { principal: localPrincipal, runToken: token });
+    },
+  });
+  const listening = await server.listen(place.host, place.port);
+  if (!listening.ok) return listening;
+  address.url = `http://${place.host.includes(":") ? `[${place.host}]` : place.host}:${listening.value.port}`;
+  return ok({ url: address.url, close: () => server.close() });
+}
+
+/** Serves one client on this process's own standard input and output. */
+export function serveStdio(composition: Composition): Promise<void> {
+  const facts: ConnectionFacts = {
+    transport: "stdio",
+    server: undefined,
+    principal: localPrincipal,
+    process: { pid: process.ppid, startedAt: "" },
+    workingDirectory: process.cwd(),
+  };
+  return new Promise((resolve) => {
+    stdioClient({ input: process.stdin, output: process.stdout }, facts, (connection) => {
+      const handler = composition.gateway.accept(connection);
+      return {
+        request: (exchange) => handler.request(exchange),
+        message: (message) => handler.message(message),
+        closed: (reason) => {
+          handler.closed(reason);
+          resolve();
+        },
+      };
+    });
+  });
+}
+
+function routes(composition: Composition, url: () => string): readonly Route[] {
+  const text = (status: number, body: string): RouteReply => ({
+    status,
+    body,
+    headers: { "content-type": "text/plain" },
+  });
+  return [
+    { method: "GET", path: "/healthz", open: true, handle: () => text(200, "ok\n") },
+    {
+      method: "GET",
+      path: "/readyz",
+      open: true,
+      handle: () => {
+        const health = composition.log.health();
+        return health.kind === "ok" ? text(200, "ready\n") : text(503, `${health.failure.sentence}\n`);
+      },
+    },
+    {
+      method: "POST",
+      path: "/runs",
+      open: false,
+      handle: async ({ body, identity }) => {
+        const made = await newRun(composition, body, identity?.principal ?? localPrincipal, url());
+        const status = made.ok ? 201 : 400;
+        const json: Json = made.ok ? made.value : { error: made.error };
+        return { status, body: JSON.stringify(json), headers: { "content-type": "application/json" } };
+      },
+    },
+  ];
+}
+
+/** `POST /runs`: a trusted act that starts a clean run, with the instruction that provenance may draw on. */
+async function newRun(
+  { gateway, policies }: Composition,
+  body: Uint8Array,
+  principal: string,
+  url: string,
+): Promise<Result<Json, string>> {
+  if (body.length > runRequestBytesMax)
+    return err(`The request is larger than ${runRequestBytesMax} bytes: shorten it.`);
+  let request: Json = {};
+  try {
+    if (body.length > 0) request = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)) as Json; // JSON.parse yields JSON
+  } catch {
+    return err('The request is no JSON: send {"instruction": "..."} or nothing.');
+  }
+  const { secrets } = gateway.shared.services;
+  const parentKey = stringMember(request, "parent");
+  const parent = parentKey === undefined ? undefined : gateway.runs.find(parentKey);
+  if (parentKey !== undefined && parent === undefined)
+    return err("The parent is no open run: leave it out, or name one.");
+  const instruction = member(request, "instruction");
+  if (instruction !== undefined && typeof instruction !== "string") return err("`instruction` must be a text.");
+  const key = `${principal}/minted:${secrets.token()}`;
+  const live = gateway.runs.obtain({
+    key: { key, kind: "trusted", lineage: undefined },
+    principal,
+    policy: policies.select({ tag: undefined }),
+    client: { name: undefined, tag: undefined },
+    workspace: [],
+    ...(parent === undefined ? {} : { parent }),
+    registered: instruction === undefined ? [] : [{ source: "instruction", value: instruction }],
+  });
+  if (!live.ok) return live;
+  await live.value.ready;
+  const token = mintRunToken(key, secrets.mac);
+  return ok({ run: key, token, url: `${url}/r/${encodeURIComponent(token)}/mcp` });
+}
