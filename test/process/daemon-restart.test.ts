@@ -88,6 +88,22 @@ test("an answer cut off by the loss does not swallow the next line, and half a r
   expect(client.noise.length).toBeLessThanOrEqual(1);
 });
 
+test("with daemon and guardian killed together the shim still kills the server's group", async () => {
+  const client = world.shim();
+  await client.call("facts");
+  const before = world.processes().filter((pid) => /toy-server|sleep 1000|^\/bin\/sh -c/.test(commandLine(pid)));
+  const servers = before.filter((pid) => !commandLine(pid).includes("launch.js"));
+  const guardians = servers.filter((pid) => commandLine(pid).startsWith("/bin/sh -c"));
+  expect([servers.length, guardians.length]).toEqual([3, 1]);
+  const daemon = world.daemonPid() ?? 0;
+  process.kill(daemon, "SIGSTOP"); // it would kill the group itself when it sees its guardian go
+  for (const pid of guardians) process.kill(pid, "SIGKILL");
+  await pause(50);
+  for (const pid of servers) expect(commandLine(pid) !== "" || guardians.includes(pid)).toBe(true);
+  process.kill(daemon, "SIGKILL");
+  await until(() => !world.processes().some((pid) => servers.includes(pid)));
+});
+
 test("`daemon stop` ends every session with its server, and nobody starts the daemon again", async () => {
   const client = world.shim();
   await client.call("facts");

@@ -38,12 +38,14 @@ export class Session {
   /** Resolves when both sockets are closed and the server's group was told to end. */
   readonly finished: Promise<void>;
   #closing = false;
+  #force: (end: SessionEnd) => void = () => undefined;
 
   private constructor(wire: Socket, side: Socket, opened: OpenSession) {
     this.#wire = wire;
     this.#side = side;
     this.#opened = opened;
-    this.finished = opened.ended.then((end) => this.#finish(end));
+    const forced = new Promise<SessionEnd>((resolve) => (this.#force = resolve));
+    this.finished = Promise.race([opened.ended, forced]).then((end) => this.#finish(end));
   }
 
   /** Opens the services' session. A shim that died meanwhile closes it at once: the server must not outlive it. */
@@ -83,6 +85,9 @@ export class Session {
   async close(reason: string): Promise<void> {
     if (this.#closing) return;
     this.#closing = true;
+    // A session of a dead shim must not be kept by services that wait for something themselves.
+    const timer = setTimeout(() => this.#force({ exitCode: 1, sentence: "" }), closeMsMax);
+    void this.finished.then(() => clearTimeout(timer));
     await this.#opened.close(reason);
   }
 
