@@ -8,6 +8,9 @@ import { err, ok } from "../core/result.ts";
 import { Admissions } from "./admissions.ts";
 import { idSource } from "./call.ts";
 import { ClientSession } from "./client-session.ts";
+import type { HostEvent, HostReply } from "./host-events.ts";
+import { hostEvent } from "./host-events.ts";
+import { HostUses } from "./host-uses.ts";
 import { Link } from "./link.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Mediator } from "./mediator.ts";
@@ -29,6 +32,15 @@ export type ServerSetup = {
   readonly target: (facts: ConnectionFacts) => ServerTarget;
 };
 
+/** Whose hook it is: the client's name, its process or at least its user, and the conversation it speaks of. */
+export type HostFacts = {
+  readonly client: string;
+  readonly principal: string;
+  readonly process?: { readonly pid: number; readonly startedAt: string };
+  readonly session?: string;
+  readonly workingDirectory?: string;
+};
+
 export type GatewaySetup<Q> = {
   readonly services: Services<Q>;
   readonly servers: readonly ServerSetup[];
@@ -44,11 +56,12 @@ export class Gateway<Q> {
   readonly #setup: GatewaySetup<Q>;
   readonly #servers = new Map<string, ServerSetup>();
   readonly #sessions = new Set<ClientSession<Q>>();
+  readonly #uses = new HostUses<Q>();
   readonly #rounds = new RoundTable<Q>();
   /** Links that modern clients of one principal share, by server. */
   readonly #links = new Map<string, Link<Q>>();
   /** Conversation that a client's hook reported last, by client process or principal. */
-  readonly hookSessions = new Map<string, string>();
+  readonly #hookSessions = new Map<string, string>();
 
   constructor(setup: GatewaySetup<Q>) {
     this.#setup = setup;
@@ -93,6 +106,24 @@ export class Gateway<Q> {
     if (!this.#servers.has(server.name)) this.#servers.set(server.name, server);
   }
 
+  /**
+   * One event of a client's hook. `session` is the client's conversation id; it names the run of the client's process,
+   * so that a new conversation in the same process is a new run.
+   */
+  async hostEvent(facts: HostFacts, event: HostEvent): Promise<HostReply> {
+    const process = processKey(facts);
+    if (facts.session !== undefined) this.#hookSessions.set(process, facts.session);
+    const { client, session: _session, ...rest } = facts;
+    const connection: ConnectionFacts = { transport: "stdio", server: undefined, ...rest };
+    const state: ClientState = { era: "legacy", capabilities: {}, name: client, requestMeta: undefined };
+    const live = this.#liveOf(connection, undefined, state);
+    if (!live.ok) return { verdict: "deny", sentence: live.error, decision: undefined };
+    const reply = await hostEvent({ shared: this.shared, uses: this.#uses, client, live: live.value }, event);
+    if (event.kind === "session-end") this.#hookSessions.delete(process);
+    if (live.value.ended) this.#uses.forget(live.value);
+    return reply;
+  }
+
   /** `POST /runs` and `runs new`: the caller has authenticated the principal. */
   beginRun(wanted: NewRun): Promise<Result<MintedRun, string>> {
     const { policies, secrets } = this.#setup.services;
@@ -114,12 +145,11 @@ export class Gateway<Q> {
 
   #liveOf(facts: ConnectionFacts, params: JsonObject | undefined, client: ClientState): Result<LiveRun<Q>, string> {
     const { policies, secrets } = this.#setup.services;
-    const process = facts.process === undefined ? facts.principal : `${facts.process.pid}@${facts.process.startedAt}`;
     const key = runKeyOf({
       facts,
       params,
       sessionsTrusted: this.#setup.sessionsTrusted(facts, client.name),
-      hookSession: this.hookSessions.get(process),
+      hookSession: this.#hookSessions.get(processKey(facts)),
       mac: secrets.mac,
     });
     const known = this.runs.find(key.key);
@@ -184,4 +214,10 @@ export class Gateway<Q> {
       return this.#setup.services.policies.select({ principal: live.principal, client: client.name, tag: client.tag });
     });
   }
+}
+
+/** What a conversation belongs to: the client's process where it is known, else its user. */
+function processKey(facts: Pick<ConnectionFacts, "principal" | "process">): string {
+  const { principal, process } = facts;
+  return process === undefined ? principal : `${principal} ${process.pid}@${process.startedAt}`;
 }

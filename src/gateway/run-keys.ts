@@ -18,7 +18,7 @@ export type RunKey = {
 };
 
 /** Keys of runs that were started by a trusted act; when such a run has ended its token is worth nothing. */
-export const mintedPrefix = "run:";
+export const mintedPrefix = "run-";
 
 /** A token that names a run: `KEY.MAC`. The key part is ours, so it holds no character that needs escaping. */
 export function mintRunToken(key: string, mac: (text: string) => string): string {

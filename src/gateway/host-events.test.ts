@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import type { Opinion } from "../core/opinion.ts";
+import type { FakeMechanism } from "../../test/gateway-kit/fake-policy.ts";
+import { fakePolicy, lattice } from "../../test/gateway-kit/fake-policy.ts";
+import { Stage } from "../../test/gateway-kit/playbook.ts";
+
+const rules: FakeMechanism = {
+  consider: ({ moment }, run): Opinion => {
+    const tool = moment.kind === "call" ? moment.contract.tool : "";
+    const verdict = tool === "WebFetch" && run.q.held === lattice.top ? "deny" : tool === "Bash" ? "confirm" : "allow";
+    const reason = { mechanism: "fake", code: "SG-TEST", verdict, facts: {} } as const;
+    return { kind: "settled", verdict, reasons: verdict === "allow" ? [] : [reason], obligations: [] };
+  },
+};
+const facts = { client: "claude", principal: "os:1000", process: { pid: 7, startedAt: "1" }, session: "s1" } as const;
+
+describe("hooks of a client", () => {
+  it("a prompt is the run's instruction; what its own tools read labels the run, and its web calls are decided", async () => {
+    const stage = new Stage({ policy: fakePolicy([rules]) });
+    const { gateway } = stage;
+    await gateway.hostEvent(facts, { kind: "prompt", text: "mail bob" });
+    const web = { kind: "before-tool", tool: "WebFetch", arguments: { url: "https://x" } } as const;
+    expect((await gateway.hostEvent(facts, web)).verdict).toBe("allow");
+    const read = { tool: "read_secret", arguments: { path: "/k" } };
+    expect((await gateway.hostEvent(facts, { kind: "before-tool", ...read })).verdict).toBe("allow");
+    await gateway.hostEvent(facts, { kind: "after-tool", ...read, result: { content: "key" }, failed: false });
+    const stopped = await gateway.hostEvent(facts, web);
+    expect(stopped).toMatchObject({ verdict: "deny", sentence: expect.stringContaining("Not executed") });
+    expect(stage.log.kinds()).toEqual([
+      ...["begun", "registered", "requested", "allowed", "sent", "requested", "allowed", "sent"],
+      ...["succeeded", "released", "requested", "refused"],
+    ]);
+    expect(stage.log.events().find(({ kind }) => kind === "allowed")).toMatchObject({ method: "host/tool" });
+  });
+
+  it("a question goes to the client's person; the tool is on record once it has run", async () => {
+    const stage = new Stage({ policy: fakePolicy([rules]) });
+    const use = { use: "u1", tool: "Bash", arguments: { command: "ls" } };
+    expect((await stage.gateway.hostEvent(facts, { kind: "before-tool", ...use })).verdict).toBe("ask");
+    expect(stage.log.kinds()).toEqual(["begun"]);
+    await stage.gateway.hostEvent(facts, { kind: "after-tool", ...use, result: "files", failed: false });
+    expect(stage.log.kinds()).toEqual(["begun", "requested", "allowed", "sent", "succeeded", "released"]);
+  });
+
+  it("a cleared conversation is a new run with a clean state, for the tools of servers as well", async () => {
+    const stage = new Stage({ policy: fakePolicy([rules]) });
+    const { gateway } = stage;
+    const read = { tool: "read_secret", arguments: {} };
+    await gateway.hostEvent(facts, { kind: "before-tool", ...read });
+    await gateway.hostEvent(facts, { kind: "after-tool", ...read, result: "key", failed: false });
+    await gateway.hostEvent(facts, { kind: "session-clear" });
+    const fresh = { ...facts, session: "s2" };
+    const web = { kind: "before-tool", tool: "WebFetch", arguments: {} } as const;
+    expect((await gateway.hostEvent(fresh, web)).verdict).toBe("allow");
+    stage.client.say({ id: 1, method: "ping" });
+    await stage.settle();
+    expect([...gateway.runs.all()].map(({ key }) => key)).toEqual(["os:1000/process:7@1/s2"]);
+    await gateway.hostEvent(fresh, { kind: "session-end" });
+    expect([...gateway.runs.all()]).toEqual([]);
+  });
+
+  it("a result that may not be passed on is kept back", async () => {
+    const deny: FakeMechanism = {
+      consider: ({ moment }) => ({
+        kind: "settled",
+        verdict: moment.kind === "release" ? "deny" : "allow",
+        reasons: [],
+        obligations: [],
+      }),
+    };
+    const stage = new Stage({ policy: fakePolicy([deny]) });
+    const after = { kind: "after-tool", tool: "Read", arguments: {}, result: "x", failed: true } as const;
+    expect((await stage.gateway.hostEvent(facts, after)).verdict).toBe("deny");
+  });
+});
