@@ -15,6 +15,8 @@ function transparent(seen: SessionSetup[]): SessionGateway {
     open: (setup) => {
       seen.push(setup);
       const accept = (client: ClientConnection) => {
+        // The gateway finds a session by the identity of its facts; a copy would lose the policy of the session.
+        expect(client.facts).toBe(setup.facts);
         const open = new Map<RequestId | null, Exchange>();
         const upstream: UpstreamConnection = setup.connector.connect(setup.target, {
           message: (message) => {
