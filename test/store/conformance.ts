@@ -6,8 +6,12 @@ import { record, unwrap } from "./fixture.ts";
 export type StoreUnderTest = { readonly store: Store; readonly dispose: () => Promise<void> };
 
 const match = {
-  ...{ run: "run-1", principal: "os:1000", server: "mail", tool: "send" },
-  ...{ argumentDigest: "arguments-1", policyDigest: "policy-1" },
+  run: "run-1",
+  principal: "os:1000",
+  server: "mail",
+  tool: "send",
+  argumentDigest: "arguments-1",
+  policyDigest: "policy-1",
 };
 
 function approval(id: string, changes: Partial<ApprovalRow> = {}): ApprovalRow {
@@ -15,13 +19,23 @@ function approval(id: string, changes: Partial<ApprovalRow> = {}): ApprovalRow {
 }
 
 const runRow: RunRow = {
-  ...{ key: "run-1", principal: "os:1000", policyDigest: "policy-1", begunWallMs: 10, idleExpiresWallMs: 99 },
-  ...{ top: false, resume: { hook: "session-7" } },
+  key: "run-1",
+  principal: "os:1000",
+  policyDigest: "policy-1",
+  begunWallMs: 10,
+  idleExpiresWallMs: 99,
+  top: false,
+  resume: { hook: "session-7" },
 };
 
 const sessionRow: SessionRow = {
-  ...{ id: "session-1", principal: "os:1000", run: "run-1", server: "mail", targetDigest: "target-1" },
-  ...{ initialize: { protocolVersion: "2025-11-25" }, touchedWallMs: 5 },
+  id: "session-1",
+  principal: "os:1000",
+  run: "run-1",
+  server: "mail",
+  targetDigest: "target-1",
+  initialize: { protocolVersion: "2025-11-25" },
+  touchedWallMs: 5,
 };
 
 function recordSuite(current: () => Store): void {
@@ -158,8 +172,13 @@ function tableSuite(current: () => Store): void {
   it("keeps the last manifest of a server", async () => {
     const store = current();
     const row = {
-      ...{ key: "mail@1", server: "mail", revision: "2025-11-25", digest: "m-1", capabilities: { tools: {} } },
-      ...{ manifest: { tools: [{ name: "send" }] }, seenWallMs: 3 },
+      key: "mail@1",
+      server: "mail",
+      revision: "2025-11-25",
+      digest: "m-1",
+      capabilities: { tools: {} },
+      manifest: { tools: [{ name: "send" }] },
+      seenWallMs: 3,
     };
     unwrap(await store.putManifest(row));
     unwrap(await store.putManifest({ ...row, digest: "m-2" }));

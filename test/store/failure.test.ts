@@ -24,7 +24,11 @@ import { callEntries, lattice, record, temporaryFolder, unwrap } from "./fixture
 let folder: ReturnType<typeof temporaryFolder>;
 const path = (): string => join(folder.path, "log.db");
 const options = (changes: Partial<SqliteOptions> = {}): SqliteOptions => ({
-  ...{ path: path(), durability: "normal", wallMs: () => 5_000, bootId: "boot-1", busyWaitMsMax: 50 },
+  path: path(),
+  durability: "normal",
+  wallMs: () => 5_000,
+  bootId: "boot-1",
+  busyWaitMsMax: 50,
   ...changes,
 });
 const opened = (changes: Partial<SqliteOptions> = {}): Store => unwrap(openSqliteStore(options(changes)));
@@ -157,7 +161,7 @@ async function fill(log: EventLog): Promise<number> {
   throw new Error("the disk never got full");
 }
 
-const match = { ...{ run: "r", principal: "p", server: "s", tool: "t", argumentDigest: "a", policyDigest: "d" } };
+const match = { run: "r", principal: "p", server: "s", tool: "t", argumentDigest: "a", policyDigest: "d" };
 
 /** A log on a store that has run full: it refuses what writes, and still answers what reads. */
 async function expectFull(log: EventLog, written: number): Promise<void> {
@@ -228,15 +232,13 @@ describe("a full disk", () => {
 
 describe("a power cut", () => {
   const run: RunRow = {
-    ...{
-      key: "run-1",
-      principal: "p",
-      policyDigest: "d",
-      begunWallMs: 1,
-      idleExpiresWallMs: 2,
-      top: false,
-      resume: {},
-    },
+    key: "run-1",
+    principal: "p",
+    policyDigest: "d",
+    begunWallMs: 1,
+    idleExpiresWallMs: 2,
+    top: false,
+    resume: {},
   };
   const shared = { owner: "p", policyDigest: "d", top: false, value: {} };
 

@@ -79,7 +79,12 @@ export function callEntries(run: string, call: string, argumentsOf: JsonObject):
   const before: RunEvent[] = [
     { at: 1, kind: "requested", call, server: "mail", tool: "send", digest: `digest-${call}` },
     {
-      ...{ at: 2, kind: "allowed", call, method: "tools/call", option, digest: `digest-${call}` },
+      at: 2,
+      kind: "allowed",
+      call,
+      method: "tools/call",
+      option,
+      digest: `digest-${call}`,
       arguments: argumentsOf,
     },
     { at: 2, kind: "sent", call },
@@ -87,7 +92,13 @@ export function callEntries(run: string, call: string, argumentsOf: JsonObject):
   const after: RunEvent[] = [
     { at: 3, kind: "succeeded", call },
     {
-      ...{ at: 4, kind: "released", call, server: "mail", tool: "send", how: "pass", label: exactly(lattice.bottom) },
+      at: 4,
+      kind: "released",
+      call,
+      server: "mail",
+      tool: "send",
+      how: "pass",
+      label: exactly(lattice.bottom),
       fields: [{ pointer: "/id", range: exactly(lattice.top) }],
       value: { content: [{ type: "text", text: "sent" }] },
     },
@@ -100,7 +111,11 @@ export function callEntries(run: string, call: string, argumentsOf: JsonObject):
 
 export function record(seq: number, run: string, writer: number): StoredRecord {
   return {
-    ...{ writer, seq, run, kind: "note", body: `{"seq":${seq}}` },
+    writer,
+    seq,
+    run,
+    kind: "note",
+    body: `{"seq":${seq}}`,
     payload: seq % 2 === 0 ? new Uint8Array([seq % 256, 0, 255]) : undefined,
     fingerprint: `fingerprint-${seq}`,
   };

@@ -154,6 +154,35 @@ describe("what the log keeps", () => {
     await log.close(1);
   });
 
+  it("keeps its chain when an entry cannot be sealed", async () => {
+    let isBroken = false;
+    const seal: LogKeys["seal"] = (...sealed) => {
+      if (isBroken) throw new Error("The key folder is gone. Bring it back.");
+      return keys.seal(...sealed);
+    };
+    const options = { store: openStore(), keys: { ...keys, seal }, wallMs: () => wallMs, chain: "c" };
+    const log = unwrap(await openEventLog(options, 0));
+    unwrap(await log.append(callEntries("run-1", "call-1", {})));
+    isBroken = true;
+    const refused = await log.append(callEntries("run-1", "call-2", {}));
+    expect(refused).toMatchObject({ ok: false, error: { sentence: "The key folder is gone. Bring it back." } });
+    isBroken = false;
+    unwrap(await log.append(callEntries("run-1", "call-3", {})));
+    unwrap(await log.checkpoint(2));
+    unwrap(await log.checkpoint(2));
+    await log.close(1);
+    expect(await verified()).toMatchObject({ valid: true, writers: [{ records: 7, signedTo: 7 }] });
+  });
+
+  it("keeps the digest of a payload that is too large, and says that the run is incomplete", async () => {
+    const options = { store: openStore(), keys, wallMs: () => wallMs, chain: "c", payloadBytesMax: 1_000 };
+    const log = unwrap(await openEventLog(options, 0));
+    unwrap(await log.append(callEntries("run-1", "call-1", { body: "x".repeat(2_000) })));
+    expect(unwrap(await log.replay("run-1", lattice))).toMatchObject({ complete: false });
+    await log.close(1);
+    expect(await verified()).toMatchObject({ valid: true });
+  });
+
   it("seals cards for their run only", async () => {
     const log = await openLog();
     const sealed = log.seal("run-1", { call: "x" });

@@ -31,11 +31,11 @@ function runsWriter(database: DatabaseSync): Pick<Writer, "putRun"> & { readonly
   const putShared = database.prepare(sql.putShared);
   return {
     putRun: (row) => {
-      const { key, principal, parent = null, policyDigest, begunWallMs, endedWallMs = null, idleExpiresWallMs } = row;
+      const { key, principal, parent = null, policyDigest, begunWallMs, endedWallMs = null } = row;
       const resume = JSON.stringify(row.resume);
-      putRun.run(
-        ...[key, principal, parent, policyDigest, begunWallMs, endedWallMs, idleExpiresWallMs, Number(row.top), resume],
-      );
+      const top = Number(row.top);
+      const { idleExpiresWallMs: idle } = row;
+      putRun.run(key, principal, parent, policyDigest, begunWallMs, endedWallMs, idle, top, resume);
     },
     putShared: (row) => {
       putShared.run(row.owner, row.policyDigest, Number(row.top), JSON.stringify(row.value));

@@ -165,7 +165,13 @@ describe("event codec", () => {
 
   it("keeps maps and lexemes of a call", () => {
     const original: RunEvent = {
-      ...{ at: 2, kind: "allowed", call: "c1", method: "tools/call", option, digest: "d", consent: "k" },
+      at: 2,
+      kind: "allowed",
+      call: "c1",
+      method: "tools/call",
+      option,
+      digest: "d",
+      consent: "k",
       arguments: { id: JSON.rawJSON("9007199254740993") },
     };
     const back = stored(original, true);

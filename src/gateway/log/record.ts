@@ -72,7 +72,12 @@ export function readBody(text: string): ReadBody | undefined {
   const tool = stringMember(body, "tool");
   return {
     head: {
-      ...{ writer, seq, wallTime, at, run, kind },
+      writer,
+      seq,
+      wallTime,
+      at,
+      run,
+      kind,
       ...(call === undefined ? {} : { call }),
       ...(server === undefined ? {} : { server }),
       ...(tool === undefined ? {} : { tool }),
