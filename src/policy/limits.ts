@@ -12,6 +12,9 @@ export const policyValuesMax = 200_000;
 /** Nesting of a policy document. */
 export const policyDepthMax = 64;
 
+/** Brackets open at once anywhere in the text, quoted ones too: the YAML lexer is quadratic in them. */
+export const policyBracketsMax = 5_000;
+
 /** Diagnostics reported for one policy; the rest is counted only. */
 export const diagnosticsMax = 100;
 

@@ -12,7 +12,14 @@ import { clipped, pathText, problem, quoted } from "./diagnostic.ts";
 import type { PolicyDocument } from "./document.ts";
 import { checkShape, isPlainObject } from "./language/check.ts";
 import { policyShape } from "./language/shapes-document.ts";
-import { diagnosticsMax, policyAliasesMax, policyDepthMax, policyTextUnitsMax, policyValuesMax } from "./limits.ts";
+import {
+  diagnosticsMax,
+  policyAliasesMax,
+  policyBracketsMax,
+  policyDepthMax,
+  policyTextUnitsMax,
+  policyValuesMax,
+} from "./limits.ts";
 
 export type Position = { readonly line: number; readonly column: number };
 
@@ -37,6 +44,9 @@ export function parsePolicy(text: string, file: string): Result<SourceDocument, 
     err([{ ...diagnose(problem(code, [], message, remedy), { file, locate: () => position }) }]);
   if (text.length > policyTextUnitsMax) {
     return refuse("SIZE", `the policy has more than ${policyTextUnitsMax} characters`, "split it with `extends`");
+  }
+  if (openBrackets(text) > policyBracketsMax) {
+    return refuse("SYNTAX", "the policy is nested too deeply to be read", `keep it under ${policyDepthMax} levels`);
   }
   const lines = new LineCounter();
   let tree: Document;
@@ -77,6 +87,19 @@ export function checkDocument(value: unknown, file: string): Result<SourceDocume
   const problems = oversize === undefined ? checkShape(policyShape, value) : [oversize];
   if (problems.length > 0) return err(problems.map((found) => diagnose(found, { file, locate })));
   return ok({ file, document: value as PolicyDocument, locate }); // checked on the line above
+}
+
+/** Most brackets that are open at one place. */
+function openBrackets(text: string): number {
+  let open = 0;
+  let most = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === 0x5b || code === 0x7b) open += 1;
+    else if ((code === 0x5d || code === 0x7d) && open > 0) open -= 1;
+    if (open > most) most = open;
+  }
+  return most;
 }
 
 function syntaxFaults(tree: Document, lines: LineCounter, file: string): readonly Diagnostic[] {

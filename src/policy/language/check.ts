@@ -60,7 +60,7 @@ function checkScalar(shape: Scalar, value: unknown, path: DocumentPath, found: P
   if (shape.kind === "string" && typeof value === "string" && shape.pattern !== undefined) {
     if (!new RegExp(shape.pattern, "u").test(value)) {
       const example = shape.example === undefined ? "" : ` such as \`${shape.example}\``;
-      wrong("FORM", `${quoted(value)} is no ${shape.what}`, `write a ${shape.what}${example}`);
+      wrong("FORM", `${quoted(value)} is no ${shape.what}`, `write ${withArticle(shape.what)}${example}`);
     }
   }
   if (shape.kind === "number" && typeof value === "number") {
@@ -96,9 +96,10 @@ function checkRecord(shape: RecordNode, value: unknown, path: DocumentPath, foun
   }
   const pattern = shape.pattern === undefined ? undefined : new RegExp(shape.pattern, "u");
   for (const [key, item] of Object.entries(value)) {
+    if (found.length >= diagnosticsMax) return;
     const at = [...path, key];
     if (pattern !== undefined && !pattern.test(key)) {
-      const remedy = `write a ${shape.what}`;
+      const remedy = `write ${withArticle(shape.what)}`;
       found.push({ ...problem("KEY", at, `${quoted(key)} is no ${shape.what}`, remedy), atKey: true });
     }
     check(shape.values, item, at, found);
@@ -112,6 +113,8 @@ function checkObject(shape: ObjectNode, value: unknown, path: DocumentPath, foun
     return;
   }
   for (const [key, item] of Object.entries(value)) {
+    // Each finding costs a search for the nearest word and for its place: a flood of them must not.
+    if (found.length >= diagnosticsMax) return;
     const field = Object.hasOwn(shape.fields, key) ? shape.fields[key] : undefined;
     const at = [...path, key];
     if (field === undefined) {
@@ -201,8 +204,12 @@ function expected(shape: Scalar): string {
     case "string":
     case "enum":
     case "number":
-      return `a ${shape.what}`;
+      return withArticle(shape.what);
   }
+}
+
+function withArticle(what: string): string {
+  return `${/^[aeiou]/.test(what) ? "an" : "a"} ${what}`;
 }
 
 function names(keys: readonly string[]): string {

@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { expect, test } from "vitest";
+import type { Json } from "../core/json.ts";
+import { checkSchema, satisfies } from "./json-schema.ts";
+import { checkShape } from "./language/check.ts";
+import { policyShape } from "./language/shapes-document.ts";
+import { policySchema } from "./schema.ts";
+
+test("the published schema is the one that the shapes give (else run `node scripts/policy-schema.ts`)", () => {
+  const file = new URL("../../schema/policy.schema.json", import.meta.url);
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(policySchema());
+});
+
+test("the schema itself uses only keywords that our own interpreter knows", () => {
+  expect(checkSchema(policySchema())).toBeUndefined();
+});
+
+const good = [
+  "{}",
+  "{mode: observe, extends: [default], accepts: [H]}",
+  "{rules: [{id: R, tier: block, why: w, when: a.b}]}",
+  "{rules: [{id: R, tier: must, why: w, gate: {before: a, need: [b, c], key: {argument: id, form: email}, within: 10m}}]}",
+  "{rules: [{id: R, tier: block, why: w, when: {arg: {a: 5, b: null, c: {not: {any: [x, {glob: y}]}}}, store: {name: s}}}]}",
+  "{labels: {a.b: {effects: {may: [read]}, args: {x: path, y: {role: content, bound: {confidentiality: public}}}}}}",
+  "{labels: {a.b: {output: {confidentiality: [public, private], fields: {/a/*: {trust: trusted, from: []}}}}}}",
+  "{hazards: {H: {never: {flow: {from: private, to: {effect: write}}}}}}",
+  "{expect: [{trace: [a, {b: {c: [1]}}], verdict: deny, by: R}], keep: [{trace: [a], firm: true}]}",
+  "{host: {send: {open: [anyone]}, sampling: allow}, lattice: {clearance: {anyone: public}}}",
+  "{regulation: {filter: {mode: lease, ttl: 5m}, epsilon: 0.1}, judges: {j: {url: x}}, isolation: {trace_mode: full}}",
+  "{pack: {name: p}, audit: {keepDays: 7}, limits: {runIdle: 1h}, approvals: {form: all}}",
+];
+const bad = [
+  "[]",
+  "{nope: 1}",
+  "{rules: [{id: R, tier: block, why: w}]}",
+  "{rules: [{id: R, tier: block, why: w, when: a, gate: {before: a, need: b}}]}",
+  "{rules: [{id: 1, tier: block, why: w, when: a}]}",
+  "{rules: [{id: R, tier: block, why: '', when: a}]}",
+  "{rules: [{id: R, tier: block, why: w, when: {}}]}",
+  "{rules: [{id: R, tier: block, why: w, when: []}]}",
+  "{rules: [{id: R, tier: must, why: w, gate: {before: a, need: b, key: [x, y]}}]}",
+  "{rules: [{id: R, tier: block, why: w, when: {arg: {a: {glob: x, regex: y}}}}]}",
+  "{rules: [{id: R, tier: block, why: w, atMost: {of: a, count: 1.5}}]}",
+  "{labels: {a.b: {effects: [fly]}}}",
+  "{labels: {a.b: {output: {}}, 'c d': {}}}",
+  "{labels: {a.b: {output: {confidentiality: [a, b, c]}}}}",
+  "{hazards: {H: {never: {}}}}",
+  "{hazards: {H: {never: {call: a, flow: {from: private, to: a}}}}}",
+  "{expect: [{trace: [], verdict: deny}]}",
+  "{expect: [{trace: [a], verdict: maybe}]}",
+  "{limits: {runIdle: 5}}",
+  "{lattice: {confidentiality: []}}",
+  "{audit: {keepDays: 0}}",
+];
+
+test.each([...good.map((text) => [text, true] as const), ...bad.map((text) => [text, false] as const)])(
+  "parser and schema agree on %s",
+  (text, wanted) => {
+    const value: unknown = parse(text);
+    const document = Array.isArray(value) ? value : { version: 1, ...(value as object) }; // every entry is a map or a list
+    expect(checkShape(policyShape, document).length === 0).toBe(wanted);
+    expect(satisfies(policySchema(), document as Json)).toBe(wanted); // JSON by construction
+  },
+);
