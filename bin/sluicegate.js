@@ -90,7 +90,7 @@ function newerNode() {
 function isThisNode(file) {
   try {
     return realpathSync(file) === realpathSync(process.execPath);
-  } catch (error) {
+  } catch {
     return false;
   }
 }

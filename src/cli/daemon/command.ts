@@ -123,7 +123,7 @@ async function status(paths: DaemonPaths, json: boolean): Promise<number> {
     print(json, { running: false, socket: paths.socket, log: paths.log }, text);
     return 1;
   }
-  const shown = (name: string): string => String(member(answer.value, name) ?? "?");
+  const shown = (name: string): string => JSON.stringify(member(answer.value, name) ?? "?").replaceAll('"', "");
   const megabytes = Math.round(Number(member(answer.value, "residentBytes") ?? 0) / 1_048_576);
   const text = `The daemon runs as process ${shown("pid")}, version ${shown("version")}, ${shown("sessions")} sessions, ${megabytes} MB, up ${shown("upSeconds")} s.`;
   print(json, { running: true, socket: paths.socket, log: paths.log, daemon: answer.value }, text);
