@@ -131,7 +131,10 @@ export class Daemon {
     const side = await this.#sideOf(hello.session);
     if (side === undefined)
       return this.#refuse(wire, "refused", "The second connection of this session did not come: try again.");
-    const opened = await Session.open(this.#options.services, hello, { wire, side });
+    const opened = await Session.open(this.#options.services, hello, { wire, side }).catch((error: unknown) => {
+      side.destroy();
+      throw error;
+    });
     if (!opened.ok) {
       side.destroy();
       return this.#refuse(wire, "refused", opened.error);
