@@ -51,6 +51,9 @@ test("canonical JSON is a policy whose canonical form it is, and only that text 
   const text = canonicalOf(from("rules: [{id: A, tier: block, why: w, when: send}]"));
   expect(canonicalOf({ file: "c.json", text })).toBe(text);
   expect(loadCanonical(text, hash)?.digest).toBe(hash(text));
+  expect(loadCanonical(text, hash)?.ir).toEqual(
+    loadPolicy(from("rules: [{when: send, why: w, tier: block, id: A}]"), { loader: nothing, hash }).policy?.ir,
+  );
   expect(loadCanonical(`${text} `, hash)).toBeUndefined();
   expect(loadCanonical("{", hash)).toBeUndefined();
 });

@@ -31,7 +31,10 @@ export type CompiledPolicy = {
 export type Compiled = { readonly policy: CompiledPolicy | undefined; readonly problems: readonly Problem[] };
 
 /** Compiles a canonical policy; `hash` is SHA-256 in hex. With an error there is no policy, only problems. */
-export function compilePolicy(policy: CanonicalPolicy, hash: (text: string) => string): Compiled {
+export function compilePolicy(given: CanonicalPolicy, hash: (text: string) => string): Compiled {
+  const canonical = canonicalText(given);
+  // Read back from its own text: the order in which a file names things must not reach any index of the IR.
+  const policy = JSON.parse(canonical) as CanonicalPolicy;
   const problems: Problem[] = [];
   const report: Reporter = (found) => void problems.push(found);
   const lattice = compileLattice(policy.lattice, report);
@@ -45,7 +48,6 @@ export function compilePolicy(policy: CanonicalPolicy, hash: (text: string) => s
   const stores = scope.stores.map((name) => storeDeclaration(name, policy, labels));
   const settings = compileSettings(policy, report);
   if (hasErrors(problems)) return { policy: undefined, problems };
-  const canonical = canonicalText(policy);
   const digest = hash(canonical);
   const ir: Ir = {
     digest,

@@ -172,8 +172,9 @@ function argumentOf(
 /** What the operator and the pack say of one argument, part by part. */
 function statedArgument(evidence: Evidence, name: string | undefined): ArgumentStatement {
   const said = evidence.believed.flatMap(({ statement }) => {
-    const own = name === undefined ? undefined : statement.arguments.get(name);
-    return [own, statement.rest].filter((each) => each !== undefined);
+    // `rest` is about arguments that the same statement does not name.
+    const own = (name === undefined ? undefined : statement.arguments.get(name)) ?? statement.rest;
+    return own === undefined ? [] : [own];
   });
   const shipped = name === undefined ? undefined : evidence.shipped?.arguments.get(name);
   const role = said.find((each) => each.role !== undefined)?.role;

@@ -52,6 +52,7 @@ describe("mistakes are shown where they are, with the nearest legal word", () =>
     ["", ["SG-POLICY-EMPTY", 1, 1, "start with `version: 1`"]],
     ["version: 1\nversion: 1\n", ["SG-POLICY-DUPLICATE", 2, 1, "keep one of them"]],
     ["version: 1\nmode: !!js/function x\n", ["SG-POLICY-TAG", 2, 7, "remove the tag"]],
+    ["version: 1\nstpa: !!binary aGk=\n", ["SG-POLICY-TAG", undefined, undefined, "remove the tag"]],
     ["version: 1\nmode: [\n", ["SG-POLICY-SYNTAX", undefined, undefined, "mend the syntax here"]],
     ["version: 1\n? {a: b}\n: c\n", ["SG-POLICY-KEY", 2, 3, "write a plain word before the colon"]],
     ["version: 1\n<<: {mode: observe}\n", ["SG-POLICY-KEY", 2, 1, undefined]],
@@ -61,6 +62,8 @@ describe("mistakes are shown where they are, with the nearest legal word", () =>
       ["SG-POLICY-NUMBER", 2, 68, "write it in quotes, as exact text"],
     ],
     ["version: 1\nregulation: {epsilon: .nan}\n", ["SG-POLICY-NUMBER", 2, 23, undefined]],
+    ['version: 1\nstpa: "\\ud800"\n', ["SG-POLICY-TEXT", 2, 7, "remove the broken character"]],
+    ['version: 1\nservers: {"\\ud800": {}}\n', ["SG-POLICY-TEXT", 2, 10, undefined]],
     ["version: 1\n---\nversion: 1\n", ["SG-POLICY-SYNTAX", undefined, undefined, undefined]],
   ])("%j", (text, wanted) => {
     const found = first(text);

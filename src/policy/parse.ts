@@ -4,7 +4,7 @@
  * file that cannot be read must leave the old policy in force, not stop the gateway.
  */
 import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
-import type { Document, Node, Pair } from "yaml";
+import type { Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
 import { err, ok } from "../core/result.ts";
 import type { Result } from "../core/result.ts";
 import type { Diagnostic, DocumentPath, Problem } from "./diagnostic.ts";
@@ -56,10 +56,12 @@ export function parsePolicy(text: string, file: string): Result<SourceDocument, 
       version: "1.2",
       schema: "core",
       strict: true,
-      // The library compares every pair of keys, which is quadratic; `duplicates` below is linear.
+      // The library compares every pair of keys, which is quadratic; `checkKeys` below is linear.
       uniqueKeys: false,
       merge: false,
       prettyErrors: false,
+      // The library must not print: warnings are read from the document and become errors here.
+      logLevel: "error",
       lineCounter: lines,
     });
     const faults = syntaxFaults(tree, lines, file);
@@ -120,21 +122,41 @@ function syntaxFaults(tree: Document, lines: LineCounter, file: string): readonl
   if (faults.length > 0) return faults;
   if (tree.contents === null) add("EMPTY", "the policy is empty", "start with `version: 1`", 0);
   visit(tree, {
-    Map(_, node) {
-      const seen = new Set<string>();
-      for (const pair of node.items) {
-        const offset = offsetOf(pair.key) ?? offsetOf(node) ?? 0;
-        if (!isScalar(pair.key) || pair.key.value === null) {
-          add("KEY", "a key that is no word", "write a plain word before the colon", offset);
-          continue;
-        }
-        const key = String(pair.key.value);
-        if (seen.has(key)) add("DUPLICATE", `${quoted(key)} is written twice in one map`, "keep one of them", offset);
-        seen.add(key);
-      }
+    Scalar: (_, node) => checkTag(node, add),
+    Seq: (_, node) => checkTag(node, add),
+    Map: (_, node) => {
+      checkTag(node, add);
+      checkKeys(node, add);
     },
   });
   return faults;
+}
+
+type AddFault = (code: string, message: string, remedy: string, offset: number) => void;
+
+/** The library also knows tags outside the core schema, `!!binary` for one; a policy is plain JSON. */
+const coreTags: readonly string[] = ["str", "int", "float", "bool", "null", "map", "seq"].map(
+  (name) => `tag:yaml.org,2002:${name}`,
+);
+
+function checkTag(node: Scalar | YAMLSeq | YAMLMap, add: AddFault): void {
+  if (node.tag === undefined || coreTags.includes(node.tag)) return;
+  add("TAG", `the tag ${quoted(node.tag)} is not allowed`, "remove the tag", offsetOf(node) ?? 0);
+}
+
+/** Duplicate keys would let the last of two rules win in silence. */
+function checkKeys(node: YAMLMap, add: AddFault): void {
+  const seen = new Set<string>();
+  for (const pair of node.items) {
+    const offset = offsetOf(pair.key) ?? offsetOf(node) ?? 0;
+    if (!isScalar(pair.key) || pair.key.value === null || typeof pair.key.value === "object") {
+      add("KEY", "a key that is no word", "write a plain word before the colon", offset);
+      continue;
+    }
+    const key = String(pair.key.value);
+    if (seen.has(key)) add("DUPLICATE", `${quoted(key)} is written twice in one map`, "keep one of them", offset);
+    seen.add(key);
+  }
 }
 
 /** Bounds what aliases may multiply, and refuses numbers that JSON or a double cannot carry. */
@@ -155,12 +177,19 @@ function measure(value: unknown): Problem | undefined {
     if (typeof item === "bigint" || typeof item === "function" || typeof item === "symbol" || item === undefined) {
       return problem("TYPE", path, `${pathText(path)} is no JSON value`, "write text, a number, a list or a map");
     }
+    // RFC 8785 has no text for half a surrogate pair, so such a policy would have no digest.
+    if (typeof item === "string" && !item.isWellFormed()) {
+      return problem("TEXT", path, `${pathText(path)} is no Unicode text`, "remove the broken character");
+    }
     const entries: Iterable<readonly [string | number, unknown]> = Array.isArray(item)
       ? item.entries()
       : isPlainObject(item)
         ? Object.entries(item)
         : [];
     for (const [key, child] of entries) {
+      if (typeof key === "string" && !key.isWellFormed()) {
+        return problem("TEXT", path, "a key is no Unicode text", "remove the broken character");
+      }
       const found = walk(child, [...path, key]);
       if (found !== undefined) return found;
     }

@@ -93,9 +93,9 @@ export function compileStatement(form: ToolLabelsForm, path: DocumentPath, scope
   return {
     arguments: new Map(named),
     ...(effects === undefined ? {} : { effects }),
-    ...(form.flags === undefined && effects === undefined
+    ...(form.flags === undefined
       ? {}
-      : { flags: { irreversible: has(form, "irreversible"), openWorld: has(form, "open_world") } }),
+      : { flags: { irreversible: form.flags.includes("irreversible"), openWorld: form.flags.includes("open_world") } }),
     ...(form.rest === undefined ? {} : { rest: compileArgument(form.rest, [...path, "rest"], scope) }),
     ...(output === undefined ? {} : { output }),
     ...(form.cases === undefined ? {} : { cases: compileCases(form.cases, { output, effects, path }, scope) }),
@@ -103,10 +103,6 @@ export function compileStatement(form: ToolLabelsForm, path: DocumentPath, scope
     ...(form.writes === undefined ? {} : { writes: form.writes }),
     ...(form.opens === undefined ? {} : { opens: form.opens }),
   };
-}
-
-function has(form: ToolLabelsForm, flag: "irreversible" | "open_world"): boolean {
-  return form.flags?.includes(flag) === true;
 }
 
 function compileEffects(form: EffectsForm): EffectRange {

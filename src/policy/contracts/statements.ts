@@ -80,6 +80,8 @@ export function flagsOf(evidence: Evidence): EffectFlags {
   const { shipped, inferred, facts } = evidence;
   const stated = firstOf(evidence.believed, "flags");
   if (stated !== undefined) return stated.value;
+  // Whoever says what a tool does, and no flag, says that it has none.
+  if (firstOf(evidence.believed, "effects") !== undefined) return { irreversible: false, openWorld: false };
   if (facts.trust !== "trusted") return { irreversible: true, openWorld: evidence.reach !== "local" };
   return shipped?.flags ?? { irreversible: inferred.irreversible, openWorld: inferred.openWorld };
 }
