@@ -104,6 +104,11 @@ export function idSource<Q>(services: Services<Q>): () => string {
 /** Ids of our own requests; a client or server that uses the prefix is refused, so they never collide. */
 export const ownIdPrefix = "sluicegate:";
 
+/** Ids that no client may use for its requests: ours, and those of the translation between eras. */
+export function isReservedId(id: RequestId): boolean {
+  return typeof id === "string" && id.startsWith("sluicegate");
+}
+
 export function isOwnId(id: RequestId): boolean {
   return typeof id === "string" && id.startsWith(ownIdPrefix);
 }

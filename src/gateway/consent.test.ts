@@ -210,7 +210,20 @@ describe("consent", () => {
       params: { _meta, name: "send_mail", arguments: { to }, ...more },
     });
     const ask = { ...list, params: { _meta } };
-    await play(stage, [{ client: ">>", message: ask }, { server: "<<", message: ask }, ...setup.slice(2)]);
+    const discover = { id: "d", method: "server/discover", params: { _meta } };
+    const discovered = {
+      id: "d",
+      result: { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: {} },
+    };
+    await play(stage, [
+      { client: ">>", message: discover },
+      { server: "<<", message: discover },
+      { server: ">>", message: discovered },
+      { client: "<<", message: discovered },
+      { client: ">>", message: ask },
+      { server: "<<", message: ask },
+      ...setup.slice(2),
+    ]);
     stage.client.say(modern(1, "bob"));
     await stage.settle();
     const result = plain(stage.client.got.shift() ?? { kind: "response", id: 0, result: {} })["result"] as Record<

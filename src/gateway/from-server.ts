@@ -9,6 +9,7 @@ import { member, stringMember } from "../core/json.ts";
 import type { CallOption } from "../core/moment.ts";
 import { channelOf } from "../wire/channels.ts";
 import { errorCodes, errorMessage, refusalError } from "../wire/errors.ts";
+import { metaKeys } from "../wire/meta.ts";
 import type { NotificationMessage, RequestId, RequestMessage } from "../wire/message.ts";
 import type { Call } from "./call.ts";
 import { isOwnId } from "./call.ts";
@@ -154,7 +155,10 @@ export class FromServer<Q> {
   }
 
   #callOf(message: NotificationMessage | RequestMessage, relatedTo: RequestId | undefined): Call<Q> | undefined {
-    const related = relatedTo === undefined ? undefined : this.#settlement.byRequest(relatedTo);
+    const subscription = member(member(message.params, "_meta"), metaKeys.subscriptionId);
+    const id =
+      relatedTo ?? (typeof subscription === "string" || typeof subscription === "number" ? subscription : undefined);
+    const related = id === undefined ? undefined : this.#settlement.byRequest(id);
     return (
       related ??
       this.#settlement.byProgressToken(member(message.params, "progressToken")) ??

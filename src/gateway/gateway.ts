@@ -7,6 +7,7 @@ import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import { Admissions } from "./admissions.ts";
 import { idSource } from "./call.ts";
+import { bridgedConnector } from "./era-bridge.ts";
 import { ClientSession } from "./client-session.ts";
 import type { HostEvent, HostReply } from "./host-events.ts";
 import { hostEvent } from "./host-events.ts";
@@ -172,7 +173,8 @@ export class Gateway<Q> {
     const setup = this.#servers.get(server);
     if (setup === undefined)
       return err(`No server \`${server.slice(0, 64)}\` is configured. See \`sluicegate status\`.`);
-    const { connector, clock, secrets } = this.#setup.services;
+    const { clock, secrets } = this.#setup.services;
+    const connector = bridgedConnector(this.#setup.services.connector, clock);
     const { facts } = connection;
     const shared = facts.transport === "http" && session.client.era === "modern";
     const key = `${facts.principal} ${server}`;

@@ -54,3 +54,6 @@ export const deliveriesMax = 65_536;
 
 /** Requests that wait while a connection is being set up. */
 export const waitingRequestsMax = 1_024;
+
+/** Time a server has to answer the question of which era it is from; one that is silent counts as legacy. */
+export const eraProbeWaitMsMax = 10_000;

@@ -21,7 +21,7 @@ import { isRevision } from "../wire/revision.ts";
 import { admitList } from "./admit.ts";
 import { mayAnswer } from "./answers.ts";
 import { callUnattended, orderedCall } from "./background.ts";
-import { isOwnId } from "./call.ts";
+import { isReservedId } from "./call.ts";
 import { Calls, toolName } from "./calls.ts";
 import { isListMethod } from "./catalogue.ts";
 import { ClientAnswers } from "./client-answers.ts";
@@ -174,7 +174,7 @@ export class Mediator<Q> implements LinkUser {
     const live = found.value;
     if (live.ready !== undefined) await live.ready;
     if (live.ended) return exchange.respond(errorMessage(request.id, errorCodes.invalidRequest, endedText));
-    if (isOwnId(request.id)) {
+    if (isReservedId(request.id)) {
       return exchange.respond(errorMessage(request.id, errorCodes.invalidRequest, "This id is reserved. Use another."));
     }
     if (this.#link.down !== undefined) return exchange.respond(this.#gone(request.id));

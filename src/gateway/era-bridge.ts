@@ -1,0 +1,246 @@
+/**
+ * A connection that speaks the client's era whatever the server's is. The first request shows the client's era, the
+ * server's answer to the handshake or to `server/discover` shows its own; where they agree every message passes as it
+ * is. Translation lies below the decisions: what is judged is what the client sees and sends.
+ */
+import type { JsonObject } from "../core/json.ts";
+import { isObject, member } from "../core/json.ts";
+import { metaKeys } from "../wire/meta.ts";
+import type { ErrorMessage, Message, RequestId, RequestMessage, ResponseMessage, Revision } from "../wire/message.ts";
+import { readRequestMeta } from "../wire/modern.ts";
+import { isRevision, latestLegacyRevision, modernRevision } from "../wire/revision.ts";
+import { negotiateLegacy } from "../wire/classify.ts";
+import { initializeFromDiscover, initializeParams, legacyClient, perRequestMeta } from "../wire/translate-handshake.ts";
+import { legacyRevisions } from "../wire/revision.ts";
+import { eraProbeWaitMsMax, handshakeWaitMsMax, waitingRequestsMax } from "./limits.ts";
+import { LegacyServer } from "./legacy-server.ts";
+import { ModernServer } from "./modern-server.ts";
+import type { Connector, ServerTarget, UpstreamConnection, UpstreamHandler } from "./ports.ts";
+import type { Clock } from "./services-port.ts";
+
+type Answered = ResponseMessage | ErrorMessage;
+
+/** A server of the other era, seen as one of the client's era. */
+export interface Translator {
+  fromClient(message: Message): void;
+  fromServer(message: Message, relatedTo: RequestId | undefined): void;
+  abandoned(id: RequestId): void;
+}
+
+/** What a translator may do. */
+export type TranslatorPorts = {
+  readonly toServer: (message: Message) => void;
+  readonly toClient: (message: Message, relatedTo?: RequestId) => void;
+  readonly ask: (method: string, params: JsonObject | undefined, waitMs: number) => Promise<Answered | undefined>;
+  readonly abandon: (id: RequestId) => void;
+  /** A fresh id that nobody else uses. */
+  readonly nextId: () => string;
+};
+
+type Mode =
+  | { readonly kind: "unknown" }
+  /** The client's own first request is with the server; its answer decides. */
+  | { readonly kind: "asked"; readonly request: RequestMessage }
+  | { readonly kind: "probing" }
+  | { readonly kind: "same" }
+  | { readonly kind: "translated"; readonly by: Translator };
+
+/** A connector whose connections translate between the eras where they must. */
+export function bridgedConnector(connector: Connector, clock: Clock): Connector {
+  return { connect: (target, handler) => new EraBridge({ connector, clock, target, handler }) };
+}
+
+type Setup = {
+  readonly connector: Connector;
+  readonly clock: Clock;
+  readonly target: ServerTarget;
+  readonly handler: UpstreamHandler;
+};
+
+class EraBridge implements UpstreamConnection {
+  readonly #inner: UpstreamConnection;
+  readonly #handler: UpstreamHandler;
+  readonly #clock: Clock;
+  readonly #own = new Map<string, (answer: Answered | undefined) => void>();
+  readonly #waiting: Message[] = [];
+  #mode: Mode = { kind: "unknown" };
+  #count = 0;
+
+  constructor({ connector, clock, target, handler }: Setup) {
+    this.#clock = clock;
+    this.#handler = handler;
+    this.#inner = connector.connect(target, {
+      message: (message, relatedTo) => this.#received(message, relatedTo),
+      closed: (reason) => {
+        for (const answer of [...this.#own.values()]) answer(undefined);
+        handler.closed(reason);
+      },
+    });
+  }
+
+  send(message: Message): void {
+    switch (this.#mode.kind) {
+      case "same":
+        return this.#inner.send(message);
+      case "translated":
+        return this.#mode.by.fromClient(message);
+      case "asked":
+      case "probing":
+        // Beyond the limit a message is lost; the client sees its own time-out, never a half-translated session.
+        if (this.#waiting.length < waitingRequestsMax) this.#waiting.push(message);
+        return;
+      case "unknown":
+        return this.#first(message);
+    }
+  }
+
+  abandon(id: RequestId): void {
+    if (this.#mode.kind === "translated") this.#mode.by.abandoned(id);
+    else this.#inner.abandon(id);
+  }
+
+  negotiated(revision: Revision): void {
+    if (this.#mode.kind !== "translated") this.#inner.negotiated(revision);
+  }
+
+  drained(): Promise<void> | undefined {
+    return this.#inner.drained();
+  }
+
+  pause(): void {
+    this.#inner.pause();
+  }
+
+  resume(): void {
+    this.#inner.resume();
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
+  /** The first message of the client that shows its era; whatever comes before is passed as it is. */
+  #first(message: Message): void {
+    if (message.kind !== "request") return this.#inner.send(message);
+    const modern = member(member(message.params, "_meta"), metaKeys.protocolVersion) !== undefined;
+    if (message.method === "initialize" || message.method === "server/discover") {
+      this.#mode = { kind: "asked", request: message };
+      return this.#inner.send(message);
+    }
+    if (!modern) return this.#inner.send(message);
+    this.#mode = { kind: "probing" };
+    this.#waiting.push(message);
+    void this.#probe(message);
+  }
+
+  #received(message: Message, relatedTo: RequestId | undefined): void {
+    if ((message.kind === "response" || message.kind === "error") && typeof message.id === "string") {
+      const own = this.#own.get(message.id);
+      if (own !== undefined) return own(message);
+    }
+    const mode = this.#mode;
+    if (mode.kind === "translated") return mode.by.fromServer(message, relatedTo);
+    if (
+      mode.kind === "asked" &&
+      (message.kind === "response" || message.kind === "error") &&
+      message.id === mode.request.id
+    ) {
+      return this.#answeredFirst(mode.request, message);
+    }
+    this.#handler.message(message, relatedTo);
+  }
+
+  #answeredFirst(request: RequestMessage, answer: Answered): void {
+    const legacy = request.method === "initialize";
+    if (answer.kind === "response") {
+      if (!legacy) this.#inner.negotiated(modernRevision);
+      this.#settle({ kind: "same" });
+      return this.#handler.message(answer);
+    }
+    this.#mode = { kind: "probing" };
+    void (legacy ? this.#tryModern(request, answer) : this.#tryLegacy(request, answer));
+  }
+
+  /** A modern client's first request is none of the handshake: ask on our own which era the server is from. */
+  async #probe(request: RequestMessage): Promise<void> {
+    const meta = member(request.params, "_meta");
+    const own = isObject(meta)
+      ? Object.fromEntries(Object.entries(meta).filter(([name]) => name !== "progressToken"))
+      : {};
+    const answer = await this.#ask("server/discover", { _meta: own }, eraProbeWaitMsMax);
+    if (answer?.kind === "response") {
+      this.#inner.negotiated(modernRevision);
+      return this.#settle({ kind: "same" });
+    }
+    await this.#tryLegacy(request, undefined);
+  }
+
+  /** The server knows no `server/discover`: shake hands with it in the modern client's name. */
+  async #tryLegacy(request: RequestMessage, refusal: ErrorMessage | undefined): Promise<void> {
+    const wanted = initializeParams(readRequestMeta(request.params), latestLegacyRevision);
+    const answer = await this.#ask("initialize", wanted, handshakeWaitMsMax);
+    const revision = answer?.kind === "response" ? member(answer.result, "protocolVersion") : undefined;
+    if (answer?.kind !== "response" || !isObject(answer.result) || !isRevision(revision)) {
+      // Neither era: everything passes, and the client sees the server's own answers.
+      this.#settle({ kind: "same" });
+      if (refusal !== undefined) this.#handler.message(refusal);
+      return;
+    }
+    this.#inner.negotiated(revision);
+    this.#inner.send({ kind: "notification", method: "notifications/initialized", params: undefined });
+    const by = new LegacyServer(this.#ports(), answer.result, revision);
+    if (refusal !== undefined) this.#waiting.unshift(request);
+    this.#settle({ kind: "translated", by });
+  }
+
+  /** The server refuses the legacy handshake: it may be from the modern era. */
+  async #tryModern(request: RequestMessage, refusal: ErrorMessage): Promise<void> {
+    const client = legacyClient(request.params);
+    const answer = await this.#ask("server/discover", { _meta: perRequestMeta(client) }, eraProbeWaitMsMax);
+    if (answer?.kind !== "response" || !isObject(answer.result)) {
+      this.#settle({ kind: "unknown" });
+      return this.#handler.message(refusal);
+    }
+    this.#inner.negotiated(modernRevision);
+    const wanted = member(request.params, "protocolVersion");
+    const revision = negotiateLegacy(typeof wanted === "string" ? wanted : "", legacyRevisions);
+    const by = new ModernServer(this.#ports(), { client, revision, discover: answer.result });
+    this.#settle({ kind: "translated", by });
+    const result = initializeFromDiscover(answer.result, revision);
+    this.#handler.message({ kind: "response", id: request.id, result });
+  }
+
+  #settle(mode: Mode): void {
+    this.#mode = mode;
+    for (const message of this.#waiting.splice(0)) this.send(message);
+  }
+
+  #ports(): TranslatorPorts {
+    return {
+      toServer: (message) => this.#inner.send(message),
+      toClient: (message, relatedTo) => this.#handler.message(message, relatedTo),
+      ask: (method, params, waitMs) => this.#ask(method, params, waitMs),
+      abandon: (id) => this.#inner.abandon(id),
+      nextId: () => this.#nextId(),
+    };
+  }
+
+  #nextId(): string {
+    this.#count += 1;
+    return `sluicegate-era:${this.#count}`;
+  }
+
+  #ask(method: string, params: JsonObject | undefined, waitMs: number): Promise<Answered | undefined> {
+    const id = this.#nextId();
+    return new Promise((resolve) => {
+      const stop = this.#clock.after(waitMs, () => finish(undefined));
+      const finish = (answer: Answered | undefined): void => {
+        this.#own.delete(id);
+        stop();
+        resolve(answer);
+      };
+      this.#own.set(id, finish);
+      this.#inner.send({ kind: "request", id, method, params });
+    });
+  }
+}
