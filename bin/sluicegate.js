@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Plain old JavaScript on purpose: this file must be readable by whatever Node the user has, to say what is missing.
 import { spawn } from "child_process";
-import { existsSync, realpathSync } from "fs";
+import { chmodSync, existsSync, realpathSync } from "fs";
 import module from "module";
 import { constants, homedir } from "os";
 import { dirname, join } from "path";
@@ -23,7 +23,10 @@ function start() {
   // could be filled by somebody else before us, and what lies there is executed.
   const state =
     process.env.SLUICEGATE_HOME || join(process.env.XDG_STATE_HOME || join(homedir(), ".local", "state"), "sluicegate");
+  const fresh = !existsSync(state);
   if (module.enableCompileCache) module.enableCompileCache(join(state, "compile-cache"));
+  // Node makes the folder with the mode of the umask; keys and logs will lie in it.
+  if (fresh && existsSync(state)) chmodSync(state, 0o700);
   // Written soon, not at exit: a daemon lives long, a shim is often killed, and the next one should start warm.
   if (module.flushCompileCache) setTimeout(module.flushCompileCache, 1000).unref();
   const built = join(root, "dist", "cli", "entry.js");

@@ -32,6 +32,7 @@ import type { Q } from "../policy/state.ts";
 import { contextOf, storeRange } from "../policy/state.ts";
 import type { Frame } from "../policy/transition.ts";
 import { digest } from "../wire/canonical.ts";
+import { sentenceMax, shortPath } from "./output.ts";
 import { loadFrom, sha256, shippedLoader } from "./policy-source.ts";
 import { resolve } from "node:path";
 
@@ -95,10 +96,13 @@ export function loadedPolicy(compiled: CompiledPolicy, source: string): LoadedPo
   };
 }
 
-/** One diagnostic as a line: place, sentence, remedy. */
+/** One diagnostic as a line: place, sentence, remedy. Too long a message is cut, never the way on. */
 export function diagnosticLine(found: Diagnostic): string {
-  const place = found.line === 0 ? found.file : `${found.file}:${found.line}:${found.column}`;
-  return `${place}: ${found.message}: ${found.remedy} [${found.code}]`;
+  const place = found.line === 0 ? shortPath(found.file) : `${shortPath(found.file)}:${found.line}:${found.column}`;
+  const tail = `: ${found.remedy} [${found.code}]`;
+  const room = Math.max(40, sentenceMax - place.length - 2 - tail.length);
+  const message = found.message.length <= room ? found.message : `${found.message.slice(0, room - 3)}...`;
+  return `${place}: ${message}${tail}`;
 }
 
 export type Extra = {
@@ -133,5 +137,5 @@ function usable(
 ): Result<LoadedPolicy<Q>, string> {
   if (loaded.policy !== undefined) return ok(loadedPolicy(loaded.policy, source));
   const first = loaded.diagnostics[0];
-  return err(first === undefined ? `${source} is no policy` : diagnosticLine(first));
+  return err(first === undefined ? `${shortPath(source)} is no policy: name a policy file.` : diagnosticLine(first));
 }

@@ -1,7 +1,9 @@
 /** The command line, except `run`, `hook` and `daemon`, which start without the framework (see entry.ts). */
 import { Command, CommanderError } from "commander";
 import { ownVersion } from "../adapters/daemon/version.ts";
+import { failure, print } from "./output.ts";
 import { runUsage } from "./shim/arguments.ts";
+import { unknownCommand, usageSentence } from "./usage.ts";
 
 type Register = (program: Command) => void;
 
@@ -20,16 +22,19 @@ const modules: Readonly<Record<string, () => Promise<{ readonly register: Regist
 
 /** Runs one command and resolves with its exit code. */
 export async function main(words: readonly string[]): Promise<number> {
-  const program = new Command("sluicegate")
-    .description("Reference monitor for agents that use tools over the Model Context Protocol")
-    .version(ownVersion())
-    .exitOverride()
-    .configureOutput({ writeErr: (text) => process.stderr.write(text) });
-  program.command("run").description(`wrap one stdio server: ${runUsage}`);
-  program.command("hook CLIENT").description("answer a hook of an MCP client; started by the client");
-  program.command("daemon WORD").description("run, start, stop or show the per-user daemon");
-  const named = modules[words[0] ?? ""];
-  const chosen = named === undefined ? Object.values(modules) : [named];
+  // A reader that has seen enough (`| head`) closes the pipe; that is its right and no failure of ours.
+  process.stdout.on("error", () => process.exit(process.exitCode ?? 0));
+  const asJson = words.includes("--json");
+  const [first] = words;
+  const names = [...Object.keys(modules), "run", "hook", "daemon"];
+  const named = Object.hasOwn(modules, first ?? "") ? modules[first ?? ""] : undefined;
+  if (first !== undefined && !first.startsWith("-") && first !== "help" && !names.includes(first)) {
+    print(failure("SG-USAGE", unknownCommand(first, names)), asJson);
+    return flushed(2);
+  }
+  const program = makeProgram();
+  const wantsAll = named === undefined && first !== "--version" && first !== "-V";
+  const chosen = named === undefined ? (wantsAll ? Object.values(modules) : []) : [named];
   for (const load of chosen) (await load()).register(program);
   overrideExits(program);
   try {
@@ -37,13 +42,37 @@ export async function main(words: readonly string[]): Promise<number> {
   } catch (cause) {
     // The framework throws for help and version too, with exit code 0; every other one is a usage error.
     if (!(cause instanceof CommanderError)) throw cause;
-    return cause.exitCode === 0 ? 0 : 2;
+    if (cause.exitCode === 0) return flushed(0);
+    // Without a command the framework has printed the help, which says more than any sentence.
+    if (cause.code !== "commander.help") print(failure("SG-USAGE", usageSentence(cause, words)), asJson);
+    return flushed(2);
   }
-  return typeof process.exitCode === "number" ? process.exitCode : 0;
+  return flushed(typeof process.exitCode === "number" ? process.exitCode : 0);
+}
+
+function makeProgram(): Command {
+  const program = new Command("sluicegate")
+    .description("Reference monitor for agents that use tools over the Model Context Protocol")
+    .version(ownVersion())
+    .exitOverride()
+    // What the framework would say goes through `usageSentence` instead: one sentence, or JSON.
+    .configureOutput({ writeErr: (text) => process.stderr.write(text), outputError: () => undefined });
+  program.command("run").usage(runUsage.replace("sluicegate run ", "")).description("wrap one stdio server");
+  program.command("hook").usage("CLIENT").description("answer a hook of an MCP client; started by the client");
+  program
+    .command("daemon")
+    .usage("run|start|stop|status [--json]")
+    .description("run, start, stop or show the per-user daemon");
+  return program;
 }
 
 /** Commands must come back here instead of ending the process, so that what they wrote is flushed. */
 function overrideExits(command: Command): void {
   command.exitOverride();
   for (const child of command.commands) overrideExits(child);
+}
+
+/** Waits until standard output has taken everything: the launcher ends the process right after. */
+function flushed(exitCode: number): Promise<number> {
+  return new Promise((resolve) => process.stdout.write("", () => resolve(exitCode)));
 }

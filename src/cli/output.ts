@@ -6,6 +6,7 @@ export type ExitCode = 0 | 1 | 2;
 
 export type Outcome = {
   readonly exitCode: ExitCode;
+  /** Undefined where the command has written its answer itself. */
   readonly json: unknown;
   /** Lines for people; goes to standard output, or to standard error where the exit code is 2. */
   readonly text: string;
@@ -18,6 +19,7 @@ export function failure(code: string, sentence: string): Outcome {
 /** Prints an outcome and leaves its exit code for the process. */
 export function print(outcome: Outcome, asJson: boolean): void {
   process.exitCode = outcome.exitCode;
+  if (asJson && outcome.json === undefined) return;
   if (asJson) process.stdout.write(`${JSON.stringify(outcome.json, undefined, 2)}\n`);
   else if (outcome.text !== "") (outcome.exitCode === 2 ? process.stderr : process.stdout).write(`${outcome.text}\n`);
 }
@@ -43,6 +45,15 @@ export function shown(text: string, lengthMax = 200): string {
   );
   return escaped.length <= lengthMax ? escaped : `${escaped.slice(0, lengthMax - 1)}…`;
 }
+
+/** A path as a sentence can hold it: its end, which tells files apart, and nothing that could end a line. */
+export function shortPath(path: string): string {
+  const plain = shown(path, 4_096);
+  return plain.length <= 80 ? plain : `...${plain.slice(-77)}`;
+}
+
+/** User-facing sentences have at most this many characters; what was quoted into one is cut. */
+export const sentenceMax = 240;
 
 /** Columns of equal width, two spaces apart. */
 export function table(rows: readonly (readonly string[])[]): string {

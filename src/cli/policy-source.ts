@@ -6,12 +6,18 @@ import type { PolicyInput, PolicyLoader } from "../policy/canonical/extends.ts";
 import type { Manifests } from "../policy/canonical.ts";
 import type { Loaded } from "../policy/load.ts";
 import { loadPolicy } from "../policy/load.ts";
+import type { ToolDigest } from "../policy/contracts.ts";
+import { digest } from "../wire/canonical.ts";
+import { shortPath } from "./output.ts";
 import { policyTextUnitsMax } from "../policy/limits.ts";
 import { defaultPolicy } from "../policy/default-policy.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 
 export const sha256 = (text: string): string => hash("sha256", text);
+
+/** Names a tool by its whole entry as listed, exactly as the gateway does. */
+export const toolDigest: ToolDigest = (listed) => digest(listed, sha256);
 
 /** Folder of the package: packs, schema and examples lie in it, for the sources and for the published build. */
 export const packageFolder = resolve(import.meta.dirname, "../..");
@@ -20,11 +26,11 @@ export const packageFolder = resolve(import.meta.dirname, "../..");
 export function policyFile(file: string): Result<PolicyInput, string> {
   try {
     if (statSync(file).size > policyTextUnitsMax * 4) {
-      return err(`${file} is too large for a policy: split it with \`extends\``);
+      return err(`${shortPath(file)} is too large for a policy: split it with \`extends\`.`);
     }
     return ok({ file, text: readFileSync(file, "utf8") });
   } catch {
-    return err(`${file} cannot be read: check the path of the policy`);
+    return err(`${shortPath(file)} cannot be read: check the path of the policy.`);
   }
 }
 
@@ -34,6 +40,11 @@ export const defaultPolicyName = "default";
 const shippedDefault: PolicyInput = { file: defaultPolicyName, document: defaultPolicy };
 
 const packName = /^[a-z0-9][a-z0-9-]{0,63}$/;
+
+/** True for the default policy and the shipped packs, which the reader of a message did not write. */
+export function isShipped(file: string): boolean {
+  return file === defaultPolicyName || dirname(file) === join(packageFolder, "packs");
+}
 
 /** Finds `default`, then a shipped pack, then a file beside the document that names it. */
 export const shippedLoader: PolicyLoader = (name, from) => {

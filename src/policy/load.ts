@@ -2,7 +2,7 @@
  * From a policy as written to a policy that runs: gather what it extends, join, make canonical, compile. One function
  * for the command line, the gateway and tests. A policy with an error yields none.
  */
-import { parsePolicy } from "./parse.ts";
+import { diagnose, parsePolicy } from "./parse.ts";
 import type { Manifests } from "./canonical.ts";
 import { canonicalPolicy, canonicalText } from "./canonical.ts";
 import type { CanonicalPolicy } from "./canonical/form.ts";
@@ -11,7 +11,7 @@ import { gather } from "./canonical/extends.ts";
 import { merge, placed } from "./canonical/merge.ts";
 import type { CompiledPolicy } from "./compile.ts";
 import { compilePolicy } from "./compile.ts";
-import type { Diagnostic } from "./diagnostic.ts";
+import type { Diagnostic, Problem } from "./diagnostic.ts";
 import { diagnosticsMax } from "./limits.ts";
 import { hasErrors } from "./diagnostic.ts";
 
@@ -27,36 +27,41 @@ export type Loaded = {
   /** Absent iff some diagnostic is an error. */
   readonly policy: CompiledPolicy | undefined;
   readonly diagnostics: readonly Diagnostic[];
+  /** Gives a later finding, such as one of the lints, its place in the documents. */
+  readonly place: (found: Problem) => Diagnostic;
 };
 
 export function loadPolicy(input: PolicyInput, options: LoadOptions): Loaded {
   const gathered = gather(input, options.loader);
   const own = gathered.documents.at(-1) ?? gathered.packs[0];
-  if (own === undefined || hasErrors(gathered.diagnostics)) return finished(undefined, gathered.diagnostics);
+  if (own === undefined || hasErrors(gathered.diagnostics)) {
+    const nowhere = { file: input.file, locate: () => ({ line: 0, column: 0 }) };
+    return finished(undefined, gathered.diagnostics, (found) => diagnose(found, nowhere));
+  }
   const merged = merge(gathered.documents);
   const packs = gathered.packs.map((pack) => pack.document);
   const canonical = canonicalPolicy(merged.document, packs, options.manifests);
   const compiled = compilePolicy(canonical.policy, options.hash);
-  const problems = [...canonical.problems, ...compiled.problems];
   const packOrigins = new Map(gathered.packs.map((pack) => [pack.document.pack?.name, pack]));
-  const diagnostics = [
-    ...gathered.diagnostics,
-    ...merged.diagnostics,
-    ...problems.map((found) => {
-      // A problem inside a joined pack is one of the pack's own file.
-      const [section, name, ...rest] = found.path;
-      const pack = section === "packs" ? packOrigins.get(String(name)) : undefined;
-      return pack === undefined
-        ? placed(found, merged.origins, own)
-        : placed({ ...found, path: rest }, new Map(), pack, rest);
-    }),
-  ];
-  return finished(compiled.policy, diagnostics);
+  const place = (found: Problem): Diagnostic => {
+    // A problem inside a joined pack is one of the pack's own file.
+    const [section, name, ...rest] = found.path;
+    const pack = section === "packs" ? packOrigins.get(String(name)) : undefined;
+    return pack === undefined
+      ? placed(found, merged.origins, own)
+      : placed({ ...found, path: rest }, new Map(), pack, rest);
+  };
+  const problems = [...canonical.problems, ...compiled.problems].map(place);
+  return finished(compiled.policy, [...gathered.diagnostics, ...merged.diagnostics, ...problems], place);
 }
 
-function finished(policy: CompiledPolicy | undefined, diagnostics: readonly Diagnostic[]): Loaded {
+function finished(
+  policy: CompiledPolicy | undefined,
+  diagnostics: readonly Diagnostic[],
+  place: Loaded["place"],
+): Loaded {
   const shown = diagnostics.toSorted((left, right) => rank(left) - rank(right)).slice(0, diagnosticsMax);
-  return { policy: hasErrors(diagnostics) ? undefined : policy, diagnostics: shown };
+  return { policy: hasErrors(diagnostics) ? undefined : policy, diagnostics: shown, place };
 }
 
 const order = { error: 0, warning: 1, info: 2 } as const;

@@ -1,0 +1,48 @@
+/** One record of the log as a line for people, and as JSON without what was sealed. */
+import type { Json } from "../../core/json.ts";
+import { isArray, isObject, member, stringMember } from "../../core/json.ts";
+import type { LogView } from "../../gateway/store-port.ts";
+import { shown } from "../output.ts";
+
+/** The record as JSON; arguments and results only where they were asked for. */
+export function plainRecord(view: LogView, withPayload: boolean): object {
+  const { payload, ...rest } = view;
+  return withPayload ? { ...rest, payload: payload ?? null } : rest;
+}
+
+/** Characters of a payload in a line for people. */
+const payloadLengthMax = 600;
+
+/** `2026-01-02 03:04:05  run  released  server.tool  deny  SG-RULE-BLOCK (keep-private)` */
+export function auditLineOf(view: LogView, withPayload: boolean): string {
+  const decision = member(view.clear, "decision");
+  const subject = view.tool === undefined ? (view.server ?? "") : `${view.server ?? "?"}.${view.tool}`;
+  const verdict = stringMember(decision, "verdict") ?? "";
+  const unobserved = stringMember(decision, "unobserved");
+  const words = [
+    view.wallTime.slice(0, 19).replace("T", " "),
+    view.run === "" ? "-" : shown(view.run, 12),
+    shown(view.kind, 20),
+    shown(subject, 60),
+    unobserved === undefined ? verdict : `${verdict} (would have been ${unobserved})`,
+    shown(reasonsOf(decision), 120),
+  ];
+  const line = words.filter((word) => word !== "").join("  ");
+  const payload = view.payload;
+  return withPayload && payload !== undefined
+    ? `${line}\n    ${shown(JSON.stringify(payload), payloadLengthMax)}`
+    : line;
+}
+
+/** Codes and rules of what was not simply allowed. */
+function reasonsOf(decision: Json | undefined): string {
+  const reasons = member(decision, "reasons");
+  if (!isArray(reasons)) return "";
+  return reasons
+    .filter((reason) => isObject(reason) && stringMember(reason, "verdict") !== "allow")
+    .map((reason) => {
+      const rule = stringMember(reason, "rule");
+      return `${stringMember(reason, "code") ?? "?"}${rule === undefined ? "" : ` (${rule})`}`;
+    })
+    .join(" ");
+}

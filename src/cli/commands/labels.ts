@@ -1,0 +1,91 @@
+/** `sluicegate labels MANIFEST`: what each listed tool is believed to do and to return, and who says so. */
+import type { Command } from "commander";
+import { stringMember } from "../../core/json.ts";
+import type { ToolExplanation } from "../../policy/explain.ts";
+import { explainTool } from "../../policy/explain.ts";
+import { diagnosticLine } from "../loaded-policy.ts";
+import { readManifest, toolNames } from "../manifest.ts";
+import type { Outcome } from "../output.ts";
+import { acts, failure, shown, table } from "../output.ts";
+import { defaultPolicyName, loadFrom, toolDigest } from "../policy-source.ts";
+
+export function register(program: Command): void {
+  const command = program
+    .command("labels <manifest>")
+    .description("show the labels of every tool in a saved `tools/list`, with their source")
+    .option("--server <name>", "the name the policy knows the server by; the file's name without it")
+    .option("--policy <file>", "the policy whose labels count; the default policy without it");
+  acts(command, (options, file: string) => labels(file, options));
+}
+
+function labels(file: string, options: Readonly<Record<string, unknown>>): Outcome {
+  const named = typeof options["server"] === "string" ? options["server"] : undefined;
+  const lists = readManifest(file, named);
+  if (!lists.ok) return failure("SG-MANIFEST", lists.error);
+  const policyName = options["policy"];
+  const policyFile = typeof policyName === "string" && policyName !== defaultPolicyName ? policyName : undefined;
+  const loaded = loadFrom(policyFile, policyFile === undefined ? undefined : toolNames(lists.value));
+  if (!loaded.ok) return failure("SG-POLICY", loaded.error);
+  const { policy } = loaded.value;
+  if (policy === undefined) {
+    const first = loaded.value.diagnostics[0];
+    return failure("SG-POLICY", first === undefined ? "The policy does not load." : diagnosticLine(first));
+  }
+  const several = Object.keys(lists.value).length > 1;
+  const tools = Object.entries(lists.value).flatMap(([server, listed]) =>
+    listed.map((tool) =>
+      explainTool(policy, { server, tool: stringMember(tool, "name") ?? "", listed: tool, digestOf: toolDigest }),
+    ),
+  );
+  return {
+    exitCode: 0,
+    json: { tools: tools.map((tool) => ({ ...(several ? { server: tool.server } : {}), ...labelled(tool) })) },
+    text: tools.length === 0 ? "The manifest lists no tool." : readable(tools, several),
+  };
+}
+
+/** The labels of one tool as DESIGN 6 has them; `certain` is what it does for sure, `effects` all it may do. */
+function labelled(tool: ToolExplanation): object {
+  return {
+    name: tool.tool,
+    effects: tool.effects.may,
+    certain: tool.effects.must,
+    flags: tool.flags,
+    output: tool.output,
+    fields: tool.fields,
+    args: Object.fromEntries(tool.arguments.map(({ name, ...rest }) => [name, rest])),
+    reads: tool.reads,
+    writes: tool.writes,
+    source: tool.source,
+    inferredFrom: tool.inferredFrom,
+  };
+}
+
+/** Effects named before "anything": a tool that may do more is one of which nothing is known. */
+const effectsShownMax = 4;
+
+/** Every name in the table came from the server: control and direction characters are shown as escapes. */
+function readable(tools: readonly ToolExplanation[], several: boolean): string {
+  const rows = tools.map((tool) => [
+    shown(several ? `${tool.server}.${tool.tool}` : tool.tool, 48),
+    effectText(tool),
+    shown(tool.output, 60),
+    tool.source,
+    shown(tool.arguments.map(argumentText).join(" "), 100),
+  ]);
+  return table([["tool", "may do", "returns", "says", "arguments"], ...rows]);
+}
+
+function effectText({ effects, flags }: ToolExplanation): string {
+  const may =
+    effects.may.length > effectsShownMax * 3
+      ? "anything"
+      : effects.may.slice(0, effectsShownMax).join(" ") + (effects.may.length > effectsShownMax ? " …" : "");
+  return [may, ...flags.map((flag) => `(${flag})`)].join(" ").trim() || "nothing";
+}
+
+/** `to:recipient→anyone`: what the argument means and who sees it. */
+function argumentText(argument: ToolExplanation["arguments"][number]): string {
+  const seen = argument.seenBy.length === 0 ? "" : `→${argument.seenBy.join("+")}`;
+  return `${argument.name}:${argument.role}${seen}`;
+}

@@ -1,0 +1,175 @@
+/** `sluicegate policy check|explain|import`: what a policy says, before anything is decided under it. */
+import { readFileSync, statSync } from "node:fs";
+import type { Command } from "commander";
+import { stringMember } from "../../core/json.ts";
+import type { CompiledPolicy } from "../../policy/compile.ts";
+import { importClaudePermissions } from "../../policy/claude-import.ts";
+import type { Diagnostic } from "../../policy/diagnostic.ts";
+import { explainTool } from "../../policy/explain.ts";
+import { nearestWord } from "../../policy/language/nearest.ts";
+import type { ToolLists } from "../../policy/lint.ts";
+import { lintPolicy } from "../../policy/lint.ts";
+import { readJson } from "../../gateway/log/json-text.ts";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import { readManifests, toolNames } from "../manifest.ts";
+import type { Outcome } from "../output.ts";
+import { acts, failure, shortPath, shown } from "../output.ts";
+import { diagnosticLine } from "../loaded-policy.ts";
+import { defaultPolicyName, isShipped, loadFrom, toolDigest } from "../policy-source.ts";
+
+/** A settings file beyond this holds more than permissions. */
+export const settingsBytesMax = 4 * 1024 * 1024;
+
+export function register(program: Command): void {
+  const policy = program.command("policy").description("check, explain and import policies");
+  const manifest = ["--manifest <file...>", "tools of a server as `tools/list` gave them; NAME=FILE names it"] as const;
+  const checking = policy
+    .command("check <policy>")
+    .description("read, compile and lint a policy; `default` is the built-in one")
+    .option(...manifest)
+    .option("--strict", "warnings count as errors");
+  acts(checking, (options, file: string) => check(file, options));
+  const explaining = policy
+    .command("explain <policy> <tool>")
+    .description("say what the policy believes of one tool and which rules speak of it")
+    .option(...manifest);
+  acts(explaining, (options, file: string, tool: string) => explain(file, tool, options));
+  const importing = policy
+    .command("import <client> <file>")
+    .description("turn a client's permission list into rules; says what could not be said faithfully");
+  acts(importing, (_options, client: string, file: string) => importFrom(client, file));
+}
+
+type Options = Readonly<Record<string, unknown>>;
+
+function manifestsOf(options: Options): Result<ToolLists | undefined, string> {
+  const words = options["manifest"];
+  return Array.isArray(words) ? readManifests(words.map(String)) : ok(undefined);
+}
+
+const fileOf = (name: string): string | undefined => (name === defaultPolicyName ? undefined : name);
+
+function check(name: string, options: Options): Outcome {
+  const lists = manifestsOf(options);
+  if (!lists.ok) return failure("SG-MANIFEST", lists.error);
+  const loaded = loadFrom(fileOf(name), lists.value === undefined ? undefined : toolNames(lists.value));
+  if (!loaded.ok) return failure("SG-POLICY", loaded.error);
+  const { policy, place } = loaded.value;
+  // A rule of the default that finds no tool here is no fault of the file that was asked about.
+  const lints = policy === undefined ? [] : lintPolicy(policy, lists.value ?? {}, toolDigest).map(place);
+  const own = lints.filter((found) => name === defaultPolicyName || !isShipped(found.file));
+  const diagnostics = [...loaded.value.diagnostics, ...own].toSorted((left, right) => rank(left) - rank(right));
+  const count = (severity: Diagnostic["severity"]): number =>
+    diagnostics.filter((found) => found.severity === severity).length;
+  const ok = count("error") === 0 && (options["strict"] !== true || count("warning") === 0);
+  const lines = diagnostics.map((found) => `${found.severity}: ${diagnosticLine(found)}`);
+  const summary = `${count("error")} errors, ${count("warning")} warnings, ${count("info")} notes`;
+  const verdict = ok ? "The policy loads" : policy === undefined ? "The policy does not load" : "The policy is refused";
+  return { exitCode: ok ? 0 : 1, json: { ok, diagnostics }, text: [...lines, `${verdict}: ${summary}.`].join("\n") };
+}
+
+const order = { error: 0, warning: 1, info: 2 } as const;
+
+function rank(found: Diagnostic): number {
+  return order[found.severity];
+}
+
+function explain(name: string, word: string, options: Options): Outcome {
+  const lists = manifestsOf(options);
+  if (!lists.ok) return failure("SG-MANIFEST", lists.error);
+  const loaded = loadFrom(fileOf(name), lists.value === undefined ? undefined : toolNames(lists.value));
+  if (!loaded.ok) return failure("SG-POLICY", loaded.error);
+  const { policy } = loaded.value;
+  if (policy === undefined) {
+    const first = loaded.value.diagnostics[0];
+    const place = first === undefined ? shortPath(name) : diagnosticLine(first);
+    return failure("SG-POLICY", `The policy does not load: ${place}`);
+  }
+  const found = resolveTool(policy, lists.value ?? {}, word);
+  if (!found.ok) return failure("SG-TOOL", found.error);
+  const { server, tool } = found.value;
+  const listed = toolsOf(lists.value ?? {}, server).find((each) => stringMember(each, "name") === tool);
+  const explanation = explainTool(policy, {
+    server,
+    tool,
+    digestOf: toolDigest,
+    ...(listed === undefined ? {} : { listed }),
+  });
+  const lines = explanation.sentences.map((sentence) => shown(sentence, 400));
+  const packs = [...policy.table.packs.values()].filter((pack) => pack.tools.has(tool)).map((pack) => pack.name);
+  if (listed === undefined && explanation.source === "unknown" && packs.length > 0) {
+    lines.push(
+      `The pack ${packs.join(" and ")} labels a tool of this name, tied to its exact text: add --manifest FILE.`,
+    );
+  }
+  return { exitCode: 0, json: explanation, text: lines.join("\n") };
+}
+
+type ToolName = { readonly server: string; readonly tool: string };
+
+function toolsOf(lists: ToolLists, server: string): ToolLists[string] {
+  return (Object.hasOwn(lists, server) ? lists[server] : undefined) ?? [];
+}
+
+/** `server.tool`, or a bare name that one known server has. A name that nobody knows is explained as it stands. */
+function resolveTool(policy: CompiledPolicy, lists: ToolLists, word: string): Result<ToolName, string> {
+  const known: ToolName[] = [
+    ...Object.entries(lists).flatMap(([server, tools]) =>
+      tools.map((tool) => ({ server, tool: stringMember(tool, "name") ?? "" })),
+    ),
+    ...policy.table.entries.filter(({ server, tool }) => !server.includes("*") && !tool.includes("*")),
+  ];
+  const exact = known.find(({ server, tool }) => `${server}.${tool}` === word);
+  if (exact !== undefined) return ok(exact);
+  const servers = [...new Set(known.filter(({ tool }) => tool === word).map(({ server }) => server))];
+  if (servers.length > 1) {
+    return err(
+      `\`${shown(word, 40)}\` is a tool of ${servers.slice(0, 4).join(", ")}: write SERVER.${shown(word, 40)}.`,
+    );
+  }
+  const [server] = servers;
+  if (server !== undefined) return ok({ server, tool: word });
+  const dot = word.indexOf(".");
+  const named = dot > 0 ? { server: word.slice(0, dot), tool: word.slice(dot + 1) } : { server: "any", tool: word };
+  // A server whose list is here does not have the tool; of another one nothing is known, and that can be explained.
+  if (Object.keys(lists).length > 0 && (dot <= 0 || Object.hasOwn(lists, named.server))) {
+    const nearest = nearestWord(word, [
+      ...known.map(({ tool }) => tool),
+      ...known.map((each) => `${each.server}.${each.tool}`),
+    ]);
+    const hint = nearest === undefined ? "check its name in the manifest" : `did you mean \`${shown(nearest, 80)}\`?`;
+    return err(`No known server has a tool \`${shown(word, 60)}\`: ${hint}`);
+  }
+  return ok(named);
+}
+
+function importFrom(client: string, file: string): Outcome {
+  if (client !== "claude" && client !== "claude-code") {
+    return failure(
+      "SG-USAGE",
+      `\`${shown(client, 40)}\` has no permission list that is known here: use \`policy import claude FILE\`.`,
+    );
+  }
+  let text: string;
+  try {
+    if (statSync(file).size > settingsBytesMax) {
+      return failure("SG-IMPORT", `${shortPath(file)} is larger than ${settingsBytesMax} bytes: give a settings file.`);
+    }
+    text = readFileSync(file, "utf8");
+  } catch {
+    return failure("SG-IMPORT", `${shortPath(file)} cannot be read: check the path of the settings file.`);
+  }
+  const settings = readJson(text);
+  if (settings === undefined) return failure("SG-IMPORT", `${shortPath(file)} is no JSON: correct it there.`);
+  const { document, imported, left } = importClaudePermissions(settings);
+  const notes = left.map((each) => `# not imported: ${each.list} ${shown(each.entry, 80)}: ${each.reason}`);
+  // JSON is YAML, so what is printed can be saved as a policy as it stands.
+  const policy = JSON.stringify(document, undefined, 2);
+  const head = `# ${imported} entries imported, ${left.length} left out; the default policy decides those.`;
+  return {
+    exitCode: left.length === 0 ? 0 : 1,
+    json: { imported, left, policy: document },
+    text: [head, ...notes, policy].join("\n"),
+  };
+}

@@ -1,0 +1,160 @@
+/** What Sluicegate needs around it: Node, folders that only the user enters, the daemon, the log, the policy, hooks. */
+import { lstatSync, readFileSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { ask } from "../../adapters/daemon/connect.ts";
+import { askWaitMsMax } from "../../adapters/daemon/limits.ts";
+import type { DaemonPaths } from "../../adapters/daemon/paths.ts";
+import { daemonPaths, runtimeFolder, stateHome } from "../../adapters/daemon/paths.ts";
+import { identify } from "../../adapters/daemon/process-identity.ts";
+import { ownVersion } from "../../adapters/daemon/version.ts";
+import { member, stringMember } from "../../core/json.ts";
+import { verifyLog } from "../../gateway/log/verify.ts";
+import { userPolicy } from "../compose.ts";
+import { loadPolicyFor } from "../loaded-policy.ts";
+import { readLog } from "../log-reader.ts";
+import { shortPath, shown } from "../output.ts";
+import type { Check } from "./check.ts";
+import { failed, noted, passed } from "./check.ts";
+
+/** Records up to which the whole log is verified here; of a longer one the daemon's word on its health must do. */
+const verifiedRecordsMax = 20_000;
+
+/** A client's settings beyond this are not looked into. */
+const settingsBytesMax = 4 * 1024 * 1024;
+
+export async function surroundings(): Promise<readonly Check[]> {
+  const folders = checkFolders();
+  const paths = daemonPaths(process.env);
+  const daemon = paths.ok ? await checkDaemon(paths.value) : failed("daemon", paths.error);
+  return [checkNode(), ...folders, daemon, await checkLog(), checkPolicy(), checkProcesses(), checkHooks()];
+}
+
+function checkNode(): Check {
+  // The launcher has refused every Node that is too old; what is left to say is which one it found.
+  return passed("node", `Node ${process.versions.node} on ${process.platform} runs Sluicegate ${ownVersion()}.`);
+}
+
+/** Looked at before `daemonPaths` makes or closes them. */
+function checkFolders(): readonly Check[] {
+  const uid = process.getuid?.() ?? 0;
+  const folders = [
+    ["state", stateHome(process.env)],
+    ["socket", runtimeFolder(process.env, uid)],
+  ] as const;
+  return folders.map(([name, folder]) => checkFolder(name, folder, uid));
+}
+
+function checkFolder(name: string, folder: string, uid: number): Check {
+  const place = shortPath(folder);
+  try {
+    const found = lstatSync(folder, { throwIfNoEntry: false });
+    if (found === undefined) return passed(name, `The ${name} folder ${place} is made at the first start.`);
+    if (!found.isDirectory() || (process.platform !== "win32" && found.uid !== uid)) {
+      return failed(name, `The ${name} folder ${place} is not a folder of this user: remove it, or name another one.`);
+    }
+    if (process.platform !== "win32" && (found.mode & 0o077) !== 0) {
+      return noted(name, `Others could enter the ${name} folder ${place}; it was closed just now.`);
+    }
+    return passed(name, `The ${name} folder ${place} is closed to others.`);
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
+    return failed(name, `The ${name} folder ${place} cannot be looked at (${code}): check its owner.`);
+  }
+}
+
+async function checkDaemon(paths: DaemonPaths): Promise<Check> {
+  const version = ownVersion();
+  const options = { version, waitMsMax: askWaitMsMax };
+  const answer = await ask(paths.socket, { kind: "daemon", command: "status" }, options);
+  if (!answer.ok) {
+    if (answer.error.kind === "refused") return failed("daemon", answer.error.refused);
+    const absent = answer.error.code === "ENOENT" || answer.error.code === "ECONNREFUSED";
+    return absent
+      ? noted("daemon", "No daemon runs now; the next `sluicegate run` starts one.")
+      : failed("daemon", `The daemon does not answer (${answer.error.code}): run \`sluicegate daemon stop\`.`);
+  }
+  const other = stringMember(answer.value, "version") ?? "?";
+  if (other !== version) {
+    return failed(
+      "daemon",
+      `The daemon is version ${shown(other, 20)}, this is ${version}: run \`sluicegate daemon stop\`.`,
+    );
+  }
+  const gateway = await ask(paths.socket, { kind: "status" }, options);
+  const log = gateway.ok ? member(gateway.value, "log") : undefined;
+  const trouble = stringMember(log, "state") === "failed" ? stringMember(log, "sentence") : undefined;
+  if (trouble !== undefined) return failed("daemon", `The daemon's log has failed: ${trouble}`);
+  return passed("daemon", `The daemon runs, version ${version}.`);
+}
+
+async function checkLog(): Promise<Check> {
+  const opened = readLog(process.env);
+  if (!opened.ok) return failed("log", opened.error.sentence);
+  if (opened.value === undefined) return passed("log", "There is no event log yet; it begins with the first run.");
+  const { store, keys } = opened.value;
+  try {
+    const writers = await store.writers();
+    if (!writers.ok) return failed("log", writers.error.sentence);
+    let records = 0;
+    for (const writer of writers.value) {
+      const head = await store.head(writer);
+      if (!head.ok) return failed("log", head.error.sentence);
+      records += head.value?.seq ?? 0;
+    }
+    if (records > verifiedRecordsMax) {
+      return passed("log", `The event log opens with ${records} records; \`sluicegate audit verify\` checks them all.`);
+    }
+    const verified = await verifyLog(store, keys);
+    if (!verified.ok) return failed("log", verified.error.sentence);
+    const [first] = verified.value.findings;
+    if (first !== undefined)
+      return failed("log", `${first.sentence} Run \`sluicegate audit verify\` for all findings.`);
+    return passed("log", `The event log is intact: ${records} records, every link and signature holds.`);
+  } finally {
+    await store.close(false);
+  }
+}
+
+function checkPolicy(): Check {
+  const file = userPolicy(process.env);
+  const loaded = loadPolicyFor(file);
+  if (!loaded.ok) return failed("policy", loaded.error);
+  const name = file === undefined ? "The default policy" : `The policy ${shortPath(file)}`;
+  return loaded.value.settings.mode === "observe"
+    ? noted("policy", `${name} loads, but is in observe mode: nothing is stopped.`)
+    : passed("policy", `${name} loads.`);
+}
+
+function checkProcesses(): Check {
+  if (process.platform === "win32") {
+    return failed("guardian", "Local servers need Linux or macOS: reach servers over HTTP here.");
+  }
+  if (statSync("/bin/sh", { throwIfNoEntry: false }) === undefined) {
+    return failed(
+      "guardian",
+      "There is no /bin/sh, so no guardian can end servers when Sluicegate is killed: install one.",
+    );
+  }
+  return identify(process.pid).startedAt === ""
+    ? noted("guardian", "Start times of processes are not readable here: a reused process id could be mistaken.")
+    : passed("guardian", "Servers get a process group of their own and a guardian that ends it.");
+}
+
+function checkHooks(): Check {
+  const file = join(homedir(), ".claude", "settings.json");
+  try {
+    if (statSync(file, { throwIfNoEntry: false }) === undefined) {
+      return noted(
+        "hooks",
+        "No client with hooks was found; a client's own tools are outside of the guard without them.",
+      );
+    }
+    const text = statSync(file).size > settingsBytesMax ? "" : readFileSync(file, "utf8");
+    return text.includes("hook claude-code")
+      ? passed("hooks", "Claude Code calls the hook, so its own tools are guarded too.")
+      : noted("hooks", "Claude Code has no hook, so its own tools are outside of the guard: see docs/hooks.md.");
+  } catch {
+    return noted("hooks", `${shortPath(file)} cannot be read, so whether hooks are set is unknown.`);
+  }
+}
