@@ -14,8 +14,10 @@ import { hostEvent } from "./host-events.ts";
 import { HostUses } from "./host-uses.ts";
 import { Link } from "./link.ts";
 import type { LiveRun } from "./live-run.ts";
+import type { MergedDirectory } from "./merged-session.ts";
+import { MergedSession } from "./merged-session.ts";
 import type { Mediator } from "./mediator.ts";
-import type { Accept, ClientConnection, ConnectionFacts, ServerTarget } from "./ports.ts";
+import type { Accept, ClientConnection, ClientHandler, ConnectionFacts, ServerTarget } from "./ports.ts";
 import { RoundTable } from "./rounds.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
 import type { MintedRun, NewRun } from "./run-control.ts";
@@ -45,6 +47,8 @@ export type HostFacts = {
 export type GatewaySetup<Q> = {
   readonly services: Services<Q>;
   readonly servers: readonly ServerSetup[];
+  /** Version of this program, as the merged endpoint announces it. */
+  readonly version: string;
   /** Clients whose session ids may name runs: `sessions: trusted`, the default on loopback. */
   readonly sessionsTrusted: (facts: ConnectionFacts, client: string | undefined) => boolean;
   /** Tag of the connection for the selection of a policy. */
@@ -57,6 +61,7 @@ export class Gateway<Q> {
   readonly #setup: GatewaySetup<Q>;
   readonly #servers = new Map<string, ServerSetup>();
   readonly #sessions = new Set<ClientSession<Q>>();
+  readonly #directories = new Map<string, MergedDirectory>();
   readonly #uses = new HostUses<Q>();
   readonly #rounds = new RoundTable<Q>();
   /** Links that modern clients of one principal share, by server. */
@@ -90,6 +95,35 @@ export class Gateway<Q> {
 
   /** Entry point for transports. */
   readonly accept: Accept = (connection) => {
+    const { server } = connection.facts;
+    const [only, ...others] = this.#servers.keys();
+    // An endpoint for everything is the server itself where there is only one.
+    if (server === undefined && only !== undefined && others.length === 0) {
+      return this.#session({ ...delegated(connection), facts: { ...connection.facts, server: only } });
+    }
+    return server === undefined ? this.#merged(connection) : this.#session(connection);
+  };
+
+  #merged(connection: ClientConnection): ClientHandler {
+    const { clock, secrets } = this.#setup.services;
+    const { principal } = connection.facts;
+    let directory = this.#directories.get(principal);
+    if (directory === undefined) {
+      directory = { tools: undefined, prompts: undefined };
+      this.#directories.set(principal, directory);
+    }
+    return new MergedSession({
+      connection,
+      servers: [...this.#servers.keys()],
+      open: (_server, own) => this.#session(own),
+      directory,
+      hash: secrets.hash,
+      clock,
+      version: this.#setup.version,
+    });
+  }
+
+  #session(connection: ClientConnection): ClientHandler {
     const session = new ClientSession<Q>({
       shared: this.shared,
       connection,
@@ -100,7 +134,7 @@ export class Gateway<Q> {
     });
     this.#sessions.add(session);
     return session;
-  };
+  }
 
   /** Makes a server known while running: a shim brings its own. A known name keeps its first setup. */
   serve(server: ServerSetup): void {
@@ -222,4 +256,14 @@ export class Gateway<Q> {
 function processKey(facts: Pick<ConnectionFacts, "principal" | "process">): string {
   const { principal, process } = facts;
   return process === undefined ? principal : `${principal} ${process.pid}@${process.startedAt}`;
+}
+
+/** The same connection as a plain object, so that its facts can be others. */
+function delegated(connection: ClientConnection): ClientConnection {
+  return {
+    facts: connection.facts,
+    send: (message) => connection.send(message),
+    drained: () => connection.drained(),
+    close: (reason) => connection.close(reason),
+  };
 }

@@ -147,6 +147,7 @@ export class Stage {
     this.gateway = new Gateway({
       services: this.#services(options),
       servers: (options.servers ?? ["files"]).map((name) => ({ name, target: () => target(name) })),
+      version: "0.0.0",
       sessionsTrusted: () => true,
       ...options.setup,
     });
