@@ -134,10 +134,14 @@ function effectsOf(
 export function inferArguments(tool: JsonObject): ReadonlyMap<string, InferredArgument> {
   const properties = member(member(tool, "inputSchema"), "properties");
   const found = new Map<string, InferredArgument>();
+  const subject = wordsOf(stringMember(tool, "name") ?? "");
   if (!isObject(properties)) return found;
   for (const name of Object.keys(properties).slice(0, argumentsMax)) {
     const schema = member(properties, name);
-    found.set(name, { ...roleOf(name, schema), schemaValues: schemaValuesOf(schema) });
+    found.set(name, {
+      ...inContext(roleOf(name, schema), name, schema, subject),
+      schemaValues: schemaValuesOf(schema),
+    });
   }
   return found;
 }
@@ -167,6 +171,20 @@ function roleOf(name: string, schema: Json | undefined): Pick<InferredArgument, 
     if (role !== undefined) return { role: refined(role, words, schema), known: true };
   }
   return { role: "query", known: false };
+}
+
+/** What an argument means may hang on the tool: a `destination` of files is a path, what is deleted is named, not said. */
+function inContext(
+  found: Pick<InferredArgument, "role" | "known">,
+  name: string,
+  schema: Json | undefined,
+  subject: readonly string[],
+): Pick<InferredArgument, "role" | "known"> {
+  const files = subject.some((word) => listed(roleByWord, word) === "path");
+  const place = /^(source|src|destination|dest|dst|target|from|to)$/i.test(name);
+  if (files && place && member(schema, "format") === undefined) return { role: "path", known: true };
+  const deletes = subject.some((word) => listed(deedsByWord, word)?.some((deed) => deed.action === "delete") === true);
+  return deletes && found.role === "content" ? { role: "identifier", known: found.known } : found;
 }
 
 /** A number or a choice is never content: it steers the call. */
