@@ -71,7 +71,7 @@ export class ClientSession<Q> implements ClientHandler {
   closed(_reason: string): void {
     if (this.#closed) return;
     this.#closed = true;
-    for (const answer of [...this.#asked.values()]) answer(undefined);
+    for (const answer of this.#asked.values()) answer(undefined);
     for (const mediator of this.#mediators.values()) mediator.clientClosed();
     this.#setup.gone(this);
   }

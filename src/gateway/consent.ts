@@ -14,7 +14,7 @@ import type { Purpose } from "./approvals.ts";
 import type { Call } from "./call.ts";
 import { endorsableArguments, valueGrants } from "./endorsement.ts";
 import { appendBatch, Batch } from "./journal.ts";
-import { consentHoldMsMax } from "./limits.ts";
+import { approvalsOpenMax, consentHoldMsMax } from "./limits.ts";
 import { refusalOf } from "./refusals.ts";
 import type { Scene } from "./scene.ts";
 import { isModern } from "./scene.ts";
@@ -104,6 +104,8 @@ export class ConsentDesk<Q> {
       card: log.seal(call.live.key, cardJson(card, approvals.by)),
     });
     for (const [key, old] of this.#open) if (old.expires <= now) this.#open.delete(key);
+    const oldest = this.#open.size >= approvalsOpenMax ? this.#open.keys().next() : undefined;
+    if (oldest?.done === false) this.#open.delete(oldest.value);
     this.#open.set(openKey(call, purpose), { id, expires: expiresWallMs });
     return id;
   }

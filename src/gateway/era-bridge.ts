@@ -72,7 +72,7 @@ class EraBridge implements UpstreamConnection {
     this.#inner = connector.connect(target, {
       message: (message, relatedTo) => this.#received(message, relatedTo),
       closed: (reason) => {
-        for (const answer of [...this.#own.values()]) answer(undefined);
+        for (const answer of this.#own.values()) answer(undefined);
         handler.closed(reason);
       },
     });
@@ -86,6 +86,8 @@ class EraBridge implements UpstreamConnection {
         return this.#mode.by.fromClient(message);
       case "asked":
       case "probing":
+        // A server may ask before it has answered; what it is told is no matter of eras yet.
+        if (message.kind === "response" || message.kind === "error") return this.#inner.send(message);
         // Beyond the limit a message is lost; the client sees its own time-out, never a half-translated session.
         if (this.#waiting.length < waitingRequestsMax) this.#waiting.push(message);
         return;

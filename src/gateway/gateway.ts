@@ -12,6 +12,7 @@ import { ClientSession } from "./client-session.ts";
 import type { HostEvent, HostReply } from "./host-events.ts";
 import { hostEvent } from "./host-events.ts";
 import { HostUses } from "./host-uses.ts";
+import { linkIdleMsMax } from "./limits.ts";
 import { Link } from "./link.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { MergedDirectory } from "./merged-session.ts";
@@ -61,6 +62,7 @@ export class Gateway<Q> {
   readonly #setup: GatewaySetup<Q>;
   readonly #servers = new Map<string, ServerSetup>();
   readonly #sessions = new Set<ClientSession<Q>>();
+  readonly #own = new Set<Link<Q>>();
   readonly #directories = new Map<string, MergedDirectory>();
   readonly #uses = new HostUses<Q>();
   readonly #rounds = new RoundTable<Q>();
@@ -167,15 +169,29 @@ export class Gateway<Q> {
     return beginRun({ runs: this.runs, secrets, policyFor }, wanted);
   }
 
+  /** The run that a connection's messages belong to before any of them says more. */
+  runKeyFor(facts: ConnectionFacts): string {
+    const { mac } = this.#setup.services.secrets;
+    const sessionsTrusted = this.#setup.sessionsTrusted(facts, undefined);
+    const hookSession = this.#hookSessions.get(processKey(facts));
+    return runKeyOf({ facts, params: undefined, sessionsTrusted, hookSession, mac }).key;
+  }
+
   /** Ends runs that were idle too long; the composition root calls it every minute or so. */
   expire(): Promise<void> {
+    const now = this.#setup.services.clock.monotonicMs();
+    for (const [key, link] of this.#links) {
+      if (link.down === undefined && now - (link.unusedSince ?? now) < linkIdleMsMax) continue;
+      this.#links.delete(key);
+      void link.close();
+    }
     return this.runs.expire();
   }
 
   /** Closes all connections to servers; runs stay open and are resumed from the log. */
   async close(): Promise<void> {
-    for (const session of [...this.#sessions]) session.closed("the gateway stops");
-    await Promise.all([...this.#links.values()].map((link) => link.close()));
+    for (const session of this.#sessions) session.closed("the gateway stops");
+    await Promise.all([...this.#links.values(), ...this.#own].map((link) => link.close()));
   }
 
   #liveOf(facts: ConnectionFacts, params: JsonObject | undefined, client: ClientState): Result<LiveRun<Q>, string> {
@@ -217,7 +233,14 @@ export class Gateway<Q> {
     const target = setup.target(facts);
     const link = new Link<Q>({ server, target, connector, clock, hash: secrets.hash, shared });
     if (shared) this.#links.set(key, link);
+    else this.#rememberOwn(link);
     return ok(link);
+  }
+
+  /** Links of single clients, so that closing the gateway can wait for their servers to end. */
+  #rememberOwn(link: Link<Q>): void {
+    for (const old of this.#own) if (old.down !== undefined) this.#own.delete(old);
+    this.#own.add(link);
   }
 
   /** The injected call goes over a connection that already serves the run, if there is one. */

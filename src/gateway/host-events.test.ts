@@ -26,10 +26,9 @@ describe("hooks of a client", () => {
     await gateway.hostEvent(facts, { kind: "after-tool", ...read, result: { content: "key" }, failed: false });
     const stopped = await gateway.hostEvent(facts, web);
     expect(stopped).toMatchObject({ verdict: "deny", sentence: expect.stringContaining("Not executed") });
-    expect(stage.log.kinds()).toEqual([
-      ...["begun", "registered", "requested", "allowed", "sent", "requested", "allowed", "sent"],
-      ...["succeeded", "released", "requested", "refused"],
-    ]);
+    const use = ["requested", "allowed", "sent"];
+    const kinds = ["begun", "registered", ...use, ...use, "succeeded", "released", "requested", "refused"];
+    expect(stage.log.kinds()).toEqual(kinds);
     expect(stage.log.events().find(({ kind }) => kind === "allowed")).toMatchObject({ method: "host/tool" });
   });
 

@@ -57,3 +57,12 @@ export const waitingRequestsMax = 1_024;
 
 /** Time a server has to answer the question of which era it is from; one that is silent counts as legacy. */
 export const eraProbeWaitMsMax = 10_000;
+
+/** Calls of one run whose outcome is unknown and that ask before they are made again. */
+export const doubtsMax = 1_024;
+
+/** Approvals of one connection that a repeated call finds again; beyond it a repeated call opens a new one. */
+export const approvalsOpenMax = 1_024;
+
+/** Time after which a connection that modern clients share, and nobody uses, is closed. */
+export const linkIdleMsMax = 15 * 60_000;

@@ -41,6 +41,8 @@ export class Link<Q> {
   readonly #routes = new Map<RequestId, Route>();
   readonly #own = new Map<string, (answer: Answered | undefined) => void>();
   #count = 0;
+  #unusedSince: number | undefined;
+  #closing: Promise<void> | undefined;
   #down: string | undefined;
 
   constructor({ server, target, connector, clock, hash, shared }: LinkSetup) {
@@ -60,6 +62,7 @@ export class Link<Q> {
   }
 
   attach(user: LinkUser): void {
+    this.#unusedSince = undefined;
     this.#users.add(user);
   }
 
@@ -69,12 +72,19 @@ export class Link<Q> {
     for (const [id, route] of this.#routes) {
       if (route.user !== user) continue;
       this.#routes.delete(id);
+      if (this.#down !== undefined) continue;
+      // Over HTTP closing the stream is enough; a server on stdio has to be told.
+      this.#connection.send({ kind: "notification", method: "notifications/cancelled", params: { requestId: id } });
       this.#connection.abandon(id);
     }
+    this.#unusedSince = this.#users.size === 0 ? this.#clock.monotonicMs() : undefined;
+    // A link of one client ends with it: its server must not outlive the conversation.
+    if (!this.#shared && this.#users.size === 0) void this.close();
   }
 
-  get users(): number {
-    return this.#users.size;
+  /** Monotonic ms since which nobody uses the link; undefined while somebody does. */
+  get unusedSince(): number | undefined {
+    return this.#unusedSince;
   }
 
   send(user: LinkUser, message: Message): void {
@@ -119,7 +129,8 @@ export class Link<Q> {
   }
 
   close(): Promise<void> {
-    return this.#connection.close();
+    this.#closing ??= this.#connection.close();
+    return this.#closing;
   }
 
   #received(message: Message, relatedTo: RequestId | undefined): void {
@@ -134,8 +145,8 @@ export class Link<Q> {
   #closed(reason: string): void {
     if (this.#down !== undefined) return;
     this.#down = reason;
-    for (const waiting of [...this.#own.values()]) waiting(undefined);
-    for (const user of [...this.#users]) user.closed(reason);
+    for (const waiting of this.#own.values()) waiting(undefined);
+    for (const user of this.#users) user.closed(reason);
     this.#routes.clear();
   }
 

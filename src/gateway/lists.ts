@@ -16,6 +16,7 @@ import { entriesMember, entriesOf, usedBy } from "./catalogue.ts";
 import { judge } from "./judge.ts";
 import { listWaitMsMax } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
+import type { LoadedPolicy } from "./policy-port.ts";
 import { consentMetaKey } from "./meta.ts";
 import type { Exchange } from "./ports.ts";
 import type { Answered, Scene } from "./scene.ts";
@@ -28,6 +29,8 @@ export class Lists<Q> {
   readonly #scene: Scene<Q>;
   readonly #catalogue: Catalogue<Q>;
   readonly #exposures = new Map<string, readonly Verdict[]>();
+
+  #admitted: { state: ListState; policy: LoadedPolicy<Q>; admission: Admission } | undefined;
 
   constructor(scene: Scene<Q>, catalogue: Catalogue<Q>) {
     this.#scene = scene;
@@ -67,8 +70,13 @@ export class Lists<Q> {
   }
 
   /** The admission of the list that a call relies on; a list that cannot be had admits nothing and forbids nothing. */
-  async admission(live: LiveRun<Q>, state: ListState): Promise<Admission> {
-    return admitList(this.#scene, live, { state, contracts: this.#contracts(live, state) });
+  admission(live: LiveRun<Q>, state: ListState): Admission | Promise<Admission> {
+    const last = this.#admitted;
+    // Every call passes here: the last answer is kept beside its question, so that nothing is hashed or joined.
+    if (last?.state === state && last.policy === live.policy) return last.admission;
+    const admission = admitList(this.#scene, live, { state, contracts: this.#contracts(live, state) });
+    if (!(admission instanceof Promise)) this.#admitted = { state, policy: live.policy, admission };
+    return admission;
   }
 
   #nextPage(method: ListMethod, params: JsonObject | undefined) {

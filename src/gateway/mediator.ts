@@ -163,6 +163,8 @@ export class Mediator<Q> implements LinkUser {
   closed(reason: string): void {
     this.#settlement.closed(reason);
     for (const [id, relayed] of this.#relayed) relayed(this.#gone(id));
+    // As without a gateway: when the server goes, the conversation ends, after what is still on its way.
+    this.#scene.deliveries.now(() => this.#scene.connection.close(reason));
   }
 
   // -------------------------------------------------------------------------------------------------------------

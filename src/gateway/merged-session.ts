@@ -271,7 +271,8 @@ export class MergedSession implements ClientHandler {
       facts: { ...connection.facts, server },
       send: (message) => this.#toClient(server, message, connection),
       drained: () => connection.drained(),
-      close: (reason) => connection.close(reason),
+      // One server that goes leaves the others working.
+      close: () => undefined,
     };
   }
 

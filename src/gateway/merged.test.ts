@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../core/json.ts";
-import { isArray } from "../core/json.ts";
+import { isArray, member } from "../core/json.ts";
 import { fakePolicy } from "../../test/gateway-kit/fake-policy.ts";
 import type { FakeServer } from "../../test/gateway-kit/playbook.ts";
 import { plain, Stage } from "../../test/gateway-kit/playbook.ts";
@@ -121,7 +121,7 @@ describe("the merged endpoint", () => {
     });
     stage.client.say({ id: 1, method: "tools/list" });
     const [list] = await drive(stage, replies);
-    const tools = (list?.["result"] as JsonObject)["tools"];
+    const tools = member(list?.["result"], "tools");
     expect(isArray(tools) ? tools.map((tool) => (tool as JsonObject)["name"]) : []).toEqual([
       "read_file",
       "files__list",

@@ -107,7 +107,7 @@ export class RunRegistry<Q> {
     for (const listener of this.#ending) await listener(live);
     const batch = new Batch<Q>();
     const at = this.#services.clock.monotonicMs();
-    for (const call of [...live.inFlight]) {
+    for (const call of live.inFlight) {
       this.fold(live, { kind: "unknown", at, call, cause: "the run ended" }, batch);
     }
     this.fold(live, { kind: "ended", at, cause }, batch);
@@ -125,16 +125,14 @@ export class RunRegistry<Q> {
   /** Ends runs that were idle for longer than their policy allows. */
   async expire(): Promise<void> {
     const now = this.#services.clock.monotonicMs();
-    for (const live of [...this.#live.values()]) {
-      if (live.inFlight.size === 0 && now - live.lastAt >= live.policy.settings.runIdleMs) {
-        await this.end(live, "expired");
-      }
+    for (const live of this.#live.values()) {
+      if (now - live.lastAt >= live.policy.settings.runIdleMs) await this.end(live, "expired");
     }
   }
 
   /** A new policy: every run is folded again under it from its log; labels never fall by it (gateway.md 9). */
   async refold(select: (live: LiveRun<Q>) => LoadedPolicy<Q>): Promise<void> {
-    for (const live of [...this.#live.values()]) {
+    for (const live of this.#live.values()) {
       const policy = select(live);
       if (policy.digest === live.policy.digest) continue;
       live.ready = this.#refoldOne(live, policy).finally(() => {
@@ -186,7 +184,7 @@ export class RunRegistry<Q> {
     const at = clock.monotonicMs();
     if (known) {
       await this.#replayInto(live, !row.ok || row.value?.top === true);
-      for (const call of [...live.inFlight]) {
+      for (const call of live.inFlight) {
         this.fold(live, { kind: "unknown", at, call, cause: "the gateway stopped while it ran" }, batch);
       }
     } else {

@@ -11,7 +11,7 @@ import type { RequestId, ResponseMessage } from "../wire/message.ts";
 import type { Call } from "./call.ts";
 import type { ConsentDesk } from "./consent.ts";
 import { appendBatch, Batch } from "./journal.ts";
-import { upstreamCallsMax } from "./limits.ts";
+import { doubtsMax, upstreamCallsMax } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
 import { logFailureAfterText, refusalMessage, refusalOf, rejectionOf } from "./refusals.ts";
 import type { Ruling } from "./releases.ts";
@@ -267,5 +267,8 @@ export function errorValue(error: { readonly message: string; readonly data?: Js
 function rememberDoubt<Q>(uncertain: Map<string, Map<string, number>>, call: Call<Q>, wallMs: number): void {
   let known = uncertain.get(call.live.key);
   if (known === undefined) uncertain.set(call.live.key, (known = new Map()));
+  known.delete(call.digest);
+  const oldest = known.size >= doubtsMax ? known.keys().next() : undefined;
+  if (oldest?.done === false) known.delete(oldest.value);
   known.set(call.digest, wallMs);
 }

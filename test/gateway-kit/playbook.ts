@@ -44,7 +44,7 @@ export class FakeClock implements Clock {
 
   pass(ms: number): void {
     this.now += ms;
-    for (const timer of [...this.#timers]) {
+    for (const timer of this.#timers) {
       if (timer.at > this.now) continue;
       this.#timers.delete(timer);
       timer.run();

@@ -1,0 +1,83 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Decision } from "./decision.ts";
+import type { Reason } from "./opinion.ts";
+import { auditLine, cardLines, decidingCodes, sentenceCharactersMax, sentenceForModel, wayOf } from "./render.ts";
+
+const runs = Number(process.env.SLUICEGATE_RUNS ?? 200);
+const reason: Reason = {
+  mechanism: "flow",
+  code: "SG-FLOW",
+  verdict: "deny",
+  rule: "R1",
+  facts: { to: ["a", "b"], n: 2 },
+};
+const decision: Decision = {
+  verdict: "deny",
+  unobserved: "deny",
+  reasons: [reason],
+  obligations: [],
+  option: undefined,
+};
+const kinds = [
+  { kind: "refused" },
+  { kind: "held" },
+  { kind: "approvable", approval: "abcdefabcdef" },
+  { kind: "withheld", approval: "abcdefabcdef" },
+] as const;
+
+describe("the sentence for the model", () => {
+  it("is never longer than its limit and always carries the decision, whatever way a policy names", () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 2_000 }), fc.constantFrom(...kinds), (way, refusal) => {
+        const sentence = sentenceForModel({ ...decision, reasons: [{ ...reason, way }] }, "boot-1z", refusal);
+        expect(sentence.length).toBeLessThanOrEqual(sentenceCharactersMax);
+        expect(sentence).toContain("(decision boot-1z)");
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  it("names neither the check that fired nor any fact", () => {
+    for (const refusal of kinds) expect(sentenceForModel(decision, "d", refusal)).not.toMatch(/SG-|flow|R1|to:/);
+  });
+
+  it("says how to approve, completely", () => {
+    for (const refusal of kinds.slice(2)) {
+      const sentence = sentenceForModel(decision, "boot-1z", refusal);
+      expect(sentence).toContain("`sluicegate approve abcdefabcdef`");
+      expect(sentence).toContain("repeat the same call");
+      expect(sentence).not.toContain("...");
+    }
+    expect(sentenceForModel(decision, "d", { kind: "withheld", approval: "x" })).toMatch(/^The call was executed/);
+  });
+
+  it("takes the way of a deciding reason only", () => {
+    const weaker: Reason = { ...reason, verdict: "confirm", way: "ask" };
+    expect(wayOf({ ...decision, reasons: [weaker] })).toBeUndefined();
+    expect(wayOf({ ...decision, reasons: [weaker, { ...reason, way: "draft" }] })).toBe("draft");
+  });
+});
+
+describe("cards and records", () => {
+  it("a card says why, and where each argument came from", () => {
+    const path = [
+      { origin: "c1", server: "mail", tool: "read", pointer: "/from", label: 0 as never },
+      { origin: "instruction", pointer: "", label: 0 as never },
+    ];
+    const option = { arguments: new Map([["to", { range: {} as never, digest: "d", path }]]) } as never;
+    expect(cardLines({ ...decision, option, reasons: [{ ...reason, why: "mail stays" }] })).toEqual([
+      "SG-FLOW (rule R1): mail stays",
+      "`to` came from mail.read/from, then instruction",
+    ]);
+    expect(cardLines(decision)).toEqual(["SG-FLOW (rule R1): to: a, b; n: 2"]);
+    expect(cardLines({ ...decision, reasons: [{ ...reason, facts: {} }] })).toEqual(["SG-FLOW (rule R1): SG-FLOW"]);
+  });
+
+  it("the record says what would have been stopped", () => {
+    const observed: Decision = { ...decision, verdict: "allow", reasons: [{ ...reason, observed: true }] };
+    expect(auditLine(observed)).toMatch(/^allow, would have been stopped \(deny\) \| observed SG-FLOW/);
+    expect(auditLine(decision)).toMatch(/^deny \| SG-FLOW/);
+    expect(decidingCodes(decision)).toEqual(["SG-FLOW"]);
+  });
+});
