@@ -95,6 +95,12 @@ describe("lints", () => {
       [],
     ],
     ["rules: [{id: A, tier: block, why: w, when: {tool: '*'}}]", ["ALWAYS-DENY rules.A"]],
+    ["rules: [{id: A, tier: block, why: w, when: {tool: mail.gone2}}]", ["DEAD rules.A"]],
+    ["rules: [{id: A, tier: block, why: w, mode: observe, when: {tool: mail.send}}]", []],
+    [
+      "rules: [{id: X, tier: confirm, why: w, when: {workspace: true, held: private, arg: {a: x}}}, {id: Y, tier: must, why: w, inject: {before: mail.send, call: {tool: mail.list}}}]",
+      [],
+    ],
     ["rules: [{id: A, tier: must, why: w, gate: {before: mail.send, need: gone.ok}}]", ["ALWAYS-DENY rules.A"]],
     [
       "rules: [{id: A, tier: must, why: w, gate: {before: mail.send, need: mail.list}}, {id: B, tier: block, why: w, when: mail.list}]",

@@ -2,10 +2,25 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { asInput, block, effect, flow, label, limit, must, not, policy, tool } from "./builder.ts";
+import {
+  allow,
+  asInput,
+  block,
+  confirm,
+  effect,
+  flow,
+  label,
+  labels,
+  limit,
+  must,
+  not,
+  policy,
+  tool,
+} from "./builder.ts";
 import type { PolicyInput, PolicyLoader } from "./canonical/extends.ts";
 import type { PolicyDocument } from "./document.ts";
 import { loadCanonical, loadPolicy } from "./load.ts";
+import { defaultInput, packLoader } from "./packs.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -132,6 +147,42 @@ rules:
 hazards: {H: {consent: may, never: {flow: {from: private, to: {effect: write.external}}}}}
 `;
   expect(canonicalOf(asInput(built))).toBe(canonicalOf(from(written)));
+});
+
+test("the builder has a word for every kind of rule", () => {
+  const said = { why: "w" };
+  const rules = [
+    confirm("a", "x", said),
+    allow("b", "x", said),
+    must.owed("c", { after: "x", owe: "y", within: 1 }, said),
+    must.inject("d", { before: "x", call: { tool: "log.write" } }, said),
+    must.immediately("e", { before: "x", need: "y" }, said),
+    must.byEnd("f", { after: "x", by: "y", action: "report" }, said),
+    limit.absence("g", { after: "x", never: "y" }, said),
+    limit.exactlyOnce("h", { of: "x" }, said),
+    limit.budget("i", { of: "x", argument: "n", limit: 5 }, said),
+  ];
+  const built = loadPolicy(asInput(policy({ rules, labels: { "s.x": labels({ effects: "read" }) } }), "built.ts"), {
+    loader: nothing,
+    hash,
+  });
+  expect(built.diagnostics).toEqual([]);
+  expect(built.policy?.ir.rules.map((each) => each.id)).toEqual(rules.map((each) => each.id));
+  const wrong = loadPolicy(asInput(policy({ accepts: ["H"] })), { loader: nothing, hash });
+  expect(wrong.diagnostics.map(({ file, line, column }) => [file, line, column])).toEqual([["policy.ts", 0, 0]]);
+});
+
+test("packs of one name, and shipped names, are kept apart", () => {
+  const files: { readonly [name: string]: string } = { a: "a.yaml", b: "b.yaml" };
+  const loader = packLoader(new Map(), (name) => {
+    const file = files[name];
+    return file === undefined ? undefined : { file, text: "version: 1\npack: {name: same}\n" };
+  });
+  const twice = loadPolicy(from("extends: [a, b]"), { loader, hash });
+  expect(twice.diagnostics.map((found) => found.code)).toContain("SG-POLICY-PACK");
+  expect(packLoader(new Map())("default", "x")).toBe(defaultInput);
+  expect(packLoader(new Map([["p", "text"]]))("p", "x")).toEqual({ file: "packs/p.yaml", text: "text" });
+  expect(packLoader(new Map())("p", "x")).toBeUndefined();
 });
 
 describe("extends", () => {

@@ -23,6 +23,13 @@ describe("mistakes are shown where they are, with the nearest legal word", () =>
       "version: 1\nrules:\n  - {id: R, tier: blok, why: x, when: a.b}\n",
       ["SG-POLICY-WORD", 3, 19, "did you mean `block`?"],
     ],
+    ["version: 1\nlabels: []\n", ["SG-POLICY-TYPE", 2, 9, "write `key: value`"]],
+    ["version: 1\nhost: 5\n", ["SG-POLICY-TYPE", 2, 7, undefined]],
+    ["version: 1\nkeep: [{trace: [a], firm: 7}]\n", ["SG-POLICY-TYPE", 2, 27, "write `true` or `false`"]],
+    ["version: 1\nmode: 5\n", ["SG-POLICY-TYPE", 2, 7, "write a mode"]],
+    ["version: true\n", ["SG-POLICY-TYPE", 1, 10, "write `1`"]],
+    ["version: 1\nhost: {send: 5}\n", ["SG-POLICY-TYPE", 2, 14, undefined]],
+    ["version: 1\nstpa:\n", ["SG-POLICY-TYPE", 2, undefined, undefined]],
     ["version: 1\nrules: {}\n", ["SG-POLICY-TYPE", 2, 8, "write a list"]],
     ["version: 1\nrules: [{id: R, tier: block, why: x}]\n", ["SG-POLICY-CHOICE", 2, 9, "keep exactly one of them"]],
     [
