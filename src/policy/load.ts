@@ -6,10 +6,11 @@ import { diagnose, parsePolicy } from "./parse.ts";
 import type { Manifests } from "./canonical.ts";
 import { canonicalPolicy, canonicalText } from "./canonical.ts";
 import type { CanonicalPolicy } from "./canonical/form.ts";
-import type { PolicyInput, PolicyLoader } from "./canonical/extends.ts";
+import type { Gathered, PolicyInput, PolicyLoader } from "./canonical/extends.ts";
 import { gather } from "./canonical/extends.ts";
 import { merge, placed } from "./canonical/merge.ts";
 import type { CompiledPolicy } from "./compile.ts";
+import { defaultPolicyName } from "./default-policy.ts";
 import { compilePolicy } from "./compile.ts";
 import type { Diagnostic, Problem } from "./diagnostic.ts";
 import { diagnosticsMax } from "./limits.ts";
@@ -32,7 +33,7 @@ export type Loaded = {
 };
 
 export function loadPolicy(input: PolicyInput, options: LoadOptions): Loaded {
-  const gathered = gather(input, options.loader);
+  const gathered = asPolicy(gather(input, options.loader), options.loader);
   const own = gathered.documents.at(-1) ?? gathered.packs[0];
   if (own === undefined || hasErrors(gathered.diagnostics)) {
     const nowhere = { file: input.file, locate: () => ({ line: 0, column: 0 }) };
@@ -53,6 +54,16 @@ export function loadPolicy(input: PolicyInput, options: LoadOptions): Loaded {
   };
   const problems = [...canonical.problems, ...compiled.problems].map(place);
   return finished(compiled.policy, [...gathered.diagnostics, ...merged.diagnostics, ...problems], place);
+}
+
+/** A pack by itself is checked as what it will be: a part of the default policy, without the other packs. */
+function asPolicy(gathered: Gathered, loader: PolicyLoader): Gathered {
+  const own = gathered.packs.at(-1);
+  if (gathered.documents.length > 0 || own === undefined) return gathered;
+  const base = loader(defaultPolicyName, own.file);
+  if (base === undefined) return gathered;
+  const { documents, diagnostics } = gather(base, loader);
+  return { documents, packs: gathered.packs, diagnostics: [...gathered.diagnostics, ...diagnostics] };
 }
 
 function finished(

@@ -20,6 +20,14 @@ test("the default policy loads without a finding and holds every shipped pack", 
   expect(Object.keys(policy.policy.packs)).toEqual(shippedPacks.toSorted());
 });
 
+test.each(shippedPacks)("pack %s by itself loads without a finding", (name) => {
+  const input = shippedOptions.loader(name, "");
+  if (input === undefined) throw new Error("not shipped");
+  const alone = loadPolicy({ ...input, file: "mine.yaml" }, shippedOptions);
+  expect(alone.diagnostics).toEqual([]);
+  expect(Object.keys(alone.policy?.policy.packs ?? {})).toEqual([name]);
+});
+
 test("every tool that a pack pins has labels in it", () => {
   for (const pack of policy.table.packs.values()) {
     for (const tool of pack.digests.keys()) expect(pack.tools.has(tool), `${pack.name}.${tool}`).toBe(true);
