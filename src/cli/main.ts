@@ -23,7 +23,7 @@ const modules: Readonly<Record<string, () => Promise<{ readonly register: Regist
 /** Runs one command and resolves with its exit code. */
 export async function main(words: readonly string[]): Promise<number> {
   // A reader that has seen enough (`| head`) closes the pipe; that is its right and no failure of ours.
-  process.stdout.on("error", () => process.exit(process.exitCode ?? 0));
+  if (!process.stdout.listeners("error").includes(leave)) process.stdout.on("error", leave);
   const asJson = words.includes("--json");
   const [first] = words;
   const names = [...Object.keys(modules), "run", "hook", "daemon"];
@@ -49,6 +49,8 @@ export async function main(words: readonly string[]): Promise<number> {
   }
   return flushed(typeof process.exitCode === "number" ? process.exitCode : 0);
 }
+
+const leave = (): void => process.exit(process.exitCode ?? 0);
 
 function makeProgram(): Command {
   const program = new Command("sluicegate")

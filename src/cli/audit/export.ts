@@ -15,7 +15,10 @@ type Format = "jsonl" | "ocsf";
 export async function exportLog(options: Readonly<Record<string, unknown>>): Promise<Outcome> {
   const { format } = options;
   if (format !== "jsonl" && format !== "ocsf") {
-    return failure("SG-USAGE", `\`${shown(String(format), 40)}\` is no format: \`--format\` is jsonl or ocsf.`);
+    return failure(
+      "SG-USAGE",
+      `\`${shown(String(format), 40)}\` is no format: write \`--format jsonl\` or \`--format ocsf\`.`,
+    );
   }
   const file = typeof options["out"] === "string" ? options["out"] : undefined;
   const opened = readLog(process.env);

@@ -62,7 +62,7 @@ const noLog = "There is no event log yet: it begins with the first `sluicegate r
 async function tail(options: Options): Promise<Outcome> {
   const count = Number(options["lines"]);
   if (!Number.isInteger(count) || count < 1 || count > tailMax) {
-    return failure("SG-USAGE", `\`-n\` is a whole number from 1 to ${tailMax}.`);
+    return failure("SG-USAGE", `\`-n\` is no number of records: write a whole number from 1 to ${tailMax}.`);
   }
   const run = typeof options["run"] === "string" ? options["run"] : undefined;
   const opened = readLog(process.env);

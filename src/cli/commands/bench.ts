@@ -23,7 +23,8 @@ export function register(program: Command): void {
 }
 
 function bench(name: string, data: unknown): Outcome {
-  if (name !== "agentdojo") return failure("SG-USAGE", "There is one suite so far: agentdojo.");
+  if (name !== "agentdojo")
+    return failure("SG-USAGE", "There is one suite so far: write `sluicegate bench agentdojo --data FOLDER`.");
   if (typeof data !== "string") return failure("SG-BENCH-DATA", "Name the folder that holds agentdojo/ with --data.");
   const rows: DojoRow[] = [];
   for (const part of ["banking", "slack"]) {

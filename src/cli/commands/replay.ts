@@ -25,7 +25,7 @@ export function register(program: Command): void {
 function replay(file: string, options: Readonly<Record<string, unknown>>): Outcome {
   const { consent } = options;
   if (consent !== "refuse" && consent !== "once" && consent !== "value") {
-    return failure("SG-USAGE", "`--consent` is one of refuse, once and value.");
+    return failure("SG-USAGE", "`--consent` has another value: write refuse, once or value.");
   }
   const trace = readTraceFile(file);
   if (!trace.ok) return failure("SG-TRACE", trace.sentence);
@@ -64,7 +64,7 @@ function readTraceFile(file: string): Read {
 
 function row(step: ReplayedStep, index: number): readonly string[] {
   const mark = { allow: "✓", confirm: "?", deny: "✗" }[step.verdict];
-  const because = [...step.rules, ...step.codes.filter((code) => code.startsWith("SG-ASK"))].join(" ");
+  const because = [...step.rules, ...step.codes.filter((code) => code.startsWith("SG-ASK-"))].join(" ");
   const from = step.path.find((one) => one.label !== "public")?.step;
   const source = from === undefined ? "" : `(${shown(from, 60)})`;
   return [`${index + 1}`, shown(step.tool, 40), `${mark} ${step.verdict}`, `${because} ${source}`.trim()];

@@ -73,9 +73,13 @@ export class DoctorSession {
     for (const resolve of this.#waiting.values()) resolve(undefined);
   }
 
-  /** The last words of the shim, for a report of what went wrong. */
+  /** The last words of the daemon, else of the shim, for a report of what went wrong. */
   get lastWords(): string {
-    return this.#stderr.trimEnd().split("\n").at(-1) ?? "";
+    const log = join(this.home, "daemon.log");
+    const daemon = existsSync(log) ? readFileSync(log, "utf8") : "";
+    const last = (text: string): string => text.trimEnd().split("\n").at(-1) ?? "";
+    // The daemon's reason comes before the shim's, which can only say that there is no daemon.
+    return this.#ended && daemon !== "" ? last(daemon) : last(this.#stderr);
   }
 
   /** Sends a request; undefined if no answer came in time or the shim ended. */

@@ -1,0 +1,124 @@
+/** Faults of commands, produced by the commands themselves in this process, in a state folder of their own. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { vi } from "vitest";
+import { main } from "../../src/cli/main.ts";
+import { readJson } from "../../src/gateway/log/json-text.ts";
+import { member, stringMember } from "../../src/core/json.ts";
+
+type Fault = { readonly code: string; readonly sentence: string };
+
+export type CommandRow = { readonly code: string; readonly names: string; readonly produce: () => Promise<Fault> };
+
+type World = { readonly root: string; readonly home: string; readonly run: string };
+
+/** Runs a command with `--json` and gives the error it printed. */
+async function faultOf(words: readonly string[], prepare: (world: World) => Promise<void> | void): Promise<Fault> {
+  const root = mkdtempSync(join(tmpdir(), "sg-e-"));
+  const world: World = { root, home: join(root, "home"), run: join(root, "run") };
+  for (const folder of [world.home, world.run]) mkdirSync(folder, { mode: 0o700 });
+  vi.stubEnv("SLUICEGATE_HOME", world.home);
+  vi.stubEnv("SLUICEGATE_RUNTIME_DIR", world.run);
+  let printed = "";
+  const write = vi.spyOn(process.stdout, "write").mockImplementation((text, ...rest: unknown[]) => {
+    printed += String(text);
+    const done = rest.find((one) => typeof one === "function");
+    if (done !== undefined) (done as () => void)(); // the only function that `write` takes
+    return true;
+  });
+  try {
+    await prepare(world);
+    const exitCode = await main([...words.map((word) => word.replace("ROOT", root)), "--json"]);
+    const error = member(readJson(printed), "error");
+    const sentence = (stringMember(error, "message") ?? "").replaceAll(root, "/somewhere");
+    return {
+      code: exitCode === 2 ? (stringMember(error, "code") ?? printed) : `exit ${exitCode}: ${printed}`,
+      sentence,
+    };
+  } finally {
+    write.mockRestore();
+    vi.unstubAllEnvs();
+    process.exitCode = undefined;
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+const row = (
+  code: string,
+  words: string,
+  names: string,
+  prepare: (world: World) => Promise<void> | void = () => {},
+): CommandRow => ({
+  code,
+  names,
+  produce: () => faultOf(words.split(" "), prepare),
+});
+
+const file =
+  (name: string, text: string) =>
+  ({ root }: World): void =>
+    writeFileSync(join(root, name), text);
+
+/** A socket on which somebody else answers: nothing, or the line given. */
+const listening =
+  (line: string | undefined) =>
+  ({ run }: World): Promise<void> =>
+    new Promise((resolve) => {
+      const server = createServer((socket) => {
+        socket.on("error", () => undefined);
+        socket.once("data", () => void (line === undefined ? socket.destroy() : socket.end(`${line}\n`)));
+        server.close();
+      });
+      server.listen(join(run, "daemon.sock"), () => resolve());
+    });
+
+const policy = "version: 1\nlabels: {a.x: {}, b.x: {}}\n";
+
+export const commandRows: readonly CommandRow[] = [
+  row("SG-USAGE", "polcy check x", "polcy"),
+  row("SG-USAGE", "policy chek x", "chek"),
+  row("SG-USAGE", "replay x --polcy y", "--polcy"),
+  row("SG-USAGE", "labels", "manifest"),
+  row("SG-USAGE", "labels a b c", "arguments"),
+  row("SG-USAGE", "replay x --consent perhaps", "--consent"),
+  row("SG-USAGE", "runs open", "runs"),
+  row("SG-USAGE", "approve x --value --refuse", "--refuse"),
+  row("SG-USAGE", "audit tail -n many", "-n"),
+  row("SG-USAGE", "audit export --format pdf", "pdf"),
+  row("SG-USAGE", "bench nothing", "suite"),
+  row("SG-USAGE", "policy import cursor x", "cursor"),
+  row("SG-POLICY", "policy check ROOT/none.yaml", "none.yaml"),
+  row("SG-POLICY", "policy explain ROOT/p.yaml a.x", "p.yaml", file("p.yaml", "version: 1\nmdoe: x\n")),
+  row("SG-POLICY", "labels ROOT/m.json --policy ROOT/none.yaml", "none.yaml", file("m.json", "[]")),
+  row("SG-MANIFEST", "labels ROOT/none.json", "none.json"),
+  row("SG-MANIFEST", "labels ROOT/m.json", "m.json", file("m.json", "{")),
+  row("SG-MANIFEST", "labels ROOT/m.json", "m.json", file("m.json", '{"tools": [{}]}')),
+  row("SG-MANIFEST", "labels ROOT/m.json", "twice", file("m.json", '{"tools": [], "tools": []}')),
+  row("SG-TOOL", "policy explain ROOT/p.yaml x", "SERVER.x", file("p.yaml", policy)),
+  row("SG-IMPORT", "policy import claude ROOT/none.json", "none.json"),
+  row("SG-IMPORT", "policy import claude ROOT/s.json", "s.json", file("s.json", "{")),
+  row("SG-TRACE", "replay ROOT/none.json", "none.json"),
+  row("SG-TRACE", "replay ROOT/t.json", "t.json", file("t.json", "{")),
+  row("SG-TRACE", "replay ROOT/t.json", "version", file("t.json", "{}")),
+  row("SG-BENCH-DATA", "bench agentdojo --data ROOT", "agentdojo"),
+  row("SG-AUDIT-ANCHOR", "audit verify --anchor ROOT/none.json", "none.json"),
+  row("SG-AUDIT-ANCHOR", "audit verify --anchor ROOT/r.json", "r.json", file("r.json", "{}")),
+  row("SG-AUDIT-OUT", "audit export --out ROOT/none/out.jsonl", "out.jsonl"),
+  row("SG-LOG-KEYS", "audit verify", "keys", ({ home }) => writeFileSync(join(home, "log.db"), "")),
+  row("SG-DAEMON-ABSENT", "approve 1234", "daemon"),
+  row("SG-DAEMON-FOLDER", "approve 1234", "/dev/null", () => void vi.stubEnv("SLUICEGATE_HOME", "/dev/null/x")),
+  row("SG-DAEMON-UNREACHABLE", "approve 1234", "daemon", listening(undefined)),
+  row(
+    "SG-DAEMON-REFUSED",
+    "approve 1234",
+    "daemon",
+    listening('{"kind":"refused","reason":"refused","version":"0","refused":"The daemon is about to end: try again."}'),
+  ),
+];
+
+/** Codes that no unit can produce, and why. */
+export const unproduced: Readonly<Record<string, string>> = {
+  "SG-POLICY-TIE": "no command loads several policies for one client yet; src/policy/around.test.ts shows the tie",
+};

@@ -1,0 +1,120 @@
+/** A small policy for each diagnostic of the loader, and the word that its sentence must name. */
+import type { Manifests } from "../../src/policy/canonical.ts";
+import type { PolicyInput } from "../../src/policy/canonical/extends.ts";
+import { policyTextUnitsMax } from "../../src/policy/limits.ts";
+import type { ToolLists } from "../../src/policy/lint.ts";
+
+export type PolicyRow = {
+  readonly code: string;
+  /** What stands behind `version: 1`, or the whole text where it does not begin so. */
+  readonly text: string;
+  /** Subject of the sentence. */
+  readonly names: string;
+  readonly lists?: ToolLists;
+};
+
+/** Other files that the rows extend. */
+export const besideRows: Readonly<Record<string, PolicyInput>> = {
+  loop: { file: "loop", text: "version: 1\nextends: [loop2]\n" },
+  loop2: { file: "loop2", text: "version: 1\nextends: [loop]\n" },
+  plain: { file: "plain", text: "version: 1\n" },
+};
+
+const rule = (text: string): string => `rules: [{id: R, tier: block, why: w, ${text}}]`;
+
+const lists: ToolLists = { mail: [{ name: "send" }, { name: "read" }], files: [{ name: "read" }] };
+
+export function namesOf(given: ToolLists): Manifests {
+  return Object.fromEntries(
+    Object.entries(given).map(([server, tools]) => [server, tools.map((tool) => String(tool["name"]))]),
+  );
+}
+
+const bomb = [
+  "a: &a [x,x,x,x,x,x,x,x,x]",
+  ...[..."bcdefghi"].map((name, at) => `${name}: &${name} [${Array(9).fill(`*${"abcdefgh"[at]}`).join(",")}]`),
+].join("\n");
+
+export const policyRows: readonly PolicyRow[] = [
+  { code: "SYNTAX", text: "mode: [", names: "YAML" },
+  { code: "SIZE", text: `#${" ".repeat(policyTextUnitsMax)}`, names: "policy" },
+  { code: "DEPTH", text: "expect: &a [*a]", names: "nested" },
+  { code: "ALIAS", text: bomb, names: "aliases" },
+  { code: "TAG", text: "mode: !!js/function x", names: "tag" },
+  { code: "DUPLICATE", text: "version: 1", names: "version" },
+  { code: "EMPTY", text: rule("when: {}"), names: "says nothing" },
+  { code: "TEXT", text: 'stpa: "\\ud800"', names: "stpa" },
+  { code: "NUMBER", text: "regulation: {epsilon: .nan}", names: "epsilon" },
+  { code: "KEY", text: "rulse: []", names: "rulse" },
+  { code: "MISSING", text: "rules: [{tier: block, why: w, when: a}]", names: "id" },
+  { code: "TYPE", text: "rules: {}", names: "rules" },
+  { code: "WORD", text: "mode: enforced", names: "enforced" },
+  { code: "FORM", text: rule("when: {effect: fly}"), names: "fly" },
+  { code: "LENGTH", text: "keep: [{trace: []}]", names: "keep[0].trace" },
+  { code: "CHOICE", text: "rules: [{id: R, tier: block, why: w}]", names: "rule" },
+  { code: "RANGE", text: "audit: {keepDays: 0}", names: "0" },
+  { code: "EXTENDS", text: "extends: [nowhere]", names: "nowhere" },
+  { code: "CYCLE", text: "extends: [loop]", names: "loop" },
+  { code: "PACK", text: "servers: {m: {pack: plain}}", names: "plain" },
+  { code: "ID", text: "labels: {a.x: {}, x: {}}", names: "x" },
+  {
+    code: "LATTICE",
+    text: `lattice: {confidentiality: [public, private], categories: [${Array.from({ length: 40 }, (_, at) => `c${at}`).join(", ")}], groups: [me, anyone]}`,
+    names: "lattice",
+  },
+  { code: "LEVEL", text: rule("when: {data: {confidentiality: secert}}"), names: "secert" },
+  { code: "CATEGORY", text: rule("when: {data: {categories: [medcal]}}"), names: "medcal" },
+  { code: "TRUST", text: "labels: {a.x: {output: {confidentiality: public, trust: trustde}}}", names: "trustde" },
+  { code: "GROUP", text: "stores: {s: {audience: [evryone]}}", names: "evryone" },
+  { code: "INTERVAL", text: "labels: {a.x: {output: {confidentiality: [private, public]}}}", names: "interval" },
+  { code: "EQUALITY", text: rule('when: {data: {confidentiality: "== private"}}'), names: "==" },
+  { code: "ATOM", text: rule("when: {data: {confidentiality: [public, private]}}"), names: "interval" },
+  { code: "VACUOUS", text: rule("when: {data: {confidentiality: public}}"), names: "condition" },
+  {
+    code: "LABEL",
+    text: rule("when: {arg: {to: {not: {label: {trust: untrusted}}}}}"),
+    names: "label",
+  },
+  { code: "TOOL", text: rule("when: mail.sned"), names: "sned", lists },
+  { code: "AMBIGUOUS", text: rule("when: read"), names: "read", lists },
+  { code: "STORE", text: "labels: {a.x: {writes: [nowhere]}}", names: "nowhere" },
+  {
+    code: "AUDIENCE",
+    text: "stores: {s: {audience: me}}\nrules: [{id: R, tier: allow, why: w, when: {store: {name: s, audience: [anyone]}}}]",
+    names: "store",
+  },
+  {
+    code: "CASE",
+    text: "labels: {a.x: {cases: [{when: {arg: {p: {glob: x}, q: {glob: y}}}, output: private}]}}",
+    names: "case",
+  },
+  { code: "RULE", text: "expect: [{trace: [a], verdict: deny, by: R9}]", names: "R9" },
+  { code: "HAZARD", text: "accepts: [H9]", names: "H9" },
+  { code: "TIER", text: "rules: [{id: R, tier: must, why: w, when: a}]", names: "must" },
+  { code: "OWED", text: "rules: [{id: R, tier: must, why: w, owed: {after: a.x, owe: a.y}}]", names: "debt" },
+  {
+    code: "INJECT",
+    text: "rules: [{id: R, tier: must, why: w, inject: {before: a.x, call: {tool: undo, arguments: {}}}}]",
+    names: "gateway",
+  },
+  { code: "GLOB", text: rule(`when: {arg: {to: {glob: "${"x".repeat(1_100)}"}}}`), names: "glob" },
+  { code: "DOMAIN", text: rule('when: {arg: {to: {domain: ["not a name"]}}}'), names: "not a name" },
+  { code: "PATH", text: rule('when: {arg: {p: {path: ["a\\\\b"]}}}'), names: "a\\b" },
+  { code: "CIDR", text: rule('when: {arg: {p: {cidr: ["10.0.0.0/99"]}}}'), names: "10.0.0.0/99" },
+  { code: "REGEX", text: rule('when: {arg: {p: {regex: "(?=x)"}}}'), names: "(?=x)" },
+  { code: "SCHEMA", text: rule('when: {arg: {p: {schema: {"$ref": "http://x"}}}}'), names: "schema" },
+  { code: "INACTIVE", text: "flow: {mode: handles}", names: "handles" },
+  {
+    code: "DEAD",
+    text: `${rule("when: {effect: execute.local}")}\nlabels: {m.read_x: {effects: [read.local]}}`,
+    names: "R",
+    lists: { m: [{ name: "read_x", annotations: { readOnlyHint: true } }] },
+  },
+  {
+    code: "SHADOWED",
+    text: "rules: [{id: A, tier: block, why: w, when: mail.send}, {id: B, tier: confirm, why: w, when: mail.send}]",
+    names: "B",
+  },
+  { code: "ALWAYS-DENY", text: rule("when: mail.send"), names: "mail.send", lists },
+  { code: "UNLABELLED", text: "mode: enforce", names: "mail.send", lists },
+];
