@@ -6,7 +6,6 @@ import type { OpenServices } from "../adapters/daemon/services.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import type { Accept, ConnectionFacts, Connector, ServerTarget } from "../gateway/ports.ts";
-import { runKeyOf } from "../gateway/run-keys.ts";
 import { digest } from "../wire/canonical.ts";
 import type { Composition } from "./composition.ts";
 import { compose } from "./composition.ts";
@@ -82,7 +81,7 @@ async function openSession(
   const { gateway, policies, log } = composition;
   const policy = policies.open(setup.policy ?? books.policy);
   if (!policy.ok) return policy;
-  const run = runOf(composition, setup);
+  const run = gateway.runKeyFor(setup.facts);
   const live = gateway.runs.find(run);
   // One conversation has one policy: a second server of the same client cannot bring a looser one along.
   if (live !== undefined && live.policy.source !== policy.value.source) {
@@ -105,11 +104,4 @@ async function openSession(
   };
   const same = known !== undefined && known.targetDigest === identity.targetDigest;
   return ok({ accept: resumable(gateway.accept, log.store, identity, same ? known.initialize : undefined), run });
-}
-
-function runOf({ gateway }: Composition, { facts }: SessionSetup): string {
-  const { secrets } = gateway.shared.services;
-  const name = facts.process === undefined ? facts.principal : `${facts.process.pid}@${facts.process.startedAt}`;
-  const hookSession = gateway.hookSessions.get(name);
-  return runKeyOf({ facts, params: undefined, sessionsTrusted: true, hookSession, mac: secrets.mac }).key;
 }

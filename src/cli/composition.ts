@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { ownVersion } from "../adapters/daemon/version.ts";
 import { openKeys } from "../adapters/sealing.ts";
 import { openSqliteStore } from "../adapters/store-sqlite.ts";
 import type { Result } from "../core/result.ts";
@@ -74,6 +75,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
       log: log.value,
     },
     servers: setup.servers,
+    version: ownVersion(),
     // Sessions on this machine belong to one user; a remote gateway is keyed by principal and minted runs.
     sessionsTrusted: () => true,
     tagOf: setup.tagOf,

@@ -1,14 +1,14 @@
 /** A gateway from a configuration file: several servers, over Streamable HTTP or over this process's own stdio. */
 import { userInfo } from "node:os";
 import { stdioClient } from "../adapters/stdio/stdio-client.ts";
-import { connectProcess } from "../adapters/stdio/stdio-upstream.ts";
+import { systemConnector } from "../adapters/connector.ts";
 import type { Route, RouteReply } from "../adapters/http/http-contract.ts";
 import type { Json } from "../core/json.ts";
 import { member, stringMember } from "../core/json.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
-import type { ConnectionFacts, Connector, ServerTarget } from "../gateway/ports.ts";
-import { checkRunToken, mintRunToken } from "../gateway/run-keys.ts";
+import type { ConnectionFacts, ServerTarget } from "../gateway/ports.ts";
+import { checkRunToken } from "../gateway/run-keys.ts";
 import type { Composition } from "./composition.ts";
 import { compose } from "./composition.ts";
 import type { GatewayConfig, ServerConfig } from "./config.ts";
@@ -22,33 +22,19 @@ export type Listening = { readonly url: string; readonly close: () => Promise<vo
 const localPrincipal = `os:${userInfo().uid}`;
 
 /** Opens the gateway of a configuration without any client yet. */
-export async function openGateway(
+export function openGateway(
   config: GatewayConfig,
   home: string,
   tell: (text: string) => void,
 ): Promise<Result<Composition, string>> {
-  const connector = await connectorFor(config, tell);
   return compose({
     home,
     policy: config.policy,
-    connector,
+    connector: systemConnector({ diagnostic: (_target, line) => tell(line) }),
     servers: [...config.servers].map(([name, server]) => ({ name, target: (facts) => targetFor(server, facts) })),
     tagOf: () => config.policy,
     tell,
   });
-}
-
-/** HTTP upstreams bring an HTTP client along; a gateway of local servers only does without it. */
-async function connectorFor(config: GatewayConfig, tell: (text: string) => void): Promise<Connector> {
-  const overHttp = [...config.servers.values()].some(({ target }) => target.kind === "http");
-  const http = overHttp ? await import("../adapters/http/http-upstream.ts") : undefined;
-  return {
-    connect: (target, handler) => {
-      if (target.kind === "stdio") return connectProcess(target, handler, { diagnostic: tell });
-      if (http === undefined) throw new Error("an HTTP server appeared that the configuration did not have");
-      return http.connectHttp(target, handler, { diagnostic: tell });
-    },
-  };
 }
 
 /** In `same-origin` the client's own credentials are for the server behind; in `static` only configured ones are sent. */
@@ -156,7 +142,7 @@ function routes(composition: Composition, url: () => string): readonly Route[] {
 
 /** `POST /runs`: a trusted act that starts a clean run, with the instruction that provenance may draw on. */
 async function newRun(
-  { gateway, policies }: Composition,
+  { gateway }: Composition,
   body: Uint8Array,
   principal: string,
   url: string,
@@ -169,25 +155,14 @@ async function newRun(
   } catch {
     return err('The request is no JSON: send {"instruction": "..."} or nothing.');
   }
-  const { secrets } = gateway.shared.services;
-  const parentKey = stringMember(request, "parent");
-  const parent = parentKey === undefined ? undefined : gateway.runs.find(parentKey);
-  if (parentKey !== undefined && parent === undefined)
-    return err("The parent is no open run: leave it out, or name one.");
   const instruction = member(request, "instruction");
   if (instruction !== undefined && typeof instruction !== "string") return err("`instruction` must be a text.");
-  const key = `${principal}/minted:${secrets.token()}`;
-  const live = gateway.runs.obtain({
-    key: { key, kind: "trusted", lineage: undefined },
+  const parent = stringMember(request, "parent");
+  const made = await gateway.beginRun({
     principal,
-    policy: policies.select({ tag: undefined }),
-    client: { name: undefined, tag: undefined },
-    workspace: [],
+    urlBase: url,
     ...(parent === undefined ? {} : { parent }),
-    registered: instruction === undefined ? [] : [{ source: "instruction", value: instruction }],
+    ...(instruction === undefined ? {} : { instruction }),
   });
-  if (!live.ok) return live;
-  await live.value.ready;
-  const token = mintRunToken(key, secrets.mac);
-  return ok({ run: key, token, url: `${url}/r/${encodeURIComponent(token)}/mcp` });
+  return made.ok ? ok({ ...made.value }) : made;
 }

@@ -31,6 +31,8 @@ export class FrameReader {
     this.#input = input;
     this.#listener = listener;
     input.on("data", this.#data);
+    // Whoever read a first line from a socket paused it on purpose, and then a listener alone does not start it.
+    input.resume();
     input.once("end", this.#end);
     // After an error or a close nothing more comes; whether the peer meant it makes no difference to what is in flight.
     input.once("error", this.#end);
