@@ -1,0 +1,44 @@
+// `npm start`: the gateway on real reference servers, in the foreground, from the sources. `npm start -- --check` only
+// asks every server for its tools. State and the demonstration workspace lie in `.sluicegate/` beside the sources.
+import { mkdirSync, writeFileSync, existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { serve } from "../src/cli/commands/gateway.ts";
+import { configOf } from "../src/cli/config.ts";
+
+const root = resolve(import.meta.dirname, "..");
+const home = join(root, ".sluicegate");
+const workspace = join(home, "workspace");
+const require = createRequire(import.meta.url);
+
+/** Where the program of a reference server lies, however the package manager arranged it. */
+function program(name: string): string {
+  return join(dirname(require.resolve(`@modelcontextprotocol/${name}/package.json`)), "dist/index.js");
+}
+
+mkdirSync(workspace, { recursive: true, mode: 0o700 });
+const readme = join(workspace, "README.md");
+if (!existsSync(readme))
+  writeFileSync(readme, "Files in this folder are what the guarded filesystem server can see.\n");
+
+const server = (args: readonly string[], env: Record<string, string> = {}) => ({
+  command: process.execPath,
+  args,
+  env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...env },
+  cwd: workspace,
+});
+
+const config = configOf(
+  {
+    version: 1,
+    servers: {
+      files: server([program("server-filesystem"), workspace]),
+      memory: server([program("server-memory")], { MEMORY_FILE_PATH: join(home, "memory.jsonl") }),
+    },
+  },
+  join(root, "scripts/start.ts"),
+);
+if (!config.ok) throw new Error(config.error.sentence);
+const port = Number(process.env["PORT"] ?? 8787);
+const check = process.argv.includes("--check");
+process.exitCode = await serve(config.value, { place: { host: "127.0.0.1", port }, check, home });
