@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { firstLine, startChild, type Child } from "../test/harness/child.ts";
-import { guarded, startGateway, type Sandbox } from "../test/harness/gateway.ts";
+import { guardedByDefault, startGateway, type Sandbox } from "../test/harness/gateway.ts";
 import { httpDriver, stdioDriver, type Driver } from "./driver.ts";
 
 export type SubjectName = "direct" | "relay" | "parse-relay" | "sdk-v1" | "sdk-v2" | "guarded";
@@ -33,7 +33,7 @@ function between(name: SubjectName, server: readonly string[]): readonly string[
     case "sdk-v2":
       return [node, script("sdk-passthrough.ts"), "v2", "stdio", ...server];
     case "guarded":
-      return guarded(server, undefined);
+      return guardedByDefault(server);
   }
 }
 

@@ -36,10 +36,14 @@ export async function createSandbox(): Promise<Sandbox> {
   return { folder, env, remove };
 }
 
-/** Command line that wraps a stdio server; without a policy the default one holds. */
-export function guarded(command: readonly string[], policy: string | undefined = allowAllPolicy): readonly string[] {
-  const chosen = policy === undefined ? [] : ["--policy", policy];
-  return [process.execPath, launcher, "run", ...chosen, "--server", "fixture", "--", ...command];
+/** Command line that wraps a stdio server under a policy file, or under the one that objects to nothing. */
+export function guarded(command: readonly string[], policy: string = allowAllPolicy): readonly string[] {
+  return [process.execPath, launcher, "run", "--policy", policy, "--server", "fixture", "--", ...command];
+}
+
+/** Command line that wraps a stdio server as a user does who names no policy. */
+export function guardedByDefault(command: readonly string[]): readonly string[] {
+  return [process.execPath, launcher, "run", "--server", "fixture", "--", ...command];
 }
 
 export type GatewayOptions = { readonly policy?: string };
