@@ -10,7 +10,8 @@ import type { Json } from "../../core/json.ts";
 import { isArray, member, stringMember } from "../../core/json.ts";
 import { readJson } from "../../gateway/log/json-text.ts";
 import { packageFolder } from "../policy-source.ts";
-import { doctorPolicy, doctorServer } from "./policy.ts";
+import type { PolicyDocument } from "../../policy/document.ts";
+import { doctorServer } from "./policy.ts";
 
 /** Wait for one answer; the first one includes the start of a daemon and of the server. */
 export const answerWaitMsMax = 20_000;
@@ -37,11 +38,11 @@ export class DoctorSession {
   #ended = false;
   #stopped = false;
 
-  constructor(diary: string) {
+  constructor(diary: string, document: PolicyDocument) {
     const config = join(this.root, "config");
     mkdirSync(config, { mode: 0o700 });
     const policy = join(this.root, "policy.json");
-    writeFileSync(policy, JSON.stringify(doctorPolicy), { mode: 0o600 });
+    writeFileSync(policy, JSON.stringify(document), { mode: 0o600 });
     this.#environment = {
       ...process.env,
       SLUICEGATE_HOME: this.home,
@@ -130,14 +131,10 @@ export class DoctorSession {
   async leave(): Promise<boolean> {
     this.#child.stdin.end();
     const pids = this.#records().map((line) => member(line, "pid"));
-    for (let waited = 0; waited < leaveWaitMsMax; waited += 50) {
-      if (pids.every((pid) => typeof pid !== "number" || !isAlive(pid))) return true;
-      await pause(50);
-    }
-    return false;
+    return allGone(pids.filter((pid) => typeof pid === "number"));
   }
 
-  /** Stops the daemon of this world. */
+  /** Stops the daemon of this world and waits for it: a process that is still ending writes into its folder. */
   async stop(): Promise<void> {
     if (this.#stopped) return;
     this.#stopped = true;
@@ -147,11 +144,24 @@ export class DoctorSession {
       child.on("error", () => resolve());
     });
     this.#child.kill();
+    const log = join(this.home, "daemon.log");
+    const said = existsSync(log) ? readFileSync(log, "utf8") : "";
+    const daemons = [...said.matchAll(/ runs as (\d+)$/gm)].map((found) => Number(found[1]));
+    await allGone([this.#child.pid ?? 0, ...daemons]);
   }
 
   remove(): void {
     rmSync(this.root, { recursive: true, force: true });
   }
+}
+
+/** True iff none of the processes lives any more before the wait is over. */
+async function allGone(pids: readonly number[]): Promise<boolean> {
+  for (let waited = 0; waited < leaveWaitMsMax; waited += 50) {
+    if (pids.every((pid) => pid <= 0 || !isAlive(pid))) return true;
+    await pause(50);
+  }
+  return false;
 }
 
 function isAlive(pid: number): boolean {

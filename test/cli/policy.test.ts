@@ -1,0 +1,136 @@
+// `policy`, `labels` and `replay`: what needs no daemon, no server and no log.
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { listTools } from "../policy/list-tools.ts";
+import { repository, Terminal } from "./command.ts";
+
+const terminal = new Terminal();
+afterAll(() => terminal.remove());
+
+const example = (name: string): string => join(repository, "examples", name);
+
+describe("policy check", () => {
+  test("good policies load", async () => {
+    expect(await terminal.json("policy", "check", "default")).toEqual({
+      code: 0,
+      value: { ok: true, diagnostics: [] },
+    });
+    expect((await terminal.run("policy", "check", example("calendar/policy.yaml"))).code).toBe(0);
+  });
+
+  test("an error has file, line, column and remedy, and exit code 1", async () => {
+    const file = terminal.file("bad.yaml", "version: 1\nrules:\n  - {id: R, teir: block, when: a, why: w}\n");
+    const { code, value } = await terminal.json("policy", "check", file);
+    expect(code).toBe(1);
+    expect(value).toMatchObject({ ok: false });
+    expect(value).toHaveProperty("diagnostics[0]", {
+      code: "SG-POLICY-KEY",
+      severity: "error",
+      message: expect.stringContaining("teir"),
+      file,
+      line: 3,
+      column: 13,
+      remedy: "did you mean `tier`?",
+    });
+    const shown = (await terminal.run("policy", "check", file)).stdout;
+    expect(shown).toContain("bad.yaml:3:13: ");
+    expect(shown).toContain("The policy does not load");
+  });
+
+  test("a manifest finds misspelt tools; warnings count only when strict", async () => {
+    const manifest = terminal.file("mail.json", { tools: [{ name: "send" }] });
+    const wrong = terminal.file("wrong.yaml", "version: 1\nrules: [{id: R, tier: block, when: mail.sned, why: w}]\n");
+    expect((await terminal.run("policy", "check", wrong)).code).toBe(0);
+    const named = await terminal.run("policy", "check", wrong, "--manifest", manifest);
+    expect(named).toMatchObject({ code: 1, stdout: expect.stringContaining("did you mean `send`?") });
+    const odd = terminal.file("odd.yaml", "version: 1\nflow: {mode: handles}\n");
+    const loose = await terminal.json("policy", "check", odd);
+    expect(loose).toMatchObject({ code: 0, value: { ok: true, diagnostics: [{ severity: "warning" }] } });
+    expect((await terminal.run("policy", "check", odd, "--strict")).code).toBe(1);
+  });
+
+  test("a file that is not there is no finding but a wrong use", async () => {
+    const ran = await terminal.run("policy", "check", "none.yaml");
+    expect(ran).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("none.yaml cannot be read") });
+  });
+});
+
+describe("policy explain and import", () => {
+  test("says what a tool is believed to do and which rules speak", async () => {
+    const policy = example("calendar/policy.yaml");
+    const ran = await terminal.run("policy", "explain", policy, "send_email");
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toContain("mail.send_email may do: write.external.send");
+    expect(ran.stdout).toContain("Rule R1 (block)");
+    const { value } = await terminal.json("policy", "explain", policy, "mail.send_email");
+    expect(value).toMatchObject({ server: "mail", tool: "send_email", source: "operator" });
+  });
+
+  test("Claude Code's permissions become rules that load, with what was left out", async () => {
+    const file = terminal.file("settings.json", { permissions: { deny: ["mcp__mail__send"], allow: ["Bash(ls:*)"] } });
+    const { code, value } = await terminal.json("policy", "import", "claude", file);
+    expect(code).toBe(1);
+    expect(value).toMatchObject({ imported: 1, left: [{ list: "allow", entry: "Bash(ls:*)" }] });
+    const printed = (await terminal.run("policy", "import", "claude", file)).stdout;
+    expect((await terminal.run("policy", "check", terminal.file("imported.yaml", printed))).code).toBe(0);
+  });
+});
+
+describe("labels", () => {
+  test.each([
+    ["memory", []],
+    ["filesystem", ["/tmp"]],
+  ] as const)("the reference server %s has a pack, so every tool is known", async (name, args) => {
+    const tools = await listTools(name, args);
+    const { code, value } = await terminal.json("labels", terminal.file(`${name}.json`, { result: { tools } }));
+    expect(code).toBe(0);
+    const listed = (value as { tools: Record<string, unknown>[] }).tools;
+    expect(listed.map((tool) => tool["name"])).toEqual(tools.map((tool) => tool["name"]));
+    for (const tool of listed) {
+      expect(tool).toMatchObject({
+        source: "pack",
+        effects: expect.any(Array),
+        output: expect.any(String),
+        args: expect.any(Object),
+      });
+    }
+  });
+
+  test("hostile names cannot move the cursor or turn the text around", async () => {
+    const tools = [{ name: "a\u001b[2Jb\u202ec", inputSchema: { properties: { "x\ny": {} } } }];
+    const ran = await terminal.run("labels", terminal.file("hostile.json", tools));
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toContain("a\\u{1b}[2Jb\\u{202e}c");
+    expect(ran.stdout).not.toMatch(/[\u001b\u202e]/);
+    expect(ran.stdout.trimEnd().split("\n")).toHaveLength(2);
+  });
+
+  test("the operator's policy comes first", async () => {
+    const policy = terminal.file(
+      "p.yaml",
+      "version: 1\nlabels: {box.get: {effects: [read.local], output: {confidentiality: private}}}\n",
+    );
+    const manifest = terminal.file("box.json", [{ name: "get" }]);
+    const { value } = await terminal.json("labels", manifest, "--policy", policy);
+    expect(value).toMatchObject({ tools: [{ name: "get", effects: ["read.local"], source: "operator" }] });
+    const other = await terminal.json("labels", manifest, "--policy", policy, "--server", "chest");
+    expect(other.value).toMatchObject({ tools: [{ name: "get", source: "unknown" }] });
+  });
+});
+
+describe("replay", () => {
+  test.each(["calendar", "github"])("the %s case is stopped where it should be", async (name) => {
+    const { code, value } = await terminal.json(
+      "replay",
+      example(`${name}/trace.json`),
+      "--policy",
+      example(`${name}/policy.yaml`),
+    );
+    expect(code).toBe(1);
+    const { steps } = value as {
+      steps: { tool: string; verdict: string; hidden: boolean; rules: string[]; path: unknown[] }[];
+    };
+    expect(steps.some((step) => step.verdict === "deny" && step.rules.length > 0 && step.path.length > 0)).toBe(true);
+    expect(steps.some((step) => step.verdict === "allow")).toBe(true);
+  });
+});

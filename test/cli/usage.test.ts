@@ -1,0 +1,73 @@
+// Help, version and wrong use: what a person meets first.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { repository, Terminal } from "./command.ts";
+
+const terminal = new Terminal();
+afterAll(() => terminal.remove());
+
+describe("help and version", () => {
+  test("help names every command on standard output", async () => {
+    const ran = await terminal.run("--help");
+    expect(ran.code).toBe(0);
+    expect(ran.stderr).toBe("");
+    const commands = [
+      "run",
+      "hook",
+      "daemon",
+      "gateway",
+      "policy",
+      "labels",
+      "replay",
+      "runs",
+      "approve",
+      "audit",
+      "doctor",
+      "bench",
+    ];
+    for (const command of commands) expect(ran.stdout).toMatch(new RegExp(`^  ${command}\\b`, "m"));
+  });
+
+  test("the help of a command says its use", async () => {
+    expect((await terminal.run("run", "--help")).stdout).toContain("-- CMD");
+    expect((await terminal.run("policy", "check", "--help")).stdout).toContain("--manifest");
+    expect((await terminal.run("help", "audit")).stdout).toContain("verify");
+  });
+
+  test("version is the package's", async () => {
+    const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as { version: string };
+    expect(await terminal.run("--version")).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  });
+});
+
+describe("wrong use is one sentence on standard error and exit code 2", () => {
+  test.each([
+    [["plicy"], "`plicy` is no command: did you mean `sluicegate policy`?"],
+    [["verify"], "`verify` is no command: did you mean `sluicegate audit verify`?"],
+    [["xyzzy"], "`xyzzy` is no command: `sluicegate --help` lists them."],
+    [["constructor"], "`constructor` is no command: `sluicegate --help` lists them."],
+    [["policy", "chek", "x"], "Unknown command `chek`: did you mean `check`?"],
+    [["replay", "x", "--polcy", "y"], "Unknown option `--polcy`: did you mean `--policy`?"],
+    [["labels"], "Missing required argument `manifest`: `sluicegate labels --help` shows the use."],
+    [
+      ["bench", "agentdojo", "--data"],
+      "Option `--data <folder>` argument missing: `sluicegate bench --help` shows the use.",
+    ],
+    [["\u001b[2J"], "`\\u{1b}[2J` is no command: `sluicegate --help` lists them."],
+  ])("%j", async (words, sentence) => {
+    expect(await terminal.run(...words)).toEqual({ code: 2, stdout: "", stderr: `${sentence}\n` });
+  });
+
+  test("and JSON for machines", async () => {
+    const { code, value } = await terminal.json("plicy");
+    expect(code).toBe(2);
+    expect(value).toMatchObject({ ok: false, error: { code: "SG-USAGE" } });
+  });
+
+  test("no command at all shows the help, and is wrong use", async () => {
+    const ran = await terminal.run();
+    expect(ran.code).toBe(2);
+    expect(ran.stderr).toContain("Usage: sluicegate");
+  });
+});
