@@ -38,8 +38,9 @@ describe("the sentence for the model", () => {
     );
   });
 
-  it("names neither the check that fired nor any fact", () => {
-    for (const refusal of kinds) expect(sentenceForModel(decision, "d", refusal)).not.toMatch(/SG-|flow|R1|to:/);
+  it("names the rule, and neither the check that fired nor a fact that could be a value", () => {
+    for (const refusal of kinds) expect(sentenceForModel(decision, "d", refusal)).not.toMatch(/SG-|flow|to:|\["a"/);
+    expect(sentenceForModel(decision, "d", { kind: "refused" })).toContain("(rule R1)");
   });
 
   it("says how to approve, completely", () => {

@@ -1,7 +1,8 @@
 /**
- * Decisions in words. The agent's sentence is generic on purpose: it says what happened and what can be done, and
- * does not teach an attacker which check fired. People and the audit record get everything.
+ * Decisions in words. The agent's sentence says what happened, why, and what can be done: names of tools, rules and
+ * labels and the operator's own words, never a value. People and the audit record get everything.
  */
+import { causeOf } from "./cause.ts";
 import type { Decision } from "./decision.ts";
 import type { Reason } from "./opinion.ts";
 
@@ -35,14 +36,18 @@ export function sentenceForModel(decision: Decision, id: string, refusal: Refusa
       );
     case "approvable":
       return fit(
-        "Not executed: this call needs a person's approval. ",
+        because("Not executed, a person must approve", decision, "Not executed: this call needs a person's approval. "),
         `Approve with \`sluicegate approve ${refusal.approval}\`, then repeat the same call.`,
         id,
       );
     case "held":
       return fit("Not sent yet: the call waits in the outbox. ", wayOf(decision) ?? "Go on; do not repeat it.", id);
     case "refused":
-      return fit("Not executed: the policy does not permit this call now. ", wayOf(decision) ?? genericWay, id);
+      return fit(
+        because("Not executed", decision, "Not executed: the policy does not permit this call now. "),
+        wayOf(decision) ?? genericWay,
+        id,
+      );
   }
 }
 
@@ -53,11 +58,22 @@ export function wayOf(decision: Decision): string | undefined {
   return decision.reasons.find((reason) => reason.verdict === decision.verdict && reason.way !== undefined)?.way;
 }
 
-function fit(what: string, way: string, id: string): string {
+/** `what: cause. `, or the plain sentence where there is no cause to name. */
+function because(what: string, decision: Decision, plain: string): readonly [string, string] {
+  const cause = causeOf(decision);
+  return [cause === undefined ? plain : `${what}: ${cause}. `, plain];
+}
+
+/** Joins the parts within the limit. The way on and the decision must stay whole, so a long cause gives way first. */
+function fit(what: string | readonly [string, string], way: string, id: string): string {
   const tail = ` (decision ${id})`;
-  const room = sentenceCharactersMax - tail.length - what.length;
-  const shown = way.length <= room ? way : `${way.slice(0, Math.max(0, room - 3))}...`;
-  return `${what}${shown}${tail}`;
+  const [full, plain] = typeof what === "string" ? [what, what] : what;
+  const shownWay = `${way.charAt(0).toUpperCase()}${way.slice(1)}${/[.!?]$/.test(way) ? "" : "."}`;
+  const fits = (text: string): boolean => text.length + shownWay.length + tail.length <= sentenceCharactersMax;
+  const head = fits(full) ? full : plain;
+  const room = sentenceCharactersMax - tail.length - head.length;
+  const cutWay = shownWay.length <= room ? shownWay : `${shownWay.slice(0, Math.max(0, room - 3))}...`;
+  return `${head}${cutWay}${tail}`;
 }
 
 /** Lines of an approval card: why it is asked, and where each control argument came from. */

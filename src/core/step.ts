@@ -153,7 +153,8 @@ function decided(opinions: readonly Settled[], option: CallOption | undefined): 
   reasons.sort((left, right) => weight(left) - weight(right) || order(left, right));
   // Obligations hold together with the verdict, so they are kept even where another mechanism asks for more.
   const obligations = opinions.flatMap((opinion) => opinion.obligations);
-  if (obligations.length > 1) obligations.sort((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1));
+  if (obligations.length > 1)
+    obligations.sort((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1));
   return {
     kind: "decided",
     decision: { verdict, unobserved, reasons: reasons.slice(0, reasonsMax), obligations, option },

@@ -21,6 +21,7 @@ export function culprits(lattice: Lattice, option: CallOption, restrictions: num
 function originOf(label: ArgumentLabel, restrictions: number): string {
   const step = label.path.find((one) => (one.label & restrictions) !== 0) ?? label.path[0];
   if (step === undefined) return label.range.lo === label.range.hi ? "what this run has read" : "an unknown source";
+  if (step.origin === "context") return "what this run has read";
   if (step.server === undefined || step.tool === undefined) return `the ${step.origin}`;
   return step.pointer === "" ? `${step.server}.${step.tool}` : `${step.server}.${step.tool} ${step.pointer}`;
 }

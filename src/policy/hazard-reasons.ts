@@ -21,7 +21,7 @@ export function hazardReasons(mechanism: string, scene: Scene): readonly Reason[
       why: hazard.why,
       facts: culpritFacts(found),
       serves: hazard.loss === "" ? [] : [hazard.loss],
-      way: found.length === 0 ? "take another step" : "leave out the data named here",
+      way: found.length === 0 ? "take another step" : "leave that data out",
       ...(hazard.mode === "observe" ? { observed: true as const } : {}),
     };
   });

@@ -80,6 +80,7 @@ function ruleReason(rule: PlainRule, verdict: Reason["verdict"], code: string, f
     why: rule.why,
     facts,
     serves: rule.serves,
+    ...("arguments" in facts ? { way: "leave that data out" } : {}),
     ...(rule.mode === "observe" ? { observed: true as const } : {}),
   };
 }
@@ -103,7 +104,7 @@ function defaultReasons(scene: Scene): readonly Reason[] {
     culpritFacts(control),
     "use values that the person gave or that trusted tools returned",
   );
-  ask({ lo: lo.bound, hi: hi.bound }, "SG-ASK-BOUND", culpritFacts(aboveBound(scene)), "leave out the data named here");
+  ask({ lo: lo.bound, hi: hi.bound }, "SG-ASK-BOUND", culpritFacts(aboveBound(scene)), "leave that data out");
   return reasons;
 }
 

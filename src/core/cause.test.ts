@@ -1,0 +1,58 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { causeOf, shownName } from "./cause.ts";
+import type { ToolContract } from "./contract.ts";
+import type { Decision } from "./decision.ts";
+import type { Reason } from "./opinion.ts";
+
+const contract = { server: "mail", tool: "send" } as ToolContract; // a cause looks at nothing but the names
+const option: Decision["option"] = {
+  contract,
+  class: { server: "mail", tool: "send", truths: new Map(), keys: new Map(), amounts: new Map() },
+  arguments: new Map(),
+};
+
+function cause(reason: Partial<Reason>, known = option): string | undefined {
+  const full: Reason = { mechanism: "m", code: "SG-X", verdict: "deny", facts: {}, ...reason };
+  return causeOf({ verdict: "deny", unobserved: "deny", reasons: [full], obligations: [], option: known });
+}
+
+const culprit = { arguments: ["body"], labels: ["private, medical"], origins: ["calendar.list /0/title"] };
+
+describe("the cause of a decision", () => {
+  it("says which data, which sink, which rule", () => {
+    expect(cause({ code: "SG-RULE-BLOCK", rule: "R1", why: "it stays here", facts: culprit })).toBe(
+      "`body` would carry private, medical data from calendar.list /0/title to `mail.send` (rule R1: it stays here)",
+    );
+    expect(cause({ code: "SG-HAZARD-ASK", rule: "H1", facts: { ...culprit, origins: [] } })).toBe(
+      "`body` may carry private, medical data to `mail.send` (rule H1)",
+    );
+  });
+
+  it.each([
+    ["SG-ASK-UNTRUSTED", { arguments: ["to"] }, "`to` of `mail.send` may have been chosen by untrusted data"],
+    ["SG-ASK-UNTRUSTED", {}, "a value of `mail.send` may have been chosen by untrusted data"],
+    ["SG-ASK-EXECUTE", {}, "`mail.send` may run code"],
+    ["SG-ASK-OUTSIDE", {}, "`mail.send` writes outside the workspace"],
+    ["SG-MUST-FIRST", { needs: ["backup"] }, "`backup` must come first"],
+    ["SG-OWED", {}, "something else must come first"],
+    ["SG-MUST-NOT-FOLLOW", {}, "`mail.send` must not follow what this run has done"],
+    ["SG-LIMIT", {}, "`mail.send` would go over a limit"],
+    ["SG-RULE-BLOCK", {}, "`mail.send` is stopped"],
+  ] as const)("%s %j", (code, facts, text) => expect(cause({ code, facts })).toBe(text));
+
+  it("has nothing to say of what it does not know", () => {
+    expect(cause({})).toBeUndefined();
+    expect(cause({ rule: "R" }, undefined)).toBe("the call is stopped (rule R)");
+    expect(causeOf({ verdict: "deny", unobserved: "deny", reasons: [], obligations: [], option })).toBeUndefined();
+  });
+
+  it("shows names from servers short and without characters that hide or turn text", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 80 }), (name) => {
+        expect(shownName(name).length).toBeLessThanOrEqual(40);
+        expect(shownName(name)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}`]/u);
+      }),
+    );
+  });
+});

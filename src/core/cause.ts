@@ -1,0 +1,87 @@
+/**
+ * Why something was stopped or asked, in one clause: which data, which sink, which rule. It holds names of tools,
+ * arguments, rules and labels and the operator's own words, and never a value (formal.md annex 6). Names come from
+ * servers, so they are cut and shown without control or direction characters.
+ */
+import type { Decision } from "./decision.ts";
+import type { Reason } from "./opinion.ts";
+
+const nameLengthMax = 40;
+const whyLengthMax = 80;
+
+/** The clause for the first deciding reason, without a full stop; undefined where there is nothing more to say. */
+export function causeOf(decision: Decision): string | undefined {
+  const reason = decision.reasons.find((one) => one.verdict === decision.unobserved) ?? decision.reasons[0];
+  if (reason === undefined) return undefined;
+  const { option } = decision;
+  const tool =
+    option === undefined ? "the call" : `\`${shownName(`${option.contract.server}.${option.contract.tool}`)}\``;
+  const clause = clauseOf(reason, tool);
+  return clause === undefined ? undefined : `${clause}${ruleOf(reason)}`;
+}
+
+function clauseOf(reason: Reason, tool: string): string | undefined {
+  switch (reason.code) {
+    case "SG-RULE-BLOCK":
+    case "SG-RULE-UNSURE":
+    case "SG-RULE-CONFIRM":
+    case "SG-HAZARD":
+    case "SG-HAZARD-ASK":
+    case "SG-ASK-BOUND":
+      return carried(reason, tool, reason.code === "SG-RULE-UNSURE" || reason.code === "SG-HAZARD-ASK");
+    case "SG-ASK-UNTRUSTED": {
+      const [argument] = listed(reason, "arguments");
+      const named = argument === undefined ? "a value" : `\`${shownName(argument)}\``;
+      return `${named} of ${tool} may have been chosen by untrusted data`;
+    }
+    case "SG-ASK-EXECUTE":
+      return `${tool} may run code`;
+    case "SG-ASK-OUTSIDE":
+      return `${tool} writes outside the workspace`;
+    case "SG-MUST-FIRST":
+    case "SG-OWED":
+      return `${neededBy(reason)} must come first`;
+    case "SG-MUST-NOT-FOLLOW":
+      return `${tool} must not follow what this run has done`;
+    case "SG-LIMIT":
+    case "SG-BUDGET":
+      return `${tool} would go over a limit`;
+    default:
+      return reason.rule === undefined ? undefined : `${tool} is stopped`;
+  }
+}
+
+/** `body` would carry private data from files.read to `mail.send`. */
+function carried(reason: Reason, tool: string, maybe: boolean): string {
+  const [argument] = listed(reason, "arguments");
+  const [label] = listed(reason, "labels");
+  const [origin] = listed(reason, "origins");
+  if (argument === undefined || label === undefined) return `${tool} is stopped`;
+  const from = origin === undefined ? "" : ` from ${shownName(origin)}`;
+  return `\`${shownName(argument)}\` ${maybe ? "may" : "would"} carry ${label} data${from} to ${tool}`;
+}
+
+function neededBy(reason: Reason): string {
+  const needs = listed(reason, "needs").map((name) => `\`${shownName(name)}\``);
+  return needs.length === 0 ? "something else" : needs.join(" or ");
+}
+
+function ruleOf(reason: Reason): string {
+  if (reason.rule === undefined) return "";
+  const why = reason.why === undefined || reason.why === "" ? "" : `: ${cut(reason.why, whyLengthMax)}`;
+  return ` (rule ${cut(reason.rule, nameLengthMax)}${why})`;
+}
+
+function listed(reason: Reason, name: string): readonly string[] {
+  const fact = reason.facts[name];
+  return Array.isArray(fact) ? fact : [];
+}
+
+/** A name from outside: short, on one line, without characters that hide or turn text. */
+export function shownName(text: string): string {
+  return cut(text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}`]/gu, "?"), nameLengthMax);
+}
+
+function cut(text: string, lengthMax: number): string {
+  return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1)}…`;
+}
