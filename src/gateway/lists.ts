@@ -47,6 +47,9 @@ export class Lists<Q> {
       const state = known ?? (await this.drain(method, request.params));
       const page = state?.pages.find((one) => one.cursor === cursor);
       if (state === undefined || page === undefined) {
+        // The server may say no in its own words; what it lists under a cursor that admission never saw is not shown.
+        const answer = await relayed();
+        if (answer.kind === "error") return answer;
         return errorMessage(request.id, errorCodes.invalidParams, "Unknown cursor. Start the list again.");
       }
       return this.#show(live, state, page, { kind: "response", id: request.id, result: page.result });

@@ -181,12 +181,18 @@ export class Mediator<Q> implements LinkUser {
     }
     if (this.#link.down !== undefined) return exchange.respond(this.#gone(request.id));
     const row = channelOf({ method: request.method, kind: "request", direction: "to-server" });
+    // An error is text of the server, whatever it answers.
+    const relay = async (): Promise<Answered> => {
+      const answer = await this.#relay(request);
+      return answer.kind === "error" ? this.#releaseRelayed(row, live, answer) : answer;
+    };
     if (isListMethod(request.method)) {
-      return this.#deliver(exchange, await this.#lists.answer(exchange, live, () => this.#relay(request)));
+      return this.#deliver(exchange, await this.#lists.answer(exchange, live, relay));
     }
-    if (row.result?.treated === "manifest") return this.#manifest(exchange, live);
+    if (row.result?.treated === "manifest") return this.#manifest(exchange, live, row);
     if (request.method.startsWith("tasks/")) {
-      return this.#deliver(exchange, await this.#tasks.answer(exchange, live, () => this.#relay(request)));
+      const own = request.method === "tasks/list" ? relay : () => this.#relay(request);
+      return this.#deliver(exchange, await this.#tasks.answer(exchange, live, own));
     }
     if (row.params.moment === "call") return this.#call(exchange, live);
     const answer = await this.#relay(request);
@@ -224,10 +230,12 @@ export class Mediator<Q> implements LinkUser {
   }
 
   /** What a server says of itself: identity and capabilities pass, instructions must be admitted. */
-  async #manifest(exchange: Exchange, live: LiveRun<Q>): Promise<void> {
+  async #manifest(exchange: Exchange, live: LiveRun<Q>, row: ChannelRow): Promise<void> {
     const { request } = exchange;
     const answer = await this.#relay(this.#withoutSampling(request, live));
-    if (answer.kind === "error" || !isObject(answer.result)) return this.#deliver(exchange, answer);
+    if (answer.kind === "error" || !isObject(answer.result)) {
+      return this.#deliver(exchange, await this.#releaseRelayed(row, live, answer));
+    }
     const revision = member(answer.result, "protocolVersion");
     if (isRevision(revision)) this.#link.negotiated(revision);
     const said = without(answer.result, ["_meta"]);
