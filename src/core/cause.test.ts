@@ -12,9 +12,9 @@ const option: Decision["option"] = {
   arguments: new Map(),
 };
 
-function cause(reason: Partial<Reason>, known = option): string | undefined {
+function cause(reason: Partial<Reason>): string | undefined {
   const full: Reason = { mechanism: "m", code: "SG-X", verdict: "deny", facts: {}, ...reason };
-  return causeOf({ verdict: "deny", unobserved: "deny", reasons: [full], obligations: [], option: known });
+  return causeOf({ verdict: "deny", unobserved: "deny", reasons: [full], obligations: [], option });
 }
 
 const culprit = { arguments: ["body"], labels: ["private, medical"], origins: ["calendar.list /0/title"] };
@@ -43,7 +43,15 @@ describe("the cause of a decision", () => {
 
   it("has nothing to say of what it does not know", () => {
     expect(cause({})).toBeUndefined();
-    expect(cause({ rule: "R" }, undefined)).toBe("the call is stopped (rule R)");
+    const bare: Reason = { mechanism: "m", code: "SG-X", verdict: "deny", rule: "R", facts: {} };
+    const plain: Decision = {
+      verdict: "deny",
+      unobserved: "deny",
+      reasons: [bare],
+      obligations: [],
+      option: undefined,
+    };
+    expect(causeOf(plain)).toBe("the call is stopped (rule R)");
     expect(causeOf({ verdict: "deny", unobserved: "deny", reasons: [], obligations: [], option })).toBeUndefined();
   });
 
