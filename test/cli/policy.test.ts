@@ -102,7 +102,7 @@ describe("labels", () => {
     expect(ran.code).toBe(0);
     expect(ran.stdout).toContain("a\\u{1b}[2Jb\\u{202e}c");
     expect(ran.stdout).not.toMatch(/[\u001b\u202e]/);
-    expect(ran.stdout.trimEnd().split("\n")).toHaveLength(2);
+    expect(ran.stdout.trimEnd().split("\n")).toHaveLength(6);
   });
 
   test("the operator's policy comes first", async () => {

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { stringMember } from "../../core/json.ts";
 import type { ToolExplanation } from "../../policy/explain.ts";
 import { explainTool } from "../../policy/explain.ts";
+import { inferTool } from "../../policy/inference/infer.ts";
 import { diagnosticLine } from "../loaded-policy.ts";
 import { readManifest, toolNames } from "../manifest.ts";
 import type { Outcome } from "../output.ts";
@@ -33,9 +34,11 @@ function labels(file: string, options: Readonly<Record<string, unknown>>): Outco
   }
   const several = Object.keys(lists.value).length > 1;
   const tools = Object.entries(lists.value).flatMap(([server, listed]) =>
-    listed.map((tool) =>
-      explainTool(policy, { server, tool: stringMember(tool, "name") ?? "", listed: tool, digestOf: toolDigest }),
-    ),
+    listed.map((tool) => {
+      const { may, because } = inferTool(tool);
+      const asked = { server, tool: stringMember(tool, "name") ?? "", listed: tool, digestOf: toolDigest };
+      return { ...explainTool(policy, asked), suggested: { effects: may, because } };
+    }),
   );
   return {
     exitCode: 0,
@@ -44,8 +47,12 @@ function labels(file: string, options: Readonly<Record<string, unknown>>): Outco
   };
 }
 
+type LabelledTool = ToolExplanation & {
+  readonly suggested: { readonly effects: readonly string[]; readonly because: readonly string[] };
+};
+
 /** The labels of one tool as DESIGN 6 has them; `certain` is what it does for sure, `effects` all it may do. */
-function labelled(tool: ToolExplanation): object {
+function labelled(tool: LabelledTool): object {
   return {
     name: tool.tool,
     effects: tool.effects.may,
@@ -57,7 +64,8 @@ function labelled(tool: ToolExplanation): object {
     reads: tool.reads,
     writes: tool.writes,
     source: tool.source,
-    inferredFrom: tool.inferredFrom,
+    // What names, schema and hints let suppose. It narrows nothing unless the policy trusts the server.
+    suggested: tool.suggested,
   };
 }
 
@@ -65,7 +73,7 @@ function labelled(tool: ToolExplanation): object {
 const effectsShownMax = 4;
 
 /** Every name in the table came from the server: control and direction characters are shown as escapes. */
-function readable(tools: readonly ToolExplanation[], several: boolean): string {
+function readable(tools: readonly LabelledTool[], several: boolean): string {
   const rows = tools.map((tool) => [
     shown(several ? `${tool.server}.${tool.tool}` : tool.tool, 48),
     effectText(tool),
@@ -73,15 +81,28 @@ function readable(tools: readonly ToolExplanation[], several: boolean): string {
     tool.source,
     shown(tool.arguments.map(argumentText).join(" "), 100),
   ]);
-  return table([["tool", "may do", "returns", "says", "arguments"], ...rows]);
+  const unknown = tools.filter((tool) => tool.source === "unknown");
+  const guesses = unknown.map(({ tool, suggested }) => {
+    const reasons = suggested.because.length === 0 ? "nothing says what it does" : suggested.because.join(", ");
+    return `  ${shown(tool, 48)}: ${listed(suggested.effects)} (${shown(reasons, 120)})`;
+  });
+  const hint = [
+    "",
+    `Nobody labelled ${unknown.length} of ${tools.length} tools, so their calls ask. Their names and hints suggest:`,
+    ...guesses,
+    "Label them in a policy, or trust the server there: `servers: {NAME: {trust: trusted}}`.",
+  ];
+  const rest = unknown.length === 0 ? [] : hint;
+  return [table([["tool", "may do", "returns", "source", "arguments"], ...rows]), ...rest].join("\n");
+}
+
+function listed(effects: readonly string[]): string {
+  if (effects.length > effectsShownMax * 3) return "anything";
+  return effects.slice(0, effectsShownMax).join(" ") + (effects.length > effectsShownMax ? " …" : "");
 }
 
 function effectText({ effects, flags }: ToolExplanation): string {
-  const may =
-    effects.may.length > effectsShownMax * 3
-      ? "anything"
-      : effects.may.slice(0, effectsShownMax).join(" ") + (effects.may.length > effectsShownMax ? " …" : "");
-  return [may, ...flags.map((flag) => `(${flag})`)].join(" ").trim() || "nothing";
+  return [listed(effects.may), ...flags.map((flag) => `(${flag})`)].join(" ").trim() || "nothing";
 }
 
 /** `to:recipient→anyone`: what the argument means and who sees it. */
