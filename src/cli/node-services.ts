@@ -1,5 +1,6 @@
 /** Time, chance, secrets and absent oracles: what the enforcement point needs of this machine. */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { performance } from "node:perf_hooks";
 import { systemClock } from "../adapters/clock.ts";
 import type { Answer } from "../core/opinion.ts";
 import type { Clock, Oracle, Secrets } from "../gateway/services-port.ts";
@@ -12,8 +13,13 @@ const tagBytes = 16;
 /** A sealed text beyond this is not looked at: `requestState` comes back from the client, who may make it any size. */
 export const sealedLengthMax = 16_384;
 
+/**
+ * Moments are logged and folded again by a later process, so their clock must go on where the last process stopped:
+ * it starts at the wall time of this process and from then on only counts up, whatever is done to the wall clock.
+ */
 export const nodeClock: Clock = {
-  ...systemClock,
+  wallMs: systemClock.wallMs,
+  monotonicMs: () => performance.timeOrigin + systemClock.monotonicMs(),
   after: (delayMs, run) => {
     const timer = setTimeout(run, delayMs);
     timer.unref();
