@@ -55,13 +55,17 @@ function replaying(handler: ClientHandler, connection: ClientConnection, handsha
     else if (waiting.length < resumeQueueMax) waiting.push(serve);
     else connection.close("The client sent too much while its server was started again.");
   };
-  const request: RequestMessage = { kind: "request", id: "sluicegate-resume", method: "initialize", params: handshake };
+  // No reserved id, which clients may not use: to the gateway this is a request of the client like any other.
+  const request: RequestMessage = { kind: "request", id: "resumed-handshake", method: "initialize", params: handshake };
   const exchange: Exchange = {
     request,
     send: (message) => connection.send(message),
     // The answer is the gateway's own: the client had its answer from the server before.
-    respond: () => {
-      handler.message({ kind: "notification", method: "notifications/initialized", params: undefined });
+    respond: (answer) => {
+      // A server that failed to start is not told that anybody is ready; each request then says that it is gone.
+      if (answer.kind === "response") {
+        handler.message({ kind: "notification", method: "notifications/initialized", params: undefined });
+      }
       const queue = waiting ?? [];
       waiting = undefined;
       for (const serve of queue) serve();
