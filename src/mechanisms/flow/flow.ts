@@ -15,6 +15,7 @@ import { noObjection, settled } from "../../core/opinion.ts";
 import type { Reason } from "../../core/opinion.ts";
 import type { Ir } from "../../policy/ir.ts";
 import { labelArgument } from "./argument-labels.ts";
+import { linksIn, linksSuffix } from "./links.ts";
 import { makeProvenanceIndex, registerText, releaseValue } from "./provenance-index.ts";
 import type { ProvenanceIndex } from "./provenance-index.ts";
 import { resultObligation } from "./result-label.ts";
@@ -74,6 +75,11 @@ export function makeFlow<Q>(settings: FlowSettings<Q>): Mechanism<FlowMemory, Q>
       for (const [name, value] of Object.entries(moment.arguments)) {
         const contract = moment.contract.arguments.get(name) ?? moment.contract.rest;
         labels.set(name, labelArgument(holding, memory.index, contract, value));
+      }
+      for (const [name, contract] of moment.contract.arguments) {
+        if (!name.endsWith(linksSuffix)) continue;
+        const links = linksIn(moment.arguments[name.slice(0, -linksSuffix.length)] ?? null);
+        if (links.length > 0) labels.set(name, labelArgument(holding, memory.index, contract, links));
       }
       return labels;
     },

@@ -1,0 +1,31 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { linksIn, linksMax } from "./links.ts";
+
+describe("links in content", () => {
+  it("finds what a reader could follow", () => {
+    expect(linksIn("Check out this link: www.secure-systems-252.com.")).toEqual(["www.secure-systems-252.com"]);
+    expect(linksIn("[here](https://evil.example/x?y=1) or evil.example/login")).toEqual([
+      "https://evil.example/x?y=1",
+      "evil.example/login",
+    ]);
+    expect(linksIn({ text: ["see pay-now.io", { deep: "ftp://h/x" }] })).toEqual(["pay-now.io", "ftp://h/x"]);
+  });
+
+  it("takes neither plain words nor addresses of people for links", () => {
+    expect(linksIn("See you at 5 p.m. I wrote to ana@example.com about v1.2 and 3.50, ok?")).toEqual([]);
+    expect(linksIn(7)).toEqual([]);
+  });
+
+  it("gives the whole text where there are too many to look at", () => {
+    const text = Array.from({ length: linksMax + 2 }, (_, index) => `h${index}.example`).join(" ");
+    expect(linksIn(text)).toContain(text);
+    expect(linksIn(text).length).toBeLessThanOrEqual(linksMax + 1);
+  });
+
+  it("is total, whatever the text and its nesting", () => {
+    fc.assert(fc.property(fc.jsonValue(), (value) => void linksIn(value as never)));
+    const deep = JSON.parse(`${"[".repeat(60)}"a.example"${"]".repeat(60)}`);
+    expect(linksIn(deep)).toHaveLength(1);
+  });
+});
