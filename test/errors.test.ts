@@ -6,13 +6,28 @@ import { commandRows, unproduced } from "./errors/command-rows.ts";
 import { configRows } from "./errors/config-rows.ts";
 import { besideRows, namesOf, policyRows } from "./errors/policy-rows.ts";
 import { placeRows, wireKinds } from "./errors/place-rows.ts";
-import { codesInDocument, codesInSources } from "./harness/error-codes.ts";
+import { codesInDocument, codesInSources, commandsInSources } from "./harness/error-codes.ts";
 import { diagnosticLine } from "../src/cli/loaded-policy.ts";
 import { shippedLoader, sha256, toolDigest } from "../src/cli/policy-source.ts";
 import { lintPolicy } from "../src/policy/lint.ts";
 import { loadPolicy } from "../src/policy/load.ts";
 
 const sentenceMax = 240;
+
+/** What can be typed; test/cli/usage.test.ts holds the first words against the help. */
+const commands = new Set([
+  ...["run", "gateway", "hook", "daemon start", "daemon stop", "daemon status", "doctor", "labels", "replay"],
+  ...["approve", "runs", "runs new", "runs close", "bench", "bench agentdojo", "daemon run", "--help"],
+  ...[
+    "policy check",
+    "policy explain",
+    "policy import",
+    "audit tail",
+    "audit verify",
+    "audit export",
+    "audit set-aside",
+  ],
+]);
 
 /** A word that tells the reader what to do. */
 const remedy =
@@ -54,6 +69,12 @@ describe("docs/errors.md", () => {
     expect(missing).toEqual([]);
     expect(Object.keys(unproduced).filter((code) => produced.has(code))).toEqual([]);
   });
+});
+
+test("sentences send nobody to a command that does not exist", () => {
+  const named = commandsInSources();
+  expect(named.size).toBeGreaterThan(8);
+  expect([...named].filter((command) => !commands.has(command))).toEqual([]);
 });
 
 describe("policy diagnostics", () => {

@@ -73,6 +73,8 @@ describe("cards and records", () => {
     ]);
     expect(cardLines(decision)).toEqual(["SG-FLOW (rule R1): to: a, b; n: 2"]);
     expect(cardLines({ ...decision, reasons: [{ ...reason, facts: {} }] })).toEqual(["SG-FLOW (rule R1): SG-FLOW"]);
+    const asked: Reason = { mechanism: "tiers", code: "SG-ASK-EXECUTE", verdict: "deny", facts: {} };
+    expect(cardLines({ ...decision, reasons: [asked] })).toEqual(["SG-ASK-EXECUTE: the call may run code"]);
   });
 
   it("the record says what would have been stopped", () => {

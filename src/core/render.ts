@@ -80,7 +80,7 @@ function fit(what: string | readonly [string, string], way: string, id: string):
 export function cardLines(decision: Decision): readonly string[] {
   const reasons = decision.reasons
     .filter((reason) => reason.verdict !== "allow" && reason.observed !== true)
-    .map((reason) => reasonLine(reason));
+    .map((reason) => reasonLine(reason, () => causeOf({ ...decision, reasons: [reason] })));
   const origins: string[] = [];
   for (const [name, argument] of decision.option?.arguments ?? []) {
     const from = argument.path.map((step) =>
@@ -91,12 +91,15 @@ export function cardLines(decision: Decision): readonly string[] {
   return [...reasons, ...origins];
 }
 
-function reasonLine(reason: Reason): string {
+/** `cause` stands in where neither the policy nor the facts say anything: a person cannot judge a bare code. */
+function reasonLine(reason: Reason, cause?: () => string | undefined): string {
   const rule = reason.rule === undefined ? "" : ` (rule ${reason.rule})`;
   const facts = Object.entries(reason.facts).map(
     ([name, fact]) => `${name}: ${Array.isArray(fact) ? fact.join(", ") : fact}`,
   );
-  const text = reason.why ?? (facts.length > 0 ? facts.join("; ") : reason.code);
+  const text =
+    reason.why ??
+    (facts.length > 0 ? facts.join("; ") : ((reason.rule === undefined ? cause?.() : undefined) ?? reason.code));
   return `${reason.code}${rule}: ${text}`;
 }
 

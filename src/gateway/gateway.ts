@@ -222,7 +222,7 @@ export class Gateway<Q> {
   #link(server: string, connection: ClientConnection, session: ClientSession<Q>): Result<Link<Q>, string> {
     const setup = this.#servers.get(server);
     if (setup === undefined)
-      return err(`No server \`${server.slice(0, 64)}\` is configured. See \`sluicegate status\`.`);
+      return err(`No server \`${server.slice(0, 64)}\` is configured. Check its name in the address.`);
     const { clock, secrets } = this.#setup.services;
     const connector = bridgedConnector(this.#setup.services.connector, clock);
     const { facts } = connection;

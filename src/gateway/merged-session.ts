@@ -329,7 +329,7 @@ export class MergedSession implements ClientHandler {
   #left(server: string): void {
     if (this.#failed.has(server)) return;
     this.#failed.add(server);
-    const data = `Server \`${server}\` does not answer and is left out of the lists. See \`sluicegate status\`.`;
+    const data = `Server \`${server}\` does not answer and is left out of the lists. Check whether it runs.`;
     const params = { level: "warning", logger: "sluicegate", data };
     this.#setup.connection.send({ kind: "notification", method: "notifications/message", params });
   }

@@ -26,3 +26,20 @@ export function codesInDocument(): ReadonlySet<string> {
   const text = readFileSync(join(root, "docs/errors.md"), "utf8");
   return new Set([...text.matchAll(/^\| `([^`]+)`/gm)].map((found) => found[1] ?? ""));
 }
+
+/** Words that take a second one. */
+const groups = new Set(["policy", "audit", "daemon", "bench"]);
+
+/** Commands that a sentence in backticks tells somebody to run: the first word, with the second of a group. */
+export function commandsInSources(): ReadonlySet<string> {
+  const named = new Set<string>();
+  for (const file of globSync("src/**/*.ts", { cwd: root }).filter((name) => !name.endsWith(".test.ts"))) {
+    const text = readFileSync(join(root, file), "utf8");
+    for (const found of text.matchAll(/`sluicegate ([a-z-]+)(?: ([a-z][a-z-]+))?/g)) {
+      const [, first = "", second] = found;
+      const both = groups.has(first) || (first === "runs" && second !== undefined);
+      named.add(both ? `${first} ${second ?? ""}`.trim() : first);
+    }
+  }
+  return named;
+}
