@@ -38,6 +38,8 @@ describe("the cause of a decision", () => {
     ["SG-OWED", {}, "something else must come first"],
     ["SG-MUST-NOT-FOLLOW", {}, "`mail.send` must not follow what this run has done"],
     ["SG-LIMIT", {}, "`mail.send` would go over a limit"],
+    ["SG-MAYBE-DONE", { at: "2026-11-21T14:02:31.000Z" }, "the same call may already have happened at 14:02 UTC"],
+    ["SG-MAYBE-DONE", {}, "the same call may already have happened"],
     ["SG-RULE-BLOCK", {}, "`mail.send` is stopped"],
   ] as const)("%s %j", (code, facts, text) => expect(cause({ code, facts })).toBe(text));
 

@@ -46,6 +46,11 @@ function clauseOf(reason: Reason, tool: string): string | undefined {
     case "SG-LIMIT":
     case "SG-BUDGET":
       return `${tool} would go over a limit`;
+    case "SG-MAYBE-DONE": {
+      const { at } = reason.facts;
+      const time = typeof at === "string" ? ` at ${at.slice(11, 16)} UTC` : "";
+      return `the same call may already have happened${time}`;
+    }
     default:
       return reason.rule === undefined ? undefined : `${tool} is stopped`;
   }
