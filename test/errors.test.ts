@@ -16,17 +16,30 @@ const sentenceMax = 240;
 
 /** What can be typed; test/cli/usage.test.ts holds the first words against the help. */
 const commands = new Set([
-  ...["run", "gateway", "hook", "daemon start", "daemon stop", "daemon status", "doctor", "labels", "replay"],
-  ...["approve", "runs", "runs new", "runs close", "bench", "bench agentdojo", "daemon run", "--help"],
-  ...[
-    "policy check",
-    "policy explain",
-    "policy import",
-    "audit tail",
-    "audit verify",
-    "audit export",
-    "audit set-aside",
-  ],
+  "run",
+  "gateway",
+  "hook",
+  "daemon start",
+  "daemon stop",
+  "daemon status",
+  "doctor",
+  "labels",
+  "replay",
+  "approve",
+  "runs",
+  "runs new",
+  "runs close",
+  "bench",
+  "bench agentdojo",
+  "daemon run",
+  "--help",
+  "policy check",
+  "policy explain",
+  "policy import",
+  "audit tail",
+  "audit verify",
+  "audit export",
+  "audit set-aside",
 ]);
 
 /** A word that tells the reader what to do. */

@@ -56,7 +56,7 @@ const failures: Readonly<Record<StoreFailure["kind"], string>> = {
 
 const storeKinds = Object.keys(failures) as readonly StoreFailure["kind"][];
 
-const errorOf = (result: { readonly ok: boolean; readonly error?: unknown }): string => String(result.error ?? "");
+const errorOf = (result: { readonly ok: boolean; readonly error?: string }): string => result.error ?? "";
 
 const target = { kind: "stdio", command: "npx", args: [], env: {}, workingDirectory: "/" } as const;
 

@@ -1,4 +1,5 @@
 /** A small policy for each diagnostic of the loader, and the word that its sentence must name. */
+import { stringMember } from "../../src/core/json.ts";
 import type { Manifests } from "../../src/policy/canonical.ts";
 import type { PolicyInput } from "../../src/policy/canonical/extends.ts";
 import { policyTextUnitsMax } from "../../src/policy/limits.ts";
@@ -26,13 +27,15 @@ const lists: ToolLists = { mail: [{ name: "send" }, { name: "read" }], files: [{
 
 export function namesOf(given: ToolLists): Manifests {
   return Object.fromEntries(
-    Object.entries(given).map(([server, tools]) => [server, tools.map((tool) => String(tool["name"]))]),
+    Object.entries(given).map(([server, tools]) => [server, tools.map((tool) => stringMember(tool, "name") ?? "")]),
   );
 }
 
 const bomb = [
   "a: &a [x,x,x,x,x,x,x,x,x]",
-  ...[..."bcdefghi"].map((name, at) => `${name}: &${name} [${Array(9).fill(`*${"abcdefgh"[at]}`).join(",")}]`),
+  ...["ab", "bc", "cd", "de", "ef", "fg", "gh", "hi"].map(
+    ([from, to]) => `${to}: &${to} [${Array(9).fill(`*${from}`).join(",")}]`,
+  ),
 ].join("\n");
 
 export const policyRows: readonly PolicyRow[] = [
