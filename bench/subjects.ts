@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { firstLine, startChild, type Child } from "../test/harness/child.ts";
-import { guardedByDefault, startGateway, type Sandbox } from "../test/harness/gateway.ts";
+import { guarded, startGateway, type Sandbox } from "../test/harness/gateway.ts";
 import { httpDriver, stdioDriver, type Driver } from "./driver.ts";
 
 export type SubjectName = "direct" | "relay" | "parse-relay" | "sdk-v1" | "sdk-v2" | "guarded";
@@ -19,6 +19,8 @@ export type Subject = {
 const here = import.meta.dirname;
 const script = (name: string): string => join(here, name);
 const node = process.execPath;
+/** The default policy, with labels for the benchmark's own server. */
+const policy = script("policy.yaml");
 
 function between(name: SubjectName, server: readonly string[]): readonly string[] {
   switch (name) {
@@ -33,7 +35,7 @@ function between(name: SubjectName, server: readonly string[]): readonly string[
     case "sdk-v2":
       return [node, script("sdk-passthrough.ts"), "v2", "stdio", ...server];
     case "guarded":
-      return guardedByDefault(server);
+      return guarded(server, policy);
   }
 }
 
@@ -44,7 +46,7 @@ async function urlOf(child: Child): Promise<string> {
 }
 
 async function startHttpBetween(name: SubjectName, upstream: string, sandbox: Sandbox) {
-  if (name === "guarded") return await startGateway(upstream, sandbox);
+  if (name === "guarded") return await startGateway(upstream, sandbox, { policy });
   const command =
     name === "sdk-v1" || name === "sdk-v2"
       ? [node, script("sdk-passthrough.ts"), name.slice(4), "http", upstream]
@@ -57,6 +59,8 @@ async function handshake(driver: Driver): Promise<void> {
   const clientInfo = { name: "bench", version: "1.0.0" };
   await driver.ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo }, 50);
   await driver.notify("notifications/initialized");
+  // As every client does: a guard that has never seen the list knows nothing about a tool.
+  await driver.ask("tools/list", {}, 50);
 }
 
 /** Starts a subject with an echo server of its own that lists so many tools. */

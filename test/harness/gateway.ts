@@ -41,11 +41,6 @@ export function guarded(command: readonly string[], policy: string = allowAllPol
   return [process.execPath, launcher, "run", "--policy", policy, "--server", "fixture", "--", ...command];
 }
 
-/** Command line that wraps a stdio server as a user does who names no policy. */
-export function guardedByDefault(command: readonly string[]): readonly string[] {
-  return [process.execPath, launcher, "run", "--server", "fixture", "--", ...command];
-}
-
 export type GatewayOptions = { readonly policy?: string };
 
 /** Starts the HTTP gateway in front of one HTTP server called `fixture`; `url` is its endpoint. */
