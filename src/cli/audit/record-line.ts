@@ -21,7 +21,7 @@ export function auditLineOf(view: LogView, withPayload: boolean): string {
   const unobserved = stringMember(decision, "unobserved");
   const words = [
     view.wallTime.slice(0, 19).replace("T", " "),
-    view.run === "" ? "-" : shown(view.run, 12),
+    view.run === "" ? "-" : shown(view.run, 40),
     shown(view.kind, 20),
     shown(subject, 60),
     unobserved === undefined ? verdict : `${verdict} (would have been ${unobserved})`,
