@@ -16,6 +16,7 @@ import { readManifests, toolNames } from "../manifest.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shortPath, shown } from "../output.ts";
 import { diagnosticLine } from "../loaded-policy.ts";
+import { checkExpectations } from "../replay/expectations.ts";
 import { defaultPolicyName, isShipped, loadFrom, toolDigest } from "../policy-source.ts";
 
 /** A settings file beyond this holds more than permissions. */
@@ -59,7 +60,10 @@ function check(name: string, options: Options): Outcome {
   // A rule of the default that finds no tool here is no fault of the file that was asked about.
   const lints = policy === undefined ? [] : lintPolicy(policy, lists.value ?? {}, toolDigest).map(place);
   const own = lints.filter((found) => name === defaultPolicyName || !isShipped(found.file));
-  const diagnostics = [...loaded.value.diagnostics, ...own].toSorted((left, right) => rank(left) - rank(right));
+  const broken = policy === undefined ? [] : brokenExpectations(policy, name);
+  const diagnostics = [...loaded.value.diagnostics, ...own, ...broken].toSorted(
+    (left, right) => rank(left) - rank(right),
+  );
   const count = (severity: Diagnostic["severity"]): number =>
     diagnostics.filter((found) => found.severity === severity).length;
   const ok = count("error") === 0 && (options["strict"] !== true || count("warning") === 0);
@@ -67,6 +71,21 @@ function check(name: string, options: Options): Outcome {
   const summary = `${count("error")} errors, ${count("warning")} warnings, ${count("info")} notes`;
   const verdict = ok ? "The policy loads" : policy === undefined ? "The policy does not load" : "The policy is refused";
   return { exitCode: ok ? 0 : 1, json: { ok, diagnostics }, text: [...lines, `${verdict}: ${summary}.`].join("\n") };
+}
+
+/** `expect:` traces that do not hold are errors: the policy does not do what its author says it does. */
+function brokenExpectations(policy: CompiledPolicy, file: string): readonly Diagnostic[] {
+  return checkExpectations(policy)
+    .filter(({ holds }) => !holds)
+    .map(({ index, expected, found }) => ({
+      code: "SG-POLICY-EXPECT",
+      severity: "error",
+      message: `expect[${index}] wants ${expected} and the policy says ${found.verdict} (${shown(found.rules.join(", ") || "no rule", 60)})`,
+      file,
+      line: 0,
+      column: 0,
+      remedy: "change the rule or the expectation",
+    }));
 }
 
 const order = { error: 0, warning: 1, info: 2 } as const;
