@@ -98,11 +98,7 @@ function nameAndValue(step: StepText): { readonly name: string; readonly value: 
 }
 
 /** Arguments with every reference replaced by the text that is planted in the result it names. */
-function fill(
-  given: JsonObject,
-  calls: readonly { readonly tool: string }[],
-  planted: Map<string, Planted>,
-): JsonObject {
+function fill(given: JsonObject, tools: readonly string[], planted: Map<string, Planted>): JsonObject {
   const written = JSON.stringify(given).replace(reference, (whole, tool: string, pointer?: string) => {
     if (!tools.includes(tool)) return whole;
     const text = `planted text of ${tool} 7f3a9c15`;
