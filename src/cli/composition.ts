@@ -16,6 +16,8 @@ import type { Connector } from "../gateway/ports.ts";
 import type { EventLog, LogKeys, Store } from "../gateway/store-port.ts";
 import type { Q } from "../policy/state.ts";
 import { nodeClock, nodeSecrets, noOracle } from "./node-services.ts";
+import type { LostHistory } from "./lost-history.ts";
+import { lostHistory } from "./lost-history.ts";
 import { PolicyFiles } from "./policies.ts";
 import { Waiters } from "./waiters.ts";
 
@@ -29,6 +31,7 @@ export type Composition = {
   readonly log: EventLog;
   readonly policies: PolicyFiles;
   readonly waiters: Waiters;
+  readonly lost: LostHistory;
   readonly close: () => Promise<void>;
 };
 
@@ -64,6 +67,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
   if (!log.ok) return log;
   keys.value.destroyBefore(nodeClock.wallMs() - keepDays * dayMs);
   const waiters = new Waiters(setup.tell);
+  const lost = lostHistory(setup.home);
   const gateway = new Gateway<Q>({
     services: {
       clock: nodeClock,
@@ -73,6 +77,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
       policies,
       connector: setup.connector,
       log: log.value,
+      historyLost: () => lost.lost,
     },
     servers: setup.servers,
     version: ownVersion(),
@@ -80,6 +85,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
     sessionsTrusted: () => true,
     tagOf: setup.tagOf,
   });
+  await gateway.restore();
   const stop = keepHouse(gateway, log.value);
   const close = async (): Promise<void> => {
     stop();
@@ -87,7 +93,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
     await gateway.close();
     await log.value.close(nodeClock.monotonicMs());
   };
-  return ok({ gateway, log: log.value, policies, waiters, close });
+  return ok({ gateway, log: log.value, policies, waiters, lost, close });
 }
 
 async function openLog(store: Store, keys: LogKeys): Promise<Result<EventLog, string>> {

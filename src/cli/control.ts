@@ -73,7 +73,9 @@ function runs({ gateway }: Composition): Json[] {
 }
 
 /** A trusted act of the person at the machine: every run that is not tied to a token ends, so the next call is clean. */
-async function startClean({ gateway }: Composition): Promise<Result<Json, string>> {
+async function startClean({ gateway, lost }: Composition): Promise<Result<Json, string>> {
+  // A person says that what comes now is new, so a lost history no longer speaks for it.
+  lost.clear();
   const open: LiveRun<Q>[] = [...gateway.runs.all()];
   for (const live of open) await gateway.runs.end(live, "operator");
   return ok({ ended: open.map((live) => live.key) });

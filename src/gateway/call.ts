@@ -1,5 +1,6 @@
 /** One call on its way through the gateway, and the places where everything about it is known. */
 import type { ToolContract } from "../core/contract.ts";
+import { covers } from "../core/effect.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
 import type { CallMoment, CallOption } from "../core/moment.ts";
@@ -79,6 +80,13 @@ export function callMoment<Q>(call: Call<Q>, at: number): CallMoment {
     workspace: call.live.workspace,
     digest: call.digest,
   };
+}
+
+/** True if doing the call twice could do harm: reading again is no reason to ask (gateway.md 9, non-idempotent calls). */
+export function harmsTwice({ consequential, effects, cases }: ToolContract): boolean {
+  if (!consequential) return false;
+  const ranges = [effects, ...cases.flatMap((one) => one.effects ?? [])];
+  return ranges.some(({ may }) => may.some((effect) => !covers("read", effect)));
 }
 
 /** Verdict that is acted on: in observe mode everything passes, and the true verdict is only logged. */

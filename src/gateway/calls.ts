@@ -10,7 +10,7 @@ import { isObject, member, stringMember } from "../core/json.ts";
 import { errorCodes, errorMessage } from "../wire/errors.ts";
 import type { ErrorMessage, RequestId, ResponseMessage } from "../wire/message.ts";
 import type { Call } from "./call.ts";
-import { argumentsOf, callDigest, callMoment, isObserved } from "./call.ts";
+import { argumentsOf, callDigest, callMoment, harmsTwice, isObserved } from "./call.ts";
 import type { Consent, ConsentDesk } from "./consent.ts";
 import { consentInputName } from "./consent.ts";
 import type { Dispatched, Ground } from "./dispatch.ts";
@@ -122,7 +122,11 @@ export class Calls<Q> {
           return this.#send(call, await committed.durable);
         case "confirm": {
           const sought = await this.#consent.seek(call, committed.decision, "call");
-          if (sought.kind === "answered") return;
+          if (sought.kind === "answered") {
+            // A question that nobody answered is on record too: audits count what was asked, not only what ran.
+            recordRefusal(this.#scene, call, committed.decision, new Map());
+            return;
+          }
           consent = sought;
           break;
         }
@@ -163,7 +167,7 @@ export class Calls<Q> {
 
   /** The same call may already have happened: after a crash or a lost connection nobody knows (gateway.md 9). */
   #withDoubt(call: Call<Q>, decision: Decision, consent: Consent | undefined): Decision {
-    if (decision.verdict !== "allow" || consent !== undefined || !call.contract.consequential) return decision;
+    if (decision.verdict !== "allow" || consent !== undefined || !harmsTwice(call.contract)) return decision;
     const wallMs = this.#scene.uncertain.get(call.live.key)?.get(call.digest);
     if (wallMs === undefined) return decision;
     const reason = gatewayReason("SG-MAYBE-DONE", { at: new Date(wallMs).toISOString() });

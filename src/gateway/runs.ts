@@ -9,10 +9,10 @@ import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import { evolve } from "../core/step.ts";
 import { appendBatch, Batch } from "./journal.ts";
-import { runsLiveMax } from "./limits.ts";
+import { refoldMsMax, resumeMsMax, runsLiveMax } from "./limits.ts";
 import { restrictiveImage } from "./lineage.ts";
 import type { LiveRun } from "./live-run.ts";
-import { sameLattice, trackCalls } from "./live-run.ts";
+import { namedIn, sameLattice, trackCalls } from "./live-run.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
 import { foldHistory, sinceLastEnd } from "./refold.ts";
 import type { RunKey } from "./run-keys.ts";
@@ -40,6 +40,8 @@ export class RunRegistry<Q> {
   readonly #lineageOf = new Map<LiveRun<Q>, string>();
   readonly #shared: SharedStates<Q>;
   readonly #ending: EndingListener<Q>[] = [];
+  /** Ends on their way into the log: a run that begins under the same key must not take the ended one for open. */
+  readonly #endings = new Map<string, Promise<unknown>>();
 
   constructor(services: Services<Q>) {
     this.#services = services;
@@ -79,6 +81,7 @@ export class RunRegistry<Q> {
       ended: false,
       ready: undefined,
       workspace: request.workspace,
+      named: undefined,
     };
     const relative = parent ?? this.#relative(key.lineage);
     this.#live.set(key.key, live);
@@ -91,6 +94,8 @@ export class RunRegistry<Q> {
 
   /** Folds an event into a run, and its consequences into the others; all that must be logged goes into the batch. */
   fold(live: LiveRun<Q>, event: RunEvent, batch: Batch<Q>): Result<void, string> {
+    // A late result must not reach an agent whose new run would not carry its label, nor the log after the end.
+    if (live.ended) return err("the run has ended");
     const folded = this.#foldOne(live, event, batch);
     if (!folded.ok) return folded;
     trackCalls(live, event);
@@ -105,6 +110,7 @@ export class RunRegistry<Q> {
     if (live.ready !== undefined) await live.ready;
     if (live.ended) return;
     for (const listener of this.#ending) await listener(live);
+    if (ended(live)) return; // somebody else ended it meanwhile
     const batch = new Batch<Q>();
     const at = this.#services.clock.monotonicMs();
     for (const call of live.inFlight) {
@@ -113,7 +119,18 @@ export class RunRegistry<Q> {
     this.fold(live, { kind: "ended", at, cause }, batch);
     this.#forget(live);
     batch.runs = [{ ...this.#row(live), endedWallMs: this.#services.clock.wallMs() }];
-    await appendBatch(this.#services.log, batch);
+    const written = appendBatch(this.#services.log, batch);
+    this.#endings.set(live.key, written);
+    await written;
+    if (this.#endings.get(live.key) === written) this.#endings.delete(live.key);
+  }
+
+  /** A hook named the conversation of a client process: kept, so that a restart finds the process's run again. */
+  async name(live: LiveRun<Q>, named: NonNullable<LiveRun<Q>["named"]>): Promise<void> {
+    if (live.ready !== undefined) await live.ready;
+    if (live.ended) return;
+    live.named = named;
+    await this.#services.log.store.putRun(this.#row(live));
   }
 
   /** A trusted act of a principal: every run that only a session or the principal named ends (`runs new`). */
@@ -165,13 +182,14 @@ export class RunRegistry<Q> {
     const shared = await this.#shared.of(live.principal, policy);
     live.policy = policy;
     live.state = begin(policy.engine, live.key, shared);
-    const folded = history.ok && foldHistory(live, sinceLastEnd(history.value.events), this.#services.clock).ok;
+    const folded = history.ok && foldHistory(live, sinceLastEnd(history.value.events), this.#limit(refoldMsMax)).ok;
     if (!folded || !history.value.complete) toTop(live);
   }
 
   /** First message of a key: fold what the log has of it, or begin; a run whose history is lost holds everything. */
   async #resume(live: LiveRun<Q>, relative: LiveRun<Q> | undefined, request: RunRequest<Q>): Promise<void> {
     if (relative?.ready !== undefined) await relative.ready;
+    await this.#endings.get(live.key);
     const { log, clock } = this.#services;
     const shared = await this.#shared.of(live.principal, live.policy);
     live.state = begin(live.policy.engine, live.key, shared);
@@ -182,16 +200,18 @@ export class RunRegistry<Q> {
     }
     const batch = new Batch<Q>();
     const at = clock.monotonicMs();
+    // A minted run is new for certain; every other key may name a conversation whose history went with the log.
+    const lost = !known && !live.key.startsWith(mintedPrefix) && this.#services.historyLost?.() === true;
     if (known) {
       await this.#replayInto(live, !row.ok || row.value?.top === true);
-      for (const call of live.inFlight) {
-        this.fold(live, { kind: "unknown", at, call, cause: "the gateway stopped while it ran" }, batch);
-      }
+      live.named = namedIn(row.ok ? row.value?.resume : undefined);
+      this.#abandon(live, batch);
     } else {
       const parent = request.parent?.key;
       const facts = parent === undefined ? {} : { parent };
       this.fold(live, { kind: "begun", at, principal: live.principal, ...facts }, batch);
       if (relative !== undefined) await this.#inherit(live, relative, batch);
+      if (lost) toTop(live);
     }
     for (const text of request.registered ?? []) this.fold(live, { kind: "registered", at, text }, batch);
     if (batch.parts.length === 0) return;
@@ -199,9 +219,25 @@ export class RunRegistry<Q> {
     await appendBatch(log, batch);
   }
 
+  /** Calls that nobody will answer any more become unknown, even where a history cut short does not show them. */
+  #abandon(live: LiveRun<Q>, batch: Batch<Q>): void {
+    const at = this.#services.clock.monotonicMs();
+    const known = this.#services.log.store.opening.inFlight.filter(({ run }) => run === live.key);
+    for (const call of new Set([...live.inFlight, ...known.map((open) => open.call)])) {
+      const event = { kind: "unknown", at, call, cause: "the gateway stopped while it ran" } as const;
+      // In its worst state a run knows no calls; the log must not keep this one open for ever.
+      if (!this.fold(live, event, batch).ok) batch.add(live, event);
+      live.inFlight.delete(call);
+    }
+  }
+
+  #limit(msMax: number): { readonly clock: Services<Q>["clock"]; readonly msMax: number } {
+    return { clock: this.#services.clock, msMax };
+  }
+
   async #replayInto(live: LiveRun<Q>, top: boolean): Promise<void> {
     const history = await this.#services.log.replay(live.key, live.policy.lattice);
-    const folded = history.ok && foldHistory(live, sinceLastEnd(history.value.events), this.#services.clock).ok;
+    const folded = history.ok && foldHistory(live, sinceLastEnd(history.value.events), this.#limit(resumeMsMax)).ok;
     if (top || !folded || !history.value.complete) toTop(live);
   }
 
@@ -246,9 +282,14 @@ export class RunRegistry<Q> {
       begunWallMs: wallMs,
       idleExpiresWallMs: wallMs + live.policy.settings.runIdleMs,
       top: false,
-      resume: {},
+      resume: live.named === undefined ? {} : { ...live.named },
     };
   }
+}
+
+/** Asked after a wait: a field that somebody else may have changed meanwhile. */
+function ended(live: { readonly ended: boolean }): boolean {
+  return live.ended;
 }
 
 /** The history of a run is lost or unreadable, so it counts as holding everything. */

@@ -64,4 +64,6 @@ export type Services<Q> = {
   readonly policies: Policies<Q>;
   readonly connector: Connector;
   readonly log: EventLog;
+  /** The log of this installation was lost: a run of which nothing is known may be an old one, and holds everything. */
+  readonly historyLost?: () => boolean;
 };

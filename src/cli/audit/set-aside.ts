@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { stateHome } from "../../adapters/daemon/paths.ts";
 import { openSqliteStore } from "../../adapters/store-sqlite.ts";
 import { logPlaces } from "../composition.ts";
+import { markHistoryLost } from "../lost-history.ts";
 import { storeFault } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
 import { failure, shortPath } from "../output.ts";
@@ -31,8 +32,9 @@ export async function setAsideLog(): Promise<Outcome> {
     return failure(fault.code, fault.sentence);
   }
   const file = opened.value.opening.keptAside ?? "";
+  markHistoryLost(stateHome(process.env));
   // Not clean: whoever opens the new log next should not take it for the end of an ordinary one.
   await opened.value.close(false);
-  const text = `The damaged log is kept as ${shortPath(file)}. Labels of open conversations went with it: restart your MCP clients now.`;
+  const text = `The damaged log is kept as ${shortPath(file)}. Every run asks now as if it held private data; \`sluicegate runs new\` ends that.`;
   return { exitCode: 0, json: { moved: true, file }, text };
 }
