@@ -25,6 +25,8 @@ export interface Translator {
   fromClient(message: Message): void;
   fromServer(message: Message, relatedTo: RequestId | undefined): void;
   abandoned(id: RequestId): void;
+  /** The server will not answer this request; gives the id under which the client waits for it, if it does. */
+  lost(id: RequestId): RequestId | undefined;
 }
 
 /** What a translator may do. */
@@ -71,6 +73,7 @@ class EraBridge implements UpstreamConnection {
     this.#handler = handler;
     this.#inner = connector.connect(target, {
       message: (message, relatedTo) => this.#received(message, relatedTo),
+      lost: (id, reason) => this.#lost(id, reason),
       closed: (reason) => {
         for (const answer of this.#own.values()) answer(undefined);
         handler.closed(reason);
@@ -150,6 +153,15 @@ class EraBridge implements UpstreamConnection {
       return this.#answeredFirst(mode.request, message);
     }
     this.#handler.message(message, relatedTo);
+  }
+
+  #lost(id: RequestId, reason: string): void {
+    const own = typeof id === "string" ? this.#own.get(id) : undefined;
+    if (own !== undefined) return own(undefined);
+    // The handshake itself may be repeated: the next first request asks again.
+    if (this.#mode.kind === "asked" && this.#mode.request.id === id) this.#settle({ kind: "unknown" });
+    const client = this.#mode.kind === "translated" ? this.#mode.by.lost(id) : id;
+    if (client !== undefined) this.#handler.lost?.(client, reason);
   }
 
   #answeredFirst(request: RequestMessage, answer: Answered): void {

@@ -79,6 +79,14 @@ export class LegacyServer implements Translator {
     this.#cancelled(id);
   }
 
+  lost(id: RequestId): RequestId | undefined {
+    const open = this.#open.get(id);
+    if (open === undefined) return undefined;
+    this.#open.delete(id);
+    this.#byState.delete(open.state);
+    return open.client;
+  }
+
   #request(message: RequestMessage): void {
     const state = member(message.params, "requestState");
     const continued = typeof state === "string" ? this.#byState.get(state) : undefined;

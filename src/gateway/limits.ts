@@ -37,6 +37,9 @@ export const runTasksMax = 1_024;
 /** Resource subscriptions remembered for one connection. */
 export const subscriptionsMax = 4_096;
 
+/** Streams of changes opened anew in a row after a server cut them and had told of no change. */
+export const streamRenewalsMax = 16;
+
 /** Calls to one upstream whose request has left and whose answer has not come. */
 export const upstreamCallsMax = 4_096;
 
@@ -46,8 +49,11 @@ export const contractsMax = 4_096;
 /** Runs that live in memory at once; the next one is refused, so that keys cannot be minted without bound. */
 export const runsLiveMax = 4_096;
 
-/** Time that refolding a run from its log may take before it resumes in the worst state. */
+/** Time that folding a run again under a changed policy may take before it goes on in the worst state. */
 export const refoldMsMax = 200;
+
+/** The same after a restart, when nobody is served yet and the worst state would stop a long conversation. */
+export const resumeMsMax = 2_000;
 
 /** Messages of one mediator that wait for the log before they go out. */
 export const deliveriesMax = 65_536;

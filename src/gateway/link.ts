@@ -16,6 +16,8 @@ import type { Clock } from "./services-port.ts";
 /** One user of a link. `relatedTo` is an id of this user's request. */
 export interface LinkUser {
   message(message: Message, relatedTo: RequestId | undefined): void;
+  /** This request of the user's will get no answer; its outcome is unknown. */
+  lost(id: RequestId, reason: string): void;
   closed(reason: string): void;
 }
 
@@ -52,6 +54,7 @@ export class Link<Q> {
     this.#clock = clock;
     this.#connection = connector.connect(target, {
       message: (message, relatedTo) => this.#received(message, relatedTo),
+      lost: (id, reason) => this.#lost(id, reason),
       closed: (reason) => this.#closed(reason),
     });
   }
@@ -140,6 +143,18 @@ export class Link<Q> {
     }
     if (this.#shared) return this.#incoming(message, relatedTo);
     for (const user of this.#users) user.message(message, relatedTo);
+  }
+
+  #lost(id: RequestId, reason: string): void {
+    const waiting = typeof id === "string" ? this.#own.get(id) : undefined;
+    if (waiting !== undefined) return waiting(undefined);
+    if (!this.#shared) {
+      for (const user of this.#users) user.lost(id, reason);
+      return;
+    }
+    const route = this.#routes.get(id);
+    this.#routes.delete(id);
+    route?.user.lost(route.id, reason);
   }
 
   #closed(reason: string): void {

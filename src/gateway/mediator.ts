@@ -160,6 +160,13 @@ export class Mediator<Q> implements LinkUser {
     }
   }
 
+  /** The server will not answer this request; nobody knows what became of it. */
+  lost(id: RequestId, reason: string): void {
+    if (this.#settlement.lost(id, reason)) return;
+    const text = `No answer of \`${this.#scene.server}\` arrived. ${reason}`;
+    this.#relayed.get(id)?.(errorMessage(id, errorCodes.internalError, text.slice(0, 240)));
+  }
+
   closed(reason: string): void {
     this.#settlement.closed(reason);
     for (const [id, relayed] of this.#relayed) relayed(this.#gone(id));

@@ -16,7 +16,7 @@ import { notificationToLegacy } from "../wire/translate-notification.ts";
 import { requestToModern } from "../wire/translate-request.ts";
 import { errorToLegacy, resultToLegacy } from "../wire/translate-result.ts";
 import type { Translator, TranslatorPorts } from "./era-bridge.ts";
-import { subscriptionsMax } from "./limits.ts";
+import { streamRenewalsMax, subscriptionsMax } from "./limits.ts";
 
 /** A request of the client; `sent` is the translated one, `server` the id under which the server knows it now. */
 type Open = { readonly client: RequestId; readonly sent: RequestMessage };
@@ -45,6 +45,8 @@ export class ModernServer implements Translator {
   readonly #asked = new Map<RequestId, { readonly round: Round; readonly key: string; readonly method: string }>();
   readonly #uris = new Set<string>();
   #stream: RequestId | undefined;
+  /** Streams cut in a row that had brought no change. */
+  #renewals = 0;
 
   constructor(ports: TranslatorPorts, { client, revision, discover }: ModernSession) {
     this.#ports = ports;
@@ -76,8 +78,9 @@ export class ModernServer implements Translator {
       case "notification": {
         const legacy = notificationToLegacy(message, this.#revision);
         const open = relatedTo === undefined ? undefined : this.#open.get(relatedTo);
-        if (legacy !== undefined) this.#ports.toClient(legacy, open?.client);
-        return;
+        if (legacy === undefined) return;
+        this.#renewals = 0;
+        return this.#ports.toClient(legacy, open?.client);
       }
       case "response":
       case "error":
@@ -87,6 +90,19 @@ export class ModernServer implements Translator {
 
   abandoned(id: RequestId): void {
     this.#cancel(id);
+  }
+
+  lost(id: RequestId): RequestId | undefined {
+    if (id === this.#stream) {
+      // The stream of changes was cut: a new one takes its place, or the client would never hear of a change again.
+      this.#stream = undefined;
+      this.#renewals += 1;
+      if (this.#renewals <= streamRenewalsMax) this.#listen();
+      return undefined;
+    }
+    const open = this.#open.get(id);
+    this.#open.delete(id);
+    return open?.client;
   }
 
   #request(message: RequestMessage): void {

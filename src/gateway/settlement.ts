@@ -9,6 +9,7 @@ import { isObject, member, stringMember } from "../core/json.ts";
 import { errorCodes, errorMessage } from "../wire/errors.ts";
 import type { RequestId, ResponseMessage } from "../wire/message.ts";
 import type { Call } from "./call.ts";
+import { harmsTwice } from "./call.ts";
 import type { ConsentDesk } from "./consent.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { doubtsMax, upstreamCallsMax } from "./limits.ts";
@@ -118,12 +119,15 @@ export class Settlement<Q> {
     if (!failed) this.#succeeded(call.live);
   }
 
-  /** The client gave up: the server is told, and the outcome is unknown. A late result is still judged. */
+  /**
+   * The client gave up: the server is told, and the outcome is unknown. A late result is still judged. Who gave up
+   * knows it, so the same call later raises no question.
+   */
   cancel(id: RequestId): void {
     const call = this.#sent.get(id);
     if (call === undefined || call.cancelled) return;
     call.cancelled = true;
-    this.#recordUnknown([call], "cancelled");
+    this.#recordUnknown([call], "cancelled", false);
     this.#scene.toServer({ kind: "notification", method: "notifications/cancelled", params: { requestId: id } });
     this.#scene.abandon(id);
   }
@@ -131,13 +135,29 @@ export class Settlement<Q> {
   /** The connection to the server is gone: every call in flight has an unknown outcome. */
   closed(reason: string): void {
     const calls = [...this.#sent.values()];
-    this.#recordUnknown(calls, "connection lost");
+    this.#recordUnknown(calls, "connection lost", true);
     for (const call of calls) {
-      this.#forget(call);
       const text = `The server \`${call.contract.server}\` went away before it answered (${reason}). The call may have happened.`;
-      const error = errorMessage(call.request.id, errorCodes.internalError, text.slice(0, 240));
-      this.#scene.deliveries.now(() => call.exchange.respond(error));
+      this.#unanswered(call, text);
     }
+  }
+
+  /** One request gets no answer although the connection goes on; false when no call waits under this id. */
+  lost(id: RequestId, reason: string): boolean {
+    const call = this.#sent.get(id);
+    if (call === undefined) return false;
+    this.#recordUnknown([call], "answer lost", true);
+    this.#unanswered(
+      call,
+      `No answer of \`${call.contract.server}\` arrived, and the call may have happened. ${reason}`,
+    );
+    return true;
+  }
+
+  #unanswered(call: Call<Q>, text: string): void {
+    this.#forget(call);
+    const error = errorMessage(call.request.id, errorCodes.internalError, text.slice(0, 240));
+    this.#scene.deliveries.now(() => call.exchange.respond(error));
   }
 
   /** It was allowed, and then not sent after all: declared to have had no effect, so counters get it back. */
@@ -155,14 +175,14 @@ export class Settlement<Q> {
     void appendBatch(this.#scene.services.log, batch);
   }
 
-  #recordUnknown(calls: readonly Call<Q>[], cause: string): void {
+  #recordUnknown(calls: readonly Call<Q>[], cause: string, doubtful: boolean): void {
     const batch = new Batch<Q>();
     const { clock } = this.#scene.services;
     for (const call of calls) {
       if (call.lost) continue;
       call.lost = true;
       this.#scene.runs.fold(call.live, { kind: "unknown", at: clock.monotonicMs(), call: call.id, cause }, batch);
-      if (call.contract.consequential) rememberDoubt(this.#scene.uncertain, call, clock.wallMs());
+      if (doubtful && harmsTwice(call.contract)) rememberDoubt(this.#scene.uncertain, call, clock.wallMs());
     }
     if (batch.parts.length > 0) void appendBatch(this.#scene.services.log, batch);
   }

@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { fakePolicy } from "../../test/gateway-kit/fake-policy.ts";
+import { play, Stage } from "../../test/gateway-kit/playbook.ts";
+import { streamRenewalsMax } from "./limits.ts";
+
+const list = { id: "l", method: "tools/list" };
+const tools = [{ name: "send_mail", inputSchema: { type: "object" } }];
+const listed = { id: "l", result: { tools } };
+const setup = [
+  { client: ">>", message: list },
+  { server: "<<", message: list },
+  { server: ">>", message: listed },
+  { client: "<<", message: listed },
+] as const;
+const call = (id: number) => ({ id, method: "tools/call", params: { name: "send_mail", arguments: {} } });
+const sent = (id: number) => [
+  { client: ">>", message: call(id) } as const,
+  { server: "<<", message: call(id) } as const,
+];
+const error = (id: number | string, text: string) =>
+  ({ client: "<<", message: { id, error: { code: -32603, message: expect.stringContaining(text) } } }) as const;
+
+const _meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+describe("an answer that is lost while the connection goes on", () => {
+  it("leaves the outcome unknown; the same call asks first, any other goes on", async () => {
+    const stage = new Stage({ policy: fakePolicy() });
+    await play(stage, [...setup, ...sent(1)]);
+    stage.server.handler.lost?.(1, "Its stream was cut.");
+    await play(stage, [
+      error(1, "may have happened"),
+      { client: ">>", message: call(2) },
+      { client: "<<", message: expect.objectContaining({ result: expect.objectContaining({ isError: true }) }) },
+      { client: ">>", message: { id: 3, method: "ping" } },
+      { server: "<<", message: { id: 3, method: "ping" } },
+    ]);
+    expect(stage.log.kinds()).toContain("unknown");
+    expect(stage.log.kinds()).not.toContain("failed");
+  });
+
+  it("ends requests that are no calls, and the gateway's own, with an error", async () => {
+    const stage = new Stage({ policy: fakePolicy() });
+    await play(stage, [
+      ...setup,
+      { client: ">>", message: { id: 1, method: "ping" } },
+      { server: "<<", message: { id: 1, method: "ping" } },
+    ]);
+    stage.server.handler.lost?.(1, "Its stream was cut.");
+    stage.server.handler.lost?.("nobody", "Its stream was cut.");
+    await play(stage, [error(1, "No answer")]);
+  });
+
+  it("finds its way back over a connection that several clients share", async () => {
+    const stage = new Stage({ policy: fakePolicy(), facts: { transport: "http", process: undefined } as never });
+    const modern = { id: "x", method: "completion/complete", params: { _meta } };
+    const discover = { id: "d", method: "server/discover", params: { _meta } };
+    await play(stage, [
+      { client: ">>", message: discover },
+      { server: "<<", message: { ...discover, id: 1 } },
+      {
+        server: ">>",
+        message: { id: 1, result: { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: {} } },
+      },
+      { client: "<<", message: expect.anything() },
+      { client: ">>", message: modern },
+      { server: "<<", message: { ...modern, id: 2 } },
+    ]);
+    stage.server.handler.lost?.(2, "Its stream was cut.");
+    await play(stage, [error("x", "may have happened")]);
+  });
+});
+
+describe("a call that the client gave up", () => {
+  it("is unknown on record, and raises no question when the client makes it again", async () => {
+    const stage = new Stage({ policy: fakePolicy() });
+    const cancelled = { method: "notifications/cancelled", params: { requestId: 1 } };
+    await play(stage, [
+      ...setup,
+      ...sent(1),
+      { client: ">>", message: cancelled },
+      { server: "<<", message: cancelled },
+      ...sent(2),
+    ]);
+    expect(stage.log.kinds()).toContain("unknown");
+  });
+});
+
+describe("a modern server behind a legacy client that cuts the stream of changes", () => {
+  const start = async (stage: Stage): Promise<void> => {
+    stage.client.say({
+      id: 0,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } },
+    });
+    await stage.settle();
+    stage.server.say({ id: 0, error: { code: -32601, message: "Method not found" } });
+    await stage.settle();
+    const capabilities = { tools: { listChanged: true } };
+    stage.server.say({
+      id: "sluicegate-era:1",
+      result: { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities },
+    });
+    await stage.settle();
+  };
+  const listens = (stage: Stage) =>
+    stage.server.got.flatMap((one) =>
+      one.kind === "request" && one.method === "subscriptions/listen" ? [one.id] : [],
+    );
+
+  it("is asked for a new one, so that changes are still heard; not without end", async () => {
+    const stage = new Stage({ policy: fakePolicy() });
+    await start(stage);
+    expect(listens(stage)).toHaveLength(1);
+    for (let cut = 0; cut < 2 * streamRenewalsMax; cut += 1) {
+      stage.server.handler.lost?.(listens(stage).at(-1) ?? "", "Its stream was cut.");
+    }
+    expect(listens(stage)).toHaveLength(1 + streamRenewalsMax);
+  });
+});
