@@ -15,6 +15,7 @@ import { HostUses } from "./host-uses.ts";
 import { linkIdleMsMax } from "./limits.ts";
 import { Link } from "./link.ts";
 import type { LiveRun } from "./live-run.ts";
+import { namedIn } from "./live-run.ts";
 import type { MergedDirectory } from "./merged-session.ts";
 import { MergedSession } from "./merged-session.ts";
 import type { Mediator } from "./mediator.ts";
@@ -149,16 +150,32 @@ export class Gateway<Q> {
    */
   async hostEvent(facts: HostFacts, event: HostEvent): Promise<HostReply> {
     const process = processKey(facts);
-    if (facts.session !== undefined) this.#hookSessions.set(process, facts.session);
-    const { client, session: _session, ...rest } = facts;
+    const { client, session, ...rest } = facts;
+    const isNew = session !== undefined && this.#hookSessions.get(process) !== session;
+    if (isNew) this.#hookSessions.set(process, session);
     const connection: ConnectionFacts = { transport: "stdio", server: undefined, ...rest };
     const state: ClientState = { era: "legacy", capabilities: {}, name: client, requestMeta: undefined };
     const live = this.#liveOf(connection, undefined, state);
     if (!live.ok) return { verdict: "deny", sentence: live.error, decision: undefined };
+    if (isNew) {
+      const sinceWallMs = this.#setup.services.clock.wallMs();
+      await this.runs.name(live.value, { process, conversation: session, sinceWallMs });
+    }
     const reply = await hostEvent({ shared: this.shared, uses: this.#uses, client, live: live.value }, event);
     if (event.kind === "session-end") this.#hookSessions.delete(process);
     if (live.value.ended) this.#uses.forget(live.value);
     return reply;
+  }
+
+  /**
+   * Remembers which conversation each client process was in when the last writer stopped. Without it the first call
+   * after a restart would begin a clean run beside the one that holds the labels.
+   */
+  async restore(): Promise<void> {
+    const rows = await this.#setup.services.log.store.openRuns();
+    const namings = (rows.ok ? rows.value : []).flatMap((row) => namedIn(row.resume) ?? []);
+    namings.sort((left, right) => left.sinceWallMs - right.sinceWallMs);
+    for (const { process, conversation } of namings) this.#hookSessions.set(process, conversation);
   }
 
   /** `POST /runs` and `runs new`: the caller has authenticated the principal. */
@@ -167,6 +184,20 @@ export class Gateway<Q> {
     const policyFor = ({ principal, client, tag }: NewRun): LoadedPolicy<Q> =>
       policies.select({ principal, client, tag });
     return beginRun({ runs: this.runs, secrets, policyFor }, wanted);
+  }
+
+  /**
+   * A tool as its server listed it to clients of this principal, under the name that this endpoint shows; undefined
+   * before anybody asked for the list. Transports check with it what they repeat of a call (`Mcp-Param-*`).
+   */
+  listedTool({ principal, server }: ConnectionFacts, shown: string): JsonObject | undefined {
+    const [only, ...others] = this.#servers.keys();
+    const merged = server === undefined && others.length > 0;
+    const origin = merged
+      ? this.#directories.get(principal)?.tools?.resolve(shown)
+      : { server: server ?? only ?? "", name: shown };
+    if (origin === undefined) return undefined;
+    return this.#links.get(linkKey(principal, origin.server))?.catalogue.tool(origin.name);
   }
 
   /** The run that a connection's messages belong to before any of them says more. */
@@ -227,7 +258,7 @@ export class Gateway<Q> {
     const connector = bridgedConnector(this.#setup.services.connector, clock);
     const { facts } = connection;
     const shared = facts.transport === "http" && session.client.era === "modern";
-    const key = `${facts.principal} ${server}`;
+    const key = linkKey(facts.principal, server);
     const known = shared ? this.#links.get(key) : undefined;
     if (known !== undefined && known.down === undefined) return ok(known);
     const target = setup.target(facts);
@@ -273,6 +304,10 @@ export class Gateway<Q> {
       return this.#setup.services.policies.select({ principal: live.principal, client: client.name, tag: client.tag });
     });
   }
+}
+
+function linkKey(principal: string, server: string): string {
+  return `${principal} ${server}`;
 }
 
 /** What a conversation belongs to: the client's process where it is known, else its user. */

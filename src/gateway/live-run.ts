@@ -4,6 +4,8 @@
  * (gateway.md 3), and nothing is held while somebody is asked, a server works or a person thinks.
  */
 import type { RunEvent } from "../core/event.ts";
+import type { JsonObject } from "../core/json.ts";
+import { member, stringMember } from "../core/json.ts";
 import type { Run } from "../core/run.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
 
@@ -25,7 +27,21 @@ export type LiveRun<Q> = {
   ready: Promise<void> | undefined;
   /** Directories and URIs that "inside the workspace" means. */
   workspace: readonly string[];
+  /** The conversation that a hook said this run is. */
+  named: Naming | undefined;
 };
+
+/** Which conversation of which client process (or user) a run is, and since when (ms since 1970). */
+export type Naming = { readonly process: string; readonly conversation: string; readonly sinceWallMs: number };
+
+/** The naming in the row of a run, or undefined where no hook spoke. */
+export function namedIn(resume: JsonObject | undefined): Naming | undefined {
+  const process = stringMember(resume, "process");
+  const conversation = stringMember(resume, "conversation");
+  const sinceWallMs = member(resume, "sinceWallMs");
+  if (process === undefined || conversation === undefined || typeof sinceWallMs !== "number") return undefined;
+  return { process, conversation, sinceWallMs };
+}
 
 /** Keeps the set of calls in flight, which `ended` and a policy change need. */
 export function trackCalls<Q>(live: LiveRun<Q>, event: RunEvent): void {

@@ -3,7 +3,6 @@ import type { RunEvent } from "../core/event.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import { evolve } from "../core/step.ts";
-import { refoldMsMax } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
 import { trackCalls } from "./live-run.ts";
 import type { Clock } from "./services-port.ts";
@@ -21,7 +20,11 @@ export function sinceLastEnd(events: readonly RunEvent[]): readonly RunEvent[] {
 const foldsPerLook = 256;
 
 /** Folds a history in place; an error when an event is no move of this policy's model or the time is used up. */
-export function foldHistory<Q>(live: LiveRun<Q>, events: readonly RunEvent[], clock: Clock): Result<void, string> {
+export function foldHistory<Q>(
+  live: LiveRun<Q>,
+  events: readonly RunEvent[],
+  { clock, msMax }: { readonly clock: Clock; readonly msMax: number },
+): Result<void, string> {
   const start = clock.monotonicMs();
   let folded = 0;
   for (const event of events) {
@@ -30,8 +33,8 @@ export function foldHistory<Q>(live: LiveRun<Q>, events: readonly RunEvent[], cl
     live.state = next.value;
     trackCalls(live, event);
     folded += 1;
-    if (folded % foldsPerLook === 0 && clock.monotonicMs() - start > refoldMsMax) {
-      return err(`the run has ${events.length} events, folding them takes longer than ${refoldMsMax} ms`);
+    if (folded % foldsPerLook === 0 && clock.monotonicMs() - start > msMax) {
+      return err(`the run has ${events.length} events, folding them takes longer than ${msMax} ms`);
     }
   }
   return ok(undefined);

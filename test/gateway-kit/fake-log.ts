@@ -71,6 +71,11 @@ export class FakeLog {
     const store: Partial<Store> = {
       opening: { writer: 1, previous: undefined, resumeAtTop: false, inFlight: this.inFlight },
       run: async (key) => ok(this.runs.get(key)),
+      putRun: async (row) => {
+        this.runs.set(row.key, row);
+        return ok(undefined);
+      },
+      openRuns: async () => ok([...this.runs.values()].filter((row) => row.endedWallMs === undefined)),
       shared: async (owner) => ok(this.shared.get(owner)),
       createApproval: async (row) => {
         this.approvals.set(row.id, row);

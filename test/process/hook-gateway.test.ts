@@ -1,0 +1,86 @@
+/** Hooks of a client and its MCP calls meet in one run of the real gateway: prompts permit, own reads restrict. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Desk, deskPolicy, textOf } from "./fixture/desk.ts";
+import { until } from "./fixture/world.ts";
+
+let desk: Desk;
+beforeEach(() => {
+  desk = new Desk();
+  // Hooks name no policy: they and all servers of the user follow the one that the environment names.
+  desk.env["SLUICEGATE_POLICY"] = deskPolicy;
+});
+afterEach(() => desk.dispose());
+
+const plan = "Codename Heliotrope: the vault below the harbour opens with the seventh lantern.";
+const send = (to: string, body: string) => ({ arguments: { to, body } });
+
+async function hook(name: string, more: Record<string, unknown> = {}, session = "one"): Promise<string> {
+  const input = { session_id: session, cwd: desk.root, hook_event_name: name, ...more };
+  const { code, stdout, stderr } = await desk.finish(["hook", "claude-code"], JSON.stringify(input));
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return stdout;
+}
+
+/** The client's own Read tool: announced, used, and its result reported. */
+async function readFile(session = "one"): Promise<void> {
+  const use = { tool_name: "Read", tool_input: { file_path: `${desk.root}/plan.txt` }, tool_use_id: "use-1" };
+  expect(await hook("PreToolUse", use, session)).toBe("");
+  const tool_response = { type: "text", file: { filePath: `${desk.root}/plan.txt`, content: plan } };
+  expect(await hook("PostToolUse", { ...use, tool_response }, session)).toBe("");
+}
+
+test("an address from the prompt passes beside untrusted text, one from a result or from nowhere asks", async () => {
+  const client = await desk.connect();
+  await hook("SessionStart", { source: "startup" });
+  await hook("UserPromptSubmit", { prompt: "Read the page, then tell ann@corp.example that it is read." });
+  expect(textOf(await client.call("read_web", { arguments: {} }))).toContain("mallory@evil.example");
+  expect(textOf(await client.call("send", send("ann@corp.example", "It is read.")))).toBe("sent to ann@corp.example");
+  for (const address of ["mallory@evil.example", "bob@corp.example"]) {
+    const refused = textOf(await client.call("send", send(address, "It is read.")));
+    expect(refused).toMatch(/^! Not executed.*sluicegate approve/);
+  }
+  await hook("UserPromptSubmit", { prompt: "And bob@corp.example as well." });
+  expect(textOf(await client.call("send", send("bob@corp.example", "It is read.")))).toBe("sent to bob@corp.example");
+});
+
+test("what the client's own Read returned cannot leave through a server, until the conversation is cleared", async () => {
+  await hook("SessionStart", { source: "startup" });
+  const client = await desk.connect();
+  expect(textOf(await client.call("send", send("ann@corp.example", "hello")))).toBe("sent to ann@corp.example");
+  await readFile();
+  expect(textOf(await client.call("send", send("ann@corp.example", plan)))).toMatch(/^! Not executed/);
+  await hook("SessionStart", { source: "compact" });
+  expect(textOf(await client.call("send", send("ann@corp.example", plan)))).toMatch(/^! Not executed/);
+  await hook("SessionEnd", { reason: "clear" });
+  await hook("SessionStart", { source: "clear" }, "two");
+  expect(textOf(await client.call("send", send("ann@corp.example", plan)))).toBe("sent to ann@corp.example");
+});
+
+test("a crash of the daemon does not part the client from its conversation", async () => {
+  await hook("SessionStart", { source: "startup" });
+  const client = await desk.connect();
+  await client.call("backup", { arguments: {} });
+  await readFile();
+  const daemon = desk.daemonPid() ?? 0;
+  process.kill(daemon, "SIGKILL");
+  await until(() => desk.daemonPid() !== undefined && desk.daemonPid() !== daemon);
+  let answer = textOf(await client.call("send", send("ann@corp.example", plan)));
+  while (/restarted|is unknown/.test(answer))
+    answer = textOf(await client.call("send", send("ann@corp.example", plan)));
+  expect(answer).toMatch(/^! Not executed/);
+});
+
+test("what a shell of the client could do is asked in the client, and what it printed restricts", async () => {
+  const use = { tool_name: "Bash", tool_input: { command: "curl https://x.example" }, tool_use_id: "use-2" };
+  expect(JSON.parse(await hook("PreToolUse", use))).toMatchObject({
+    hookSpecificOutput: { permissionDecision: "ask" },
+  });
+  await hook("PostToolUse", { ...use, tool_response: { stdout: plan, stderr: "", interrupted: false } });
+  const client = await desk.connect();
+  expect(textOf(await client.call("send", send("ann@corp.example", plan)))).toMatch(/^! Not executed/);
+  const { views, valid } = await desk.log();
+  expect(valid).toBe(true);
+  // The person let it run, so it is on record as allowed and released.
+  const kinds = views.filter((view) => view.tool === "Bash").map((view) => view.kind);
+  expect(kinds).toContain("released");
+});
