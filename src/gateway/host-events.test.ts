@@ -72,3 +72,52 @@ describe("hooks of a client", () => {
     expect((await stage.gateway.hostEvent(facts, after)).verdict).toBe("deny");
   });
 });
+
+describe("runs that end or come back", () => {
+  const read = { tool: "read_secret", arguments: {} };
+  const web = { kind: "before-tool", tool: "WebFetch", arguments: {} } as const;
+
+  it("the conversation of a client process is known again after a restart", async () => {
+    const policy = fakePolicy([rules]);
+    const stage = new Stage({ policy });
+    await stage.gateway.hostEvent(facts, { kind: "before-tool", ...read });
+    await stage.gateway.hostEvent(facts, { kind: "after-tool", ...read, result: "key", failed: false });
+    const { session: _session, client: _client, ...process } = facts;
+    const connection = { transport: "stdio", server: "files", ...process } as const;
+    const again = new Stage({ policy });
+    for (const row of stage.log.runs.values()) again.log.runs.set(row.key, row);
+    expect(again.gateway.runKeyFor(connection)).toBe("os:1000/process:7@1");
+    await again.gateway.restore();
+    expect(again.gateway.runKeyFor(connection)).toBe("os:1000/process:7@1/s1");
+  });
+
+  it("a run that lost its history holds everything after every restart", async () => {
+    const policy = fakePolicy([rules]);
+    const stage = new Stage({ policy });
+    await stage.gateway.hostEvent(facts, web);
+    const [row] = stage.log.runs.values();
+    if (row === undefined) throw new Error("no run was begun");
+    let rows = { ...row, top: true };
+    for (let restart = 0; restart < 3; restart += 1) {
+      const again = new Stage({ policy });
+      again.log.runs.set(rows.key, rows);
+      expect((await again.gateway.hostEvent(facts, web)).verdict).toBe("deny");
+      rows = { ...(again.log.runs.get(rows.key) ?? rows) };
+    }
+  });
+
+  it("a run begun while the end of the last one is being written is clean", async () => {
+    const stage = new Stage({ policy: fakePolicy([rules]) });
+    await stage.gateway.hostEvent(facts, { kind: "before-tool", ...read });
+    await stage.gateway.hostEvent(facts, { kind: "after-tool", ...read, result: "key", failed: false });
+    expect((await stage.gateway.hostEvent(facts, web)).verdict).toBe("deny");
+    const [live] = stage.gateway.runs.all();
+    if (live === undefined) throw new Error("no run is open");
+    const ended = [stage.gateway.runs.end(live, "operator"), stage.gateway.runs.end(live, "operator")];
+    const next = stage.gateway.hostEvent(facts, web);
+    await Promise.all(ended);
+    await next;
+    expect(stage.log.kinds().filter((kind) => kind === "ended")).toHaveLength(1);
+    expect((await stage.gateway.hostEvent(facts, web)).verdict).toBe("allow");
+  });
+});

@@ -29,6 +29,8 @@ export type LiveRun<Q> = {
   workspace: readonly string[];
   /** The conversation that a hook said this run is. */
   named: Naming | undefined;
+  /** Part of its history is gone for good, so it holds everything until it ends, over every restart. */
+  lost: boolean;
 };
 
 /** Which conversation of which client process (or user) a run is, and since when (ms since 1970). */

@@ -31,8 +31,8 @@ export type RunRequest<Q> = {
   readonly registered?: readonly TrustedText[];
 };
 
-/** Called before a run ends, for what is still owed: the outbox, reflection. */
-export type EndingListener<Q> = (live: LiveRun<Q>) => Promise<void>;
+/** Called before a run ends, for what is still owed: the outbox, reflection. Gives one sentence for each debt. */
+export type EndingListener<Q> = (live: LiveRun<Q>) => Promise<readonly string[]>;
 
 export class RunRegistry<Q> {
   readonly #services: Services<Q>;
@@ -82,6 +82,7 @@ export class RunRegistry<Q> {
       ready: undefined,
       workspace: request.workspace,
       named: undefined,
+      lost: false,
     };
     const relative = parent ?? this.#relative(key.lineage);
     this.#live.set(key.key, live);
@@ -105,11 +106,17 @@ export class RunRegistry<Q> {
     return folded;
   }
 
-  /** Ends a run: what is in flight becomes unknown, then the end is logged. Labels of stores stay. */
-  async end(live: LiveRun<Q>, cause: "closed" | "expired" | "operator"): Promise<void> {
+  /**
+   * Ends a run: what is in flight becomes unknown, then the end is logged. Labels of stores stay. The answer says what
+   * the run still owes, in sentences.
+   */
+  async end(live: LiveRun<Q>, cause: "closed" | "expired" | "operator"): Promise<readonly string[]> {
     if (live.ready !== undefined) await live.ready;
-    if (live.ended) return;
-    for (const listener of this.#ending) await listener(live);
+    const owed: string[] = [];
+    if (live.ended) return owed;
+    for (const listener of this.#ending) owed.push(...(await listener(live)));
+    // Somebody else may have ended it while its outbox was flushed.
+    if (live.ended) return owed;
     if (ended(live)) return; // somebody else ended it meanwhile
     const batch = new Batch<Q>();
     const at = this.#services.clock.monotonicMs();
@@ -183,7 +190,7 @@ export class RunRegistry<Q> {
     live.policy = policy;
     live.state = begin(policy.engine, live.key, shared);
     const folded = history.ok && foldHistory(live, sinceLastEnd(history.value.events), this.#limit(refoldMsMax)).ok;
-    if (!folded || !history.value.complete) toTop(live);
+    if (live.lost || !folded || !history.value.complete) toTop(live);
   }
 
   /** First message of a key: fold what the log has of it, or begin; a run whose history is lost holds everything. */
@@ -203,7 +210,8 @@ export class RunRegistry<Q> {
     // A minted run is new for certain; every other key may name a conversation whose history went with the log.
     const lost = !known && !live.key.startsWith(mintedPrefix) && this.#services.historyLost?.() === true;
     if (known) {
-      await this.#replayInto(live, !row.ok || row.value?.top === true);
+      live.lost = row.ok && row.value?.top === true;
+      await this.#replayInto(live, !row.ok || live.lost);
       live.named = namedIn(row.ok ? row.value?.resume : undefined);
       this.#abandon(live, batch);
     } else {
@@ -211,6 +219,7 @@ export class RunRegistry<Q> {
       const facts = parent === undefined ? {} : { parent };
       this.fold(live, { kind: "begun", at, principal: live.principal, ...facts }, batch);
       if (relative !== undefined) await this.#inherit(live, relative, batch);
+      live.lost = lost;
       if (lost) toTop(live);
     }
     for (const text of request.registered ?? []) this.fold(live, { kind: "registered", at, text }, batch);
@@ -281,7 +290,7 @@ export class RunRegistry<Q> {
       policyDigest: live.policy.digest,
       begunWallMs: wallMs,
       idleExpiresWallMs: wallMs + live.policy.settings.runIdleMs,
-      top: false,
+      top: live.lost,
       resume: live.named === undefined ? {} : { ...live.named },
     };
   }
