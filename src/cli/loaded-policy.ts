@@ -10,6 +10,7 @@ import type { LoadedPolicy } from "../gateway/policy-port.ts";
 import { makeFlow } from "../mechanisms/flow/flow.ts";
 import { makeSequence, openDebts } from "../mechanisms/sequence/sequence.ts";
 import { makeTiers } from "../mechanisms/tiers/tiers.ts";
+import type { PolicyInput } from "../policy/canonical/extends.ts";
 import type { CompiledPolicy } from "../policy/compile.ts";
 import { contractOfTool } from "../policy/contracts.ts";
 import { contractOfHostTool, contractOfMethod } from "../policy/contracts/methods.ts";
@@ -51,6 +52,7 @@ export function engineOf(frame: Frame): Engine<Q> {
         exactly(frame.ir.lattice.bottom),
       ),
     hazards: (q, option, at) => hazardReasons("flow", { frame, q, option, at }),
+    labelsMatter: (contract) => model.relevant(contract).labels,
     digest: valueDigest,
   });
   return { model, mechanisms: [seal(makeTiers(frame, model)), seal(flow), seal(makeSequence(frame))] };
@@ -112,14 +114,18 @@ export type Extra = {
   readonly flow?: "strict" | "provenance";
 };
 
+/** A compiled policy from a file, the default, or a document of our own; the error is a sentence with place. */
+export function compiledFrom(source: string | undefined | PolicyInput): Result<CompiledPolicy, string> {
+  if (typeof source === "object")
+    return usable(loadPolicy(source, { loader: shippedLoader, hash: sha256 }), source.file);
+  const loaded = loadFrom(source);
+  return loaded.ok ? usable(loaded.value, source ?? "default") : loaded;
+}
+
 /** A policy file, or the default, with labels and a flow mode laid over it; the error is a sentence with place. */
 export function loadPolicyFor(file: string | undefined, extra: Extra = {}): Result<LoadedPolicy<Q>, string> {
   const name = file === undefined ? "default" : resolve(file);
   const over = extra.labels !== undefined || extra.flow !== undefined;
-  if (!over) {
-    const loaded = loadFrom(file);
-    return loaded.ok ? usable(loaded.value, name) : loaded;
-  }
   const document = {
     version: 1,
     extends: [name],
@@ -128,14 +134,15 @@ export function loadPolicyFor(file: string | undefined, extra: Extra = {}): Resu
   };
   // What came from outside is checked by the loader itself; the type only says what it is meant to be.
   const input = { file: `${name} (with a trace)`, document: document as unknown as PolicyDocument };
-  return usable(loadPolicy(input, { loader: shippedLoader, hash: sha256 }), name);
+  const compiled = compiledFrom(over ? input : file);
+  return compiled.ok ? ok(loadedPolicy(compiled.value, name)) : compiled;
 }
 
 function usable(
   loaded: { readonly policy: CompiledPolicy | undefined; readonly diagnostics: readonly Diagnostic[] },
   source: string,
-): Result<LoadedPolicy<Q>, string> {
-  if (loaded.policy !== undefined) return ok(loadedPolicy(loaded.policy, source));
+): Result<CompiledPolicy, string> {
+  if (loaded.policy !== undefined) return ok(loaded.policy);
   const first = loaded.diagnostics[0];
-  return err(first === undefined ? `${shortPath(source)} is no policy: name a policy file.` : diagnosticLine(first));
+  return err(first === undefined ? `${source} is no policy` : diagnosticLine(first));
 }

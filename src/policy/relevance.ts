@@ -7,12 +7,15 @@ import type { EffectRange } from "../core/effect.ts";
 import type { Pattern, Rule } from "./ir.ts";
 import { workspacePredicate } from "./ir.ts";
 import type { Slot } from "./monitors.ts";
+import { asksForTrust } from "./semantics.ts";
 import { staticMatch } from "./patterns.ts";
 import type { Frame } from "./transition.ts";
 
 export type Relevant = {
   readonly rules: readonly (Rule & { kind: "plain" })[];
   readonly slots: readonly Slot[];
+  /** Whether a decision may look at the labels of the call's arguments. */
+  readonly labels: boolean;
   /** Indices of predicates whose truth the class of a call must hold. */
   readonly predicates: readonly number[];
 };
@@ -44,7 +47,17 @@ function relevantTo(frame: Frame, contract: ToolContract): Relevant {
     ...contract.cases.map((one) => one.predicate),
     ...patterns.flatMap((pattern) => pattern.predicates.map((predicate) => predicate.index)),
   ]);
-  return { rules, slots, predicates: [...predicates] };
+  const labels = patterns.some((pattern) => pattern.data.length > 0) || labelsMatter(frame, contract, widest.effects);
+  return { rules, slots, labels, predicates: [...predicates] };
+}
+
+/** Beyond patterns over data: flow hazards, stores that take the labels, bounds of sinks, and the default of the policy. */
+function labelsMatter(frame: Frame, contract: ToolContract, effects: EffectRange): boolean {
+  const flows = frame.ir.hazards.some(
+    (hazard) => hazard.kind === "flow" && staticMatch(hazard.to, { ...contract, effects }, "restrict", "hi"),
+  );
+  const sinks = contract.rest.sink || [...contract.arguments.values()].some((argument) => argument.sink);
+  return flows || sinks || contract.writes.length > 0 || contract.flags.irreversible || asksForTrust(effects);
 }
 
 /** Every effect of every case: what the tool may do in some class. */

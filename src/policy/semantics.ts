@@ -7,6 +7,7 @@
  * what must never happen, rules of how it is kept from happening.
  */
 import { mayCover, mustCover } from "../core/effect.ts";
+import type { EffectRange } from "../core/effect.ts";
 import type { Vector } from "./algebra.ts";
 import { joinVectors, some, vectorOf } from "./algebra.ts";
 import type { Hazard, Rule } from "./ir.ts";
@@ -52,6 +53,11 @@ const asked = [
   "write.local.config",
   "write.local.actuate",
 ] as const;
+
+/** Whether the default looks at the labels of a call with these effects. */
+export function asksForTrust(effects: EffectRange): boolean {
+  return mayCover("read.external", effects.may) || asked.some((pattern) => mayCover(pattern, effects.may));
+}
 
 /** Why the default asks; the parts of `defaultConfirm` by name, for explanations. */
 export type DefaultParts<B> = {

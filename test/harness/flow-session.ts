@@ -73,13 +73,14 @@ export function makeIr(flow: FlowMode): Ir {
 }
 
 /** A run of a scripted agent against one flow mechanism; K grows with every pass. */
-export function makeSession(mode: FlowMode) {
+export function makeSession(mode: FlowMode, labelsMatter: (contract: ToolContract) => boolean = () => true) {
   const flow = makeFlow<State>({
     ir: makeIr(mode),
     contextOf: (q) => q.context,
     grantsOf: (q) => q.grants,
     storeLabels: (q, names) => (names.includes("box") ? q.store : exactly(open)),
     hazards: (q) => q.reasons,
+    labelsMatter,
     digest,
   });
   let memory: FlowMemory = flow.initial();

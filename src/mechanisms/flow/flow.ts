@@ -5,6 +5,7 @@
  * It takes what it needs of the abstract state through an accessor, and keeps of its own only the provenance index and
  * what each server was sent.
  */
+import type { ToolContract } from "../../core/contract.ts";
 import type { Grant, RunEvent } from "../../core/event.ts";
 import type { Json } from "../../core/json.ts";
 import { joinRanges } from "../../core/label.ts";
@@ -15,6 +16,7 @@ import { noObjection, settled } from "../../core/opinion.ts";
 import type { Reason } from "../../core/opinion.ts";
 import type { Ir } from "../../policy/ir.ts";
 import { labelArgument } from "./argument-labels.ts";
+import { coarseRange } from "./coarse-labels.ts";
 import { linksIn, linksSuffix } from "./links.ts";
 import { makeProvenanceIndex, registerText, releaseValue } from "./provenance-index.ts";
 import type { ProvenanceIndex } from "./provenance-index.ts";
@@ -29,6 +31,8 @@ export type FlowSettings<Q> = {
   readonly storeLabels: (q: Q, names: readonly string[]) => LabelRange;
   /** What the policy's hazards say of an option. */
   readonly hazards: (q: Q, option: CallOption, at: number) => readonly Reason[];
+  /** Whether the policy may look at the labels of this tool's arguments, in any state. */
+  readonly labelsMatter: (contract: ToolContract) => boolean;
   /** Digest of a value in canonical form. */
   readonly digest: (value: Json) => string;
 };
@@ -63,15 +67,19 @@ export function makeFlow<Q>(settings: FlowSettings<Q>): Mechanism<FlowMemory, Q>
       return memory;
     },
     label(moment, run, memory) {
-      const holding = {
-        lattice: ir.lattice,
-        mode: ir.flow,
-        context: settings.contextOf(run.q),
-        grants: settings.grantsOf(run.q),
-        at: moment.at,
-        digest: settings.digest,
-      };
+      const context = settings.contextOf(run.q);
       const labels = new Map<string, ArgumentLabel>();
+      const asked = ir.flow !== "provenance" || settings.labelsMatter(moment.contract);
+      const coarse = asked ? undefined : coarseRange(memory.index, context, moment.contract);
+      if (coarse !== undefined) {
+        const path = [{ origin: "context", pointer: "", label: coarse.hi }];
+        for (const [name, value] of Object.entries(moment.arguments)) {
+          labels.set(name, { range: coarse, digest: settings.digest(value), path });
+        }
+        return labels;
+      }
+      const grants = settings.grantsOf(run.q);
+      const holding = { lattice: ir.lattice, mode: ir.flow, context, grants, at: moment.at, digest: settings.digest };
       for (const [name, value] of Object.entries(moment.arguments)) {
         const contract = moment.contract.arguments.get(name) ?? moment.contract.rest;
         labels.set(name, labelArgument(holding, memory.index, contract, value));

@@ -13,6 +13,12 @@ export const textsTriedMax = 64;
 /** One result above this is not indexed: its label then holds for every later value of the run. */
 export const resultUnitsMax = 1_048_576;
 
+/**
+ * Released text of one run that is indexed, or kept until a call depends on it; its keys fill the match table long before
+ * unless a run reads the same again and again. The label of what comes after holds for every later value.
+ */
+export const releasedUnitsMax = 4_194_304;
+
 /** Trusted text kept for one run; text beyond it is not derivable. */
 export const trustedUnitsMax = 2_097_152;
 

@@ -7,7 +7,7 @@ import { confidentiality, join, joinRanges } from "../../core/label.ts";
 import type { Label, LabelRange, Lattice } from "../../core/label.ts";
 import { addKey, makeKeyTable, maskOf, sourceOf } from "./key-table.ts";
 import type { KeyTable } from "./key-table.ts";
-import { argumentUnitsMax, pathStepsMax, rangesMax, wholeWordsMax } from "./limits.ts";
+import { argumentUnitsMax, pathStepsMax, rangesMax, tableKeysMax, wholeWordsMax } from "./limits.ts";
 import type { Origin } from "./origin.ts";
 import type { LabelledLeaf } from "./released-value.ts";
 import {
@@ -62,6 +62,8 @@ export function addSecret(
   origin: Origin,
   exempt: ReadonlySet<number> | undefined,
 ): void {
+  // With a full table every text has some key that finds no place, so looking for it would be work for nothing.
+  if (index.table.count >= tableKeysMax) return leaveOut(index, leaf.range);
   const mask = 1 << rangeBit(index, leaf.range, origin);
   const source = index.sources.push(origin) - 1;
   const stride = typeof leaf.value === "string" ? strideOf(leaf.value.length) : 1;

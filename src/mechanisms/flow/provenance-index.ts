@@ -5,12 +5,12 @@
  */
 import type { ArgumentContract } from "../../core/contract.ts";
 import type { RunEvent, TrustedText } from "../../core/event.ts";
+import { isArray, isObject } from "../../core/json.ts";
 import type { Json } from "../../core/json.ts";
-import { confidentiality, exactly, fromBits, isUntrusted, join, joinRanges } from "../../core/label.ts";
-import type { Label, LabelRange, Lattice } from "../../core/label.ts";
+import { confidentiality, exactly, fromBits, isUntrusted, joinRanges } from "../../core/label.ts";
+import type { LabelRange, Lattice } from "../../core/label.ts";
 import { leavesOf, pointerOf } from "./leaves.ts";
-import type { Leaf } from "./leaves.ts";
-import { explainedUnitsMax, resultUnitsMax } from "./limits.ts";
+import { explainedUnitsMax, releasedUnitsMax, resultUnitsMax } from "./limits.ts";
 import { addSaid, addSecret, leaveOut, makeMatchIndex, matchOf, secrecy, visitSource } from "./match-index.ts";
 import type { Match, MatchIndex } from "./match-index.ts";
 import type { Origin } from "./origin.ts";
@@ -30,8 +30,10 @@ export type ProvenanceIndex = {
   readonly secret: MatchIndex;
   readonly untrusted: { units: number; readonly texts: { readonly text: string; readonly origin: Origin }[] };
   readonly pending: Pending[];
+  /** Text of releases that is indexed or waits for it. */
+  units: number;
   /** Secrecy of everything that was noted. What K holds beyond it came some other way. */
-  accounted: Label;
+  accounted: LabelRange;
 };
 
 export function makeProvenanceIndex(lattice: Lattice): ProvenanceIndex {
@@ -41,7 +43,8 @@ export function makeProvenanceIndex(lattice: Lattice): ProvenanceIndex {
     secret: makeMatchIndex(),
     untrusted: { units: 0, texts: [] },
     pending: [],
-    accounted: lattice.bottom,
+    units: 0,
+    accounted: exactly(lattice.bottom),
   };
 }
 
@@ -52,8 +55,18 @@ export function registerText(index: ProvenanceIndex, text: TrustedText): void {
 
 /** Notes what the agent now holds. What was withheld or rejected is not held, and must not come here. */
 export function releaseValue(index: ProvenanceIndex, event: Released): void {
-  index.pending.push({ kind: "released", event });
-  index.accounted = join(index.accounted, confidentiality(index.lattice, widest(event).hi));
+  index.accounted = joinRanges(index.accounted, secrecy(index.lattice, widest(event)));
+  const units = event.value === undefined ? resultUnitsMax + 1 : unitsUpTo(event.value, resultUnitsMax);
+  if (units <= resultUnitsMax && index.units + units <= releasedUnitsMax) {
+    index.units += units;
+    index.pending.push({ kind: "released", event });
+  } else leaveOutRelease(index, event);
+}
+
+/** Nothing of it is derivable, and every later value carries its secrecy: too coarse, and sound. */
+function leaveOutRelease(index: ProvenanceIndex, event: Released): void {
+  const range = secrecy(index.lattice, widest(event));
+  if (range.hi !== index.lattice.bottom) leaveOut(index.secret, range);
 }
 
 /**
@@ -61,7 +74,7 @@ export function releaseValue(index: ProvenanceIndex, event: Released): void {
  * began elsewhere. Every value may carry them.
  */
 export function unaccounted(index: ProvenanceIndex, context: LabelRange): LabelRange {
-  const beyond = confidentiality(index.lattice, context.hi) & ~index.accounted;
+  const beyond = confidentiality(index.lattice, context.hi) & ~index.accounted.hi;
   return { lo: index.lattice.bottom, hi: fromBits(index.lattice, beyond) ?? index.lattice.top };
 }
 
@@ -131,14 +144,7 @@ function addText(index: ProvenanceIndex, text: TrustedText): void {
 
 function addReleased(index: ProvenanceIndex, event: Released): void {
   const found = event.value === undefined ? undefined : releasedLeaves(event.value, event.label, event.fields);
-  const all = found === undefined ? undefined : [...found.structured, ...found.other];
-  if (all === undefined || found === undefined || unitsOf(all) > resultUnitsMax) {
-    // Nothing of it is derivable, and every later value carries its secrecy: too coarse, and sound.
-    const range = event.fields.reduce((join, field) => joinRanges(join, field.range), event.label);
-    if (secrecy(index.lattice, range).hi !== index.lattice.bottom)
-      leaveOut(index.secret, secrecy(index.lattice, range));
-    return;
-  }
+  if (found === undefined) return leaveOutRelease(index, event);
   const exempt = event.fields.length === 0 || found.other.length === 0 ? undefined : keysOf(found.structured);
   for (const leaf of found.structured) addLeaf(index, event, leaf, undefined);
   for (const leaf of found.other) addLeaf(index, event, leaf, exempt);
@@ -184,6 +190,14 @@ function explain({ untrusted }: ProvenanceIndex, leaf: LabelledLeaf, origin: Ori
   while (untrusted.units > explainedUnitsMax) untrusted.units -= untrusted.texts.shift()?.text.length ?? 0;
 }
 
-function unitsOf(leaves: readonly Pick<Leaf, "value">[]): number {
-  return leaves.reduce((units, leaf) => units + (typeof leaf.value === "string" ? leaf.value.length : 8), 0);
+/** Size of a value as text and leaves; counting ends once it is above `max`. Without recursion: depth is the sender's. */
+function unitsUpTo(value: Json, max: number): number {
+  const open: Json[] = [value];
+  let units = 0;
+  for (let next = open.pop(); next !== undefined && units <= max; next = open.pop()) {
+    units += typeof next === "string" ? next.length : 8;
+    if (isArray(next)) for (const element of next) open.push(element);
+    else if (isObject(next)) for (const element of Object.values(next)) open.push(element);
+  }
+  return units;
 }
