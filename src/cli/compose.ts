@@ -1,5 +1,5 @@
 /** The daemon's services: one gateway for all shims of a user, with the servers that the shims bring. */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { OpenServices } from "../adapters/daemon/services.ts";
@@ -13,6 +13,7 @@ import { control } from "./control.ts";
 import type { SessionGateway, SessionSetup } from "./daemon/gateway-services.ts";
 import { gatewayServices } from "./daemon/gateway-services.ts";
 import { nodeClock } from "./node-services.ts";
+import { tagOfFile } from "./policies.ts";
 import { sha256 } from "./policy-source.ts";
 import { resumable } from "./resume.ts";
 
@@ -20,22 +21,27 @@ import { resumable } from "./resume.ts";
 const drainMsMax = 8_000;
 const drainLookMs = 50;
 
-/** The policy that holds where no command line names one: the user's own, if there is one, else the default. */
-export function userPolicy(environment: NodeJS.ProcessEnv): string | undefined {
+/**
+ * The user's own policies, where no command line names one: `SLUICEGATE_POLICY`, else `policy.yaml` and everything in
+ * `policies/` of the configuration folder. Without any the default holds.
+ */
+export function userPolicies(environment: NodeJS.ProcessEnv): readonly string[] {
   const named = environment["SLUICEGATE_POLICY"];
-  if (named !== undefined && named !== "") return named;
-  const config = environment["XDG_CONFIG_HOME"] ?? join(homedir(), ".config");
-  const file = join(config, "sluicegate", "policy.yaml");
-  return existsSync(file) ? file : undefined;
+  if (named !== undefined && named !== "") return [named];
+  const folder = join(environment["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "sluicegate");
+  const several = join(folder, "policies");
+  const listed = existsSync(several) ? readdirSync(several).filter((name) => /\.(ya?ml|json)$/.test(name)) : [];
+  const one = join(folder, "policy.yaml");
+  return [...(existsSync(one) ? [one] : []), ...listed.toSorted().map((name) => join(several, name))];
 }
 
 export const openServices: OpenServices = async (home) => {
   const sessions = new WeakMap<ConnectionFacts, SessionSetup>();
   const targets = new WeakMap<ServerTarget, Connector>();
-  const policy = userPolicy(process.env);
+  const files = userPolicies(process.env);
   const composition = await compose({
     home,
-    policy,
+    policies: files,
     servers: [],
     connector: {
       connect: (target, handler) => {
@@ -44,17 +50,19 @@ export const openServices: OpenServices = async (home) => {
         return connector.connect(target, handler);
       },
     },
-    tagOf: (facts) => sessions.get(facts)?.policy ?? policy,
+    tagOf: (facts) => {
+      const named = sessions.get(facts)?.policy;
+      return named === undefined ? undefined : tagOfFile(named);
+    },
     tell: (text) => void process.stderr.write(`${text}\n`),
   });
   if (!composition.ok) return composition;
-  return ok(gatewayServices(sessionGateway(composition.value, { sessions, targets, policy })));
+  return ok(gatewayServices(sessionGateway(composition.value, { sessions, targets })));
 };
 
 type Books = {
   readonly sessions: WeakMap<ConnectionFacts, SessionSetup>;
   readonly targets: WeakMap<ServerTarget, Connector>;
-  readonly policy: string | undefined;
 };
 
 function sessionGateway(composition: Composition, books: Books): SessionGateway {
@@ -79,12 +87,12 @@ async function openSession(
   setup: SessionSetup,
 ): Promise<Result<{ readonly accept: Accept; readonly run: string }, string>> {
   const { gateway, policies, log } = composition;
-  const policy = policies.open(setup.policy ?? books.policy);
-  if (!policy.ok) return policy;
+  const named = setup.policy === undefined ? undefined : policies.open(setup.policy);
+  if (named?.ok === false) return named;
   const run = gateway.runKeyFor(setup.facts);
   const live = gateway.runs.find(run);
   // One conversation has one policy: a second server of the same client cannot bring a looser one along.
-  if (live !== undefined && live.policy.source !== policy.value.source) {
+  if (live !== undefined && named !== undefined && live.policy.source !== named.value.source) {
     return err(`This client's run is under the policy ${live.policy.source}: give all its servers the same --policy.`);
   }
   books.sessions.set(setup.facts, setup);

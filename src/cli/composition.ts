@@ -38,8 +38,8 @@ export type Composition = {
 export type CompositionSetup = {
   /** State folder: the log and its keys lie in it. */
   readonly home: string;
-  /** Policy file whose settings hold for the log, or undefined for the default policy. */
-  readonly policy: string | undefined;
+  /** Policy files that `match` selects from; none = the default policy. The first one's settings hold for the log. */
+  readonly policies: readonly string[];
   readonly connector: Connector;
   readonly servers: GatewaySetup<Q>["servers"];
   readonly tagOf: NonNullable<GatewaySetup<Q>["tagOf"]>;
@@ -54,8 +54,8 @@ export function logPlaces(home: string): { readonly database: string; readonly k
 
 /** Opens everything; the error is a sentence for the user, and nothing is left open. */
 export async function compose(setup: CompositionSetup): Promise<Result<Composition, string>> {
-  const policies = new PolicyFiles(setup.tell);
-  const policy = policies.open(setup.policy);
+  const policies = new PolicyFiles(setup.policies, setup.tell);
+  const policy = policies.openAll();
   if (!policy.ok) return policy;
   const places = logPlaces(setup.home);
   const keys = openKeys(places.keys);

@@ -9,7 +9,7 @@ const good = { version: 1, servers: { files: { command: "server", args: ["x"], e
 describe("configuration", () => {
   it("reads commands and addresses, with paths relative to the file", () => {
     const read = configOf({ ...good, policy: "p.yaml", origins: ["https://a.example"] }, "/etc/sg/c.yaml");
-    expect(read).toMatchObject({ ok: true, value: { policy: "/etc/sg/p.yaml" } });
+    expect(read).toMatchObject({ ok: true, value: { policies: ["/etc/sg/p.yaml"] } });
     const server = read.ok ? read.value.servers.get("files") : undefined;
     expect(server?.target).toMatchObject({ kind: "stdio", command: "server", workingDirectory: "/etc/sg/w" });
     const http = configOf({ version: 1, servers: { web: { url: "https://h.example/mcp", headers: { k: "v" } } } }, "c");

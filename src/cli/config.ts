@@ -18,8 +18,8 @@ export type ServerConfig = { readonly target: ServerTarget; readonly auth: AuthM
 
 export type GatewayConfig = {
   readonly servers: ReadonlyMap<string, ServerConfig>;
-  /** Absolute path of the policy, or undefined for the default. */
-  readonly policy: string | undefined;
+  /** Absolute paths of policies that `match` selects from; none = the default policy. */
+  readonly policies: readonly string[];
   /** Origins of browsers that may use the HTTP endpoint, besides loopback. */
   readonly origins: readonly string[];
 };
@@ -88,13 +88,18 @@ export function configOf(value: unknown, file: string): Result<GatewayConfig, Co
     if (!server.ok) return server;
     servers.set(name, server.value);
   }
-  const policy = value["policy"];
-  if (policy !== undefined && typeof policy !== "string") {
-    return fault("SG-CONFIG-POLICY", "policy", `${file}: \`policy\` must be the path of a policy file`);
+  const policy = value["policy"] ?? [];
+  const policies = typeof policy === "string" ? [policy] : policy;
+  if (!isTexts(policies)) {
+    return fault(
+      "SG-CONFIG-POLICY",
+      "policy",
+      `${file}: \`policy\` must be the path of a policy file, or a list of them`,
+    );
   }
   const origins = value["origins"] ?? [];
   if (!isTexts(origins)) return fault("SG-CONFIG-ORIGINS", "origins", `${file}: \`origins\` must be a list of origins`);
-  return ok({ servers, policy: policy === undefined ? undefined : resolve(dirname(file), policy), origins });
+  return ok({ servers, policies: policies.map((one) => resolve(dirname(file), one)), origins });
 }
 
 function serverOf(name: string, entry: unknown, file: string): Result<ServerConfig, ConfigFault> {

@@ -2,13 +2,15 @@
 import { userInfo } from "node:os";
 import { stdioClient } from "../adapters/stdio/stdio-client.ts";
 import { systemConnector } from "../adapters/connector.ts";
-import type { Route, RouteReply } from "../adapters/http/http-contract.ts";
-import type { Json } from "../core/json.ts";
+import type { HttpServerOptions, Route, RouteReply } from "../adapters/http/http-contract.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import { member, stringMember } from "../core/json.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import type { ConnectionFacts, ServerTarget } from "../gateway/ports.ts";
 import { checkRunToken } from "../gateway/run-keys.ts";
+import type { HeaderParameter } from "../wire/headers.ts";
+import { headerParameters } from "../wire/headers.ts";
 import type { Composition } from "./composition.ts";
 import { compose } from "./composition.ts";
 import type { GatewayConfig, ServerConfig } from "./config.ts";
@@ -29,10 +31,10 @@ export function openGateway(
 ): Promise<Result<Composition, string>> {
   return compose({
     home,
-    policy: config.policy,
+    policies: config.policies,
     connector: systemConnector({ diagnostic: (_target, line) => tell(line) }),
     servers: [...config.servers].map(([name, server]) => ({ name, target: (facts) => targetFor(server, facts) })),
-    tagOf: () => config.policy,
+    tagOf: () => undefined,
     tell,
   });
 }
@@ -58,6 +60,7 @@ export async function listen(
     accept: composition.gateway.accept,
     serves: (name) => name === undefined || config.servers.has(name),
     origins: [...config.origins],
+    parametersOf: parametersOf(composition),
     ...(passesCredentials ? { forwardedHeaders: ["authorization"] } : {}),
     routes: routes(composition, () => address.url),
     authenticate: (facts) => {
@@ -107,6 +110,21 @@ export function serveStdio(composition: Composition): Promise<void> {
       };
     });
   });
+}
+
+/** Header parameters of the tools that clients have seen; a schema is searched once. */
+function parametersOf({ gateway }: Composition): NonNullable<HttpServerOptions["parametersOf"]> {
+  const searched = new WeakMap<JsonObject, readonly HeaderParameter[]>();
+  return (facts, tool) => {
+    const listed = gateway.listedTool(facts, tool);
+    if (listed === undefined) return undefined;
+    const known = searched.get(listed);
+    if (known !== undefined) return known;
+    // A broken definition has no headers: the call goes on without, as to a tool that wants none.
+    const found = headerParameters(member(listed, "inputSchema")) ?? [];
+    searched.set(listed, found);
+    return found;
+  };
 }
 
 function routes(composition: Composition, url: () => string): readonly Route[] {

@@ -1,47 +1,85 @@
 /**
- * The policies of a running gateway: read once, read again when the file changes. A policy with errors never takes
- * effect; the old one stays, and the operator is told (policy.md 1, gateway.md 9).
+ * The policies of a running gateway: read once, read again when a file changes. A policy with errors never takes
+ * effect; the old one stays, and the operator is told (policy.md 1, gateway.md 9). Of several policies the most
+ * specific `match` holds; where none matches, nothing may pass.
  */
 import { watch } from "node:fs";
 import type { FSWatcher } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { Result } from "../core/result.ts";
-import { ok } from "../core/result.ts";
+import { err, ok } from "../core/result.ts";
 import type { LoadedPolicy, Policies } from "../gateway/policy-port.ts";
+import type { CompiledPolicy } from "../policy/compile.ts";
+import type { Who } from "../policy/select.ts";
+import { selectionProblems, selectPolicy } from "../policy/select.ts";
 import type { Q } from "../policy/state.ts";
-import { loadPolicyFor } from "./loaded-policy.ts";
+import { compiledFrom, loadedPolicy } from "./loaded-policy.ts";
 
 /** Editors write a file in several steps; a change is read when it has been quiet for this long. */
 const quietMs = 100;
 
-/** The tag of a connection is the path of its policy file; no tag means the default policy. */
+/** A tag of this form names the policy file of a connection, over any `match`. */
+const fileTag = "policy file ";
+
+export function tagOfFile(file: string): string {
+  return `${fileTag}${file}`;
+}
+
+type Entry = { readonly policy: CompiledPolicy["policy"]; readonly loaded: LoadedPolicy<Q> };
+
+/** Holds for clients that no policy speaks of. */
+const noPolicy = {
+  version: 1,
+  rules: [
+    {
+      id: "no-policy",
+      tier: "block",
+      when: { effect: ["read", "write", "execute"] },
+      why: "no policy matches this client",
+    },
+  ],
+} as const;
+
 export class PolicyFiles implements Policies<Q> {
-  readonly #loaded = new Map<string, LoadedPolicy<Q>>();
+  /** Files that `match` selects from; empty = the default policy for everybody. */
+  readonly #files: readonly string[];
+  readonly #entries = new Map<string, Entry>();
   readonly #watchers: FSWatcher[] = [];
   readonly #listeners: (() => void)[] = [];
   readonly #tell: (text: string) => void;
+  #nothing: LoadedPolicy<Q> | undefined;
 
-  constructor(tell: (text: string) => void) {
+  constructor(files: readonly string[], tell: (text: string) => void) {
+    this.#files = files;
     this.#tell = tell;
+  }
+
+  /** Loads everything that `match` selects from, and gives the policy whose settings hold for the log: the first. */
+  openAll(): Result<LoadedPolicy<Q>, string> {
+    const opened = this.#files.length === 0 ? [this.open(undefined)] : this.#files.map((file) => this.open(file));
+    const failed = opened.find((one) => !one.ok);
+    const [first] = opened;
+    if (failed !== undefined) return failed;
+    const tie = selectionProblems(this.#candidates())[0];
+    if (tie !== undefined) return err(`${tie.message}: ${tie.remedy} [${tie.code}]`);
+    return first ?? err("No policy was given.");
   }
 
   /** Loads a file, or the default, before anything is decided under it. */
   open(file: string | undefined): Result<LoadedPolicy<Q>, string> {
-    const known = this.#loaded.get(file ?? "");
-    if (known !== undefined) return ok(known);
-    const loaded = loadPolicyFor(file);
-    if (loaded.ok) {
-      this.#loaded.set(file ?? "", loaded.value);
-      if (file !== undefined) this.#watch(file);
-    }
-    return loaded;
+    const known = this.#entries.get(file ?? "");
+    if (known !== undefined) return ok(known.loaded);
+    const read = this.#read(file);
+    if (!read.ok) return read;
+    this.#entries.set(file ?? "", read.value);
+    if (file !== undefined) this.#watch(file);
+    return ok(read.value.loaded);
   }
 
-  select(who: { readonly tag: string | undefined }): LoadedPolicy<Q> {
-    const opened = this.open(who.tag);
-    if (opened.ok) return opened.value;
-    // A connection is only accepted after `open`; without a policy there is nothing to decide under.
-    throw new Error("a policy was selected before it was opened");
+  select(who: Who): LoadedPolicy<Q> {
+    if (who.tag?.startsWith(fileTag) === true) return this.#opened(who.tag.slice(fileTag.length));
+    if (this.#files.length === 0) return this.#opened(undefined);
+    return selectPolicy(this.#candidates(), who)?.loaded ?? this.#denying();
   }
 
   onChange(listener: () => void): void {
@@ -50,6 +88,30 @@ export class PolicyFiles implements Policies<Q> {
 
   close(): void {
     for (const watcher of this.#watchers) watcher.close();
+  }
+
+  /** A connection is only accepted after its policy was opened; a file that is gone by now changes nothing. */
+  #opened(file: string | undefined): LoadedPolicy<Q> {
+    const opened = this.open(file);
+    return opened.ok ? opened.value : this.#denying();
+  }
+
+  #denying(): LoadedPolicy<Q> {
+    if (this.#nothing !== undefined) return this.#nothing;
+    const compiled = compiledFrom({ file: "no policy", document: noPolicy });
+    if (!compiled.ok) throw new Error(`the policy for nobody does not compile: ${compiled.error}`);
+    this.#nothing = loadedPolicy(compiled.value, "no policy");
+    return this.#nothing;
+  }
+
+  #candidates(): readonly Entry[] {
+    return this.#files.flatMap((file) => this.#entries.get(file) ?? []);
+  }
+
+  #read(file: string | undefined): Result<Entry, string> {
+    const compiled = compiledFrom(file);
+    if (!compiled.ok) return compiled;
+    return ok({ policy: compiled.value.policy, loaded: loadedPolicy(compiled.value, file ?? "default") });
   }
 
   /** Watches the folder, since editors replace files instead of writing them. */
@@ -66,13 +128,20 @@ export class PolicyFiles implements Policies<Q> {
   }
 
   #reload(file: string): void {
-    const loaded = loadPolicyFor(file);
-    if (!loaded.ok) {
-      this.#tell(`The changed policy was not taken, the old one stays: ${loaded.error}`);
+    const before = this.#entries.get(file);
+    const read = this.#read(file);
+    if (!read.ok) {
+      this.#tell(`The changed policy was not taken, the old one stays: ${read.error}`);
       return;
     }
-    if (loaded.value.digest === this.#loaded.get(file)?.digest) return;
-    this.#loaded.set(file, loaded.value);
+    if (read.value.loaded.digest === before?.loaded.digest) return;
+    this.#entries.set(file, read.value);
+    const tie = selectionProblems(this.#candidates())[0];
+    if (tie !== undefined && before !== undefined) {
+      this.#entries.set(file, before);
+      this.#tell(`The changed policy was not taken, the old one stays: ${tie.message}: ${tie.remedy} [${tie.code}]`);
+      return;
+    }
     this.#tell(`The policy ${file} was read again and holds from the next decision on.`);
     for (const listener of this.#listeners) listener();
   }

@@ -1,4 +1,5 @@
 /** `sluicegate gateway`: several servers behind one guard, over Streamable HTTP or stdio, in the foreground. */
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import { stateHome } from "../../adapters/daemon/paths.ts";
 import { readConfig } from "../config.ts";
@@ -21,8 +22,8 @@ export function register(program: Command): void {
 async function run(options: Readonly<Record<string, unknown>>): Promise<number> {
   const config = readConfig(String(options["config"]));
   if (!config.ok) return fail(`${config.error.sentence} [${config.error.code}]`);
-  const policy = typeof options["policy"] === "string" ? options["policy"] : config.value.policy;
-  const settled: GatewayConfig = { ...config.value, policy };
+  const policies = typeof options["policy"] === "string" ? [resolve(options["policy"])] : config.value.policies;
+  const settled: GatewayConfig = { ...config.value, policies };
   const place = typeof options["http"] === "string" ? placeOf(options["http"]) : undefined;
   if (place === "invalid") return fail("`--http` wants HOST:PORT, for instance 127.0.0.1:8787.");
   return serve(settled, { place, check: options["check"] === true, home: stateHome(process.env) });
@@ -62,7 +63,7 @@ export async function serve(config: GatewayConfig, serving: Serving): Promise<nu
 function announce(url: string, config: GatewayConfig): void {
   const names = [...config.servers.keys()];
   const lines = [
-    `Sluicegate guards ${names.join(", ")} at ${url}, under ${config.policy ?? "the default policy"}.`,
+    `Sluicegate guards ${names.join(", ")} at ${url}, under ${config.policies.length === 0 ? "the default policy" : config.policies.join(", ")}.`,
     "Connect a client:",
     ...names.map((name) => `  claude mcp add --transport http ${name} ${url}/s/${name}/mcp`),
     `or all of them as one server: ${url}/mcp`,

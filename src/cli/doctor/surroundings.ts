@@ -10,8 +10,8 @@ import { identify } from "../../adapters/daemon/process-identity.ts";
 import { ownVersion } from "../../adapters/daemon/version.ts";
 import { member, stringMember } from "../../core/json.ts";
 import { verifyLog } from "../../gateway/log/verify.ts";
-import { userPolicy } from "../compose.ts";
-import { loadPolicyFor } from "../loaded-policy.ts";
+import { userPolicies } from "../compose.ts";
+import { PolicyFiles } from "../policies.ts";
 import { readLog } from "../log-reader.ts";
 import { shortPath, shown } from "../output.ts";
 import type { Check } from "./check.ts";
@@ -117,10 +117,13 @@ async function checkLog(): Promise<Check> {
 }
 
 function checkPolicy(): Check {
-  const file = userPolicy(process.env);
-  const loaded = loadPolicyFor(file);
+  const files = userPolicies(process.env);
+  const policies = new PolicyFiles(files, () => undefined);
+  const loaded = policies.openAll();
+  policies.close();
   if (!loaded.ok) return failed("policy", loaded.error);
-  const name = file === undefined ? "The default policy" : `The policy ${shortPath(file)}`;
+  const names = files.map((file) => shortPath(file)).join(", ");
+  const name = files.length === 0 ? "The default policy" : `The policy ${names}`;
   return loaded.value.settings.mode === "observe"
     ? noted("policy", `${name} loads, but is in observe mode: nothing is stopped.`)
     : passed("policy", `${name} loads.`);

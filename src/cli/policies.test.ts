@@ -1,0 +1,69 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import { PolicyFiles, tagOfFile } from "./policies.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "sg-policies-"));
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const anyone = { principal: "os:1", client: undefined, tag: undefined };
+const everybody = file("all.yaml", "version: 1\nextends: [default]\n");
+const cursor = file("cursor.yaml", "version: 1\nextends: [default]\nmatch: {client: cursor}\nmode: observe\n");
+
+describe("policies of a running gateway", () => {
+  it("are the default where none is given", () => {
+    const policies = new PolicyFiles([], () => undefined);
+    expect(policies.openAll().ok).toBe(true);
+    expect(policies.select(anyone).source).toBe("default");
+  });
+
+  it("are selected by the most specific match; a named file is over any match", () => {
+    const policies = new PolicyFiles([everybody, cursor], () => undefined);
+    expect(policies.openAll().ok).toBe(true);
+    expect(policies.select(anyone).source).toBe(everybody);
+    expect(policies.select({ ...anyone, client: "cursor" }).source).toBe(cursor);
+    expect(policies.select({ ...anyone, client: "cursor", tag: tagOfFile(everybody) }).source).toBe(everybody);
+    policies.close();
+  });
+
+  it("let nothing pass where none matches", () => {
+    const policies = new PolicyFiles([cursor], () => undefined);
+    expect(policies.openAll().ok).toBe(true);
+    expect(policies.select(anyone).source).toBe("no policy");
+    policies.close();
+  });
+
+  it("refuse to load with a tie, and with a file that is wrong", () => {
+    const again = file("again.yaml", "version: 1\nmatch: {client: cursor}\n");
+    const tie = new PolicyFiles([cursor, again], () => undefined).openAll();
+    expect(!tie.ok && tie.error).toContain("SG-POLICY-TIE");
+    const wrong = new PolicyFiles([file("wrong.yaml", "version: 9\n")], () => undefined).openAll();
+    expect(!wrong.ok && wrong.error).toContain("wrong.yaml:1");
+  });
+
+  it("are read again when a file changes, and stay when the change is wrong", async () => {
+    const told: string[] = [];
+    const path = file("live.yaml", "version: 1\nextends: [default]\n");
+    const policies = new PolicyFiles([path], (text) => void told.push(text));
+    expect(policies.openAll().ok).toBe(true);
+    const changed = vi.fn();
+    policies.onChange(changed);
+    const before = policies.select(anyone).digest;
+    writeFileSync(path, "version: 1\nextends: [default]\nflow: {mode: strict}\n");
+    await vi.waitFor(() => expect(changed).toHaveBeenCalled(), { timeout: 5_000 });
+    const after = policies.select(anyone).digest;
+    expect(after).not.toBe(before);
+    writeFileSync(path, "version: 1\nrules: nonsense\n");
+    await vi.waitFor(() => expect(told.some((text) => text.includes("the old one stays"))).toBe(true), {
+      timeout: 5_000,
+    });
+    expect(policies.select(anyone).digest).toBe(after);
+    policies.close();
+  });
+});
