@@ -174,6 +174,9 @@ describe("tasks", () => {
       { server: ">>", message: { id: 2, result: { taskId: "t1", status: "completed" } } },
       { client: "<<", message: { id: 2, result: { taskId: "t1", status: "completed" } } },
       { client: ">>", message: get(3, "foreign") },
+      // The server is asked about an id that nobody has: one without tasks says so, a foreign task is never touched.
+      { server: "<<", message: { ...get(3, ""), params: { taskId: expect.stringMatching(/^token/) } } },
+      { server: ">>", message: { id: 3, result: { taskId: "foreign", status: "completed" } } },
       { client: "<<", message: { id: 3, error: { code: -32602, message: "Task not found" } } },
       { client: ">>", message: { id: 4, method: "tasks/list" } },
       { server: "<<", message: { id: 4, method: "tasks/list" } },

@@ -198,7 +198,7 @@ export class Mediator<Q> implements LinkUser {
     }
     if (row.result?.treated === "manifest") return this.#manifest(exchange, live, row);
     if (request.method.startsWith("tasks/")) {
-      const own = request.method === "tasks/list" ? relay : () => this.#relay(request);
+      const own = request.method === "tasks/list" ? relay : (params?: JsonObject) => this.#relay(request, params);
       return this.#deliver(exchange, await this.#tasks.answer(exchange, live, own));
     }
     if (row.params.moment === "call") return this.#call(exchange, live);
@@ -281,7 +281,7 @@ export class Mediator<Q> implements LinkUser {
   }
 
   /** Forwards a request of the client and gives the server's answer. */
-  #relay(request: RequestMessage): Promise<Answered> {
+  #relay(request: RequestMessage, instead = request.params): Promise<Answered> {
     const { id, method } = request;
     if (this.#relayed.has(id)) {
       return Promise.resolve(errorMessage(id, errorCodes.invalidRequest, "A request with this id is in flight."));
@@ -291,7 +291,7 @@ export class Mediator<Q> implements LinkUser {
         this.#relayed.delete(id);
         resolve(answer);
       });
-      const params = cleanParams(request.params, this.#scene.services.secrets.mac);
+      const params = cleanParams(instead, this.#scene.services.secrets.mac);
       this.#scene.toServer(params === request.params ? request : { kind: "request", id, method, params });
     });
   }

@@ -3,9 +3,10 @@
  * its result is the release of the call. A task of another run does not exist.
  */
 import type { RunEvent } from "../core/event.ts";
-import type { Json } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import { isArray, isObject, member, stringMember } from "../core/json.ts";
-import { errorCodes, errorMessage } from "../wire/errors.ts";
+import { errorCodes, errorMessage, methodNotFound } from "../wire/errors.ts";
+import type { RequestMessage } from "../wire/message.ts";
 import { mayAnswer } from "./answers.ts";
 import { Batch } from "./journal.ts";
 import type { LiveRun } from "./live-run.ts";
@@ -24,12 +25,16 @@ export class TaskDesk<Q> {
     this.#scene = scene;
   }
 
-  /** Answers a request about tasks; `relay` forwards it and gives the server's answer. */
-  async answer(exchange: Exchange, live: LiveRun<Q>, relay: () => Promise<Answered>): Promise<Answered> {
+  /** Answers a request about tasks; `relay` forwards it, with other params if given, and gives the server's answer. */
+  async answer(
+    exchange: Exchange,
+    live: LiveRun<Q>,
+    relay: (params?: JsonObject) => Promise<Answered>,
+  ): Promise<Answered> {
     const { request } = exchange;
     if (request.method === "tasks/list") return this.#list(live, await relay());
     const entry = this.#scene.tasks.find(live.key, this.#scene.server, stringMember(request.params, "taskId") ?? "");
-    if (entry === undefined) return errorMessage(request.id, errorCodes.invalidParams, "Task not found");
+    if (entry === undefined) return this.#notFound(request, relay);
     const responses = member(request.params, "inputResponses");
     if (isObject(responses)) {
       const contract = live.policy.contractOfMethod(this.#scene.server, "elicitation/create");
@@ -43,6 +48,20 @@ export class TaskDesk<Q> {
       }
     }
     return this.#release(exchange, { live, entry }, await relay());
+  }
+
+  /**
+   * A server without tasks says so itself, which is all that may be learned of an id that is not the run's own: the
+   * server is asked about one that nobody has, so that a foreign task is neither shown nor touched.
+   */
+  async #notFound(request: RequestMessage, relay: (params: JsonObject) => Promise<Answered>): Promise<Answered> {
+    const meta = member(request.params, "_meta");
+    const taskId = this.#scene.services.secrets.token();
+    const answer = await relay({ taskId, ...(meta === undefined ? {} : { _meta: meta }) });
+    const absent = answer.kind === "error" && answer.error.code === errorCodes.methodNotFound;
+    return absent
+      ? methodNotFound(request.id, request.method)
+      : errorMessage(request.id, errorCodes.invalidParams, "Task not found");
   }
 
   async #release(

@@ -46,7 +46,7 @@ describe("classification", () => {
       "modern header, bare body",
       request("tools/list"),
       http("2026-07-28"),
-      { reason: "modern-header-without-metadata" },
+      { code: -32602, reason: "modern-header-without-metadata" },
     ],
     ["no header", request("tools/list"), http(), { kind: "legacy", revision: "2025-03-26" }],
     ["nothing known on stdio", request("ping"), stdio, { kind: "legacy", revision: undefined }],

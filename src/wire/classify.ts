@@ -43,7 +43,8 @@ export function classify(message: Message, around: Surroundings): Classified {
   const version = member(member(message.params, "_meta"), metaKeys.protocolVersion);
   if (version !== undefined) return classifyModern(version, message.params, around);
   if (message.method === "initialize") return classifyInitialize(message.params);
-  if (isModernHeader(around.header)) return invalid(-32600, "modern-header-without-metadata");
+  // The header announces an era whose params must carry metadata, so the params are what is wrong (SEP-2575).
+  if (isModernHeader(around.header)) return invalid(-32602, "modern-header-without-metadata");
   return classifyFollower(around);
 }
 

@@ -51,7 +51,8 @@ export async function startGateway(upstream: string, sandbox: Sandbox, options: 
   await writeFile(config, JSON.stringify({ version: 1, servers: { fixture: { url: upstream } }, ...policy }));
   const address = `127.0.0.1:${port}`;
   const command = [process.execPath, launcher, "gateway", "--config", config, "--http", address];
-  const child = startChild(command, sandbox.env);
+  // A state folder has one writer: the gateway must not wait for the daemon of the same test.
+  const child = startChild(command, { ...sandbox.env, SLUICEGATE_HOME: join(sandbox.folder, "gateway") });
   const url = `http://${address}/s/fixture/mcp`;
   try {
     await answering(url, child);

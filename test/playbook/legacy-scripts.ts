@@ -29,10 +29,13 @@ export const calls: Script = async (session) => {
   const progress = { _meta: { progressToken: 10 } };
   await session.step("progress", [call(10, "test_tool_with_progress", {}, progress)], 4);
   await session.step("no progress asked", [call(11, "test_tool_with_progress")], 1);
-  const cancelled = notify("notifications/cancelled", { requestId: 12, reason: "the user left" });
-  await session.step("cancel", [call(12, "wait", { ms: 30_000 }), cancelled], 0);
+  await session.step("long call", [call(12, "wait", { ms: 30_000 })], 0);
+  await session.step("cancel", [notify("notifications/cancelled", { requestId: 12, reason: "the user left" })], 0);
   await session.step("it was cancelled", [call(13, "count_cancelled")], 1);
   await session.step("cancel of nothing", [notify("notifications/cancelled", { requestId: 99 })], 0);
+  // What is given up before it was decided never reaches a server behind a gateway; the client sees no difference.
+  const atOnce = notify("notifications/cancelled", { requestId: 16 });
+  await session.step("cancel at once", [call(16, "wait", { ms: 30_000 }), atOnce], 0);
   await session.step("answers out of order", [call(14, "wait", { ms: 150 }), call(15, "wait", { ms: 20 })], 2);
 };
 

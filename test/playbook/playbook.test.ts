@@ -41,11 +41,17 @@ afterAll(async () => {
   await sandbox.remove();
 });
 
-/** Keeps of an error what a peer may rely on. */
+const parseError = -32700;
+
+/**
+ * Keeps of an error what a peer may rely on. Who cannot parse a message may still be able to read its id, and should
+ * then name it (JSON-RPC 2.0, 5): the gateway can, so that a client need not wait for its time-out.
+ */
 function wordless(message: Json): Json {
   const error = member(message, "error");
   if (!isObject(message) || error === undefined) return message;
-  return { ...message, error: { code: member(error, "code") ?? null } };
+  const code = member(error, "code") ?? null;
+  return { ...message, ...(code === parseError ? { id: null } : {}), error: { code } };
 }
 
 function withoutWords(record: readonly Recorded[]): readonly Recorded[] {
