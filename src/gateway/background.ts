@@ -8,12 +8,14 @@ import { member } from "../core/json.ts";
 import type { Call } from "./call.ts";
 import { callDigest, callMoment, isObserved } from "./call.ts";
 import type { Catalogue } from "./catalogue.ts";
+import type { Dispatched } from "./dispatch.ts";
 import { recordDispatch, recordRefusal } from "./dispatch.ts";
 import { appendBatch, Batch } from "./journal.ts";
-import { judge } from "./judge.ts";
+import type { Judged } from "./judge.ts";
+import { denial, judge } from "./judge.ts";
 import { performWaitMsMax } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
-import { unmetObligation } from "./obligations.ts";
+import { ordersOf, unmetObligation } from "./obligations.ts";
 import type { Exchange } from "./ports.ts";
 import type { Answered, PerformOrder, Scene } from "./scene.ts";
 
@@ -59,22 +61,53 @@ export function orderedCall<Q>(
   };
 }
 
-/** Judges and makes a call that nobody waits for. Injected calls are themselves under no injection (depth 1). */
-export async function callUnattended<Q>(scene: Scene<Q>, call: Call<Q>): Promise<Unattended> {
+/**
+ * Judges and makes a call that nobody waits for. An injected call is itself under no injection (depth 1, `bare`); one
+ * from the outbox is, and its injected calls are made first (`inject`).
+ */
+export async function callUnattended<Q>(scene: Scene<Q>, call: Call<Q>, must: "bare" | "inject"): Promise<Unattended> {
+  let committed = await commit(scene, call, must);
+  if (committed.kind === "perform") {
+    for (const order of committed.orders) {
+      if (!(await scene.perform(call.live, order))) return refuseFor(scene, call, "SG-MUST-FAILED");
+      (call.performed ??= new Set()).add(order.rule);
+    }
+    committed = await commit(scene, call, must);
+  }
+  // What the rules want first was made just now; if they want more meanwhile, the call is not chased any further.
+  if (committed.kind === "perform") return refuseFor(scene, call, "SG-ROUNDS");
+  if (committed.kind === "held" || committed.kind === "refused") return committed.kind;
+  if (!(await committed.durable)) return "failed";
+  return send(scene, call);
+}
+
+type Committed =
+  | Dispatched
+  | { readonly kind: "held" }
+  | { readonly kind: "perform"; readonly orders: ReturnType<typeof ordersOf> };
+
+function commit<Q>(scene: Scene<Q>, call: Call<Q>, must: "bare" | "inject"): Judged<Committed> {
   const { clock, oracle } = scene.services;
-  const judged = judge(call.live, oracle, callMoment(call, clock.monotonicMs()), (decision, answers) => {
+  return judge(call.live, oracle, callMoment(call, clock.monotonicMs()), (decision, answers): Committed => {
     const free = isObserved(call.live, call.contract.server);
     if (!free && decision.verdict === "allow" && decision.obligations.some(({ kind }) => kind === "hold")) {
-      return { kind: "held" } as const;
+      return { kind: "held" };
     }
     const may = free || (decision.verdict === "allow" && unmetObligation(decision.obligations) === undefined);
+    const orders = may && !free && must === "inject" ? ordersOf(decision.obligations, call.performed) : [];
+    if (orders.length > 0) return { kind: "perform", orders };
     return may
       ? recordDispatch(scene, call, { decision, answers, consent: undefined })
       : recordRefusal(scene, call, decision, answers);
   });
-  const committed = judged instanceof Promise ? await judged : judged;
-  if (committed.kind === "held" || committed.kind === "refused") return committed.kind;
-  if (!(await committed.durable)) return "failed";
+}
+
+function refuseFor<Q>(scene: Scene<Q>, call: Call<Q>, code: string): "refused" {
+  recordRefusal(scene, call, denial(code), new Map());
+  return "refused";
+}
+
+async function send<Q>(scene: Scene<Q>, call: Call<Q>): Promise<Unattended> {
   const meta = scene.client.requestMeta;
   const params = {
     name: call.contract.tool,

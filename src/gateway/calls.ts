@@ -19,7 +19,6 @@ import { denial, judge } from "./judge.ts";
 import type { LiveRun } from "./live-run.ts";
 import { cleanParams } from "./meta.ts";
 import { ordersOf, unmetObligation } from "./obligations.ts";
-import type { Outbox } from "./outbox.ts";
 import type { Exchange } from "./ports.ts";
 import { gatewayReason, logFailureText, refusalMessage, refusalOf } from "./refusals.ts";
 import type { Settlement } from "./settlement.ts";
@@ -44,14 +43,12 @@ export class Calls<Q> {
   readonly #scene: Scene<Q>;
   readonly #consent: ConsentDesk<Q>;
   readonly #settlement: Settlement<Q>;
-  readonly #outbox: Outbox<Q>;
   readonly #deciding = new Map<RequestId, Call<Q>>();
 
-  constructor(scene: Scene<Q>, parts: { consent: ConsentDesk<Q>; settlement: Settlement<Q>; outbox: Outbox<Q> }) {
+  constructor(scene: Scene<Q>, parts: { consent: ConsentDesk<Q>; settlement: Settlement<Q> }) {
     this.#scene = scene;
     this.#consent = parts.consent;
     this.#settlement = parts.settlement;
-    this.#outbox = parts.outbox;
   }
 
   /** Makes the record of a call; `digest` binds consents to exactly this call. */
@@ -185,7 +182,7 @@ export class Calls<Q> {
   }
 
   #hold(call: Call<Q>, decision: Decision): void {
-    if (!this.#outbox.hold(call)) return this.#refuseLate(call, "SG-OUTBOX-FULL");
+    if (!this.#scene.duties.hold(call)) return this.#refuseLate(call, "SG-OUTBOX-FULL");
     this.#answer(call, refusalOf(this.#asked(call), decision, call.id, { kind: "held" }));
   }
 

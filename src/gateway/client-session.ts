@@ -42,8 +42,14 @@ export class ClientSession<Q> implements ClientHandler {
     this.#setup = setup;
   }
 
-  mediators(): Iterable<Mediator<Q>> {
-    return this.#mediators.values();
+  /** The mediator to a server that this session talks to already. */
+  serving(server: string): Mediator<Q> | undefined {
+    return this.#mediators.get(server);
+  }
+
+  /** Every server of the gateway can be reached for this client, not only the one it came for. */
+  get reachesAll(): boolean {
+    return this.#setup.connection.facts.transport === "http";
   }
 
   current(): LiveRun<Q> | undefined {

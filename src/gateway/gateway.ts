@@ -25,6 +25,7 @@ import type { LoadedPolicy } from "./policy-port.ts";
 import type { MintedRun, NewRun } from "./run-control.ts";
 import { beginRun } from "./run-control.ts";
 import { runKeyOf } from "./run-keys.ts";
+import { RunDuties } from "./run-duties.ts";
 import { RunRegistry } from "./runs.ts";
 import type { ClientState, PerformOrder, Shared } from "./scene.ts";
 import type { Services } from "./services-port.ts";
@@ -81,6 +82,10 @@ export class Gateway<Q> {
       services,
       runs: this.runs,
       admissions: new Admissions(),
+      duties: new RunDuties<Q>(
+        () => this.shared,
+        async (call) => (await this.#mediatorFor(call.live, call.contract.server)?.flush(call)) ?? "unreachable",
+      ),
       withheld: new WithheldResults(),
       tasks: new TaskTable(),
       uncertain: new Map(),
@@ -216,6 +221,7 @@ export class Gateway<Q> {
       this.#links.delete(key);
       void link.close();
     }
+    this.shared.duties.periodic();
     return this.runs.expire();
   }
 
@@ -281,21 +287,25 @@ export class Gateway<Q> {
   }
 
   #mediatorFor(live: LiveRun<Q>, server: string): Mediator<Q> | undefined {
-    for (const session of this.#sessions) {
-      if (session.current() !== live) continue;
-      const found = session.mediator(server);
-      if (found.ok) return found.value;
+    const own = [...this.#sessions].filter((session) => session.current() === live);
+    for (const session of own) {
+      const found = session.serving(server);
+      if (found !== undefined) return found;
+    }
+    // A shim brings one server: through its session another one cannot be started.
+    for (const session of own) {
+      const found = session.reachesAll ? session.mediator(server) : undefined;
+      if (found?.ok === true) return found.value;
     }
     return undefined;
   }
 
-  async #ending(live: LiveRun<Q>): Promise<void> {
-    for (const session of this.#sessions) {
-      for (const mediator of session.mediators()) await mediator.runEnding(live);
-    }
+  async #ending(live: LiveRun<Q>): Promise<readonly string[]> {
+    const owed = await this.shared.duties.ending(live);
     this.shared.withheld.forget(live.key);
     this.shared.tasks.forget(live.key);
     this.shared.uncertain.delete(live.key);
+    return owed;
   }
 
   async #policyChanged(): Promise<void> {

@@ -196,6 +196,7 @@ async function after<Q>(
   const ruled = judgeRelease(shared, query, batch);
   const ruling = ruled instanceof Promise ? await ruled : ruled;
   const durable = await ruling.durable;
+  if (known !== undefined) shared.duties.settled(live, contract.server, !event.failed);
   if (durable && ruling.how === "pass") return { ...allowed, decision: call };
   const sentence = `The result of \`${event.tool}\` was stopped by policy and must not be used (decision ${call}).`;
   return { verdict: "deny", sentence: sentence.slice(0, 240), decision: call };

@@ -70,5 +70,11 @@ export const doubtsMax = 1_024;
 /** Approvals of one connection that a repeated call finds again; beyond it a repeated call opens a new one. */
 export const approvalsOpenMax = 1_024;
 
+/** Outcomes of one server in a run after which its behaviour is looked at again (lifecycle.md 3: every K calls). */
+export const reflectCallsMax = 3;
+
+/** Longest time in which nobody looks back at a run: owed obligations are told while they can still be met. */
+export const reflectMsMax = 15 * 60_000;
+
 /** Time after which a connection that modern clients share, and nobody uses, is closed. */
 export const linkIdleMsMax = 15 * 60_000;

@@ -9,6 +9,7 @@ import { metaKeys } from "../wire/meta.ts";
 import type { Message, NotificationMessage, RequestId, Revision } from "../wire/message.ts";
 import { ownIdPrefix } from "./call.ts";
 import { Catalogue } from "./catalogue.ts";
+import type { LiveRun } from "./live-run.ts";
 import type { Connector, ServerTarget, UpstreamConnection } from "./ports.ts";
 import type { Answered } from "./scene.ts";
 import type { Clock } from "./services-port.ts";
@@ -42,6 +43,7 @@ export class Link<Q> {
   readonly #users = new Set<LinkUser>();
   readonly #routes = new Map<RequestId, Route>();
   readonly #own = new Map<string, (answer: Answered | undefined) => void>();
+  readonly #met = new WeakSet<LiveRun<Q>>();
   #count = 0;
   #unusedSince: number | undefined;
   #closing: Promise<void> | undefined;
@@ -62,6 +64,13 @@ export class Link<Q> {
   /** Why the connection is gone, while it is. */
   get down(): string | undefined {
     return this.#down;
+  }
+
+  /** True once for each run: the server has started as far as this run is concerned. */
+  newTo(live: LiveRun<Q>): boolean {
+    if (this.#met.has(live)) return false;
+    this.#met.add(live);
+    return true;
   }
 
   attach(user: LinkUser): void {

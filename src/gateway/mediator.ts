@@ -32,7 +32,8 @@ import type { Link, LinkUser } from "./link.ts";
 import { Lists } from "./lists.ts";
 import type { LiveRun } from "./live-run.ts";
 import { cleanParams } from "./meta.ts";
-import { Outbox } from "./outbox.ts";
+import type { Call } from "./call.ts";
+import type { Flushed } from "./outbox.ts";
 import type { Exchange } from "./ports.ts";
 import { logFailureAfterText, refusalMessage, refusalOf, rejectionOf } from "./refusals.ts";
 import { judgeRelease } from "./releases.ts";
@@ -53,7 +54,6 @@ export class Mediator<Q> implements LinkUser {
   readonly #consent: ConsentDesk<Q>;
   readonly #settlement: Settlement<Q>;
   readonly #rounds: Rounds<Q>;
-  readonly #outbox: Outbox<Q>;
   readonly #calls: Calls<Q>;
   readonly #answers: ClientAnswers<Q>;
   readonly #fromServer: FromServer<Q>;
@@ -68,14 +68,13 @@ export class Mediator<Q> implements LinkUser {
     this.#lists = new Lists(scene, catalogue);
     this.#consent = new ConsentDesk(scene);
     this.#rounds = new Rounds(scene, rounds);
-    this.#outbox = new Outbox((call) => this.#flush(call.live, call.contract.tool, call.arguments));
     this.#settlement = new Settlement(scene, {
       consent: this.#consent,
       rounds: this.#rounds,
-      succeeded: (live) => void this.#outbox.flush(live, false),
+      settled: (live, succeeded) => scene.duties.settled(live, scene.server, succeeded),
       schemaOf: (call) => member(catalogue.tool(call.contract.tool), "outputSchema"),
     });
-    this.#calls = new Calls(scene, { consent: this.#consent, settlement: this.#settlement, outbox: this.#outbox });
+    this.#calls = new Calls(scene, { consent: this.#consent, settlement: this.#settlement });
     this.#answers = new ClientAnswers(scene, catalogue);
     this.#fromServer = new FromServer(scene, {
       catalogue,
@@ -121,22 +120,20 @@ export class Mediator<Q> implements LinkUser {
     this.#link.detach(this);
   }
 
-  /** What the outbox holds is judged a last time. */
-  async runEnding(live: LiveRun<Q>): Promise<void> {
-    const held = this.#outbox.held(live).length;
-    if (held === 0) return;
-    await this.#outbox.flush(live, true);
-    const left = this.#outbox.held(live).length;
-    if (left > 0)
-      this.#scene.services.human.notify(`${left} held calls of run ${live.key} were dropped at its end.`.slice(0, 240));
+  /** A call from the outbox is judged again, and sent if its rules now permit it. */
+  async flush({ live, contract: { tool }, arguments: given }: Call<Q>): Promise<Flushed> {
+    await this.#contractsReady(undefined);
+    const order = { server: this.#scene.server, tool, arguments: given };
+    const call = orderedCall(this.#scene, this.#link.catalogue, live, order);
+    const outcome = await callUnattended(this.#scene, call, "inject");
+    return outcome === "held" || outcome === "refused" ? outcome : "sent";
   }
 
   /** The injected call of a must-rule. */
   async perform(live: LiveRun<Q>, order: PerformOrder): Promise<boolean> {
     await this.#contractsReady(undefined);
-    return (
-      (await callUnattended(this.#scene, orderedCall(this.#scene, this.#link.catalogue, live, order))) === "succeeded"
-    );
+    const call = orderedCall(this.#scene, this.#link.catalogue, live, order);
+    return (await callUnattended(this.#scene, call, "bare")) === "succeeded";
   }
 
   // -------------------------------------------------------------------------------------------------------------
@@ -187,6 +184,10 @@ export class Mediator<Q> implements LinkUser {
       return exchange.respond(errorMessage(request.id, errorCodes.invalidRequest, "This id is reserved. Use another."));
     }
     if (this.#link.down !== undefined) return exchange.respond(this.#gone(request.id));
+    if (this.#link.newTo(live)) {
+      const looked = this.#scene.duties.look(live, { cause: "start", server: this.#scene.server });
+      if (looked !== undefined) await looked;
+    }
     const row = channelOf({ method: request.method, kind: "request", direction: "to-server" });
     // An error is text of the server, whatever it answers.
     const relay = async (): Promise<Answered> => {
@@ -194,6 +195,8 @@ export class Mediator<Q> implements LinkUser {
       return answer.kind === "error" ? this.#releaseRelayed(row, live, answer) : answer;
     };
     if (isListMethod(request.method)) {
+      const looked = this.#scene.duties.look(live, { cause: "list", server: this.#scene.server });
+      if (looked !== undefined) await looked;
       return this.#deliver(exchange, await this.#lists.answer(exchange, live, relay));
     }
     if (row.result?.treated === "manifest") return this.#manifest(exchange, live, row);
@@ -298,12 +301,6 @@ export class Mediator<Q> implements LinkUser {
 
   async #contractsReady(params: JsonObject | undefined): Promise<void> {
     if (this.#link.catalogue.known("tools/list") === undefined) await this.#lists.drain("tools/list", params);
-  }
-
-  async #flush(live: LiveRun<Q>, tool: string, given: JsonObject): Promise<"sent" | "held" | "dropped"> {
-    const order = { server: this.#scene.server, tool, arguments: given };
-    const outcome = await callUnattended(this.#scene, orderedCall(this.#scene, this.#link.catalogue, live, order));
-    return outcome === "held" ? "held" : outcome === "refused" ? "dropped" : "sent";
   }
 
   #cancelled(message: NotificationMessage): void {

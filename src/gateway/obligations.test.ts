@@ -101,7 +101,7 @@ describe("the outbox", () => {
     await play(stage, [...setup, { client: ">>", message: send }, { client: "<<", message: refused }]);
     const [live] = stage.gateway.runs.all();
     if (live !== undefined) await stage.gateway.runs.end(live, "closed");
-    expect(stage.notices).toEqual([expect.stringContaining("1 held calls")]);
+    expect(stage.notices).toEqual([expect.stringContaining("`send_mail` of `files` was held and never sent")]);
     expect(stage.log.kinds().at(-1)).toBe("ended");
   });
 });

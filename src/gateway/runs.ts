@@ -115,9 +115,7 @@ export class RunRegistry<Q> {
     const owed: string[] = [];
     if (live.ended) return owed;
     for (const listener of this.#ending) owed.push(...(await listener(live)));
-    // Somebody else may have ended it while its outbox was flushed.
-    if (live.ended) return owed;
-    if (ended(live)) return; // somebody else ended it meanwhile
+    if (ended(live)) return owed; // somebody else ended it meanwhile
     const batch = new Batch<Q>();
     const at = this.#services.clock.monotonicMs();
     for (const call of live.inFlight) {
@@ -130,6 +128,7 @@ export class RunRegistry<Q> {
     this.#endings.set(live.key, written);
     await written;
     if (this.#endings.get(live.key) === written) this.#endings.delete(live.key);
+    return owed;
   }
 
   /** A hook named the conversation of a client process: kept, so that a restart finds the process's run again. */

@@ -6,6 +6,7 @@ import type { Admissions } from "./admissions.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { ClientConnection } from "./ports.ts";
+import type { RunDuties } from "./run-duties.ts";
 import type { RunRegistry } from "./runs.ts";
 import type { Services } from "./services-port.ts";
 import type { TaskTable } from "./task-table.ts";
@@ -25,6 +26,7 @@ export type Shared<Q> = {
   readonly services: Services<Q>;
   readonly runs: RunRegistry<Q>;
   readonly admissions: Admissions;
+  readonly duties: RunDuties<Q>;
   readonly withheld: WithheldResults;
   readonly tasks: TaskTable;
   /** Digests of calls whose outcome is unknown, with the time of day, by run key. */

@@ -27,8 +27,8 @@ export class Settlement<Q> {
   readonly #rounds: Rounds<Q>;
   readonly #sent = new Map<RequestId, Call<Q>>();
   readonly #byToken = new Map<RequestId, Call<Q>>();
-  /** Called after an outcome that may discharge what the outbox waits for. */
-  readonly #succeeded: (live: LiveRun<Q>) => void;
+  /** Called after every outcome: a success may discharge what the outbox waits for. */
+  readonly #settled: (live: LiveRun<Q>, succeeded: boolean) => void;
   readonly #schemaOf: (call: Call<Q>) => Json | undefined;
 
   constructor(
@@ -36,14 +36,14 @@ export class Settlement<Q> {
     parts: {
       consent: ConsentDesk<Q>;
       rounds: Rounds<Q>;
-      succeeded: (live: LiveRun<Q>) => void;
+      settled: (live: LiveRun<Q>, succeeded: boolean) => void;
       schemaOf: (call: Call<Q>) => Json | undefined;
     },
   ) {
     this.#scene = scene;
     this.#consent = parts.consent;
     this.#rounds = parts.rounds;
-    this.#succeeded = parts.succeeded;
+    this.#settled = parts.settled;
     this.#schemaOf = parts.schemaOf;
   }
 
@@ -116,7 +116,7 @@ export class Settlement<Q> {
     );
     const ruling = ruled instanceof Promise ? await ruled : ruled;
     this.#deliver(call, message, ruling);
-    if (!failed) this.#succeeded(call.live);
+    this.#settled(call.live, !failed);
   }
 
   /**
