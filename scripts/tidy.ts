@@ -87,7 +87,7 @@ function functionFindings(file: string, text: string): Finding[] {
 function documentFindings(file: string, text: string): Finding[] {
   const found: Finding[] = [];
   const body = text.replace(/^```[\s\S]*?^```/gm, "");
-  const titles = body.split("\n").filter((line) => /^# /.test(line)).length;
+  const titles = body.split("\n").filter((line) => line.startsWith("# ")).length;
   if (titles !== 1) found.push({ file, line: 1, text: `${titles} first-level headings, exactly one is wanted` });
   if (machinePath.test(text)) found.push({ file, line: 1, text: "a path of one machine" });
   return found;

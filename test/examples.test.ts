@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadPolicyFor } from "../src/cli/loaded-policy.ts";
+import type { Json } from "../src/core/json.ts";
 import { replayTrace } from "../src/cli/replay/decide.ts";
 import { readTrace } from "../src/cli/replay/trace.ts";
 import { sha256 } from "../src/cli/policy-source.ts";
@@ -17,12 +18,12 @@ describe("examples", () => {
   it("are there", () => expect(examples).toEqual(expect.arrayContaining(["calendar", "github"])));
 
   it.each(examples)("%s is decided as expected", (name) => {
-    const read = (file: string): unknown => JSON.parse(readFileSync(join(folder, name, file), "utf8"));
-    const trace = readTrace(read("trace.json") as never);
+    const read = (file: string): Json => JSON.parse(readFileSync(join(folder, name, file), "utf8"));
+    const trace = readTrace(read("trace.json"));
     if (!trace.ok) throw new Error(trace.error);
     const policy = loadPolicyFor(join(folder, name, "policy.yaml"));
     if (!policy.ok) throw new Error(policy.error);
-    const options = { consent: "refuse" as const, workspace: [], digest: (value: never) => digest(value, sha256) };
+    const options = { consent: "refuse" as const, workspace: [], digest: (value: Json) => digest(value, sha256) };
     const steps = replayTrace(policy.value, trace.value, options);
     const expected = read("expected.json") as readonly Expected[];
     expect(steps.map(({ tool, verdict }) => ({ tool, verdict }))).toEqual(

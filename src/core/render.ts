@@ -95,7 +95,7 @@ export function cardLines(decision: Decision): readonly string[] {
 function reasonLine(reason: Reason, cause?: () => string | undefined): string {
   const rule = reason.rule === undefined ? "" : ` (rule ${reason.rule})`;
   const facts = Object.entries(reason.facts).map(
-    ([name, fact]) => `${name}: ${Array.isArray(fact) ? fact.join(", ") : fact}`,
+    ([name, fact]) => `${name}: ${typeof fact === "object" ? fact.join(", ") : String(fact)}`,
   );
   const text =
     reason.why ??

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../core/json.ts";
-import { isArray, member } from "../core/json.ts";
+import { isArray, member, stringMember } from "../core/json.ts";
 import { fakePolicy } from "../../test/gateway-kit/fake-policy.ts";
 import type { FakeServer } from "../../test/gateway-kit/playbook.ts";
 import { plain, Stage } from "../../test/gateway-kit/playbook.ts";
@@ -95,7 +95,7 @@ const server =
       case "resources/read":
         return { contents: [{ uri: params["uri"] ?? "", text: name }] };
       default:
-        return { content: [{ type: "text", text: `${name} ${String(params["name"])}` }] };
+        return { content: [{ type: "text", text: `${name} ${stringMember(params, "name") ?? ""}` }] };
     }
   };
 const replies = { files: server("files", ["read_file", "list"]), mail: server("mail", ["send", "list"]) };

@@ -119,7 +119,7 @@ function roundKey<Q>(call: Call<Q>, state: string): string {
   return `${call.live.key} ${call.digest} ${state}`;
 }
 
-function methodsOf(requests: JsonObject | unknown): ReadonlyMap<string, string> {
+function methodsOf(requests: unknown): ReadonlyMap<string, string> {
   const methods = new Map<string, string>();
   if (typeof requests !== "object" || requests === null) return methods;
   for (const [name, request] of Object.entries(requests as JsonObject)) {

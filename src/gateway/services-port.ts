@@ -11,16 +11,16 @@ export interface Clock {
   /** Monotonic milliseconds: for moments, waits and expiries. */
   monotonicMs(): number;
   /** Milliseconds since 1970: for people and records. */
-  wallMs(): number;
+  readonly wallMs: () => number;
   /** Runs something once after a delay; the returned function cancels it. */
   after(delayMs: number, run: () => void): () => void;
 }
 
 export interface Secrets {
   /** Digest of a text as lower-case hexadecimal; SHA-256 in production. */
-  hash(text: string): string;
+  readonly hash: (text: string) => string;
   /** Keyed digest with the key of this installation: nobody else can make one. */
-  mac(text: string): string;
+  readonly mac: (text: string) => string;
   /** Authenticated encryption; `unseal` gives undefined for anything that `seal` did not make. */
   seal(plain: string): string;
   unseal(sealed: string): string | undefined;

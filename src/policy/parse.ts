@@ -149,11 +149,12 @@ function checkKeys(node: YAMLMap, add: AddFault): void {
   const seen = new Set<string>();
   for (const pair of node.items) {
     const offset = offsetOf(pair.key) ?? offsetOf(node) ?? 0;
-    if (!isScalar(pair.key) || pair.key.value === null || typeof pair.key.value === "object") {
+    const written: unknown = isScalar(pair.key) ? pair.key.value : undefined;
+    if (typeof written !== "string" && typeof written !== "number" && typeof written !== "boolean") {
       add("KEY", "a key that is no word", "write a plain word before the colon", offset);
       continue;
     }
-    const key = String(pair.key.value);
+    const key = String(written);
     if (seen.has(key)) add("DUPLICATE", `${quoted(key)} is written twice in one map`, "keep one of them", offset);
     seen.add(key);
   }

@@ -8,7 +8,7 @@ import { join, joinRanges } from "../../src/core/label.ts";
 import type { CallOption } from "../../src/core/moment.ts";
 import type { Verdict } from "../../src/core/verdict.ts";
 import { atLeastAsStrict, combineEnds, strictestOf } from "../../src/core/verdict.ts";
-import type { LabelAtom, Pattern, Rule, Temporal } from "../../src/policy/ir.ts";
+import type { LabelAtom, Pattern, Rule, StoreAtom, Temporal } from "../../src/policy/ir.ts";
 import type { End } from "../../src/policy/patterns.ts";
 import { guard } from "../../src/policy/semantics.ts";
 import type { Q } from "../../src/policy/state.ts";
@@ -63,7 +63,7 @@ function patternOf(polarity: "restrict" | "permit"): fc.Arbitrary<Pattern> {
       ),
       held: fc.option(atom, { nil: undefined }),
       // Audiences only grow, so asking for one is up-closed and belongs to restrictions alone.
-      stores: fc.array(
+      stores: fc.array<StoreAtom>(
         polarity === "restrict"
           ? fc.record({ store: fc.constant(0), audience: fc.constantFrom(1, 2) })
           : atom.map((one) => ({ store: 0, label: one })),

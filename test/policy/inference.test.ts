@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
+import { stringMember } from "../../src/core/json.ts";
 import { everyEffect } from "../../src/core/effect.ts";
 import { inferTool } from "../../src/policy/inference/infer.ts";
 import { listTools } from "./list-tools.ts";
@@ -14,7 +15,7 @@ async function inferred(name: string, args: readonly string[]): Promise<Readonly
     tools.map((tool) => {
       const found = inferTool(tool);
       const roles = [...found.arguments].map(([argument, { role }]) => `${argument}:${role}`);
-      return [String(tool["name"]), [found.may.join("+"), ...roles].join(" ")];
+      return [stringMember(tool, "name") ?? "", [found.may.join("+"), ...roles].join(" ")];
     }),
   );
 }
@@ -62,7 +63,7 @@ describe.skipIf(data === undefined)("public manifests (SLUICEGATE_DATA)", () => 
       if (visits)
         expect(
           found.may.some((effect) => effect.includes("external")),
-          String(tool["name"]),
+          stringMember(tool, "name") ?? "",
         ).toBe(true);
     }
   });

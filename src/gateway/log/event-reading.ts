@@ -14,6 +14,10 @@ import { joinOption, type ReadContext } from "./option-codec.ts";
 type Kind = RunEvent["kind"];
 type Of<K extends Kind> = Extract<RunEvent, { kind: K }>;
 
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
 function oneOf<T extends string>(text: string | undefined, allowed: readonly T[]): T | undefined {
   return allowed.find((entry) => entry === text);
 }
@@ -41,7 +45,8 @@ function readFields(
   if (!isArray(pointers)) {
     return { label: { lo: label.lo, hi: ranges.reduce((hi, range) => join(hi, range.hi), label.hi) }, fields: [] };
   }
-  const fields = ranges.map((range, index) => ({ pointer: String(pointers[index] ?? ""), range }));
+  // A pointer that is no text becomes the one of the whole value, which is never narrower.
+  const fields = ranges.map((range, index) => ({ pointer: textOf(pointers[index]), range }));
   return { label, fields };
 }
 

@@ -62,8 +62,9 @@ describe("calls whose argument labels decide nothing", () => {
     for (const compared of [true, false]) {
       const session = makeSession("provenance", () => compared);
       const read = contract("read", exactly(secret));
-      const value: JsonObject = { note: "7731-ALPHA ".repeat(resultUnitsMax / 16) };
-      const size = String(value["note"]).length;
+      const note = "7731-ALPHA ".repeat(resultUnitsMax / 16);
+      const value: JsonObject = { note };
+      const size = note.length;
       for (let left = releasedUnitsMax; left > size; left -= size) {
         session.exchange(read, { q: "hello there" }, value);
         expect(session.labels(contract("open", exactly(open)), { q: "good day" }).get("q")?.range).toEqual(

@@ -19,7 +19,5 @@ test("spans are milliseconds", () => {
 });
 
 test("law: the canonical text keeps the span", () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 0, max: 10 ** 9 }), (ms) => void expect(durationMs(durationText(ms))).toBe(ms)),
-  );
+  fc.assert(fc.property(fc.integer({ min: 0, max: 10 ** 9 }), (ms) => durationMs(durationText(ms)) === ms));
 });

@@ -85,7 +85,7 @@ describe("canonical forms", () => {
   });
 
   const pieces = fc.constantFrom(
-    ..."aA1.@/\\~:#%_- \t\u0000\u200Bé",
+    ...Array.from("aA1.@/\\~:#%_- \t\u0000\u200Bé"),
     "..",
     "://",
     "file:",
