@@ -9,10 +9,12 @@ import { err } from "../core/result.ts";
 
 export type ControlFailure = { readonly code: string; readonly sentence: string; readonly absent: boolean };
 
-export async function askDaemon(request: Json, waitMsMax = askWaitMsMax): Promise<Result<Json, ControlFailure>> {
+export type AskWay = { readonly waitMsMax?: number; readonly onPart?: (value: Json) => void };
+
+export async function askDaemon(request: Json, way: AskWay = {}): Promise<Result<Json, ControlFailure>> {
   const paths = daemonPaths(process.env);
   if (!paths.ok) return err({ code: "SG-DAEMON-FOLDER", sentence: paths.error, absent: false });
-  const answer = await ask(paths.value.socket, request, { version: ownVersion(), waitMsMax });
+  const answer = await ask(paths.value.socket, request, { version: ownVersion(), waitMsMax: askWaitMsMax, ...way });
   if (answer.ok) return answer;
   if (answer.error.kind === "unreachable") {
     const absent = answer.error.code === "ENOENT" || answer.error.code === "ECONNREFUSED";

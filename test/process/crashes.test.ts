@@ -62,7 +62,7 @@ test(
         // Each request has exactly one answer: the server's, or a refusal that says what is known.
         const answer = await client.answer(id);
         if (textOf(answer) === `written ${text}`) acknowledged.push(text);
-        else expect(textOf(answer), what).toMatch(/^! .*(is unknown|being restarted)/);
+        else expect(textOf(answer), `${what}: ${client.stderr}`).toMatch(/^! .*(is unknown|being restarted)/);
         expect(client.answers.get(id), what).toHaveLength(1);
       }
       await back(client);

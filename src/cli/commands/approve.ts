@@ -4,19 +4,25 @@ import { isArray, member, stringMember } from "../../core/json.ts";
 import { askDaemon } from "../control-client.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shown } from "../output.ts";
+import { watch } from "./approve-watch.ts";
 
 export function register(program: Command): void {
   const command = program
     .command("approve [id]")
     .description("show what waits for consent, or consent to one call")
     .option("--value", "endorse the value in question for the rest of the run, instead of this call alone")
-    .option("--refuse", "refuse instead");
+    .option("--refuse", "refuse instead")
+    .option("--watch", "show calls as they come, and answer them while the client waits");
   acts(command, (options, id?: string) => approve(id, options));
 }
 
 async function approve(id: string | undefined, options: Readonly<Record<string, unknown>>): Promise<Outcome> {
   if (options["value"] === true && options["refuse"] === true) {
     return failure("SG-USAGE", "`--value` and `--refuse` exclude each other: give one of them.");
+  }
+  if (options["watch"] === true) {
+    if (id !== undefined) return failure("SG-USAGE", "`--watch` takes no id: answer with y, v or n when a call comes.");
+    return watch(options["json"] === true);
   }
   if (id === undefined) return pending();
   const choice = options["refuse"] === true ? "refuse" : options["value"] === true ? "value" : "once";
