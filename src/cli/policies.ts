@@ -34,7 +34,7 @@ const noPolicy = {
     {
       id: "no-policy",
       tier: "block",
-      when: { effect: ["read", "write", "execute"] },
+      when: { tool: "*" },
       why: "no policy matches this client",
     },
   ],

@@ -34,6 +34,8 @@ function clauseOf(reason: Reason, tool: string): string | undefined {
       const named = argument === undefined ? "a value" : `\`${shownName(argument)}\``;
       return `${named} of ${tool} may have been chosen by untrusted data`;
     }
+    case "SG-ASK-UNLABELLED":
+      return `nothing in the policy says what ${tool} does`;
     case "SG-ASK-EXECUTE":
       return `${tool} may run code`;
     case "SG-ASK-OUTSIDE":

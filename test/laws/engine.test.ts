@@ -44,7 +44,7 @@ const document = (mode: "strict" | "provenance"): PolicyDocument => ({
 /** No flow and no rule: the world in which the laws must be seen to fail. */
 const unguarded: PolicyDocument = {
   version: 1,
-  rules: [{ id: "all", tier: "allow", when: { effect: ["read", "write", "execute"] }, why: "a world without a guard" }],
+  rules: [{ id: "all", tier: "allow", when: { tool: "*" }, why: "a world without a guard" }],
   flow: { mode: "none" },
 };
 

@@ -93,6 +93,12 @@ function defaultReasons(scene: Scene): readonly Reason[] {
     const verdict = verdictAt(at, "confirm");
     if (verdict !== "allow") reasons.push({ mechanism: id, code, verdict, facts, way });
   };
+  if (unlabelled(scene.option) && Object.values(hi).some(Boolean) && !Object.values(lo).some(Boolean)) {
+    // Four ways of saying that nothing is known would hide the one thing that helps: labels.
+    const way = "label its server in the policy, or mark the server trusted";
+    ask({ lo: false, hi: true }, "SG-ASK-UNLABELLED", { server: scene.option.contract.server }, way);
+    return reasons;
+  }
   const control = culprits(lattice, scene.option, lattice.untrustedBit).filter((one) =>
     isControl(scene.option, one.argument),
   );
@@ -106,6 +112,11 @@ function defaultReasons(scene: Scene): readonly Reason[] {
   );
   ask({ lo: lo.bound, hi: hi.bound }, "SG-ASK-BOUND", culpritFacts(aboveBound(scene)), "leave that data out");
   return reasons;
+}
+
+/** Neither the operator nor a pack says what the tool does. */
+function unlabelled({ contract }: CallOption): boolean {
+  return contract.source !== "operator" && contract.source !== "pack" && contract.effects.must.length === 0;
 }
 
 function aboveBound(scene: Scene): ReturnType<typeof culprits> {
