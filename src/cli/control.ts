@@ -51,7 +51,11 @@ export async function control(
 function status({ gateway, log }: Composition): Json {
   const health = log.health();
   const sentence = health.kind === "failed" ? { sentence: health.failure.sentence } : {};
-  return { runs: [...gateway.runs.all()].length, log: { state: health.kind, ...sentence } };
+  const open = [...gateway.runs.all()];
+  const idleMs = open.map((live) => live.policy.settings.runIdleMs);
+  // Policies may differ: the sentence speaks of the run that keeps its labels longest.
+  const lasts = open.length === 0 ? {} : { lasts: labelsLast(Math.max(...idleMs)) };
+  return { runs: open.length, ...lasts, log: { state: health.kind, ...sentence } };
 }
 
 function runs({ gateway }: Composition): Json[] {
@@ -68,8 +72,16 @@ function runs({ gateway }: Composition): Json[] {
       inFlight: [...live.inFlight],
       idleMs: Math.round(nodeClock.monotonicMs() - live.lastAt),
       idleMsMax: policy.settings.runIdleMs,
+      lasts: labelsLast(policy.settings.runIdleMs),
     };
   });
+}
+
+/** How long the labels of a run last, in words (gateway.md 4): an agent cannot shed them, a person can. */
+function labelsLast(idleMs: number): string {
+  const minutes = Math.round(idleMs / 60_000);
+  const idle = minutes >= 120 && minutes % 60 === 0 ? `${minutes / 60} hours` : `${minutes} minutes`;
+  return `What a run holds lasts until it ends: after ${idle} without a message, or when you run \`sluicegate runs new\` or \`runs close ID\`. Labels of stores stay.`;
 }
 
 /** A trusted act of the person at the machine: every run that is not tied to a token ends, so the next call is clean. */
@@ -77,15 +89,15 @@ async function startClean({ gateway, lost }: Composition): Promise<Result<Json, 
   // A person says that what comes now is new, so a lost history no longer speaks for it.
   lost.clear();
   const open: LiveRun<Q>[] = [...gateway.runs.all()];
-  for (const live of open) await gateway.runs.end(live, "operator");
-  return ok({ ended: open.map((live) => live.key) });
+  const owed: string[] = [];
+  for (const live of open) owed.push(...(await gateway.runs.end(live, "operator")));
+  return ok({ ended: open.map((live) => live.key), owed });
 }
 
 async function closeRun({ gateway }: Composition, key: string): Promise<Result<Json, string>> {
   const live = gateway.runs.find(key);
   if (live === undefined) return err("No such run is open: `sluicegate runs` lists them.");
-  await gateway.runs.end(live, "closed");
-  return ok({ ended: [key] });
+  return ok({ ended: [key], owed: [...(await gateway.runs.end(live, "closed"))] });
 }
 
 async function approvals({ log }: Composition): Promise<readonly ApprovalRow[]> {

@@ -13,6 +13,7 @@ import { Gateway } from "../../src/gateway/gateway.ts";
 import type { GatewaySetup } from "../../src/gateway/gateway.ts";
 import type { LoadedPolicy } from "../../src/gateway/policy-port.ts";
 import type {
+  Accept,
   ClientConnection,
   ClientHandler,
   ConnectionFacts,
@@ -52,14 +53,14 @@ export class FakeClock implements Clock {
   }
 }
 
-export type StageOptions = {
-  readonly policy: LoadedPolicy<FakeState>;
+export type StageOptions<Q = FakeState> = {
+  readonly policy: LoadedPolicy<Q>;
   readonly facts?: Partial<ConnectionFacts>;
   readonly oracle?: (questions: readonly Question[]) => Promise<readonly Answer[]>;
   readonly human?: (card: ApprovalCard) => Promise<Ruling>;
   readonly servers?: readonly string[];
   readonly log?: FakeLog;
-  readonly setup?: Partial<GatewaySetup<FakeState>>;
+  readonly setup?: Partial<GatewaySetup<Q>>;
 };
 
 /** One scripted server process: what it got, and a way to speak. */
@@ -87,7 +88,7 @@ export class FakeClient {
   readonly connection: ClientConnection;
   readonly handler: ClientHandler;
 
-  constructor(gateway: Gateway<FakeState>, facts: ConnectionFacts) {
+  constructor(gateway: { readonly accept: Accept }, facts: ConnectionFacts) {
     this.connection = {
       facts,
       send: (message) => this.got.push(message),
@@ -114,20 +115,21 @@ export class FakeClient {
   }
 }
 
-export class Stage {
+/** A gateway between a scripted client and scripted servers; the policy may be made by hand or a real one. */
+export class Stage<Q = FakeState> {
   readonly clock = new FakeClock();
   readonly log: FakeLog;
   readonly servers: FakeServer[] = [];
   readonly notices: string[] = [];
   readonly cards: ApprovalCard[] = [];
-  readonly gateway: Gateway<FakeState>;
+  readonly gateway: Gateway<Q>;
   readonly client: FakeClient;
-  policy: LoadedPolicy<FakeState>;
+  policy: LoadedPolicy<Q>;
   readonly #changed: (() => void)[] = [];
   readonly #facts: ConnectionFacts;
   #tokens = 0;
 
-  constructor(options: StageOptions) {
+  constructor(options: StageOptions<Q>) {
     this.policy = options.policy;
     this.log = options.log ?? new FakeLog();
     this.#facts = {
@@ -164,7 +166,7 @@ export class Stage {
     return server;
   }
 
-  load(policy: LoadedPolicy<FakeState>): void {
+  load(policy: LoadedPolicy<Q>): void {
     this.policy = policy;
     for (const listener of this.#changed) listener();
   }
@@ -174,7 +176,7 @@ export class Stage {
     for (let turn = 0; turn < 60; turn += 1) await Promise.resolve();
   }
 
-  #services(options: StageOptions): Services<FakeState> {
+  #services(options: StageOptions<Q>): Services<Q> {
     return {
       clock: this.clock,
       secrets: {
@@ -239,7 +241,11 @@ export type Line =
   | { readonly server: "<<"; readonly message: unknown };
 
 /** Plays a script; at every `<<` the side must have got exactly this next. At the end nobody got anything more. */
-export async function play(stage: Stage, lines: readonly Line[], client: FakeClient = stage.client): Promise<void> {
+export async function play<Q>(
+  stage: Stage<Q>,
+  lines: readonly Line[],
+  client: FakeClient = stage.client,
+): Promise<void> {
   for (const [index, line] of lines.entries()) {
     await stage.settle();
     if ("client" in line) {

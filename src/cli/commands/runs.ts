@@ -23,7 +23,9 @@ async function runs(word: string | undefined, id: string | undefined): Promise<O
 async function tell(request: Json, done: string): Promise<Outcome> {
   const answer = await askDaemon(request);
   if (!answer.ok) return failure(answer.error.code, answer.error.sentence);
-  return { exitCode: 0, json: answer.value, text: done };
+  const owed = listed(member(answer.value, "owed")).map((one) => `  ${shown(typeof one === "string" ? one : "", 240)}`);
+  const tail = owed.length === 0 ? "" : `\nStill owed when it ended:\n${owed.join("\n")}`;
+  return { exitCode: 0, json: answer.value, text: `${done}${tail}` };
 }
 
 async function list(): Promise<Outcome> {
@@ -43,8 +45,18 @@ async function list(): Promise<Outcome> {
       `  ${text(one, "id")}  ${text(one, "server")}.${text(one, "tool")}  ${text(one, "status")}, until ${text(one, "expires")}`,
   );
   const head = rows.length === 0 ? "No run is open." : table([["run", "principal", "holds", ""], ...rows]);
+  const open = listed(member(answer.value, "runs"));
+  const owed = open.flatMap((run) =>
+    listed(member(run, "owed")).map(
+      (rule) => `  ${text(run, "run")}: ${shown(typeof rule === "string" ? rule : "", 80)}`,
+    ),
+  );
+  const debts = owed.length === 0 ? "" : `\nOwed before they end (rules):\n${owed.join("\n")}`;
+  // Runs may be under several policies: each sentence once.
+  const lasts = [...new Set(open.map((run) => stringMember(run, "lasts") ?? ""))].filter((one) => one !== "");
+  const until = lasts.map((one) => `\n${shown(one, 240)}`).join("");
   const tail = waiting.length === 0 ? "" : `\nWaiting for consent (sluicegate approve ID):\n${waiting.join("\n")}`;
-  return { exitCode: 0, json: answer.value, text: `${head}${tail}` };
+  return { exitCode: 0, json: answer.value, text: `${head}${debts}${until}${tail}` };
 }
 
 function listed(value: Json | undefined): readonly Json[] {
