@@ -14,6 +14,15 @@ import type { ArgumentTest } from "./ir.ts";
 import { satisfies } from "./json-schema.ts";
 import { testLeavesMax, testTextUnitsMax } from "./limits.ts";
 import { regexFinds } from "./regex.ts";
+import {
+  addressOfNumber,
+  homePatterns,
+  hostPieces,
+  isUrl,
+  maybeInside,
+  permittedSpellings,
+  restrictedSpellings,
+} from "./spellings.ts";
 import { canonicalValue } from "./values/canonical.ts";
 import { canonicalNumber, compareDecimal, parseDecimal } from "./values/decimal.ts";
 import { canonicalPath, isInside } from "./values/path.ts";
@@ -99,7 +108,7 @@ type LeafTest = Extract<
 >;
 
 function leafPasses(test: LeafTest, leaf: Leaf, reading: Reading): boolean {
-  if (test.kind === "equals") return test.values.some((value) => equalLeaf(value, leaf));
+  if (test.kind === "equals") return test.values.some((value) => equalLeaf(value, leaf, reading));
   if (test.kind === "range") return inRange(test, leaf, reading);
   const text = textOf(leaf);
   if (text === undefined) return false;
@@ -112,7 +121,7 @@ function leafPasses(test: LeafTest, leaf: Leaf, reading: Reading): boolean {
     case "path":
       return pathHolds(test.prefixes, text, reading);
     case "cidr":
-      return test.blocks.some((block) => insideBlock(block, text));
+      return test.blocks.some((block) => addressesOf(text, reading).some((address) => insideBlock(block, address)));
     case "regex":
       return regexFinds(test.pattern, text) === true;
   }
@@ -124,16 +133,23 @@ function textOf(leaf: Leaf): string | undefined {
   return isRawNumber(leaf) ? leaf.rawJSON : undefined;
 }
 
-function equalLeaf(value: string | number | boolean | null, leaf: Leaf): boolean {
+/** Servers turn `"5"` into 5 and back; what restricts must not depend on which of them the model wrote. */
+function equalLeaf(value: string | number | boolean | null, leaf: Leaf, reading: Reading): boolean {
+  if (reading === "some" && typeof value !== "number") return value === leaf || String(value) === textOfLeaf(leaf);
   if (typeof value !== "number") return value === leaf;
-  const right = canonicalNumber(leaf);
-  return right !== undefined && compareDecimal(String(value), right) === 0;
+  const right = reading === "some" && typeof leaf === "string" ? parseDecimal(leaf.trim()) : canonicalNumber(leaf);
+  if (right === undefined) return reading === "some" && isRawNumber(leaf);
+  return compareDecimal(String(value), right) === 0;
 }
 
-/** Amounts may come as text; text that is no number cannot be judged. */
+function textOfLeaf(leaf: Leaf): string {
+  return typeof leaf === "string" ? leaf : isRawNumber(leaf) ? leaf.rawJSON : String(leaf);
+}
+
+/** Amounts may come as text; neither text that is no number nor a number beyond all digits can be judged. */
 function inRange(test: Extract<LeafTest, { kind: "range" }>, leaf: Leaf, reading: Reading): boolean {
   const exact = typeof leaf === "string" ? parseDecimal(leaf.trim()) : canonicalNumber(leaf);
-  if (exact === undefined) return reading === "some" && typeof leaf === "string";
+  if (exact === undefined) return reading === "some" && (typeof leaf === "string" || isRawNumber(leaf));
   const low = test.min === undefined ? 1 : compareDecimal(exact, test.min);
   const high = test.max === undefined ? -1 : compareDecimal(exact, test.max);
   return low !== undefined && high !== undefined && low >= 0 && high <= 0;
@@ -144,29 +160,35 @@ function inRange(test: Extract<LeafTest, { kind: "range" }>, leaf: Leaf, reading
  * the spelling and the normal form, a restriction for either, whatever the case of the letters.
  */
 function globHolds(pattern: string, text: string, reading: Reading): boolean {
-  if (!pattern.includes("/") || text.includes("://")) return globMatches(pattern, text, false);
-  const normal = canonicalPath(text);
   if (reading === "every") {
-    return normal !== undefined && globMatches(pattern, text, false) && globMatches(pattern, normal, false);
+    const spellings = permittedSpellings(pattern, text);
+    return spellings !== undefined && spellings.every((spelling) => globMatches(pattern, spelling, false));
   }
-  const spellings = [text, normal ?? text, text.replaceAll("\\", "/")];
-  return spellings.some((spelling) => globMatches(pattern, spelling, true));
+  const spellings = restrictedSpellings(pattern, text);
+  if (spellings === undefined) return true;
+  const fold = pattern.includes("/") && !isUrl(text);
+  return homePatterns(pattern).some((own) => spellings.some((spelling) => globMatches(own, spelling, fold)));
 }
 
 function pathHolds(prefixes: readonly string[], text: string, reading: Reading): boolean {
   const path = canonicalPath(text);
   // A relative path could lie anywhere: whoever resolves it has another folder in mind.
   const known = path !== undefined && /^(?:\/|~|[A-Z]:\/|\\\\)/.test(path);
-  if (!known) return reading === "some" || (path !== undefined && prefixes.some((prefix) => isInside(path, prefix)));
-  return prefixes.some((prefix) => isInside(path, prefix));
+  if (reading === "some") return !known || prefixes.some((prefix) => maybeInside(path, prefix));
+  return path !== undefined && prefixes.some((prefix) => isInside(path, prefix));
+}
+
+/** Addresses that a text could mean; in the restricting reading every one that it mentions, however it is spelt. */
+function addressesOf(text: string, reading: Reading): readonly string[] {
+  if (reading === "every") return [text];
+  return [text, ...hostPieces(text).flatMap((piece) => [piece, addressOfNumber(piece) ?? piece])];
 }
 
 /** Host of an address or URL; in the restricting reading every host that the text mentions. */
 function hostsOf(text: string, reading: Reading): readonly string[] {
   const whole = hostOf(text.trim());
   if (reading === "every") return whole === undefined ? [] : [whole];
-  const parts = text.split(/[\s,;<>"'()[\]|]+/).slice(0, testLeavesMax);
-  return [whole, ...parts.map(hostOf)].filter((host) => host !== undefined);
+  return [whole, ...hostPieces(text).map(hostOf)].filter((host) => host !== undefined);
 }
 
 function hostOf(text: string): string | undefined {

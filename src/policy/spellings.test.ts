@@ -1,0 +1,72 @@
+import { expect, it } from "vitest";
+import type { Json } from "../core/json.ts";
+import { evaluateTest } from "./argument-tests.ts";
+import { testForm } from "./canonical/tests.ts";
+import { compileTest } from "./compile/tests.ts";
+import type { TestText } from "./document.ts";
+
+function holds(text: TestText, polarity: "restrict" | "permit", value: Json): boolean {
+  const compiled = compileTest(testForm(text), polarity, [], () => expect.fail("the test does not compile"));
+  return evaluateTest(compiled, value);
+}
+
+it.each<[TestText, Json, boolean]>([
+  // `://` in the middle made a path pass for a URL, which is not normalised.
+  [{ glob: "/work/**" }, "/work/x://../../etc/passwd", false],
+  [{ glob: "/work/**" }, "/work/x://y", true],
+  [{ glob: "work**" }, "work/../../etc/passwd", false],
+  [{ glob: "https://example.com/public/**" }, "https://example.com/public/../admin", false],
+  [{ glob: "https://example.com/public/**" }, "https://example.com/public/%2e%2e/admin", false],
+  [{ glob: "https://example.com/public/**" }, "https://example.com/public/a", true],
+  [{ glob: "https://*.example.com/**" }, "https://evil.org?.example.com/x", false],
+  [{ glob: "https://*.example.com/**" }, "https://evil.org\\.example.com/x", false],
+  [{ glob: "https://*.example.com/**" }, "https://evil.org#.example.com/x", false],
+  [{ glob: "https://*.example.com/**" }, "https://a.example.com/x", true],
+  [{ glob: "https://example.com" }, "https://example.com", true],
+  [{ glob: "file:///w/**" }, "file:///w/a", true],
+  [{ glob: "file:///w/**" }, "file:///w/../etc/passwd", false],
+  [{ glob: "**" }, "any\ntext/../with lines", true],
+  [{ path: "/w" }, "~/x", false],
+])("permits %j for %j: %j", (text, value, expected) => {
+  expect(holds(text, "permit", value)).toBe(expected);
+});
+
+it.each<[TestText, Json, boolean]>([
+  [{ glob: "/etc/**" }, "file:///etc/passwd", true],
+  [{ glob: "/etc/**" }, "FILE:/etc/passwd", true],
+  [{ glob: "/etc/**" }, "file://elsewhere/etc/passwd", true],
+  [{ glob: "/etc/**" }, "/tmp/x://../../etc/passwd", true],
+  [{ glob: "/etc/**" }, "../../etc/passwd", true],
+  [{ glob: "/etc/**" }, "..\\..\\etc\\passwd", true],
+  [{ glob: "/etc/**" }, "notes.txt", false],
+  [{ glob: "~/.ssh/**" }, "/home/me/.ssh/id", true],
+  [{ glob: "~/.ssh/**" }, "/Users/me/.SSH/id", true],
+  [{ glob: "/home/me/.ssh/**" }, "~/.ssh/id", true],
+  [{ glob: "/home/me/.ssh/**" }, "/tmp/.ssh/id", false],
+  [{ glob: "https://example.com/admin/**" }, "https://EXAMPLE.com/x/../admin/a", true],
+  [{ path: "/etc" }, "/ETC/passwd", true],
+  [{ path: "~/.ssh" }, "/root/.ssh/id", true],
+  [{ path: "/home/me/.ssh" }, "~/.ssh/id", true],
+  [{ path: "/home/me/.ssh" }, "~me/.ssh/id", true],
+  [{ path: "/etc" }, "~/../../etc/passwd", true],
+  [{ path: "/etc" }, "~/notes", false],
+  [{ path: "/home/alice" }, "/home/bob/x", false],
+  [{ range: { min: 100 } }, JSON.rawJSON("1e1200"), true],
+  [{ range: { min: 100 } }, JSON.rawJSON("5"), false],
+  [{ equals: [5] }, JSON.rawJSON(`5.${"0".repeat(2_400)}`), true],
+  [{ equals: [5] }, "5", true],
+  [{ equals: ["5"] }, 5, true],
+  [{ equals: [5] }, "6", false],
+  [{ domain: "evil.org" }, "evil.org/path", true],
+  [{ domain: "evil.org" }, "https:\\\\evil.org\\x", true],
+  [{ domain: "evil.org" }, "https:evil.org", true],
+  [{ domain: "evil.org" }, "go to=evil.org?x", true],
+  [{ domain: "evil.org" }, "notevil.org/path", false],
+  [{ cidr: "127.0.0.0/8" }, "127.1", true],
+  [{ cidr: "127.0.0.0/8" }, "0x7f000001:8080", true],
+  [{ cidr: "127.0.0.0/8" }, "2130706433", true],
+  [{ cidr: "127.0.0.0/8" }, "connect 127.0.0.1/x", true],
+  [{ cidr: "127.0.0.0/8" }, "128.0.0.1", false],
+])("restricts %j for %j: %j", (text, value, expected) => {
+  expect(holds(text, "restrict", value)).toBe(expected);
+});

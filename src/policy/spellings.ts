@@ -1,0 +1,86 @@
+/**
+ * Other spellings of one thing, for tests that meet text of an adversary. A permission must hold for every spelling
+ * that somebody could read, a restriction for any: `/work/x://../../etc/passwd` is no URL, `~/.ssh` lies in a home
+ * folder, and `2130706433` is an address of this machine.
+ */
+import { testLeavesMax } from "./limits.ts";
+import { canonicalPath, isInside } from "./values/path.ts";
+import { canonicalUrl } from "./values/url.ts";
+
+const url = /^[A-Za-z][A-Za-z0-9+.-]+:\/\//;
+const fileUri = /^file:/i;
+const home = /^(?:\/home\/[^/]+|\/Users\/[^/]+|\/root|\/var\/root|[A-Z]:\/Users\/[^/]+|~[^/]*)(?=\/|$)/i;
+const climbing = /^(?:~\/)?\.\.(?:\/|$)/;
+
+/** A URL by its beginning. `://` further on is part of a path: readers of paths resolve `..` behind it. */
+export function isUrl(text: string): boolean {
+  return url.test(text) && !fileUri.test(text);
+}
+
+/** Every spelling under which a text must fit a pattern to be permitted; undefined if it has no normal form. */
+export function permittedSpellings(pattern: string, text: string): readonly string[] | undefined {
+  if (/^\*+$/.test(pattern)) return [text];
+  if (!pattern.includes("/") && !(pattern.includes("**") && /[/\\]/.test(text))) return [text];
+  const normal = isUrl(text) ? normalUrl(text) : normalPath(pattern, text);
+  return normal === undefined ? undefined : [text, normal];
+}
+
+function normalUrl(text: string): string | undefined {
+  const canonical = canonicalUrl(text);
+  // The standard writes a slash behind a bare host; whoever wrote the pattern may have left it out, too.
+  return /:\/\/[^/?#]*$/.test(text) ? canonical?.replace(/\/$/, "") : canonical;
+}
+
+function normalPath(pattern: string, text: string): string | undefined {
+  const path = canonicalPath(text);
+  return path !== undefined && fileUri.test(text) && pattern.includes("://") ? `file://${path}` : path;
+}
+
+/** Spellings of which one that fits is enough to be restricted; undefined if the text could name anything. */
+export function restrictedSpellings(pattern: string, text: string): readonly string[] | undefined {
+  if (!pattern.includes("/")) return [text];
+  if (isUrl(text)) return [text, canonicalUrl(text) ?? text];
+  const slashed = text.replaceAll("\\", "/");
+  const normal = canonicalPath(text) ?? canonicalPath(slashed);
+  if (normal === undefined && fileUri.test(text)) return undefined;
+  // From where it climbs is not known here, so it could end up wherever the pattern speaks of.
+  if (normal !== undefined && climbing.test(normal) && /^[/~]/.test(pattern)) return undefined;
+  const spellings = [text, slashed, ...(normal === undefined ? [] : [normal])];
+  return [...spellings, ...spellings.map(withHome)];
+}
+
+/** The pattern as it is and, if it speaks of a home folder, with `~` in its place. */
+export function homePatterns(pattern: string): readonly string[] {
+  const short = withHome(pattern);
+  return short === pattern ? [pattern] : [pattern, short];
+}
+
+function withHome(text: string): string {
+  return text.replace(home, "~");
+}
+
+/** True unless the path surely lies outside of the folder, whatever case a file system folds and whose home `~` is. */
+export function maybeInside(path: string, folder: string): boolean {
+  if (climbing.test(path)) return true;
+  const [low, lowFolder] = [path.toLowerCase(), folder.toLowerCase()];
+  if (isInside(low, lowFolder)) return true;
+  const oneIsShort = path.startsWith("~") !== folder.startsWith("~");
+  return oneIsShort && isInside(withHome(low), withHome(lowFolder));
+}
+
+/** Pieces of a text that somebody could read as a host, without user, scheme and port. */
+export function hostPieces(text: string): readonly string[] {
+  return text.split(/[\s,;<>"'()[\]{}|/\\?#=&]+/, testLeavesMax).flatMap((piece) => {
+    const bare = piece
+      .slice(piece.lastIndexOf("@") + 1)
+      .replace(/^[A-Za-z][A-Za-z0-9+.-]*:(?=[^0-9])/, "")
+      .replace(/:[0-9]{1,5}$/, "");
+    return bare === "" ? [] : [bare];
+  });
+}
+
+/** The address that a number alone means to a resolver (`127.1`, `0x7f000001`, `2130706433`), in dotted form. */
+export function addressOfNumber(piece: string): string | undefined {
+  if (!/^(?:0[xX][0-9a-fA-F]*|[0-9]+)(?:\.(?:0[xX][0-9a-fA-F]*|[0-9]+)){0,3}\.?$/.test(piece)) return undefined;
+  return URL.canParse(`http://${piece}/`) ? new URL(`http://${piece}/`).hostname : undefined;
+}
