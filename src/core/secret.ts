@@ -100,8 +100,21 @@ function maskKeyBlocks(text: string, digest: Digest, found: FoundSecret[]): stri
   return pieces.join("") + text.slice(done);
 }
 
+/** What replaces one secret may complete the look of another; a text that still changes then is left as it is. */
+const passesMax = 4;
+
 /** The text with everything that looks like a secret replaced. */
 export function maskText(text: string, digest: Digest, found: FoundSecret[]): string {
+  let masked = text;
+  for (let pass = 0; pass < passesMax; pass += 1) {
+    const again = maskOnce(masked, digest, found);
+    if (again === masked) return masked;
+    masked = again;
+  }
+  return masked;
+}
+
+function maskOnce(text: string, digest: Digest, found: FoundSecret[]): string {
   let masked = text.includes("-----BEGIN ") ? maskKeyBlocks(text, digest, found) : text;
   masked = masked.replace(shapes, (whole, ...rest) => {
     const groups = rest.at(-1) as { token?: string }; // the last argument of a replacer with named groups

@@ -120,5 +120,6 @@ export const commandRows: readonly CommandRow[] = [
 
 /** Codes that no unit can produce, and why. */
 export const unproduced: Readonly<Record<string, string>> = {
-  "SG-POLICY-TIE": "no command loads several policies for one client yet; src/policy/around.test.ts shows the tie",
+  "SG-POLICY-TIE": "needs two policy files beside each other; src/cli/policies.test.ts shows the sentence",
+  "SG-POLICY-EXPECT": "needs an engine; test/policy/expectations.test.ts and test/cli/policy.test.ts show it",
 };
