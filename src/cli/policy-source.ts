@@ -1,5 +1,5 @@
 /** Where policies come from: a file, the shipped default, the shipped packs. All reading of policies happens here. */
-import { createHash, hash } from "node:crypto";
+import { hash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { PolicyInput, PolicyLoader } from "../policy/canonical/extends.ts";
@@ -66,9 +66,4 @@ export function loadFrom(file: string | undefined, manifests?: Manifests): Resul
   if (!input.ok) return input;
   const options = { loader: shippedLoader, hash: sha256, ...(manifests === undefined ? {} : { manifests }) };
   return ok(loadPolicy(input.value, options));
-}
-
-/** A hash over bytes, for files that are no text. */
-export function fileDigest(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }

@@ -13,9 +13,6 @@ export const sentenceCharactersMax = 240;
 export const rejectedResultText =
   "The call was executed and must not be repeated. Its result was stopped by policy and cannot be shown.";
 
-/** What a progress or elicitation text is replaced by where the protocol needs some text. */
-export const withheldText = "(withheld by policy)";
-
 export type Refusal =
   | { readonly kind: "refused" }
   /** A person can approve it: by which id. */

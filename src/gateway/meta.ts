@@ -8,7 +8,6 @@ import { isObject } from "../core/json.ts";
 import { ownMetaPrefix } from "../wire/meta.ts";
 
 export const runMetaKey = `${ownMetaPrefix}run`;
-export const decisionMetaKey = `${ownMetaPrefix}decision`;
 export const consentMetaKey = `${ownMetaPrefix}consent`;
 
 /** Params as the server may see them: the same object when there is nothing to clean. */

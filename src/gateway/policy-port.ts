@@ -1,9 +1,7 @@
-import type { RunEvent } from "../core/event.ts";
 import type { ToolContract } from "../core/contract.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Label, Lattice } from "../core/label.ts";
 import type { Engine } from "../core/mechanism.ts";
-import type { Run } from "../core/run.ts";
 
 /** How the operator wants consent to be asked for (design/gateway.md 5). */
 export type ApprovalSettings = {
@@ -81,5 +79,3 @@ export interface Policies<Q> {
   /** Called when a new policy was loaded; runs are then refolded. */
   onChange(listener: () => void): void;
 }
-
-export type { Run, RunEvent };

@@ -12,11 +12,6 @@ export interface Algebra<B> {
   ite(condition: B, whenTrue: B, whenFalse: B): B;
 }
 
-/** An algebra whose elements can stand for state that is not known yet; only the prover has one. */
-export interface SymbolicAlgebra<B> extends Algebra<B> {
-  variable(name: string): B;
-}
-
 export const booleans: Algebra<boolean> = {
   constant: (value) => value,
   not: (value) => !value,

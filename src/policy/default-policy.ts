@@ -63,6 +63,3 @@ export const defaultPolicy: PolicyDocument = {
   flow: { mode: "provenance" },
   approvals: { form: "reversible", by: "anyone", hold: "45s", expires: "10m" },
 };
-
-/** The same as text, for whoever shows or loads policies as text; JSON is YAML. */
-export const defaultPolicyText: string = JSON.stringify(defaultPolicy, undefined, 2);

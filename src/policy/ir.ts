@@ -187,12 +187,6 @@ export type Ir = {
 /** Index of the built-in workspace predicate; every policy has it first. */
 export const workspacePredicate = 0;
 
-/** Index of a declared store, by name; undefined for a store that no policy mentions. */
-export function storeIndex(ir: Ir, name: string): number | undefined {
-  const index = ir.stores.findIndex((store) => store.name === name);
-  return index < 0 ? undefined : index;
-}
-
 /** A contract with the case that holds for this class of calls applied. */
 export function contractFor(contract: ToolContract, truths: ReadonlyMap<number, boolean>): ToolContract {
   const found = contract.cases.find((entry) => truths.get(entry.predicate) === true);

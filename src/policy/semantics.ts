@@ -14,7 +14,7 @@ import type { Hazard, Rule } from "./ir.ts";
 import { workspacePredicate } from "./ir.ts";
 import type { Slot } from "./monitors.ts";
 import { monitorDispatched, monitorFires, monitorSucceeded } from "./monitors.ts";
-import type { Context, End, Move, PatternScene, StoreState, Surroundings } from "./patterns.ts";
+import type { Context, Move, PatternScene, StoreState, Surroundings } from "./patterns.ts";
 import { atomHolds, controlTrusted, dataVector, matches, withinBounds } from "./patterns.ts";
 
 /** A state: what patterns look at, and the bits of every automaton (for one key where the rule is keyed). */
@@ -176,4 +176,4 @@ export function groupBits(groups: readonly string[], names: readonly string[]): 
   return bits;
 }
 
-export type { Context, End, Move };
+export type { Context, Move };

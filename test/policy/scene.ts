@@ -21,7 +21,6 @@ if (!made.ok) throw new Error(made.error);
 export const lattice: Lattice = made.value;
 export const nothing: Label = lattice.bottom;
 export const secret = levelLabel(lattice, "private") as Label; // declared two lines above
-export const untrusted = lattice.untrustedBit as Label; // one bit of the lattice
 
 export const pattern = (part: Partial<Pattern> = {}): Pattern => ({ predicates: [], data: [], stores: [], ...part });
 export const tool = (name: string): Pattern => pattern({ tools: [{ server: "*", tool: name }] });
