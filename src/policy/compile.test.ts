@@ -197,11 +197,26 @@ describe("temporal rules", () => {
 test("a whole pattern, hazards of every kind, stores and settings", () => {
   const { ir, settings } = compiled(`${lattice}stores: {s: {audience: [me], label: sensitive}, u: {}}
 hazards:
-  F: {loss: L, consent: may, why: f, never: {flow: {from: {trust: untrusted, roles: [command], args: [c], audience: anyone}, to: {effect: execute}}}}
+  F:
+    loss: L
+    consent: may
+    why: f
+    never: {flow: {from: {trust: untrusted, roles: [command], args: [c], audience: anyone}, to: {effect: execute}}}
   C: {never: {call: {flags: irreversible}}}
   S: {mode: observe, never: {sequence: {after: a.b, never: c.d, within: 1m}}}
 rules:
-  - {id: R, tier: block, why: w, mode: observe, when: {tool: [a.b, c], effect: [write, read.local], flags: [irreversible, open_world], workspace: false, held: private, arg: {x: {label: private}, y: z}, store: [{name: s, label: private, audience: anyone}]}}
+  - id: R
+    tier: block
+    why: w
+    mode: observe
+    when:
+      tool: [a.b, c]
+      effect: [write, read.local]
+      flags: [irreversible, open_world]
+      workspace: false
+      held: private
+      arg: {x: {label: private}, y: z}
+      store: [{name: s, label: private, audience: anyone}]
 approvals: {form: all, by: other, hold: 30s, expires: 5m}
 limits: {runIdle: 1h, answerWait: 500ms}
 audit: {payload: clear, keepDays: 3, durability: full}

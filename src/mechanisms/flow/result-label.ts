@@ -1,5 +1,4 @@
 /** The label of what a server said: its output joined with what it was sent and what it read (formal.md 4.1, 4.2). */
-import type { FieldContract } from "../../core/contract.ts";
 import { exactly, fromBits, joinRanges } from "../../core/label.ts";
 import type { Label, LabelRange, Lattice } from "../../core/label.ts";
 import type { CallOption, ReleaseMoment } from "../../core/moment.ts";
@@ -24,23 +23,15 @@ export function resultObligation(
   const all = joinRanges(argumentsOf(lattice, moment.option, undefined), sent ?? exactly(lattice.bottom));
   const range = joinRanges(joinRanges(contract.output.label, all), reading);
   const written = growth(ir, contract.reads, reading);
-  const fields =
+  // A query selects every field, so all arguments reach it, unless the operator or a pinned pack named which do.
+  const fields: readonly FieldLabel[] =
     moment.outcome === "failed"
       ? []
-      : contract.output.fields.map((field) => fieldLabel(lattice, moment.option, field, written, all));
+      : contract.output.fields.map((field) => {
+          const reaching = field.from === undefined ? all : argumentsOf(lattice, moment.option, field.from);
+          return { pointer: field.pointer, range: joinRanges(joinRanges(field.label, reaching), written) };
+        });
   return { kind: "label", range, fields };
-}
-
-/** A query selects every field, so all arguments reach it, unless the operator or a pinned pack named which do. */
-function fieldLabel(
-  lattice: Lattice,
-  option: CallOption | undefined,
-  field: FieldContract,
-  written: LabelRange,
-  all: LabelRange,
-): FieldLabel {
-  const reaching = field.from === undefined ? all : argumentsOf(lattice, option, field.from);
-  return { pointer: field.pointer, range: joinRanges(joinRanges(field.label, reaching), written) };
 }
 
 function argumentsOf(

@@ -24,7 +24,14 @@ export type Gathered = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-export function readInput(input: PolicyInput) {
+/** A name that one document writes, and where. */
+type Link = {
+  readonly name: string;
+  readonly path: Problem["path"];
+  readonly complain: (found: Problem) => void;
+};
+
+function readInput(input: PolicyInput) {
   return "text" in input ? parsePolicy(input.text, input.file) : checkDocument(input.document, input.file);
 }
 
@@ -36,21 +43,18 @@ export function gather(input: PolicyInput, loader: PolicyLoader): Gathered {
 
   const take = (source: SourceDocument, open: readonly string[]): void => {
     const complain = (found: Problem): void => void diagnostics.push(diagnose(found, source));
-    (source.document.extends ?? []).forEach((name, index) => follow(name, ["extends", index], source, open, complain));
+    (source.document.extends ?? []).forEach((name, index) =>
+      follow({ name, path: ["extends", index], complain }, source, open),
+    );
     if (source.document.pack === undefined) documents.push(source);
     else packs.push(source);
     for (const [server, facts] of Object.entries(source.document.servers ?? {})) {
-      if (facts.pack !== undefined) follow(facts.pack, ["servers", server, "pack"], source, open, complain);
+      if (facts.pack !== undefined)
+        follow({ name: facts.pack, path: ["servers", server, "pack"], complain }, source, open);
     }
   };
 
-  const follow = (
-    name: string,
-    path: Problem["path"],
-    from: SourceDocument,
-    open: readonly string[],
-    complain: (found: Problem) => void,
-  ): void => {
+  const follow = ({ name, path, complain }: Link, from: SourceDocument, open: readonly string[]): void => {
     const found = loader(name, from.file);
     if (found === undefined) {
       complain(problem("EXTENDS", path, `there is no policy, pack or file ${quoted(name)}`, "check the name"));
