@@ -14,7 +14,7 @@ import type { Call } from "./call.ts";
 
 type Endorsable = { readonly name: string; readonly role: Role; readonly label: ArgumentLabel };
 
-/** Control arguments that may be untrusted, and arguments whose label is not certain. */
+/** Control arguments that may be untrusted, and arguments of which it is not certain who may know them. */
 export function endorsableArguments<Q>(call: Call<Q>, decision: Pick<Decision, "option">): readonly Endorsable[] {
   const option = decision.option ?? call.option;
   return option === undefined ? [] : uncertain(call.live.policy.lattice, option);
@@ -25,9 +25,14 @@ function uncertain(lattice: Lattice, option: CallOption): readonly Endorsable[] 
   for (const [name, label] of option.arguments) {
     const { role } = option.contract.arguments.get(name) ?? option.contract.rest;
     const untrusted = isControl(role) && isUntrusted(lattice, label.range.hi);
-    if (untrusted || label.range.lo !== label.range.hi) found.push({ name, role, label });
+    if (untrusted || isVague(lattice, label.range)) found.push({ name, role, label });
   }
   return found;
+}
+
+/** Who chose a text is no trouble unless it controls something, so only confidentiality counts here. */
+function isVague(lattice: Lattice, { lo, hi }: LabelRange): boolean {
+  return withTrust(lattice, lo, "trusted") !== withTrust(lattice, hi, "trusted");
 }
 
 /** The grants that the choice means; the call must still be the one that was shown, which its digest says. */
