@@ -33,7 +33,8 @@ export type Obligation =
       readonly tool: string;
       readonly arguments: Json;
     }
-  | { readonly kind: "hold"; readonly rule: string }
+  /** Keep the call until the rule lets it go; `way` names what that takes. */
+  | { readonly kind: "hold"; readonly rule: string; readonly way?: string }
   | { readonly kind: "notify"; readonly rule: string; readonly text: string };
 
 export type FieldLabel = { readonly pointer: string; readonly range: LabelRange };

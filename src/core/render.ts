@@ -20,7 +20,7 @@ export type Refusal =
   /** The result exists and waits for consent. */
   | { readonly kind: "withheld"; readonly approval: string }
   /** The call waits in the outbox. */
-  | { readonly kind: "held" };
+  | { readonly kind: "held"; readonly way?: string };
 
 /** The sentence for the model, at most `sentenceCharactersMax` characters. Says that nothing happened, or what did. */
 export function sentenceForModel(decision: Decision, id: string, refusal: Refusal): string {
@@ -38,7 +38,11 @@ export function sentenceForModel(decision: Decision, id: string, refusal: Refusa
         id,
       );
     case "held":
-      return fit("Not sent yet: the call waits in the outbox. ", wayOf(decision) ?? "Go on; do not repeat it.", id);
+      return fit(
+        "Not sent yet: the call waits in the outbox. ",
+        refusal.way === undefined ? "Go on; do not repeat it." : `Do not repeat it; ${refusal.way}.`,
+        id,
+      );
     case "refused":
       return fit(
         because("Not executed", decision, "Not executed: the policy does not permit this call now. "),

@@ -30,7 +30,7 @@ type Committed =
   | Dispatched
   | { readonly kind: "confirm"; readonly decision: Decision }
   | { readonly kind: "perform"; readonly orders: readonly (PerformOrder & { readonly rule: string })[] }
-  | { readonly kind: "held"; readonly decision: Decision }
+  | { readonly kind: "held"; readonly decision: Decision; readonly way: string | undefined }
   | { readonly kind: "dropped" };
 
 export type Ready<Q> = {
@@ -114,7 +114,7 @@ export class Calls<Q> {
         case "refused":
           return this.#refuse(call, committed.decision);
         case "held":
-          return this.#hold(call, committed.decision);
+          return this.#hold(call, committed.decision, committed.way);
         case "allowed":
           return this.#send(call, await committed.durable);
         case "confirm": {
@@ -152,11 +152,13 @@ export class Calls<Q> {
       if (unmet !== undefined) {
         return recordRefusal(this.#scene, call, denial("SG-OBLIGATION", { kind: unmet }), answers);
       }
+      // What is held is not sent now, so nothing is injected for it yet.
+      const hold = decision.obligations.find((obligation) => obligation.kind === "hold");
+      if (hold !== undefined) return { kind: "held", decision, way: hold.way };
       const orders = ordersOf(decision.obligations, call.performed);
       if (orders.length > 0) return { kind: "perform", orders };
       for (const obligation of decision.obligations) {
         if (obligation.kind === "notify") this.#scene.services.human.notify(obligation.text);
-        if (obligation.kind === "hold") return { kind: "held", decision };
       }
     }
     return recordDispatch(this.#scene, call, { decision, answers, consent });
@@ -181,9 +183,12 @@ export class Calls<Q> {
     this.#refuse(call, decision);
   }
 
-  #hold(call: Call<Q>, decision: Decision): void {
+  #hold(call: Call<Q>, decision: Decision, way: string | undefined): void {
     if (!this.#scene.duties.hold(call)) return this.#refuseLate(call, "SG-OUTBOX-FULL");
-    this.#answer(call, refusalOf(this.#asked(call), decision, call.id, { kind: "held" }));
+    this.#answer(
+      call,
+      refusalOf(this.#asked(call), decision, call.id, { kind: "held", ...(way === undefined ? {} : { way }) }),
+    );
   }
 
   async #performAll(call: Call<Q>, orders: readonly (PerformOrder & { readonly rule: string })[]): Promise<boolean> {

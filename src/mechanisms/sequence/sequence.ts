@@ -117,7 +117,7 @@ function obligations(scene: Scene, rules: ReadonlyMap<string, Rule>): readonly O
     }
     if (temporal.kind === "by-end" && temporal.action === "hold" && applies(scene, temporal.after)) {
       const met = cellAt(slot, scene.q.monitors.hi[index] ?? new Map(), "", scene.at).bits[1] === true;
-      if (!met) found.push({ kind: "hold", rule: slot.id });
+      if (!met) found.push({ kind: "hold", rule: slot.id, way: wayOf(temporal) });
     }
   });
   return found;
