@@ -87,17 +87,22 @@ function leafHolds(test: ArgumentTest, leaf: Leaf): boolean {
   }
 }
 
-/** All leaves, or undefined if there are more than a test looks at. */
+/** All leaves, or undefined if there are more, or is more text in them together, than a test looks at. */
 function leavesOf(value: Json): readonly Leaf[] | undefined {
   const found: Leaf[] = [];
   const open: Json[] = [value];
   let seen = 0;
+  let units = 0;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     seen += 1;
     if (seen > testLeavesMax || open.length > testLeavesMax) return undefined;
     if (isArray(next)) open.push(...next.slice(0, testLeavesMax + 1));
     else if (isObject(next)) open.push(...Object.values(next).slice(0, testLeavesMax + 1));
-    else found.push(next);
+    else {
+      units += typeof next === "string" ? next.length : 1;
+      if (units > testTextUnitsMax && found.length > 0) return undefined;
+      found.push(next);
+    }
   }
   return found;
 }

@@ -70,17 +70,19 @@ export function maybeInside(path: string, folder: string): boolean {
 
 /** Pieces of a text that somebody could read as a host, without user, scheme and port. */
 export function hostPieces(text: string): readonly string[] {
-  return text.split(/[\s,;<>"'()[\]{}|/\\?#=&]+/, testLeavesMax).flatMap((piece) => {
-    const bare = piece
-      .slice(piece.lastIndexOf("@") + 1)
-      .replace(/^[A-Za-z][A-Za-z0-9+.-]*:(?=[^0-9])/, "")
-      .replace(/:[0-9]{1,5}$/, "");
-    return bare === "" ? [] : [bare];
-  });
+  const pieces = text.split(/[\s,;<>"'()[\]{}|/\\?#=&]+/, testLeavesMax).map(bareHost);
+  return [...new Set(pieces)].filter((piece) => piece !== "");
+}
+
+function bareHost(piece: string): string {
+  const host = piece.slice(piece.lastIndexOf("@") + 1);
+  if (!host.includes(":")) return host;
+  return host.replace(/^[A-Za-z][A-Za-z0-9+.-]*:(?=[^0-9])/, "").replace(/:[0-9]{1,5}$/, "");
 }
 
 /** The address that a number alone means to a resolver (`127.1`, `0x7f000001`, `2130706433`), in dotted form. */
 export function addressOfNumber(piece: string): string | undefined {
+  if (piece.length > 64) return undefined;
   if (!/^(?:0[xX][0-9a-fA-F]*|[0-9]+)(?:\.(?:0[xX][0-9a-fA-F]*|[0-9]+)){0,3}\.?$/.test(piece)) return undefined;
   return URL.canParse(`http://${piece}/`) ? new URL(`http://${piece}/`).hostname : undefined;
 }

@@ -17,6 +17,27 @@ describe("links in content", () => {
     expect(linksIn(7)).toEqual([]);
   });
 
+  it.each([
+    ["**https://evil.example/x**", "https://evil.example/x"],
+    ["_evil.example_", "evil.example"],
+    ["![x](//evil.example/?q=1)", "//evil.example/?q=1"],
+    ["\\\\evil.example\\x", "\\\\evil.example\\x"],
+    ["https:\\\\evil.example", "https:\\\\evil.example"],
+    ["https:evil.example", "https:evil.example"],
+    ["https:/1.2.3.4/x", "https:/1.2.3.4/x"],
+    ["href=//1.2.3.4/x", "//1.2.3.4/x"],
+    ["“evil.example”", "evil.example"],
+    ["javascript:alert", "javascript:alert"],
+  ])("finds the link in %s", (text, found) => {
+    expect(linksIn(text)).toContain(found);
+  });
+
+  it("reads a long row of punctuation once", () => {
+    const before = performance.now();
+    expect(linksIn(`${".".repeat(1_000_000)}x`)).toEqual([]);
+    expect(performance.now() - before).toBeLessThan(1_000);
+  });
+
   it("gives the whole text where there are too many to look at", () => {
     const text = Array.from({ length: linksMax + 2 }, (_, index) => `h${index}.example`).join(" ");
     expect(linksIn(text)).toContain(text);

@@ -13,9 +13,12 @@ export const linksMax = 64;
 
 const depthMax = 32;
 const separators = /[\s"'`<>()[\]{}|,;]+/u;
-const trailing = /[.!?:]+$/u;
-/** A scheme, `www.`, or a dotted name that ends in letters: over-inclusion costs a question, omission an attack. */
-const link = /^(?:[a-z][a-z0-9+.-]*:\/\/\S+|www\.\S+|(?:[\p{L}\p{N}-]+\.)+\p{L}{2,24}(?:[/:?#]\S*)?)$/iu;
+/**
+ * A scheme, two slashes, `www.`, or a dotted name that ends in letters: over-inclusion costs a question, omission an
+ * attack. Browsers take `\` for `/`, one slash for two after `https:`, and what has no scheme for the page's own.
+ */
+const link =
+  /^(?:[a-z][a-z0-9+.-]*:[/\\]{2}\S+|(?:https?|ftp|wss?):\S+|(?:javascript|data|file|blob):\S+|[/\\]{2}[^/\\]\S*|www\.\S+|(?:[\p{L}\p{N}-]+\.)+\p{L}{2,24}(?:[/:?#\\]\S*)?)$/iu;
 
 /** The links of a value, in order, without repetition; linear in its text. Addresses of people are no links. */
 export function linksIn(value: Json): readonly string[] {
@@ -35,10 +38,36 @@ function collect(value: Json, found: Set<string>, depth: number): void {
 
 function fromText(text: string, found: Set<string>): void {
   for (const word of text.split(separators)) {
-    const bare = word.replace(trailing, "");
-    if (bare.length < 4 || !link.test(bare)) continue;
+    const bare = linkOf(withoutMarks(word));
+    if (bare === undefined) continue;
     if (found.size < linksMax) found.add(bare);
     // Too many to look at one by one: the text itself must then come from somebody who is trusted.
     else found.add(text);
   }
 }
+
+/** Places inside of one word where a link may begin (`href=//h`, `to:h.example`); beyond them the word counts as one. */
+const beginningsMax = 8;
+
+function linkOf(word: string): string | undefined {
+  let rest = word;
+  for (let tries = 0; rest.length >= 4; tries += 1) {
+    if (tries >= beginningsMax || link.test(rest)) return rest;
+    const next = rest.search(/[=:*]/);
+    if (next < 0) return undefined;
+    rest = rest.slice(next + 1);
+  }
+  return undefined;
+}
+
+/** Emphasis before and punctuation after; two loops, since `/[.]+$/` is quadratic on dots that do not end the word. */
+function withoutMarks(word: string): string {
+  let start = 0;
+  let end = word.length;
+  while (start < end && marksBefore.has(word.charAt(start))) start += 1;
+  while (end > start && marksAfter.has(word.charAt(end - 1))) end -= 1;
+  return word.slice(start, end);
+}
+
+const marksBefore = new Set("_*~!#@&.:-–—…“”„‘’«»‹›");
+const marksAfter = new Set(".!?:_*~…“”„‘’«»‹›");
