@@ -10,7 +10,7 @@ import type { Verdict } from "../../src/core/verdict.ts";
 import { atLeastAsStrict, combineEnds, strictestOf } from "../../src/core/verdict.ts";
 import type { LabelAtom, Pattern, Rule, StoreAtom, Temporal } from "../../src/policy/ir.ts";
 import type { End } from "../../src/policy/patterns.ts";
-import { guard } from "../../src/policy/semantics.ts";
+import { dispatched, guard, succeeded } from "../../src/policy/semantics.ts";
 import type { Q } from "../../src/policy/state.ts";
 import { cellAt, hold, reservedHeld, viewAt } from "../../src/policy/state.ts";
 import type { Frame } from "../../src/policy/transition.ts";
@@ -217,6 +217,30 @@ describe("laws of the semantics", () => {
           return said.deny ? "deny" : said.confirm ? "confirm" : "allow";
         };
         expect(verdict(frame, q, x)).toBe(combineEnds(at("lo"), at("hi")));
+      }),
+    );
+  });
+
+  it("one semantics: dispatch and success move the engine's state as they move the model's", () => {
+    fc.assert(
+      fc.property(frames, fc.array(call, { minLength: 1, maxLength: 4 }), fc.boolean(), (frame, calls, held) => {
+        let q: Q = { ...start(frame), held: held ? [{ lo: nothing, hi: lattice.top }] : [] };
+        const view = (from: Q, end: End) => viewAt(frame.ir, frame.slots, from, { end, at: 1, key: () => "" });
+        for (const x of calls) {
+          const before = q;
+          const sent = dispatch(frame, before, x, 1);
+          const settled = must(frame, sent.q, { at: 1, kind: "succeeded", call: sent.call });
+          for (const end of ["lo", "hi"] as const) {
+            const context = contextAt(frame, end);
+            const move = moveAt(frame, x, end);
+            const armed = dispatched(context, frame.slots, view(before, end), move);
+            expect(view(sent.q, end).monitors).toEqual(armed.monitors);
+            expect(view(sent.q, end).stores.map(({ label }) => label)).toEqual(armed.stores.map(({ label }) => label));
+            const unlocked = succeeded(context, frame.slots, view(sent.q, end), move);
+            expect(view(settled, end).monitors).toEqual(unlocked.monitors);
+          }
+          q = settled;
+        }
       }),
     );
   });
