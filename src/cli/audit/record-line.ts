@@ -18,13 +18,13 @@ export function auditLineOf(view: LogView, withPayload: boolean): string {
   const decision = member(view.clear, "decision");
   const subject = view.tool === undefined ? (view.server ?? "") : `${view.server ?? "?"}.${view.tool}`;
   const verdict = stringMember(decision, "verdict") ?? "";
-  const unobserved = stringMember(decision, "unobserved");
+  const stopped = stringMember(member(view.clear, "notes"), "wouldHaveBeenStopped");
   const words = [
     view.wallTime.slice(0, 19).replace("T", " "),
     view.run === "" ? "-" : shown(view.run, 40),
     shown(view.kind, 20),
     shown(subject, 60),
-    unobserved === undefined ? verdict : `${verdict} (would have been ${unobserved})`,
+    stopped === undefined ? verdict : `observed: would have been stopped (${stopped})`,
     shown(reasonsOf(decision), 120),
   ];
   const line = words.filter((word) => word !== "").join("  ");
