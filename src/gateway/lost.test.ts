@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fakePolicy } from "../../test/gateway-kit/fake-policy.ts";
-import { play, Stage } from "../../test/gateway-kit/playbook.ts";
+import { plain, play, Stage } from "../../test/gateway-kit/playbook.ts";
 import { streamRenewalsMax } from "./limits.ts";
 
 const list = { id: "l", method: "tools/list" };
@@ -85,6 +85,22 @@ describe("a call that the client gave up", () => {
       ...sent(2),
     ]);
     expect(stage.log.kinds()).toContain("unknown");
+  });
+
+  it("in the same breath is never sent, whatever had to be fetched first", async () => {
+    const stage = new Stage({ policy: fakePolicy() });
+    stage.client.say(call(1));
+    stage.client.say({ method: "notifications/cancelled", params: { requestId: 1 } });
+    await stage.settle();
+    expect(stage.server.got.map(plain)).toEqual([{ id: "sluicegate:1", method: "tools/list" }]);
+    stage.server.got.length = 0;
+    stage.server.say({ id: "sluicegate:1", result: { tools } });
+    await play(stage, [
+      ...sent(2),
+      { server: ">>", message: { id: 2, result: {} } },
+      { client: "<<", message: { id: 2, result: {} } },
+    ]);
+    expect(stage.log.kinds().filter((kind) => kind === "allowed")).toHaveLength(1);
   });
 });
 

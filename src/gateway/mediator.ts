@@ -47,6 +47,9 @@ import { TaskDesk } from "./task-desk.ts";
 import { digest } from "../wire/canonical.ts";
 import { openStored } from "./stored-results.ts";
 
+/** A request of which nothing has been decided yet. */
+type Opening = { cancelled: boolean };
+
 export class Mediator<Q> implements LinkUser {
   readonly #scene: Scene<Q>;
   readonly #link: Link<Q>;
@@ -59,6 +62,7 @@ export class Mediator<Q> implements LinkUser {
   readonly #fromServer: FromServer<Q>;
   readonly #tasks: TaskDesk<Q>;
   readonly #subscriptions = new Subscriptions();
+  readonly #opening = new Map<RequestId, Opening>();
   readonly #relayed = new Map<RequestId, (answer: Answered) => void>();
 
   constructor(scene: Scene<Q>, link: Link<Q>, rounds: RoundTable<Q>) {
@@ -97,10 +101,21 @@ export class Mediator<Q> implements LinkUser {
   // From the client.
 
   request(exchange: Exchange): void {
-    this.#serve(exchange).catch(() => {
-      // A throw is a bug of ours: deny, and say nothing of its text.
-      exchange.respond(errorMessage(exchange.request.id, errorCodes.internalError, internalText));
+    const { id } = exchange.request;
+    const opening: Opening = { cancelled: false };
+    this.#opening.set(id, opening);
+    // A call replaces this listener when it is decided.
+    exchange.onAbandoned(() => {
+      opening.cancelled = true;
     });
+    this.#serve(exchange, opening)
+      .catch(() => {
+        // A throw is a bug of ours: deny, and say nothing of its text.
+        exchange.respond(errorMessage(id, errorCodes.internalError, internalText));
+      })
+      .finally(() => {
+        if (this.#opening.get(id) === opening) this.#opening.delete(id);
+      });
   }
 
   notification(message: NotificationMessage): void {
@@ -173,7 +188,7 @@ export class Mediator<Q> implements LinkUser {
 
   // -------------------------------------------------------------------------------------------------------------
 
-  async #serve(exchange: Exchange): Promise<void> {
+  async #serve(exchange: Exchange, opening: Opening): Promise<void> {
     const { request } = exchange;
     const found = this.#scene.liveOf(request.params);
     if (!found.ok) return exchange.respond(errorMessage(request.id, errorCodes.internalError, found.error));
@@ -204,12 +219,12 @@ export class Mediator<Q> implements LinkUser {
       const own = request.method === "tasks/list" ? relay : (params?: JsonObject) => this.#relay(request, params);
       return this.#deliver(exchange, await this.#tasks.answer(exchange, live, own));
     }
-    if (row.params.moment === "call") return this.#call(exchange, live);
+    if (row.params.moment === "call") return this.#call(exchange, live, opening);
     const answer = await this.#relay(request);
     return this.#deliver(exchange, await this.#releaseRelayed(row, live, answer));
   }
 
-  async #call(exchange: Exchange, live: LiveRun<Q>): Promise<void> {
+  async #call(exchange: Exchange, live: LiveRun<Q>, opening: Opening): Promise<void> {
     const { request } = exchange;
     const { catalogue } = this.#link;
     const tool = request.method === "tools/call";
@@ -235,6 +250,8 @@ export class Mediator<Q> implements LinkUser {
       if (continued !== undefined) return this.#calls.resend(continued);
     }
     if (await openStored({ scene: this.#scene, consent: this.#consent }, call)) return;
+    // Given up while lists were fetched or a run was read: nothing was decided, and nothing is sent.
+    if (opening.cancelled) return;
     this.#subscriptions.note(request.method, request.params);
     await this.#calls.decide(call);
   }
@@ -306,6 +323,8 @@ export class Mediator<Q> implements LinkUser {
   #cancelled(message: NotificationMessage): void {
     const id = member(message.params, "requestId");
     if (typeof id !== "string" && typeof id !== "number") return;
+    const opening = this.#opening.get(id);
+    if (opening !== undefined) opening.cancelled = true;
     if (this.#relayed.has(id)) {
       const { params } = message;
       const cleaned = member(params, "reason") === undefined ? params : { ...params, reason: cancelReason };

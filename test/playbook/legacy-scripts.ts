@@ -29,8 +29,10 @@ export const calls: Script = async (session) => {
   const progress = { _meta: { progressToken: 10 } };
   await session.step("progress", [call(10, "test_tool_with_progress", {}, progress)], 4);
   await session.step("no progress asked", [call(11, "test_tool_with_progress")], 1);
-  await session.step("long call", [call(12, "wait", { ms: 30_000 })], 0);
-  await session.step("cancel", [notify("notifications/cancelled", { requestId: 12, reason: "the user left" })], 0);
+  // Whoever answers the echo behind it has the long call, and then the cancellation, before it.
+  await session.step("long call", [call(12, "wait", { ms: 30_000 }), call(17, "echo", { message: "behind" })], 1);
+  const cancelled = notify("notifications/cancelled", { requestId: 12, reason: "the user left" });
+  await session.step("cancel", [cancelled, call(18, "echo", { message: "behind" })], 1);
   await session.step("it was cancelled", [call(13, "count_cancelled")], 1);
   await session.step("cancel of nothing", [notify("notifications/cancelled", { requestId: 99 })], 0);
   // What is given up before it was decided never reaches a server behind a gateway; the client sees no difference.

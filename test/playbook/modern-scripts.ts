@@ -22,8 +22,10 @@ export const modernCalls: Script = async (session) => {
   const logs = { _meta: modernMeta({ "io.modelcontextprotocol/logLevel": "info" }) };
   await session.step("logs where asked", [call(11, "test_tool_with_logging", {}, logs)], 4);
   await session.step("no logs where not asked", [call(12, "test_tool_with_logging")], 1);
-  await session.step("long call", [call(13, "wait", { ms: 30_000 })], 0);
-  await session.step("cancel", [notify("notifications/cancelled", { requestId: 13, reason: "enough" })], 0);
+  // Whoever answers the echo behind it has the long call, and then the cancellation, before it.
+  await session.step("long call", [call(13, "wait", { ms: 30_000 }), call(21, "echo", { message: "behind" })], 1);
+  const cancelled = notify("notifications/cancelled", { requestId: 13, reason: "enough" });
+  await session.step("cancel", [cancelled, call(22, "echo", { message: "behind" })], 1);
   await session.step("it was cancelled", [call(14, "count_cancelled")], 1);
   await session.step("header parameter", [call(15, "select_region", { region: "eu" })], 1);
   await session.step("read", [modern(16, "resources/read", { uri: "test://static-text" })], 1);
