@@ -17,6 +17,7 @@ import type { Reason } from "../../core/opinion.ts";
 import type { Ir } from "../../policy/ir.ts";
 import { labelArgument } from "./argument-labels.ts";
 import { coarseRange } from "./coarse-labels.ts";
+import { isValueName } from "./leaves.ts";
 import { linksIn, linksSuffix } from "./links.ts";
 import { makeProvenanceIndex, registerText, releaseValue } from "./provenance-index.ts";
 import type { ProvenanceIndex } from "./provenance-index.ts";
@@ -82,16 +83,29 @@ export function makeFlow<Q>(settings: FlowSettings<Q>): Mechanism<FlowMemory, Q>
       const holding = { lattice: ir.lattice, mode: ir.flow, context, grants, at: moment.at, digest: settings.digest };
       for (const [name, value] of Object.entries(moment.arguments)) {
         const contract = moment.contract.arguments.get(name) ?? moment.contract.rest;
-        labels.set(name, labelArgument(holding, memory.index, contract, value));
+        const label = labelArgument(holding, memory.index, contract, value);
+        // A name that no schema knows is the sender's word: `{"4111-1111": 1}` sends the number.
+        const chosen = !moment.contract.arguments.has(name) && isValueName(name);
+        labels.set(name, chosen ? both(label, labelArgument(holding, memory.index, contract, name)) : label);
       }
       for (const [name, contract] of moment.contract.arguments) {
         if (!name.endsWith(linksSuffix)) continue;
         const links = linksIn(moment.arguments[name.slice(0, -linksSuffix.length)] ?? null);
-        if (links.length > 0) labels.set(name, labelArgument(holding, memory.index, contract, links));
+        if (links.length === 0) continue;
+        const label = labelArgument(holding, memory.index, contract, links);
+        // The model may send an argument of this very name, too: what that holds still counts.
+        const sent = labels.get(name);
+        labels.set(name, sent === undefined ? label : both(sent, label));
       }
       return labels;
     },
   };
+}
+
+/** The label of an argument that is two things; its digest and path stay those of the value. */
+function both(value: ArgumentLabel, other: ArgumentLabel): ArgumentLabel {
+  const path = value.path.length > 0 ? value.path : other.path;
+  return { range: joinRanges(value.range, other.range), digest: value.digest, path };
 }
 
 function note(ir: Ir, memory: FlowMemory, event: RunEvent): void {

@@ -10,8 +10,16 @@ export type Leaf = {
   readonly name?: true;
 };
 
-/** A property name as programs write it; any other name is a value of its own (`{"eve@x.com": "reader"}`). */
-const propertyName = /^[A-Za-z_$][A-Za-z0-9_$-]{0,63}$/;
+/**
+ * A property name as programs write it; any other name is a value of its own (`{"eve@x.com": "reader"}`), and so is one
+ * with as many digits as an account number or a token has.
+ */
+const propertyName = /^(?!(?:[^0-9]*[0-9]){4})[A-Za-z_$][A-Za-z0-9_$-]{0,47}$/;
+
+/** True for a name that its sender could have chosen to carry something. */
+export function isValueName(name: string): boolean {
+  return !propertyName.test(name);
+}
 
 /** All leaves in order, or undefined for a value that is too deep or has too many. */
 export function leavesOf(value: Json): readonly Leaf[] | undefined {
@@ -28,7 +36,7 @@ export function leavesOf(value: Json): readonly Leaf[] | undefined {
       for (const [name, member] of Object.entries(current).reverse())
         open.push({ value: member, path: [...path, name] });
       for (const name of Object.keys(current)) {
-        if (!propertyName.test(name)) leaves.push({ path: [...path, name], value: name, name: true });
+        if (isValueName(name)) leaves.push({ path: [...path, name], value: name, name: true });
       }
     } else leaves.push({ path, value: current });
   }

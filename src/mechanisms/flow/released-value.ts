@@ -41,7 +41,7 @@ export function releasedLeaves(
       range: rangeAt(leaf.name === true ? leaf.path.slice(0, -1) : leaf.path, patterns) ?? label,
     })),
     other: rest
-      .filter((leaf) => !isShape(leaf.path))
+      .filter((leaf) => !isShape(leaf))
       .map((leaf) => ({ value: leaf.value, pointer: pointerOf(leaf.path), range: label })),
   };
 }
@@ -70,14 +70,14 @@ function structuredOf(value: Json): Found {
     const text = onlyText(rest);
     // The text repeats the structured content as JSON for older clients: it says nothing of its own.
     const repeated = text !== undefined && sameLeaves(jsonOf(text), structured);
-    return { structured, at: "/structuredContent", rest: repeated ? {} : rest };
+    return { structured, at: "/structuredContent", rest: repeated ? withoutText(rest) : rest };
   }
   const text = onlyText(value);
   if (text !== undefined) {
     const parsed = jsonOf(text);
     return parsed === undefined
       ? { structured: undefined, at: "", rest: value }
-      : { structured: parsed, at: "", rest: omit(value, "content") };
+      : { structured: parsed, at: "", rest: withoutText(value) };
   }
   const shaped = ["content", "contents", "messages"].some((name) => isArray(member(value, name)));
   return shaped ? { structured: undefined, at: "", rest: value } : { structured: value, at: "", rest: {} };
@@ -87,6 +87,13 @@ function structuredOf(value: Json): Found {
 function omit(value: Json, name: string): Json {
   if (!isObject(value)) return {};
   return Object.fromEntries(Object.entries(value).filter(([member]) => member !== name));
+}
+
+/** The result without the text of its only block; what stands beside that text (annotations, `_meta`) is kept. */
+function withoutText(value: Json): Json {
+  const content = member(value, "content");
+  const block = isArray(content) ? (content[0] ?? null) : null;
+  return isObject(value) ? { ...value, content: [omit(block, "text")] } : {};
 }
 
 function onlyText(value: Json): string | undefined {
@@ -108,14 +115,19 @@ export function jsonOf(text: string): Json | undefined {
   }
 }
 
+/** Words of the protocol itself; a server could put anything else under their names. */
+const shapeWords: Readonly<Record<string, RegExp>> = {
+  type: /^(?:text|image|audio|video|resource|resource_link|tool_use|tool_result)$/,
+  role: /^(?:user|assistant)$/,
+  mimeType: /^(?:text|image|audio|video|application|font)\/[a-z][a-z.+-]{1,40}$/,
+};
+
 /** Words of the protocol inside content blocks: not chosen by the server, and nothing that an argument is made of. */
-function isShape(path: readonly string[]): boolean {
+function isShape({ path, value }: Leaf): boolean {
   const [first] = path;
-  const last = path.at(-1);
-  return (
-    (first === "content" || first === "contents" || first === "messages") &&
-    (last === "type" || last === "mimeType" || last === "role")
-  );
+  if (first !== "content" && first !== "contents" && first !== "messages") return false;
+  const last = path.at(-1) ?? "";
+  return typeof value === "string" && Object.hasOwn(shapeWords, last) && shapeWords[last]?.test(value) === true;
 }
 
 /** Equal whatever the order of members and the spelling of numbers. */
