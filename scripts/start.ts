@@ -31,6 +31,7 @@ const server = (args: readonly string[], env: Record<string, string> = {}) => ({
 const config = configOf(
   {
     version: 1,
+    workspace,
     servers: {
       files: server([program("server-filesystem"), workspace]),
       memory: server([program("server-memory")], { MEMORY_FILE_PATH: join(home, "memory.jsonl") }),

@@ -24,6 +24,9 @@ import { Waiters } from "./waiters.ts";
 /** How often idle runs are ended, and the head of the log is signed. */
 const houseKeepingMs = 60_000;
 
+/** How often a log that cannot be written is tried again: somebody may have freed the disk. */
+const recoverEveryMs = 2_000;
+
 const dayMs = 86_400_000;
 
 export type Composition = {
@@ -86,7 +89,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
     tagOf: setup.tagOf,
   });
   await gateway.restore();
-  const stop = keepHouse(gateway, log.value);
+  const stop = keepHouse(gateway, log.value, setup.tell);
   const close = async (): Promise<void> => {
     stop();
     policies.close();
@@ -104,11 +107,27 @@ async function openLog(store: Store, keys: LogKeys): Promise<Result<EventLog, st
   return err(opened.error.sentence);
 }
 
-function keepHouse(gateway: Gateway<Q>, log: EventLog): () => void {
-  const timer = setInterval(() => {
+function keepHouse(gateway: Gateway<Q>, log: EventLog, tell: (text: string) => void): () => void {
+  const keeping = setInterval(() => {
     void gateway.expire();
     void log.checkpoint(nodeClock.monotonicMs());
   }, houseKeepingMs);
-  timer.unref();
-  return () => clearInterval(timer);
+  let told = false;
+  const recovering = setInterval(() => {
+    const health = log.health();
+    if (health.kind === "ok") return;
+    if (!told) tell(health.failure.sentence);
+    told = true;
+    void log.recover().then(async (recovered) => {
+      if (!recovered.ok || log.health().kind !== "ok" || !told) return;
+      told = false;
+      await gateway.runs.rebuild();
+      tell("The event log can be written again: calls go on.");
+    });
+  }, recoverEveryMs);
+  for (const timer of [keeping, recovering]) timer.unref();
+  return () => {
+    clearInterval(keeping);
+    clearInterval(recovering);
+  };
 }

@@ -42,6 +42,7 @@ describe("configuration", () => {
     ["SG-CONFIG-AUTH", servers({ command: "x", auth: "resource" })],
     ["SG-CONFIG-AUTH", servers({ command: "x", auth: 1 })],
     ["SG-CONFIG-POLICY", { ...good, policy: 1 }],
+    ["SG-CONFIG-WORKSPACE", { ...good, workspace: 1 }],
     ["SG-CONFIG-ORIGINS", { ...good, origins: "x" }],
   ];
 

@@ -20,6 +20,8 @@ export type GatewayConfig = {
   readonly servers: ReadonlyMap<string, ServerConfig>;
   /** Absolute paths of policies that `match` selects from; none = the default policy. */
   readonly policies: readonly string[];
+  /** The folder in which local writes need no question: what `workspace` names, else the folder of the configuration. */
+  readonly workspace: string;
   /** Origins of browsers that may use the HTTP endpoint, besides loopback. */
   readonly origins: readonly string[];
 };
@@ -62,12 +64,14 @@ export function readConfig(file: string): Result<GatewayConfig, ConfigFault> {
 /** Checks a configuration value; paths in it are relative to the folder of `file`. */
 export function configOf(value: unknown, file: string): Result<GatewayConfig, ConfigFault> {
   if (!isRecord(value)) return fault("SG-CONFIG-SHAPE", file, `${file} must be a map with \`version\` and \`servers\``);
-  const unknown = Object.keys(value).find((key) => !["version", "servers", "policy", "origins"].includes(key));
+  const unknown = Object.keys(value).find(
+    (key) => !["version", "servers", "policy", "workspace", "origins"].includes(key),
+  );
   if (unknown !== undefined) {
     return fault(
       "SG-CONFIG-KEY",
       unknown,
-      `${file}: \`${unknown.slice(0, 40)}\` is unknown: use version, servers, policy or origins`,
+      `${file}: \`${unknown.slice(0, 40)}\` is unknown: use version, servers, policy, workspace or origins`,
     );
   }
   if (value["version"] !== 1) return fault("SG-CONFIG-VERSION", "version", `${file}: \`version\` must be 1`);
@@ -99,7 +103,12 @@ export function configOf(value: unknown, file: string): Result<GatewayConfig, Co
   }
   const origins = value["origins"] ?? [];
   if (!isTexts(origins)) return fault("SG-CONFIG-ORIGINS", "origins", `${file}: \`origins\` must be a list of origins`);
-  return ok({ servers, policies: policies.map((one) => resolve(dirname(file), one)), origins });
+  const workspace = value["workspace"] ?? ".";
+  if (typeof workspace !== "string") {
+    return fault("SG-CONFIG-WORKSPACE", "workspace", `${file}: \`workspace\` must be the folder that clients work in`);
+  }
+  const beside = (path: string): string => resolve(dirname(file), path);
+  return ok({ servers, policies: policies.map(beside), workspace: beside(workspace), origins });
 }
 
 function serverOf(name: string, entry: unknown, file: string): Result<ServerConfig, ConfigFault> {

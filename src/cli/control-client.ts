@@ -4,24 +4,53 @@ import { askWaitMsMax } from "../adapters/daemon/limits.ts";
 import { daemonPaths } from "../adapters/daemon/paths.ts";
 import { ownVersion } from "../adapters/daemon/version.ts";
 import type { Json } from "../core/json.ts";
+import { isArray, isObject, member } from "../core/json.ts";
 import type { Result } from "../core/result.ts";
-import { err } from "../core/result.ts";
+import { err, ok } from "../core/result.ts";
+import { gatewaySockets } from "./gateway-control.ts";
 
 export type ControlFailure = { readonly code: string; readonly sentence: string; readonly absent: boolean };
 
 export type AskWay = { readonly waitMsMax?: number; readonly onPart?: (value: Json) => void };
 
+/**
+ * Asks whatever guards this user now: the daemon behind the shims, and gateways in the foreground. Lists of all answers
+ * are joined; what only one of them knows, such as an approval, is answered by that one.
+ */
 export async function askDaemon(request: Json, way: AskWay = {}): Promise<Result<Json, ControlFailure>> {
   const paths = daemonPaths(process.env);
   if (!paths.ok) return err({ code: "SG-DAEMON-FOLDER", sentence: paths.error, absent: false });
-  const answer = await ask(paths.value.socket, request, { version: ownVersion(), waitMsMax: askWaitMsMax, ...way });
+  const sockets = [paths.value.socket, ...gatewaySockets(paths.value.runtime)];
+  const answers = await Promise.all(sockets.map((socket) => askOne(socket, request, way)));
+  const known = answers.filter((answer) => answer.ok).map((answer) => answer.value);
+  if (known.length > 0) return ok(known.reduce(joined));
+  const failures = answers.flatMap((answer) => (answer.ok ? [] : [answer.error]));
+  const failure = failures.find((one) => !one.absent) ?? failures[0];
+  return err(failure ?? { code: "SG-DAEMON-ABSENT", sentence: absentSentence, absent: true });
+}
+
+const absentSentence =
+  "No daemon is running, so nothing is guarded now: it starts with the first `sluicegate run -- CMD`.";
+
+async function askOne(socket: string, request: Json, way: AskWay): Promise<Result<Json, ControlFailure>> {
+  const answer = await ask(socket, request, { version: ownVersion(), waitMsMax: askWaitMsMax, ...way });
   if (answer.ok) return answer;
   if (answer.error.kind === "unreachable") {
     const absent = answer.error.code === "ENOENT" || answer.error.code === "ECONNREFUSED";
     const sentence = absent
-      ? "No daemon is running, so nothing is guarded now: it starts with the first `sluicegate run -- CMD`."
+      ? absentSentence
       : `The daemon cannot be reached (${answer.error.code}): try \`sluicegate daemon stop\`, then repeat.`;
     return err({ code: absent ? "SG-DAEMON-ABSENT" : "SG-DAEMON-UNREACHABLE", sentence, absent });
   }
   return err({ code: "SG-DAEMON-REFUSED", sentence: answer.error.refused, absent: false });
+}
+
+/** Two answers as one: lists behind each other, everything else from the first. */
+function joined(left: Json, right: Json): Json {
+  if (!isObject(left) || !isObject(right)) return left;
+  const both = Object.entries({ ...right, ...left }).map(([name, value]): [string, Json] => {
+    const other = member(right, name);
+    return [name, isArray(value) && isArray(other) && other !== value ? [...value, ...other] : value];
+  });
+  return Object.fromEntries(both);
 }

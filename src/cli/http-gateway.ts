@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "../core/json.ts";
 import { member, stringMember } from "../core/json.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
-import type { ConnectionFacts, ServerTarget } from "../gateway/ports.ts";
+import type { ClientConnection, ConnectionFacts, ServerTarget } from "../gateway/ports.ts";
 import { checkRunToken } from "../gateway/run-keys.ts";
 import type { HeaderParameter } from "../wire/headers.ts";
 import { headerParameters } from "../wire/headers.ts";
@@ -57,7 +57,7 @@ export async function listen(
   const { mac } = composition.gateway.shared.services.secrets;
   const address = { url: "" };
   const server = httpServer({
-    accept: composition.gateway.accept,
+    accept: (connection) => composition.gateway.accept(inWorkspace(connection, config.workspace)),
     serves: (name) => name === undefined || config.servers.has(name),
     origins: [...config.origins],
     parametersOf: parametersOf(composition),
@@ -86,6 +86,16 @@ export async function listen(
   if (!listening.ok) return listening;
   address.url = `http://${place.host.includes(":") ? `[${place.host}]` : place.host}:${listening.value.port}`;
   return ok({ url: address.url, close: () => server.close() });
+}
+
+/** An HTTP client sends no working directory; the operator's configuration says where its work is. */
+function inWorkspace(connection: ClientConnection, workingDirectory: string): ClientConnection {
+  return {
+    facts: { ...connection.facts, workingDirectory },
+    send: (message) => connection.send(message),
+    drained: () => connection.drained(),
+    close: (reason) => connection.close(reason),
+  };
 }
 
 /** Serves one client on this process's own standard input and output. */

@@ -53,7 +53,8 @@ export function nodeSecrets(keys: LogKeys): Secrets {
         return undefined; // not ours, or changed on the way: as good as absent
       }
     },
-    token: () => randomBytes(18).toString("base64url"),
+    // Hexadecimal: an id that begins with `-` could not be given to a command.
+    token: () => randomBytes(18).toString("hex"),
   };
 }
 

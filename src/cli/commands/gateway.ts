@@ -1,7 +1,7 @@
 /** `sluicegate gateway`: several servers behind one guard, over Streamable HTTP or stdio, in the foreground. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { stateHome } from "../../adapters/daemon/paths.ts";
+import { answerControl, gatewayHome } from "../gateway-control.ts";
 import { readConfig } from "../config.ts";
 import type { GatewayConfig } from "../config.ts";
 import { listen, openGateway, serveStdio } from "../http-gateway.ts";
@@ -26,7 +26,7 @@ async function run(options: Readonly<Record<string, unknown>>): Promise<number> 
   const settled: GatewayConfig = { ...config.value, policies };
   const place = typeof options["http"] === "string" ? placeOf(options["http"]) : undefined;
   if (place === "invalid") return fail("`--http` wants HOST:PORT, for instance 127.0.0.1:8787.");
-  return serve(settled, { place, check: options["check"] === true, home: stateHome(process.env) });
+  return serve(settled, { place, check: options["check"] === true, home: gatewayHome(process.env) });
 }
 
 export type Serving = {
@@ -40,6 +40,7 @@ export async function serve(config: GatewayConfig, serving: Serving): Promise<nu
   const opened = await openGateway(config, serving.home, (text) => void process.stderr.write(`${text}\n`));
   if (!opened.ok) return fail(opened.error);
   const composition = opened.value;
+  const stopControl = serving.check ? undefined : await answerControl(composition, serving.home);
   try {
     if (serving.check) {
       const { checkServers } = await import("../check-servers.ts");
@@ -56,6 +57,7 @@ export async function serve(config: GatewayConfig, serving: Serving): Promise<nu
     await listening.value.close();
     return 0;
   } finally {
+    await stopControl?.();
     await composition.close();
   }
 }

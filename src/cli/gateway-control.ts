@@ -1,0 +1,50 @@
+/**
+ * A gateway in the foreground answers the same questions as the daemon (`runs`, `approve`, ...), on a socket of its own
+ * beside the daemon's: a refusal that says `sluicegate approve ID` must be true wherever the call was refused.
+ */
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { daemonPaths, stateHome } from "../adapters/daemon/paths.ts";
+import { Daemon } from "../adapters/daemon/server.ts";
+import { ownVersion } from "../adapters/daemon/version.ts";
+import { err } from "../core/result.ts";
+import type { Composition } from "./composition.ts";
+import { control } from "./control.ts";
+
+/** The control socket of a gateway never idles out; Node's timers cannot wait longer. */
+const idleMs = 2 ** 31 - 1;
+
+const socketName = /^gateway-[0-9]+\.sock$/;
+
+/** The log of foreground gateways lies apart from the daemon's: a log has one owner. */
+export function gatewayHome(environment: NodeJS.ProcessEnv): string {
+  const home = join(stateHome(environment), "gateway");
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  return home;
+}
+
+export function gatewaySockets(runtime: string): readonly string[] {
+  return readdirSync(runtime)
+    .filter((name) => socketName.test(name))
+    .map((name) => join(runtime, name));
+}
+
+/** Answers control requests until the returned function is called; without a place for a socket it does without. */
+export async function answerControl(composition: Composition, home: string): Promise<() => Promise<void>> {
+  const paths = daemonPaths(process.env);
+  if (!paths.ok) return () => Promise.resolve();
+  const started = await Daemon.start({
+    socket: join(paths.value.runtime, `gateway-${process.pid}.sock`),
+    home,
+    version: ownVersion(),
+    idleMs,
+    services: {
+      open: () => Promise.resolve(err("This is a gateway in the foreground: connect to its address instead.")),
+      control: (request, context) => control(composition, request, context),
+      drain: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+    },
+    log: (sentence) => void process.stderr.write(`${sentence}\n`),
+  });
+  return started.ok ? () => started.value.stop("the gateway ends") : () => Promise.resolve();
+}
