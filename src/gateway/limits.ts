@@ -55,6 +55,9 @@ export const refoldMsMax = 200;
 /** The same after a restart, when nobody is served yet and the worst state would stop a long conversation. */
 export const resumeMsMax = 2_000;
 
+/** Attempts to rebuild a run that goes on deciding meanwhile; after them it stays in the worst state. */
+export const rebuildTriesMax = 8;
+
 /** Messages of one mediator that wait for the log before they go out. */
 export const deliveriesMax = 65_536;
 

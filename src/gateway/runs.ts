@@ -9,7 +9,7 @@ import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import { evolve } from "../core/step.ts";
 import { appendBatch, Batch } from "./journal.ts";
-import { refoldMsMax, resumeMsMax, runsLiveMax } from "./limits.ts";
+import { rebuildTriesMax, refoldMsMax, resumeMsMax, runsLiveMax } from "./limits.ts";
 import { restrictiveImage } from "./lineage.ts";
 import type { LiveRun } from "./live-run.ts";
 import { namedIn, sameLattice, trackCalls } from "./live-run.ts";
@@ -19,7 +19,7 @@ import type { RunKey } from "./run-keys.ts";
 import { mintedPrefix } from "./run-keys.ts";
 import type { Services } from "./services-port.ts";
 import { SharedStates } from "./shared-states.ts";
-import type { RunRow } from "./store-port.ts";
+import type { OpenCall, RunRow } from "./store-port.ts";
 
 export type RunRequest<Q> = {
   readonly key: RunKey;
@@ -30,6 +30,9 @@ export type RunRequest<Q> = {
   readonly client?: LiveRun<Q>["client"];
   readonly registered?: readonly TrustedText[];
 };
+
+/** Calls of all runs that the log has open, and why nobody waits for them any more. */
+type Abandoned = { readonly open: readonly OpenCall[]; readonly cause: string };
 
 /** Called before a run ends, for what is still owed: the outbox, reflection. Gives one sentence for each debt. */
 export type EndingListener<Q> = (live: LiveRun<Q>) => Promise<readonly string[]>;
@@ -165,6 +168,39 @@ export class RunRegistry<Q> {
     }
   }
 
+  /** The log can be written again: each run is what its log says, and what has no outcome there is unknown. */
+  async rebuild(): Promise<void> {
+    for (const live of this.#live.values()) {
+      if (live.ready !== undefined) await live.ready;
+      live.ready = this.#rebuildOne(live).finally(() => {
+        live.ready = undefined;
+      });
+      await live.ready;
+    }
+  }
+
+  async #rebuildOne(live: LiveRun<Q>): Promise<void> {
+    const { log } = this.#services;
+    for (let tries = 0; tries < rebuildTriesMax && !live.ended; tries += 1) {
+      const before = live.state;
+      // What was folded so far is durable or refused once an append behind it has its answer.
+      if (!(await log.append([])).ok) return;
+      const history = await log.replay(live.key, live.policy.lattice);
+      const shared = await this.#shared.of(live.principal, live.policy);
+      const open = await log.store.openCalls();
+      if (live.state !== before) continue; // an event came in between that the history may lack
+      live.inFlight.clear();
+      live.state = begin(live.policy.engine, live.key, shared);
+      const folded = history.ok && foldHistory(live, sinceLastEnd(history.value.events), this.#limit(resumeMsMax)).ok;
+      if (live.lost || !folded || !open.ok || !history.value.complete) toTop(live);
+      const batch = new Batch<Q>();
+      const cause = "the event log stopped while it ran";
+      this.#abandon(live, { open: open.ok ? open.value : [], cause }, batch);
+      if (batch.parts.length > 0) await appendBatch(log, batch);
+      return;
+    }
+  }
+
   #forget(live: LiveRun<Q>): void {
     live.ended = true;
     this.#live.delete(live.key);
@@ -212,7 +248,8 @@ export class RunRegistry<Q> {
       live.lost = row.ok && row.value?.top === true;
       await this.#replayInto(live, !row.ok || live.lost);
       live.named = namedIn(row.ok ? row.value?.resume : undefined);
-      this.#abandon(live, batch);
+      const cause = "the gateway stopped while it ran";
+      this.#abandon(live, { open: log.store.opening.inFlight, cause }, batch);
     } else {
       const parent = request.parent?.key;
       const facts = parent === undefined ? {} : { parent };
@@ -228,11 +265,11 @@ export class RunRegistry<Q> {
   }
 
   /** Calls that nobody will answer any more become unknown, even where a history cut short does not show them. */
-  #abandon(live: LiveRun<Q>, batch: Batch<Q>): void {
+  #abandon(live: LiveRun<Q>, { open, cause }: Abandoned, batch: Batch<Q>): void {
     const at = this.#services.clock.monotonicMs();
-    const known = this.#services.log.store.opening.inFlight.filter(({ run }) => run === live.key);
-    for (const call of new Set([...live.inFlight, ...known.map((open) => open.call)])) {
-      const event = { kind: "unknown", at, call, cause: "the gateway stopped while it ran" } as const;
+    const known = open.filter(({ run }) => run === live.key);
+    for (const call of new Set([...live.inFlight, ...known.map(({ call }) => call)])) {
+      const event = { kind: "unknown", at, call, cause } as const;
       // In its worst state a run knows no calls; the log must not keep this one open for ever.
       if (!this.fold(live, event, batch).ok) batch.add(live, event);
       live.inFlight.delete(call);

@@ -177,7 +177,10 @@ export async function openEventLog(options: EventLogOptions, at: number): Promis
   const { store, keys } = options;
   const head: ChainHead = { seq: 0, fingerprint: "", signedSeq: 0, signedWallMs: options.wallMs() };
   const state: Chained = { options, head, documents: makeDocuments(keys) };
+  /** Set while the chain is being taken up again: a record that slipped in between would hang on a lost one. */
+  let recovering: StoreFailure | undefined;
   const appendDraft = (draft: Draft): Promise<Result<void, StoreFailure>> => {
+    if (recovering !== undefined) return Promise.resolve(err(recovering));
     const wallMs = options.wallMs();
     const record = chain(state, draft, wallMs);
     return store.append({ records: [record], checkpoint: sign(state, wallMs) });
@@ -188,6 +191,7 @@ export async function openEventLog(options: EventLogOptions, at: number): Promis
     store,
     ...sealing(options),
     append: (entries, alongside = {}) => {
+      if (recovering !== undefined) return Promise.resolve(err(recovering));
       const before = { ...head };
       let batch: AppendBatch;
       try {
@@ -208,9 +212,12 @@ export async function openEventLog(options: EventLogOptions, at: number): Promis
     },
     health: () => store.health(),
     recover: async () => {
+      const health = store.health();
+      if (health.kind === "ok" || recovering !== undefined) return ok(undefined);
+      recovering = health.failure;
       const recovered = await store.recover();
-      if (!recovered.ok) return recovered;
-      const last = await store.head(store.opening.writer);
+      const last = recovered.ok ? await store.head(store.opening.writer) : recovered;
+      recovering = undefined;
       if (!last.ok) return last;
       // What was refused never became part of the chain: it goes on from what is really there.
       head.seq = last.value?.seq ?? 0;
