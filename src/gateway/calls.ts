@@ -241,7 +241,22 @@ function withoutOwnRetry(params: JsonObject | undefined): JsonObject | undefined
   return rest;
 }
 
-/** Name of the tool of a `tools/call`, bounded; a call without one is judged as a tool without a name. */
+/** Characters of the name of a tool; a longer one is refused, since rules would be about another name than is called. */
+const toolNameCharactersMax = 1_024;
+
+/**
+ * What a `tools/call` says must be what is judged: the server would get a list of arguments, or a name that is no text,
+ * of which no rule could see anything. The sentence for the refusal, or undefined.
+ */
+export function malformedCall(params: JsonObject | undefined): string | undefined {
+  const given = member(params, "arguments");
+  if (given !== undefined && !isObject(given)) return "The arguments of a tool are an object. Send one, or none.";
+  const name = member(params, "name");
+  if (name === undefined || (typeof name === "string" && name.length <= toolNameCharactersMax)) return undefined;
+  return `The name of a tool is a text of at most ${toolNameCharactersMax} characters. Use a listed name.`;
+}
+
+/** Name of the tool of a `tools/call`; a call without one is judged as a tool without a name. */
 export function toolName(params: Call<unknown>["request"]["params"]): string {
-  return (isObject(params) ? stringMember(params, "name") : undefined)?.slice(0, 1_024) ?? "";
+  return stringMember(params, "name") ?? "";
 }

@@ -5,7 +5,7 @@
  */
 import type { ToolContract } from "../core/contract.ts";
 import type { Json, JsonObject } from "../core/json.ts";
-import { member, stringMember } from "../core/json.ts";
+import { isArray, isObject, isRawNumber, member } from "../core/json.ts";
 import type { CallOption } from "../core/moment.ts";
 import { channelOf } from "../wire/channels.ts";
 import { errorCodes, errorMessage, refusalError } from "../wire/errors.ts";
@@ -67,6 +67,7 @@ export class FromServer<Q> {
       case "list-changed":
         return this.#changed(message, relatedTo);
       case "control":
+        if (!isPlain(message, controlNames)) return void this.#released(message, relatedTo);
         return this.#forward(cleanedControl(message), this.#callOf(message, relatedTo));
       case "log":
       case "task":
@@ -104,22 +105,43 @@ export class FromServer<Q> {
   }
 
   #progress(message: NotificationMessage, relatedTo: RequestId | undefined): void {
-    const text = member(message.params, "message");
     // Anything beside token and numbers is text of the server, under whatever name it comes.
-    const numbers = Object.keys(message.params ?? {}).every((name) => progressNumbers.has(name));
-    if (text === undefined && numbers) return this.#forward(message, this.#callOf(message, relatedTo));
+    const numbers = withoutText(message);
+    const plain = numbers !== undefined && isPlain(message, progressNames) && this.#isCounted(message);
+    if (plain && Object.keys(numbers.params ?? {}).length === Object.keys(message.params ?? {}).length) {
+      return this.#forward(message, this.#callOf(message, relatedTo));
+    }
     void this.#released(message, relatedTo);
+  }
+
+  /** The token is one that the client made; any other could say anything. */
+  #isCounted(message: NotificationMessage): boolean {
+    return this.#settlement.byProgressToken(member(message.params, "progressToken")) !== undefined;
   }
 
   #changed(message: NotificationMessage, relatedTo: RequestId | undefined): void {
     for (const method of listOf[message.method] ?? []) this.#catalogue.changed(method);
-    const uri = stringMember(message.params, "uri");
-    const names = Object.keys(message.params ?? {}).filter((name) => name !== "uri" && name !== "_meta");
+    const uri = member(message.params, "uri");
     // The client's own words come back: the URIs it subscribed to are no text of the server.
-    const known = uri === undefined || this.#subscriptions.has(uri);
-    const acknowledged = message.method === "notifications/subscriptions/acknowledged";
-    if (known && (names.length === 0 || acknowledged)) return this.#forward(message, this.#callOf(message, relatedTo));
+    const known = uri === undefined || (typeof uri === "string" && this.#subscriptions.has(uri));
+    if (known && isPlain(message, changeNames) && this.#acknowledgesOwn(message)) {
+      return this.#forward(message, this.#callOf(message, relatedTo));
+    }
     void this.#released(message, relatedTo);
+  }
+
+  /** What a server says that it will report is what was asked for. */
+  #acknowledgesOwn(message: NotificationMessage): boolean {
+    const acknowledged = member(message.params, "notifications");
+    if (acknowledged === undefined) return true;
+    return (
+      message.method === "notifications/subscriptions/acknowledged" &&
+      Object.entries(isObject(acknowledged) ? acknowledged : { acknowledged }).every(([name, value]) =>
+        name === "resourceSubscriptions" && isArray(value)
+          ? value.every((uri) => typeof uri === "string" && this.#subscriptions.has(uri))
+          : typeof value === "boolean",
+      )
+    );
   }
 
   /** Text beside an answer: released under the call it belongs to, or dropped. */
@@ -129,7 +151,7 @@ export class FromServer<Q> {
     const source = this.#source(message, relatedTo, live);
     const ruled = this.#rule(source, message.params ?? {});
     const ruling = ruled instanceof Promise ? await ruled : ruled;
-    const withheld = withoutText(message);
+    const withheld = this.#isCounted(message) ? withoutText(message) : undefined;
     if (ruling.how !== "pass" && withheld === undefined) return;
     void this.#scene.deliveries.after(ruling.durable, (durable) => {
       const shown = durable && ruling.how === "pass" ? replaced(message, ruling.value) : withheld;
@@ -186,7 +208,18 @@ export class FromServer<Q> {
   }
 }
 
-const progressNumbers = new Set(["progressToken", "progress", "total"]);
+const progressNames = new Set(["progressToken", "progress", "total"]);
+const changeNames = new Set(["uri", "notifications"]);
+const controlNames = new Set(["requestId", "reason", "elicitationId"]);
+
+/** Nothing but these members, and in `_meta` nothing but the subscription that it belongs to. */
+function isPlain({ params }: NotificationMessage, names: ReadonlySet<string>): boolean {
+  return Object.entries(params ?? {}).every(([name, value]) =>
+    name === "_meta"
+      ? isObject(value) && Object.keys(value).every((key) => key === metaKeys.subscriptionId)
+      : names.has(name),
+  );
+}
 
 /** The message itself when nothing was changed in it. */
 function replaced<M extends NotificationMessage | RequestMessage>(message: M, value: Json): M {
@@ -198,7 +231,12 @@ function replaced<M extends NotificationMessage | RequestMessage>(message: M, va
 /** What remains of a notification without its text: progress keeps its numbers, everything else is dropped. */
 function withoutText(message: NotificationMessage): NotificationMessage | undefined {
   if (message.method !== "notifications/progress") return undefined;
-  const kept = Object.entries(message.params ?? {}).filter(([name]) => progressNumbers.has(name));
+  const kept = Object.entries(message.params ?? {}).filter(
+    ([name, value]) =>
+      name === "progressToken" ||
+      (progressNames.has(name) && (typeof value === "number" || isRawNumber(value))) ||
+      (name === "_meta" && isPlain(message, new Set(Object.keys(message.params ?? {})))),
+  );
   return { kind: "notification", method: message.method, params: Object.fromEntries(kept) };
 }
 

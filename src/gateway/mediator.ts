@@ -22,7 +22,7 @@ import { admitList } from "./admit.ts";
 import { mayAnswer } from "./answers.ts";
 import { callUnattended, orderedCall } from "./background.ts";
 import { isReservedId } from "./call.ts";
-import { Calls, toolName } from "./calls.ts";
+import { Calls, malformedCall, toolName } from "./calls.ts";
 import { isListMethod } from "./catalogue.ts";
 import { ClientAnswers } from "./client-answers.ts";
 import { ConsentDesk } from "./consent.ts";
@@ -228,6 +228,10 @@ export class Mediator<Q> implements LinkUser {
     const { request } = exchange;
     const { catalogue } = this.#link;
     const tool = request.method === "tools/call";
+    const malformed = tool ? malformedCall(request.params) : undefined;
+    if (malformed !== undefined) {
+      return this.#deliver(exchange, errorMessage(request.id, errorCodes.invalidParams, malformed));
+    }
     if (tool && catalogue.known("tools/list") === undefined) await this.#contractsReady(request.params);
     const { policy } = live;
     const contract = tool

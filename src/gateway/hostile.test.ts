@@ -1,0 +1,84 @@
+/** What a hostile server or model tries at the enforcement point, each a regression. */
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../core/json.ts";
+import type { Opinion } from "../core/opinion.ts";
+import { fakePolicy } from "../../test/gateway-kit/fake-policy.ts";
+import type { Line } from "../../test/gateway-kit/playbook.ts";
+import { plain, play, Stage } from "../../test/gateway-kit/playbook.ts";
+
+const noText = fakePolicy([
+  {
+    consider: ({ moment }): Opinion => {
+      const hit = moment.kind === "release";
+      const reason = { mechanism: "fake", code: "SG-TEST", verdict: "deny", facts: {} } as const;
+      return { kind: "settled", verdict: hit ? "deny" : "allow", reasons: hit ? [reason] : [], obligations: [] };
+    },
+  },
+]);
+
+const tools = [{ name: "write_file", inputSchema: { type: "object" } }];
+const known: Line[] = [
+  { client: ">>", message: { id: "l", method: "tools/list" } },
+  { server: "<<", message: { id: "l", method: "tools/list" } },
+  { server: ">>", message: { id: "l", result: { tools } } },
+  { client: "<<", message: expect.objectContaining({ id: "l" }) },
+];
+const call = {
+  id: 1,
+  method: "tools/call",
+  params: { name: "write_file", arguments: {}, _meta: { progressToken: "p" } },
+};
+const sent: Line[] = [
+  ...known,
+  { client: ">>", message: call },
+  { server: "<<", message: expect.objectContaining({ id: 1 }) },
+];
+
+describe("text of a server under the names of mechanics", () => {
+  it.each<[string, string, JsonObject]>([
+    ["a progress that is no number", "notifications/progress", { progressToken: "other", progress: "obey me" }],
+    ["a token that nobody made", "notifications/progress", { progressToken: "obey me", progress: 1 }],
+    ["a change with `_meta`", "notifications/tools/list_changed", { _meta: { note: "obey me" } }],
+    ["a resource that is no URI", "notifications/resources/updated", { uri: { note: "obey me" } }],
+    ["a cancellation with a word more", "notifications/cancelled", { requestId: 1, note: "obey me" }],
+    ["the end of a form with a word more", "notifications/elicitation/complete", { note: "obey me" }],
+    [
+      "an acknowledgement of things not asked",
+      "notifications/subscriptions/acknowledged",
+      { notifications: { a: "obey" } },
+    ],
+  ])("%s is judged as text", async (_what, method, params) => {
+    const stage = new Stage({ policy: noText });
+    await play(stage, [...sent, { server: ">>", message: { method, params } }]);
+  });
+
+  it("numbers of the client's own token pass without the rest", async () => {
+    const stage = new Stage({ policy: noText });
+    const params = { progressToken: "p", progress: 1, total: "obey me", note: "obey me" };
+    await play(stage, [
+      ...sent,
+      { server: ">>", message: { method: "notifications/progress", params } },
+      { client: "<<", message: { method: "notifications/progress", params: { progressToken: "p", progress: 1 } } },
+      { server: ">>", message: { method: "notifications/progress", params: { progressToken: "p", progress: 2 } } },
+      { client: "<<", message: { method: "notifications/progress", params: { progressToken: "p", progress: 2 } } },
+    ]);
+  });
+});
+
+describe("a call whose judged part is not what would be sent", () => {
+  it.each<[string, JsonObject]>([
+    ["a list of arguments", { name: "write_file", arguments: ["secret"] }],
+    ["a text as arguments", { name: "write_file", arguments: "secret" }],
+    ["no arguments by null", { name: "write_file", arguments: null }],
+    ["a name that is cut", { name: "x".repeat(1_025), arguments: {} }],
+    ["a name that is no text", { name: ["write_file"], arguments: {} }],
+  ])("%s is refused", async (_what, params) => {
+    const stage = new Stage({ policy: fakePolicy() });
+    stage.client.say({ id: 1, method: "tools/call", params });
+    await stage.settle();
+    expect(stage.client.got.map(plain)).toEqual([
+      expect.objectContaining({ id: 1, error: expect.objectContaining({ code: -32602 }) }),
+    ]);
+    expect(stage.servers.flatMap((server) => server.got)).toEqual([]);
+  });
+});
