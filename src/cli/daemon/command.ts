@@ -105,14 +105,22 @@ async function stop(paths: DaemonPaths, json: boolean): Promise<number> {
   const options = { version: ownVersion(), waitMsMax: askWaitMsMax };
   const answer = await ask(paths.socket, { kind: "daemon", command: "stop" }, options);
   const deadline = performance.now() + askWaitMsMax;
-  while (answer.ok && performance.now() < deadline) {
-    const tried = await connectSocket(paths.socket);
-    if (!tried.ok) break;
-    tried.value.destroy();
+  const pid = answer.ok ? member(answer.value, "pid") : undefined;
+  // Until the process is gone it owns the log: whoever moves or copies it next must not find it half written.
+  while (typeof pid === "number" && isAlive(pid) && performance.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, startPollMs));
   }
   print(json, { stopped: answer.ok }, answer.ok ? "The daemon was stopped." : "No daemon was running.");
   return 0;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function status(paths: DaemonPaths, json: boolean): Promise<number> {
