@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { exactly } from "../core/label.ts";
+import { argument, contract, frameOf, nothing, pattern, rule, secret, tool } from "../../test/policy/scene.ts";
+import type { Hazard, Temporal } from "./ir.ts";
+import { relevance } from "./relevance.ts";
+
+const a = contract("a", { does: ["read.local"] });
+const b = contract("b", { does: ["read.local"] });
+const pa = tool("a");
+const pb = tool("b");
+
+const temporals: readonly Temporal[] = [
+  { kind: "gate", before: pb, need: pa },
+  { kind: "gate", before: pb, need: pb, relock: pa },
+  { kind: "absence", after: pb, never: pa },
+  { kind: "absence", after: pb, never: pb, until: pa },
+  { kind: "at-most", of: pa, count: 1 },
+  { kind: "budget", of: pa, argument: "sum", limit: "1" },
+  { kind: "immediately", before: pb, need: pa },
+  { kind: "owed", after: pb, owe: pa },
+  { kind: "owed", after: pb, owe: pb, before: pa },
+  { kind: "inject", before: pa, server: "s", tool: "t", arguments: {} },
+  { kind: "by-end", after: pb, by: pa, action: "report" },
+];
+
+describe("what can speak of a tool", () => {
+  it.each(temporals)("an automaton speaks of every tool that one of its patterns names: $kind", (temporal) => {
+    const frame = frameOf({ rules: [rule("R", { tier: "must", temporal })] });
+    expect(relevance(frame)(a).slots.map(({ id }) => id)).toEqual(["R"]);
+    expect(relevance(frame)(contract("c", { does: ["read.local"] })).slots).toEqual([]);
+  });
+
+  it("a plain rule speaks of a tool that may do it in any of its cases", () => {
+    const frame = frameOf({ rules: [rule("R", { tier: "block", when: pattern({ effects: ["execute"] }) })] });
+    const mixed = contract("a", {
+      does: ["read.local"],
+      cases: [{ predicate: 3, effects: { must: [], may: ["execute.local"] } }],
+    });
+    const of = relevance(frame);
+    expect(of(mixed).rules.map(({ id }) => id)).toEqual(["R"]);
+    expect(of(a).rules).toEqual([]);
+    // The case is chosen by its predicate, so the class must know its truth.
+    expect(of(mixed).predicates).toContain(3);
+    expect(of(a).predicates).toEqual([0]);
+  });
+
+  it("is computed once per contract", () => {
+    const of = relevance(frameOf({}));
+    expect(of(a)).toBe(of(a));
+    expect(of(a)).not.toBe(of(b));
+  });
+});
+
+describe("whether the labels of arguments matter", () => {
+  const labels = (of: typeof a, part: Parameters<typeof frameOf>[0] = {}): boolean =>
+    relevance(frameOf(part))(of).labels;
+  const common = { id: "H", loss: "L", why: "w", consent: "never", mode: "enforce" } as const;
+  const from = { atom: { kind: "atLeast", bits: secret } } as const;
+  const flow: Hazard = {
+    ...common,
+    kind: "flow",
+    from,
+    to: pattern({ tools: [{ server: "*", tool: "a" }] }),
+  } as Hazard;
+
+  it("not for a plain read", () => expect(labels(a)).toBe(false));
+
+  it("for a rule over data, of this tool only", () => {
+    const rules = [rule("R", { tier: "block", when: pattern({ ...pa, data: [from] }) })];
+    expect(labels(a, { rules })).toBe(true);
+    expect(labels(b, { rules })).toBe(false);
+  });
+
+  it("for a flow hazard whose target it is", () => {
+    expect(labels(a, { hazards: [flow] })).toBe(true);
+    expect(labels(b, { hazards: [flow] })).toBe(false);
+  });
+
+  it("for sinks, writes, what cannot be undone, and what the default asks about", () => {
+    expect(labels(contract("c", { arguments: new Map([["to", argument("recipient", true)]]) }))).toBe(true);
+    expect(labels(contract("c", { rest: argument("content", true) }))).toBe(true);
+    expect(labels(contract("c", { writes: ["box"] }))).toBe(true);
+    expect(labels(contract("c", { flags: { irreversible: true, openWorld: false } }))).toBe(true);
+    expect(labels(contract("c", { does: ["write.external.send"] }))).toBe(true);
+    expect(labels(contract("c", { output: { label: exactly(nothing), fields: [] } }))).toBe(false);
+  });
+});

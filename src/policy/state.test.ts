@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { heldLabelsMax } from "../core/limits.ts";
+import type { LabelRange } from "../core/label.ts";
+import { exactly, fromBits, join, joinRanges } from "../core/label.ts";
+import { argument, contract, frameOf, lattice, nothing, option, secret, start } from "../../test/policy/scene.ts";
+import { contextOf, hold, initialState, joinStores, resultRange, storeRange } from "./state.ts";
+
+const label = fc.nat({ max: lattice.top }).map((bits) => fromBits(lattice, bits) ?? lattice.top);
+const range: fc.Arbitrary<LabelRange> = fc.tuple(label, label).map(([lo, more]) => ({ lo, hi: join(lo, more) }));
+
+describe("what the agent holds", () => {
+  it("law: however much is held, it stays within the cap and nothing held is forgotten", () => {
+    fc.assert(
+      fc.property(fc.array(range, { maxLength: 3 * heldLabelsMax }), (ranges) => {
+        let held: readonly LabelRange[] = [];
+        for (const one of ranges) held = hold(held, one);
+        expect(held.length).toBeLessThanOrEqual(heldLabelsMax);
+        // Each label lies under a held one, at the upper end where safety rests and at the lower where refusals do.
+        for (const one of ranges) {
+          expect(held.some((other) => join(other.hi, one.hi) === other.hi)).toBe(true);
+          expect(held.some((other) => join(other.lo, one.lo) === one.lo)).toBe(true);
+        }
+        // The join of everything is exact: a merge never makes the whole look worse than it is.
+        const all = ranges.reduce(joinRanges, exactly(nothing));
+        expect(held.reduce(joinRanges, exactly(nothing)).hi).toBe(all.hi);
+      }),
+    );
+  });
+
+  it("the same label twice is held once", () => {
+    const once = hold([], exactly(secret));
+    expect(hold(once, exactly(secret))).toBe(once);
+  });
+});
+
+const stores = [{ name: "box", audience: 1, initial: exactly(nothing) }];
+
+describe("the shared part", () => {
+  const frame = frameOf({ stores });
+
+  it("begins as the policy declares it, or as other runs left it", () => {
+    const first = start(frame);
+    expect(first.stores).toEqual([{ label: exactly(nothing), audience: 1, open: 0 }]);
+    const written = { ...first, stores: [{ label: exactly(secret), audience: 3, open: 2 }], held: [exactly(secret)] };
+    const second = initialState(frame.ir, frame.slots, written);
+    expect(second.stores).toBe(written.stores);
+    expect(second.held).toEqual([]);
+  });
+
+  it("of a policy with other stores is not taken over", () => {
+    const other = start(frameOf({}));
+    expect(initialState(frame.ir, frame.slots, other).stores).toEqual(start(frame).stores);
+  });
+
+  it("joins store by store, and a store that only one side knows stays", () => {
+    const left = [
+      { label: exactly(nothing), audience: 1, open: 0 },
+      { label: exactly(secret), audience: 1, open: 0 },
+    ];
+    const right = [{ label: exactly(secret), audience: 2, open: 2 }];
+    expect(joinStores(left, right)).toEqual([{ label: exactly(secret), audience: 3, open: 2 }, left[1]]);
+  });
+
+  it("is found by the name of a store", () => {
+    expect(storeRange(frame.ir, start(frame), "box")).toEqual(exactly(nothing));
+    expect(storeRange(frame.ir, start(frame), "elsewhere")).toBeUndefined();
+  });
+});
+
+describe("the range of a result", () => {
+  it("joins the output, the arguments and the stores that are read; a store nobody declared adds nothing", () => {
+    const frame = frameOf({ stores });
+    const q = { ...start(frame), stores: [{ label: { lo: nothing, hi: secret }, audience: 1, open: 0 }] };
+    const tool = (reads: readonly string[]) => contract("read", { reads, rest: argument("query", false) });
+    expect(resultRange(frame.ir, q, option(tool([])))).toEqual(exactly(nothing));
+    expect(resultRange(frame.ir, q, option(tool(["box", "unknown"])))).toEqual({ lo: nothing, hi: secret });
+    expect(resultRange(frame.ir, q, option(tool([]), { a: exactly(secret) }))).toEqual(exactly(secret));
+    expect(contextOf(frame.ir, { ...q, held: [exactly(secret)] })).toEqual(exactly(secret));
+  });
+});
