@@ -1,0 +1,205 @@
+import { describe, expect, it } from "vitest";
+import type { ToolContract } from "../../core/contract.ts";
+import type { Moment } from "../../core/moment.ts";
+import type { Opinion } from "../../core/opinion.ts";
+import type { Rule, Temporal } from "../../policy/ir.ts";
+import type { Q } from "../../policy/state.ts";
+import type { Frame } from "../../policy/transition.ts";
+import { contract, dispatch, frameOf, option, pattern, round, rule, start, tool } from "../../../test/policy/scene.ts";
+import { makeSequence, openDebts } from "./sequence.ts";
+
+const pay = contract("pay", { does: ["write.external.pay"] });
+const check = contract("check", { does: ["read.local"] });
+
+function frameWith(temporal: Temporal, tier: Rule["tier"] = "must", mode: Rule["mode"] = "enforce"): Frame {
+  return frameOf({ rules: [{ ...rule("R", { tier, temporal }), mode }] });
+}
+
+function consider(frame: Frame, moment: Moment, q: Q, of?: ToolContract, keys?: Record<string, readonly string[]>) {
+  const x = of === undefined ? undefined : option(of, {}, keys === undefined ? {} : { keys });
+  return makeSequence(frame).consider({ moment, option: x }, { key: "r", q, memories: new Map() }, null, new Map());
+}
+
+function called(frame: Frame, of: ToolContract, q = start(frame), keys?: Record<string, readonly string[]>): Opinion {
+  const head = { kind: "call", at: 5, call: "c", method: "tools/call", contract: of } as const;
+  return consider(frame, { ...head, arguments: {}, workspace: [], digest: "d" }, q, of, keys);
+}
+
+/** The state after one call, so that counters are full and locks are shut. */
+const after = (frame: Frame, of: ToolContract): Q => round(frame, start(frame), option(of), { at: 1 });
+
+const cases: readonly {
+  readonly temporal: Temporal;
+  readonly before?: ToolContract;
+  readonly code: string;
+  readonly needs: readonly string[];
+  readonly way: string;
+}[] = [
+  {
+    temporal: { kind: "gate", before: tool("pay"), need: tool("check") },
+    code: "SG-MUST-FIRST",
+    needs: ["check"],
+    way: "call check first",
+  },
+  {
+    temporal: { kind: "gate", before: tool("pay"), need: pattern() },
+    code: "SG-MUST-FIRST",
+    needs: [],
+    way: "do first what the rule asks for",
+  },
+  {
+    temporal: { kind: "immediately", before: tool("pay"), need: pattern({ effects: ["read.local"] }) },
+    code: "SG-MUST-FIRST",
+    needs: ["read.local"],
+    way: "call read.local first",
+  },
+  {
+    temporal: { kind: "absence", after: tool("check"), never: tool("pay") },
+    before: check,
+    code: "SG-MUST-NOT-FOLLOW",
+    needs: [],
+    way: "start a new run for this",
+  },
+  {
+    temporal: {
+      kind: "absence",
+      after: tool("check"),
+      never: tool("pay"),
+      until: pattern({
+        tools: [
+          { server: "desk", tool: "ask" },
+          { server: "*", tool: "call" },
+        ],
+      }),
+    },
+    before: check,
+    code: "SG-MUST-NOT-FOLLOW",
+    needs: ["desk.ask", "call"],
+    way: "call desk.ask or call first, or start a new run",
+  },
+  {
+    temporal: { kind: "at-most", of: tool("pay"), count: 1 },
+    before: pay,
+    code: "SG-LIMIT",
+    needs: [],
+    way: "start a new run for more",
+  },
+  {
+    temporal: { kind: "at-most", of: tool("pay"), count: 1, withinMs: 1_000 },
+    before: pay,
+    code: "SG-LIMIT",
+    needs: [],
+    way: "wait until the limit allows more",
+  },
+  {
+    temporal: { kind: "budget", of: tool("pay"), argument: "sum", limit: "0" },
+    code: "SG-BUDGET",
+    needs: [],
+    way: "start a new run for more",
+  },
+  {
+    temporal: { kind: "owed", after: tool("check"), owe: tool("tell"), within: 1 },
+    before: check,
+    code: "SG-OWED",
+    needs: ["tell"],
+    way: "call tell first",
+  },
+];
+
+describe("what a rule about order says when it refuses", () => {
+  it.each(cases)("$temporal.kind: $way", ({ temporal, before, code, needs, way }) => {
+    const frame = frameWith(temporal);
+    const q = before === undefined ? start(frame) : after(frame, before);
+    expect(called(frame, pay, q)).toMatchObject({
+      kind: "settled",
+      reasons: [
+        { mechanism: "sequence", code, verdict: "deny", rule: "R", why: "because of R", facts: { needs }, way },
+      ],
+    });
+  });
+
+  it("a rule in the tier confirm asks, one in observe mode only says what it would do", () => {
+    const gate: Temporal = { kind: "gate", before: tool("pay"), need: tool("check") };
+    expect(called(frameWith(gate, "confirm"), pay)).toMatchObject({ reasons: [{ verdict: "confirm" }] });
+    expect(called(frameWith(gate, "must", "observe"), pay)).toMatchObject({ reasons: [{ observed: true }] });
+  });
+
+  it("says that a key mattered, and never which value it was", () => {
+    const key = { argument: "to", form: "email", foldLocalPart: true } as const;
+    const frame = frameWith({ kind: "gate", before: tool("pay"), need: tool("check"), key });
+    const opinion = called(frame, pay, start(frame), { R: ["ann@example.com"] });
+    expect(opinion).toMatchObject({ reasons: [{ facts: { keyed: "yes" } }] });
+    expect(JSON.stringify(opinion)).not.toContain("ann");
+  });
+});
+
+describe("when it has no opinion", () => {
+  const gate: Temporal = { kind: "gate", before: tool("pay"), need: tool("check") };
+
+  it("about another tool, another moment, or a policy without such rules", () => {
+    const frame = frameWith(gate);
+    const nothing = { kind: "settled", verdict: "allow", reasons: [], obligations: [] };
+    expect(called(frame, check)).toEqual(nothing);
+    expect(called(frameOf({}), pay)).toEqual(nothing);
+    expect(consider(frame, { kind: "expose", at: 1, contract: pay }, start(frame))).toEqual(nothing);
+    expect(called(frame, pay, after(frame, check))).toEqual(nothing);
+  });
+
+  it("of a hazard: those are another mechanism's", () => {
+    const hazard = {
+      id: "H",
+      loss: "L",
+      why: "w",
+      consent: "never",
+      mode: "enforce",
+      kind: "sequence",
+      after: tool("check"),
+      never: tool("pay"),
+    } as const;
+    const frame = frameOf({ hazards: [hazard] });
+    expect(called(frame, pay, after(frame, check))).toMatchObject({ reasons: [], obligations: [] });
+  });
+});
+
+describe("obligations", () => {
+  const inject: Temporal = { kind: "inject", before: tool("pay"), server: "log", tool: "add", arguments: { a: 1 } };
+  const hold: Temporal = { kind: "by-end", after: tool("pay"), by: tool("tell"), action: "hold" };
+
+  it("an injected call is performed before the call it belongs to, and before no other", () => {
+    const frame = frameWith(inject);
+    expect(called(frame, pay)).toMatchObject({
+      obligations: [{ kind: "perform", rule: "R", server: "log", tool: "add", arguments: { a: 1 } }],
+    });
+    expect(called(frame, check)).toMatchObject({ obligations: [] });
+  });
+
+  it("a call that owes another is held until that one succeeded", () => {
+    const frame = frameWith(hold);
+    expect(called(frame, pay)).toMatchObject({ obligations: [{ kind: "hold", way: "call tell first" }] });
+    expect(called(frame, pay, after(frame, contract("tell")))).toMatchObject({ obligations: [] });
+    expect(called(frameWith({ ...hold, action: "report" }), pay)).toMatchObject({ obligations: [] });
+  });
+
+  it("observe mode obliges to nothing", () => {
+    expect(called(frameWith(inject, "must", "observe"), pay)).toMatchObject({ obligations: [] });
+    expect(called(frameWith(hold, "must", "observe"), pay)).toMatchObject({ obligations: [] });
+  });
+});
+
+describe("the end of a run", () => {
+  const frame = frameWith({ kind: "by-end", after: tool("pay"), by: tool("tell"), action: "report" });
+  const end: Moment = { kind: "reflect", at: 9, cause: "end", server: undefined };
+
+  it("reports a debt, also of a call whose result nobody has seen yet", () => {
+    const sent = dispatch(frame, start(frame), option(pay), 1).q;
+    const report = { code: "SG-BY-END", verdict: "confirm", rule: "R", way: "call tell first" };
+    expect(consider(frame, end, sent)).toMatchObject({ reasons: [report] });
+    expect(openDebts(frame, sent, 9).map(({ id }) => id)).toEqual(["R"]);
+  });
+
+  it("and nothing once it is met, or before anything is owed", () => {
+    const met = round(frame, after(frame, pay), option(contract("tell")), { at: 2 });
+    expect(consider(frame, end, met)).toMatchObject({ reasons: [] });
+    expect(consider(frame, end, start(frame))).toMatchObject({ reasons: [] });
+  });
+});
