@@ -44,18 +44,22 @@ export async function connectOrStart(
       if (started !== undefined) rmSync(startMark(paths), { force: true });
       return tried.ok ? tried : err(didNotStart(paths));
     }
-    if (tried.error !== "ENOENT" && tried.error !== "ECONNREFUSED") {
+    if (!["ENOENT", "ECONNREFUSED", ...passing].includes(tried.error)) {
       return err(
         `The Sluicegate daemon cannot be reached (${tried.error}): see ${paths.log} or run \`sluicegate doctor\`.`,
       );
     }
     // One that ended with 0 met another daemon; should that one be gone by now, a new try is due.
-    if (started?.state() === "over" || (started === undefined && takeStartMark(paths))) {
+    const absent = !passing.includes(tried.error);
+    if (absent && (started?.state() === "over" || (started === undefined && takeStartMark(paths)))) {
       started = await startDaemon(paths, launch);
     }
     await new Promise((resolve) => setTimeout(resolve, startPollMs));
   }
 }
+
+/** What a socket says whose daemon is just dying or is too busy to take one more connection: worth another try. */
+const passing: readonly string[] = ["ECONNRESET", "EPIPE", "EAGAIN"];
 
 /** Names the daemon's own last word, since the reason is nearly always a sentence about the policy or the store. */
 function didNotStart(paths: DaemonPaths): string {

@@ -13,7 +13,7 @@ const sqliteKinds: Readonly<Record<number, StoreFailure["kind"]>> = {
 const sentences: Readonly<Record<StoreFailure["kind"], (place: string) => string>> = {
   full: (place) => `The event log ${place} cannot grow: the disk is full. Free space, then run \`sluicegate doctor\`.`,
   damaged: (place) =>
-    `The event log ${place} is damaged. Nothing was changed. Restore a backup, or move the file away: a new log then starts without its runs.`,
+    `The event log ${place} is damaged. Nothing was changed. Restore a backup, or run \`sluicegate audit set-aside\`: a new log then starts without its runs.`,
   newer: (place) => `The event log ${place} was made by a newer version of Sluicegate. Run that version or newer.`,
   foreign: (place) => `${place} is a database of another program. Choose another state folder.`,
   busy: (place) =>

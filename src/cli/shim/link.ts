@@ -31,6 +31,8 @@ const openTriesMax = 5;
 export async function openLink(paths: DaemonPaths, launch: Launch, hello: RunHello): Promise<Result<Link, string>> {
   let last = "The Sluicegate daemon ended again and again while starting: run `sluicegate doctor`.";
   for (let tries = 0; tries < openTriesMax; tries += 1) {
+    // A killed daemon's socket may take connections until the kernel has buried it: all tries must not fall into that.
+    if (tries > 0) await new Promise((resolve) => setTimeout(resolve, tries * 5 * startPollMs));
     const wire = await connectOrStart(paths, launch);
     if (!wire.ok) return wire;
     const side = await connectSocket(paths.socket);
