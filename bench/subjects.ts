@@ -40,7 +40,7 @@ function between(name: SubjectName, server: readonly string[]): readonly string[
 }
 
 async function urlOf(child: Child): Promise<string> {
-  // The first line of every HTTP helper of the benchmark.
+  // The first line of every HTTP process of the benchmark.
   const { url } = JSON.parse(await firstLine(child)) as { readonly url: string };
   return url;
 }

@@ -18,7 +18,8 @@ const leftovers = [
   { pattern: /\bTODO\b/, why: "a leftover: do it or file it" },
   { pattern: /\bdebugger\b/, why: "a leftover" },
 ];
-const machinePath = /(^|[\s"'`(=])\/(work|root)\//;
+/** Folders of one machine. The keys of root are what a rule protects, so that path may be written anywhere. */
+const machinePath = /(^|[\s"'`(=])\/(work\/|root\/(?!\.ssh))/;
 
 type Finding = { readonly file: string; readonly line: number; readonly text: string };
 

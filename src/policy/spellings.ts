@@ -1,6 +1,6 @@
 /**
  * Other spellings of one thing, for tests that meet text of an adversary. A permission must hold for every spelling
- * that somebody could read, a restriction for any: `/work/x://../../etc/passwd` is no URL, `~/.ssh` lies in a home
+ * that somebody could read, a restriction for any: `/srv/x://../../etc/passwd` is no URL, `~/.ssh` lies in a home
  * folder, and `2130706433` is an address of this machine.
  */
 import { testLeavesMax } from "./limits.ts";
