@@ -134,8 +134,12 @@ export class Link<Q> {
     this.#connection.negotiated(revision);
   }
 
-  /** Back-pressure: a client that reads slowly stops the server, not the gateway's memory. */
+  /**
+   * Back-pressure: a client that reads slowly stops the server, not the gateway's memory. Not where others share the
+   * connection: one client that stops reading would stop them all, and its own transport cuts it off at a hard cap.
+   */
   slowDown(drained: Promise<void>): void {
+    if (this.#shared) return;
     this.#connection.pause();
     void drained.then(() => this.#connection.resume());
   }

@@ -1,0 +1,49 @@
+import { expect, it } from "vitest";
+import { FakeClock } from "../../test/gateway-kit/playbook.ts";
+import { Link } from "./link.ts";
+import type { Connector, UpstreamHandler } from "./ports.ts";
+
+function connected(shared: boolean) {
+  const did: string[] = [];
+  const handlers: UpstreamHandler[] = [];
+  const connector: Connector = {
+    connect: (_target, handler) => {
+      handlers.push(handler);
+      return {
+        send: (message) => void did.push(message.kind),
+        abandon: () => undefined,
+        negotiated: () => undefined,
+        drained: () => undefined,
+        pause: () => void did.push("pause"),
+        resume: () => void did.push("resume"),
+        close: async () => undefined,
+      };
+    },
+  };
+  const target = { kind: "http", url: "http://127.0.0.1/", flavour: "auto", headers: {} } as const;
+  const link = new Link({ server: "a", target, connector, clock: new FakeClock(), hash: (text) => text, shared });
+  return { link, did, handlers };
+}
+
+it("a client that reads slowly pauses the server that is its own, until it has caught up", async () => {
+  const { link, did } = connected(false);
+  const slow = Promise.withResolvers<void>();
+  link.slowDown(slow.promise);
+  expect(did).toEqual(["pause"]);
+  slow.resolve();
+  await Promise.resolve();
+  expect(did).toEqual(["pause", "resume"]);
+});
+
+it("a client that stops reading does not stop others on the same connection", () => {
+  const { link, did } = connected(true);
+  link.slowDown(new Promise(() => undefined));
+  expect(did).toEqual([]);
+});
+
+it("a request of the gateway whose answer is lost ends at once, not at its time-out", async () => {
+  const { link, handlers } = connected(true);
+  const asked = link.ask("tools/list", undefined, 60_000);
+  handlers[0]?.lost?.("sluicegate:1", "Its stream was cut.");
+  expect(await asked).toBeUndefined();
+});
