@@ -46,8 +46,19 @@ export function step<Q>(engine: Engine<Q>, run: Run<Q>, moment: Moment, answers:
   return decided(opinions, option.value);
 }
 
-/** Folds one event into a run. An event that is no move of the model is an error: the caller must deny (R3). */
+/**
+ * Folds one event into a run. An event that is no move of the model is an error: the caller must deny (R3). A throw is
+ * such an error, too: a value that makes a mechanism fail must neither pass nor stop the process.
+ */
 export function evolve<Q>(engine: Engine<Q>, run: Run<Q>, event: RunEvent): Result<Run<Q>, string> {
+  try {
+    return folded(engine, run, event);
+  } catch (thrown) {
+    return err(`the event could not be folded: ${textOf(thrown)}`);
+  }
+}
+
+function folded<Q>(engine: Engine<Q>, run: Run<Q>, event: RunEvent): Result<Run<Q>, string> {
   const next = engine.model.next(run.q, event);
   if (!next.ok) return next;
   const moved: Run<Q> = { key: run.key, q: next.value, memories: run.memories };

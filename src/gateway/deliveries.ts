@@ -30,9 +30,16 @@ export class Deliveries {
 
   async #deliver<T>(before: Promise<void> | undefined, durable: Promise<T>, act: (value: T) => void): Promise<void> {
     if (before !== undefined) await before;
-    const value = await durable;
+    try {
+      const value = await durable.finally(() => this.#done());
+      act(value);
+    } catch {
+      // A message that cannot be written is lost; those behind it must not wait for it.
+    }
+  }
+
+  #done(): void {
     this.#waiting -= 1;
     if (this.#waiting === 0) this.#tail = undefined;
-    act(value);
   }
 }

@@ -67,7 +67,7 @@ export class FromServer<Q> {
       case "list-changed":
         return this.#changed(message, relatedTo);
       case "control":
-        if (!isPlain(message, controlNames)) return void this.#released(message, relatedTo);
+        if (!isPlain(message, controlNames)) return this.#release(message, relatedTo);
         return this.#forward(cleanedControl(message), this.#callOf(message, relatedTo));
       case "log":
       case "task":
@@ -79,12 +79,16 @@ export class FromServer<Q> {
       case "result":
       case "question":
       case "answer":
-        void this.#released(message, relatedTo);
+        this.#release(message, relatedTo);
     }
   }
 
-  /** A request of the server to the client. */
-  async request(message: RequestMessage, relatedTo: RequestId | undefined): Promise<void> {
+  /** A request of the server to the client. A throw is a bug of ours: the server must not wait for its answer. */
+  request(message: RequestMessage, relatedTo: RequestId | undefined): void {
+    this.#asked(message, relatedTo).catch(() => this.#refuse(message.id, "SG-INTERNAL"));
+  }
+
+  async #asked(message: RequestMessage, relatedTo: RequestId | undefined): Promise<void> {
     const { id, method } = message;
     const row = channelOf({ method, kind: "request", direction: "to-client" });
     const live = this.#scene.current();
@@ -111,7 +115,7 @@ export class FromServer<Q> {
     if (plain && Object.keys(numbers.params ?? {}).length === Object.keys(message.params ?? {}).length) {
       return this.#forward(message, this.#callOf(message, relatedTo));
     }
-    void this.#released(message, relatedTo);
+    this.#release(message, relatedTo);
   }
 
   /** The token is one that the client made; any other could say anything. */
@@ -127,7 +131,7 @@ export class FromServer<Q> {
     if (known && isPlain(message, changeNames) && this.#acknowledgesOwn(message)) {
       return this.#forward(message, this.#callOf(message, relatedTo));
     }
-    void this.#released(message, relatedTo);
+    this.#release(message, relatedTo);
   }
 
   /** What a server says that it will report is what was asked for. */
@@ -142,6 +146,11 @@ export class FromServer<Q> {
           : typeof value === "boolean",
       )
     );
+  }
+
+  #release(message: NotificationMessage, relatedTo: RequestId | undefined): void {
+    // A throw is a bug of ours: the text is dropped, as if it had been withheld.
+    this.#released(message, relatedTo).catch(() => undefined);
   }
 
   /** Text beside an answer: released under the call it belongs to, or dropped. */

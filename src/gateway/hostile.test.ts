@@ -82,3 +82,76 @@ describe("a call whose judged part is not what would be sent", () => {
     expect(stage.servers.flatMap((server) => server.got)).toEqual([]);
   });
 });
+
+describe("a fault of our own", () => {
+  const script = async (stage: Stage): Promise<unknown[]> => {
+    stage.client.say({ id: "l", method: "tools/list" });
+    await stage.settle();
+    stage.server.say({ id: "l", result: { tools } });
+    await stage.settle();
+    stage.client.say({ id: 1, method: "tools/call", params: { name: "write_file", arguments: {} } });
+    await stage.settle();
+    stage.server.say({ id: 1, result: { content: [{ type: "text", text: "S3CRET" }] } });
+    stage.server.say({ method: "notifications/message", params: { data: "S3CRET" } });
+    stage.server.say({ id: 9, method: "elicitation/create", params: { message: "S3CRET" } });
+    await stage.settle();
+    stage.client.say({ id: 2, method: "ping" });
+    await stage.settle();
+    stage.server.say({ id: 2, result: {} });
+    await stage.settle();
+    return stage.client.got.map(plain);
+  };
+
+  const failingAppend = (stage: Stage, fail: () => Promise<never>): void => {
+    let appends = 0;
+    const { append } = stage.log.port;
+    Object.assign(stage.log.port, {
+      append: (...given: Parameters<typeof append>) => {
+        appends += 1;
+        return appends < 3 ? append(...given) : fail();
+      },
+    });
+  };
+
+  const faults: Readonly<Record<string, (stage: Stage) => void>> = {
+    "a model that throws": (stage) => {
+      const { next } = stage.policy.engine.model;
+      Object.assign(stage.policy.engine.model, {
+        next: (...given: Parameters<typeof next>) => {
+          if (given[1].kind === "released") throw new Error("S3CRET");
+          return next(...given);
+        },
+      });
+    },
+    "a memory that throws": (stage) => {
+      for (const mechanism of stage.policy.engine.mechanisms) {
+        Object.assign(mechanism, {
+          remember: (_memory: unknown, event: { kind: string }) => {
+            if (event.kind === "released") throw new Error("S3CRET");
+          },
+        });
+      }
+    },
+    "a log that throws": (stage) =>
+      failingAppend(stage, () => {
+        throw new Error("S3CRET");
+      }),
+    "a log that rejects": (stage) => failingAppend(stage, () => Promise.reject(new Error("S3CRET"))),
+  };
+
+  it.each(Object.keys(faults))("%s shows nothing, answers everything, and rejects no promise unseen", async (fault) => {
+    const unseen: unknown[] = [];
+    const see = (cause: unknown): void => void unseen.push(cause);
+    process.on("unhandledRejection", see);
+    const pass = { kind: "settled", verdict: "allow", reasons: [], obligations: [] } as const;
+    const stage = new Stage({ policy: fakePolicy([{ consider: () => pass }]) });
+    faults[fault]?.(stage);
+    const got = await script(stage);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    process.off("unhandledRejection", see);
+    expect(JSON.stringify(got)).not.toContain("S3CRET");
+    expect(unseen).toEqual([]);
+    expect(got).toContainEqual(expect.objectContaining({ id: 1 }));
+    expect(got).toContainEqual(expect.objectContaining({ id: 2 }));
+  });
+});

@@ -40,11 +40,19 @@ export class Batch<Q> {
 
 /** Appends a batch; false when it is not durable, and then every run of the batch is in its worst state. */
 export async function appendBatch<Q>(log: EventLog, batch: Batch<Q>, basis: Basis = {}): Promise<boolean> {
-  const entries = batch.parts.map((part, index) => entryOf(part, index === 0 ? basis : {}));
-  const appended = await log.append(entries, alongside(batch));
-  if (appended.ok) return true;
+  if (await appended(log, batch, basis)) return true;
   for (const { live } of batch.parts) live.state = { ...live.state, q: live.policy.topState() };
   return false;
+}
+
+/** A throw is a failure like any other: the caller waits for a truth value, and nobody may wait for ever. */
+async function appended<Q>(log: EventLog, batch: Batch<Q>, basis: Basis): Promise<boolean> {
+  try {
+    const entries = batch.parts.map((part, index) => entryOf(part, index === 0 ? basis : {}));
+    return (await log.append(entries, alongside(batch))).ok;
+  } catch {
+    return false;
+  }
 }
 
 function alongside<Q>({ runs, shared }: Batch<Q>): Alongside | undefined {

@@ -122,11 +122,11 @@ export class Mediator<Q> implements LinkUser {
     const row = channelOf({ method: message.method, kind: "notification", direction: "to-server" });
     if (message.method === "notifications/cancelled") return this.#cancelled(message);
     if (row.params.moment === "pass") return this.#scene.toServer(message);
-    void this.#sendNotification(message);
+    this.#sendNotification(message).catch(() => undefined); // dropped: what cannot be judged is not sent
   }
 
   answered(message: ResponseMessage | ErrorMessage): void {
-    void this.#answers.answered(message);
+    this.#answers.answered(message).catch(() => undefined); // dropped: what cannot be judged is not sent
   }
 
   /** The client is gone: nothing is sent for it any more, and what is in flight is unknown. */
@@ -161,7 +161,7 @@ export class Mediator<Q> implements LinkUser {
       case "notification":
         return this.#fromServer.notification(message, relatedTo);
       case "request":
-        void this.#fromServer.request(message, relatedTo);
+        this.#fromServer.request(message, relatedTo);
         return;
       case "response":
       case "error": {

@@ -46,7 +46,10 @@ export class Rounds<Q> {
 
   /** The server asks before it goes on. */
   asked(call: Call<Q>, message: ResponseMessage): void {
-    void this.#release(call, message);
+    this.#release(call, message).catch(() => {
+      const asked = { id: call.request.id, method: call.method, modern: isModern(this.#scene) };
+      this.#scene.deliveries.now(() => call.exchange.respond(rejectionOf(asked, call.id)));
+    });
   }
 
   /**

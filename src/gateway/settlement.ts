@@ -85,7 +85,7 @@ export class Settlement<Q> {
     this.#forget(call);
     call.state = "settled";
     if (message.kind === "response" && this.#becameTask(call, message)) return true;
-    void this.release(call, message);
+    this.release(call, message).catch(() => this.#failed(call));
     return true;
   }
 
@@ -117,6 +117,12 @@ export class Settlement<Q> {
     const ruling = ruled instanceof Promise ? await ruled : ruled;
     this.#deliver(call, message, ruling);
     this.#settled(call.live, !failed);
+  }
+
+  /** A throw is a bug of ours: the result stays here, and the client learns that the call was made. */
+  #failed(call: Call<Q>): void {
+    const asked = { id: call.request.id, method: call.method, modern: isModern(this.#scene) };
+    this.#scene.deliveries.now(() => call.exchange.respond(rejectionOf(asked, call.id)));
   }
 
   /**
@@ -220,7 +226,7 @@ export class Settlement<Q> {
     };
     if (!this.#scene.tasks.add(entry)) return false;
     call.task = id;
-    void this.#releaseTaskState(call, message);
+    this.#releaseTaskState(call, message).catch(() => this.#failed(call));
     return true;
   }
 
@@ -233,7 +239,7 @@ export class Settlement<Q> {
 
   #deliver(call: Call<Q>, message: Answered, ruling: Ruling): void {
     if (ruling.how === "withhold") {
-      void this.#withhold(call, message, ruling);
+      this.#withhold(call, message, ruling).catch(() => this.#failed(call));
       return;
     }
     void this.#scene.deliveries.after(ruling.durable, (durable) =>
