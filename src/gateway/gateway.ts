@@ -19,7 +19,7 @@ import { namedIn } from "./live-run.ts";
 import type { MergedDirectory } from "./merged-session.ts";
 import { MergedSession } from "./merged-session.ts";
 import type { Mediator } from "./mediator.ts";
-import type { Accept, ClientConnection, ClientHandler, ConnectionFacts, ServerTarget } from "./ports.ts";
+import type { Accept, ClientConnection, ClientHandler, ConnectionFacts, Connector, ServerTarget } from "./ports.ts";
 import { RoundTable } from "./rounds.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
 import type { MintedRun, NewRun } from "./run-control.ts";
@@ -29,6 +29,9 @@ import { RunDuties } from "./run-duties.ts";
 import { RunRegistry } from "./runs.ts";
 import type { ClientState, PerformOrder, Shared } from "./scene.ts";
 import type { Services } from "./services-port.ts";
+import { slowStartConnector } from "./slow-start.ts";
+import type { StartIdentity } from "./start-cache.ts";
+import { StartCache } from "./start-cache.ts";
 import { TaskTable } from "./task-table.ts";
 import { WithheldResults } from "./withheld-results.ts";
 
@@ -261,17 +264,29 @@ export class Gateway<Q> {
     if (setup === undefined)
       return err(`No server \`${server.slice(0, 64)}\` is configured. Check its name in the address.`);
     const { clock, secrets } = this.#setup.services;
-    const connector = bridgedConnector(this.#setup.services.connector, clock);
     const { facts } = connection;
     const shared = facts.transport === "http" && session.client.era === "modern";
     const key = linkKey(facts.principal, server);
     const known = shared ? this.#links.get(key) : undefined;
     if (known !== undefined && known.down === undefined) return ok(known);
     const target = setup.target(facts);
+    const connector = this.#connector({ principal: facts.principal, server, target });
     const link = new Link<Q>({ server, target, connector, clock, hash: secrets.hash, shared });
     if (shared) this.#links.set(key, link);
     else this.#rememberOwn(link);
     return ok(link);
+  }
+
+  /** Eras are translated below, and a slow start is bridged above: what the client was told is of its own era. */
+  #connector(identity: StartIdentity): Connector {
+    const { clock, connector, human, log, secrets } = this.#setup.services;
+    return slowStartConnector({
+      connector: bridgedConnector(connector, clock),
+      clock,
+      cache: new StartCache({ store: log.store, hash: secrets.hash, wallMs: () => clock.wallMs(), identity }),
+      server: identity.server,
+      tell: (text) => human.notify(text),
+    });
   }
 
   /** Links of single clients, so that closing the gateway can wait for their servers to end. */

@@ -73,6 +73,9 @@ export const doubtsMax = 1_024;
 /** Approvals of one connection that a repeated call finds again; beyond it a repeated call opens a new one. */
 export const approvalsOpenMax = 1_024;
 
+/** How long a client waits for a server that starts, until it gets what the server said when it started last. */
+export const startGraceMsMax = 1_000;
+
 /** Outcomes of one server in a run after which its behaviour is looked at again (lifecycle.md 3: every K calls). */
 export const reflectCallsMax = 3;
 

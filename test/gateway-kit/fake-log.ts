@@ -7,6 +7,7 @@ import type {
   ApprovalRow,
   EventLog,
   LogEntry,
+  ManifestRow,
   OpenCall,
   RunRow,
   SharedRow,
@@ -21,6 +22,7 @@ export class FakeLog {
   readonly approvals = new Map<string, ApprovalRow>();
   readonly runs = new Map<string, RunRow>();
   readonly shared = new Map<string, SharedRow>();
+  readonly manifests = new Map<string, ManifestRow>();
   /** Calls that a writer before left open. */
   readonly inFlight: OpenCall[] = [];
   failing = false;
@@ -77,6 +79,11 @@ export class FakeLog {
       },
       openRuns: async () => ok([...this.runs.values()].filter((row) => row.endedWallMs === undefined)),
       shared: async (owner) => ok(this.shared.get(owner)),
+      putManifest: async (row) => {
+        this.manifests.set(row.key, row);
+        return ok(undefined);
+      },
+      manifest: async (key) => ok(this.manifests.get(key)),
       createApproval: async (row) => {
         this.approvals.set(row.id, row);
         return ok(undefined);
