@@ -38,6 +38,7 @@ export function userPolicies(environment: NodeJS.ProcessEnv): readonly string[] 
 export const openServices: OpenServices = async (home) => {
   const sessions = new WeakMap<ConnectionFacts, SessionSetup>();
   const targets = new WeakMap<ServerTarget, Connector>();
+  const clients = new Map<string, ClientPolicy>();
   const files = userPolicies(process.env);
   const composition = await compose({
     home,
@@ -51,18 +52,30 @@ export const openServices: OpenServices = async (home) => {
       },
     },
     tagOf: (facts) => {
-      const named = sessions.get(facts)?.policy;
+      // Hooks and servers without a policy of their own follow what another server of their client named.
+      const named = clients.get(clientOf(facts))?.file;
       return named === undefined ? undefined : tagOfFile(named);
     },
     tell: (text) => void process.stderr.write(`${text}\n`),
   });
   if (!composition.ok) return composition;
-  return ok(gatewayServices(sessionGateway(composition.value, { sessions, targets })));
+  return ok(gatewayServices(sessionGateway(composition.value, { sessions, targets, clients })));
 };
+
+/** The policy that the servers of a client process name, by process. */
+type ClientPolicy = { readonly file: string; readonly source: string };
+
+/** Client processes whose policy is remembered; beyond it the oldest is forgotten, and its open runs keep theirs. */
+const clientsMax = 1_024;
+
+function clientOf({ principal, process }: ConnectionFacts): string {
+  return `${principal} ${process?.pid ?? ""}@${process?.startedAt ?? ""}`;
+}
 
 type Books = {
   readonly sessions: WeakMap<ConnectionFacts, SessionSetup>;
   readonly targets: WeakMap<ServerTarget, Connector>;
+  readonly clients: Map<string, ClientPolicy>;
 };
 
 function sessionGateway(composition: Composition, books: Books): SessionGateway {
@@ -90,10 +103,9 @@ async function openSession(
   const named = setup.policy === undefined ? undefined : policies.open(setup.policy);
   if (named?.ok === false) return named;
   const run = gateway.runKeyFor(setup.facts);
-  const live = gateway.runs.find(run);
-  // One conversation has one policy: a second server of the same client cannot bring a looser one along.
-  if (live !== undefined && named !== undefined && live.policy.source !== named.value.source) {
-    return err(`This client's run is under the policy ${live.policy.source}: give all its servers the same --policy.`);
+  if (named !== undefined && setup.policy !== undefined) {
+    const agreed = await agreeOn(composition, books, { setup, file: setup.policy, source: named.value.source });
+    if (!agreed.ok) return agreed;
   }
   books.sessions.set(setup.facts, setup);
   books.targets.set(setup.target, setup.connector);
@@ -112,4 +124,31 @@ async function openSession(
   };
   const same = known !== undefined && known.targetDigest === identity.targetDigest;
   return ok({ accept: resumable(gateway.accept, log.store, identity, same ? known.initialize : undefined), run });
+}
+
+/** One conversation has one policy: a second server of the same client cannot bring a looser one along. */
+async function agreeOn(
+  { gateway, policies }: Composition,
+  { clients }: Books,
+  { setup, file, source }: { readonly setup: SessionSetup; readonly file: string; readonly source: string },
+): Promise<Result<void, string>> {
+  const live = gateway.runs.find(gateway.runKeyFor(setup.facts));
+  const client = clientOf(setup.facts);
+  const before = clients.get(client);
+  const other = before !== undefined && before.source !== source ? before.source : undefined;
+  if (live !== undefined && other !== undefined) {
+    return err(`This client's run is under the policy ${other}: give all its servers the same --policy.`);
+  }
+  const oldest = clients.size >= clientsMax ? clients.keys().next() : undefined;
+  if (oldest?.done === false) clients.delete(oldest.value);
+  clients.set(client, { file, source });
+  if (live === undefined || live.policy.source === source) return ok(undefined);
+  // Only hooks or servers that name no policy have used the run so far: it is folded again under the policy named now.
+  live.client = { ...live.client, tag: tagOfFile(file) };
+  await gateway.runs.refold((one) =>
+    one === live
+      ? policies.select({ principal: one.principal, client: one.client.name, tag: one.client.tag })
+      : one.policy,
+  );
+  return ok(undefined);
 }

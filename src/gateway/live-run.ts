@@ -15,7 +15,7 @@ export type LiveRun<Q> = {
   readonly principal: string;
   readonly parent: LiveRun<Q> | undefined;
   /** What the policy was selected by, so that a new policy can be selected the same way. */
-  readonly client: { readonly name: string | undefined; readonly tag: string | undefined };
+  client: { readonly name: string | undefined; readonly tag: string | undefined };
   policy: LoadedPolicy<Q>;
   state: Run<Q>;
   /** Monotonic ms of the last message. */

@@ -1,4 +1,6 @@
 /** Hooks of a client and its MCP calls meet in one run of the real gateway: prompts permit, own reads restrict. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Desk, deskPolicy, textOf } from "./fixture/desk.ts";
 import { until } from "./fixture/world.ts";
@@ -83,4 +85,19 @@ test("what a shell of the client could do is asked in the client, and what it pr
   // The person let it run, so it is on record as allowed and released.
   const kinds = views.filter((view) => view.tool === "Bash").map((view) => view.kind);
   expect(kinds).toContain("released");
+});
+
+test("hooks that come before the first server follow the policy that it names, and two that differ are refused", async () => {
+  desk.env["SLUICEGATE_POLICY"] = "";
+  await hook("SessionStart", { source: "startup" });
+  await readFile();
+  const client = await desk.connect();
+  // The gate is a rule of that policy alone; what the client read before is not forgotten.
+  expect(textOf(await client.call("remove", { arguments: { id: "7" } }))).toContain("desk.backup");
+  expect(textOf(await client.call("send", send("ann@corp.example", plan)))).toMatch(/^! Not executed/);
+  const loose = join(desk.root, "loose.yaml");
+  writeFileSync(loose, `version: 1\nextends: [${JSON.stringify(deskPolicy)}]\nmode: observe\n`);
+  const second = await desk.finish(["run", "--policy", loose, "--server", "desk", "--", "cat"]);
+  expect(second.code).toBe(2);
+  expect(second.stderr).toContain("give all its servers the same --policy");
 });
