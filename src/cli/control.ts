@@ -6,7 +6,7 @@ import { member, stringMember } from "../core/json.ts";
 import { describe } from "../core/label.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
-import { ruleApproval } from "../gateway/approvals.ts";
+import { checkRuling, ruleApproval } from "../gateway/approvals.ts";
 import type { LiveRun } from "../gateway/live-run.ts";
 import type { ApprovalRow, LogView } from "../gateway/store-port.ts";
 import type { Q } from "../policy/state.ts";
@@ -115,7 +115,13 @@ function card({ log }: Composition, row: ApprovalRow): Json {
   const shown =
     sealed === undefined
       ? {}
-      : { title: sealed["title"] ?? "", lines: sealed["lines"] ?? [], choices: sealed["choices"] ?? [] };
+      : {
+          title: sealed["title"] ?? "",
+          lines: sealed["lines"] ?? [],
+          // Whoever consents must see to what: the same tool with other arguments is another call.
+          arguments: sealed["arguments"] ?? "",
+          choices: sealed["choices"] ?? [],
+        };
   const plain = summary(row);
   return { ...(plain as { readonly [key: string]: Json }), ...shown }; // summary makes an object
 }
@@ -125,9 +131,12 @@ async function approve({ gateway, log, waiters }: Composition, request: Json): P
   const choice = stringMember(request, "choice");
   if (choice !== "once" && choice !== "value" && choice !== "refuse") return err("Choose once, value or refuse.");
   const by = `os:${userInfo().uid}`;
+  const { clock } = gateway.shared.services;
+  const may = await checkRuling(log, clock, { id, choice, by });
+  if (!may.ok) return may;
   // A call that is held right now gets its answer at once; the desk then records the ruling itself.
   if (waiters.rule(id, choice, by)) return ok({ id, choice });
-  const ruled = await ruleApproval(log, gateway.shared.services.clock, { id, choice, by, role: "operator" });
+  const ruled = await ruleApproval(log, clock, { id, choice, by, role: "operator" });
   return ruled.ok ? ok({ id, choice }) : ruled;
 }
 

@@ -48,14 +48,15 @@ export function cardJson(card: ApprovalCard, by: "anyone" | "other"): JsonObject
 }
 
 /**
- * Records a person's ruling. Refused where the policy wants somebody else than the owner of the run, and where the
- * choice was not offered; the error is a sentence for that person.
+ * Whether this person may rule so: refused where the policy wants somebody else than the owner of the run, and where
+ * the choice was not offered. Whoever answers a call that is held asks first, so that nobody is told of a consent that
+ * was none. The error is a sentence for that person.
  */
-export async function ruleApproval(
+export async function checkRuling(
   log: EventLog,
   clock: Clock,
-  ruling: ApprovalRuling,
-): Promise<Result<ApprovalRow, string>> {
+  ruling: Omit<ApprovalRuling, "role">,
+): Promise<Result<void, string>> {
   const found = await log.store.approval(ruling.id);
   if (!found.ok) return err(found.error.sentence);
   const row = found.value;
@@ -72,6 +73,17 @@ export async function ruleApproval(
   if (ruling.choice === "value" && !(isArray(choices) && choices.includes("value"))) {
     return err("This approval does not offer to endorse one value. Approve it once, or refuse it.");
   }
+  return ok(undefined);
+}
+
+/** Records a person's ruling; the error is a sentence for that person. */
+export async function ruleApproval(
+  log: EventLog,
+  clock: Clock,
+  ruling: ApprovalRuling,
+): Promise<Result<ApprovalRow, string>> {
+  const checked = await checkRuling(log, clock, ruling);
+  if (!checked.ok) return checked;
   const decided = await log.store.decideApproval({
     id: ruling.id,
     verdict: ruling.choice === "refuse" ? "denied" : "approved",

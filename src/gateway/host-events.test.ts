@@ -120,4 +120,26 @@ describe("runs that end or come back", () => {
     expect(stage.log.kinds().filter((kind) => kind === "ended")).toHaveLength(1);
     expect((await stage.gateway.hostEvent(facts, web)).verdict).toBe("allow");
   });
+
+  it("a log that failed for a while restricts everything, and afterwards each run is what its log says", async () => {
+    const stage = new Stage({ policy: fakePolicy([rules]) });
+    expect((await stage.gateway.hostEvent(facts, web)).verdict).toBe("allow");
+    const [begun] = stage.log.events().filter(({ kind }) => kind === "allowed");
+    const call = begun?.kind === "allowed" ? begun.call : "";
+    stage.log.inFlight.push({
+      run: stage.log.entries[0]?.run ?? "",
+      call,
+      server: "s",
+      tool: "t",
+      digest: "d",
+      wallMs: 0,
+    });
+    stage.log.failing = true;
+    expect((await stage.gateway.hostEvent(facts, web)).verdict).toBe("deny");
+    stage.log.failing = false;
+    expect((await stage.gateway.hostEvent(facts, web)).verdict).toBe("deny");
+    await stage.gateway.runs.rebuild();
+    expect(stage.log.events().at(-1)).toMatchObject({ kind: "unknown", call });
+    expect((await stage.gateway.hostEvent(facts, web)).verdict).toBe("allow");
+  });
 });

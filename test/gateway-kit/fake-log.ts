@@ -77,6 +77,7 @@ export class FakeLog {
         this.runs.set(row.key, row);
         return ok(undefined);
       },
+      openCalls: async () => ok(this.inFlight),
       openRuns: async () => ok([...this.runs.values()].filter((row) => row.endedWallMs === undefined)),
       shared: async (owner) => ok(this.shared.get(owner)),
       putManifest: async (row) => {

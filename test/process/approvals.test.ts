@@ -78,6 +78,16 @@ test("an approval that has expired opens nothing", async () => {
   expect(late.stderr).toContain("has expired");
 });
 
+test("the owner of a run may not approve its own calls where the policy wants somebody else", async () => {
+  const policy = join(desk.root, "other.yaml");
+  writeFileSync(policy, `version: 1\nextends: [${JSON.stringify(deskPolicy)}]\napprovals: {by: other}\n`);
+  const client = await suspicious(policy);
+  const refused = await desk.finish(["approve", await asked(client)]);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain("somebody else");
+  expect(await sendLetter(client)).toMatch(/^! Not executed/);
+});
+
 test("approve --watch answers while the client waits", async () => {
   const client = await suspicious();
   const watcher = spawn(process.execPath, [desk.launcher, "approve", "--watch"], { env: desk.env });
