@@ -176,3 +176,9 @@ test("law: a test answers for every JSON value", () => {
     { numRuns: runs },
   );
 });
+
+test("some of some is some: what matters is that one leaf fits", () => {
+  const inner = { kind: "some", test: { kind: "equals", values: ["x"] } } as const;
+  expect(evaluateTest({ kind: "some", test: inner }, ["y", "x"])).toBe(true);
+  expect(evaluateTest({ kind: "some", test: inner }, ["y"])).toBe(false);
+});

@@ -153,6 +153,15 @@ rules:
     expect(found.sentences).toContain("Argument to is a recipient and is seen by anyone; up to public may go there.");
   });
 
+  test("name the categories that may go to a sink", () => {
+    const policy = compiled(`lattice: {categories: [finance, medical]}
+stores: {desk: {audience: me, label: {categories: [finance]}}}
+labels: {desk.put: {effects: write.external, args: {to: recipient, text: content}, writes: desk}}
+`);
+    const found = explainTool(policy, { server: "desk", tool: "put", digestOf });
+    expect(found.arguments.map(({ name, bound }) => `${name}: ${bound}`)).toEqual(["text: public", "to: public"]);
+  });
+
   test("of an unknown tool say that the worst is assumed", () => {
     const found = explainTool(compiled(""), { server: "s", tool: "t", digestOf });
     expect(found.sentences[0]).toBe("s.t may do: anything; nobody labelled it, so the worst is assumed.");

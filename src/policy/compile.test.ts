@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { Temporal } from "./ir.ts";
+import { compilePolicy } from "./compile.ts";
 import { loadPolicy } from "./load.ts";
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -273,4 +274,14 @@ test("an absent argument restricts, permits nothing, and presence itself is exac
     rule("block", "{arg: {a: x}}").replace("]", ", {id: S, tier: confirm, why: w, when: {arg: {a: x}}}]"),
   ).ir;
   expect(predicates).toHaveLength(2);
+});
+
+test("a canonical policy from elsewhere may not name a pack that it does not carry", () => {
+  const { policy } = compiled("servers: {m: {trust: trusted}}");
+  const server = { ...policy.servers["m"], pack: "gone" };
+  const found = compilePolicy({ ...policy, servers: { m: server } } as typeof policy, hash); // one member more
+  expect(found.policy).toBeUndefined();
+  expect(found.problems.map(({ code, path }) => `${code} ${path.join(".")}`)).toEqual([
+    "SG-POLICY-PACK servers.m.pack",
+  ]);
 });

@@ -98,3 +98,8 @@ test("work is bounded", () => {
   ).toBeUndefined();
   expect(satisfies(5, 1)).toBeUndefined();
 });
+
+test("a bug of ours is no verdict: only running out of steps is", () => {
+  const broken = Object.defineProperty({}, "type", { enumerable: true, get: () => JSON.parse("{") as unknown });
+  expect(() => satisfies(broken, 1)).toThrow(SyntaxError);
+});

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { policyTextUnitsMax } from "./limits.ts";
+import { policyDepthMax, policyTextUnitsMax } from "./limits.ts";
 import { checkDocument, parsePolicy } from "./parse.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
@@ -162,4 +162,11 @@ test("law: no text makes the parser throw, and every diagnostic is short and pla
     }),
     { numRuns: runs },
   );
+});
+
+test("a document that was built in code is bounded like one that was written", () => {
+  let deep: unknown = "end";
+  for (let level = 0; level < 2 * policyDepthMax; level += 1) deep = { allOf: [deep] };
+  const found = checkDocument({ version: 1, labels: { t: deep } }, "built");
+  expect(found.ok ? [] : found.error.map(({ code }) => code)).toEqual(["SG-POLICY-DEPTH"]);
 });

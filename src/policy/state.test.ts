@@ -12,7 +12,7 @@ const range: fc.Arbitrary<LabelRange> = fc.tuple(label, label).map(([lo, more]) 
 describe("what the agent holds", () => {
   it("law: however much is held, it stays within the cap and nothing held is forgotten", () => {
     fc.assert(
-      fc.property(fc.array(range, { maxLength: 3 * heldLabelsMax }), (ranges) => {
+      fc.property(fc.array(range, { maxLength: 3 * heldLabelsMax, size: "max" }), (ranges) => {
         let held: readonly LabelRange[] = [];
         for (const one of ranges) held = hold(held, one);
         expect(held.length).toBeLessThanOrEqual(heldLabelsMax);

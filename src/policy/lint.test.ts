@@ -1,0 +1,69 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { contract, pattern, secret } from "../../test/policy/scene.ts";
+import type { Pattern } from "./ir.ts";
+import { implies } from "./lint.ts";
+import { staticMatch } from "./patterns.ts";
+
+const tools = fc.option(
+  fc.array(fc.record({ server: fc.constantFrom("*", "s", "t"), tool: fc.constantFrom("*", "send", "se*", "look") }), {
+    minLength: 1,
+    maxLength: 2,
+  }),
+  { nil: undefined },
+);
+const effects = fc.option(
+  fc.array(fc.constantFrom("read", "write", "write.external", "write.external.send"), { minLength: 1, maxLength: 2 }),
+  {
+    nil: undefined,
+  },
+);
+const flags = fc.option(fc.constantFrom({ irreversible: true as const }, { openWorld: true as const }), {
+  nil: undefined,
+});
+
+const patterns: fc.Arbitrary<Pattern> = fc.record({ tools, effects, flags }).map((part) => ({
+  predicates: [],
+  data: [],
+  stores: [],
+  ...(part.tools === undefined ? {} : { tools: part.tools }),
+  ...(part.effects === undefined ? {} : { effects: part.effects as never }), // words of the effect lattice, written above
+  ...(part.flags === undefined ? {} : { flags: part.flags }),
+}));
+
+describe("one pattern implies another", () => {
+  it("law: then whatever the first matches, the second matches", () => {
+    const calls = ["send", "look"].flatMap((name) =>
+      ([["read.local"], ["write.external.send"], ["write.local"]] as const).flatMap((does) =>
+        [true, false].map((irreversible) => contract(name, { does, flags: { irreversible, openWorld: irreversible } })),
+      ),
+    );
+    fc.assert(
+      fc.property(patterns, patterns, (inner, outer) => {
+        if (!implies(inner, outer)) return;
+        for (const call of calls) {
+          if (staticMatch(inner, call, "restrict", "hi")) expect(staticMatch(outer, call, "restrict", "hi")).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it("every pattern implies itself and the one without conditions", () => {
+    fc.assert(fc.property(patterns, (one) => implies(one, one) && implies(one, pattern())));
+  });
+
+  it("each part counts: data, stores, held and predicates", () => {
+    const atom = { kind: "atLeast", bits: secret } as const;
+    const parts: readonly Partial<Pattern>[] = [
+      { data: [{ atom }] },
+      { stores: [{ store: 0, audience: 1 }] },
+      { held: atom },
+      { predicates: [{ index: 1, holds: true }] },
+      { flags: { openWorld: true } },
+    ];
+    for (const part of parts) {
+      expect(implies(pattern(part), pattern(part))).toBe(true);
+      expect(implies(pattern(), pattern(part))).toBe(false);
+    }
+  });
+});
