@@ -94,14 +94,13 @@ function wayOf(temporal: Temporal): string {
     case "immediately":
     case "owed":
     case "by-end":
+    case "inject": // never refuses, so it never has to show a way
       return needed === "" ? "do first what the rule asks for" : `call ${needed} first`;
     case "absence":
       return needed === "" ? "start a new run for this" : `call ${needed} first, or start a new run`;
     case "at-most":
     case "budget":
       return temporal.withinMs === undefined ? "start a new run for more" : "wait until the limit allows more";
-    case "inject":
-      return "try again";
   }
 }
 
