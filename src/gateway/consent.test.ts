@@ -243,6 +243,9 @@ describe("consent", () => {
       { server: "<<", message: modern(4, "bob") },
       { server: ">>", message: { id: 4, result: { resultType: "complete", content: [] } } },
       { client: "<<", message: { id: 4, result: { resultType: "complete", content: [] } } },
+      // One answer is one consent: the same state and answer again stand for nothing.
+      { client: ">>", message: modern(5, "bob", { inputResponses, requestState }) },
+      { client: "<<", message: again },
     ]);
   });
 

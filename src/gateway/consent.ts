@@ -8,10 +8,10 @@ import type { Grant } from "../core/event.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isObject, member, stringMember } from "../core/json.ts";
 import { cardLines } from "../core/render.ts";
-import { canonicalJson } from "../wire/canonical.ts";
 import { approvalMatch, cardJson, choiceOf, ruleApproval } from "./approvals.ts";
 import type { Purpose } from "./approvals.ts";
 import type { Call } from "./call.ts";
+import { shownArguments, visible } from "./card-text.ts";
 import { endorsableArguments, valueGrants } from "./endorsement.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { approvalsOpenMax, consentHoldMsMax } from "./limits.ts";
@@ -37,9 +37,6 @@ type SealedState = {
   readonly expires: number;
 };
 
-/** Characters of the arguments that a card or form shows; the digest binds all of them. */
-const shownArgumentsMax = 2_000;
-
 export class ConsentDesk<Q> {
   readonly #scene: Scene<Q>;
   /** Approvals that are open, by digest, so that a repeated call does not open a second one. */
@@ -53,14 +50,19 @@ export class ConsentDesk<Q> {
   async seek(call: Call<Q>, decision: Decision, purpose: Purpose): Promise<Sought> {
     const known = await this.take(call, purpose);
     if (known !== undefined) return known;
-    const approval = await this.open(call, decision, purpose);
     const form = this.#formCounts(call);
-    let choice = form ? this.#choiceOfRetry(call) : undefined;
-    if (choice === undefined && form && isModern(this.#scene)) {
+    const retried = form ? await this.#takeRetry(call, purpose) : undefined;
+    if (retried === "refused") {
+      this.#refuse(call, decision, { kind: "refused" });
+      return { kind: "answered" };
+    }
+    if (retried !== undefined) return retried;
+    const approval = await this.open(call, decision, purpose);
+    if (form && isModern(this.#scene)) {
       this.#askInResult(call, decision, approval);
       return { kind: "answered" };
     }
-    if (choice === undefined && form) choice = await this.#askByForm(call, decision, approval);
+    let choice = form ? await this.#askByForm(call, decision, approval) : undefined;
     choice ??= await this.#askHuman(call, decision, approval);
     if (choice !== undefined && choice.choice !== "refuse") {
       const { log, clock } = this.#scene.services;
@@ -110,8 +112,23 @@ export class ConsentDesk<Q> {
     return id;
   }
 
+  /**
+   * The consent that a retry of our sealed question brings. It rules the approval that the question was about, so an
+   * answer counts once: who repeats it with the same state is asked anew.
+   */
+  async #takeRetry(call: Call<Q>, purpose: Purpose): Promise<Consent | "refused" | undefined> {
+    const retry = this.#choiceOfRetry(call);
+    if (retry === undefined) return undefined;
+    const { log, clock } = this.#scene.services;
+    const { approval, ...choice } = retry;
+    const ruled = await ruleApproval(log, clock, { id: approval, ...choice });
+    this.#open.delete(openKey(call, purpose));
+    if (!ruled.ok) return undefined;
+    return choice.choice === "refuse" ? "refused" : this.take(call, purpose);
+  }
+
   /** The choice that a retry of our sealed question brings; undefined when the state is not ours or does not match. */
-  #choiceOfRetry(call: Call<Q>): PersonalChoice | undefined {
+  #choiceOfRetry(call: Call<Q>): (PersonalChoice & { readonly approval: string }) | undefined {
     const plain = call.retry === undefined ? undefined : this.#scene.services.secrets.unseal(call.retry.state);
     const state = plain === undefined ? undefined : sealedState(plain);
     if (state === undefined) return undefined;
@@ -120,7 +137,8 @@ export class ConsentDesk<Q> {
     if (state.run !== call.live.key || state.digest !== call.digest || state.expires <= clock.wallMs())
       return undefined;
     const choice = choiceIn(member(call.retry?.responses, consentInputName));
-    return choice === undefined ? undefined : { choice, by: call.live.principal, role: "owner" };
+    if (choice === undefined) return undefined;
+    return { approval: state.approval, choice, by: call.live.principal, role: "owner" };
   }
 
   /** A form may be accepted by a client without any person seeing it, so it counts only where that can be undone. */
@@ -187,15 +205,13 @@ export class ConsentDesk<Q> {
   #card(call: Call<Q>, decision: Decision, approval: string, purpose: Purpose): ApprovalCard {
     const { server, tool } = call.contract;
     const what = purpose === "release" ? "show the agent the result of" : "let the agent call";
-    const text = canonicalJson(call.arguments);
     return {
       approval,
-      title: `Sluicegate asks: ${what} \`${tool}\` of \`${server}\`?`,
-      lines: cardLines(decision),
+      title: `Sluicegate asks: ${what} \`${visible(tool).slice(0, 128)}\` of \`${visible(server)}\`?`,
+      lines: cardLines(decision).map(visible),
       server,
       tool,
-      arguments:
-        text.length > shownArgumentsMax ? `${text.slice(0, shownArgumentsMax)} ... (${text.length} characters)` : text,
+      arguments: shownArguments(call.arguments),
       choices: endorsableArguments(call, decision).length === 1 ? ["once", "value", "refuse"] : ["once", "refuse"],
     };
   }
