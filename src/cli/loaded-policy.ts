@@ -51,7 +51,8 @@ export function engineOf(frame: Frame): Engine<Q> {
         (all, name) => joinRanges(all, storeRange(frame.ir, q, name) ?? all),
         exactly(frame.ir.lattice.bottom),
       ),
-    hazards: (q, option, at) => hazardReasons("flow", { frame, q, option, at }),
+    hazards: (q, option, at) =>
+      hazardReasons("flow", { frame, q, option, at }, model.relevant(option.contract).hazards),
     labelsMatter: (contract) => model.relevant(contract).labels,
     digest: valueDigest,
   });

@@ -9,8 +9,9 @@ import type { Hazard, LabelAtom } from "./ir.ts";
 import type { Scene } from "./verdicts.ts";
 import { badHazards, verdictAt } from "./verdicts.ts";
 
-export function hazardReasons(mechanism: string, scene: Scene): readonly Reason[] {
-  return badHazards(scene).map(({ hazard, at }) => {
+/** Reasons for those of `hazards` that the call could bring about; the caller leaves out what cannot concern its tool. */
+export function hazardReasons(mechanism: string, scene: Scene, hazards: readonly Hazard[]): readonly Reason[] {
+  return badHazards(scene, hazards).map(({ hazard, at }) => {
     const worst = verdictAt(at, hazard.consent === "never" ? "deny" : "confirm");
     const found = culprits(scene.frame.ir.lattice, scene.option, restrictionsOf(hazard));
     return {

@@ -4,7 +4,7 @@
  */
 import type { ToolContract } from "../core/contract.ts";
 import type { EffectRange } from "../core/effect.ts";
-import type { Pattern, Rule } from "./ir.ts";
+import type { Hazard, Pattern, Rule } from "./ir.ts";
 import { workspacePredicate } from "./ir.ts";
 import type { Slot } from "./monitors.ts";
 import { asksForTrust } from "./semantics.ts";
@@ -14,6 +14,7 @@ import type { Frame } from "./transition.ts";
 export type Relevant = {
   readonly rules: readonly (Rule & { kind: "plain" })[];
   readonly slots: readonly Slot[];
+  readonly hazards: readonly Hazard[];
   /** Whether a decision may look at the labels of the call's arguments. */
   readonly labels: boolean;
   /** Indices of predicates whose truth the class of a call must hold. */
@@ -37,27 +38,39 @@ function relevantTo(frame: Frame, contract: ToolContract): Relevant {
   const touches = (pattern: Pattern): boolean => staticMatch(pattern, widest, "restrict", "hi");
   const rules = frame.ir.rules.filter((rule) => rule.kind === "plain").filter((rule) => touches(rule.when));
   const slots = frame.slots.filter((slot) => patternsOf(slot).some(touches));
-  const hazards = frame.ir.hazards.flatMap((hazard) => {
-    if (hazard.kind === "flow") return [hazard.to];
-    return hazard.kind === "call" ? [hazard.call] : [];
-  });
-  const patterns = [...rules.map((rule) => rule.when), ...slots.flatMap(patternsOf), ...hazards.filter(touches)];
+  const hazards = frame.ir.hazards.filter((hazard) => hazardPatterns(hazard).some(touches));
+  const patterns = [
+    ...rules.map((rule) => rule.when),
+    ...slots.flatMap(patternsOf),
+    ...hazards.flatMap(hazardPatterns),
+  ];
   const predicates = new Set([
     workspacePredicate,
     ...contract.cases.map((one) => one.predicate),
     ...patterns.flatMap((pattern) => pattern.predicates.map((predicate) => predicate.index)),
   ]);
-  const labels = patterns.some((pattern) => pattern.data.length > 0) || labelsMatter(frame, contract, widest.effects);
-  return { rules, slots, labels, predicates: [...predicates] };
+  const labels =
+    patterns.some((pattern) => pattern.data.length > 0) ||
+    hazards.some((hazard) => hazard.kind === "flow") ||
+    labelsMatter(contract, widest.effects);
+  return { rules, slots, hazards, labels, predicates: [...predicates] };
 }
 
-/** Beyond patterns over data: flow hazards, stores that take the labels, bounds of sinks, and the default of the policy. */
-function labelsMatter(frame: Frame, contract: ToolContract, effects: EffectRange): boolean {
-  const flows = frame.ir.hazards.some(
-    (hazard) => hazard.kind === "flow" && staticMatch(hazard.to, { ...contract, effects }, "restrict", "hi"),
-  );
+/** Beyond rules and hazards: stores that take the labels, bounds of sinks, and the default of the policy. */
+function labelsMatter(contract: ToolContract, effects: EffectRange): boolean {
   const sinks = contract.rest.sink || [...contract.arguments.values()].some((argument) => argument.sink);
-  return flows || sinks || contract.writes.length > 0 || contract.flags.irreversible || asksForTrust(effects);
+  return sinks || contract.writes.length > 0 || contract.flags.irreversible || asksForTrust(effects);
+}
+
+function hazardPatterns(hazard: Hazard): readonly Pattern[] {
+  switch (hazard.kind) {
+    case "flow":
+      return [hazard.to];
+    case "call":
+      return [hazard.call];
+    case "sequence":
+      return [hazard.after, hazard.never];
+  }
 }
 
 /** Every effect of every case: what the tool may do in some class. */

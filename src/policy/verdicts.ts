@@ -116,9 +116,11 @@ function slotFires(scene: Scene, which: { slot: Slot; index: number; key: string
   return monitorFires(context, temporal, bits, { move, around, fits: fits && !lost });
 }
 
-/** The hazards that this call could bring about (flow and call hazards; sequence hazards through their automata). */
-export function badHazards(scene: Scene): readonly { readonly hazard: Hazard; readonly at: Ends }[] {
-  const { hazards } = scene.frame.ir;
+/** Those of `hazards` that this call could bring about (sequence hazards through their automata). */
+export function badHazards(
+  scene: Scene,
+  hazards: readonly Hazard[],
+): readonly { readonly hazard: Hazard; readonly at: Ends }[] {
   if (hazards.length === 0) return [];
   const lo = sceneAt(scene, "lo");
   const hi = sceneAt(scene, "hi");

@@ -41,7 +41,7 @@ function verdict(frame: Frame, q: Q, x: CallOption, at = 0): Verdict {
     ...firedSlots(scene, "rule").map(({ at: ends, slot }) =>
       verdictAt(ends, slot.tier === "confirm" ? "confirm" : "deny"),
     ),
-    ...hazardReasons("test", scene).map((reason) => reason.verdict),
+    ...hazardReasons("test", scene, scene.frame.ir.hazards).map((reason) => reason.verdict),
   ]);
 }
 

@@ -87,6 +87,8 @@ function ruleReason(rule: PlainRule, verdict: Reason["verdict"], code: string, f
 
 function defaultReasons(scene: Scene): readonly Reason[] {
   const { lo, hi } = defaultAtEnds(scene);
+  // Most calls ask nothing, and the facts below are only for an explanation.
+  if (![...Object.values(lo), ...Object.values(hi)].includes(true)) return [];
   const { lattice } = scene.frame.ir;
   const reasons: Reason[] = [];
   const ask = (at: Ends, code: string, facts: Reason["facts"], way: string): void => {
