@@ -32,6 +32,9 @@ async function approve(id: string | undefined, options: Readonly<Record<string, 
   return { exitCode: 0, json: answer.value, text: done };
 }
 
+/** Characters of the arguments in the list; the card itself holds little more. */
+const argumentsShownMax = 4_000;
+
 async function pending(): Promise<Outcome> {
   const answer = await askDaemon({ kind: "approvals" });
   if (!answer.ok) {
@@ -46,7 +49,8 @@ async function pending(): Promise<Outcome> {
       (line) => `    ${shown(typeof line === "string" ? line : "", 400)}`,
     );
     const head = `${stringMember(card, "id") ?? ""}  ${shown(stringMember(card, "title") ?? "")}`;
-    return [head, ...shownLines].join("\n");
+    const given = `    with ${shown(stringMember(card, "arguments") ?? "", argumentsShownMax)}`;
+    return [head, given, ...shownLines].join("\n");
   });
   return { exitCode: 0, json: answer.value, text: text.length === 0 ? "Nothing waits for consent." : text.join("\n") };
 }
