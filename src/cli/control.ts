@@ -137,7 +137,9 @@ async function approve({ gateway, log, waiters }: Composition, request: Json): P
   // A call that is held right now gets its answer at once; the desk then records the ruling itself.
   if (waiters.rule(id, choice, by)) return ok({ id, choice });
   const ruled = await ruleApproval(log, clock, { id, choice, by, role: "operator" });
-  return ruled.ok ? ok({ id, choice }) : ruled;
+  if (!ruled.ok) return ruled;
+  gateway.ruled(ruled.value);
+  return ok({ id, choice });
 }
 
 async function tail({ log }: Composition, request: Json): Promise<Result<Json, string>> {

@@ -1,5 +1,18 @@
 /** Manifests that were judged: admission is decided once for each (server, manifest, policy). */
-export type Admission = { readonly kind: "connected" } | { readonly kind: "quarantined"; readonly decision: string };
+export type Admission =
+  | { readonly kind: "connected" }
+  | {
+      readonly kind: "quarantined";
+      readonly decision: string;
+      /** A person may release it: by which approval, until when (wall ms). */
+      readonly approval?: { readonly id: string; readonly expires: number };
+    };
+
+export type AdmissionKey = {
+  readonly server: string;
+  readonly manifestDigest: string;
+  readonly policyDigest: string;
+};
 
 /** Manifests remembered; the oldest is judged again. */
 const admissionsMax = 4_096;
@@ -8,23 +21,48 @@ export class Admissions {
   readonly #known = new Map<string, Admission>();
   /** Servers whose behaviour cost them their trust, with the decision that says so. */
   readonly #revoked = new Map<string, string>();
+  /** Manifests that somebody looks up or opens an approval for; who comes meanwhile gets the same answer. */
+  readonly #pending = new Map<string, Promise<Admission>>();
+  #epoch = 0;
+
+  /** Changes whenever an admission is taken back or released: who remembers one must ask again. */
+  get epoch(): number {
+    return this.#epoch;
+  }
 
   /** Takes every admission of a server back (a deny at `reflect`); only a restart judges it anew. */
   revoke(server: string, decision: string): void {
+    this.#epoch += 1;
     if (this.#revoked.size < admissionsMax) this.#revoked.set(server, decision);
   }
 
-  find(server: string, manifestDigest: string, policyDigest: string): Admission | undefined {
-    const revoked = this.#revoked.get(server);
+  find(key: AdmissionKey): Admission | undefined {
+    const revoked = this.#revoked.get(key.server);
     if (revoked !== undefined) return { kind: "quarantined", decision: revoked };
-    return this.#known.get(`${server} ${manifestDigest} ${policyDigest}`);
+    return this.#known.get(nameOf(key));
   }
 
-  record(key: { server: string; manifestDigest: string; policyDigest: string }, admission: Admission): void {
-    if (this.#known.size >= admissionsMax) {
+  record(key: AdmissionKey, admission: Admission): void {
+    const name = nameOf(key);
+    if (!this.#known.has(name) && this.#known.size >= admissionsMax) {
       const oldest = this.#known.keys().next();
       if (oldest.done !== true) this.#known.delete(oldest.value);
     }
-    this.#known.set(`${key.server} ${key.manifestDigest} ${key.policyDigest}`, admission);
+    if (this.#known.get(name)?.kind === "quarantined") this.#epoch += 1;
+    this.#known.set(name, admission);
   }
+
+  /** Runs a look-up once for all who ask while it runs. */
+  once(key: AdmissionKey, lookUp: () => Promise<Admission>): Promise<Admission> {
+    const name = nameOf(key);
+    const known = this.#pending.get(name);
+    if (known !== undefined) return known;
+    const pending = lookUp().finally(() => this.#pending.delete(name));
+    this.#pending.set(name, pending);
+    return pending;
+  }
+}
+
+function nameOf({ server, manifestDigest, policyDigest }: AdmissionKey): string {
+  return `${server} ${manifestDigest} ${policyDigest}`;
 }

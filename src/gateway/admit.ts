@@ -7,46 +7,65 @@ import type { ListState } from "./catalogue.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { judge } from "./judge.ts";
 import type { LiveRun } from "./live-run.ts";
+import type { Quarantine } from "./quarantine.ts";
+import { quarantine, released } from "./quarantine.ts";
 import type { Scene } from "./scene.ts";
 
 export type AdmitQuery = {
   readonly state: Pick<ListState, "digest">;
   readonly contracts: readonly ToolContract[];
+  /** A list method, or `instructions`. */
+  readonly what: string;
 };
 
 /**
  * Decides a manifest once for each (server, manifest, policy). Deny and confirm quarantine it: nothing of it is listed
- * or callable until the operator changes the policy or the pin.
+ * or callable. A deny stays until policy or manifest change; a confirm until the operator approves.
  */
 export function admitList<Q>(
   scene: Scene<Q>,
   live: LiveRun<Q>,
-  { state, contracts }: AdmitQuery,
+  { state, contracts, what }: AdmitQuery,
 ): Admission | Promise<Admission> {
-  const { policy } = live;
-  const key = { server: scene.server, manifestDigest: state.digest, policyDigest: policy.digest };
-  const known = scene.admissions.find(key.server, key.manifestDigest, key.policyDigest);
-  if (known !== undefined) return known;
+  const key = { server: scene.server, manifestDigest: state.digest, policyDigest: live.policy.digest };
+  const known = scene.admissions.find(key);
+  const subject = { scene, live, key, what, contracts };
+  if (known === undefined) return judged(subject, (lookUp) => scene.admissions.once(key, lookUp));
+  if (known.kind === "connected" || known.approval === undefined) return known;
+  return scene.admissions.once(key, async () => (await released(subject, known)) ?? judged(subject, (ask) => ask()));
+}
+
+/** `asking` runs the question to the operator, once for all who wait; whoever is inside of that already runs it plainly. */
+function judged<Q>(
+  subject: Quarantine<Q>,
+  asking: (lookUp: () => Promise<Admission>) => Promise<Admission>,
+): Admission | Promise<Admission> {
+  const { scene, live, key, contracts } = subject;
   const at = scene.services.clock.monotonicMs();
-  const moment = { kind: "admit", at, server: scene.server, manifestDigest: state.digest, contracts } as const;
-  return judge(live, scene.services.oracle, moment, (decision, answers) => {
-    const observed = isObserved(live, scene.server);
+  const { server, manifestDigest } = key;
+  const moment = { kind: "admit", at, server, manifestDigest, contracts } as const;
+  const found = judge<Q, Admission | Promise<Admission>>(live, scene.services.oracle, moment, (decision, answers) => {
+    const observed = isObserved(live, server);
     const id = scene.nextId();
     const connected = observed || decision.verdict === "allow";
-    const admission: Admission = connected ? { kind: "connected" } : { kind: "quarantined", decision: id };
-    scene.admissions.record(key, admission);
     if (!connected || decision.unobserved !== "allow") {
       const batch = new Batch<Q>();
       batch.parts.push({ live, events: [] });
-      const notes = { ...notesOf(id, decision, observed), moment: "admit", server: scene.server };
-      void appendBatch(scene.services.log, batch, { decision, answers, notes, manifestDigest: state.digest });
+      const notes = { ...notesOf(id, decision, observed), moment: "admit", server };
+      void appendBatch(scene.services.log, batch, { decision, answers, notes, manifestDigest });
     }
+    if (!connected && decision.verdict === "confirm") {
+      return asking(() => quarantine(subject, decision, id));
+    }
+    const admission: Admission = connected ? { kind: "connected" } : { kind: "quarantined", decision: id };
+    scene.admissions.record(key, admission);
     if (!connected) {
       const codes = decidingCodes(decision).join(", ");
       scene.services.human.notify(
-        `Server \`${scene.server}\` is quarantined (${codes}): its tools are hidden. See decision ${id}.`.slice(0, 240),
+        `Server \`${server}\` is quarantined (${codes}): its tools are hidden. See decision ${id}.`.slice(0, 240),
       );
     }
     return admission;
   });
+  return found instanceof Promise ? found.then((one) => one) : found;
 }

@@ -47,6 +47,11 @@ export class ClientSession<Q> implements ClientHandler {
     return this.#mediators.get(server);
   }
 
+  /** Tells the client something about a server that it talks to. */
+  tell(server: string, message: NotificationMessage): void {
+    if (this.#mediators.has(server)) this.#setup.connection.send(message);
+  }
+
   /** Every server of the gateway can be reached for this client, not only the one it came for. */
   get reachesAll(): boolean {
     return this.#setup.connection.facts.transport === "http";

@@ -9,6 +9,7 @@ import { Admissions } from "./admissions.ts";
 import { idSource } from "./call.ts";
 import { bridgedConnector } from "./era-bridge.ts";
 import { ClientSession } from "./client-session.ts";
+import { doubtsIn } from "./doubts.ts";
 import type { HostEvent, HostReply } from "./host-events.ts";
 import { hostEvent } from "./host-events.ts";
 import { HostUses } from "./host-uses.ts";
@@ -20,6 +21,7 @@ import type { MergedDirectory } from "./merged-session.ts";
 import { MergedSession } from "./merged-session.ts";
 import type { Mediator } from "./mediator.ts";
 import type { Accept, ClientConnection, ClientHandler, ConnectionFacts, Connector, ServerTarget } from "./ports.ts";
+import { admittedList } from "./quarantine.ts";
 import { RoundTable } from "./rounds.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
 import type { MintedRun, NewRun } from "./run-control.ts";
@@ -29,6 +31,7 @@ import { RunDuties } from "./run-duties.ts";
 import { RunRegistry } from "./runs.ts";
 import type { ClientState, PerformOrder, Shared } from "./scene.ts";
 import type { Services } from "./services-port.ts";
+import type { ApprovalRow } from "./store-port.ts";
 import { slowStartConnector } from "./slow-start.ts";
 import type { StartIdentity } from "./start-cache.ts";
 import { StartCache } from "./start-cache.ts";
@@ -100,6 +103,11 @@ export class Gateway<Q> {
       const ofRun = this.shared.uncertain.get(run) ?? new Map<string, number>();
       this.shared.uncertain.set(run, ofRun.set(digest, wallMs));
     }
+    this.runs.onResumed(({ key }, history) => {
+      const ofRun = this.shared.uncertain.get(key) ?? new Map<string, number>();
+      for (const [digest, at] of doubtsIn(history)) if (!ofRun.has(digest)) ofRun.set(digest, at);
+      if (ofRun.size > 0) this.shared.uncertain.set(key, ofRun);
+    });
     this.runs.onEnding((live) => this.#ending(live));
     services.policies.onChange(() => void this.#policyChanged());
   }
@@ -206,6 +214,13 @@ export class Gateway<Q> {
       : { server: server ?? only ?? "", name: shown };
     if (origin === undefined) return undefined;
     return this.#links.get(linkKey(principal, origin.server))?.catalogue.tool(origin.name);
+  }
+
+  /** A person has ruled: clients of a server whose list left quarantine are told to ask for it again. */
+  ruled(row: ApprovalRow): void {
+    const method = row.status === "approved" ? admittedList(row) : undefined;
+    if (method === undefined) return;
+    for (const session of this.#sessions) session.tell(row.server, { kind: "notification", method, params: undefined });
   }
 
   /** The run that a connection's messages belong to before any of them says more. */

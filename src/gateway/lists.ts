@@ -30,7 +30,7 @@ export class Lists<Q> {
   readonly #catalogue: Catalogue<Q>;
   readonly #exposures = new Map<string, readonly Verdict[]>();
 
-  #admitted: { state: ListState; policy: LoadedPolicy<Q>; admission: Admission } | undefined;
+  #admitted: { state: ListState; policy: LoadedPolicy<Q>; epoch: number; admission: Admission } | undefined;
 
   constructor(scene: Scene<Q>, catalogue: Catalogue<Q>) {
     this.#scene = scene;
@@ -76,9 +76,11 @@ export class Lists<Q> {
   admission(live: LiveRun<Q>, state: ListState): Admission | Promise<Admission> {
     const last = this.#admitted;
     // Every call passes here: the last answer is kept beside its question, so that nothing is hashed or joined.
-    if (last?.state === state && last.policy === live.policy) return last.admission;
-    const admission = admitList(this.#scene, live, { state, contracts: this.#contracts(live, state) });
-    if (!(admission instanceof Promise)) this.#admitted = { state, policy: live.policy, admission };
+    const { epoch } = this.#scene.admissions;
+    if (last?.state === state && last.policy === live.policy && last.epoch === epoch) return last.admission;
+    const contracts = this.#contracts(live, state);
+    const admission = admitList(this.#scene, live, { state, contracts, what: state.method });
+    if (!(admission instanceof Promise)) this.#admitted = { state, policy: live.policy, epoch, admission };
     return admission;
   }
 

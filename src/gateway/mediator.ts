@@ -38,6 +38,7 @@ import type { Exchange } from "./ports.ts";
 import { logFailureAfterText, refusalMessage, refusalOf, rejectionOf } from "./refusals.ts";
 import { judgeRelease } from "./releases.ts";
 import { Rounds } from "./rounds.ts";
+import type { Refusal } from "../core/render.ts";
 import type { RoundTable } from "./rounds.ts";
 import type { Answered, PerformOrder, Scene } from "./scene.ts";
 import { isModern } from "./scene.ts";
@@ -243,8 +244,9 @@ export class Mediator<Q> implements LinkUser {
     const admitted = admission instanceof Promise ? await admission : admission;
     const asked = { id: request.id, method: request.method, modern: isModern(this.#scene) };
     if (admitted?.kind === "quarantined") {
-      const refusal = refusalOf(asked, denial("SG-QUARANTINED"), admitted.decision, { kind: "refused" });
-      return this.#deliver(exchange, refusal);
+      const { approval, decision } = admitted;
+      const how: Refusal = approval === undefined ? { kind: "refused" } : { kind: "approvable", approval: approval.id };
+      return this.#deliver(exchange, refusalOf(asked, denial("SG-QUARANTINED"), decision, how));
     }
     if (call.retry !== undefined) {
       const continued = await this.#rounds.continued(call);
@@ -271,7 +273,7 @@ export class Mediator<Q> implements LinkUser {
     if (isRevision(revision)) this.#link.negotiated(revision);
     const said = without(answer.result, ["_meta"]);
     const state = { digest: digest(said, this.#scene.services.secrets.hash) };
-    const admission = await admitList(this.#scene, live, { state, contracts: [] });
+    const admission = await admitList(this.#scene, live, { state, contracts: [], what: "instructions" });
     if (admission.kind === "connected") return this.#deliver(exchange, answer);
     return this.#deliver(exchange, {
       kind: "response",

@@ -1,0 +1,146 @@
+// Manifests that must be confirmed: hidden until the operator approves, pinned over restarts, asked again when changed.
+import { describe, expect, it } from "vitest";
+import type { Opinion } from "../core/opinion.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Verdict } from "../core/verdict.ts";
+import { FakeLog } from "../../test/gateway-kit/fake-log.ts";
+import type { FakeMechanism } from "../../test/gateway-kit/fake-policy.ts";
+import { fakePolicy } from "../../test/gateway-kit/fake-policy.ts";
+import { play, Stage } from "../../test/gateway-kit/playbook.ts";
+import { ruleApproval } from "./approvals.ts";
+
+/** Objects to every manifest with tools. */
+const doubting = (verdict: Verdict): FakeMechanism => ({
+  consider: ({ moment }): Opinion => {
+    if (moment.kind !== "admit" || moment.contracts.length === 0)
+      return { kind: "settled", verdict: "allow", reasons: [], obligations: [] };
+    const reason = { mechanism: "pin", code: "SG-TEST", verdict, facts: {} };
+    return { kind: "settled", verdict, reasons: [reason], obligations: [] };
+  },
+});
+
+const stageWith = (log: FakeLog, verdict: Verdict = "confirm"): Stage =>
+  new Stage({ policy: fakePolicy([doubting(verdict)]), log });
+const list = { id: "l", method: "tools/list" };
+const tools = (...names: string[]): JsonObject => ({
+  tools: names.map((name) => ({ name, inputSchema: { type: "object" } })),
+});
+const changed = { method: "notifications/tools/list_changed" };
+const look = { id: 1, method: "tools/call", params: { name: "look", arguments: {} } };
+const refused = (text: RegExp) =>
+  expect.objectContaining({
+    result: expect.objectContaining({ isError: true, content: [{ type: "text", text: expect.stringMatching(text) }] }),
+  });
+
+/** Asks for the list; the server lists `listed`, the client sees `shown`. */
+function listing(listed: JsonObject, shown: JsonObject) {
+  return [
+    { client: ">>", message: list },
+    { server: "<<", message: list },
+    { server: ">>", message: { id: "l", result: listed } },
+    { client: "<<", message: { id: "l", result: shown } },
+  ] as const;
+}
+
+const hidden = tools();
+
+async function rule(stage: Stage, choice: "once" | "refuse"): Promise<void> {
+  const id = [...stage.log.approvals.values()].find(({ status }) => status === "pending")?.id ?? "";
+  const ruled = await ruleApproval(stage.log.port, stage.clock, { id, choice, by: "alice", role: "operator" });
+  if (ruled.ok) stage.gateway.ruled(ruled.value);
+}
+
+describe("a manifest that must be confirmed", () => {
+  it("is hidden, the operator gets the id, and an approval lets it out at once", async () => {
+    const stage = stageWith(new FakeLog());
+    await play(stage, listing(tools("look"), hidden));
+    expect(stage.notices).toEqual([expect.stringMatching(/quarantined \(SG-TEST\).*`sluicegate approve token\w+`/)]);
+    await play(stage, [
+      { client: ">>", message: look },
+      { client: "<<", message: refused(/sluicegate approve token/) },
+    ]);
+    await rule(stage, "once");
+    await play(stage, [
+      { client: "<<", message: changed },
+      ...listing(tools("look"), tools("look")),
+      { client: ">>", message: look },
+      { server: "<<", message: look },
+    ]);
+    expect(stage.notices).toHaveLength(1);
+  });
+
+  it("the card names server and tools", async () => {
+    const stage = stageWith(new FakeLog());
+    await play(stage, listing(tools("look", "send"), hidden));
+    const [row] = stage.log.approvals.values();
+    const card = row?.card === undefined ? undefined : stage.log.port.open(row.run, row.card);
+    expect(card).toMatchObject({ title: expect.stringContaining("`files`"), tool: "tools/list" });
+    expect(JSON.stringify(card)).toContain("It lists look, send");
+  });
+
+  it("stays admitted over a restart, in another run", async () => {
+    const log = new FakeLog();
+    const before = stageWith(log);
+    await play(before, listing(tools("look"), hidden));
+    await rule(before, "once");
+    await play(before, [{ client: "<<", message: changed }, ...listing(tools("look"), tools("look"))]);
+    const after = stageWith(log);
+    const client = after.connect({ process: { pid: 9, startedAt: "2" } });
+    await play(after, listing(tools("look"), tools("look")), client);
+    expect(after.notices).toEqual([]);
+  });
+
+  it("approved just before a restart counts as well", async () => {
+    const log = new FakeLog();
+    const before = stageWith(log);
+    await play(before, listing(tools("look"), hidden));
+    await rule(before, "once");
+    await play(stageWith(log), listing(tools("look"), tools("look")));
+  });
+
+  it("changed while it runs, or after a restart, it is another manifest and is asked about again", async () => {
+    const log = new FakeLog();
+    const stage = stageWith(log);
+    await play(stage, listing(tools("look"), hidden));
+    await rule(stage, "once");
+    await play(stage, [{ client: "<<", message: changed }, ...listing(tools("look"), tools("look"))]);
+    await play(stage, [
+      { server: ">>", message: changed },
+      { client: "<<", message: changed },
+      ...listing(tools("look", "steal"), hidden),
+    ]);
+    expect(stage.notices).toHaveLength(2);
+    const after = stageWith(log);
+    await play(after, listing(tools("look", "steal", "more"), hidden));
+    expect(after.notices).toHaveLength(1);
+  });
+
+  it("refused it stays hidden and nobody is asked again", async () => {
+    const stage = stageWith(new FakeLog());
+    await play(stage, listing(tools("look"), hidden));
+    await rule(stage, "refuse");
+    await play(stage, [...listing(tools("look"), hidden), ...listing(tools("look"), hidden)]);
+    expect(stage.notices).toHaveLength(1);
+  });
+
+  it("an approval that ran out is asked for again", async () => {
+    const stage = stageWith(new FakeLog());
+    await play(stage, listing(tools("look"), hidden));
+    stage.clock.pass(600_001);
+    await play(stage, listing(tools("look"), hidden));
+    expect(stage.notices).toHaveLength(2);
+  });
+});
+
+describe("a manifest that the policy denies", () => {
+  it("offers no approval", async () => {
+    const stage = stageWith(new FakeLog(), "deny");
+    await play(stage, [
+      ...listing(tools("look"), hidden),
+      { client: ">>", message: look },
+      { client: "<<", message: refused(/Not executed/) },
+    ]);
+    expect(stage.log.approvals.size).toBe(0);
+    expect(stage.notices).toEqual([expect.stringContaining("quarantined (SG-TEST)")]);
+  });
+});
