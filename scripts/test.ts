@@ -1,5 +1,6 @@
-// The test command: `npm test` (quick sizes), `npm run test:full [-- FILTER...]` (the large ones). Prints the seed of all
-// random suites, and with SLUICEGATE_CI=1 refuses every skip that `.ci/skips` does not name.
+// The test command: `npm test` (quick sizes), `npm run test:full [-- FILTER...]` (the large ones, then the coverage of
+// the pure layers). Prints the seed of all random suites, and with SLUICEGATE_CI=1 refuses every skip that `.ci/skips`
+// does not name, and fuzzes for longer.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,10 +13,15 @@ const filters = asked.filter((argument) => argument !== "--full");
 const seed = process.env["SLUICEGATE_SEED"] ?? String(Math.floor(Math.random() * 2 ** 31));
 const data = resolve(root, "../shared/data");
 
+/** How long each fuzz target runs. */
+const fuzzMs = process.env["SLUICEGATE_CI"] === "1" || full ? 60_000 : 3_000;
+
 const environment: NodeJS.ProcessEnv = {
   ...process.env,
   SLUICEGATE_SEED: seed,
   SLUICEGATE_RUNS: process.env["SLUICEGATE_RUNS"] ?? (full ? "10000" : "200"),
+  SLUICEGATE_FUZZ_MS: process.env["SLUICEGATE_FUZZ_MS"] ?? String(fuzzMs),
+  SLUICEGATE_FUZZ_SEED: process.env["SLUICEGATE_FUZZ_SEED"] ?? seed,
   ...(full ? { SLUICEGATE_FULL: "1" } : {}),
   ...(process.env["SLUICEGATE_DATA"] === undefined && existsSync(data) ? { SLUICEGATE_DATA: data } : {}),
 };
@@ -23,18 +29,21 @@ const environment: NodeJS.ProcessEnv = {
 const folder = mkdtempSync(join(tmpdir(), "sluicegate-test-"));
 const report = join(folder, "report.json");
 console.log(`seed ${seed} (repeat with SLUICEGATE_SEED=${seed}), sizes: ${full ? "full" : "quick"}`);
-const run = spawnSync(
-  process.execPath,
-  [
-    join(root, "node_modules/vitest/vitest.mjs"),
-    "run",
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${report}`,
-    ...filters,
-  ],
-  { cwd: root, env: environment, stdio: "inherit" },
-);
+
+function vitest(...rest: readonly string[]): number | null {
+  const program = join(root, "node_modules/vitest/vitest.mjs");
+  return spawnSync(process.execPath, [program, "run", ...rest], { cwd: root, env: environment, stdio: "inherit" })
+    .status;
+}
+
+const passed = vitest("--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...filters) === 0;
+// Coverage says nothing more at the large sizes.
+const covered = !full || filters.length > 0 || coverage() === 0;
+
+function coverage(): number | null {
+  const quick = { ...environment, SLUICEGATE_RUNS: "200" };
+  return spawnSync("npm", ["run", "-s", "cover"], { cwd: root, env: quick, stdio: "inherit" }).status;
+}
 
 type Assertion = { readonly status: string; readonly fullName: string };
 type Report = {
@@ -56,4 +65,4 @@ for (const one of refused)
   console.log(`not allowed to be skipped here: ${one.file} (name it in .ci/skips with a reason)`);
 const count = (status: string): number => all.filter((one) => one.status === status).length;
 console.log(`${count("passed")} passed, ${count("failed")} failed, ${skipped.length} skipped`);
-process.exitCode = run.status === 0 && refused.length === 0 && all.length > 0 ? 0 : 1;
+process.exitCode = passed && covered && refused.length === 0 && all.length > 0 ? 0 : 1;
