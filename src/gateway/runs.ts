@@ -37,12 +37,16 @@ type Abandoned = { readonly open: readonly OpenCall[]; readonly cause: string };
 /** Called before a run ends, for what is still owed: the outbox, reflection. Gives one sentence for each debt. */
 export type EndingListener<Q> = (live: LiveRun<Q>) => Promise<readonly string[]>;
 
+/** Called with the history of a run that is taken up again, for what else is to be learnt from it. */
+export type ResumedListener<Q> = (live: LiveRun<Q>, history: readonly RunEvent[]) => void;
+
 export class RunRegistry<Q> {
   readonly #services: Services<Q>;
   readonly #live = new Map<string, LiveRun<Q>>();
   readonly #lineageOf = new Map<LiveRun<Q>, string>();
   readonly #shared: SharedStates<Q>;
   readonly #ending: EndingListener<Q>[] = [];
+  readonly #resumed: ResumedListener<Q>[] = [];
   /** Ends on their way into the log: a run that begins under the same key must not take the ended one for open. */
   readonly #endings = new Map<string, Promise<unknown>>();
 
@@ -61,6 +65,10 @@ export class RunRegistry<Q> {
 
   onEnding(listener: EndingListener<Q>): void {
     this.#ending.push(listener);
+  }
+
+  onResumed(listener: ResumedListener<Q>): void {
+    this.#resumed.push(listener);
   }
 
   /** The run of a key; a new one first folds its history, and nobody may use it before `ready` is undefined. */
@@ -282,7 +290,9 @@ export class RunRegistry<Q> {
 
   async #replayInto(live: LiveRun<Q>, top: boolean): Promise<void> {
     const history = await this.#services.log.replay(live.key, live.policy.lattice);
-    const folded = history.ok && foldHistory(live, sinceLastEnd(history.value.events), this.#limit(resumeMsMax)).ok;
+    const events = history.ok ? sinceLastEnd(history.value.events) : [];
+    for (const listener of this.#resumed) listener(live, events);
+    const folded = history.ok && foldHistory(live, events, this.#limit(resumeMsMax)).ok;
     if (top || !folded || !history.value.complete) toTop(live);
   }
 

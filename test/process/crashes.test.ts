@@ -87,6 +87,27 @@ test(
   },
 );
 
+test("a call in doubt still asks after a second crash and in another session of the client", async () => {
+  const slow = { arguments: { text: "slow-twice." } };
+  const crash = async (): Promise<void> => {
+    const daemon = desk.daemonPid() ?? 0;
+    process.kill(daemon, "SIGKILL");
+    await until(() => desk.daemonPid() !== undefined && desk.daemonPid() !== daemon);
+  };
+  const first = await desk.connect();
+  first.send("tools/call", { name: "slow", ...slow });
+  await until(() => desk.executed().some((entry) => entry.arguments?.["text"] === "slow-twice."));
+  await crash();
+  await back(first);
+  await first.close();
+  const second = await desk.connect();
+  await second.call("backup", { arguments: {} });
+  await crash();
+  await back(second);
+  expect(textOf(await second.call("slow", slow))).toMatch(/may already have happened/);
+  expect(desk.executed().filter((entry) => entry.arguments?.["text"] === "slow-twice.")).toHaveLength(1);
+});
+
 /** The log after a crash: sound, with everything that was acknowledged or executed on record. */
 async function check(acknowledged: readonly string[], round: number, what: string): Promise<void> {
   const { views, valid, findings } = await desk.log();
