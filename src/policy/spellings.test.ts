@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { cpuMsOf } from "../../test/harness/cpu-time.ts";
 import type { Json } from "../core/json.ts";
 import { evaluateTest } from "./argument-tests.ts";
 import { testForm } from "./canonical/tests.ts";
@@ -73,9 +74,10 @@ it.each<[TestText, Json, boolean]>([
 
 it("judges many pieces of many leaves in bounded time", () => {
   const leaves = Array.from({ length: 900 }, (_, index) => `1.${index} a.b `.repeat(2_000));
-  const before = performance.now();
-  expect(holds({ cidr: "10.0.0.0/8" }, "restrict", leaves)).toBe(true);
-  expect(holds({ domain: "example.com" }, "restrict", leaves)).toBe(true);
-  expect(holds({ domain: "example.com" }, "restrict", leaves.slice(0, 30))).toBe(false);
-  expect(performance.now() - before).toBeLessThan(3_000);
+  const cpuMs = cpuMsOf(() => {
+    expect(holds({ cidr: "10.0.0.0/8" }, "restrict", leaves)).toBe(true);
+    expect(holds({ domain: "example.com" }, "restrict", leaves)).toBe(true);
+    expect(holds({ domain: "example.com" }, "restrict", leaves.slice(0, 30))).toBe(false);
+  });
+  expect(cpuMs).toBeLessThan(6_000);
 });
