@@ -1,4 +1,5 @@
 /** A gateway from a configuration file: several servers, over Streamable HTTP or over this process's own stdio. */
+import { isIPv4, isIPv6 } from "node:net";
 import { userInfo } from "node:os";
 import { stdioClient } from "../adapters/stdio/stdio-client.ts";
 import { systemConnector } from "../adapters/connector.ts";
@@ -14,11 +15,15 @@ import { headerParameters } from "../wire/headers.ts";
 import type { Composition } from "./composition.ts";
 import { compose } from "./composition.ts";
 import type { GatewayConfig, ServerConfig } from "./config.ts";
+import { shown } from "./output.ts";
 
 /** Bytes of a `POST /runs` request that are read as JSON. */
 export const runRequestBytesMax = 1024 * 1024;
 
 export type Listening = { readonly url: string; readonly close: () => Promise<void> };
+
+/** Characters of one line that a server writes to its standard error and that the operator's terminal shows. */
+const diagnosticCharactersMax = 2_000;
 
 /** The principal of whoever can reach this machine's loopback: the user who runs the gateway. */
 const localPrincipal = `os:${userInfo().uid}`;
@@ -32,7 +37,7 @@ export function openGateway(
   return compose({
     home,
     policies: config.policies,
-    connector: systemConnector({ diagnostic: (_target, line) => tell(line) }),
+    connector: systemConnector({ diagnostic: (_target, line) => tell(shown(line, diagnosticCharactersMax)) }),
     servers: [...config.servers].map(([name, server]) => ({ name, target: (facts) => targetFor(server, facts) })),
     tagOf: () => undefined,
     tell,
@@ -52,6 +57,11 @@ export async function listen(
   config: GatewayConfig,
   place: { readonly host: string; readonly port: number },
 ): Promise<Result<Listening, string>> {
+  if (!isLoopback(place.host)) {
+    return err(
+      `Listening on ${shown(place.host, 60)} would let everybody on the network act as you, since the gateway has no sign-in. Use 127.0.0.1, behind a proxy that signs users in if others must reach it.`,
+    );
+  }
   const { httpServer } = await import("../adapters/http/http-server.ts");
   const passesCredentials = [...config.servers.values()].some(({ auth }) => auth === "same-origin");
   const { mac } = composition.gateway.shared.services.secrets;
@@ -86,6 +96,12 @@ export async function listen(
   if (!listening.ok) return listening;
   address.url = `http://${place.host.includes(":") ? `[${place.host}]` : place.host}:${listening.value.port}`;
   return ok({ url: address.url, close: () => server.close() });
+}
+
+/** True for an address that only this machine reaches. A name could resolve to anything, so only one is known. */
+export function isLoopback(host: string): boolean {
+  if (host === "localhost") return true;
+  return isIPv4(host) ? host.startsWith("127.") : isIPv6(host) && new URL(`http://[${host}]/`).hostname === "[::1]";
 }
 
 /** An HTTP client sends no working directory; the operator's configuration says where its work is. */
