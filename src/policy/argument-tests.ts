@@ -18,6 +18,7 @@ import {
   addressOfNumber,
   homePatterns,
   hostPieces,
+  isAmbiguousHost,
   isUrl,
   maybeInside,
   permittedSpellings,
@@ -185,13 +186,13 @@ function pathHolds(prefixes: readonly string[], text: string, reading: Reading):
 
 /** Addresses that a text could mean; in the restricting reading every one that it mentions, however it is spelt. */
 function addressesOf(text: string, reading: Reading): readonly string[] {
-  if (reading === "every") return [text];
+  if (reading === "every") return isAmbiguousHost(text) ? [] : [text];
   return [text, ...hostPieces(text).flatMap((piece) => [piece, addressOfNumber(piece) ?? piece])];
 }
 
 /** Host of an address or URL; in the restricting reading every host that the text mentions. */
 function hostsOf(text: string, reading: Reading): readonly string[] {
-  const whole = hostOf(text.trim());
+  const whole = reading === "every" && isAmbiguousHost(text) ? undefined : hostOf(text.trim());
   if (reading === "every") return whole === undefined ? [] : [whole];
   return [whole, ...hostPieces(text).map(hostOf)].filter((host) => host !== undefined);
 }

@@ -28,6 +28,15 @@ it.each<[TestText, Json, boolean]>([
   [{ glob: "file:///w/**" }, "file:///w/../etc/passwd", false],
   [{ glob: "**" }, "any\ntext/../with lines", true],
   [{ path: "/w" }, "~/x", false],
+  [{ domain: "good.example" }, "evil.example/@good.example", false],
+  [{ domain: "good.example" }, "evil.example?@good.example", false],
+  [{ domain: "good.example" }, "evil.example#@good.example", false],
+  [{ domain: "good.example" }, "http://good.example\\@evil.example", false],
+  [{ domain: "good.example" }, "https://good.exa\tmple/", false],
+  [{ domain: "good.example" }, "a@evil.example, b@good.example", false],
+  [{ domain: "good.example" }, "https://good.example/@x?a#b", true],
+  [{ domain: "good.example" }, "bob@good.example", true],
+  [{ cidr: "10.0.0.0/8" }, "http://10.0.0.1\\@evil.example", false],
 ])("permits %j for %j: %j", (text, value, expected) => {
   expect(holds(text, "permit", value)).toBe(expected);
 });

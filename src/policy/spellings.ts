@@ -68,6 +68,16 @@ export function maybeInside(path: string, folder: string): boolean {
   return oneIsShort && isInside(withHome(low), withHome(lowFolder));
 }
 
+/**
+ * True where readers of addresses disagree about the host: `http://a.example\\@b.example` is at `a.example` for browsers
+ * and at `b.example` for others, and so is `b.example/@a.example` for whoever adds the scheme that is missing.
+ */
+export function isAmbiguousHost(text: string): boolean {
+  const trimmed = text.trim();
+  if (/[\\\s\p{Cc}]/u.test(trimmed)) return true;
+  return !url.test(trimmed) && /^(?!mailto:)[^@]*[/?#].*@/i.test(trimmed);
+}
+
 /** Pieces of a text that somebody could read as a host, without user, scheme and port. */
 export function hostPieces(text: string): readonly string[] {
   const pieces = text.split(/[\s,;<>"'()[\]{}|/\\?#=&]+/, testLeavesMax).map(bareHost);
