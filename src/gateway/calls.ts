@@ -12,7 +12,7 @@ import type { ErrorMessage, RequestId, ResponseMessage } from "../wire/message.t
 import type { Call } from "./call.ts";
 import { argumentsOf, callDigest, callMoment, harmsTwice, isObserved } from "./call.ts";
 import type { Consent, ConsentDesk } from "./consent.ts";
-import { consentInputName } from "./consent.ts";
+import { consentInputName } from "./card-text.ts";
 import type { Dispatched, Ground } from "./dispatch.ts";
 import { recordDispatch, recordRefusal } from "./dispatch.ts";
 import { denial, judge } from "./judge.ts";

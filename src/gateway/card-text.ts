@@ -5,6 +5,9 @@
 import type { JsonObject } from "../core/json.ts";
 import { canonicalJson } from "../wire/canonical.ts";
 
+/** Name of our question among the `inputRequests` of a result. */
+export const consentInputName = "sluicegate-consent";
+
 /** Characters of the arguments that a card or form shows; the digest of the consent binds all of them. */
 export const shownArgumentsMax = 2_000;
 

@@ -11,7 +11,7 @@ import { cardLines } from "../core/render.ts";
 import { approvalMatch, cardJson, choiceOf, ruleApproval } from "./approvals.ts";
 import type { Purpose } from "./approvals.ts";
 import type { Call } from "./call.ts";
-import { shownArguments, visible } from "./card-text.ts";
+import { consentInputName, shownArguments, visible } from "./card-text.ts";
 import { endorsableArguments, valueGrants } from "./endorsement.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { approvalsOpenMax, consentHoldMsMax } from "./limits.ts";
@@ -25,9 +25,6 @@ export type Consent = { readonly kind: "granted"; readonly approval: string; rea
 
 /** `answered`: the client has its answer, a refusal or a question. */
 export type Sought = Consent | { readonly kind: "answered" };
-
-/** Name of our question among the `inputRequests` of a result. */
-export const consentInputName = "sluicegate-consent";
 
 /** What our sealed `requestState` says. Everything a retry must match is in it. */
 type SealedState = {

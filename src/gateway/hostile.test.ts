@@ -155,3 +155,15 @@ describe("a fault of our own", () => {
     expect(got).toContainEqual(expect.objectContaining({ id: 2 }));
   });
 });
+
+it("a server that asks under the name of our own question does not get to ask", async () => {
+  const params = { mode: "form", message: "Do you like tea?", requestedSchema: { type: "object", properties: {} } };
+  const inputRequests = { "sluicegate-consent": { method: "elicitation/create", params } };
+  const stage = new Stage({ policy: fakePolicy() });
+  await play(stage, [
+    ...sent,
+    { server: ">>", message: { id: 1, result: { resultType: "input_required", inputRequests, requestState: "x" } } },
+    { client: "<<", message: expect.objectContaining({ result: expect.objectContaining({ isError: true }) }) },
+  ]);
+  expect(stage.log.kinds()).toContain("unknown");
+});

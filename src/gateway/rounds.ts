@@ -8,6 +8,7 @@ import { isObject, member, stringMember } from "../core/json.ts";
 import type { ResponseMessage } from "../wire/message.ts";
 import { mayAnswer } from "./answers.ts";
 import type { Call } from "./call.ts";
+import { consentInputName } from "./card-text.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { openRoundsMax } from "./limits.ts";
 import { logFailureAfterText, refusalMessage, rejectionOf } from "./refusals.ts";
@@ -66,7 +67,7 @@ export class Rounds<Q> {
         const method = round?.methods.get(name) ?? "elicitation/create";
         const contract = call.live.policy.contractOfMethod(this.#scene.server, method);
         const value = member(responses, name) ?? null;
-        if (round === undefined && this.#isOurs(call)) continue;
+        if (round === undefined && name === consentInputName && this.#isOurs(call)) continue;
         if (!(await mayAnswer(this.#scene, { live: call.live, contract, method, value }))) {
           if (round !== undefined) this.#end(round.call);
           return "refused";
@@ -85,6 +86,11 @@ export class Rounds<Q> {
     const asked = { id: call.request.id, method: call.method, modern: isModern(this.#scene) };
     const methods = methodsOf(member(message.result, "inputRequests"));
     const sampling = [...methods.values()].includes("sampling/createMessage");
+    // A question of the server under our own name could pass for ours, and its answer would be taken out of the call.
+    if (methods.has(consentInputName)) {
+      this.#end(call);
+      return call.exchange.respond(rejectionOf(asked, call.id));
+    }
     if (sampling && call.live.policy.settings.sampling === "refuse") {
       this.#end(call);
       const sentence = `The server \`${this.#scene.server}\` asked to use the client's model, which the policy refuses. The call did not finish.`;
