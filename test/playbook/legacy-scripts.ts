@@ -22,7 +22,6 @@ export const calls: Script = async (session) => {
   await session.step("string id", [call("two", "echo", { message: "Grüße, 世界 \u2028 \u0000 \ud83d\ude00" })], 1);
   await session.step("tool error", [call(3, "test_error_handling")], 1);
   await session.step("unknown tool", [call(4, "no_such_tool")], 1);
-  await session.step("arguments of a wrong shape", [request(5, "tools/call", { name: "echo", arguments: [1] })], 1);
   await session.step("structured", [call(6, "add", { a: 2, b: 3.5 })], 1);
   await session.step("content kinds", [call(7, "test_multiple_content_types"), call(8, "test_audio_content")], 2);
   await session.step("one megabyte", [call(9, "large_text", { bytes: 1_048_576 })], 1);
@@ -148,6 +147,8 @@ export const unreadable: Script = async (session) => {
   await open(session);
   await session.step("malformed JSON", ['{"jsonrpc":"2.0","id":1,"method":'], 1);
   await session.step("a bare number", ["7"], 1);
+  // What is judged is an object, so nothing else may be sent as the arguments of a tool.
+  await session.step("arguments of a wrong shape", [request(5, "tools/call", { name: "echo", arguments: [1] })], 1);
   await session.step("batch where there are none", [`[${request(2, "ping")},${request(3, "ping")}]`], 1);
   await session.step("still there", [request(4, "ping")], 1);
 };
