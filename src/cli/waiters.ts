@@ -28,8 +28,10 @@ export class Waiters implements Human {
     });
   }
 
+  /** For the record, and for whoever watches: a quarantine or a debt is of no use in a file that nobody reads. */
   notify(text: string): void {
     this.#tell(text);
+    for (const show of this.#watchers) show({ notice: text });
   }
 
   /** Somebody watches until the signal; what waits already is shown at once. */

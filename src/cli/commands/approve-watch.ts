@@ -21,6 +21,8 @@ export async function watch(asJson: boolean): Promise<Outcome> {
   const open = new Map<string, Json>();
   const say = (text: string): void => void process.stdout.write(`${text}\n`);
   const onPart = (card: Json): void => {
+    const notice = stringMember(card, "notice");
+    if (notice !== undefined) return say(asJson ? JSON.stringify(card) : shown(notice, 240));
     const id = stringMember(card, "id");
     if (id === undefined) return;
     const oldest = open.size >= cardsMax ? open.keys().next() : undefined;
