@@ -2,6 +2,7 @@ import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { createSandbox, gatewayMissing } from "../test/harness/gateway.ts";
 import { cellsOf, type Cell } from "./cells.ts";
+import { buildForm } from "./built-form.ts";
 import { measureCell, type CellFigures } from "./measure.ts";
 import { measureMemory, type Memory } from "./memory.ts";
 import { printReport, summarise } from "./report.ts";
@@ -10,7 +11,7 @@ import type { SubjectName, TransportKind } from "./subjects.ts";
 /**
  * What a guard costs: direct, raw relay, parsing relay, SDK pass-through of both generations and Sluicegate with its
  * default policy, alternating in one run. `--runs N` (5), `--quick`, `--only TEXT` (cells whose name contains it),
- * `--without NAME` (leave a subject out), `--json`.
+ * `--without NAME` (leave a subject out), `--json`. What is measured is the form that is published, built here first.
  */
 const { values } = parseArgs({
   options: {
@@ -25,6 +26,7 @@ const { values } = parseArgs({
 const all: readonly SubjectName[] = ["direct", "relay", "parse-relay", "sdk-v1", "sdk-v2", "guarded"];
 const transports: readonly TransportKind[] = ["stdio", "http"];
 
+buildForm();
 const missing = gatewayMissing();
 const left = new Set([...values.without, ...(missing === undefined ? [] : ["guarded"])]);
 const names = all.filter((name) => !left.has(name));

@@ -1,9 +1,10 @@
 /** Where policies come from: a file, the shipped default, the shipped packs. All reading of policies happens here. */
 import { hash } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { PolicyInput, PolicyLoader } from "../policy/canonical/extends.ts";
 import type { Manifests } from "../policy/canonical.ts";
+import type { PolicyDocument } from "../policy/document.ts";
 import type { Loaded } from "../policy/load.ts";
 import { loadPolicy } from "../policy/load.ts";
 import type { ToolDigest } from "../policy/contracts.ts";
@@ -46,9 +47,20 @@ export function isShipped(file: string): boolean {
   return file === defaultPolicyName || dirname(file) === join(packageFolder, "packs");
 }
 
+/** A shipped pack as the build has parsed it; undefined in a checkout, where the YAML is read. */
+function builtPack(name: string): PolicyInput | undefined {
+  const file = join(import.meta.dirname, "../packs", `${name}.json`);
+  if (!existsSync(file)) return undefined;
+  // Our own build wrote it from a pack that the loader checks like any other document.
+  const document = JSON.parse(readFileSync(file, "utf8")) as PolicyDocument;
+  return { file: join(packageFolder, "packs", `${name}.yaml`), document };
+}
+
 /** Finds `default`, then a shipped pack, then a file beside the document that names it. */
 export const shippedLoader: PolicyLoader = (name, from) => {
   if (name === defaultPolicyName) return shippedDefault;
+  const built = packName.test(name) ? builtPack(name) : undefined;
+  if (built !== undefined) return built;
   const candidates = [
     ...(packName.test(name) ? [join(packageFolder, "packs", `${name}.yaml`)] : []),
     isAbsolute(name) ? name : resolve(dirname(from), name),

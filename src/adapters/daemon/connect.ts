@@ -76,6 +76,12 @@ function didNotStart(paths: DaemonPaths): string {
 
 const lastWordLengthMax = 140;
 
+/**
+ * Small and steady before fast in bursts: one daemon serves a whole desktop for days. A young generation of megabytes
+ * instead of tens keeps its memory near what it needs, and helper threads cost more CPU than they save on it.
+ */
+const daemonFlags = ["--max-semi-space-size=4", "--single-threaded-gc"];
+
 type StartedDaemon = { readonly state: () => "runs" | "over" | "failed" };
 
 /**
@@ -89,7 +95,7 @@ async function startDaemon(paths: DaemonPaths, launch: Launch): Promise<StartedD
     renameSync(paths.log, `${paths.log}.1`);
   const log = openSync(paths.log, "a", 0o600);
   let state: ReturnType<StartedDaemon["state"]> = "runs";
-  const child = spawn(process.execPath, [launch.entry, "daemon", "run"], {
+  const child = spawn(process.execPath, [...daemonFlags, launch.entry, "daemon", "run"], {
     detached: true,
     stdio: ["ignore", log, log],
     cwd: "/",
