@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ToolContract } from "../core/contract.ts";
+import type { CallOption } from "../core/moment.ts";
 import type { RunEvent } from "../core/event.ts";
 import { doubtsIn } from "./doubts.ts";
 import { doubtsMax } from "./limits.ts";
@@ -12,7 +13,7 @@ function allowed(
 ): RunEvent {
   const effects = { must: [], may: [more.effect ?? "write.local"] };
   const contract = { consequential: true, effects, cases: [] } as unknown as ToolContract; // all that a doubt looks at
-  const option = { contract } as RunEvent & never;
+  const option = { contract } as CallOption;
   const consent = more.consent === undefined ? {} : { consent: more.consent };
   return { kind: "allowed", at: more.at ?? 5, call, method: "tools/call", option, arguments: {}, digest, ...consent };
 }

@@ -104,7 +104,7 @@ describe("a fault of our own", () => {
 
   const failingAppend = (stage: Stage, fail: () => Promise<never>): void => {
     let appends = 0;
-    const { append } = stage.log.port;
+    const append = stage.log.port.append.bind(stage.log.port);
     Object.assign(stage.log.port, {
       append: (...given: Parameters<typeof append>) => {
         appends += 1;
@@ -115,7 +115,7 @@ describe("a fault of our own", () => {
 
   const faults: Readonly<Record<string, (stage: Stage) => void>> = {
     "a model that throws": (stage) => {
-      const { next } = stage.policy.engine.model;
+      const next = stage.policy.engine.model.next.bind(stage.policy.engine.model);
       Object.assign(stage.policy.engine.model, {
         next: (...given: Parameters<typeof next>) => {
           if (given[1].kind === "released") throw new Error("S3CRET");

@@ -104,6 +104,7 @@ class SlowStart implements UpstreamConnection {
   }
 
   abandon(id: RequestId): void {
+    this.#asked.delete(id);
     if (!this.#unhold(id)) this.#inner.abandon(id);
   }
 
@@ -299,6 +300,12 @@ class SlowStart implements UpstreamConnection {
       ),
     );
     for (const message of this.#held.splice(0)) if (message.kind === "request") this.#refuse(message.id);
+    // Modern clients share a connection and never reconnect: it ends, and the next request opens another one.
+    if (Object.keys(this.#perRequest).length === 0) return;
+    queueMicrotask(() => {
+      this.#handler.closed("it started as another version than it was known by");
+      void this.#inner.close();
+    });
   }
 
   #refuse(id: RequestId): void {
@@ -321,7 +328,7 @@ const fullText = "Not executed: too many requests wait for the server to start. 
 function entries(pages: readonly KnownPage[] | undefined): JsonObject[] | null {
   if (pages === undefined) return null;
   return pages.map(({ result }) => {
-    const { nextCursor: _cursor, ttlMs: _ttl, cacheScope: _scope, _meta: _meta, ...listed } = result;
+    const { nextCursor: _cursor, ttlMs: _ttl, cacheScope: _scope, _meta, ...listed } = result;
     return listed;
   });
 }

@@ -72,7 +72,7 @@ export class Conversation {
 
   async end(): Promise<readonly string[]> {
     const owed: string[] = [];
-    for (const live of [...this.stage.gateway.runs.all()]) {
+    for (const live of Array.from(this.stage.gateway.runs.all())) {
       const ending = this.stage.gateway.runs.end(live, "closed");
       await this.serve();
       owed.push(...(await ending));
