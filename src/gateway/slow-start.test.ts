@@ -191,3 +191,63 @@ describe("nothing is answered from the cache", () => {
     await play(stage, []);
   });
 });
+
+describe("a modern client", () => {
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const discover = { id: 0, method: "server/discover", params: { _meta: meta } };
+  const found = { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: { tools: {} } };
+  const modernList = { id: 1, method: "tools/list", params: { _meta: meta } };
+  const listed = { resultType: "complete", ...tools("look") };
+
+  async function knownModern(): Promise<FakeLog> {
+    const log = new FakeLog();
+    await play(stageWith(log), [
+      { client: ">>", message: discover },
+      { server: "<<", message: discover },
+      { server: ">>", message: { id: 0, result: found } },
+      { client: "<<", message: { id: 0, result: found } },
+      { client: ">>", message: modernList },
+      { server: "<<", message: modernList },
+      { server: ">>", message: { id: 1, result: listed } },
+      { client: "<<", message: { id: 1, result: listed } },
+    ]);
+    return log;
+  }
+
+  async function slowModern(log: FakeLog): Promise<Stage> {
+    const stage = stageWith(log);
+    await play(stage, [
+      { client: ">>", message: discover },
+      { server: "<<", message: discover },
+    ]);
+    stage.clock.pass(startGraceMsMax);
+    await play(stage, [
+      { client: "<<", message: { id: 0, result: found } },
+      { client: ">>", message: modernList },
+      { client: "<<", message: { id: 1, result: listed } },
+    ]);
+    return stage;
+  }
+
+  it("gets discovery and lists from the cache; the real list is asked for with its version and capabilities", async () => {
+    const stage = await slowModern(await knownModern());
+    const call = { ...look, params: { ...look.params, _meta: meta } };
+    await play(stage, [
+      { client: ">>", message: call },
+      { server: ">>", message: { id: 0, result: found } },
+      { server: "<<", message: { id: own, method: "tools/list", params: { _meta: meta } } },
+      { server: ">>", message: { id: "sluicegate-start:1", result: { ...listed, ttlMs: 5 } } },
+      { server: "<<", message: call },
+    ]);
+  });
+
+  it("other abilities end the connection, since nobody would reconnect", async () => {
+    const stage = await slowModern(await knownModern());
+    await play(stage, [{ server: ">>", message: { id: 0, result: { ...found, capabilities: {} } } }]);
+    expect(stage.server.closed).toBe(true);
+    expect(stage.notices).toEqual([expect.stringContaining("quarantine")]);
+  });
+});
