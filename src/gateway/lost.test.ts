@@ -73,6 +73,32 @@ describe("an answer that is lost while the connection goes on", () => {
   });
 });
 
+describe("the result of a task that is lost on its way", () => {
+  it("leaves the task as it was: its result can be asked for again", async () => {
+    const stage = new Stage({ policy: fakePolicy() });
+    const made = { task: { taskId: "t1", status: "working" } };
+    const result = (id: number) => ({ id, method: "tasks/result", params: { taskId: "t1" } });
+    await play(stage, [
+      ...setup,
+      ...sent(1),
+      { server: ">>", message: { id: 1, result: made } },
+      { client: "<<", message: { id: 1, result: made } },
+      { client: ">>", message: result(2) },
+      { server: "<<", message: result(2) },
+    ]);
+    stage.server.handler.lost?.(2, "Its stream was cut.");
+    await play(stage, [
+      error(2, "No answer"),
+      { client: ">>", message: result(3) },
+      { server: "<<", message: result(3) },
+      { server: ">>", message: { id: 3, result: { content: [] } } },
+      { client: "<<", message: { id: 3, result: { content: [] } } },
+    ]);
+    expect(stage.log.kinds()).toContain("succeeded");
+    expect(stage.log.kinds()).not.toContain("failed");
+  });
+});
+
 describe("a call that the client gave up", () => {
   it("is unknown on record, and raises no question when the client makes it again", async () => {
     const stage = new Stage({ policy: fakePolicy() });

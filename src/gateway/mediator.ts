@@ -40,7 +40,7 @@ import { judgeRelease } from "./releases.ts";
 import { Rounds } from "./rounds.ts";
 import type { Refusal } from "../core/render.ts";
 import type { RoundTable } from "./rounds.ts";
-import type { Answered, PerformOrder, Scene } from "./scene.ts";
+import type { Answered, PerformOrder, Relayed, Scene } from "./scene.ts";
 import { isModern } from "./scene.ts";
 import { errorValue, passed, Settlement } from "./settlement.ts";
 import { Subscriptions } from "./subscriptions.ts";
@@ -64,7 +64,7 @@ export class Mediator<Q> implements LinkUser {
   readonly #tasks: TaskDesk<Q>;
   readonly #subscriptions = new Subscriptions();
   readonly #opening = new Map<RequestId, Opening>();
-  readonly #relayed = new Map<RequestId, (answer: Answered) => void>();
+  readonly #relayed = new Map<RequestId, (answer: Relayed) => void>();
 
   constructor(scene: Scene<Q>, link: Link<Q>, rounds: RoundTable<Q>) {
     this.#scene = scene;
@@ -177,12 +177,12 @@ export class Mediator<Q> implements LinkUser {
   lost(id: RequestId, reason: string): void {
     if (this.#settlement.lost(id, reason)) return;
     const text = `No answer of \`${this.#scene.server}\` arrived. ${reason}`;
-    this.#relayed.get(id)?.(errorMessage(id, errorCodes.internalError, text.slice(0, 240)));
+    this.#relayed.get(id)?.({ kind: "lost", answer: errorMessage(id, errorCodes.internalError, text.slice(0, 240)) });
   }
 
   closed(reason: string): void {
     this.#settlement.closed(reason);
-    for (const [id, relayed] of this.#relayed) relayed(this.#gone(id));
+    for (const [id, relayed] of this.#relayed) relayed({ kind: "lost", answer: this.#gone(id) });
     // As without a gateway: when the server goes, the conversation ends, after what is still on its way.
     this.#scene.deliveries.now(() => this.#scene.connection.close(reason));
   }
@@ -217,7 +217,7 @@ export class Mediator<Q> implements LinkUser {
     }
     if (row.result?.treated === "manifest") return this.#manifest(exchange, live, row);
     if (request.method.startsWith("tasks/")) {
-      const own = request.method === "tasks/list" ? relay : (params?: JsonObject) => this.#relay(request, params);
+      const own = request.method === "tasks/list" ? relay : (params?: JsonObject) => this.#forward(request, params);
       return this.#deliver(exchange, await this.#tasks.answer(exchange, live, own));
     }
     if (row.params.moment === "call") return this.#call(exchange, live, opening);
@@ -306,11 +306,17 @@ export class Mediator<Q> implements LinkUser {
     return ruling.how === "pass" ? passed(answer, ruling.value, id) : rejectionOf(asked, decision);
   }
 
-  /** Forwards a request of the client and gives the server's answer. */
-  #relay(request: RequestMessage, instead = request.params): Promise<Answered> {
+  /** Forwards a request of the client and gives the answer, in the server's place if none came. */
+  async #relay(request: RequestMessage): Promise<Answered> {
+    const relayed = await this.#forward(request);
+    return relayed.kind === "lost" ? relayed.answer : relayed;
+  }
+
+  #forward(request: RequestMessage, instead = request.params): Promise<Relayed> {
     const { id, method } = request;
     if (this.#relayed.has(id)) {
-      return Promise.resolve(errorMessage(id, errorCodes.invalidRequest, "A request with this id is in flight."));
+      const answer = errorMessage(id, errorCodes.invalidRequest, "A request with this id is in flight.");
+      return Promise.resolve({ kind: "lost", answer });
     }
     return new Promise((resolve) => {
       this.#relayed.set(id, (answer) => {

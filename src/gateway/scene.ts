@@ -56,6 +56,9 @@ export type Scene<Q> = Shared<Q> & {
 
 export type Answered = ResponseMessage | ErrorMessage;
 
+/** What came of a request that was passed on: an answer, or none, with what the client is told then. */
+export type Relayed = Answered | { readonly kind: "lost"; readonly answer: ErrorMessage };
+
 /** The exchange whose stream carries a question to the client. */
 export type AskVia = { send(message: RequestMessage): void };
 

@@ -13,7 +13,7 @@ import type { LiveRun } from "./live-run.ts";
 import type { Exchange } from "./ports.ts";
 import { logFailureAfterText, refusalMessage, rejectionOf } from "./refusals.ts";
 import { judgeRelease } from "./releases.ts";
-import type { Answered, Scene } from "./scene.ts";
+import type { Answered, Relayed, Scene } from "./scene.ts";
 import { isModern } from "./scene.ts";
 import { errorValue, passed } from "./settlement.ts";
 import type { TaskEntry } from "./task-table.ts";
@@ -29,10 +29,13 @@ export class TaskDesk<Q> {
   async answer(
     exchange: Exchange,
     live: LiveRun<Q>,
-    relay: (params?: JsonObject) => Promise<Answered>,
+    relay: (params?: JsonObject) => Promise<Relayed>,
   ): Promise<Answered> {
     const { request } = exchange;
-    if (request.method === "tasks/list") return this.#list(live, await relay());
+    if (request.method === "tasks/list") {
+      const listed = await relay();
+      return listed.kind === "lost" ? listed.answer : this.#list(live, listed);
+    }
     const entry = this.#scene.tasks.find(live.key, this.#scene.server, stringMember(request.params, "taskId") ?? "");
     if (entry === undefined) return this.#notFound(request, relay);
     const responses = member(request.params, "inputResponses");
@@ -47,14 +50,16 @@ export class TaskDesk<Q> {
         );
       }
     }
-    return this.#release(exchange, { live, entry }, await relay());
+    const answer = await relay();
+    // The state of the task was lost on its way, not the task: it can be asked for again.
+    return answer.kind === "lost" ? answer.answer : this.#release(exchange, { live, entry }, answer);
   }
 
   /**
    * A server without tasks says so itself, which is all that may be learned of an id that is not the run's own: the
    * server is asked about one that nobody has, so that a foreign task is neither shown nor touched.
    */
-  async #notFound(request: RequestMessage, relay: (params: JsonObject) => Promise<Answered>): Promise<Answered> {
+  async #notFound(request: RequestMessage, relay: (params: JsonObject) => Promise<Relayed>): Promise<Answered> {
     const meta = member(request.params, "_meta");
     const taskId = this.#scene.services.secrets.token();
     const answer = await relay({ taskId, ...(meta === undefined ? {} : { _meta: meta }) });
