@@ -13,7 +13,8 @@ export type Outcome = {
 };
 
 export function failure(code: string, sentence: string): Outcome {
-  return { exitCode: 2, json: { ok: false, error: { code, message: sentence } }, text: sentence };
+  const plain = visible(sentence);
+  return { exitCode: 2, json: { ok: false, error: { code, message: plain } }, text: plain };
 }
 
 /** Prints an outcome and leaves its exit code for the process. */
@@ -37,12 +38,14 @@ export function acts<A extends unknown[]>(
   });
 }
 
+/** A sentence that quotes text from outside: what would move the cursor or turn the line is shown as an escape. */
+export function visible(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
 /** Text from outside for a terminal: control and invisible characters are shown as escapes, and it is cut. */
 export function shown(text: string, lengthMax = 200): string {
-  const escaped = text.replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
-  );
+  const escaped = visible(text);
   return escaped.length <= lengthMax ? escaped : `${escaped.slice(0, lengthMax - 1)}…`;
 }
 

@@ -5,6 +5,7 @@ import { answerControl, gatewayHome } from "../gateway-control.ts";
 import { readConfig } from "../config.ts";
 import type { GatewayConfig } from "../config.ts";
 import { listen, openGateway, serveStdio } from "../http-gateway.ts";
+import { visible } from "../output.ts";
 
 export function register(program: Command): void {
   const command = program
@@ -89,6 +90,6 @@ function placeOf(text: string): Serving["place"] | "invalid" {
 }
 
 function fail(sentence: string): number {
-  process.stderr.write(`${sentence}\n`);
+  process.stderr.write(`${visible(sentence)}\n`);
   return 2;
 }

@@ -3,6 +3,8 @@ import { readFileSync, statSync } from "node:fs";
 import type { Command } from "commander";
 import type { Json } from "../../core/json.ts";
 import { digest } from "../../wire/canonical.ts";
+import { guard } from "../../wire/guard.ts";
+import { defaultWireLimits } from "../../wire/limits.ts";
 import { loadPolicyFor } from "../loaded-policy.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shown, table } from "../output.ts";
@@ -51,7 +53,13 @@ function readTraceFile(file: string): Read {
     if (statSync(file).size > traceBytesMax) {
       return { ok: false, sentence: `${file} is larger than ${traceBytesMax} bytes: split the trace.` };
     }
-    const trace = readTrace(JSON.parse(readFileSync(file, "utf8")) as Json); // JSON.parse yields JSON
+    const bytes = readFileSync(file);
+    const guarded = guard(bytes, { ...defaultWireLimits, messageBytesMax: traceBytesMax });
+    // Readers behind this one are recursive, as they are behind the wire.
+    if (guarded.kind === "refused" && guarded.reason === "too-deep") {
+      return { ok: false, sentence: `${file} is nested too deep: flatten the arguments or results in it.` };
+    }
+    const trace = readTrace(JSON.parse(bytes.toString("utf8")) as Json); // JSON.parse yields JSON
     return trace.ok ? { ok: true, trace: trace.value } : { ok: false, sentence: `${file}: ${trace.error}.` };
   } catch (cause) {
     const syntax = cause instanceof SyntaxError;
