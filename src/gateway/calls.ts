@@ -14,7 +14,7 @@ import { argumentsOf, callDigest, callMoment, harmsTwice, isObserved } from "./c
 import type { Consent, ConsentDesk } from "./consent.ts";
 import { consentInputName } from "./card-text.ts";
 import type { Dispatched, Ground } from "./dispatch.ts";
-import { recordDispatch, recordRefusal } from "./dispatch.ts";
+import { recordDispatch, recordHeld, recordRefusal } from "./dispatch.ts";
 import { denial, judge } from "./judge.ts";
 import type { LiveRun } from "./live-run.ts";
 import { cleanParams } from "./meta.ts";
@@ -185,6 +185,7 @@ export class Calls<Q> {
 
   #hold(call: Call<Q>, decision: Decision, way: string | undefined): void {
     if (!this.#scene.duties.hold(call)) return this.#refuseLate(call, "SG-OUTBOX-FULL");
+    recordHeld(this.#scene, call, decision);
     this.#answer(
       call,
       refusalOf(this.#asked(call), decision, call.id, { kind: "held", ...(way === undefined ? {} : { way }) }),

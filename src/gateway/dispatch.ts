@@ -58,3 +58,13 @@ export function recordRefusal<Q>(shared: Shared<Q>, call: Call<Q>, decision: Dec
   void appendBatch(shared.services.log, batch, { decision, answers, notes: { decision: id }, details });
   return { kind: "refused", decision };
 }
+
+/** Appends that a call waits in the outbox: no event of the run yet, and what it was stays on record over a restart. */
+export function recordHeld<Q>(shared: Shared<Q>, call: Call<Q>, decision: Decision): void {
+  const batch = new Batch<Q>();
+  batch.parts.push({ live: call.live, events: [] });
+  const { server, tool } = call.contract;
+  const notes = { decision: call.id, moment: "outbox", held: `${server}.${tool}` };
+  const details = { method: call.method, arguments: call.arguments };
+  void appendBatch(shared.services.log, batch, { decision, notes, details });
+}

@@ -147,7 +147,11 @@ describe("M4: by the end of the run", () => {
     const owed = await talk.end();
     expect(owed[0]).toMatch(/`send` of `post` was held and never sent/);
     expect(talk.reached).toEqual([]);
-    expect(talk.stage.log.entries.some(({ notes }) => notes?.["moment"] === "outbox")).toBe(true);
+    const records = talk.stage.log.entries.filter(({ notes }) => notes?.["moment"] === "outbox");
+    expect(records).toMatchObject([
+      { notes: { held: "post.send" }, details: { arguments: { to: "bob" } } },
+      { notes: { dropped: [expect.stringMatching(/ held$/)] } },
+    ]);
   });
 
   it("hold: the flush obeys the other rules of that moment", async () => {
