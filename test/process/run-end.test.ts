@@ -29,4 +29,6 @@ test("`runs` says what is owed and how long labels last, `runs close` what was l
   expect(textOf(await client.call("backup", { arguments: {} }))).toBe("backed up");
   expect((await desk.json("runs", "new")).value).toMatchObject({ owed: [] });
   await client.close();
+  await desk.finish(["daemon", "stop"]);
+  expect(await desk.log()).toMatchObject({ valid: true });
 });
