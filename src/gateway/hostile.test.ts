@@ -5,6 +5,7 @@ import type { Opinion } from "../core/opinion.ts";
 import { fakePolicy } from "../../test/gateway-kit/fake-policy.ts";
 import type { Line } from "../../test/gateway-kit/playbook.ts";
 import { plain, play, Stage } from "../../test/gateway-kit/playbook.ts";
+import { TaskTable } from "./task-table.ts";
 
 const noText = fakePolicy([
   {
@@ -166,4 +167,14 @@ it("a server that asks under the name of our own question does not get to ask", 
     { client: "<<", message: expect.objectContaining({ result: expect.objectContaining({ isError: true }) }) },
   ]);
   expect(stage.log.kinds()).toContain("unknown");
+});
+
+it("a server cannot give one task to two calls, and the result of one the label of the other", () => {
+  const table = new TaskTable();
+  const contract = fakePolicy().contractOfMethod("files", "tools/call");
+  const first = { run: "r", server: "files", task: "t", call: "1", method: "tools/call", contract } as const;
+  expect(table.add({ ...first, option: undefined, settled: false })).toBe(true);
+  expect(table.add({ ...first, call: "2", option: undefined, settled: false })).toBe(false);
+  expect(table.find("r", "files", "t")?.call).toBe("1");
+  expect(table.find("other", "files", "t")).toBeUndefined();
 });

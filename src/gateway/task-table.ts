@@ -18,12 +18,13 @@ export type TaskEntry = {
 export class TaskTable {
   readonly #byRun = new Map<string, Map<string, TaskEntry>>();
 
-  /** False when the run owns too many tasks. */
+  /** False when the run owns too many tasks, or this one belongs to another call: its label would be that call's. */
   add(entry: TaskEntry): boolean {
     let own = this.#byRun.get(entry.run);
     if (own === undefined) this.#byRun.set(entry.run, (own = new Map()));
-    if (own.size >= runTasksMax) return false;
-    own.set(`${entry.server} ${entry.task}`, entry);
+    const key = `${entry.server} ${entry.task}`;
+    if (own.size >= runTasksMax || own.has(key)) return false;
+    own.set(key, entry);
     return true;
   }
 
