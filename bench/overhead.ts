@@ -1,12 +1,13 @@
 import { cpus } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { createSandbox, gatewayMissing } from "../test/harness/gateway.ts";
+import { createSandbox, gatewayMissing, type Sandbox } from "../test/harness/gateway.ts";
 import { cellsOf, type Cell } from "./cells.ts";
 import { buildForm } from "./built-form.ts";
 import { measureCell, type CellFigures } from "./measure.ts";
 import { measureMemory, type Memory } from "./memory.ts";
 import { printReport, summarise } from "./report.ts";
-import type { SubjectName, TransportKind } from "./subjects.ts";
+import { startSubject, type SubjectName, type TransportKind } from "./subjects.ts";
 
 /**
  * What a guard costs: direct, raw relay, parsing relay, SDK pass-through of both generations and Sluicegate with its
@@ -35,11 +36,19 @@ const cells: readonly Cell[] = transports
   .filter((cell) => cell.id.includes(values.only));
 const runs = values.quick ? 1 : Number(values.runs);
 
+/** The first start on a machine compiles all code and keeps it, a second later: no cost of a call. */
+async function firstStart(sandbox: Sandbox): Promise<void> {
+  const subject = await startSubject("guarded", "stdio", 1, sandbox);
+  await sleep(2_500);
+  await subject.stop();
+}
+
 const measured = new Map<string, CellFigures[]>();
 const memories: Memory[] = [];
 for (let run = 0; run < runs; run += 1) {
   const sandbox = await createSandbox();
   try {
+    if (names.includes("guarded")) await firstStart(sandbox);
     for (const cell of cells) {
       if (process.stderr.isTTY) process.stderr.write(`run ${run + 1} of ${runs}: ${cell.id}\n`);
       const figures = await measureCell(cell, names, sandbox);
