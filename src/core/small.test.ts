@@ -3,6 +3,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { covers, everyEffect, isEffect, mayCover, mustCover } from "./effect.ts";
 import { isArray, isObject, isRawNumber, member, stringMember } from "./json.ts";
+import { seal } from "./mechanism.ts";
+import type { ArgumentLabel, CallMoment } from "./moment.ts";
+import { noObjection } from "./opinion.ts";
 import { err, ok, unreachable } from "./result.ts";
 import type { Verdict } from "./verdict.ts";
 import { atLeastAsStrict, combineEnds, stricter, strictestOf } from "./verdict.ts";
@@ -15,6 +18,23 @@ describe("result", () => {
     expect(ok(1)).toEqual({ ok: true, value: 1 });
     expect(err("no")).toEqual({ ok: false, error: "no" });
     expect(() => unreachable("x" as never)).toThrow("unreachable");
+  });
+});
+
+describe("a sealed mechanism", () => {
+  it("that labels nothing has no labels, and says so", () => {
+    const silent = {
+      id: "silent",
+      version: 1,
+      initial: () => null,
+      consider: () => noObjection,
+      remember: () => null,
+    };
+    const sealed = seal(silent);
+    const run = { key: "r", q: null, memories: new Map() };
+    expect(sealed.labels).toBe(false);
+    expect(sealed.label({} as CallMoment, run, null)).toEqual(new Map()); // it looks at no moment
+    expect(seal({ ...silent, label: () => new Map([["a", {} as ArgumentLabel]]) }).labels).toBe(true);
   });
 });
 

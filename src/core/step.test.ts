@@ -286,4 +286,28 @@ describe("evolve", () => {
       err("no move"),
     );
   });
+
+  it("a mechanism that throws while it remembers makes the event no move, and stops nothing", () => {
+    const broken = {
+      ...mechanism("m0", { verdict: "allow", asks: "no", throws: false }),
+      remember: () => JSON.parse("{"),
+    };
+    const engine = { model, mechanisms: [seal(broken)] };
+    const folded = evolve(engine, begin(engine, "r", undefined), { at: 1, kind: "sent", call: "c1" });
+    expect(folded).toMatchObject({ ok: false, error: expect.stringContaining("could not be folded") });
+  });
+});
+
+it("obligations of several mechanisms come in one order, whatever the order of the mechanisms", () => {
+  const obliging = (id: string): Mechanism<number, number> => ({
+    ...mechanism(id, { verdict: "allow", asks: "no", throws: false }),
+    consider: () => settled([], [{ kind: "hold", rule: id, way: "wait" }]),
+  });
+  const rules = (ids: readonly string[]): readonly unknown[] => {
+    const engine = { model, mechanisms: ids.map((id) => seal(obliging(id))) };
+    const found = step(engine, begin(engine, "r", undefined), call, new Map());
+    return found.kind === "decided" ? found.decision.obligations : [];
+  };
+  expect(rules(["b", "a", "c"])).toHaveLength(3);
+  expect(rules(["b", "a", "c"])).toEqual(rules(["c", "b", "a"]));
 });

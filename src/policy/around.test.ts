@@ -114,6 +114,17 @@ describe("lints", () => {
     expect(lint(text)).toEqual([...wanted, "UNLABELLED labels"]);
   });
 
+  test("a rule without any condition refuses every call, whatever tools there are", () => {
+    const policy = compiled("rules: [{id: E, tier: block, why: w, when: {tool: mail.send}}]");
+    const rules = policy.ir.rules.map((rule) => {
+      if (rule.kind !== "plain") return rule;
+      const { tools: _tools, ...bare } = rule.when;
+      return { ...rule, when: bare };
+    });
+    const found = lintPolicy({ ...policy, ir: { ...policy.ir, rules } }, { mail: [{ name: "send" }] }, digestOf);
+    expect(found.map(({ message }) => message)).toContain("rule `E` refuses every call");
+  });
+
   test("labels of tools that are not listed, and rules that refuse everything", () => {
     const policy = compiled(
       "labels: {mail.gone: {effects: read.local}}\nrules: [{id: E, tier: block, why: w, when: {held: public}}]",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { policyDepthMax, policyTextUnitsMax } from "./limits.ts";
+import { policyDepthMax, policyTextUnitsMax, policyValuesMax } from "./limits.ts";
 import { checkDocument, parsePolicy } from "./parse.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
@@ -169,4 +169,6 @@ test("a document that was built in code is bounded like one that was written", (
   for (let level = 0; level < 2 * policyDepthMax; level += 1) deep = { allOf: [deep] };
   const found = checkDocument({ version: 1, labels: { t: deep } }, "built");
   expect(found.ok ? [] : found.error.map(({ code }) => code)).toEqual(["SG-POLICY-DEPTH"]);
+  const wide = checkDocument({ version: 1, extends: Array.from({ length: policyValuesMax }, () => "x") }, "built");
+  expect(wide.ok ? [] : wide.error.map(({ code }) => code)).toEqual(["SG-POLICY-SIZE"]);
 });

@@ -44,6 +44,17 @@ describe("what can speak of a tool", () => {
     expect(of(a).predicates).toEqual([0]);
   });
 
+  it("a hazard speaks of every tool that its move names", () => {
+    const common = { id: "H", loss: "L", why: "w", consent: "never", mode: "enforce" } as const;
+    const call: Hazard = { ...common, kind: "call", call: pa };
+    const sequence: Hazard = { ...common, kind: "sequence", after: pb, never: pa };
+    for (const hazard of [call, sequence]) {
+      const of = relevance(frameOf({ hazards: [hazard] }));
+      expect(of(a).hazards.map(({ id }) => id)).toEqual(["H"]);
+      expect(of(contract("c", { does: ["read.local"] })).hazards).toEqual([]);
+    }
+  });
+
   it("is computed once per contract", () => {
     const of = relevance(frameOf({}));
     expect(of(a)).toBe(of(a));

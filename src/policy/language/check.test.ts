@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { diagnosticsMax, policyDepthMax } from "../limits.ts";
 import { checkShape } from "./check.ts";
 import type { Shape } from "./shape.ts";
-import { constant, either, list, mapOf, named, nothing, text } from "./shape.ts";
+import { anything, constant, either, list, mapOf, named, nothing, text } from "./shape.ts";
 
 const said = (shape: Shape<unknown>, value: unknown): readonly string[] =>
   checkShape(shape, value).map(({ code, message, remedy }) => `${code}: ${message}; ${remedy}`);
@@ -31,6 +31,10 @@ describe("what is wrong is said with what is right", () => {
   it("and only for the first so many mistakes", () => {
     const wrong = Object.fromEntries(Array.from({ length: 3 * diagnosticsMax }, (_, index) => [`k${index}`, index]));
     expect(said(mapOf("names", text("a text")), wrong)).toHaveLength(diagnosticsMax);
+  });
+
+  it("and nothing where anything is allowed", () => {
+    expect(said(either("a text or anything", text("a text"), anything), { a: [7] })).toEqual([]);
   });
 
   it("in a union by what the value comes closest to, also behind a name", () => {
