@@ -301,7 +301,8 @@ describe("evolve", () => {
 it("obligations of several mechanisms come in one order, whatever the order of the mechanisms", () => {
   const obliging = (id: string): Mechanism<number, number> => ({
     ...mechanism(id, { verdict: "allow", asks: "no", throws: false }),
-    consider: () => settled([], [{ kind: "hold", rule: id, way: "wait" }]),
+    consider: ({ moment }) =>
+      moment.kind === "call" ? settled([], [{ kind: "hold", rule: id, way: "wait" }]) : noObjection,
   });
   const rules = (ids: readonly string[]): readonly unknown[] => {
     const engine = { model, mechanisms: ids.map((id) => seal(obliging(id))) };
