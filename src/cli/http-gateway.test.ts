@@ -20,7 +20,7 @@ it.each([
 it("does not listen where others could act as the user", async () => {
   // Neither composition nor configuration is looked at before the address is.
   const place = { host: "0.0.0.0", port: 0 };
-  const listening = await listen({} as never, {} as never, place);
+  const listening = await listen({} as never, {} as never, { ...place, control: { token: "", file: "" } });
   expect(listening).toEqual({ ok: false, error: expect.stringContaining("Use 127.0.0.1") });
   expect(listening.ok ? "" : listening.error).toHaveLength(Math.min(240, listening.ok ? 0 : listening.error.length));
 });

@@ -1,6 +1,9 @@
 /** A gateway from a configuration file: several servers, over Streamable HTTP or over this process's own stdio. */
 import { isIPv4, isIPv6 } from "node:net";
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { rmSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
+import { join } from "node:path";
 import { stdioClient } from "../adapters/stdio/stdio-client.ts";
 import { systemConnector } from "../adapters/connector.ts";
 import type { HttpServerOptions, Route, RouteReply } from "../adapters/http/http-contract.ts";
@@ -55,7 +58,7 @@ function targetFor({ target, auth }: ServerConfig, facts: ConnectionFacts): Serv
 export async function listen(
   composition: Composition,
   config: GatewayConfig,
-  place: { readonly host: string; readonly port: number },
+  place: { readonly host: string; readonly port: number; readonly control: ControlToken },
 ): Promise<Result<Listening, string>> {
   if (!isLoopback(place.host)) {
     return err(
@@ -72,7 +75,7 @@ export async function listen(
     origins: [...config.origins],
     parametersOf: parametersOf(composition),
     ...(passesCredentials ? { forwardedHeaders: ["authorization"] } : {}),
-    routes: routes(composition, () => address.url),
+    routes: routes(composition, () => address.url, place.control),
     authenticate: (facts) => {
       const bearer = facts.bearerToken;
       const minted = bearer !== undefined && checkRunToken(bearer, mac) !== undefined ? bearer : undefined;
@@ -153,7 +156,26 @@ function parametersOf({ gateway }: Composition): NonNullable<HttpServerOptions["
   };
 }
 
-function routes(composition: Composition, url: () => string): readonly Route[] {
+/** Header that carries the control token; a bearer token would be taken for a run's. */
+export const controlHeader = "sluicegate-control";
+
+export type ControlToken = { readonly token: string; readonly file: string };
+
+/** A new token for each start, in a file of the state folder that only this user can read. */
+export function makeControlToken(home: string): ControlToken {
+  const file = join(home, "control.token");
+  const token = randomBytes(24).toString("hex");
+  rmSync(file, { force: true });
+  writeFileSync(file, `${token}\n`, { mode: 0o600, flag: "wx" });
+  return { token, file };
+}
+
+function sameToken(given: string, token: string): boolean {
+  const [left, right] = [Buffer.from(given), Buffer.from(token)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+function routes(composition: Composition, url: () => string, control: ControlToken): readonly Route[] {
   const text = (status: number, body: string): RouteReply => ({
     status,
     body,
@@ -174,7 +196,17 @@ function routes(composition: Composition, url: () => string): readonly Route[] {
       method: "POST",
       path: "/runs",
       open: false,
-      handle: async ({ body, identity }) => {
+      handle: async ({ body, identity, facts }) => {
+        // A clean run forgets labels, so starting one takes more than reaching a port that every local user reaches.
+        const given = facts.headers[controlHeader];
+        if (given === undefined || !sameToken(given, control.token)) {
+          const sentence = `Send the token in ${control.file} as the header ${controlHeader}: it is made when the gateway starts.`;
+          return {
+            status: 403,
+            body: JSON.stringify({ error: sentence }),
+            headers: { "content-type": "application/json" },
+          };
+        }
         const made = await newRun(composition, body, identity?.principal ?? localPrincipal, url());
         const status = made.ok ? 201 : 400;
         const json: Json = made.ok ? made.value : { error: made.error };

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { answerControl, gatewayHome } from "../gateway-control.ts";
 import { readConfig } from "../config.ts";
 import type { GatewayConfig } from "../config.ts";
-import { listen, openGateway, serveStdio } from "../http-gateway.ts";
+import { listen, makeControlToken, openGateway, serveStdio } from "../http-gateway.ts";
 import { visible } from "../output.ts";
 
 export function register(program: Command): void {
@@ -51,7 +51,8 @@ export async function serve(config: GatewayConfig, serving: Serving): Promise<nu
       await Promise.race([serveStdio(composition), stopped()]);
       return 0;
     }
-    const listening = await listen(composition, config, serving.place);
+    const control = makeControlToken(serving.home);
+    const listening = await listen(composition, config, { ...serving.place, control });
     if (!listening.ok) return fail(listening.error);
     announce(listening.value.url, config);
     await stopped();
