@@ -25,8 +25,9 @@ beforeAll(() => {
     `export async function dispatch(words, entry) {
       if (words[0] === "throw") throw new Error("something odd");
       if (words[0] === "wait") {
-        console.log("up");
+        // The handler first: whoever reads "up" may signal in the same instant.
         process.on("SIGTERM", () => { console.log("told to end"); process.exit(7); });
+        console.log("up");
         await new Promise((resolve) => setTimeout(resolve, 10_000));
       }
       console.log(JSON.stringify({ major: process.versions.node.split(".")[0], words, entry }));
