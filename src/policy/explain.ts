@@ -1,6 +1,5 @@
 /** What a policy believes of one tool, from where, and which rules speak of it: for people and as JSON. */
-import type { ArgumentContract, ToolContract } from "../core/contract.ts";
-import { mayCover } from "../core/effect.ts";
+import type { ArgumentContract } from "../core/contract.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { LabelRange, Lattice } from "../core/label.ts";
 import { describe } from "../core/label.ts";
@@ -8,8 +7,8 @@ import type { CompiledPolicy } from "./compile.ts";
 import type { ToolDigest } from "./contracts.ts";
 import { contractOfTool } from "./contracts.ts";
 import { inferTool } from "./inference/infer.ts";
-import type { Pattern, Rule, Temporal } from "./ir.ts";
-import { nameMatches } from "./patterns.ts";
+import { staticMatch } from "./patterns.ts";
+import { patternsOf } from "./relevance.ts";
 
 export type ToolExplanation = {
   readonly server: string;
@@ -46,9 +45,18 @@ export function explainTool(policy: CompiledPolicy, request: ExplainRequest): To
   const listed = request.listed ?? { name: request.tool };
   const contract = contractOfTool(policy.table, request.server, listed, request.digestOf);
   const { lattice } = policy.ir;
-  const rules = policy.ir.rules.filter((rule) => patternsOf(rule).some((pattern) => speaks(pattern, contract)));
+  const rules = policy.ir.rules.filter((rule) => {
+    const patterns = rule.kind === "plain" ? [rule.when] : patternsOf(rule.temporal);
+    // Name, effects and flags fit; arguments and labels are known only when a call is made.
+    return patterns.some((pattern) => staticMatch(pattern, contract, "restrict", "hi"));
+  });
   const hazards = policy.ir.hazards.filter((hazard) =>
-    speaks(hazard.kind === "flow" ? hazard.to : hazard.kind === "call" ? hazard.call : hazard.never, contract),
+    staticMatch(
+      hazard.kind === "flow" ? hazard.to : hazard.kind === "call" ? hazard.call : hazard.never,
+      contract,
+      "restrict",
+      "hi",
+    ),
   );
   const explanation = {
     server: contract.server,
@@ -89,46 +97,6 @@ function rangeText(lattice: Lattice, range: LabelRange): string {
   const low = describe(lattice, range.lo);
   const high = describe(lattice, range.hi);
   return low === high ? low : `between "${low}" and "${high}"`;
-}
-
-/** Name, effects and flags fit; arguments and labels are known only when a call is made. */
-function speaks(pattern: Pattern, contract: ToolContract): boolean {
-  const named =
-    pattern.tools === undefined ||
-    pattern.tools.some((each) => nameMatches(each.server, contract.server) && nameMatches(each.tool, contract.tool));
-  const acts =
-    pattern.effects === undefined || pattern.effects.some((effect) => mayCover(effect, contract.effects.may));
-  const { flags } = pattern;
-  return (
-    named &&
-    acts &&
-    (flags?.irreversible !== true || contract.flags.irreversible) &&
-    (flags?.openWorld !== true || contract.flags.openWorld)
-  );
-}
-
-function patternsOf(rule: Rule): readonly Pattern[] {
-  return rule.kind === "plain" ? [rule.when] : temporalPatterns(rule.temporal);
-}
-
-function temporalPatterns(temporal: Temporal): readonly Pattern[] {
-  switch (temporal.kind) {
-    case "gate":
-      return [temporal.before, temporal.need, ...(temporal.relock === undefined ? [] : [temporal.relock])];
-    case "absence":
-      return [temporal.after, temporal.never, ...(temporal.until === undefined ? [] : [temporal.until])];
-    case "at-most":
-    case "budget":
-      return [temporal.of];
-    case "immediately":
-      return [temporal.before, temporal.need];
-    case "owed":
-      return [temporal.after, temporal.owe, ...(temporal.before === undefined ? [] : [temporal.before])];
-    case "inject":
-      return [temporal.before];
-    case "by-end":
-      return [temporal.after, temporal.by];
-  }
 }
 
 const sourceText: { readonly [source: string]: string } = {

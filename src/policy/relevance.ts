@@ -4,7 +4,7 @@
  */
 import type { ToolContract } from "../core/contract.ts";
 import type { EffectRange } from "../core/effect.ts";
-import type { Hazard, Pattern, Rule } from "./ir.ts";
+import type { Hazard, Pattern, Rule, Temporal } from "./ir.ts";
 import { workspacePredicate } from "./ir.ts";
 import type { Slot } from "./monitors.ts";
 import { asksForTrust } from "./semantics.ts";
@@ -37,11 +37,11 @@ function relevantTo(frame: Frame, contract: ToolContract): Relevant {
   const widest = { ...contract, effects: widestEffects(contract) };
   const touches = (pattern: Pattern): boolean => staticMatch(pattern, widest, "restrict", "hi");
   const rules = frame.ir.rules.filter((rule) => rule.kind === "plain").filter((rule) => touches(rule.when));
-  const slots = frame.slots.filter((slot) => patternsOf(slot).some(touches));
+  const slots = frame.slots.filter((slot) => patternsOf(slot.temporal).some(touches));
   const hazards = frame.ir.hazards.filter((hazard) => hazardPatterns(hazard).some(touches));
   const patterns = [
     ...rules.map((rule) => rule.when),
-    ...slots.flatMap(patternsOf),
+    ...slots.flatMap((slot) => patternsOf(slot.temporal)),
     ...hazards.flatMap(hazardPatterns),
   ];
   const predicates = new Set([
@@ -79,8 +79,8 @@ function widestEffects(contract: ToolContract): EffectRange {
   return { must: contract.effects.must, may };
 }
 
-export function patternsOf(slot: Slot): readonly Pattern[] {
-  const { temporal } = slot;
+/** Every pattern of a temporal rule: what it arms on, forbids, needs. */
+export function patternsOf(temporal: Temporal): readonly Pattern[] {
   switch (temporal.kind) {
     case "gate":
       return [temporal.before, temporal.need, ...(temporal.relock === undefined ? [] : [temporal.relock])];
