@@ -2,28 +2,7 @@ import type { ToolContract } from "../core/contract.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Label, Lattice } from "../core/label.ts";
 import type { Engine } from "../core/mechanism.ts";
-
-/** How the operator wants consent to be asked for (design/gateway.md 5). */
-export type ApprovalSettings = {
-  /** `reversible`: an elicitation form counts only where the effect can be undone; `all`: always; `none`: never. */
-  readonly form: "reversible" | "all" | "none";
-  /** `other`: whoever owns a run may not approve its calls. */
-  readonly by: "anyone" | "other";
-  readonly holdMsMax: number;
-  readonly expiryMs: number;
-};
-
-export type PolicySettings = {
-  readonly mode: "enforce" | "observe";
-  /** `sampling: allow` lets a server use the client's model; everything else refuses it. */
-  readonly sampling: "allow" | "refuse";
-  readonly approvals: ApprovalSettings;
-  readonly runIdleMs: number;
-  readonly payload: "sealed" | "digests" | "clear";
-  readonly keepDays: number;
-  readonly durability: "normal" | "full";
-  readonly answerWaitMsMax: number;
-};
+import type { PolicySettings } from "../core/settings.ts";
 
 /**
  * A loaded policy with everything compiled. Immutable: a new policy is a new object, and applies from the next

@@ -2,6 +2,7 @@
  * Canonical policy to everything that runs: the IR, the label table, the settings of the gateway. Nothing but the
  * canonical JSON goes in, so what the prover explored and what the gateway enforces cannot be two things.
  */
+import type { PolicySettings } from "../core/settings.ts";
 import type { Ir, StoreDeclaration } from "./ir.ts";
 import type { CanonicalPolicy } from "./canonical/form.ts";
 import { canonicalText, openNames } from "./canonical.ts";
@@ -9,7 +10,6 @@ import type { LabelCompiler, Reporter } from "./compile/labels.ts";
 import { compileLattice, labelCompiler } from "./compile/labels.ts";
 import type { Scope } from "./compile/patterns.ts";
 import { compileHazard, compileRule } from "./compile/rules.ts";
-import type { PolicySettings } from "./compile/settings.ts";
 import { compileSettings } from "./compile/settings.ts";
 import { predicateRegistry } from "./compile/tests.ts";
 import { compileTools } from "./compile/tools.ts";

@@ -10,7 +10,8 @@ import type { Mechanism } from "../../src/core/mechanism.ts";
 import { seal } from "../../src/core/mechanism.ts";
 import type { ArgumentLabel, CallMoment } from "../../src/core/moment.ts";
 import { err, ok } from "../../src/core/result.ts";
-import type { LoadedPolicy, PolicySettings } from "../../src/gateway/policy-port.ts";
+import type { PolicySettings } from "../../src/core/settings.ts";
+import type { LoadedPolicy } from "../../src/gateway/policy-port.ts";
 
 /** Labels held, calls in flight, calls that succeeded, and one shared number that stands for all stores. */
 export type FakeState = {

@@ -1,26 +1,9 @@
-/** The part of a policy that the gateway reads: how it asks, waits and keeps (same shape as the gateway's port). */
+/** The part of a policy that the gateway reads: how it asks, waits and keeps. */
+import type { PolicySettings } from "../../core/settings.ts";
 import type { CanonicalPolicy } from "../canonical/form.ts";
 import { durationMs } from "../canonical/duration.ts";
 import { problem } from "../diagnostic.ts";
 import type { Reporter } from "./labels.ts";
-
-export type ApprovalSettings = {
-  readonly form: "reversible" | "all" | "none";
-  readonly by: "anyone" | "other";
-  readonly holdMsMax: number;
-  readonly expiryMs: number;
-};
-
-export type PolicySettings = {
-  readonly mode: "enforce" | "observe";
-  readonly sampling: "allow" | "refuse";
-  readonly approvals: ApprovalSettings;
-  readonly runIdleMs: number;
-  readonly payload: "sealed" | "digests" | "clear";
-  readonly keepDays: number;
-  readonly durability: "normal" | "full";
-  readonly answerWaitMsMax: number;
-};
 
 /** Official clients give up a request after 60 s; a longer hold would only lose the answer (gateway.md 5). */
 export const consentHoldMsMax = 45_000;
