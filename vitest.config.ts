@@ -23,7 +23,7 @@ export default defineConfig({
       exclude: [
         "**/*.test.ts",
         "**/*.d.ts",
-        "src/core/{event,moment,run}.ts",
+        "src/core/{event,moment,run,settings}.ts",
         "src/policy/{document,document-later}.ts",
         "src/policy/canonical/form.ts",
         "src/wire/message.ts",
