@@ -2,6 +2,7 @@
 import type { Json } from "./json.ts";
 import type { LabelRange } from "./label.ts";
 import type { Verdict } from "./verdict.ts";
+import { stricter } from "./verdict.ts";
 
 /** Why a verdict was reached. `code` is stable (docs/errors.md); `facts` fill the sentence of the renderer. */
 export type Reason = {
@@ -72,12 +73,11 @@ export type Opinion = Settled | { readonly kind: "needs"; readonly questions: re
 /** "No objection": not a permission. Permission is what the mechanism `tiers` gives. */
 export const noObjection: Settled = { kind: "settled", verdict: "allow", reasons: [], obligations: [] };
 
+/** The opinion that these reasons make: as strict as the strictest of them that is not merely observed. */
 export function settled(reasons: readonly Reason[], obligations: readonly Obligation[] = []): Settled {
   let verdict: Verdict = "allow";
   for (const reason of reasons) {
-    if (reason.observed === true) continue;
-    if (reason.verdict === "deny") verdict = "deny";
-    else if (reason.verdict === "confirm" && verdict === "allow") verdict = "confirm";
+    if (reason.observed !== true) verdict = stricter(verdict, reason.verdict);
   }
   return { kind: "settled", verdict, reasons, obligations };
 }

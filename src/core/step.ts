@@ -15,6 +15,7 @@ import { questionsMax, reasonsMax } from "./limits.ts";
 import type { Engine, Judged, SealedMechanism } from "./mechanism.ts";
 import type { ArgumentLabel, CallMoment, CallOption, Moment } from "./moment.ts";
 import type { Answers, Opinion, Question, Reason, Settled } from "./opinion.ts";
+import { noObjection } from "./opinion.ts";
 import { err, ok } from "./result.ts";
 import type { Result } from "./result.ts";
 import type { Run } from "./run.ts";
@@ -27,7 +28,7 @@ export type Step =
 
 /** Decides a moment of a run, or says what must be known first. Pure and total. */
 export function step<Q>(engine: Engine<Q>, run: Run<Q>, moment: Moment, answers: Answers): Step {
-  const option = moment.kind === "call" ? optionOf(engine, run, moment) : { ok: true as const, value: undefined };
+  const option = moment.kind === "call" ? optionOf(engine, run, moment) : ok(undefined);
   if (!option.ok) return decided([fault("core", option.error)], undefined);
   const opinions: Settled[] = [];
   const open: Question[] = [];
@@ -103,7 +104,7 @@ function opinionOf<Q>(mechanism: SealedMechanism<Q>, judged: Judged, run: Run<Q>
     const open = opinion.questions.filter((question) => !answers.has(question.key));
     if (open.length > 0) return { kind: "needs", questions: open };
     // It asks again for what was answered: it will not settle, so its questions count as unavailable.
-    return floors(mechanism.id, opinion.questions, () => true, { ...emptySettled });
+    return floors(mechanism.id, opinion.questions, () => true, noObjection);
   }
   const asked = [...answers.values()].filter((answer) => answer.question.mechanism === mechanism.id);
   const unavailable = new Set(
@@ -116,8 +117,6 @@ function opinionOf<Q>(mechanism: SealedMechanism<Q>, judged: Judged, run: Run<Q>
     opinion,
   );
 }
-
-const emptySettled: Settled = { kind: "settled", verdict: "allow", reasons: [], obligations: [] };
 
 /** Raises an opinion to what its questions state for the case that they stay unanswered. */
 function floors(
