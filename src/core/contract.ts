@@ -7,10 +7,7 @@ import type { EffectFlags, EffectRange } from "./effect.ts";
 import type { Json } from "./json.ts";
 import type { Label, LabelRange } from "./label.ts";
 
-/** What an argument means. All roles but `content` steer the call and are *control* arguments (DESIGN 2). */
-export type Role = "recipient" | "destination" | "identifier" | "amount" | "path" | "command" | "query" | "content";
-
-export const roles: readonly Role[] = [
+export const roles = [
   "recipient",
   "destination",
   "identifier",
@@ -19,7 +16,10 @@ export const roles: readonly Role[] = [
   "command",
   "query",
   "content",
-];
+] as const;
+
+/** What an argument means. All roles but `content` steer the call and are *control* arguments (DESIGN 2). */
+export type Role = (typeof roles)[number];
 
 /** Where a statement about a tool comes from, most authoritative first (policy.md 2). */
 export type LabelSource = "operator" | "pack" | "evidence" | "server" | "inference" | "unknown";

@@ -143,13 +143,8 @@ export function categoryLabel(lattice: Lattice, category: string): Label | undef
 
 /** Label that excludes every group but those named. A name outside the lattice gives undefined. */
 export function readersLabel(lattice: Lattice, readers: readonly string[]): Label | undefined {
-  if (readers.some((reader) => !lattice.groups.includes(reader))) return undefined;
-  const start = lattice.levels.length - 1 + lattice.categories.length;
-  let bits = 0;
-  lattice.groups.forEach((group, index) => {
-    if (!readers.includes(group)) bits |= 1 << (start + index);
-  });
-  return branded(bits);
+  const named = excludedBits(lattice, readers);
+  return named === undefined ? undefined : branded(lattice.readerMask & ~named);
 }
 
 /** Bits whose presence in a label forbids showing the value to all of `audience`. */

@@ -1,18 +1,17 @@
 /** The contract of a mechanism, and of the engine that runs a set of them. All functions are pure and total. */
 import type { RunEvent } from "./event.ts";
-import type { ArgumentLabel, CallClass, CallMoment, Moment } from "./moment.ts";
+import type { ArgumentLabel, CallClass, CallMoment, CallOption, Moment } from "./moment.ts";
 import type { Answers, Opinion } from "./opinion.ts";
 import type { Result } from "./result.ts";
 import type { Run } from "./run.ts";
-import type { CallOption } from "./moment.ts";
 
 /** A moment with the option that the engine made of it; `option` is present exactly for calls. */
 export type Judged = { readonly moment: Moment; readonly option: CallOption | undefined };
 
 /**
- * A mechanism considers moments and remembers events; it does no I/O, and asks for facts as data. Two hooks are
- * optional: `label` gives the labels of a call's arguments (at most one mechanism of an engine has it; without it they
- * are unknown, the worst case).
+ * A mechanism considers moments and remembers events; it does no I/O, and asks for facts as data. One hook is optional:
+ * `label` gives the labels of a call's arguments (at most one mechanism of an engine has it; without it they are
+ * unknown, the worst case).
  */
 export interface Mechanism<M, Q> {
   readonly id: string;
