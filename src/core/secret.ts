@@ -104,7 +104,7 @@ function maskKeyBlocks(text: string, digest: Digest, found: FoundSecret[]): stri
 const passesMax = 4;
 
 /** The text with everything that looks like a secret replaced. */
-export function maskText(text: string, digest: Digest, found: FoundSecret[]): string {
+function maskText(text: string, digest: Digest, found: FoundSecret[]): string {
   let masked = text;
   for (let pass = 0; pass < passesMax; pass += 1) {
     const again = maskOnce(masked, digest, found);
