@@ -1,4 +1,4 @@
-// The two web globals that pure code may use; everything else of the platform stays invisible to it.
+// The web globals that pure code may use; everything else of the platform stays invisible to it.
 declare class URL {
   constructor(url: string, base?: string);
   href: string;
