@@ -134,7 +134,7 @@ export class Gateway<Q> {
     return new MergedSession({
       connection,
       servers: [...this.#servers.keys()],
-      open: (_server, own) => this.#session(own),
+      open: (own) => this.#session(own),
       directory,
       hash: secrets.hash,
       clock,

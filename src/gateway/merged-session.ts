@@ -24,7 +24,8 @@ export type MergedDirectory = { tools: MergedNames | undefined; prompts: MergedN
 export type MergedSetup = {
   readonly connection: ClientConnection;
   readonly servers: readonly string[];
-  readonly open: (server: string, connection: ClientConnection) => ClientHandler;
+  /** Opens the session with the server that the connection's facts name. */
+  readonly open: (connection: ClientConnection) => ClientHandler;
   readonly directory: MergedDirectory;
   readonly hash: (text: string) => string;
   readonly clock: Clock;
@@ -42,7 +43,7 @@ export class MergedSession implements ClientHandler {
 
   constructor(setup: MergedSetup) {
     this.#setup = setup;
-    for (const server of setup.servers) this.#sessions.set(server, setup.open(server, this.#connectionOf(server)));
+    for (const server of setup.servers) this.#sessions.set(server, setup.open(this.#connectionOf(server)));
   }
 
   request(exchange: Exchange): void {
