@@ -52,12 +52,10 @@ export function orderedCall<Q>(
     digest: callDigest(contract, "tools/call", order.arguments, scene.services.secrets.hash),
     manifestDigest: catalogue.known("tools/list")?.digest,
     retry: undefined,
-    state: "deciding",
     cancelled: false,
     lost: false,
     option: undefined,
     performed: undefined,
-    task: undefined,
   };
 }
 

@@ -11,9 +11,6 @@ import type { LiveRun } from "./live-run.ts";
 import type { Exchange } from "./ports.ts";
 import type { Services } from "./services-port.ts";
 
-/** `deciding → sent → settled`; `cancelled` while deciding means that it is never sent. */
-export type CallState = "deciding" | "sent" | "settled";
-
 export type Call<Q> = {
   /** Unique over all runs and restarts; also the id of the decision. */
   readonly id: string;
@@ -27,15 +24,13 @@ export type Call<Q> = {
   readonly manifestDigest: string | undefined;
   /** What a modern client sent along when it repeated the call: our sealed question and its answers. */
   readonly retry: { readonly state: string; readonly responses: Json | undefined } | undefined;
-  state: CallState;
+  /** The client gave up on it; while it is being decided that means that it is never sent. */
   cancelled: boolean;
   /** The call's outcome is already on record as unknown; a late result is only released. */
   lost: boolean;
   option: CallOption | undefined;
   /** Rules whose injected call has already succeeded for this one. */
   performed: Set<string> | undefined;
-  /** Task that the server made of it. */
-  task: string | undefined;
 };
 
 /** What must not be part of the arguments that are judged: it is mechanics, and judged or cleaned on its own. */

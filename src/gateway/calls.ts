@@ -67,12 +67,10 @@ export class Calls<Q> {
       digest: callDigest(contract, request.method, given, hash),
       manifestDigest,
       retry: retryOf(request.params),
-      state: "deciding",
       cancelled: false,
       lost: false,
       option: undefined,
       performed: undefined,
-      task: undefined,
     };
   }
 
@@ -213,7 +211,6 @@ export class Calls<Q> {
       this.#answer(call, errorMessage(request.id, errorCodes.invalidRequest, "A request with this id is in flight."));
       return;
     }
-    call.state = "sent";
     this.#scene.toServer(
       params === request.params ? request : { kind: "request", id: request.id, method: request.method, params },
     );

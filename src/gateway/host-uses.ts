@@ -63,11 +63,9 @@ export function orderedUse<Q>(
     digest: facts.digest,
     manifestDigest: undefined,
     retry: undefined,
-    state: "deciding",
     cancelled: false,
     lost: false,
     option: undefined,
     performed: undefined,
-    task: undefined,
   };
 }

@@ -90,14 +90,6 @@ export class Mediator<Q> implements LinkUser {
     this.#tasks = new TaskDesk(scene);
   }
 
-  get server(): string {
-    return this.#scene.server;
-  }
-
-  current(): LiveRun<Q> | undefined {
-    return this.#scene.current();
-  }
-
   // -------------------------------------------------------------------------------------------------------------
   // From the client.
 

@@ -75,7 +75,7 @@ export class Rounds<Q> {
       }
     }
     if (round === undefined) return undefined;
-    return { ...round.call, exchange: call.exchange, request: call.request, retry, state: "deciding" };
+    return { ...round.call, exchange: call.exchange, request: call.request, retry };
   }
 
   #isOurs(call: Call<Q>): boolean {

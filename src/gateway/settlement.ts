@@ -76,14 +76,12 @@ export class Settlement<Q> {
   answered(message: Answered): boolean {
     const call = message.id === null ? undefined : this.#sent.get(message.id);
     if (call === undefined) return false;
+    this.#forget(call);
     if (message.kind === "response" && stringMember(message.result, "resultType") === "input_required") {
       // The call is not over: the server asks before it goes on. Its id is free again, the client sends a new one.
-      this.#forget(call);
       this.#rounds.asked(call, message);
       return true;
     }
-    this.#forget(call);
-    call.state = "settled";
     if (message.kind === "response" && this.#becameTask(call, message)) return true;
     this.release(call, message).catch(() => this.#failed(call));
     return true;
@@ -225,7 +223,6 @@ export class Settlement<Q> {
       settled: false,
     };
     if (!this.#scene.tasks.add(entry)) return false;
-    call.task = id;
     this.#releaseTaskState(call, message).catch(() => this.#failed(call));
     return true;
   }
