@@ -3,7 +3,6 @@
  * differs between a daemon and a gateway from a configuration file is handed in.
  */
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { ownVersion } from "../adapters/daemon/version.ts";
 import { openKeys } from "../adapters/sealing.ts";
 import { openSqliteStore } from "../adapters/store-sqlite.ts";
@@ -18,6 +17,7 @@ import type { Q } from "../policy/state.ts";
 import { nodeClock, nodeSecrets, noOracle } from "./node-services.ts";
 import type { LostHistory } from "./lost-history.ts";
 import { lostHistory } from "./lost-history.ts";
+import { logPlaces } from "./log-reader.ts";
 import { PolicyFiles } from "./policies.ts";
 import { Waiters } from "./waiters.ts";
 
@@ -49,11 +49,6 @@ export type CompositionSetup = {
   /** One line for the operator. */
   readonly tell: (text: string) => void;
 };
-
-/** Where the log and its keys lie below a state folder. */
-export function logPlaces(home: string): { readonly database: string; readonly keys: string } {
-  return { database: join(home, "log.db"), keys: join(home, "keys") };
-}
 
 /** Opens everything; the error is a sentence for the user, and nothing is left open. */
 export async function compose(setup: CompositionSetup): Promise<Result<Composition, string>> {

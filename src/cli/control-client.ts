@@ -7,7 +7,7 @@ import type { Json } from "../core/json.ts";
 import { isArray, isObject, member } from "../core/json.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
-import { gatewaySockets } from "./gateway-control.ts";
+import { gatewaySockets } from "./gateway-sockets.ts";
 
 export type ControlFailure = { readonly code: string; readonly sentence: string; readonly absent: boolean };
 

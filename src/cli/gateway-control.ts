@@ -2,7 +2,7 @@
  * A gateway in the foreground answers the same questions as the daemon (`runs`, `approve`, ...), on a socket of its own
  * beside the daemon's: a refusal that says `sluicegate approve ID` must be true wherever the call was refused.
  */
-import { mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { daemonPaths, stateHome } from "../adapters/daemon/paths.ts";
 import { Daemon } from "../adapters/daemon/server.ts";
@@ -10,11 +10,10 @@ import { ownVersion } from "../adapters/daemon/version.ts";
 import { err } from "../core/result.ts";
 import type { Composition } from "./composition.ts";
 import { control } from "./control.ts";
+import { gatewaySocket } from "./gateway-sockets.ts";
 
 /** The control socket of a gateway never idles out; Node's timers cannot wait longer. */
 const idleMs = 2 ** 31 - 1;
-
-const socketName = /^gateway-[0-9]+\.sock$/;
 
 /** The log of foreground gateways lies apart from the daemon's: a log has one owner. */
 export function gatewayHome(environment: NodeJS.ProcessEnv): string {
@@ -23,18 +22,12 @@ export function gatewayHome(environment: NodeJS.ProcessEnv): string {
   return home;
 }
 
-export function gatewaySockets(runtime: string): readonly string[] {
-  return readdirSync(runtime)
-    .filter((name) => socketName.test(name))
-    .map((name) => join(runtime, name));
-}
-
 /** Answers control requests until the returned function is called; without a place for a socket it does without. */
 export async function answerControl(composition: Composition, home: string): Promise<() => Promise<void>> {
   const paths = daemonPaths(process.env);
   if (!paths.ok) return () => Promise.resolve();
   const started = await Daemon.start({
-    socket: join(paths.value.runtime, `gateway-${process.pid}.sock`),
+    socket: gatewaySocket(paths.value.runtime, process.pid),
     home,
     version: ownVersion(),
     idleMs,

@@ -10,12 +10,16 @@ import { openSqliteStore } from "../adapters/store-sqlite.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import type { LogKeys, Store, StoredRecord, StoreFailure } from "../gateway/store-port.ts";
-import { logPlaces } from "./composition.ts";
 import { shortPath } from "./output.ts";
 
 export type OpenedLog = { readonly store: Store; readonly keys: LogKeys; readonly database: string };
 
 export type LogFault = { readonly code: string; readonly sentence: string };
+
+/** Where the log and its keys lie below a state folder. */
+export function logPlaces(home: string): { readonly database: string; readonly keys: string } {
+  return { database: join(home, "log.db"), keys: join(home, "keys") };
+}
 
 /** The log of the state folder that the environment names; undefined where none was ever written. */
 export function readLog(environment: NodeJS.ProcessEnv): Result<OpenedLog | undefined, LogFault> {

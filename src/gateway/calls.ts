@@ -21,9 +21,9 @@ import { cleanParams } from "./meta.ts";
 import { ordersOf, unmetObligation } from "./obligations.ts";
 import type { Exchange } from "./ports.ts";
 import { gatewayReason, logFailureText, refusalMessage, refusalOf } from "./refusals.ts";
+import { requestOf } from "./released-answer.ts";
 import type { Settlement } from "./settlement.ts";
 import type { PerformOrder, Scene } from "./scene.ts";
-import { isModern } from "./scene.ts";
 
 /** What became of a decision in the turn in which it was made. */
 type Committed =
@@ -172,7 +172,7 @@ export class Calls<Q> {
   }
 
   #refuse(call: Call<Q>, decision: Decision): void {
-    this.#answer(call, refusalOf(this.#asked(call), decision, call.id, { kind: "refused" }));
+    this.#answer(call, refusalOf(requestOf(this.#scene, call), decision, call.id, { kind: "refused" }));
   }
 
   #refuseLate(call: Call<Q>, code: string): void {
@@ -186,7 +186,10 @@ export class Calls<Q> {
     recordHeld(this.#scene, call, decision);
     this.#answer(
       call,
-      refusalOf(this.#asked(call), decision, call.id, { kind: "held", ...(way === undefined ? {} : { way }) }),
+      refusalOf(requestOf(this.#scene, call), decision, call.id, {
+        kind: "held",
+        ...(way === undefined ? {} : { way }),
+      }),
     );
   }
 
@@ -201,7 +204,7 @@ export class Calls<Q> {
   #send(call: Call<Q>, durable: boolean): void {
     if (!durable || call.cancelled) {
       this.#settlement.neverSent(call);
-      if (!durable) this.#answer(call, refusalMessage(this.#asked(call), call.id, logFailureText));
+      if (!durable) this.#answer(call, refusalMessage(requestOf(this.#scene, call), call.id, logFailureText));
       return;
     }
     const { request } = call;
@@ -214,10 +217,6 @@ export class Calls<Q> {
     this.#scene.toServer(
       params === request.params ? request : { kind: "request", id: request.id, method: request.method, params },
     );
-  }
-
-  #asked(call: Call<Q>): { id: RequestId; method: string; modern: boolean } {
-    return { id: call.request.id, method: call.method, modern: isModern(this.#scene) };
   }
 
   #answer(call: Call<Q>, message: ResponseMessage | ErrorMessage): void {

@@ -16,6 +16,7 @@ import { endorsableArguments, valueGrants } from "./endorsement.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { approvalsOpenMax, consentHoldMsMax } from "./limits.ts";
 import { refusalOf } from "./refusals.ts";
+import { requestOf } from "./released-answer.ts";
 import type { Scene } from "./scene.ts";
 import { isModern } from "./scene.ts";
 import type { ApprovalCard, ApprovalChoice } from "./services-port.ts";
@@ -247,8 +248,7 @@ export class ConsentDesk<Q> {
   }
 
   #refuse(call: Call<Q>, decision: Decision, refusal: Parameters<typeof refusalOf>[3]): void {
-    const asked = { id: call.request.id, method: call.method, modern: isModern(this.#scene) };
-    const answer = refusalOf(asked, decision, call.id, refusal);
+    const answer = refusalOf(requestOf(this.#scene, call), decision, call.id, refusal);
     this.#scene.deliveries.now(() => call.exchange.respond(answer));
   }
 }

@@ -35,14 +35,15 @@ import { cleanParams } from "./meta.ts";
 import type { Call } from "./call.ts";
 import type { Flushed } from "./outbox.ts";
 import type { Exchange } from "./ports.ts";
-import { logFailureAfterText, refusalMessage, refusalOf, rejectionOf } from "./refusals.ts";
+import { refusalOf } from "./refusals.ts";
+import { errorValue, releasedAnswer, requestOf } from "./released-answer.ts";
 import { judgeRelease } from "./releases.ts";
 import { Rounds } from "./rounds.ts";
 import type { Refusal } from "../core/render.ts";
 import type { RoundTable } from "./rounds.ts";
 import type { Answered, PerformOrder, Relayed, Scene } from "./scene.ts";
 import { isModern } from "./scene.ts";
-import { errorValue, passed, Settlement } from "./settlement.ts";
+import { Settlement } from "./settlement.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { TaskDesk } from "./task-desk.ts";
 import { digest } from "../wire/canonical.ts";
@@ -234,7 +235,7 @@ export class Mediator<Q> implements LinkUser {
     const call = this.#calls.make(exchange, { live, contract, manifestDigest: list?.digest });
     const admission = list === undefined ? undefined : this.#lists.admission(live, list);
     const admitted = admission instanceof Promise ? await admission : admission;
-    const asked = { id: request.id, method: request.method, modern: isModern(this.#scene) };
+    const asked = requestOf(this.#scene, call);
     if (admitted?.kind === "quarantined") {
       const { approval, decision } = admitted;
       const how: Refusal = approval === undefined ? { kind: "refused" } : { kind: "approvable", approval: approval.id };
@@ -294,8 +295,7 @@ export class Mediator<Q> implements LinkUser {
     const ruled = judgeRelease(this.#scene, query);
     const ruling = ruled instanceof Promise ? await ruled : ruled;
     const asked = { id, method: row.method, modern: isModern(this.#scene) };
-    if (!(await ruling.durable)) return refusalMessage(asked, decision, logFailureAfterText);
-    return ruling.how === "pass" ? passed(answer, ruling.value, id) : rejectionOf(asked, decision);
+    return releasedAnswer({ asked, decision, message: answer, ruling }, await ruling.durable);
   }
 
   /** Forwards a request of the client and gives the answer, in the server's place if none came. */

@@ -11,11 +11,10 @@ import type { Call } from "./call.ts";
 import { consentInputName } from "./card-text.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { openRoundsMax } from "./limits.ts";
-import { logFailureAfterText, refusalMessage, rejectionOf } from "./refusals.ts";
+import { refusalMessage, rejectionOf } from "./refusals.ts";
+import { releasedAnswer, requestOf } from "./released-answer.ts";
 import { judgeRelease } from "./releases.ts";
-import { passed } from "./settlement.ts";
 import type { Scene } from "./scene.ts";
-import { isModern } from "./scene.ts";
 
 type Round<Q> = { readonly call: Call<Q>; readonly methods: ReadonlyMap<string, string> };
 
@@ -48,7 +47,7 @@ export class Rounds<Q> {
   /** The server asks before it goes on. */
   asked(call: Call<Q>, message: ResponseMessage): void {
     this.#release(call, message).catch(() => {
-      const asked = { id: call.request.id, method: call.method, modern: isModern(this.#scene) };
+      const asked = requestOf(this.#scene, call);
       this.#scene.deliveries.now(() => call.exchange.respond(rejectionOf(asked, call.id)));
     });
   }
@@ -83,7 +82,7 @@ export class Rounds<Q> {
   }
 
   async #release(call: Call<Q>, message: ResponseMessage): Promise<void> {
-    const asked = { id: call.request.id, method: call.method, modern: isModern(this.#scene) };
+    const asked = requestOf(this.#scene, call);
     const methods = methodsOf(member(message.result, "inputRequests"));
     const sampling = [...methods.values()].includes("sampling/createMessage");
     // A question of the server under our own name could pass for ours, and its answer would be taken out of the call.
@@ -102,11 +101,10 @@ export class Rounds<Q> {
     const ruling = ruled instanceof Promise ? await ruled : ruled;
     if (ruling.how !== "pass") this.#end(call);
     else this.#table.keep(roundKey(call, stringMember(message.result, "requestState") ?? ""), { call, methods });
-    void this.#scene.deliveries.after(ruling.durable, (durable) => {
-      if (!durable) call.exchange.respond(refusalMessage(asked, call.id, logFailureAfterText));
-      else if (ruling.how !== "pass") call.exchange.respond(rejectionOf(asked, call.id));
-      else call.exchange.respond(passed(message, ruling.value, call.request.id));
-    });
+    const released = { asked, decision: id, message, ruling };
+    void this.#scene.deliveries.after(ruling.durable, (durable) =>
+      call.exchange.respond(releasedAnswer(released, durable)),
+    );
   }
 
   /** Nobody will go on with the call: what it did so far is not known. */

@@ -14,12 +14,12 @@ import type { ConsentDesk } from "./consent.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { doubtsMax, upstreamCallsMax } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
-import { logFailureAfterText, refusalMessage, refusalOf, rejectionOf } from "./refusals.ts";
+import { refusalOf, rejectionOf } from "./refusals.ts";
+import { errorValue, releasedAnswer, requestOf } from "./released-answer.ts";
 import type { Ruling } from "./releases.ts";
 import { judgeRelease } from "./releases.ts";
 import type { Rounds } from "./rounds.ts";
 import type { Answered, Scene } from "./scene.ts";
-import { isModern } from "./scene.ts";
 
 export class Settlement<Q> {
   readonly #scene: Scene<Q>;
@@ -119,7 +119,7 @@ export class Settlement<Q> {
 
   /** A throw is a bug of ours: the result stays here, and the client learns that the call was made. */
   #failed(call: Call<Q>): void {
-    const asked = { id: call.request.id, method: call.method, modern: isModern(this.#scene) };
+    const asked = requestOf(this.#scene, call);
     this.#scene.deliveries.now(() => call.exchange.respond(rejectionOf(asked, call.id)));
   }
 
@@ -239,21 +239,15 @@ export class Settlement<Q> {
       this.#withhold(call, message, ruling).catch(() => this.#failed(call));
       return;
     }
+    const released = { asked: requestOf(this.#scene, call), decision: call.id, message, ruling };
     void this.#scene.deliveries.after(ruling.durable, (durable) =>
-      call.exchange.respond(this.#answerFor(call, message, ruling, durable)),
+      call.exchange.respond(releasedAnswer(released, durable)),
     );
-  }
-
-  #answerFor(call: Call<Q>, message: Answered, ruling: Ruling, durable: boolean): Answered {
-    const asked = { id: call.request.id, method: call.method, modern: isModern(this.#scene) };
-    if (!durable) return refusalMessage(asked, call.id, logFailureAfterText);
-    if (ruling.how !== "pass") return rejectionOf(asked, call.id);
-    return passed(message, ruling.value, call.request.id);
   }
 
   /** Keeps the result behind consent; the same call repeated gets it without being executed again. */
   async #withhold(call: Call<Q>, message: Answered, ruling: Ruling): Promise<void> {
-    const asked = { id: call.request.id, method: call.method, modern: isModern(this.#scene) };
+    const asked = requestOf(this.#scene, call);
     const approval = await this.#consent.open(call, ruling.decision, "release");
     const kept = this.#scene.withheld.keep(call.live.key, call.digest, {
       call: call.id,
@@ -269,22 +263,6 @@ export class Settlement<Q> {
       : rejectionOf(asked, call.id);
     void this.#scene.deliveries.after(ruling.durable, () => call.exchange.respond(answer));
   }
-}
-
-/** The message itself when nothing in it was changed (its bytes go out again), else one with the new value. */
-export function passed(message: Answered, value: Json, id: RequestId): Answered {
-  if (message.kind === "response") {
-    return value === message.result && message.id === id ? message : { kind: "response", id, result: value };
-  }
-  if (message.id === id && member(value, "message") === message.error.message) return message;
-  const text = stringMember(value, "message") ?? "";
-  const data = member(value, "data");
-  return errorMessage(id, message.error.code, text, data);
-}
-
-/** Text of an error as a value to judge. */
-export function errorValue(error: { readonly message: string; readonly data?: Json }): Json {
-  return error.data === undefined ? { message: error.message } : { message: error.message, data: error.data };
 }
 
 function rememberDoubt<Q>(uncertain: Map<string, Map<string, number>>, call: Call<Q>, wallMs: number): void {

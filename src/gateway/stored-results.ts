@@ -4,9 +4,8 @@ import type { ConsentDesk } from "./consent.ts";
 import { denial } from "./judge.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { logFailureAfterText, refusalMessage, refusalOf } from "./refusals.ts";
+import { errorValue, passed, requestOf } from "./released-answer.ts";
 import type { Scene } from "./scene.ts";
-import { isModern } from "./scene.ts";
-import { errorValue, passed } from "./settlement.ts";
 
 type Desk<Q> = { readonly scene: Scene<Q>; readonly consent: ConsentDesk<Q> };
 
@@ -14,7 +13,7 @@ type Desk<Q> = { readonly scene: Scene<Q>; readonly consent: ConsentDesk<Q> };
 export async function openStored<Q>({ scene, consent }: Desk<Q>, call: Call<Q>): Promise<boolean> {
   const stored = scene.withheld.find(call.live.key, call.digest);
   if (stored === undefined) return false;
-  const asked = { id: call.request.id, method: call.method, modern: isModern(scene) };
+  const asked = requestOf(scene, call);
   const granted = await consent.take(call, "release");
   if (granted === undefined) {
     const approval = await consent.open(call, denial("SG-WITHHELD"), "release");

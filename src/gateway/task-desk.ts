@@ -11,11 +11,11 @@ import { mayAnswer } from "./answers.ts";
 import { Batch } from "./journal.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Exchange } from "./ports.ts";
-import { logFailureAfterText, refusalMessage, rejectionOf } from "./refusals.ts";
+import { refusalMessage } from "./refusals.ts";
+import { errorValue, releasedAnswer } from "./released-answer.ts";
 import { judgeRelease } from "./releases.ts";
 import type { Answered, Relayed, Scene } from "./scene.ts";
 import { isModern } from "./scene.ts";
-import { errorValue, passed } from "./settlement.ts";
 import type { TaskEntry } from "./task-table.ts";
 
 export class TaskDesk<Q> {
@@ -101,9 +101,7 @@ export class TaskDesk<Q> {
     );
     const ruling = ruled instanceof Promise ? await ruled : ruled;
     const asked = this.#asked(exchange, entry.method);
-    if (!(await ruling.durable)) return refusalMessage(asked, entry.call, logFailureAfterText);
-    if (ruling.how !== "pass") return rejectionOf(asked, entry.call);
-    return passed(answer, ruling.value, exchange.request.id);
+    return releasedAnswer({ asked, decision: entry.call, message: answer, ruling }, await ruling.durable);
   }
 
   /** Only the tasks of this run; what is left is text of the server. */
@@ -130,8 +128,7 @@ export class TaskDesk<Q> {
     const ruled = judgeRelease(this.#scene, query);
     const ruling = ruled instanceof Promise ? await ruled : ruled;
     const asked = { id: answer.id, method: "tasks/list", modern: isModern(this.#scene) };
-    if (!(await ruling.durable)) return refusalMessage(asked, id, logFailureAfterText);
-    return ruling.how === "pass" ? passed(shown, ruling.value, answer.id) : rejectionOf(asked, id);
+    return releasedAnswer({ asked, decision: id, message: shown, ruling }, await ruling.durable);
   }
 
   #owns(live: LiveRun<Q>, task: Json): boolean {

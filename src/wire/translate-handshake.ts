@@ -12,7 +12,7 @@ import { isObject, member, type Json, type JsonObject } from "../core/json.ts";
 import { metaKeys } from "./meta.ts";
 import type { Revision } from "./message.ts";
 import { runCache, type RequestMeta } from "./modern.ts";
-import { without } from "./object.ts";
+import { withMeta, without } from "./object.ts";
 import { modernRevision } from "./revision.ts";
 
 /** Identity used where a peer gave none: both fields are required in the legacy era. */
@@ -43,17 +43,12 @@ export function discoverFromInitialize(initialize: JsonObject): JsonObject {
 
 /** The answer to `initialize` for a modern server, from its `DiscoverResult`. */
 export function initializeFromDiscover(discover: JsonObject, revision: Revision): JsonObject {
-  const rest = without(discover, ["resultType", "supportedVersions", "capabilities", "ttlMs", "cacheScope", "_meta"]);
+  const rest = without(discover, ["resultType", "supportedVersions", "capabilities", "ttlMs", "cacheScope"]);
   const meta = objectOr(member(discover, "_meta"), {});
   const serverInfo = objectOr(member(meta, metaKeys.serverInfo), unknownImplementation);
-  const ownMeta = without(meta, [metaKeys.serverInfo]);
-  return {
-    ...rest,
-    protocolVersion: revision,
-    capabilities: without(objectOr(member(discover, "capabilities"), {}), modernOnly),
-    serverInfo,
-    ...(Object.keys(ownMeta).length > 0 ? { _meta: ownMeta } : {}),
-  };
+  const capabilities = without(objectOr(member(discover, "capabilities"), {}), modernOnly);
+  const initialize = { ...rest, protocolVersion: revision, capabilities, serverInfo };
+  return withMeta(initialize, without(meta, [metaKeys.serverInfo]));
 }
 
 /** `initialize` params for a legacy server, in the name of a modern client. */

@@ -13,7 +13,7 @@ import { isObject, member, stringMember, type JsonObject } from "../core/json.ts
 import { metaKeys } from "./meta.ts";
 import type { NotificationMessage, RequestId, Revision } from "./message.ts";
 import { filterJson, readId, type SubscriptionFilter } from "./modern.ts";
-import { without } from "./object.ts";
+import { isEmpty, withMeta, without } from "./object.ts";
 import { findMethod } from "./registry.ts";
 import { taskToLegacy, taskToModern } from "./translate-task.ts";
 
@@ -73,10 +73,8 @@ export function notificationToLegacy(
   if (params === undefined || !isObject(meta) || !Object.hasOwn(meta, metaKeys.subscriptionId)) {
     return task ? { kind: "notification", method, params } : message;
   }
-  const kept = without(meta, [metaKeys.subscriptionId]);
-  const bare = without(params, ["_meta"]);
-  const next = Object.keys(kept).length > 0 ? { ...bare, _meta: kept } : bare;
-  return { kind: "notification", method, params: Object.keys(next).length > 0 ? next : undefined };
+  const next = withMeta(params, without(meta, [metaKeys.subscriptionId]));
+  return { kind: "notification", method, params: isEmpty(next) ? undefined : next };
 }
 
 function known(revision: Revision, message: NotificationMessage): boolean {

@@ -14,7 +14,7 @@ import { isObject, member, stringMember, type JsonObject } from "../core/json.ts
 import { metaKeys, ownMetaPrefix, perRequestKeys } from "./meta.ts";
 import type { NotificationMessage, RequestMessage, Revision } from "./message.ts";
 import { readFilter, readRequestMeta, type SubscriptionFilter } from "./modern.ts";
-import { without } from "./object.ts";
+import { isEmpty, withMeta, without } from "./object.ts";
 import { findMethod } from "./registry.ts";
 import { perRequestMeta, type LegacyClient } from "./translate-handshake.ts";
 
@@ -51,9 +51,8 @@ export function requestToModern(message: RequestMessage, client: LegacyClient): 
   }
   // Legacy tasks have other shapes; a legacy client polls tasks that the gateway holds, never a modern server's own.
   if (method.startsWith("tasks/") || !exists("2026-07-28", method)) return { kind: "absent" };
-  const meta = { ...cleanMeta(params), ...perRequestMeta(client) };
-  const rest = without(params ?? {}, ["task", "_meta"]);
-  return { kind: "send", message: changed(message, { ...rest, _meta: meta }), logLevel: undefined };
+  const next = withMeta(without(params ?? {}, ["task"]), { ...cleanMeta(params), ...perRequestMeta(client) });
+  return { kind: "send", message: changed(message, next), logLevel: undefined };
 }
 
 /** A modern client's request for a legacy server of some revision. */
@@ -67,14 +66,11 @@ export function requestToLegacy(message: RequestMessage, revision: Revision): Re
   if (method.startsWith("tasks/") || !exists(revision, method)) return { kind: "absent" };
   // What was not legal in the sender's era is not let in through translation.
   if (!exists("2026-07-28", method)) return { kind: "absent" };
-  const meta = cleanMeta(params);
   // Answers and state of a round trip are for the gateway, which asks the legacy server's questions itself.
-  const rest = without(params ?? {}, ["_meta", "inputResponses", "requestState"]);
-  const next = Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest;
-  const empty = Object.keys(next).length === 0;
+  const next = withMeta(without(params ?? {}, ["inputResponses", "requestState"]), cleanMeta(params));
   return {
     kind: "send",
-    message: changed(message, empty ? undefined : next),
+    message: changed(message, isEmpty(next) ? undefined : next),
     logLevel: readRequestMeta(params).logLevel,
   };
 }
@@ -86,10 +82,8 @@ export function clientNotificationTo(
 ): NotificationMessage | undefined {
   const known = findMethod(revision, { method: message.method, kind: "notification", direction: "to-server" });
   if (known === undefined) return undefined;
-  const meta = cleanMeta(message.params);
-  const rest = without(message.params ?? {}, ["_meta"]);
-  const params = Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest;
-  return { kind: "notification", method: message.method, params: Object.keys(params).length > 0 ? params : undefined };
+  const params = withMeta(message.params ?? {}, cleanMeta(message.params));
+  return { kind: "notification", method: message.method, params: isEmpty(params) ? undefined : params };
 }
 
 /** `_meta` without what belongs to one era or to us alone. */

@@ -14,7 +14,7 @@ import { errorCodes, isModernError } from "./errors.ts";
 import { metaKeys } from "./meta.ts";
 import type { ErrorMessage } from "./message.ts";
 import { cacheableMethods, inputRequestsMax, resultTypeOf, runCache, type InputRequest } from "./modern.ts";
-import { without } from "./object.ts";
+import { withMeta, without } from "./object.ts";
 
 /** A legacy server's result for a modern client. */
 export function resultToModern(method: string, result: JsonObject): JsonObject {
@@ -32,9 +32,7 @@ export function resultToLegacy(method: string, result: JsonObject): JsonObject |
   const rest = without(result, cacheableMethods.has(method) ? ["resultType", "ttlMs", "cacheScope"] : ["resultType"]);
   const meta = member(rest, "_meta");
   if (!isObject(meta)) return rest;
-  const kept = without(meta, [metaKeys.serverInfo, metaKeys.subscriptionId]);
-  const bare = without(rest, ["_meta"]);
-  return Object.keys(kept).length > 0 ? { ...bare, _meta: kept } : bare;
+  return withMeta(rest, without(meta, [metaKeys.serverInfo, metaKeys.subscriptionId]));
 }
 
 /** A legacy server's error for a modern client. */

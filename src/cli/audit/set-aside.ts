@@ -5,9 +5,8 @@
 import { existsSync } from "node:fs";
 import { stateHome } from "../../adapters/daemon/paths.ts";
 import { openSqliteStore } from "../../adapters/store-sqlite.ts";
-import { logPlaces } from "../composition.ts";
 import { markHistoryLost } from "../lost-history.ts";
-import { storeFault } from "../log-reader.ts";
+import { logPlaces, storeFault } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
 import { failure, shortPath } from "../output.ts";
 

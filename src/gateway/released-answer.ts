@@ -1,0 +1,47 @@
+/** What the client gets of a message that was judged: the message, what redaction left of it, or a refusal instead. */
+import type { Json } from "../core/json.ts";
+import { member, stringMember } from "../core/json.ts";
+import { errorMessage } from "../wire/errors.ts";
+import type { RequestId } from "../wire/message.ts";
+import type { Call } from "./call.ts";
+import type { RefusedRequest } from "./refusals.ts";
+import { logFailureAfterText, refusalMessage, rejectionOf } from "./refusals.ts";
+import type { Ruling } from "./releases.ts";
+import type { Answered, Scene } from "./scene.ts";
+import { isModern } from "./scene.ts";
+
+/** The request of a call, as its answer has to fit it. */
+export function requestOf<Q>(scene: Scene<Q>, call: Call<Q>): RefusedRequest {
+  return { id: call.request.id, method: call.method, modern: isModern(scene) };
+}
+
+/** A message of a server, on its way to the request that it answers. */
+export type Released = {
+  readonly asked: RefusedRequest;
+  /** Id of the decision. */
+  readonly decision: string;
+  readonly message: Answered;
+  readonly ruling: Ruling;
+};
+
+/** The answer once the release is on record; `durable` is what became of that. */
+export function releasedAnswer({ asked, decision, message, ruling }: Released, durable: boolean): Answered {
+  if (!durable) return refusalMessage(asked, decision, logFailureAfterText);
+  return ruling.how === "pass" ? passed(message, ruling.value, asked.id) : rejectionOf(asked, decision);
+}
+
+/** The message itself when nothing in it was changed (its bytes go out again), else one with the new value. */
+export function passed(message: Answered, value: Json, id: RequestId): Answered {
+  if (message.kind === "response") {
+    return value === message.result && message.id === id ? message : { kind: "response", id, result: value };
+  }
+  if (message.id === id && member(value, "message") === message.error.message) return message;
+  const text = stringMember(value, "message") ?? "";
+  const data = member(value, "data");
+  return errorMessage(id, message.error.code, text, data);
+}
+
+/** Text of an error as a value to judge. */
+export function errorValue(error: { readonly message: string; readonly data?: Json }): Json {
+  return error.data === undefined ? { message: error.message } : { message: error.message, data: error.data };
+}
