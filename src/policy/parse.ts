@@ -11,6 +11,7 @@ import type { Diagnostic, DocumentPath, Problem } from "./diagnostic.ts";
 import { clipped, pathText, problem, quoted } from "./diagnostic.ts";
 import type { PolicyDocument } from "./document.ts";
 import { checkShape, isPlainObject } from "./language/check.ts";
+import type { Shape } from "./language/shape.ts";
 import { policyShape } from "./language/shapes-document.ts";
 import {
   diagnosticsMax,
@@ -24,10 +25,25 @@ import {
 export type Position = { readonly line: number; readonly column: number };
 
 /** A checked document with the way back from a path to its place in the text. */
-export type SourceDocument = {
+export type SourceDocument<D = PolicyDocument> = {
   readonly file: string;
-  readonly document: PolicyDocument;
+  readonly document: D;
   readonly locate: (path: DocumentPath, atKey: boolean) => Position;
+};
+
+/** A kind of document, with the words that its messages use. */
+export type DocumentKind<D> = {
+  readonly shape: Shape<D>;
+  /** `the policy` */
+  readonly what: string;
+  /** What to do with a document that is too large. */
+  readonly split: string;
+};
+
+const policyKind: DocumentKind<PolicyDocument> = {
+  shape: policyShape,
+  what: "the policy",
+  split: "split it with `extends`",
 };
 
 const nowhere: Position = { line: 0, column: 0 };
@@ -40,13 +56,23 @@ export function diagnose(found: Problem, source: Pick<SourceDocument, "file" | "
 
 /** Parses and checks one policy document; `file` is only a name for messages. All diagnostics are errors. */
 export function parsePolicy(text: string, file: string): Result<SourceDocument, readonly Diagnostic[]> {
+  return parseChecked(text, file, policyKind);
+}
+
+/** The same for any document that has a shape. */
+export function parseChecked<D>(
+  text: string,
+  file: string,
+  kind: DocumentKind<D>,
+): Result<SourceDocument<D>, readonly Diagnostic[]> {
+  const { what, split } = kind;
   const refuse = (code: string, message: string, remedy: string, position: Position = { line: 1, column: 1 }) =>
     err([{ ...diagnose(problem(code, [], message, remedy), { file, locate: () => position }) }]);
   if (text.length > policyTextUnitsMax) {
-    return refuse("SIZE", `the policy has more than ${policyTextUnitsMax} characters`, "split it with `extends`");
+    return refuse("SIZE", `${what} has more than ${policyTextUnitsMax} characters`, split);
   }
   if (openBrackets(text) > policyBracketsMax) {
-    return refuse("SYNTAX", "the policy is nested too deeply to be read", `keep it under ${policyDepthMax} levels`);
+    return refuse("SYNTAX", `${what} is nested too deeply to be read`, `keep it under ${policyDepthMax} levels`);
   }
   const lines = new LineCounter();
   let tree: Document;
@@ -64,7 +90,7 @@ export function parsePolicy(text: string, file: string): Result<SourceDocument, 
       logLevel: "error",
       lineCounter: lines,
     });
-    const faults = syntaxFaults(tree, lines, file);
+    const faults = syntaxFaults(tree, { lines, file, what });
     if (faults.length > 0) return err(faults);
     value = tree.toJS({ maxAliasCount: policyAliasesMax });
   } catch (cause) {
@@ -72,21 +98,24 @@ export function parsePolicy(text: string, file: string): Result<SourceDocument, 
     const bomb = cause instanceof ReferenceError;
     return bomb
       ? refuse("ALIAS", `aliases expand to more than ${policyAliasesMax} copies`, "write the values out")
-      : refuse("SYNTAX", "the policy is nested too deeply to be read", `keep it under ${policyDepthMax} levels`);
+      : refuse("SYNTAX", `${what} is nested too deeply to be read`, `keep it under ${policyDepthMax} levels`);
   }
   const locate = locator(tree, lines);
-  const oversize = measure(value);
-  const problems = oversize === undefined ? checkShape(policyShape, value) : [oversize];
+  const problems = problemsOf(value, kind);
   if (problems.length > 0) return err(problems.map((found) => diagnose(found, { file, locate })));
   // The shape was checked above: this is the one place where a document gets its type.
-  return ok({ file, document: value as PolicyDocument, locate });
+  return ok({ file, document: value as D, locate });
+}
+
+function problemsOf<D>(value: unknown, kind: DocumentKind<D>): readonly Problem[] {
+  const oversize = measure(value, kind);
+  return oversize === undefined ? checkShape(kind.shape, value) : [oversize];
 }
 
 /** Checks a document that was built in code; it has no lines. */
 export function checkDocument(value: unknown, file: string): Result<SourceDocument, readonly Diagnostic[]> {
   const locate = (): Position => nowhere;
-  const oversize = measure(value);
-  const problems = oversize === undefined ? checkShape(policyShape, value) : [oversize];
+  const problems = problemsOf(value, policyKind);
   if (problems.length > 0) return err(problems.map((found) => diagnose(found, { file, locate })));
   return ok({ file, document: value as PolicyDocument, locate }); // checked on the line above
 }
@@ -104,7 +133,9 @@ function openBrackets(text: string): number {
   return most;
 }
 
-function syntaxFaults(tree: Document, lines: LineCounter, file: string): readonly Diagnostic[] {
+type Reading = { readonly lines: LineCounter; readonly file: string; readonly what: string };
+
+function syntaxFaults(tree: Document, { lines, file, what }: Reading): readonly Diagnostic[] {
   const at = (offset: number): Position => position(lines, offset);
   const faults: Diagnostic[] = [];
   const add = (code: string, message: string, remedy: string, offset: number): void => {
@@ -120,7 +151,7 @@ function syntaxFaults(tree: Document, lines: LineCounter, file: string): readonl
     add(tag ? "TAG" : "SYNTAX", clipped(oneLine(fault.message)), tag ? "remove the tag" : "mend it", fault.pos[0]);
   }
   if (faults.length > 0) return faults;
-  if (tree.contents === null) add("EMPTY", "the policy is empty", "start with `version: 1`", 0);
+  if (tree.contents === null) add("EMPTY", `${what} is empty`, "start with `version: 1`", 0);
   visit(tree, {
     Scalar: (_, node) => checkTag(node, add),
     Seq: (_, node) => checkTag(node, add),
@@ -161,12 +192,12 @@ function checkKeys(node: YAMLMap, add: AddFault): void {
 }
 
 /** Bounds what aliases may multiply, and refuses numbers that JSON or a double cannot carry. */
-function measure(value: unknown): Problem | undefined {
+function measure(value: unknown, { what, split }: Pick<DocumentKind<unknown>, "what" | "split">): Problem | undefined {
   let count = 0;
   const walk = (item: unknown, path: DocumentPath): Problem | undefined => {
     count += 1;
     if (count > policyValuesMax) {
-      return problem("SIZE", [], `the policy has more than ${policyValuesMax} values`, "split it with `extends`");
+      return problem("SIZE", [], `${what} has more than ${policyValuesMax} values`, split);
     }
     if (path.length > policyDepthMax) {
       return problem("DEPTH", path.slice(0, 8), `nested deeper than ${policyDepthMax} levels`, "flatten this part");
