@@ -11,10 +11,10 @@ import type {
   DataText,
   ExactlyOnceText,
   GateText,
-  HazardText,
   ImmediatelyText,
   InjectText,
   LabelObject,
+  NeverText,
   OwedText,
   PatternObject,
   PatternText,
@@ -22,6 +22,7 @@ import type {
   RuleText,
   TestText,
   ToolLabelsText,
+  UnlessText,
   Words,
 } from "./document.ts";
 
@@ -96,8 +97,15 @@ export function label(confidentiality: string, more: Omit<LabelObject, "confiden
   return { confidentiality, ...more };
 }
 
+/** What must never happen, as an order of calls; `flow` says it of data. */
+export const never = {
+  sequence: (sequence: AbsenceText): NeverText => ({ sequence }),
+  unless: (unless: UnlessText): NeverText => ({ unless }),
+  atMost: (atMost: AtMostText): NeverText => ({ atMost }),
+} as const;
+
 /** Data with this label reaching these calls. */
-export function flow(from: string | DataText, to: PatternText): HazardText["never"] {
+export function flow(from: string | DataText, to: PatternText): NeverText {
   return { flow: { from, to } };
 }
 

@@ -13,6 +13,7 @@ import {
   labels,
   limit,
   must,
+  never,
   not,
   policy,
   tool,
@@ -137,14 +138,23 @@ test("the builder says what YAML says", () => {
         { why: "w", tier: "confirm" },
       ),
     ],
-    hazards: { H: { consent: "may", never: flow("private", effect("write.external")) } },
+    hazards: {
+      H: { consent: "may", never: flow("private", effect("write.external")) },
+      I: { never: never.sequence({ after: "a.pay", never: "a.send", until: "a.ask", within: "60m", key: "to" }) },
+      J: { never: never.unless({ call: "a.del", need: "a.backup", within: "3600s", key: "id" }) },
+      K: { never: never.atMost({ of: "a.send", count: 5, within: "24h" }) },
+    },
   });
   const written = `stores: {s: {audience: me}}
 rules:
   - {id: B, tier: block, why: w, when: {effect: write.external, data: {confidentiality: private}}}
   - {id: G, tier: must, why: w, gate: {before: a.del, need: a.backup, key: id}}
   - {id: L, tier: confirm, why: w, atMost: {of: {tool: a.send, arg: {to: {not: {domain: example.com}}}}, count: 2}}
-hazards: {H: {consent: may, never: {flow: {from: private, to: {effect: write.external}}}}}
+hazards:
+  H: {consent: may, never: {flow: {from: private, to: {effect: write.external}}}}
+  I: {never: {sequence: {after: a.pay, never: a.send, until: a.ask, within: 1h, key: {argument: to}}}}
+  J: {never: {unless: {call: a.del, need: a.backup, within: 1h, key: {argument: id, form: id}}}}
+  K: {never: {atMost: {of: a.send, count: 5, within: 1d}}}
 `;
   expect(canonicalOf(asInput(built))).toBe(canonicalOf(from(written)));
 });

@@ -243,7 +243,7 @@ mode: observe
   expect(ir.hazards.map(({ id, kind, consent, mode, loss }) => [id, kind, consent, mode, loss])).toEqual([
     ["C", "call", "never", "enforce", ""],
     ["F", "flow", "may", "enforce", "L"],
-    ["S", "sequence", "never", "observe", ""],
+    ["S", "temporal", "never", "observe", ""],
   ]);
   expect(ir.stores).toEqual([
     { name: "s", audience: 2, initial: { lo: 1, hi: 65 } },

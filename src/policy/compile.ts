@@ -9,7 +9,8 @@ import { canonicalText, openNames } from "./canonical.ts";
 import type { LabelCompiler, Reporter } from "./compile/labels.ts";
 import { compileLattice, labelCompiler } from "./compile/labels.ts";
 import type { Scope } from "./compile/patterns.ts";
-import { compileHazard, compileRule } from "./compile/rules.ts";
+import { compileHazard } from "./compile/hazards.ts";
+import { compileRule } from "./compile/rules.ts";
 import { compileSettings } from "./compile/settings.ts";
 import { predicateRegistry } from "./compile/tests.ts";
 import { compileTools } from "./compile/tools.ts";
@@ -87,6 +88,11 @@ function checkWords(policy: CanonicalPolicy, labels: LabelCompiler, report: Repo
     report(problem("HAZARD", ["accepts"], `${quoted(id)} is no hazard`, suggestion(id, Object.keys(policy.hazards))));
   }
   const ids = new Set(policy.rules.map((rule) => rule.id));
+  for (const id of Object.keys(policy.hazards)) {
+    // Automata and keys go by id: a rule and a hazard of one name, from two files, would read each other's key.
+    if (!ids.has(id)) continue;
+    report(problem("ID", ["hazards", id], `${quoted(id)} is a rule and a hazard`, "give each its own id"));
+  }
   for (const expect of policy.expect) {
     const by: readonly string[] = typeof expect.by === "string" ? [expect.by] : (expect.by ?? []);
     const known = [...ids, ...Object.keys(policy.hazards)];

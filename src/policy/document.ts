@@ -180,10 +180,21 @@ export type RuleText = {
 
 export type ModeText = "enforce" | "observe";
 
+export type UnlessText = {
+  readonly call: PatternText;
+  readonly need: PatternText;
+  readonly within?: string;
+  readonly key?: KeyText;
+};
 export type NeverText = {
   readonly flow?: { readonly from: string | DataText; readonly to: PatternText };
   readonly call?: PatternText;
-  readonly sequence?: { readonly after: PatternText; readonly never: PatternText; readonly within?: string };
+  /** `never` after `after`, as in a rule's `absence`. */
+  readonly sequence?: AbsenceText;
+  /** `call` unless `need` succeeded before. */
+  readonly unless?: UnlessText;
+  /** More than `count` of these. */
+  readonly atMost?: AtMostText;
 };
 export type HazardText = {
   readonly loss?: string;

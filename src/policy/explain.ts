@@ -8,7 +8,7 @@ import type { ToolDigest } from "./contracts.ts";
 import { contractOfTool } from "./contracts.ts";
 import { inferTool } from "./inference/infer.ts";
 import { staticMatch } from "./patterns.ts";
-import { patternsOf } from "./relevance.ts";
+import { hazardPatterns, patternsOf } from "./relevance.ts";
 
 export type ToolExplanation = {
   readonly server: string;
@@ -51,12 +51,7 @@ export function explainTool(policy: CompiledPolicy, request: ExplainRequest): To
     return patterns.some((pattern) => staticMatch(pattern, contract, "restrict", "hi"));
   });
   const hazards = policy.ir.hazards.filter((hazard) =>
-    staticMatch(
-      hazard.kind === "flow" ? hazard.to : hazard.kind === "call" ? hazard.call : hazard.never,
-      contract,
-      "restrict",
-      "hi",
-    ),
+    hazardPatterns(hazard).some((pattern) => staticMatch(pattern, contract, "restrict", "hi")),
   );
   const explanation = {
     server: contract.server,

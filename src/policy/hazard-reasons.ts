@@ -8,6 +8,7 @@ import { culpritFacts, culprits } from "./culprits.ts";
 import type { Hazard, LabelAtom } from "./ir.ts";
 import type { Scene } from "./verdicts.ts";
 import { badHazards, verdictAt } from "./verdicts.ts";
+import { neededBy } from "./ways.ts";
 
 /** Reasons for those of `hazards` that the call could bring about; the caller leaves out what cannot concern its tool. */
 export function hazardReasons(mechanism: string, scene: Scene, hazards: readonly Hazard[]): readonly Reason[] {
@@ -20,12 +21,23 @@ export function hazardReasons(mechanism: string, scene: Scene, hazards: readonly
       verdict: worst,
       rule: hazard.id,
       why: hazard.why,
-      facts: culpritFacts(found),
+      facts: { ...culpritFacts(found), ...temporalFacts(hazard) },
       serves: hazard.loss === "" ? [] : [hazard.loss],
-      way: found.length === 0 ? "take another step" : "leave that data out",
+      way: wayOn(hazard, found.length > 0),
       ...(hazard.mode === "observe" ? { observed: true as const } : {}),
     };
   });
+}
+
+function temporalFacts(hazard: Hazard): Reason["facts"] {
+  return hazard.kind === "temporal" ? { kind: hazard.temporal.kind, needs: neededBy(hazard.temporal) } : {};
+}
+
+/** A hazard never advises to start anew: what it guards against would only be spread over two runs. */
+function wayOn(hazard: Hazard, carriesData: boolean): string {
+  const needs = hazard.kind === "temporal" ? neededBy(hazard.temporal) : [];
+  if (needs.length > 0) return `call ${needs.join(" or ")} first`;
+  return carriesData ? "leave that data out" : "take another step";
 }
 
 function restrictionsOf(hazard: Hazard): number {

@@ -149,6 +149,9 @@ export type Rule = {
   readonly mode: "enforce" | "observe";
 } & ({ readonly kind: "plain"; readonly when: Pattern } | { readonly kind: "temporal"; readonly temporal: Temporal });
 
+/** The temporal kinds that can say of a call that it must never happen; debts and injections say what must. */
+export type HazardTemporal = Temporal & { readonly kind: "absence" | "gate" | "at-most" };
+
 /** A predicate on moves that must never hold, traced to a loss. */
 export type Hazard = {
   readonly id: string;
@@ -159,7 +162,8 @@ export type Hazard = {
 } & (
   | { readonly kind: "flow"; readonly from: DataAtom; readonly to: Pattern }
   | { readonly kind: "call"; readonly call: Pattern }
-  | { readonly kind: "sequence"; readonly after: Pattern; readonly never: Pattern; readonly withinMs?: number }
+  /** The dispatch that its automaton would refuse, were it a rule. */
+  | { readonly kind: "temporal"; readonly temporal: HazardTemporal }
 );
 
 export type StoreDeclaration = {

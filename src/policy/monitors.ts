@@ -11,7 +11,7 @@ import type { Ir, Temporal, Tier } from "./ir.ts";
 import type { Context, PatternScene } from "./patterns.ts";
 import { matches } from "./patterns.ts";
 
-/** One automaton of the policy: a temporal rule, or the sequence part of a hazard. */
+/** One automaton of the policy: a temporal rule, or a temporal hazard. */
 export type Slot = {
   readonly id: string;
   readonly temporal: Temporal;
@@ -26,10 +26,8 @@ export function slotsOf(ir: Ir): readonly Slot[] {
     if (rule.kind === "temporal") slots.push({ id: rule.id, temporal: rule.temporal, owner: "rule", tier: rule.tier });
   }
   for (const hazard of ir.hazards) {
-    if (hazard.kind !== "sequence") continue;
-    const { after, never, withinMs } = hazard;
-    const temporal: Temporal = { kind: "absence", after, never, ...(withinMs === undefined ? {} : { withinMs }) };
-    slots.push({ id: hazard.id, temporal, owner: "hazard", tier: "block" });
+    if (hazard.kind !== "temporal") continue;
+    slots.push({ id: hazard.id, temporal: hazard.temporal, owner: "hazard", tier: "block" });
   }
   return slots;
 }
@@ -72,7 +70,11 @@ export function monitorFires<B>(
     case "absence":
       return algebra.and(restricts(temporal.never), bit(context, bits, 0));
     case "at-most":
-      return algebra.and(restricts(temporal.of), bit(context, bits, temporal.count - 1));
+      // A count of nothing has no bit that could be full: it refuses the first call.
+      return algebra.and(
+        restricts(temporal.of),
+        temporal.count === 0 ? algebra.constant(true) : bit(context, bits, temporal.count - 1),
+      );
     case "budget":
       return algebra.and(restricts(temporal.of), algebra.not(scene.fits));
     case "owed": {

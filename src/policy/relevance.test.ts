@@ -47,8 +47,10 @@ describe("what can speak of a tool", () => {
   it("a hazard speaks of every tool that its move names", () => {
     const common = { id: "H", loss: "L", why: "w", consent: "never", mode: "enforce" } as const;
     const call: Hazard = { ...common, kind: "call", call: pa };
-    const sequence: Hazard = { ...common, kind: "sequence", after: pb, never: pa };
-    for (const hazard of [call, sequence]) {
+    const sequence: Hazard = { ...common, kind: "temporal", temporal: { kind: "absence", after: pb, never: pa } };
+    const unless: Hazard = { ...common, kind: "temporal", temporal: { kind: "gate", before: pb, need: pa } };
+    const often: Hazard = { ...common, kind: "temporal", temporal: { kind: "at-most", of: pa, count: 1 } };
+    for (const hazard of [call, sequence, unless, often]) {
       const of = relevance(frameOf({ hazards: [hazard] }));
       expect(of(a).hazards.map(({ id }) => id)).toEqual(["H"]);
       expect(of(contract("c", { does: ["read.local"] })).hazards).toEqual([]);

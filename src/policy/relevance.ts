@@ -62,14 +62,15 @@ function labelsMatter(contract: ToolContract, effects: EffectRange): boolean {
   return sinks || contract.writes.length > 0 || contract.flags.irreversible || asksForTrust(effects);
 }
 
-function hazardPatterns(hazard: Hazard): readonly Pattern[] {
+/** Every pattern of a hazard that names calls; the source of a flow is data, not a call. */
+export function hazardPatterns(hazard: Hazard): readonly Pattern[] {
   switch (hazard.kind) {
     case "flow":
       return [hazard.to];
     case "call":
       return [hazard.call];
-    case "sequence":
-      return [hazard.after, hazard.never];
+    case "temporal":
+      return patternsOf(hazard.temporal);
   }
 }
 

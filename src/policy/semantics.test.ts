@@ -29,8 +29,9 @@ describe("a bad move", () => {
     expect(isBad({ ...common, kind: "call", call: tool("look") })).toBe(false);
   });
 
-  it("of a sequence is known to its automaton only", () => {
-    expect(isBad({ ...common, kind: "sequence", after: pattern(), never: pattern() })).toBe(false);
+  it("of a temporal hazard is known to its automaton only", () => {
+    const temporal = { kind: "absence", after: pattern(), never: pattern() } as const;
+    expect(isBad({ ...common, kind: "temporal", temporal })).toBe(false);
   });
 });
 

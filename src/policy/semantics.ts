@@ -28,7 +28,7 @@ export function ruleFires<B>(context: Context<B>, rule: Rule & { kind: "plain" }
   return matches(context, rule.when, rule.tier === "allow" ? "permit" : "restrict", scene);
 }
 
-/** The dispatch itself is a bad move of a flow or call hazard. Sequence hazards fire through their automaton. */
+/** The dispatch itself is a bad move of a flow or call hazard. Temporal hazards fire through their automaton. */
 export function bad<B>(context: Context<B>, hazard: Hazard, scene: PatternScene<B>): B {
   const { algebra } = context;
   switch (hazard.kind) {
@@ -38,7 +38,7 @@ export function bad<B>(context: Context<B>, hazard: Hazard, scene: PatternScene<
     }
     case "call":
       return matches(context, hazard.call, "restrict", scene);
-    case "sequence":
+    case "temporal":
       return algebra.constant(false);
   }
 }

@@ -116,7 +116,7 @@ function slotFires(scene: Scene, which: { slot: Slot; index: number; key: string
   return monitorFires(context, temporal, bits, { move, around, fits: fits && !lost });
 }
 
-/** Those of `hazards` that this call could bring about (sequence hazards through their automata). */
+/** Those of `hazards` that this call could bring about (temporal hazards through their automata). */
 export function badHazards(
   scene: Scene,
   hazards: readonly Hazard[],
@@ -124,13 +124,13 @@ export function badHazards(
   if (hazards.length === 0) return [];
   const lo = sceneAt(scene, "lo");
   const hi = sceneAt(scene, "hi");
-  const sequences = firedSlots(scene, "hazard");
+  const fired = hazards.some((hazard) => hazard.kind === "temporal") ? firedSlots(scene, "hazard") : [];
   const found: { hazard: Hazard; at: Ends }[] = [];
   for (const hazard of hazards) {
-    const sequence = sequences.find((one) => one.slot.id === hazard.id)?.at;
+    const automaton = fired.find((one) => one.slot.id === hazard.id)?.at;
     const at =
-      hazard.kind === "sequence"
-        ? (sequence ?? { lo: false, hi: false })
+      hazard.kind === "temporal"
+        ? (automaton ?? { lo: false, hi: false })
         : { lo: bad(lo.context, hazard, lo), hi: bad(hi.context, hazard, hi) };
     if (at.lo || at.hi) found.push({ hazard, at });
   }

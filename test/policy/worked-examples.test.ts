@@ -200,9 +200,8 @@ describe("example 9: a timed restriction", () => {
       consent: "never",
       why: "w",
       mode: "enforce",
-      kind: "sequence",
-      after: tool("read_priv"),
-      never: tool("send"),
+      kind: "temporal",
+      temporal: { kind: "absence", after: tool("read_priv"), never: tool("send") },
     };
     const frame = frameOf({ hazards: [hazard] });
     const q = round(frame, start(frame), option(readPrivate), { at: 0 });

@@ -152,9 +152,8 @@ describe("when it has no opinion", () => {
       why: "w",
       consent: "never",
       mode: "enforce",
-      kind: "sequence",
-      after: tool("check"),
-      never: tool("pay"),
+      kind: "temporal",
+      temporal: { kind: "absence", after: tool("check"), never: tool("pay") },
     } as const;
     const frame = frameOf({ hazards: [hazard] });
     expect(called(frame, pay, after(frame, check))).toMatchObject({ reasons: [], obligations: [] });

@@ -15,6 +15,7 @@ import type { Frame } from "../../policy/transition.ts";
 import { contextAt, moveAt } from "../../policy/transition.ts";
 import type { Scene } from "../../policy/verdicts.ts";
 import { firedSlots, verdictAt } from "../../policy/verdicts.ts";
+import { neededBy, wayOf } from "../../policy/ways.ts";
 
 const id = "sequence";
 
@@ -63,46 +64,6 @@ const codes: Readonly<Record<Temporal["kind"], string>> = {
   inject: "SG-INJECT",
   "by-end": "SG-BY-END",
 };
-
-function neededBy(temporal: Temporal): readonly string[] {
-  switch (temporal.kind) {
-    case "gate":
-    case "immediately":
-      return toolNames(temporal.need);
-    case "owed":
-      return toolNames(temporal.owe);
-    case "by-end":
-      return toolNames(temporal.by);
-    case "absence":
-      return temporal.until === undefined ? [] : toolNames(temporal.until);
-    case "at-most":
-    case "budget":
-    case "inject":
-      return [];
-  }
-}
-
-function toolNames(pattern: Pattern): readonly string[] {
-  const named = (pattern.tools ?? []).map(({ server, tool }) => (server === "*" ? tool : `${server}.${tool}`));
-  return named.length > 0 ? named : (pattern.effects ?? []);
-}
-
-function wayOf(temporal: Temporal): string {
-  const needed = neededBy(temporal).join(" or ");
-  switch (temporal.kind) {
-    case "gate":
-    case "immediately":
-    case "owed":
-    case "by-end":
-    case "inject": // never refuses, so it never has to show a way
-      return needed === "" ? "do first what the rule asks for" : `call ${needed} first`;
-    case "absence":
-      return needed === "" ? "start a new run for this" : `call ${needed} first, or start a new run`;
-    case "at-most":
-    case "budget":
-      return temporal.withinMs === undefined ? "start a new run for more" : "wait until the limit allows more";
-  }
-}
 
 /** M3 and the outbox of M4: what the gateway must do if the call goes ahead. */
 function obligations(scene: Scene, rules: ReadonlyMap<string, Rule>): readonly Obligation[] {

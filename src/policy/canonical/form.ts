@@ -142,7 +142,14 @@ export type RuleForm = {
 export type NeverForm = {
   readonly flow?: { readonly from: DataForm; readonly to: PatternForm };
   readonly call?: PatternForm;
-  readonly sequence?: { readonly after: PatternForm; readonly never: PatternForm; readonly within?: string };
+  readonly sequence?: NonNullable<RuleForm["absence"]>;
+  readonly unless?: {
+    readonly call: PatternForm;
+    readonly need: PatternForm;
+    readonly within?: string;
+    readonly key?: KeyFormObject;
+  };
+  readonly atMost?: NonNullable<RuleForm["atMost"]>;
 };
 export type HazardForm = {
   readonly loss: string;

@@ -1,5 +1,7 @@
 /** Long forms of patterns, keys, rules and hazards; tool names are resolved here. */
 import type {
+  AbsenceText,
+  AtMostText,
   DataText,
   HazardText,
   KeyText,
@@ -94,20 +96,34 @@ export function ruleForm(rule: RuleText, naming: Naming): RuleForm {
   });
 }
 
+function atMostForm(text: AtMostText, naming: Naming, base: DocumentPath): NonNullable<RuleForm["atMost"]> {
+  const { need } = within(naming, base);
+  return compact<NonNullable<RuleForm["atMost"]>>({
+    of: need(text.of, "of"),
+    count: text.count,
+    within: span(text.within),
+    key: keyForm(text.key),
+  });
+}
+
+function absenceForm(text: AbsenceText, naming: Naming, base: DocumentPath): NonNullable<RuleForm["absence"]> {
+  const { need, may } = within(naming, base);
+  return compact<NonNullable<RuleForm["absence"]>>({
+    after: need(text.after, "after"),
+    never: need(text.never, "never"),
+    until: may(text.until, "until"),
+    within: span(text.within),
+    key: keyForm(text.key),
+  });
+}
+
 type Counting = { readonly [K in "atMost" | "exactlyOnce" | "budget"]: RuleForm[K] | undefined };
 
 function counting(rule: RuleText, naming: Naming, base: DocumentPath): Counting {
   const { need, may } = within(naming, base);
   const { atMost, exactlyOnce, budget } = rule;
   return {
-    atMost:
-      atMost &&
-      compact<NonNullable<RuleForm["atMost"]>>({
-        of: need(atMost.of, "atMost", "of"),
-        count: atMost.count,
-        within: span(atMost.within),
-        key: keyForm(atMost.key),
-      }),
+    atMost: atMost && atMostForm(atMost, naming, [...base, "atMost"]),
     exactlyOnce:
       exactlyOnce &&
       compact<NonNullable<RuleForm["exactlyOnce"]>>({
@@ -142,15 +158,7 @@ function ordering(rule: RuleText, naming: Naming, base: DocumentPath): Ordering 
         within: span(gate.within),
         key: keyForm(gate.key),
       }),
-    absence:
-      absence &&
-      compact<NonNullable<RuleForm["absence"]>>({
-        after: need(absence.after, "absence", "after"),
-        never: need(absence.never, "absence", "never"),
-        until: may(absence.until, "absence", "until"),
-        within: span(absence.within),
-        key: keyForm(absence.key),
-      }),
+    absence: absence && absenceForm(absence, naming, [...base, "absence"]),
     immediately: immediately && {
       before: need(immediately.before, "immediately", "before"),
       need: need(immediately.need, "immediately", "need"),
@@ -200,16 +208,19 @@ export function hazardForm(id: string, hazard: HazardText, naming: Naming): Haza
 
 function neverForm(never: NeverText, naming: Naming, base: DocumentPath): NeverForm {
   const { need, may } = within(naming, base);
-  const { flow, sequence } = never;
+  const { flow, sequence, unless, atMost } = never;
   return compact<NeverForm>({
     flow: flow && { from: dataForm(flow.from), to: need(flow.to, "flow", "to") },
     call: may(never.call, "call"),
-    sequence:
-      sequence &&
-      compact<NonNullable<NeverForm["sequence"]>>({
-        after: need(sequence.after, "sequence", "after"),
-        never: need(sequence.never, "sequence", "never"),
-        within: span(sequence.within),
+    sequence: sequence && absenceForm(sequence, naming, [...base, "sequence"]),
+    unless:
+      unless &&
+      compact<NonNullable<NeverForm["unless"]>>({
+        call: need(unless.call, "unless", "call"),
+        need: need(unless.need, "unless", "need"),
+        within: span(unless.within),
+        key: keyForm(unless.key),
       }),
+    atMost: atMost && atMostForm(atMost, naming, [...base, "atMost"]),
   });
 }

@@ -1,14 +1,15 @@
-/** Rules and hazards to the IR (formal.md 4.3). */
+/** Rules to the IR (formal.md 4.3). */
 import type { JsonObject } from "../../core/json.ts";
-import type { HazardForm, KeyFormObject, PatternForm, RuleForm } from "../canonical/form.ts";
-import { durationMs } from "../canonical/duration.ts";
+import type { RuleForm } from "../canonical/form.ts";
 import { splitSelector } from "../canonical/names.ts";
 import type { DocumentPath } from "../diagnostic.ts";
 import { problem, quoted } from "../diagnostic.ts";
-import type { Hazard, KeySpec, Pattern, Rule, Temporal, Tier } from "../ir.ts";
+import type { Rule, Temporal, Tier } from "../ir.ts";
 import type { Polarity } from "./labels.ts";
 import type { Scope } from "./patterns.ts";
-import { compilePattern, dataAtom } from "./patterns.ts";
+import { compilePattern } from "./patterns.ts";
+import type { Parts } from "./temporal-parts.ts";
+import { absenceOf, atMostOf, keyOf, partsOf, span } from "./temporal-parts.ts";
 
 /** The rules of the IR that one written rule means: `exactlyOnce` with a cause is two. */
 export function compileRule(rule: RuleForm, scope: Scope): readonly Rule[] {
@@ -55,7 +56,7 @@ type Named = { readonly temporal: Temporal; readonly suffix: string };
 function temporals(rule: RuleForm, scope: Scope): readonly Named[] {
   const plain = (temporal: Temporal | undefined): readonly Named[] =>
     temporal === undefined ? [] : [{ temporal, suffix: "" }];
-  const parts = partsOf(rule.id, scope);
+  const parts = partsOf(["rules", rule.id], scope);
   return [
     ...plain(ordering(rule, parts)),
     ...plain(counting(rule, parts)),
@@ -64,23 +65,8 @@ function temporals(rule: RuleForm, scope: Scope): readonly Named[] {
   ];
 }
 
-type Parts = {
-  /** A pattern that arms, counts or forbids. */
-  readonly restrict: (form: PatternForm, ...path: readonly string[]) => Pattern;
-  /** A pattern that unlocks or discharges. */
-  readonly permit: (form: PatternForm, ...path: readonly string[]) => Pattern;
-  readonly scope: Scope;
-};
-
-function partsOf(id: string, scope: Scope): Parts {
-  const make =
-    (polarity: Polarity) =>
-    (form: PatternForm, ...path: readonly string[]): Pattern =>
-      compilePattern({ form, polarity, path: ["rules", id, ...path] }, scope);
-  return { restrict: make("restrict"), permit: make("permit"), scope };
-}
-
-function ordering(rule: RuleForm, { restrict, permit }: Parts): Temporal | undefined {
+function ordering(rule: RuleForm, parts: Parts): Temporal | undefined {
+  const { restrict, permit } = parts;
   const { gate, absence, immediately } = rule;
   if (gate !== undefined) {
     return {
@@ -92,16 +78,7 @@ function ordering(rule: RuleForm, { restrict, permit }: Parts): Temporal | undef
       ...keyOf(gate.key, false),
     };
   }
-  if (absence !== undefined) {
-    return {
-      kind: "absence",
-      after: restrict(absence.after, "absence", "after"),
-      never: restrict(absence.never, "absence", "never"),
-      ...(absence.until === undefined ? {} : { until: permit(absence.until, "absence", "until") }),
-      ...span(absence.within),
-      ...keyOf(absence.key, true),
-    };
-  }
+  if (absence !== undefined) return absenceOf(absence, "absence", parts);
   if (immediately === undefined) return undefined;
   return {
     kind: "immediately",
@@ -110,16 +87,13 @@ function ordering(rule: RuleForm, { restrict, permit }: Parts): Temporal | undef
   };
 }
 
-function counting(rule: RuleForm, { restrict }: Parts): Temporal | undefined {
+function counting(rule: RuleForm, parts: Parts): Temporal | undefined {
   const { atMost, budget } = rule;
-  if (atMost !== undefined) {
-    const of = restrict(atMost.of, "atMost", "of");
-    return { kind: "at-most", of, count: atMost.count, ...span(atMost.within), ...keyOf(atMost.key, true) };
-  }
+  if (atMost !== undefined) return atMostOf(atMost, parts);
   if (budget === undefined) return undefined;
   return {
     kind: "budget",
-    of: restrict(budget.of, "budget", "of"),
+    of: parts.restrict(budget.of, "budget", "of"),
     argument: budget.argument,
     limit: budget.limit,
     ...span(budget.within),
@@ -168,39 +142,4 @@ function owing(rule: RuleForm, { restrict, permit, scope }: Parts): Temporal | u
   if (byEnd === undefined) return undefined;
   const after = restrict(byEnd.after, "byEnd", "after");
   return { kind: "by-end", after, by: permit(byEnd.by, "byEnd", "by"), action: byEnd.action };
-}
-
-function span(within: string | undefined): { readonly withinMs?: number } {
-  const ms = within === undefined ? undefined : durationMs(within);
-  return ms === undefined ? {} : { withinMs: ms };
-}
-
-/** Counters fold the local part of an address unless told to be exact; gates compare it unless told not to. */
-function keyOf(key: KeyFormObject | undefined, counts: boolean): { readonly key?: KeySpec } {
-  if (key === undefined) return {};
-  const exact = key.exact ?? !counts;
-  return { key: { argument: key.argument, form: key.form, foldLocalPart: !exact } };
-}
-
-export function compileHazard(id: string, hazard: HazardForm, scope: Scope): Hazard {
-  const base = ["hazards", id, "never"];
-  const head = { id, loss: hazard.loss, consent: hazard.consent, why: hazard.why, mode: hazard.mode };
-  const pattern = (form: PatternForm, ...path: readonly string[]): Pattern =>
-    compilePattern({ form, polarity: "restrict", path: [...base, ...path] }, scope);
-  const { flow, call, sequence } = hazard.never;
-  if (flow !== undefined) {
-    const from = dataAtom(flow.from, "restrict", [...base, "flow", "from"], scope);
-    return { ...head, kind: "flow", from, to: pattern(flow.to, "flow", "to") };
-  }
-  if (sequence !== undefined) {
-    return {
-      ...head,
-      kind: "sequence",
-      after: pattern(sequence.after, "sequence", "after"),
-      never: pattern(sequence.never, "sequence", "never"),
-      ...span(sequence.within),
-    };
-  }
-  // The shape has exactly one of the three; an empty pattern would be every call, the strictest reading.
-  return { ...head, kind: "call", call: pattern(call ?? {}, "call") };
 }

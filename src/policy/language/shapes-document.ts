@@ -29,6 +29,7 @@ import type {
   ServerText,
   StepText,
   StoreSection,
+  UnlessText,
   Words,
 } from "../document.ts";
 import { admission, isolation, judge, reflection, regulation } from "./shapes-later.ts";
@@ -62,13 +63,14 @@ const gate = object<GateText>("a gate", {
   within: optional(duration, "how long the permission lasts"),
   key: optional(key, "argument that both calls must share"),
 });
-const absence = object<AbsenceText>("an absence", {
+const absenceFields = {
   after: required(pattern, "the call after which"),
   never: required(pattern, "this call is refused"),
   until: optional(pattern, "until this one succeeded"),
   within: optional(duration, "only for so long"),
   key: optional(key, "argument that both calls share"),
-});
+};
+const absence = object<AbsenceText>("an absence", absenceFields);
 const atMost = object<AtMostText>("a count", {
   of: required(pattern, "the calls that count"),
   count: required(integer("count", 0, 1_000_000), "how many"),
@@ -142,6 +144,13 @@ const rule = object<RuleText>(
   { oneOf: ["when", "gate", "absence", "atMost", "exactlyOnce", "immediately", "budget", "owed", "inject", "byEnd"] },
 );
 
+const unless = object<UnlessText>("an unless", {
+  call: required(pattern, "the call that must not happen"),
+  need: required(pattern, "unless this one succeeded before"),
+  within: optional(duration, "no longer ago than this"),
+  key: optional(key, "argument that both calls must share"),
+});
+
 const hazard = object<HazardText>("a hazard", {
   loss: optional(text("loss"), "the loss it leads to"),
   consent: optional(oneOf("consent", ["never", "may"]), "`may`: a person can consent"),
@@ -159,16 +168,11 @@ const hazard = object<HazardText>("a hazard", {
           "data that reaches a sink",
         ),
         call: optional(pattern, "a call that must not happen"),
-        sequence: optional(
-          object<NonNullable<NeverText["sequence"]>>("a sequence", {
-            after: required(pattern, "the first call"),
-            never: required(pattern, "the call that must not follow"),
-            within: optional(duration, "only for so long"),
-          }),
-          "a call after another",
-        ),
+        sequence: optional(object<AbsenceText>("a sequence", absenceFields), "a call after another"),
+        unless: optional(unless, "a call without another before it"),
+        atMost: optional(atMost, "more than so many calls"),
       },
-      { oneOf: ["flow", "call", "sequence"] },
+      { oneOf: ["flow", "call", "sequence", "unless", "atMost"] },
     ),
     "what must never happen",
   ),
