@@ -60,6 +60,7 @@ function labelled(index: ProvenanceIndex): void {
     lattice,
     mode: "provenance" as const,
     context: exactly(join(secret, untrusted)),
+    unmediated: exactly(lattice.bottom),
     grants: [],
     at: 0,
     digest: (value: Json) => createHash("sha256").update(JSON.stringify(value)).digest("hex"),

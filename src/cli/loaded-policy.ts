@@ -30,7 +30,7 @@ import {
   withShared,
 } from "../policy/shared-state.ts";
 import type { Q } from "../policy/state.ts";
-import { contextOf, storeRange } from "../policy/state.ts";
+import { contextOf, storeRange, unmediated } from "../policy/state.ts";
 import type { Frame } from "../policy/transition.ts";
 import { digest } from "../wire/canonical.ts";
 import { sentenceMax, shortPath } from "./output.ts";
@@ -45,6 +45,7 @@ export function engineOf(frame: Frame): Engine<Q> {
   const flow = makeFlow<Q>({
     ir: frame.ir,
     contextOf: (q) => contextOf(frame.ir, q),
+    unmediatedOf: (q) => unmediated(frame.ir, q),
     grantsOf: (q) => q.grants,
     storeLabels: (q, names) =>
       names.reduce(

@@ -5,11 +5,12 @@
 import type { PolicySettings } from "../core/settings.ts";
 import type { Ir, StoreDeclaration } from "./ir.ts";
 import type { CanonicalPolicy } from "./canonical/form.ts";
-import { canonicalText, openNames } from "./canonical.ts";
+import { canonicalText } from "./canonical.ts";
 import type { LabelCompiler, Reporter } from "./compile/labels.ts";
 import { compileLattice, labelCompiler } from "./compile/labels.ts";
 import type { Scope } from "./compile/patterns.ts";
 import { compileHazard } from "./compile/hazards.ts";
+import { compileHost } from "./compile/host.ts";
 import { compileRule } from "./compile/rules.ts";
 import { compileSettings } from "./compile/settings.ts";
 import { predicateRegistry } from "./compile/tests.ts";
@@ -47,6 +48,7 @@ export function compilePolicy(given: CanonicalPolicy, hash: (text: string) => st
   const rules = policy.rules.flatMap((rule) => compileRule(rule, scope));
   const hazards = Object.entries(policy.hazards).map(([id, hazard]) => compileHazard(id, hazard, scope));
   const stores = scope.stores.map((name) => storeDeclaration(name, policy, labels));
+  const host = compileHost(policy.host, scope);
   const settings = compileSettings(policy, report);
   if (hasErrors(problems)) return { policy: undefined, problems };
   const digest = hash(canonical);
@@ -60,6 +62,7 @@ export function compilePolicy(given: CanonicalPolicy, hash: (text: string) => st
     hazards,
     stores,
     execute: "confirm",
+    host,
   };
   return { policy: { digest, canonical, policy, ir, table, settings }, problems };
 }
@@ -78,7 +81,6 @@ function storeDeclaration(name: string, policy: CanonicalPolicy, labels: LabelCo
 }
 
 function checkWords(policy: CanonicalPolicy, labels: LabelCompiler, report: Reporter): void {
-  const { lattice } = labels;
   for (const [group, bound] of Object.entries(policy.lattice.clearance)) {
     labels.groupBits([group], ["lattice", "clearance", group]);
     labels.forbidden(bound, [], ["lattice", "clearance", group]);
@@ -99,13 +101,6 @@ function checkWords(policy: CanonicalPolicy, labels: LabelCompiler, report: Repo
     for (const id of by) {
       if (known.includes(id)) continue;
       report(problem("RULE", ["expect"], `${quoted(id)} is no rule and no hazard`, suggestion(id, known)));
-    }
-  }
-  const names = [...lattice.groups, ...Object.keys(policy.stores)];
-  for (const key of ["send", "read", "execute"] as const) {
-    for (const name of openNames(policy.host[key])) {
-      if (names.includes(name)) continue;
-      report(problem("GROUP", ["host", key], `${quoted(name)} is no group and no store`, suggestion(name, names)));
     }
   }
   noteInactive(policy, report);

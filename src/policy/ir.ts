@@ -175,6 +175,15 @@ export type StoreDeclaration = {
 
 export type FlowMode = "none" | "strict" | "provenance";
 
+/** What the client does by itself, unmediated. What is gated the client asks its person about, each time. */
+export type HostPowers = {
+  /** Groups that its own sending reaches, as bits; 0 = gated. */
+  readonly send: number;
+  /** What it reads without asking: nothing, whatever there is, or these stores by index. */
+  readonly read: "gated" | "everything" | readonly number[];
+  readonly execute: boolean;
+};
+
 export type Ir = {
   /** SHA-256 of the canonical policy JSON. */
   readonly digest: string;
@@ -186,6 +195,7 @@ export type Ir = {
   readonly stores: readonly StoreDeclaration[];
   /** `confirm`: execution asks unless it runs in a projection without network (the default of policy.md 1). */
   readonly execute: "confirm" | "allow";
+  readonly host: HostPowers;
 };
 
 /** Index of the built-in workspace predicate; every policy has it first. */

@@ -4,7 +4,18 @@ import { heldLabelsMax } from "../core/limits.ts";
 import type { LabelRange } from "../core/label.ts";
 import { exactly, fromBits, join, joinRanges } from "../core/label.ts";
 import { argument, contract, frameOf, lattice, nothing, option, secret, start } from "../../test/policy/scene.ts";
-import { contextOf, hold, initialState, joinStores, resultRange, storeRange } from "./state.ts";
+import {
+  contextOf,
+  hold,
+  hostHeld,
+  initialState,
+  joinStores,
+  reservedHeld,
+  resultRange,
+  storeRange,
+  unmediated,
+} from "./state.ts";
+import type { Ir } from "./ir.ts";
 
 const label = fc.nat({ max: lattice.top }).map((bits) => fromBits(lattice, bits) ?? lattice.top);
 const range: fc.Arbitrary<LabelRange> = fc.tuple(label, label).map(([lo, more]) => ({ lo, hi: join(lo, more) }));
@@ -65,6 +76,40 @@ describe("the shared part", () => {
   it("is found by the name of a store", () => {
     expect(storeRange(frame.ir, start(frame), "box")).toEqual(exactly(nothing));
     expect(storeRange(frame.ir, start(frame), "elsewhere")).toBeUndefined();
+  });
+});
+
+describe("what the host reads by itself", () => {
+  const reading = (read: Ir["host"]["read"]) => frameOf({ stores, host: { send: 0, read, execute: false } });
+  const at = (cell: LabelRange, frame = reading([0])) => ({
+    ...start(frame),
+    stores: [{ label: cell, audience: 1, open: 0 }],
+  });
+
+  it("law: counts as held and is never certain, whatever the store holds and whatever else is held", () => {
+    fc.assert(
+      fc.property(range, range, (cell, held) => {
+        const { ir } = reading([0]);
+        const q = { ...at(cell), held: [held] };
+        expect(contextOf(ir, q)).toEqual({ lo: held.lo, hi: join(held.hi, cell.hi) });
+        const reserved = reservedHeld(ir, q).reduce(joinRanges, exactly(nothing));
+        expect(reserved).toEqual(contextOf(ir, q));
+        expect(unmediated(ir, q)).toEqual({ lo: nothing, hi: cell.hi });
+      }),
+    );
+  });
+
+  it("nothing where it asks, everything where it need not, and a store that is no longer there adds nothing", () => {
+    const q = at(exactly(secret));
+    expect(hostHeld(reading("gated").ir, q)).toEqual([]);
+    expect(contextOf(reading("everything").ir, q)).toEqual({ lo: nothing, hi: lattice.top });
+    expect(hostHeld(reading([0, 7]).ir, q)).toEqual([{ lo: nothing, hi: secret }]);
+  });
+
+  it("a lost history came past every release, too", () => {
+    const { ir } = reading("gated");
+    expect(unmediated(ir, start(reading("gated")))).toEqual(exactly(nothing));
+    expect(unmediated(ir, { ...start(reading("gated")), lost: true })).toEqual({ lo: nothing, hi: lattice.top });
   });
 });
 

@@ -4,7 +4,7 @@
  */
 import type { Grant } from "../core/event.ts";
 import type { Label, LabelRange } from "../core/label.ts";
-import { exactly, join, joinRanges } from "../core/label.ts";
+import { exactly, join, joinRanges, unknownRange } from "../core/label.ts";
 import { heldLabelsMax } from "../core/limits.ts";
 import type { CallOption } from "../core/moment.ts";
 import { booleans, vectorOf } from "./algebra.ts";
@@ -96,14 +96,37 @@ function bitCount(bits: number): number {
   return count;
 }
 
-/** ⊔K at both ends. */
+/** ⊔K at both ends, with what the host may have read by itself. */
 export function contextOf(ir: Ir, q: Q): LabelRange {
-  return q.held.reduce(joinRanges, exactly(ir.lattice.bottom));
+  return [...q.held, ...hostHeld(ir, q)].reduce(joinRanges, exactly(ir.lattice.bottom));
 }
 
-/** K together with what calls in flight may still bring: the state in which everything is decided (formal.md 4.1). */
+/** Labels of what the host reads unmediated. Whether it has is never known: nothing of it is certain. */
+export function hostHeld(ir: Ir, q: Q): readonly LabelRange[] {
+  const { read } = ir.host;
+  if (read === "gated") return [];
+  if (read === "everything") return [unknownRange(ir.lattice)];
+  return read.flatMap((index) => {
+    const cell = q.stores[index];
+    return cell === undefined ? [] : [{ lo: ir.lattice.bottom, hi: cell.label.hi }];
+  });
+}
+
+/**
+ * What the agent may hold though no release brought it: what the host reads by itself, and everything once the history
+ * of the run is lost. A release with the same label explains none of it.
+ */
+export function unmediated(ir: Ir, q: Q): LabelRange {
+  const start = q.lost ? unknownRange(ir.lattice) : exactly(ir.lattice.bottom);
+  return hostHeld(ir, q).reduce(joinRanges, start);
+}
+
+/**
+ * K together with what the host may have read and what calls in flight may still bring: the state in which everything
+ * is decided (formal.md 4.1).
+ */
 export function reservedHeld(ir: Ir, q: Q): readonly LabelRange[] {
-  let held = q.held;
+  let held = hostHeld(ir, q).reduce(hold, q.held);
   for (const { option } of q.inFlight.values()) held = hold(held, resultRange(ir, q, option));
   return held;
 }

@@ -20,6 +20,7 @@ export const untrusted = withTrust(lattice, open, "untrusted");
 
 export type State = {
   readonly context: LabelRange;
+  readonly unmediated?: LabelRange;
   readonly grants: readonly Grant[];
   readonly store: LabelRange;
   readonly reasons: readonly Reason[];
@@ -69,6 +70,7 @@ export function makeIr(flow: FlowMode): Ir {
     hazards: [],
     stores: [{ name: "box", audience: 0, initial: exactly(secret) }],
     execute: "confirm",
+    host: { send: 0, read: "gated", execute: false },
   };
 }
 
@@ -77,6 +79,7 @@ export function makeSession(mode: FlowMode, labelsMatter: (contract: ToolContrac
   const flow = makeFlow<State>({
     ir: makeIr(mode),
     contextOf: (q) => q.context,
+    unmediatedOf: (q) => q.unmediated ?? exactly(open),
     grantsOf: (q) => q.grants,
     storeLabels: (q, names) => (names.includes("box") ? q.store : exactly(open)),
     hazards: (q) => q.reasons,

@@ -40,6 +40,7 @@ export function frameOf(part: {
   hazards?: readonly Hazard[];
   stores?: Ir["stores"];
   execute?: Ir["execute"];
+  host?: Ir["host"];
 }): Frame {
   const ir: Ir = {
     digest: "test",
@@ -50,6 +51,7 @@ export function frameOf(part: {
     hazards: part.hazards ?? [],
     stores: part.stores ?? [],
     execute: part.execute ?? "confirm",
+    host: part.host ?? { send: 0, read: "gated", execute: false },
   };
   return { ir, slots: slotsOf(ir) };
 }

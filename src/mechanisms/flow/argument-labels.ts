@@ -9,6 +9,7 @@ import type { Label, LabelRange, Lattice } from "../../core/label.ts";
 import type { ArgumentLabel, PathStep } from "../../core/moment.ts";
 import type { FlowMode } from "../../policy/ir.ts";
 import { pathStepsMax } from "./limits.ts";
+import { secrecy } from "./match-index.ts";
 import type { Origin } from "./origin.ts";
 import type { ProvenanceIndex } from "./provenance-index.ts";
 import { derivable, matches, unaccounted, untrustedOrigin } from "./provenance-index.ts";
@@ -19,6 +20,8 @@ export type Holding = {
   readonly mode: FlowMode;
   /** ⊔K. */
   readonly context: LabelRange;
+  /** What came into K past every release. */
+  readonly unmediated: LabelRange;
   readonly grants: readonly Grant[];
   readonly at: number;
   readonly digest: (value: Json) => string;
@@ -57,7 +60,8 @@ function byProvenance(holding: Holding, index: ProvenanceIndex, contract: Argume
   const { lattice, context } = holding;
   const bottom = exactly(lattice.bottom);
   const match = matches(index, value);
-  const secret = joinRanges(match?.range ?? bottom, unaccounted(index, context));
+  const found = joinRanges(match?.range ?? bottom, unaccounted(index, context));
+  const secret = joinRanges(found, secrecy(lattice, holding.unmediated));
   const path = (match?.origins ?? []).map(stepOf);
   if (!isUntrusted(lattice, context.hi)) return { range: secret, path };
   const sources = derivable(index, value, contract);

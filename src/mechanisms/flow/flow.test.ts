@@ -101,6 +101,26 @@ describe("provenance: secrecy", () => {
   });
 });
 
+describe("what came past every release", () => {
+  test("may be in any value, though a release has the same label since", () => {
+    const session = makeSession("provenance");
+    session.set({ unmediated: { lo: open, hi: secret } });
+    const unsure = { lo: open, hi: secret };
+    expect(session.labels(send, { body: "hello" }).get("body")?.range).toEqual(unsure);
+    session.exchange(vault, {}, { note: "launch code 7731-ALPHA" });
+    expect(session.labels(send, { body: "hello" }).get("body")?.range).toEqual(unsure);
+    expect(session.labels(send, { body: "7731-ALPHA" }).get("body")?.range).toEqual(exactly(secret));
+  });
+
+  test("is secrecy only: what the person wrote stays trusted, though the host reads hostile text", () => {
+    const session = makeSession("provenance");
+    session.say("mail bob@x.com");
+    session.set({ context: maybe, unmediated: maybe });
+    expect(session.labels(send, { to: "bob@x.com" }).get("to")?.range).toEqual(exactly(open));
+    expect(session.labels(send, { to: "eve@evil.com" }).get("to")?.range).toEqual(maybe);
+  });
+});
+
 describe("a history that is not known", () => {
   test("what is held but was never released here may be in any value", () => {
     const session = makeSession("provenance");

@@ -27,6 +27,8 @@ export type FlowSettings<Q> = {
   readonly ir: Ir;
   /** ⊔K: everything that the agent of the run may hold. */
   readonly contextOf: (q: Q) => LabelRange;
+  /** The part of it that no release brought: every value may carry that, whatever was released since. */
+  readonly unmediatedOf: (q: Q) => LabelRange;
   readonly grantsOf: (q: Q) => readonly Grant[];
   /** Joined labels of the named stores; bottom where the policy declares none of them. */
   readonly storeLabels: (q: Q, names: readonly string[]) => LabelRange;
@@ -80,7 +82,9 @@ export function makeFlow<Q>(settings: FlowSettings<Q>): Mechanism<FlowMemory, Q>
         return labels;
       }
       const grants = settings.grantsOf(run.q);
-      const holding = { lattice: ir.lattice, mode: ir.flow, context, grants, at: moment.at, digest: settings.digest };
+      const unmediated = settings.unmediatedOf(run.q);
+      const { digest } = settings;
+      const holding = { lattice: ir.lattice, mode: ir.flow, context, unmediated, grants, at: moment.at, digest };
       for (const [name, value] of Object.entries(moment.arguments)) {
         const contract = moment.contract.arguments.get(name) ?? moment.contract.rest;
         const label = labelArgument(holding, memory.index, contract, value);

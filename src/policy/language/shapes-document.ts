@@ -230,8 +230,8 @@ export const policyShape: Shape<PolicyDocument> = object<PolicyDocument>("a poli
   host: optional(
     object<HostSection>("a host section", {
       tools: optional(oneOf("mediation", ["hooks", "none"]), "`hooks`: the client's own tools are mediated"),
-      send: optional(capability, "the client's own sending"),
-      read: optional(capability, "the client's own reading"),
+      send: optional(capability, "the client's own sending; open to groups"),
+      read: optional(capability, "the client's own reading; open for stores"),
       execute: optional(capability, "the client's own execution"),
       sampling: optional(oneOf("answer", ["allow", "refuse"]), "whether servers may use the client's model"),
     }),
