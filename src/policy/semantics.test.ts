@@ -1,6 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { exactly } from "../core/label.ts";
-import { argument, contract, frameOf, lattice, option, pattern, secret, start, tool } from "../../test/policy/scene.ts";
+import { exactly, join, withTrust } from "../core/label.ts";
+import {
+  argument,
+  contract,
+  dispatch,
+  frameOf,
+  lattice,
+  option,
+  pattern,
+  secret,
+  start,
+  tool,
+} from "../../test/policy/scene.ts";
 import type { Hazard } from "./ir.ts";
 import { asksForTrust, bad, groupBits } from "./semantics.ts";
 import { viewAt } from "./state.ts";
@@ -32,6 +43,32 @@ describe("a bad move", () => {
   it("of a temporal hazard is known to its automaton only", () => {
     const temporal = { kind: "absence", after: pattern(), never: pattern() } as const;
     expect(isBad({ ...common, kind: "temporal", temporal })).toBe(false);
+  });
+});
+
+describe("stores after a dispatch", () => {
+  const stores = ["box", "other"].map((name) => ({ name, audience: 1, initial: exactly(lattice.bottom) }));
+  const frame = frameOf({ stores });
+  const opened = (part: Parameters<typeof contract>[1], a = lattice.bottom) =>
+    dispatch(frame, start(frame), option(contract("act", part), { a: exactly(a) }), 1).q.stores;
+  const untrusted = withTrust(lattice, lattice.bottom, "untrusted");
+
+  it("opened to others may hold what is untrusted from then on; nobody knows that it does", () => {
+    const [box, other] = opened({ opens: [{ store: "box", audience: ["anyone"] }] });
+    expect(box).toEqual({ label: { lo: lattice.bottom, hi: untrusted }, audience: 3, open: 2 });
+    expect(other).toEqual({ label: exactly(lattice.bottom), audience: 1, open: 0 });
+  });
+
+  it("opened to the run's own person stay as trusted as they were", () => {
+    const [box] = opened({ opens: [{ store: "box", audience: ["me"] }] });
+    expect(box).toEqual({ label: exactly(lattice.bottom), audience: 1, open: 1 });
+  });
+
+  it("opened and written at once take both", () => {
+    const opens = [{ store: "box", audience: ["me", "anyone"] }];
+    const [box, other] = opened({ opens, writes: ["box", "other"] }, secret);
+    expect(box).toEqual({ label: { lo: secret, hi: join(secret, untrusted) }, audience: 3, open: 3 });
+    expect(other).toEqual({ label: exactly(secret), audience: 1, open: 0 });
   });
 });
 

@@ -135,7 +135,11 @@ export function dispatched<B>(context: Context<B>, slots: readonly Slot[], state
   };
 }
 
-/** Stores after a dispatch: labels join, audiences and open channels grow, nothing ever shrinks. */
+/**
+ * Stores after a dispatch: labels join, audiences and open channels grow, nothing ever shrinks. Whoever besides the
+ * run's person gets a channel into a store may put data there at any later time, unmediated: from the moment it is
+ * opened the store may hold what is untrusted, which is possible and never certain, so it counts at `hi` alone.
+ */
 export function written<B>(
   context: Context<B>,
   stores: readonly StoreState<B>[],
@@ -148,8 +152,10 @@ export function written<B>(
     const name = ir.stores[index]?.name ?? "";
     const opened = move.contract.opens.filter((open) => open.store === name).flatMap((open) => open.audience);
     const groups = vectorOf(algebra, groupBits(ir.lattice.groups, opened), ir.lattice.groups.length);
+    const brought = context.end === "hi" && opened.some((group) => group !== "me") ? ir.lattice.untrustedBit : 0;
+    const label = joinVectors(algebra, store.label, vectorOf(algebra, brought, ir.lattice.bitCount));
     return {
-      label: move.contract.writes.includes(name) ? joinVectors(algebra, store.label, all) : store.label,
+      label: move.contract.writes.includes(name) ? joinVectors(algebra, label, all) : label,
       audience: joinVectors(algebra, store.audience, groups),
       open: joinVectors(algebra, store.open, groups),
     };

@@ -1,6 +1,6 @@
 // The shared part of a state: what runs have in common, how it is kept, and what a lost history means.
 import { describe, expect, it } from "vitest";
-import { exactly } from "../../src/core/label.ts";
+import { exactly, withTrust } from "../../src/core/label.ts";
 import {
   describeStores,
   exportShared,
@@ -10,7 +10,7 @@ import {
   withShared,
 } from "../../src/policy/shared-state.ts";
 import { firedSlots } from "../../src/policy/verdicts.ts";
-import { contract, dispatch, frameOf, nothing, option, round, rule, secret, start, tool } from "./scene.ts";
+import { contract, dispatch, frameOf, lattice, nothing, option, round, rule, secret, start, tool } from "./scene.ts";
 
 const stores = [
   { name: "repo", audience: 1, initial: exactly(nothing) },
@@ -31,7 +31,9 @@ describe("shared state", () => {
   it("joins, and never forgets", () => {
     const shared = dispatch(frame, start(frame), option(share), 1).q;
     const both = withShared(written, shared);
-    expect(both.stores[0]).toEqual({ label: exactly(secret), audience: 3, open: 2 });
+    // An open channel brings what nobody vouches for, at any time.
+    const brought = { lo: secret, hi: withTrust(lattice, secret, "untrusted") };
+    expect(both.stores[0]).toEqual({ label: brought, audience: 3, open: 2 });
     expect(withShared(both, start(frame)).stores).toEqual(both.stores);
   });
 
