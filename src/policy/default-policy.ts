@@ -7,25 +7,18 @@ import type { PolicyDocument } from "./document.ts";
 /** Name under which the built-in default policy is found in `extends`. */
 export const defaultPolicyName = "default";
 
-/** Label packs that are shipped; each is used for a server that chooses it or lists exactly its pinned tools. */
-export const shippedPacks: readonly string[] = [
-  "calendar",
-  "everything",
-  "fetch",
-  "filesystem",
-  "git",
-  "github",
-  "mail",
-  "memory",
-  "slack",
-];
+/**
+ * Packs pinned to the digests of real tools: a server that lists exactly these needs no configuration. Every other
+ * shipped pack takes effect only for a server that a policy gives it to, and is read only then.
+ */
+export const pinnedPacks: readonly string[] = ["everything", "filesystem", "memory"];
 
 /** Whatever leaves this machine for readers that nobody vouches for. */
 const outside: readonly string[] = ["write.external", "read.external", "execute.external"];
 
 export const defaultPolicy: PolicyDocument = {
   version: 1,
-  extends: shippedPacks,
+  extends: pinnedPacks,
   lattice: {
     confidentiality: ["public", "sensitive", "private"],
     categories: ["credentials", "medical", "finance"],

@@ -3,11 +3,10 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Judged } from "../../src/cli/replay/expectations.ts";
 import { checkExpectations, judgeExpectation } from "../../src/cli/replay/expectations.ts";
-import { shippedPacks } from "../../src/policy/default-policy.ts";
 import type { ExpectText } from "../../src/policy/document.ts";
 import { loadPolicy } from "../../src/policy/load.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
-import { shippedOptions } from "./load-packs.ts";
+import { shippedOptions, shippedPacks } from "./load-packs.ts";
 
 function decide(text: string, expectation: ExpectText, server: string): Judged {
   const loaded = loadPolicy({ file: "expect.yaml", text }, shippedOptions);

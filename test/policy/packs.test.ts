@@ -4,10 +4,10 @@ import { describe, expect, test } from "vitest";
 import { contractOfTool } from "../../src/policy/contracts.ts";
 import { defaultInput } from "../../src/policy/packs.ts";
 import { loadPolicy } from "../../src/policy/load.ts";
-import { shippedPacks } from "../../src/policy/default-policy.ts";
+import { pinnedPacks } from "../../src/policy/default-policy.ts";
 import { describe as words } from "../../src/core/label.ts";
 import type { JsonObject } from "../../src/core/json.ts";
-import { sha256, shippedOptions } from "./load-packs.ts";
+import { sha256, shippedOptions, shippedPacks } from "./load-packs.ts";
 import { listTools } from "./list-tools.ts";
 
 const digestOf = (listed: JsonObject): string => sha256(canonicalize(listed) ?? "");
@@ -15,9 +15,14 @@ const loaded = loadPolicy(defaultInput, shippedOptions);
 const policy = loaded.policy;
 if (policy === undefined) throw new Error(JSON.stringify(loaded.diagnostics, undefined, 1));
 
-test("the default policy loads without a finding and holds every shipped pack", () => {
+test("the default policy loads without a finding and holds every pinned pack, and no other", () => {
   expect(loaded.diagnostics).toEqual([]);
-  expect(Object.keys(policy.policy.packs)).toEqual(shippedPacks.toSorted());
+  expect(Object.keys(policy.policy.packs)).toEqual(pinnedPacks);
+  for (const name of shippedPacks) {
+    const input = shippedOptions.loader(name, "");
+    const text = input !== undefined && "text" in input ? input.text : "";
+    expect(/^  digests:/m.test(text), name).toBe(pinnedPacks.includes(name));
+  }
 });
 
 test.each(shippedPacks)("pack %s by itself loads without a finding", (name) => {
