@@ -37,5 +37,5 @@ export function usageSentence(error: Pick<CommanderError, "message">, words: rea
 }
 
 function isGroup(word: string | undefined): boolean {
-  return word === "policy" || word === "audit";
+  return word === "policy" || word === "audit" || word === "stpa";
 }

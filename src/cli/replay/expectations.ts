@@ -16,7 +16,8 @@ import { sha256 } from "../policy-source.ts";
 import { replayTrace } from "./decide.ts";
 import type { TraceStep } from "./trace.ts";
 
-export type Judged = { readonly verdict: Verdict; readonly rules: readonly string[] };
+/** `prompts` counts the calls of the trace that ask. */
+export type Judged = { readonly verdict: Verdict; readonly rules: readonly string[]; readonly prompts: number };
 
 /** What an expectation says, and what the engine says. `holds` also wants every rule of `by` among the deciding ones. */
 export type Expectation = {
@@ -50,7 +51,8 @@ export function judgeExpectation(policy: CompiledPolicy, expectation: ExpectText
   const options = { consent: "once" as const, workspace, digest: (value: Json) => digest(value, sha256) };
   const rows = replayTrace(loadedPolicy(policy, "expectation"), trace, options);
   const verdict = strictestOf(rows.map((row) => row.verdict));
-  return { verdict, rules: rows.filter((row) => row.verdict === verdict).flatMap((row) => row.rules) };
+  const rules = rows.filter((row) => row.verdict === verdict).flatMap((row) => row.rules);
+  return { verdict, rules, prompts: rows.filter((row) => row.verdict === "confirm").length };
 }
 
 /** The server whose labels name the tool, where a trace gives a bare name. */

@@ -1,0 +1,211 @@
+/** `sluicegate stpa check|compile|draft|report`: from losses to rules, and what is missing in between. */
+import { writeFileSync } from "node:fs";
+import type { Command } from "commander";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import type { CompiledPolicy } from "../../policy/compile.ts";
+import { contractOfTool } from "../../policy/contracts.ts";
+import type { Diagnostic, Problem } from "../../policy/diagnostic.ts";
+import type { Loaded } from "../../policy/load.ts";
+import { diagnose } from "../../policy/parse.ts";
+import { compileStpa } from "../../policy/stpa/compile.ts";
+import type { Proves } from "../../policy/stpa/cost.ts";
+import { draftStpa, draftText } from "../../policy/stpa/draft.ts";
+import { documentGaps } from "../../policy/stpa/gaps.ts";
+import { htmlReport } from "../../policy/stpa/html.ts";
+import { markdownReport } from "../../policy/stpa/markdown.ts";
+import { policyGaps, proofGaps } from "../../policy/stpa/policy-gaps.ts";
+import type { ProofResults } from "../../policy/stpa/proof-results.ts";
+import type { StpaSource } from "../../policy/stpa/read.ts";
+import { makeReport } from "../../policy/stpa/report.ts";
+import { diagnosticLine } from "../loaded-policy.ts";
+import { readManifests, toolNames } from "../manifest.ts";
+import type { Outcome } from "../output.ts";
+import { acts, failure, shortPath } from "../output.ts";
+import { defaultPolicyName, isShipped, loadFrom, sha256, toolDigest } from "../policy-source.ts";
+import { judgeExpectation } from "../replay/expectations.ts";
+import { proofFile, stpaFile } from "../stpa-files.ts";
+
+/** Whether properties hold under a policy. No engine is asked yet, so reports say `not computed`. */
+const proves: Proves = () => undefined;
+
+export function register(program: Command): void {
+  const stpa = program.command("stpa").description("hazard analysis: from losses to requirements and rules");
+  const policy = ["--policy <file>", "the policy that implements the document"] as const;
+  const proof = ["--proof <file>", "what `proof verify --json` said of that policy"] as const;
+  const out = ["--out <file>", "write there instead of to standard output"] as const;
+  acts(
+    stpa
+      .command("check <file>")
+      .description("find gaps: losses without hazard, actions without requirement, properties without proof")
+      .option(...policy)
+      .option(...proof),
+    (options, file: string) => check(file, options),
+  );
+  acts(
+    stpa
+      .command("compile <file>")
+      .description("write the properties and rules of the document as a policy")
+      .option("--over <name...>", "policies that bring the labels; the built-in default without it")
+      .option(...out),
+    (options, file: string) => compile(file, options),
+  );
+  acts(
+    stpa
+      .command("draft")
+      .description("propose unsafe control actions for the tools of a manifest")
+      .requiredOption("--manifest <file...>", "tools of a server as `tools/list` gave them; NAME=FILE names it")
+      .option("--policy <file>", "the policy whose labels count; the default policy without it")
+      .option(...out),
+    (options) => draft(options),
+  );
+  acts(
+    stpa
+      .command("report <file>")
+      .description("render the trace matrix and what each requirement costs")
+      .option(...policy)
+      .option(...proof)
+      .option("--html", "one HTML page")
+      .option("--markdown", "Markdown (the default)")
+      .option(...out),
+    (options, file: string) => report(file, options),
+  );
+}
+
+type Options = Readonly<Record<string, unknown>>;
+
+function textOption(options: Options, name: string): string | undefined {
+  const value = options[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Everything that a command was pointed at, or the outcome that says what is wrong with it. */
+type Material = {
+  readonly source: StpaSource;
+  readonly loaded: (Loaded & { readonly policy: CompiledPolicy }) | undefined;
+  readonly proofs: ProofResults | undefined;
+};
+
+function readDocument(file: string): Result<StpaSource, Outcome> {
+  const read = stpaFile(file);
+  if (read.ok) return read;
+  const fault = read.error;
+  if (fault.kind === "unreadable") return err(failure("SG-STPA", fault.sentence));
+  const [first] = fault.diagnostics;
+  const message = first === undefined ? `${shortPath(file)} is no STPA document.` : diagnosticLine(first);
+  const json = { ok: false, error: { code: "SG-STPA", message }, diagnostics: fault.diagnostics };
+  return err({
+    exitCode: 2,
+    json,
+    text: fault.diagnostics.map((found) => `error: ${diagnosticLine(found)}`).join("\n"),
+  });
+}
+
+function loadPolicy(name: string): Result<NonNullable<Material["loaded"]>, Outcome> {
+  const loaded = loadFrom(name === defaultPolicyName ? undefined : name);
+  if (!loaded.ok) return err(failure("SG-POLICY", loaded.error));
+  const { policy, diagnostics } = loaded.value;
+  if (policy !== undefined) return ok({ ...loaded.value, policy });
+  const [first] = diagnostics;
+  const place = first === undefined ? shortPath(name) : diagnosticLine(first);
+  return err(failure("SG-POLICY", `The policy does not load: ${place}`.slice(0, 240)));
+}
+
+function readMaterial(file: string, options: Options): Result<Material, Outcome> {
+  const source = readDocument(file);
+  if (!source.ok) return source;
+  const name = textOption(options, "policy");
+  const proof = textOption(options, "proof");
+  if (proof !== undefined && name === undefined) {
+    return err(failure("SG-USAGE", "`--proof` speaks of a policy: add `--policy FILE`."));
+  }
+  const loaded = name === undefined ? ok(undefined) : loadPolicy(name);
+  if (!loaded.ok) return loaded;
+  const proofs = proof === undefined ? ok(undefined) : proofFile(proof);
+  if (!proofs.ok) return err(failure("SG-STPA-PROOF-FILE", proofs.error));
+  return ok({ source: source.value, loaded: loaded.value, proofs: proofs.value });
+}
+
+function gapsOf({ source, loaded, proofs }: Material): readonly Diagnostic[] {
+  const inDocument = (found: Problem): Diagnostic => diagnose(found, source);
+  const own = documentGaps(source.document).map(inDocument);
+  if (loaded === undefined) return own;
+  const isOwn = (section: string, id: string): boolean =>
+    !isShipped(loaded.place({ code: "", severity: "info", message: "", remedy: "", path: [section, id] }).file);
+  const apart = policyGaps(source.document, loaded.policy, isOwn);
+  return [
+    ...own,
+    ...apart.inDocument.map(inDocument),
+    ...apart.inPolicy.map(loaded.place),
+    ...(proofs === undefined ? [] : proofGaps(loaded.policy, proofs).map(loaded.place)),
+  ];
+}
+
+function check(file: string, options: Options): Outcome {
+  const material = readMaterial(file, options);
+  if (!material.ok) return material.error;
+  const diagnostics = gapsOf(material.value);
+  const complete = diagnostics.length === 0;
+  const lines = diagnostics.map((found) => `gap: ${diagnosticLine(found)}`);
+  const verdict = complete ? "The analysis has no gaps." : `${diagnostics.length} gaps.`;
+  return { exitCode: complete ? 0 : 1, json: { ok: complete, diagnostics }, text: [...lines, verdict].join("\n") };
+}
+
+function compile(file: string, options: Options): Outcome {
+  const source = readDocument(file);
+  if (!source.ok) return source.error;
+  const over = options["over"];
+  const text = compileStpa(source.value.document, { file, ...(Array.isArray(over) ? { over: over.map(String) } : {}) });
+  return written(text, options, { policy: text });
+}
+
+function draft(options: Options): Outcome {
+  const words = options["manifest"];
+  const lists = readManifests(Array.isArray(words) ? words.map(String) : []);
+  if (!lists.ok) return failure("SG-MANIFEST", lists.error);
+  const name = textOption(options, "policy") ?? defaultPolicyName;
+  const names = toolNames(lists.value);
+  const loaded = name === defaultPolicyName ? loadFrom(undefined) : loadFrom(name, names);
+  if (!loaded.ok) return failure("SG-POLICY", loaded.error);
+  const { policy, diagnostics } = loaded.value;
+  if (policy === undefined) {
+    const [first] = diagnostics;
+    return failure("SG-POLICY", first === undefined ? "The policy does not load." : diagnosticLine(first));
+  }
+  const contracts = Object.entries(lists.value).flatMap(([server, tools]) =>
+    tools.map((tool) => contractOfTool(policy.table, server, tool, toolDigest)),
+  );
+  const made = draftStpa(contracts, policy.ir.lattice);
+  const text = draftText(made);
+  return written(text, options, made);
+}
+
+function report(file: string, options: Options): Outcome {
+  if (options["html"] === true && options["markdown"] === true) {
+    return failure("SG-USAGE", "`--html` and `--markdown` exclude each other: choose one.");
+  }
+  const material = readMaterial(file, options);
+  if (!material.ok) return material.error;
+  const { source, loaded, proofs } = material.value;
+  const made = makeReport({
+    document: source.document,
+    ...(loaded === undefined ? {} : { policy: loaded.policy }),
+    ...(proofs === undefined ? {} : { proofs }),
+    gaps: gapsOf(material.value),
+    cost: { judge: judgeExpectation, proves, hash: sha256 },
+  });
+  const { tables: _tables, ...json } = made;
+  return written(options["html"] === true ? htmlReport(made) : markdownReport(made), options, json);
+}
+
+/** Prints a text, or writes it where `--out` says. */
+function written(text: string, options: Options, json: object): Outcome {
+  const file = textOption(options, "out");
+  if (file === undefined) return { exitCode: 0, json, text: text.trimEnd() };
+  try {
+    writeFileSync(file, text);
+  } catch {
+    return failure("SG-STPA-OUT", `${shortPath(file)} cannot be written: check the folder and the free space.`);
+  }
+  return { exitCode: 0, json: { file }, text: `Written to ${shortPath(file)}.` };
+}

@@ -1,0 +1,232 @@
+/** Everything that a report says, as data: both renderings and `--json` are made from this and nothing else. */
+import type { CompiledPolicy } from "../compile.ts";
+import type { Diagnostic } from "../diagnostic.ts";
+import type { CostOptions, Costs } from "./cost.ts";
+import { requirementCosts } from "./cost.ts";
+import type { StpaDocument } from "./document.ts";
+import { many } from "./names.ts";
+import type { ProofResults } from "./proof-results.ts";
+import type { Matrix } from "./trace.ts";
+import { traceMatrix } from "./trace.ts";
+
+/** A table of the report; cells are plain text from outside and must be escaped by whoever renders them. */
+export type Table = {
+  readonly title: string;
+  /** What the table says, and how to read it. */
+  readonly says: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
+};
+
+export type Cell = {
+  readonly text: string;
+  /** `gap`: something is missing here. `good`: shown to hold. `chosen`: what was decided. */
+  readonly mark?: "gap" | "good" | "chosen";
+};
+
+export type StpaReport = {
+  readonly title: string;
+  readonly summary: readonly string[];
+  readonly matrix: Matrix;
+  readonly costs: Costs | undefined;
+  readonly gaps: readonly Diagnostic[];
+  readonly tables: readonly Table[];
+};
+
+export type ReportInput = {
+  readonly document: StpaDocument;
+  readonly policy?: CompiledPolicy;
+  readonly proofs?: ProofResults;
+  readonly gaps: readonly Diagnostic[];
+  readonly cost: CostOptions;
+};
+
+/** The report on a checked document, and on the policy that implements it where one is given. */
+export function makeReport({ document, policy, proofs, gaps, cost }: ReportInput): StpaReport {
+  const matrix = traceMatrix(document, {
+    ...(policy === undefined ? {} : { policy: policy.policy }),
+    ...(proofs === undefined ? {} : { proofs }),
+  });
+  const costs = policy === undefined ? undefined : requirementCosts(document, policy, cost);
+  return {
+    title: document.system ?? "STPA report",
+    summary: summaryOf(document, matrix, gaps),
+    matrix,
+    costs,
+    gaps,
+    tables: [
+      matrixTable(matrix),
+      ...(costs === undefined ? [] : [costTable(document, costs)]),
+      gapTable(gaps),
+      ...analysisTables(document),
+    ],
+  };
+}
+
+function summaryOf(document: StpaDocument, matrix: Matrix, gaps: readonly Diagnostic[]): readonly string[] {
+  const count = (section: object | undefined, one: string, several: string): string => {
+    const found = Object.keys(section ?? {}).length;
+    return `${found} ${found === 1 ? one : several}`;
+  };
+  const properties = new Map(
+    matrix.rows.flatMap((row) => row.properties.map((each) => [each.id, each.proved] as const)),
+  );
+  const proved = [...properties.values()].filter(Boolean).length;
+  return [
+    [
+      count(document.losses, "loss", "losses"),
+      count(document.hazards, "hazard", "hazards"),
+      count(document.ucas, "unsafe control action", "unsafe control actions"),
+      count(document.requirements, "requirement", "requirements"),
+    ].join(", "),
+    `${proved} of ${properties.size} properties proved, ${gaps.length} gaps`,
+    ...(matrix.rowsLeftOut === 0 ? [] : [`${matrix.rowsLeftOut} rows of the matrix are left out`]),
+  ];
+}
+
+const missing = (what: string): Cell => ({ text: what, mark: "gap" });
+
+function matrixTable({ rows }: Matrix): Table {
+  return {
+    title: "Trace matrix",
+    says: "Each way from a loss to what prevents it. A gap ends the way.",
+    head: ["Loss", "Hazard", "Unsafe control action", "Requirement", "Rule", "Property", "Proof"],
+    rows: rows.map(({ loss, hazard, uca, requirement, rules, properties }) => [
+      { text: loss },
+      hazard === undefined ? missing("no hazard") : { text: hazard },
+      uca === undefined
+        ? requirement === undefined
+          ? missing("none")
+          : { text: "(the hazard itself)" }
+        : { text: uca },
+      requirement === undefined ? missing("no requirement") : { text: requirement },
+      rules.length > 0 || properties.length > 0 ? { text: rules.join(", ") || "-" } : missing("no rule"),
+      properties.length > 0 ? { text: properties.map(({ id }) => id).join(", ") } : { text: "-" },
+      proofCell(properties),
+    ]),
+  };
+}
+
+function proofCell(properties: Matrix["rows"][number]["properties"]): Cell {
+  const text = [...new Set(properties.map(({ proof }) => proof))].join(", ");
+  if (properties.length === 0) return { text: "-" };
+  if (properties.every(({ proved }) => proved)) return { text, mark: "good" };
+  return text === "not computed" ? { text } : missing(text);
+}
+
+const tierWords = { block: "block", must: "must", confirm: "confirm", allow: "allow", none: "no rule" } as const;
+
+function costTable(document: StpaDocument, { requirements, notComputed }: Costs): Table {
+  const rows = requirements.flatMap((found) =>
+    found.tiers.map((tier): readonly Cell[] => [
+      { text: found.requirement },
+      { text: tierWords[tier.tier], ...(tier.chosen ? { mark: "chosen" as const } : {}) },
+      { text: `${tier.autonomous} of ${found.tasks}` },
+      { text: String(tier.prompts) },
+      { text: String(tier.stopped) },
+      { text: `${tier.attacksStopped} of ${found.attacks}` },
+      provesCell(tier.proves),
+      { text: tier.chosen ? (document.requirements?.[found.requirement]?.reason ?? "") : "" },
+    ]),
+  );
+  const left = notComputed.length === 0 ? "" : ` Too many traces for ${notComputed.join(", ")}.`;
+  return {
+    title: "What each requirement costs",
+    says: `The \`expect:\` traces of the policy with the rules of one requirement in another tier, all else as it is.${left}`,
+    head: [
+      "Requirement",
+      "Tier",
+      "Tasks left alone",
+      "Prompts",
+      "Tasks stopped",
+      "Attacks stopped",
+      "Proves",
+      "Reason",
+    ],
+    rows,
+  };
+}
+
+function provesCell(proves: boolean | undefined): Cell {
+  if (proves === undefined) return { text: "not computed" };
+  return proves ? { text: "yes", mark: "good" } : { text: "no", mark: "gap" };
+}
+
+function gapTable(gaps: readonly Diagnostic[]): Table {
+  return {
+    title: "Gaps",
+    says: gaps.length === 0 ? "None." : "What is still open, and what to do.",
+    head: ["Place", "Gap", "What to do"],
+    rows: gaps.map(({ file, line, message, remedy }) => [
+      { text: line === 0 ? file : `${file}:${line}` },
+      { text: message },
+      { text: remedy },
+    ]),
+  };
+}
+
+/** The analysis itself, so that a report can be read without the document beside it. */
+function analysisTables(document: StpaDocument): readonly Table[] {
+  const { stakeholders, losses, hazards, control, ucas = {}, scenarios = {}, requirements = {} } = document;
+  const rows = <T>(section: { readonly [id: string]: T } | undefined, cells: (entry: T) => readonly string[]) =>
+    Object.entries(section ?? {}).map(([id, entry]) => [id, ...cells(entry)].map((text): Cell => ({ text })));
+  const table = (title: string, head: readonly string[], held: Table["rows"]): Table => ({
+    title,
+    says: "",
+    head,
+    rows: held,
+  });
+  const words = (...lists: Parameters<typeof many>): string => many(...lists).join(", ");
+  return [
+    table(
+      "Stakeholders",
+      ["Who", "Kind", "Value", "What they care about"],
+      Object.entries(stakeholders).flatMap(([id, { kind, who, values }]) =>
+        Object.entries(values).map(([value, says]) =>
+          [who === undefined ? id : `${id}: ${who}`, kind, value, says].map((text): Cell => ({ text })),
+        ),
+      ),
+    ),
+    table(
+      "Losses",
+      ["Loss", "What is lost", "Values"],
+      rows(losses, ({ says, harms }) => [says, words(harms)]),
+    ),
+    table(
+      "Hazards",
+      ["Hazard", "State", "Losses"],
+      rows(hazards, (each) => [each.says, words(each.losses)]),
+    ),
+    table(
+      "Control actions",
+      ["Action", "By", "On", "What it does", "Tools"],
+      rows(control.actions, ({ by, on, does, tools }) => [by, on, does, words(tools)]),
+    ),
+    table(
+      "Feedback",
+      ["Feedback", "From", "To", "What it tells", "Tools"],
+      rows(control.feedback, ({ from, to, says, tools }) => [from, to, says, words(tools)]),
+    ),
+    table(
+      "Unsafe control actions",
+      ["Id", "Controller", "Action", "Form", "When", "Hazards"],
+      rows(ucas, (each) => [each.controller, each.action, each.form, each.context, words(each.hazards)]),
+    ),
+    table(
+      "Loss scenarios",
+      ["Id", "Cause", "Explains"],
+      rows(scenarios, (each) => [each.cause, words(each.ucas)]),
+    ),
+    table(
+      "Requirements",
+      ["Id", "What must hold", "Prevents", "Refines", "Tier", "Reason"],
+      rows(requirements, (each) => [
+        each.says,
+        [...many(each.ucas), ...many(each.hazards)].join(", "),
+        words(each.refines),
+        each.tier,
+        each.reason,
+      ]),
+    ),
+  ].filter(({ rows: held }) => held.length > 0);
+}
