@@ -1,5 +1,6 @@
 /** Long form of argument tests. */
-import type { Scalar, TestText } from "../document.ts";
+import type { Scalar, TestText, Words } from "../document.ts";
+import { canonicalValue } from "../values/canonical.ts";
 import { parseDecimal } from "../values/decimal.ts";
 import type { TestForm } from "./form.ts";
 import { compact, labelForm, listOf, sortedWords } from "./labels.ts";
@@ -16,8 +17,8 @@ export function testForm(text: TestText): TestForm {
     present: text.present,
     equals: text.equals === undefined ? undefined : scalars(text.equals),
     glob: text.glob === undefined ? undefined : sortedWords(text.glob),
-    domain: text.domain === undefined ? undefined : sortedWords(text.domain),
-    path: text.path === undefined ? undefined : sortedWords(text.path),
+    domain: text.domain === undefined ? undefined : spelled("domain", text.domain),
+    path: text.path === undefined ? undefined : spelled("path", text.path),
     cidr: text.cidr === undefined ? undefined : sortedWords(text.cidr),
     regex: text.regex,
     range:
@@ -33,6 +34,11 @@ export function testForm(text: TestText): TestForm {
     any: text.any?.map(testForm),
     label: text.label === undefined ? undefined : labelForm(text.label),
   });
+}
+
+/** One spelling of each name, so that equal tests are equal texts; what has no canonical form is reported by the compiler. */
+function spelled(form: "domain" | "path", words: Words): readonly string[] {
+  return sortedWords(listOf<string>(words).map((word) => canonicalValue(form, word) ?? word));
 }
 
 function scalars(value: Scalar | readonly Scalar[]): readonly Scalar[] {

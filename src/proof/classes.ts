@@ -1,0 +1,206 @@
+/**
+ * Classes of calls: a contract with the truths of its predicates, merged with every other that looks alike to all that
+ * `next` and `guard` read in this question (formal.md 4.1). A thousand tools are usually a few dozen classes.
+ */
+import type { ArgumentContract } from "../core/contract.ts";
+import { mayCover } from "../core/effect.ts";
+import type { Result } from "../core/result.ts";
+import { err, ok } from "../core/result.ts";
+import type { DataAtom } from "../policy/ir.ts";
+import type { End } from "../policy/patterns.ts";
+import { cut } from "./held.ts";
+import { classesMax, classesPerToolMax } from "./limits.ts";
+import type { Space } from "./space.ts";
+import type { Question, Reading } from "./subject.ts";
+import { defaultPredicate, readings } from "./subject.ts";
+import type { Variant, Variants } from "./variants.ts";
+
+/** Which key a call has in a question about one key. */
+export type KeyRelation = "same" | "other";
+
+/** Arguments that the model cannot tell apart, by one of them. */
+export type ModelArgument = { readonly name: string; readonly contract: ArgumentContract };
+
+export type ModelClass = {
+  /** One call of the class; all others look the same. */
+  readonly variant: Variant;
+  readonly truths: ReadonlyMap<number, boolean>;
+  readonly key: KeyRelation;
+  readonly arguments: readonly ModelArgument[];
+  /** Held labels that the whole result, and its fields, bring. */
+  readonly whole: readonly number[];
+  readonly fields: readonly number[];
+  readonly reads: readonly number[];
+};
+
+type Context = {
+  readonly question: Question;
+  readonly space: Space;
+  readonly readings: readonly Reading[];
+  /** By reading and end: which variants it can match. */
+  readonly matching: readonly { readonly [end in End]?: Uint8Array }[];
+  readonly owing: boolean;
+};
+
+export function makeClasses(space: Space, variants: Variants): Result<readonly ModelClass[], string> {
+  const { question } = space;
+  const all = readings(question);
+  const context: Context = {
+    question,
+    space,
+    readings: all,
+    matching: all.map(({ pattern, polarity }) =>
+      Object.fromEntries(question.ends.map((end) => [end, variants.matching(pattern, polarity, end)])),
+    ),
+    owing: question.automata.some(({ temporal }) => temporal.kind === "owed"),
+  };
+  const found = new Map<string, ModelClass>();
+  for (const [index, variant] of variants.all.entries()) {
+    const free = freePredicates(context, variant, index);
+    if (2 ** free.length > classesPerToolMax) {
+      const { server, tool } = variant.contract;
+      return err(
+        `\`${server}.${tool}\` has ${free.length} argument tests that can matter at once; the limit is ${Math.log2(classesPerToolMax)}: join or drop some`,
+      );
+    }
+    for (let vector = 0; vector < 2 ** free.length; vector += 1) {
+      const truths = new Map(variant.fixed);
+      free.forEach((predicate, bit) => truths.set(predicate, (vector & (1 << bit)) !== 0));
+      addClasses(context, found, { variant, index, truths });
+    }
+    if (found.size > classesMax)
+      return err(`the policy tells more than ${classesMax} classes of calls apart: drop rules`);
+  }
+  return ok([...found.values()]);
+}
+
+function freePredicates(context: Context, variant: Variant, index: number): readonly number[] {
+  const free = new Set<number>();
+  context.readings.forEach(({ pattern }, reading) => {
+    const matching = context.matching[reading];
+    if (matching?.hi?.[index] !== 1 && matching?.lo?.[index] !== 1) return;
+    for (const predicate of pattern.predicates) free.add(predicate.index);
+  });
+  if (context.question.useDefault && mayCover("write.local", variant.contract.effects.may)) free.add(defaultPredicate);
+  for (const fixed of variant.fixed.keys()) free.delete(fixed);
+  return [...free];
+}
+
+type Candidate = { readonly variant: Variant; readonly index: number; readonly truths: ReadonlyMap<number, boolean> };
+
+function addClasses(context: Context, found: Map<string, ModelClass>, candidate: Candidate): void {
+  const { question } = context;
+  const { variant, index, truths } = candidate;
+  const { contract } = variant;
+  const alive = context.readings.map(({ pattern }, reading) => {
+    if (!pattern.predicates.every((one) => truths.get(one.index) === one.holds)) return 0;
+    const matching = context.matching[reading];
+    return 2 * (matching?.hi?.[index] ?? 0) + (matching?.lo?.[index] ?? 0);
+  });
+  const outcome = outcomeOf(context.space, variant);
+  const written = storesOf(context, contract.writes);
+  const opened = contract.opens.flatMap((open) =>
+    storesOf(context, [open.store]).map((store) => [store, ...open.audience]),
+  );
+  const args = argumentsOf(context, variant, alive, written.length > 0);
+  const inside = truths.get(defaultPredicate) ?? false;
+  const signature = [
+    alive.join(""),
+    outcome.whole.join(","),
+    outcome.fields.join(","),
+    outcome.reads.join(","),
+    written.join(","),
+    opened.map((one) => one.join(" ")).join(","),
+    args.map((argument) => argument.signature).join(";"),
+    context.owing ? contract.consequential : "",
+    question.useDefault ? defaultSignature(variant, inside) : "",
+    variant.observed,
+  ].join("|");
+  const made = { variant, truths, arguments: args, ...outcome };
+  const keys: readonly KeyRelation[] = question.key === undefined ? ["same"] : ["same", "other"];
+  for (const key of keys) {
+    const name = `${key}|${signature}`;
+    if (!found.has(name)) found.set(name, { ...made, key });
+  }
+}
+
+/** What the default looks at besides labels. */
+function defaultSignature({ contract }: Variant, inside: boolean): string {
+  return `${contract.effects.may.join(",")} ${contract.flags.irreversible} ${inside}`;
+}
+
+type Outcome = Pick<ModelClass, "whole" | "fields" | "reads">;
+
+function outcomeOf(space: Space, { contract }: Variant): Outcome {
+  const { held, question } = space;
+  const index = (label: Parameters<typeof cut>[0]): readonly number[] => {
+    const found = held.indexOf(cut(label, question.mattering));
+    return found === undefined ? [] : [found];
+  };
+  const whole = index(contract.output.label);
+  const fields = [...new Set(contract.output.fields.flatMap((field) => index(field.label)))];
+  const { stores } = question.subject.policy.ir;
+  const reads = contract.reads.map((name) => stores.findIndex((store) => store.name === name)).filter((at) => at >= 0);
+  return {
+    whole,
+    fields: fields.filter((one) => !whole.includes(one)).toSorted(ascending),
+    reads: reads.toSorted(ascending),
+  };
+}
+
+const ascending = (left: number, right: number): number => left - right;
+
+/** Stores by index, of those whose state can change. */
+function storesOf({ space }: Context, names: readonly string[]): readonly number[] {
+  const { stores } = space.question.subject.policy.ir;
+  return stores.flatMap((store, index) => {
+    const place = space.stores[index];
+    const levels = [place?.label.hi ?? [], place?.audience ?? [], place?.open ?? []];
+    return names.includes(store.name) && levels.flat().some((level) => level !== undefined) ? [index] : [];
+  });
+}
+
+type SignedArgument = ModelArgument & { readonly signature: string };
+
+function argumentsOf(
+  context: Context,
+  { contract }: Variant,
+  alive: readonly number[],
+  writes: boolean,
+): readonly SignedArgument[] {
+  const { question } = context;
+  if (question.subject.policy.ir.flow === "none") return [];
+  const atoms = atomsOf(context, alive);
+  if (atoms.length === 0 && !question.useDefault && !writes) return [];
+  const found = new Map<string, SignedArgument>();
+  const add = (name: string, argument: ArgumentContract): void => {
+    const member = atoms.map((atom) => (concerns(atom, name, argument) ? 1 : 0)).join("");
+    const forbidden = argument.sink ? argument.forbidden & question.mattering : 0;
+    const byDefault = question.useDefault
+      ? `${argument.role === "content" ? "" : "control"} ${forbidden} ${argument.sink}`
+      : "";
+    if (!writes && !question.useDefault && !member.includes("1")) return;
+    const signature = `${member} ${byDefault}`;
+    if (!found.has(signature)) found.set(signature, { name, contract: argument, signature });
+  };
+  for (const [name, argument] of contract.arguments) add(name, argument);
+  add("", contract.rest);
+  return [...found.values()].toSorted((left, right) => (left.signature < right.signature ? -1 : 1));
+}
+
+/** The data atoms of everything that can match this class. */
+function atomsOf({ question, readings: all }: Context, alive: readonly number[]): readonly DataAtom[] {
+  const { hazard } = question;
+  return all.flatMap(({ pattern }, reading) => {
+    if (alive[reading] === 0) return [];
+    return hazard.kind === "flow" && pattern === hazard.to ? [hazard.from, ...pattern.data] : pattern.data;
+  });
+}
+
+function concerns(atom: DataAtom, name: string, argument: ArgumentContract): boolean {
+  return (
+    (atom.names === undefined || atom.names.includes(name)) &&
+    (atom.roles === undefined || atom.roles.includes(argument.role)) &&
+    (atom.audience === undefined || (argument.audience & atom.audience) !== 0)
+  );
+}

@@ -1,0 +1,271 @@
+/**
+ * A dispatch of one class, over decision diagrams: the very functions with which the gateway decides a call
+ * (`policy/semantics.ts`, `policy/monitors.ts`), fed with variables for everything that an agent, a server or time may
+ * choose (docs/semantics.md 6).
+ */
+import type { Vector } from "../policy/algebra.ts";
+import { hasAny, joinVectors, some, vectorOf } from "../policy/algebra.ts";
+import { monitorDispatched, monitorFires, monitorSucceeded } from "../policy/monitors.ts";
+import type { Context, End, Move, PatternScene } from "../policy/patterns.ts";
+import { matches } from "../policy/patterns.ts";
+import { bad, defaultConfirm, ruleFires, written } from "../policy/semantics.ts";
+import type { ModelClass } from "./classes.ts";
+import type { Node } from "./diagram.ts";
+import { basicLabels } from "./held.ts";
+import type { RunView, Space } from "./space.ts";
+import { heldVector, storeStates, surroundings } from "./space.ts";
+import type { Automaton } from "./subject.ts";
+import { unlockOf } from "./subject.ts";
+
+/** Whether a move can happen, whether it is bad, and the state after it: new functions for the levels that change. */
+export type Step = { readonly permitted: Node; readonly bad: Node; readonly next: ReadonlyMap<number, Node> };
+
+/** A class as a run sees it at one end. */
+export type Seen = {
+  readonly context: Context<Node>;
+  readonly scene: PatternScene<Node>;
+  readonly bits: readonly (readonly Node[])[];
+};
+
+export function contextOf(space: Space, end: End): Context<Node> {
+  return { algebra: space.diagram, ir: space.question.subject.policy.ir, end };
+}
+
+export function seenBy(space: Space, view: RunView, one: ModelClass, end: End): Seen {
+  const move: Move<Node> = {
+    contract: one.variant.contract,
+    truths: one.truths,
+    arguments: one.arguments.map((argument, index) => ({
+      name: argument.name,
+      contract: argument.contract,
+      label: argumentLabel(space, view, index, end),
+    })),
+  };
+  return {
+    context: contextOf(space, end),
+    scene: { move, around: surroundings(space, view, end) },
+    bits: view.bits[end] ?? [],
+  };
+}
+
+/** Names of choices, so that a counterexample can be read back from an assignment. */
+export const choiceNames = {
+  /** The argument is there (strict), or takes a value with this held label (provenance). */
+  takes: (argument: number, label: number): string => `takes ${argument} ${label}`,
+  present: (argument: number): string => `present ${argument}`,
+  untrusted: (argument: number): string => `untrusted ${argument}`,
+  lowered: (argument: number): string => `lowered ${argument}`,
+  succeeds: "succeeds",
+  uncounted: "uncounted",
+  returns: "returns",
+  returnsFields: "returns fields",
+} as const;
+
+/** Every label that the agent can give to an argument in the flow mode of the policy (formal.md 4.2). */
+function argumentLabel(space: Space, view: RunView, argument: number, end: End): Vector<Node> {
+  const { diagram, question } = space;
+  const chosen = chosenLabel(space, view, argument, end);
+  if (end === "lo" || question.ends.length === 1) return chosen;
+  // A person may have lowered the value to what it is at least.
+  const lowered = space.choice(choiceNames.lowered(argument));
+  const low = chosenLabel(space, view, argument, "lo");
+  return chosen.map((bit, index) => diagram.ite(lowered, low[index] ?? 0, bit));
+}
+
+function chosenLabel(space: Space, view: RunView, argument: number, end: End): Vector<Node> {
+  const { diagram, question, held } = space;
+  const { ir } = question.subject.policy;
+  const { bitCount, untrustedBit } = ir.lattice;
+  switch (ir.flow) {
+    case "none":
+      return vectorOf(diagram, 0, bitCount);
+    case "strict": {
+      const present = space.choice(choiceNames.present(argument));
+      return heldVector(space, view, end).map((bit) => diagram.and(present, bit));
+    }
+    case "provenance": {
+      let all = vectorOf(diagram, 0, bitCount);
+      held.labels.forEach((label, index) => {
+        const taken = diagram.and(space.choice(choiceNames.takes(argument, index)), view.held[index] ?? 0);
+        const bits = vectorOf(diagram, label[end] & ~untrustedBit, bitCount);
+        all = joinVectors(
+          diagram,
+          all,
+          bits.map((bit) => diagram.and(taken, bit)),
+        );
+      });
+      // Trust is positive: whatever a trusted text does not contain may be untrusted once anything untrusted is held.
+      const tainted = end === "hi" ? hasAny(diagram, heldVector(space, view, "hi"), untrustedBit) : 0;
+      const untrusted = diagram.and(tainted, space.choice(choiceNames.untrusted(argument)));
+      return all.map((bit, index) => (1 << index === untrustedBit ? untrusted : bit));
+    }
+  }
+}
+
+/** A dispatch by the run that the proof follows. */
+export function ownDispatch(space: Space, view: RunView, one: ModelClass): Step {
+  const seen = space.question.ends.map((end) => seenBy(space, view, one, end));
+  const next = new Map<number, Node>();
+  for (const at of seen) stepAutomata(space, one, at, next);
+  stepStores(space, seen, next);
+  stepHeld(space, view, one, next);
+  const judged = judge(space, one, seen);
+  return { ...judged, next };
+}
+
+/** A dispatch by another run: all that reaches us of it is what it does to the stores. */
+export function otherDispatch(space: Space, view: RunView, one: ModelClass): Step {
+  const seen = space.question.ends.map((end) => seenBy(space, view, one, end));
+  const next = new Map<number, Node>();
+  stepStores(space, seen, next);
+  return { permitted: judge(space, one, seen).permitted, bad: 0, next };
+}
+
+/** What rules let through, and whether that is bad, with confirmation as refusal or, at two ends, as consent. */
+function judge(space: Space, one: ModelClass, seen: readonly Seen[]): Pick<Step, "permitted" | "bad"> {
+  const { diagram, question } = space;
+  const hi = seen.find((at) => at.context.end === "hi");
+  const lo = seen.find((at) => at.context.end === "lo");
+  if (hi === undefined) return { permitted: 0, bad: 0 };
+  const stopped = one.variant.observed ? 0 : stops(space, one, hi, ["block", "must", "confirm"]);
+  const worst = hazardFires(space, one, hi);
+  if (lo === undefined) {
+    const permitted = diagram.not(stopped);
+    return { permitted, bad: diagram.and(permitted, worst) };
+  }
+  const denied = one.variant.observed ? 0 : stops(space, one, lo, ["block", "must"]);
+  const permitted = diagram.not(denied);
+  // Asked and consented: a person vouches for the lower end, and may take a risk that the hazard leaves to them.
+  const consented = question.hazard.consent === "may" ? 0 : hazardFires(space, one, lo);
+  return { permitted, bad: diagram.and(permitted, diagram.ite(stopped, consented, worst)) };
+}
+
+type Stopping = "block" | "must" | "confirm";
+
+function stops(space: Space, one: ModelClass, { context, scene, bits }: Seen, tiers: readonly Stopping[]): Node {
+  const { diagram, question } = space;
+  const counts = (tier: string): boolean => tiers.some((each) => each === tier);
+  const fired = question.plain.filter((rule) => counts(rule.tier)).map((rule) => ruleFires(context, rule, scene));
+  question.automata.forEach((automaton, index) => {
+    if (automaton.owner === "rule" && counts(automaton.tier))
+      fired.push(fires(one, automaton, bits[index] ?? [], { context, scene, bits }));
+  });
+  if (question.useDefault && counts("confirm")) {
+    const lifted = question.allows.map((rule) => ruleFires(context, rule, scene));
+    fired.push(diagram.and(diagram.not(some(diagram, lifted)), defaultConfirm(context, scene.move)));
+  }
+  return some(diagram, fired);
+}
+
+function hazardFires(space: Space, one: ModelClass, seen: Seen): Node {
+  const { hazard, automata } = space.question;
+  if (hazard.kind !== "temporal") return bad(seen.context, hazard, seen.scene);
+  const index = automata.findIndex((automaton) => automaton.owner === "hazard");
+  const automaton = automata[index];
+  return automaton === undefined ? 0 : fires(one, automaton, seen.bits[index] ?? [], seen);
+}
+
+function fires(one: ModelClass, automaton: Automaton, bits: Vector<Node>, { context, scene }: Seen): Node {
+  // A call of another key is none of this automaton's business.
+  if (automaton.keyed && one.key === "other") return 0;
+  return monitorFires(context, automaton.temporal, bits, { ...scene, fits: context.algebra.constant(true) });
+}
+
+function stepAutomata(space: Space, one: ModelClass, seen: Seen, next: Map<number, Node>): void {
+  const { diagram, question } = space;
+  const { context, scene } = seen;
+  const places = space.automata[context.end] ?? [];
+  question.automata.forEach((automaton, index) => {
+    const place = places[index];
+    const before = seen.bits[index];
+    if (place === undefined || before === undefined || (automaton.keyed && one.key === "other")) return;
+    const { temporal } = automaton;
+    let after = monitorDispatched(context, temporal, before, scene);
+    if (temporal.kind === "at-most" && after.some((bit, at) => bit !== before[at])) {
+      // A call that surely had no effect is given back to the counters (life of a call).
+      const uncounted = space.choice(choiceNames.uncounted);
+      after = after.map((bit, at) => diagram.ite(uncounted, before[at] ?? 0, bit));
+    }
+    const unlock = unlockOf(temporal);
+    const unlocks = unlock === undefined ? 0 : matches(context, unlock, "permit", scene);
+    if (unlocks !== 0) {
+      const succeeds = space.choice(choiceNames.succeeds);
+      const unlocked = monitorSucceeded(context, temporal, after, scene);
+      after = after.map((bit, at) => diagram.ite(succeeds, unlocked[at] ?? 0, bit));
+      const late = diagram.and(diagram.not(succeeds), unlocks);
+      const [once, twice] = place.pending;
+      if (once !== undefined && twice !== undefined) {
+        next.set(once, diagram.or(diagram.variable(once), late));
+        next.set(twice, diagram.or(diagram.variable(twice), diagram.and(diagram.variable(once), late)));
+      }
+    }
+    after.forEach((bit, at) => {
+      const level = place.bits[at];
+      if (level !== undefined && bit !== before[at]) next.set(level, bit);
+    });
+  });
+}
+
+function stepStores(space: Space, seen: readonly Seen[], next: Map<number, Node>): void {
+  for (const { context, scene } of seen) {
+    const before = storeStates(space, context.end);
+    const after = written(context, before, scene.move);
+    space.stores.forEach((place, index) => {
+      const set = (levels: readonly (number | undefined)[] | undefined, bits: Vector<Node> | undefined): void =>
+        levels?.forEach((level, bit) => {
+          const node = bits?.[bit];
+          if (level !== undefined && node !== undefined && node !== space.diagram.variable(level))
+            next.set(level, node);
+        });
+      set(place.label[context.end], after[index]?.label);
+      set(place.audience, after[index]?.audience);
+      set(place.open, after[index]?.open);
+    });
+  }
+}
+
+/** What the agent gets to hold: nothing, the whole result, or its fields too; and what the stores that were read hold. */
+function stepHeld(space: Space, view: RunView, one: ModelClass, next: Map<number, Node>): void {
+  const { diagram } = space;
+  if (one.whole.length + one.fields.length + one.reads.length === 0) return;
+  const returns = space.choice(choiceNames.returns);
+  const fields = diagram.and(returns, one.fields.length === 0 ? 0 : space.choice(choiceNames.returnsFields));
+  const gains = new Map<number, Node>();
+  const gain = (label: number, when: Node): void => {
+    gains.set(label, diagram.or(gains.get(label) ?? 0, when));
+  };
+  for (const label of one.whole) gain(label, returns);
+  for (const label of one.fields) gain(label, fields);
+  for (const [label, when] of readGains(space, one.reads)) gain(label, diagram.and(returns, when));
+  addGains(space, view, gains, next);
+}
+
+/** New values for the variables of what is held. */
+export function addGains(space: Space, view: RunView, gains: ReadonlyMap<number, Node>, next: Map<number, Node>): void {
+  const { diagram } = space;
+  for (const [label, when] of gains) {
+    const level = space.heldLevels[label];
+    if (level === undefined || when === 0) continue;
+    next.set(level, diagram.or(next.get(level) ?? view.held[label] ?? 0, when));
+  }
+}
+
+/** What reading stores brings: for each restriction that a store's label has, the label that this stands for. */
+export function readGains(space: Space, stores: readonly number[]): readonly (readonly [number, Node])[] {
+  const { diagram, question, held } = space;
+  const { lattice } = question.subject.policy.ir;
+  const found: [number, Node][] = [];
+  const hi = storeStates(space, "hi");
+  const lo = question.ends.includes("lo") ? storeStates(space, "lo") : hi;
+  for (const store of stores) {
+    for (const { bit, label } of basicLabels(lattice, question.mattering)) {
+      const upper = hi[store]?.label[bit] ?? 0;
+      const lower = lo[store]?.label[bit] ?? 0;
+      const sure = held.indexOf({ lo: label, hi: label });
+      const possible = held.indexOf({ lo: 0, hi: label });
+      if (sure !== undefined) found.push([sure, lower]);
+      if (possible !== undefined) found.push([possible, diagram.and(upper, diagram.not(lower))]);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,105 @@
+/**
+ * The states from which something bad can follow, as the least fixpoint backward from the bad moves (formal.md 4.4). All
+ * updates are functions, so a step backward is a substitution; layers keep the distance, so a way to the nearest bad move
+ * is a shortest one.
+ */
+import type { Result } from "../core/result.ts";
+import { err, ok } from "../core/result.ts";
+import type { ModelClass } from "./classes.ts";
+import { makeClasses } from "./classes.ts";
+import { Diagram } from "./diagram.ts";
+import type { Node } from "./diagram.ts";
+import { otherDispatch, ownDispatch } from "./dispatch.ts";
+import type { Step } from "./dispatch.ts";
+import type { EnvironmentMove } from "./environment.ts";
+import { environment } from "./environment.ts";
+import { diagramNodesMax, layersMax } from "./limits.ts";
+import type { Space } from "./space.ts";
+import { makeSpace, otherView, ownView } from "./space.ts";
+import type { Question } from "./subject.ts";
+import type { Variants } from "./variants.ts";
+
+/** Everything that can happen; in the order in which a counterexample prefers it. */
+export type ModelMove =
+  | { readonly kind: "dispatch"; readonly class: ModelClass; readonly step: Step }
+  | EnvironmentMove
+  | { readonly kind: "other"; readonly class: ModelClass; readonly step: Step };
+
+export type Model = { readonly space: Space; readonly moves: readonly ModelMove[] };
+
+export type Explored = {
+  readonly model: Model;
+  /** layers[n]: states from which something bad can happen within n + 1 moves. */
+  readonly layers: readonly Node[];
+  /** Moves to the nearest bad one from the start, itself included; undefined if none can be reached. */
+  readonly distance: number | undefined;
+};
+
+export function makeModel(
+  question: Question,
+  variants: Variants,
+  nodesMax: number = diagramNodesMax,
+): Result<Model, string> {
+  const space = makeSpace(question, new Diagram(nodesMax));
+  const classes = makeClasses(space, variants);
+  if (!classes.ok) return classes;
+  const own = ownView(space);
+  const dispatches = classes.value.map((one): ModelMove => ({
+    kind: "dispatch",
+    class: one,
+    step: ownDispatch(space, own, one),
+  }));
+  const acting = classes.value.filter(
+    ({ variant: { contract } }) => contract.writes.length + contract.opens.length > 0,
+  );
+  const other = acting.length === 0 ? own : otherView(space);
+  const others = acting
+    .map((one): ModelMove => ({ kind: "other", class: one, step: otherDispatch(space, other, one) }))
+    .filter(({ step }) => step.next.size > 0);
+  const moves = [...dispatches, ...environment(space, own), ...others].filter(({ step }) => step.permitted !== 0);
+  return space.diagram.exhausted ? tooLarge(question) : ok({ space, moves });
+}
+
+function tooLarge(question: Question): Result<never, string> {
+  return err(
+    `hazard \`${question.hazard.id}\` needs more than the limit of ${diagramNodesMax} diagram nodes: split the policy, or drop categories, stores or counters`,
+  );
+}
+
+/** Explores until the start is reached or nothing is left; `whole` goes on to the end either way. */
+export function explore(model: Model): Result<Explored, string> {
+  const { space, moves } = model;
+  const { diagram, question } = space;
+  const stateCount = space.variables.length;
+  const forget = (node: Node): Node => diagram.existsFrom(node, stateCount);
+  const start = (level: number): boolean => space.variables[level]?.initial === true;
+  let reached = moves.reduce((all, { step }) => diagram.or(all, forget(step.bad)), 0);
+  const layers = [reached];
+  const stepping = distinctSteps(moves);
+  while (!diagram.evaluate(reached, start)) {
+    const before = reached;
+    for (const step of stepping) reached = diagram.or(reached, predecessors(space, step, before));
+    if (diagram.exhausted || layers.length >= layersMax) return tooLarge(question);
+    if (reached === before) return ok({ model, layers, distance: undefined });
+    layers.push(reached);
+  }
+  return diagram.exhausted ? tooLarge(question) : ok({ model, layers, distance: layers.length });
+}
+
+/** States from which the step can lead into the target. */
+export function predecessors(space: Space, step: Step, target: Node): Node {
+  const { diagram } = space;
+  const support = diagram.support(target);
+  // A step that changes nothing the target speaks of leads into it only from within.
+  if (![...step.next.keys()].some((level) => support.has(level))) return 0;
+  return diagram.existsFrom(diagram.and(step.permitted, diagram.compose(target, step.next)), space.variables.length);
+}
+
+function distinctSteps(moves: readonly ModelMove[]): readonly Step[] {
+  const found = new Map<string, Step>();
+  for (const { step } of moves) {
+    if (step.next.size === 0) continue;
+    found.set(`${step.permitted} ${[...step.next].flat().join(" ")}`, step);
+  }
+  return [...found.values()];
+}

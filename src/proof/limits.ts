@@ -1,0 +1,16 @@
+/** Named limits of the proof engine. A question beyond one is refused with its name; nothing ever hangs. */
+
+/** Nodes of one decision diagram, about 16 bytes each and as much again for its tables. */
+export const diagramNodesMax = 4_000_000;
+
+/** Classes of one tool: truths of its predicates that can matter at once (formal.md annex 15). */
+export const classesPerToolMax = 4_096;
+
+/** Classes of one model after those that look alike were merged. */
+export const classesMax = 20_000;
+
+/** Distinct labels that a run can hold; beyond it the two nearest share a variable (formal.md annex 4). */
+export const heldVariablesMax = 24;
+
+/** Layers of a fixpoint; each adds a state, so a finite model that needs more is too large anyway. */
+export const layersMax = 10_000;

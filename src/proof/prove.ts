@@ -1,0 +1,217 @@
+/**
+ * Proofs of hazards. Rules come in lazily: the first model has none, and each spurious way to the hazard brings in a rule
+ * that stops it; what is left at the end, after trying each one's removal, is the *core* of the proof ("this hazard is
+ * prevented by rules 3 and 7"). A way that no rule stops refutes it.
+ */
+import type { Result } from "../core/result.ts";
+import { err, ok } from "../core/result.ts";
+import type { Hazard } from "../policy/ir.ts";
+import type { Explored, Model } from "./fixpoint.ts";
+import { explore, makeModel } from "./fixpoint.ts";
+import { shortestPath } from "./path.ts";
+import type { Ends, Subject } from "./subject.ts";
+import { candidates, defaultRule, questionOf } from "./subject.ts";
+import type { Trace, TraceStep } from "./trace.ts";
+import { traceOf } from "./trace.ts";
+import type { Variants } from "./variants.ts";
+import { makeVariants } from "./variants.ts";
+
+export type Prover = { readonly subject: Subject; readonly variants: Variants };
+
+export function makeProver(subject: Subject): Prover {
+  return { subject, variants: makeVariants(subject) };
+}
+
+export type Counterexample = { readonly steps: readonly TraceStep[] };
+
+export type HazardProof = {
+  readonly hazard: Hazard;
+  readonly verdict: "proved" | "refuted" | "vacuous" | "unknown";
+  /** What keeps the hazard from happening: rules alone, the refusal of every bad call, a person who is asked, nothing. */
+  readonly enforcedBy: "rules" | "regulation" | "consent" | "none";
+  /** It holds even if every question is answered with yes. Undefined where that was not decided. */
+  readonly givenConsent: boolean | undefined;
+  /** Moves that nobody decides bring it about. */
+  readonly unenforceable?: "host";
+  /** The policy accepts it (`accepts:`). */
+  readonly accepted: boolean;
+  /** The same question without any rule. */
+  readonly without: { readonly verdict: "proved" | "refuted" | "unknown"; readonly counterexample?: Counterexample };
+  readonly counterexample?: Counterexample;
+  /** Ids of the rules that the proof needs, and `default`. */
+  readonly core?: readonly string[];
+  /** The explored model of the core: what a certificate is made from. */
+  readonly explored?: Explored;
+  /** Why it is vacuous or unknown. */
+  readonly reason?: string;
+};
+
+/** Decides one hazard with one core: whether it is safe, else in how many moves something bad happens. */
+export function decideCore(
+  prover: Prover,
+  hazardId: string,
+  core: readonly string[],
+  ends: Ends = ["hi"],
+): Result<Explored, string> {
+  const hazard = prover.subject.policy.ir.hazards.find((one) => one.id === hazardId);
+  if (hazard === undefined) return err(`there is no hazard \`${hazardId}\``);
+  return decide(prover, hazard, core, ends);
+}
+
+function decide(prover: Prover, hazard: Hazard, core: readonly string[], ends: Ends): Result<Explored, string> {
+  const question = questionOf(prover.subject, { hazard, core: new Set(core), ends });
+  const model = makeModel(question, prover.variants);
+  return model.ok ? explore(model.value) : model;
+}
+
+export function proveHazard(prover: Prover, hazard: Hazard): HazardProof {
+  const { policy } = prover.subject;
+  const accepted = policy.policy.accepts.includes(hazard.id);
+  const every = candidates(policy.ir, hazard);
+  const bare = decide(prover, hazard, [], ["hi"]);
+  if (!bare.ok) return undecided(hazard, accepted, bare.error);
+  const without = verdictOf(bare.value, every);
+  const head = { hazard, accepted, without };
+  if (bare.value.distance === undefined) {
+    const possible = triggerable(bare.value.model);
+    const reason = possible
+      ? "it holds without any rule: nothing that can be called leads there"
+      : "nothing that can be called matches it";
+    if (!possible) {
+      return { ...head, verdict: "vacuous", enforcedBy: "none", givenConsent: true, reason };
+    }
+    return {
+      ...head,
+      verdict: "proved",
+      enforcedBy: "rules",
+      givenConsent: true,
+      core: [],
+      explored: bare.value,
+      reason,
+    };
+  }
+  const searched = lazily(prover, hazard, every, bare.value);
+  if (!searched.ok) return { ...head, ...undecided(hazard, accepted, searched.error), without };
+  if (searched.value.kind === "refuted") {
+    return { ...head, ...refuted(prover, hazard, every), counterexample: searched.value.counterexample };
+  }
+  const { core, explored } = minimised(prover, hazard, searched.value);
+  const consent = givenConsent(prover, hazard, core, every);
+  const enforcedBy = consent === false ? "consent" : "rules";
+  return { ...head, verdict: "proved", enforcedBy, givenConsent: consent, core, explored };
+}
+
+function undecided(hazard: Hazard, accepted: boolean, reason: string): HazardProof {
+  const without = { verdict: "unknown" } as const;
+  return { hazard, accepted, without, verdict: "unknown", enforcedBy: "none", givenConsent: undefined, reason };
+}
+
+function verdictOf(explored: Explored, every: readonly string[]): HazardProof["without"] {
+  const path = shortestPath(explored);
+  if (path === undefined) return { verdict: "proved" };
+  return { verdict: "refuted", counterexample: { steps: traceOf(explored.model.space, path, every).steps } };
+}
+
+/** Some move could bring the hazard about in some state, reachable or not. */
+function triggerable({ moves }: Model): boolean {
+  return moves.some(({ step }) => step.bad !== 0);
+}
+
+type Searched =
+  | { readonly kind: "safe"; readonly core: readonly string[]; readonly explored: Explored }
+  | { readonly kind: "refuted"; readonly counterexample: Counterexample };
+
+function lazily(prover: Prover, hazard: Hazard, every: readonly string[], bare: Explored): Result<Searched, string> {
+  const core: string[] = [];
+  let explored = bare;
+  // Each round adds a rule that was not there before.
+  for (;;) {
+    const path = shortestPath(explored);
+    if (path === undefined) return ok({ kind: "safe", core, explored });
+    const trace = traceOf(explored.model.space, path, every);
+    const next = missingRule(prover, trace);
+    if (next === undefined) return ok({ kind: "refuted", counterexample: { steps: trace.steps } });
+    core.push(next);
+    const again = decide(prover, hazard, core, ["hi"]);
+    if (!again.ok) return again;
+    explored = again.value;
+  }
+}
+
+const strictness = { block: 0, must: 1, confirm: 2, allow: 3 } as const;
+
+/** The rule to learn from a spurious way: the strictest, and among those the one that stops it latest; the default last. */
+function missingRule(prover: Prover, { stoppedBy }: Trace): string | undefined {
+  const { rules } = prover.subject.policy.ir;
+  const rank = (id: string): number => strictness[rules.find((rule) => rule.id === id)?.tier ?? "allow"];
+  const named = stoppedBy.filter(({ rule }) => rule !== defaultRule);
+  const [best] = named.toSorted((left, right) => rank(left.rule) - rank(right.rule) || right.step - left.step);
+  return best?.rule ?? stoppedBy[0]?.rule;
+}
+
+/** Leaves out each rule that the proof can do without. */
+function minimised(
+  prover: Prover,
+  hazard: Hazard,
+  found: { readonly core: readonly string[]; readonly explored: Explored },
+): { readonly core: readonly string[]; readonly explored: Explored } {
+  let { core, explored } = found;
+  for (const id of found.core) {
+    const fewer = core.filter((one) => one !== id);
+    const again = decide(prover, hazard, fewer, ["hi"]);
+    if (!again.ok || again.value.distance !== undefined) continue;
+    core = fewer;
+    explored = again.value;
+  }
+  return { core, explored };
+}
+
+/** Confirmation and grants as yes: the core alone often suffices, else all rules have to. */
+function givenConsent(
+  prover: Prover,
+  hazard: Hazard,
+  core: readonly string[],
+  every: readonly string[],
+): boolean | undefined {
+  const alone = decide(prover, hazard, core, ["lo", "hi"]);
+  if (alone.ok && alone.value.distance === undefined) return true;
+  const all = decide(prover, hazard, every, ["lo", "hi"]);
+  return all.ok ? all.value.distance === undefined : undefined;
+}
+
+/** What is left of a hazard that the rules do not prevent: whether refusing each bad call at its moment does, or nothing. */
+function refuted(
+  prover: Prover,
+  hazard: Hazard,
+  every: readonly string[],
+): Omit<HazardProof, "hazard" | "accepted" | "without"> {
+  const question = questionOf(prover.subject, { hazard, core: new Set(every), ends: ["hi"] });
+  const model = makeModel(question, prover.variants);
+  const none = { verdict: "refuted", enforcedBy: "none", givenConsent: false } as const;
+  if (!model.ok) return none;
+  const uncontrolled = explore(onlyEnvironment(model.value));
+  if (uncontrolled.ok && uncontrolled.value.distance !== undefined) return { ...none, unenforceable: "host" };
+  if (hazard.mode === "observe") return none;
+  const refusing = explore(refusingBad(model.value));
+  const prevented = refusing.ok && refusing.value.distance === undefined;
+  return { ...none, enforcedBy: prevented ? "regulation" : "none" };
+}
+
+const uncontrollable: ReadonlySet<string> = new Set(["fire", "tick", "host-read", "host-send", "host-execute"]);
+
+function onlyEnvironment({ space, moves }: Model): Model {
+  return { space, moves: moves.filter(({ kind }) => uncontrollable.has(kind)) };
+}
+
+/** The model in which the hazard itself refuses every call that would be bad, as the gateway does. */
+function refusingBad({ space, moves }: Model): Model {
+  const { diagram } = space;
+  return {
+    space,
+    moves: moves.map((move) => {
+      if (move.kind !== "dispatch") return move;
+      const permitted = diagram.and(move.step.permitted, diagram.not(move.step.bad));
+      return { ...move, step: { ...move.step, permitted, bad: 0 } };
+    }),
+  };
+}

@@ -1,0 +1,231 @@
+/**
+ * What a proof is about (docs/semantics.md): a policy, the contracts of everything that can be called, one hazard, and the
+ * rules that may restrict. A question with fewer rules is a weaker model of the same system, so what holds there holds.
+ */
+import type { ToolContract } from "../core/contract.ts";
+import type { CompiledPolicy } from "../policy/compile.ts";
+import type { Hazard, Ir, KeySpec, LabelAtom, Pattern, Rule, Temporal, Tier } from "../policy/ir.ts";
+import { workspacePredicate } from "../policy/ir.ts";
+import type { End, Polarity } from "../policy/patterns.ts";
+
+export type Subject = {
+  readonly policy: CompiledPolicy;
+  /** Of every tool and every protocol method of every server, the label table of the proof. */
+  readonly contracts: readonly ToolContract[];
+};
+
+/** Name of the policy's own default among the ids of a core. */
+export const defaultRule = "default";
+
+/** Temporal rules that restrict in the model; everything else only costs a person or is reported. */
+export type ModelTemporal = Temporal & { readonly kind: "gate" | "absence" | "at-most" | "immediately" | "owed" };
+
+export type Automaton = {
+  readonly id: string;
+  readonly temporal: ModelTemporal;
+  readonly owner: "rule" | "hazard";
+  readonly tier: Tier;
+  readonly keyed: boolean;
+};
+
+export type PlainRule = Rule & { readonly kind: "plain" };
+
+/** Which ends of uncertain labels are followed: the upper for `proved`, both for `proved given consent`. */
+export type Ends = readonly End[];
+
+export type Question = {
+  readonly subject: Subject;
+  readonly hazard: Hazard;
+  readonly core: ReadonlySet<string>;
+  readonly ends: Ends;
+  /** Plain rules of the core that block or ask. */
+  readonly plain: readonly PlainRule[];
+  /** Of temporal rules of the core, and last of the hazard if it is temporal. */
+  readonly automata: readonly Automaton[];
+  /** Enforced allow rules, which lift the default; empty where the default is not in the core. */
+  readonly allows: readonly PlainRule[];
+  readonly useDefault: boolean;
+  readonly key: KeySpec | undefined;
+  /** Restrictions that can matter, as bits; every label is cut to them. */
+  readonly mattering: number;
+};
+
+export type QuestionRequest = {
+  readonly hazard: Hazard;
+  readonly core: ReadonlySet<string>;
+  readonly ends: Ends;
+};
+
+export function questionOf(subject: Subject, { hazard, core, ends }: QuestionRequest): Question {
+  const { ir } = subject.policy;
+  const key = hazardKey(hazard);
+  const enforced = ir.rules.filter((rule) => rule.mode === "enforce");
+  const useDefault = core.has(defaultRule);
+  const plain = enforced.filter(
+    (rule): rule is PlainRule => rule.kind === "plain" && rule.tier !== "allow" && core.has(rule.id),
+  );
+  const allows = useDefault
+    ? enforced.filter((rule): rule is PlainRule => rule.kind === "plain" && rule.tier === "allow")
+    : [];
+  const rules = enforced.flatMap((rule) => (core.has(rule.id) ? automatonOf(rule, key) : []));
+  const automata = [...rules, ...hazardAutomaton(hazard)];
+  const question = { subject, hazard, core, ends, plain, automata, allows, useDefault, key };
+  return { ...question, mattering: matteringBits(question) };
+}
+
+/** Rules that could restrict something in a proof of this hazard, and the default: what a core is chosen from. */
+export function candidates(ir: Ir, hazard: Hazard): readonly string[] {
+  const key = hazardKey(hazard);
+  const restricts = (rule: Rule): boolean =>
+    rule.mode === "enforce" && (rule.kind === "plain" ? rule.tier !== "allow" : automatonOf(rule, key).length > 0);
+  return [...ir.rules.filter(restricts).map((rule) => rule.id), defaultRule];
+}
+
+function hazardKey(hazard: Hazard): KeySpec | undefined {
+  return hazard.kind === "temporal" ? hazard.temporal.key : undefined;
+}
+
+/** A keyed rule tells something about a hazard only if both follow the same key (formal.md annex 8). */
+function automatonOf(rule: Rule, key: KeySpec | undefined): readonly Automaton[] {
+  if (rule.kind !== "temporal") return [];
+  const temporal = modelTemporal(rule.temporal);
+  if (temporal === undefined) return [];
+  const own = "key" in temporal ? temporal.key : undefined;
+  if (own !== undefined && !sameKey(own, key)) return [];
+  return [{ id: rule.id, temporal, owner: "rule", tier: rule.tier, keyed: own !== undefined }];
+}
+
+function hazardAutomaton(hazard: Hazard): readonly Automaton[] {
+  if (hazard.kind !== "temporal") return [];
+  const { temporal } = hazard;
+  return [{ id: hazard.id, temporal, owner: "hazard", tier: "block", keyed: temporal.key !== undefined }];
+}
+
+function sameKey(left: KeySpec, right: KeySpec | undefined): boolean {
+  return left.argument === right?.argument && left.form === right.form && left.foldLocalPart === right.foldLocalPart;
+}
+
+/**
+ * A temporal rule as the model sees it. What the gateway injects must have succeeded since the last such call; what it
+ * holds until the end of a run is not sent before. A budget is free: the agent chooses amounts (formal.md annex 10).
+ */
+export function modelTemporal(temporal: Temporal): ModelTemporal | undefined {
+  switch (temporal.kind) {
+    case "gate":
+    case "absence":
+    case "at-most":
+    case "immediately":
+    case "owed":
+      return temporal;
+    case "inject": {
+      const { before, server, tool } = temporal;
+      const need: Pattern = { tools: [{ server, tool }], predicates: [], data: [], stores: [] };
+      return { kind: "gate", before, need, relock: before };
+    }
+    case "by-end":
+      return temporal.action === "hold" ? { kind: "gate", before: temporal.after, need: temporal.by } : undefined;
+    case "budget":
+      return undefined;
+  }
+}
+
+/** A pattern with the way in which it is read. */
+export type Reading = { readonly pattern: Pattern; readonly polarity: Polarity };
+
+const restrict = (pattern: Pattern): Reading => ({ pattern, polarity: "restrict" });
+const permit = (pattern: Pattern): Reading => ({ pattern, polarity: "permit" });
+
+/** The pattern whose success unlocks an automaton, if one does. */
+export function unlockOf(temporal: ModelTemporal): Pattern | undefined {
+  switch (temporal.kind) {
+    case "gate":
+    case "immediately":
+      return temporal.need;
+    case "absence":
+      return temporal.until;
+    case "owed":
+      return temporal.owe;
+    case "at-most":
+      return undefined;
+  }
+}
+
+/** The pattern on which an automaton fires. */
+export function firingOf(temporal: ModelTemporal): Pattern | undefined {
+  switch (temporal.kind) {
+    case "gate":
+    case "immediately":
+      return temporal.before;
+    case "absence":
+      return temporal.never;
+    case "at-most":
+      return temporal.of;
+    case "owed":
+      return temporal.before;
+  }
+}
+
+function readingsOf(temporal: ModelTemporal): readonly Reading[] {
+  const unlock = unlockOf(temporal);
+  const firing = firingOf(temporal);
+  return [
+    ...(unlock === undefined ? [] : [permit(unlock)]),
+    ...(firing === undefined ? [] : [restrict(firing)]),
+    ...(temporal.kind === "gate" && temporal.relock !== undefined ? [restrict(temporal.relock)] : []),
+    ...(temporal.kind === "absence" || temporal.kind === "owed" ? [restrict(temporal.after)] : []),
+  ];
+}
+
+function hazardReadings(hazard: Hazard): readonly Reading[] {
+  switch (hazard.kind) {
+    case "flow":
+      return [restrict(hazard.to)];
+    case "call":
+      return [restrict(hazard.call)];
+    case "temporal":
+      return [];
+  }
+}
+
+type Parts = Pick<Question, "subject" | "hazard" | "plain" | "automata" | "allows" | "useDefault">;
+
+/** Every pattern that the model of a question looks at. */
+export function readings({ hazard, plain, automata, allows }: Parts): readonly Reading[] {
+  return [
+    ...hazardReadings(hazard),
+    ...plain.map((rule) => restrict(rule.when)),
+    ...automata.flatMap(({ temporal }) => readingsOf(temporal)),
+    ...allows.map((rule) => permit(rule.when)),
+  ];
+}
+
+function matteringBits(parts: Parts): number {
+  const { hazard, subject } = parts;
+  let bits = hazard.kind === "flow" ? atomBits(hazard.from.atom) : 0;
+  for (const { pattern } of readings(parts)) {
+    for (const { atom } of pattern.data) bits |= atomBits(atom);
+    if (pattern.held !== undefined) bits |= atomBits(pattern.held);
+    for (const { label } of pattern.stores) bits |= label === undefined ? 0 : atomBits(label);
+  }
+  if (!parts.useDefault) return bits;
+  bits |= subject.policy.ir.lattice.untrustedBit;
+  for (const contract of subject.contracts) {
+    for (const argument of [...contract.arguments.values(), contract.rest]) {
+      if (argument.sink) bits |= argument.forbidden;
+    }
+  }
+  return bits;
+}
+
+function atomBits(atom: LabelAtom): number {
+  return atom.kind === "atLeast" ? atom.bits : atom.forbidden;
+}
+
+/** Nothing is enforced at this contract's server. */
+export function isObserved(subject: Subject, contract: ToolContract): boolean {
+  const { policy, table } = subject.policy;
+  return policy.mode === "observe" || table.servers.get(contract.server)?.mode === "observe";
+}
+
+/** Index of the predicate that the default itself looks at. */
+export const defaultPredicate: number = workspacePredicate;

@@ -1,0 +1,60 @@
+/** The label table of a proof: what is believed of everything that can be called, as contracts and as JSON. */
+import type { ArgumentContract, OutputContract, ToolContract } from "../core/contract.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { CompiledPolicy } from "../policy/compile.ts";
+import { contractOfTool } from "../policy/contracts.ts";
+import type { ToolDigest } from "../policy/contracts.ts";
+import { contractOfMethod, knownMethods } from "../policy/contracts/methods.ts";
+import type { Ir } from "../policy/ir.ts";
+
+/** Tools as their servers list them, by server. */
+export type Manifest = { readonly [server: string]: readonly JsonObject[] };
+
+/**
+ * Contracts of all tools, then of all protocol methods of their servers: resources, prompts, completions, answers and
+ * tasks reach a server, too. Tools come first, since a counterexample is told with the first call that fits.
+ */
+export function labelTable(policy: CompiledPolicy, manifest: Manifest, digestOf: ToolDigest): readonly ToolContract[] {
+  const servers = Object.entries(manifest);
+  return [
+    ...servers.flatMap(([server, tools]) => tools.map((tool) => contractOfTool(policy.table, server, tool, digestOf))),
+    ...servers.flatMap(([server]) => knownMethods.map((method) => contractOfMethod(policy.table, server, method))),
+  ];
+}
+
+/** A contract as certificates carry it (docs/semantics.md 2): upper ends only, predicates in full. */
+export function tableEntry(ir: Ir, contract: ToolContract): JsonObject {
+  const { server, tool, effects, flags, reads, writes, opens, consequential } = contract;
+  const entry = {
+    server,
+    tool,
+    effects: effectsJson(effects),
+    flags: { irreversible: flags.irreversible, openWorld: flags.openWorld },
+    arguments: Object.fromEntries([...contract.arguments].map(([name, argument]) => [name, argumentJson(argument)])),
+    rest: argumentJson(contract.rest),
+    output: outputJson(contract.output),
+    cases: contract.cases.map((one) => ({
+      predicate: ir.predicates[one.predicate],
+      ...(one.output === undefined ? {} : { output: outputJson(one.output) }),
+      ...(one.effects === undefined ? {} : { effects: effectsJson(one.effects) }),
+    })),
+    reads: [...reads],
+    writes: [...writes],
+    opens: opens.map((open) => ({ store: open.store, audience: [...open.audience] })),
+    consequential,
+  };
+  // Plain data through and through; only the types of predicates are narrower than JSON.
+  return entry as unknown as JsonObject;
+}
+
+function effectsJson(effects: ToolContract["effects"]): JsonObject {
+  return { must: [...effects.must], may: [...effects.may] };
+}
+
+function argumentJson({ role, sink, audience, forbidden }: ArgumentContract): JsonObject {
+  return { role, sink, audience, forbidden };
+}
+
+function outputJson({ label, fields }: OutputContract): JsonObject {
+  return { label: label.hi, fields: fields.map((field) => field.label.hi) };
+}

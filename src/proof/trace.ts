@@ -1,0 +1,327 @@
+/**
+ * A way through the model as the calls that would make it: full labels instead of those cut to what matters, and every
+ * rule that would have stopped one of its steps. A way that no rule stops is an attack; one that a rule stops shows which
+ * rule the proof has to know.
+ */
+import { bitsOf, booleans, vectorOf } from "../policy/algebra.ts";
+import { monitorDispatched, monitorFires, monitorSucceeded } from "../policy/monitors.ts";
+import type { Context, Move, Surroundings } from "../policy/patterns.ts";
+import { defaultConfirm, ruleFires, written } from "../policy/semantics.ts";
+import type { ModelClass } from "./classes.ts";
+import { choiceNames } from "./dispatch.ts";
+import type { Chosen } from "./path.ts";
+import type { Space } from "./space.ts";
+import type { Automaton, Question } from "./subject.ts";
+import { defaultRule, isObserved, questionOf } from "./subject.ts";
+
+export type TracedArgument = { readonly name: string; readonly label: number };
+
+/** One step of a counterexample. Labels are upper ends, as bits of the policy's lattice. */
+export type TraceStep =
+  | {
+      readonly kind: "call";
+      readonly run: "this" | "other";
+      readonly server: string;
+      readonly tool: string;
+      readonly truths: ReadonlyMap<number, boolean>;
+      readonly arguments: readonly TracedArgument[];
+      /** Label of what the agent got to hold; undefined where it got nothing, or it does not matter. */
+      readonly gained: number | undefined;
+      readonly succeeds: boolean;
+      /** Stores whose label, audience or openness the call changed, with the label they have now. */
+      readonly stored: readonly {
+        readonly store: string;
+        readonly label: number;
+        readonly opened: readonly string[];
+      }[];
+      readonly key: "same" | "other" | undefined;
+    }
+  | { readonly kind: "late"; readonly rule: string }
+  | { readonly kind: "tick"; readonly rule: string; readonly withinMs: number }
+  | { readonly kind: "speak"; readonly label: number }
+  | { readonly kind: "host-read"; readonly label: number }
+  | { readonly kind: "fire"; readonly store: string; readonly group: string; readonly label: number }
+  | { readonly kind: "host-send"; readonly label: number }
+  | { readonly kind: "host-execute"; readonly label: number };
+
+export type Trace = {
+  readonly steps: readonly TraceStep[];
+  /** Rules of the policy, outside the core, that would stop a step; with the number of the last such step. */
+  readonly stoppedBy: readonly { readonly rule: string; readonly step: number }[];
+};
+
+type HeldValue = { readonly index: number; readonly label: number };
+
+type Simulation = {
+  readonly space: Space;
+  /** The question with every rule in its core: what could stop a step. */
+  readonly whole: Question;
+  held: HeldValue[];
+  stores: Surroundings<boolean>["stores"];
+  bits: (readonly boolean[])[];
+};
+
+/** Plays a way with full labels. `every` are the ids of all rules that could restrict. */
+export function traceOf(space: Space, path: readonly Chosen[], every: readonly string[]): Trace {
+  const { question } = space;
+  const { hazard, subject } = question;
+  const whole = questionOf(subject, { hazard, core: new Set(every), ends: ["hi"] });
+  const { ir } = subject.policy;
+  const simulation: Simulation = {
+    space,
+    whole,
+    held: [],
+    stores: ir.stores.map((store) => ({
+      label: vectorOf(booleans, store.initial.hi, ir.lattice.bitCount),
+      audience: vectorOf(booleans, store.audience, ir.lattice.groups.length),
+      open: vectorOf(booleans, 0, ir.lattice.groups.length),
+    })),
+    bits: whole.automata.map(({ temporal }) => new Array<boolean>(widthOf(temporal)).fill(false)),
+  };
+  const stopped = new Map<string, number>();
+  const steps = path.map((chosen, index) => {
+    for (const rule of stoppingRules(simulation, chosen)) if (!question.core.has(rule)) stopped.set(rule, index);
+    return play(simulation, chosen);
+  });
+  return { steps, stoppedBy: [...stopped].map(([rule, step]) => ({ rule, step })) };
+}
+
+function widthOf(temporal: Automaton["temporal"]): number {
+  return temporal.kind === "at-most"
+    ? temporal.count
+    : temporal.kind === "owed"
+      ? Math.max(1, temporal.within ?? 1)
+      : 1;
+}
+
+function context({ space }: Simulation): Context<boolean> {
+  return { algebra: booleans, ir: space.question.subject.policy.ir, end: "hi" };
+}
+
+function heldJoin(values: readonly HeldValue[]): number {
+  return values.reduce((all, value) => all | value.label, 0);
+}
+
+/** What another run is assumed to hold: exactly what its call needs. */
+function otherHeld({ space }: Simulation, choices: ReadonlySet<string>): readonly HeldValue[] {
+  return space.heldLevels.flatMap((level, index) =>
+    choices.has(`other ${level}`) ? [{ index, label: space.held.labels[index]?.hi ?? 0 }] : [],
+  );
+}
+
+function surroundings(simulation: Simulation, held: readonly HeldValue[]): Surroundings<boolean> {
+  const { bitCount } = simulation.space.question.subject.policy.ir.lattice;
+  return {
+    stores: simulation.stores,
+    held: held.map(({ label }) => ({ present: true, label: vectorOf(booleans, label, bitCount) })),
+  };
+}
+
+function labelOf(
+  simulation: Simulation,
+  argument: number,
+  held: readonly HeldValue[],
+  choices: ReadonlySet<string>,
+): number {
+  const { ir } = simulation.space.question.subject.policy;
+  const { untrustedBit } = ir.lattice;
+  switch (ir.flow) {
+    case "none":
+      return 0;
+    case "strict":
+      return choices.has(choiceNames.present(argument)) ? heldJoin(held) : 0;
+    case "provenance": {
+      let label = 0;
+      for (const index of simulation.space.held.labels.keys()) {
+        if (!choices.has(choiceNames.takes(argument, index))) continue;
+        label |= held.findLast((value) => value.index === index)?.label ?? 0;
+      }
+      const tainted = choices.has(choiceNames.untrusted(argument)) && (heldJoin(held) & untrustedBit) !== 0;
+      return tainted ? label | untrustedBit : label & ~untrustedBit;
+    }
+  }
+}
+
+function moveOf(
+  simulation: Simulation,
+  one: ModelClass,
+  held: readonly HeldValue[],
+  choices: ReadonlySet<string>,
+): Move<boolean> {
+  const { bitCount } = simulation.space.question.subject.policy.ir.lattice;
+  return {
+    contract: one.variant.contract,
+    truths: one.truths,
+    arguments: one.arguments.map((argument, index) => ({
+      name: argument.name,
+      contract: argument.contract,
+      label: vectorOf(booleans, labelOf(simulation, index, held, choices), bitCount),
+    })),
+  };
+}
+
+function stoppingRules(simulation: Simulation, { move, choices }: Chosen): readonly string[] {
+  if (move.kind !== "dispatch" && move.kind !== "other") return [];
+  const one = move.class;
+  const { whole } = simulation;
+  if (isObserved(whole.subject, one.variant.contract)) return [];
+  const held = move.kind === "other" ? otherHeld(simulation, choices) : simulation.held;
+  const scene = { move: moveOf(simulation, one, held, choices), around: surroundings(simulation, held) };
+  const at = context(simulation);
+  const found = whole.plain.filter((rule) => ruleFires(at, rule, scene)).map((rule) => rule.id);
+  whole.automata.forEach((automaton, index) => {
+    // Nothing is known of the automata of another run, so they are not counted on.
+    if (automaton.owner === "hazard" || move.kind === "other" || (automaton.keyed && one.key === "other")) return;
+    if (monitorFires(at, automaton.temporal, simulation.bits[index] ?? [], { ...scene, fits: true }))
+      found.push(automaton.id);
+  });
+  const lifted = whole.allows.some((rule) => ruleFires(at, rule, scene));
+  if (!lifted && defaultConfirm(at, scene.move)) found.push(defaultRule);
+  return found;
+}
+
+function play(simulation: Simulation, chosen: Chosen): TraceStep {
+  const { move } = chosen;
+  const { space } = simulation;
+  const { ir } = space.question.subject.policy;
+  switch (move.kind) {
+    case "dispatch":
+    case "other":
+      return playCall(simulation, chosen, move);
+    case "late":
+      setBits(simulation, move.automaton.id, (automaton, bits) => bits.map(() => opens(automaton)));
+      return { kind: "late", rule: move.automaton.id };
+    case "tick": {
+      setBits(simulation, move.automaton.id, (automaton, bits) =>
+        automaton.temporal.kind === "at-most" ? [...bits.slice(1), false] : bits.map(() => false),
+      );
+      const { temporal } = move.automaton;
+      return { kind: "tick", rule: move.automaton.id, withinMs: "withinMs" in temporal ? (temporal.withinMs ?? 0) : 0 };
+    }
+    case "speak":
+    case "host-read": {
+      const before = heldJoin(simulation.held);
+      gain(simulation, move.step.next);
+      return { kind: move.kind, label: heldJoin(simulation.held) & ~before };
+    }
+    case "fire": {
+      const store = ir.stores[move.store]?.name ?? "";
+      const label = bitsOf(simulation.stores[move.store]?.label ?? []);
+      return { kind: "fire", store, group: ir.lattice.groups[move.group] ?? "", label };
+    }
+    case "host-send":
+    case "host-execute":
+      return { kind: move.kind, label: heldJoin(simulation.held) };
+  }
+}
+
+function opens({ temporal }: Automaton): boolean {
+  return temporal.kind === "gate" || temporal.kind === "immediately";
+}
+
+function setBits(
+  simulation: Simulation,
+  id: string,
+  change: (automaton: Automaton, bits: readonly boolean[]) => readonly boolean[],
+): void {
+  const index = simulation.whole.automata.findIndex((automaton) => automaton.id === id);
+  const automaton = simulation.whole.automata[index];
+  if (automaton !== undefined) simulation.bits[index] = change(automaton, simulation.bits[index] ?? []);
+}
+
+/** What a move without a call brings into the run: the variables that it sets. */
+function gain(simulation: Simulation, next: ReadonlyMap<number, number>): void {
+  const { space } = simulation;
+  space.heldLevels.forEach((level, index) => {
+    const label = space.held.labels[index]?.hi ?? 0;
+    if (next.has(level) && !simulation.held.some((value) => value.index === index))
+      simulation.held.push({ index, label });
+  });
+}
+
+function playCall(
+  simulation: Simulation,
+  { choices }: Chosen,
+  move: { readonly kind: "dispatch" | "other"; readonly class: ModelClass },
+): TraceStep {
+  const one = move.class;
+  const { space } = simulation;
+  const { ir } = space.question.subject.policy;
+  const own = move.kind === "dispatch";
+  const held = own ? simulation.held : otherHeld(simulation, choices);
+  const concrete = moveOf(simulation, one, held, choices);
+  const at = context(simulation);
+  const scene = { move: concrete, around: surroundings(simulation, held) };
+  if (own) stepBits(simulation, one, choices, (temporal, bits) => monitorDispatched(at, temporal, bits, scene));
+  const before = simulation.stores;
+  simulation.stores = written(at, before, concrete);
+  const succeeds = choices.has(choiceNames.succeeds);
+  if (own && succeeds)
+    stepBits(simulation, one, choices, (temporal, bits) => monitorSucceeded(at, temporal, bits, scene));
+  const gained = own && choices.has(choiceNames.returns) ? results(simulation, one, choices, concrete) : undefined;
+  const { server, tool } = one.variant.contract;
+  return {
+    kind: "call",
+    run: own ? "this" : "other",
+    server,
+    tool,
+    truths: one.truths,
+    arguments: concrete.arguments.flatMap(({ name, label }) =>
+      label.includes(true) ? [{ name, label: bitsOf(label) }] : [],
+    ),
+    gained,
+    succeeds,
+    stored: simulation.stores.flatMap((store, index) => {
+      const old = before[index];
+      const label = bitsOf(store.label);
+      const opened = ir.lattice.groups.filter((_, group) => store.open[group] === true && old?.open[group] !== true);
+      const same = old === undefined || (bitsOf(old.label) === label && opened.length === 0);
+      return same ? [] : [{ store: ir.stores[index]?.name ?? "", label, opened }];
+    }),
+    key: space.question.key === undefined ? undefined : one.key,
+  };
+}
+
+function stepBits(
+  simulation: Simulation,
+  one: ModelClass,
+  choices: ReadonlySet<string>,
+  change: (temporal: Automaton["temporal"], bits: readonly boolean[]) => readonly boolean[],
+): void {
+  simulation.whole.automata.forEach((automaton, index) => {
+    if (automaton.keyed && one.key === "other") return;
+    if (automaton.temporal.kind === "at-most" && choices.has(choiceNames.uncounted)) return;
+    simulation.bits[index] = change(automaton.temporal, simulation.bits[index] ?? []);
+  });
+}
+
+/** Adds what a call returns to what is held; its label joins the arguments and the stores that it read. */
+function results(
+  simulation: Simulation,
+  one: ModelClass,
+  choices: ReadonlySet<string>,
+  concrete: Move<boolean>,
+): number {
+  const { space } = simulation;
+  const { output, reads } = one.variant.contract;
+  const { ir } = space.question.subject.policy;
+  const fields = choices.has(choiceNames.returnsFields) ? output.fields : [];
+  let gained = 0;
+  const add = (label: number): void => {
+    gained |= label;
+    const index = space.held.indexOf({ lo: label & space.question.mattering, hi: label & space.question.mattering });
+    if (index !== undefined) simulation.held.push({ index, label });
+  };
+  add(output.label.hi);
+  for (const field of fields) add(field.label.hi);
+  for (const name of reads) {
+    const store = ir.stores.findIndex((declared) => declared.name === name);
+    const label = bitsOf(simulation.stores[store]?.label ?? []);
+    gained |= label;
+    for (const index of space.held.labels.keys()) {
+      const basic = space.held.labels[index]?.hi ?? 0;
+      if ((basic & ~label) === 0) simulation.held.push({ index, label });
+    }
+  }
+  return concrete.arguments.reduce((all, argument) => all | bitsOf(argument.label), gained);
+}
