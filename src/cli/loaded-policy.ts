@@ -57,7 +57,8 @@ export function engineOf(frame: Frame): Engine<Q> {
     labelsMatter: (contract) => model.relevant(contract).labels,
     digest: valueDigest,
   });
-  return { model, mechanisms: [seal(makeTiers(frame, model)), seal(flow), seal(makeSequence(frame))] };
+  const sequence = makeSequence(frame, (contract) => model.relevant(contract).slots);
+  return { model, mechanisms: [seal(makeTiers(frame, model)), seal(flow), seal(sequence)] };
 }
 
 /** A compiled policy behind the port of the gateway. */

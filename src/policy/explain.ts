@@ -7,8 +7,9 @@ import type { CompiledPolicy } from "./compile.ts";
 import type { ToolDigest } from "./contracts.ts";
 import { contractOfTool } from "./contracts.ts";
 import { inferTool } from "./inference/infer.ts";
+import { patternsOf } from "./monitors.ts";
 import { staticMatch } from "./patterns.ts";
-import { hazardPatterns, patternsOf } from "./relevance.ts";
+import { hazardPatterns } from "./relevance.ts";
 
 export type ToolExplanation = {
   readonly server: string;

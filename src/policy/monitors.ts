@@ -7,29 +7,56 @@
  */
 import type { Vector } from "./algebra.ts";
 import { some } from "./algebra.ts";
-import type { Ir, Temporal, Tier } from "./ir.ts";
+import type { Ir, Pattern, Temporal, Tier } from "./ir.ts";
 import type { Context, PatternScene } from "./patterns.ts";
 import { matches } from "./patterns.ts";
 
 /** One automaton of the policy: a temporal rule, or a temporal hazard. */
 export type Slot = {
   readonly id: string;
+  /** Its place in every state. */
+  readonly index: number;
   readonly temporal: Temporal;
   readonly owner: "rule" | "hazard";
   readonly tier: Tier;
+  readonly mode: "enforce" | "observe";
 };
 
-/** All automata in a fixed order: rules first, then hazards. The index is the automaton's place in every state. */
+/** All automata in a fixed order: rules first, then hazards. */
 export function slotsOf(ir: Ir): readonly Slot[] {
   const slots: Slot[] = [];
   for (const rule of ir.rules) {
-    if (rule.kind === "temporal") slots.push({ id: rule.id, temporal: rule.temporal, owner: "rule", tier: rule.tier });
+    if (rule.kind !== "temporal") continue;
+    const { id, temporal, tier, mode } = rule;
+    slots.push({ id, index: slots.length, temporal, owner: "rule", tier, mode });
   }
   for (const hazard of ir.hazards) {
     if (hazard.kind !== "temporal") continue;
-    slots.push({ id: hazard.id, temporal: hazard.temporal, owner: "hazard", tier: "block" });
+    const { id, temporal, mode } = hazard;
+    slots.push({ id, index: slots.length, temporal, owner: "hazard", tier: "block", mode });
   }
   return slots;
+}
+
+/** Every pattern of a temporal rule: what it arms on, forbids, needs. */
+export function patternsOf(temporal: Temporal): readonly Pattern[] {
+  switch (temporal.kind) {
+    case "gate":
+      return [temporal.before, temporal.need, ...(temporal.relock === undefined ? [] : [temporal.relock])];
+    case "absence":
+      return [temporal.after, temporal.never, ...(temporal.until === undefined ? [] : [temporal.until])];
+    case "at-most":
+    case "budget":
+      return [temporal.of];
+    case "immediately":
+      return [temporal.before, temporal.need];
+    case "owed":
+      return [temporal.after, temporal.owe, ...(temporal.before === undefined ? [] : [temporal.before])];
+    case "inject":
+      return [temporal.before];
+    case "by-end":
+      return [temporal.after, temporal.by];
+  }
 }
 
 /** Bits of an automaton. Counters are thermometers: bit i = "at least i+1". */
@@ -172,6 +199,16 @@ export function monitorSucceeded<B>(
     case "inject":
       return bits;
   }
+}
+
+/**
+ * The dispatch waits in the outbox until `by` has succeeded (formal.md 4.3, M4 `hold`): whoever stands outside does not
+ * see it yet, and it is judged again when it is sent.
+ */
+export function monitorHolds<B>(context: Context<B>, temporal: Temporal, bits: Vector<B>, scene: PatternScene<B>): B {
+  const { algebra } = context;
+  if (temporal.kind !== "by-end" || temporal.action !== "hold") return algebra.constant(false);
+  return algebra.and(matches(context, temporal.after, "restrict", scene), algebra.not(bit(context, bits, 1)));
 }
 
 /** Something is still owed, for the end of a run. */

@@ -44,6 +44,23 @@ describe("what can speak of a tool", () => {
     expect(of(a).predicates).toEqual([0]);
   });
 
+  it("a debt speaks of every consequential call, named by it or not, and of no other", () => {
+    const temporal = {
+      kind: "owed",
+      after: pa,
+      owe: pb,
+      within: 1,
+      before: pattern({ ...pb, predicates: [{ index: 7, holds: true }] }),
+    } as const;
+    const of = relevance(frameOf({ rules: [rule("R", { tier: "must", temporal })] }));
+    const writes = of(contract("c", { does: ["write.local"] }));
+    expect(writes.slots.map(({ id }) => id)).toEqual(["R"]);
+    // It is stopped by its place in the order alone, so its class needs nothing of the debt's own tests.
+    expect(writes.predicates).toEqual([0]);
+    expect(of(contract("c", { does: ["read.local"] })).slots).toEqual([]);
+    expect(of(b).predicates).toEqual([0, 7]);
+  });
+
   it("a hazard speaks of every tool that its move names", () => {
     const common = { id: "H", loss: "L", why: "w", consent: "never", mode: "enforce" } as const;
     const call: Hazard = { ...common, kind: "call", call: pa };

@@ -4,15 +4,17 @@
  */
 import type { ToolContract } from "../core/contract.ts";
 import type { EffectRange } from "../core/effect.ts";
-import type { Hazard, Pattern, Rule, Temporal } from "./ir.ts";
+import type { Hazard, Pattern, Rule } from "./ir.ts";
 import { workspacePredicate } from "./ir.ts";
 import type { Slot } from "./monitors.ts";
+import { patternsOf } from "./monitors.ts";
 import { asksForTrust } from "./semantics.ts";
 import { staticMatch } from "./patterns.ts";
 import type { Frame } from "./transition.ts";
 
 export type Relevant = {
   readonly rules: readonly (Rule & { kind: "plain" })[];
+  /** Automata that can refuse, count or oblige a call of it; a step may touch further ones. */
   readonly slots: readonly Slot[];
   readonly hazards: readonly Hazard[];
   /** Whether a decision may look at the labels of the call's arguments. */
@@ -37,11 +39,15 @@ function relevantTo(frame: Frame, contract: ToolContract): Relevant {
   const widest = { ...contract, effects: widestEffects(contract) };
   const touches = (pattern: Pattern): boolean => staticMatch(pattern, widest, "restrict", "hi");
   const rules = frame.ir.rules.filter((rule) => rule.kind === "plain").filter((rule) => touches(rule.when));
-  const slots = frame.slots.filter((slot) => patternsOf(slot.temporal).some(touches));
+  const touched = frame.slots.filter((slot) => patternsOf(slot.temporal).some(touches));
+  // A debt stands in the way of every consequential call, named by it or not.
+  const slots = frame.slots.filter(
+    (slot) => touched.includes(slot) || (slot.temporal.kind === "owed" && contract.consequential),
+  );
   const hazards = frame.ir.hazards.filter((hazard) => hazardPatterns(hazard).some(touches));
   const patterns = [
     ...rules.map((rule) => rule.when),
-    ...slots.flatMap((slot) => patternsOf(slot.temporal)),
+    ...touched.flatMap((slot) => patternsOf(slot.temporal)),
     ...hazards.flatMap(hazardPatterns),
   ];
   const predicates = new Set([
@@ -78,25 +84,4 @@ export function hazardPatterns(hazard: Hazard): readonly Pattern[] {
 function widestEffects(contract: ToolContract): EffectRange {
   const may = [contract.effects, ...contract.cases.flatMap((one) => one.effects ?? [])].flatMap((range) => range.may);
   return { must: contract.effects.must, may };
-}
-
-/** Every pattern of a temporal rule: what it arms on, forbids, needs. */
-export function patternsOf(temporal: Temporal): readonly Pattern[] {
-  switch (temporal.kind) {
-    case "gate":
-      return [temporal.before, temporal.need, ...(temporal.relock === undefined ? [] : [temporal.relock])];
-    case "absence":
-      return [temporal.after, temporal.never, ...(temporal.until === undefined ? [] : [temporal.until])];
-    case "at-most":
-    case "budget":
-      return [temporal.of];
-    case "immediately":
-      return [temporal.before, temporal.need];
-    case "owed":
-      return [temporal.after, temporal.owe, ...(temporal.before === undefined ? [] : [temporal.before])];
-    case "inject":
-      return [temporal.before];
-    case "by-end":
-      return [temporal.after, temporal.by];
-  }
 }

@@ -107,7 +107,8 @@ export function guard<B>(
     fired[rule.tier].push(ruleFires(context, rule, { move: scene.move, around: state }));
   }
   slots.forEach((slot, index) => {
-    if (slot.owner !== "rule") return;
+    // What is only observed keeps nothing from happening, and must not be counted on.
+    if (slot.owner !== "rule" || slot.mode === "observe") return;
     const bits = state.monitors[index] ?? [];
     const fires = monitorFires(context, slot.temporal, bits, {
       move: scene.move,

@@ -1,11 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { callsInFlightMax } from "../core/limits.ts";
 import type { Grant, RunEvent } from "../core/event.ts";
-import { contract, dispatch, frameOf, must, option, start } from "../../test/policy/scene.ts";
+import type { ToolContract } from "../core/contract.ts";
+import { exactly } from "../core/label.ts";
+import { contract, dispatch, frameOf, must, option, pattern } from "../../test/policy/scene.ts";
+import { rule, secret, start, tool } from "../../test/policy/scene.ts";
+import type { Q } from "./state.ts";
 import { next } from "./transition.ts";
+import type { Frame } from "./transition.ts";
+import { firedSlots } from "./verdicts.ts";
 
 const frame = frameOf({});
 const look = contract("look");
+const plain = { kind: "at-most", of: tool("y"), count: 2 } as const;
 
 describe("grants", () => {
   const grant = (purpose: string, expiresAt: number): Grant => ({
@@ -23,6 +30,76 @@ describe("grants", () => {
     expect(second.grants.map(({ purpose }) => purpose)).toEqual(["a", "b"]);
     const third = must(frame, second, granted(grant("c", 40), 10));
     expect(third.grants.map(({ purpose }) => purpose)).toEqual(["b", "c"]);
+  });
+});
+
+describe("what is in flight while automata step", () => {
+  const privately = exactly(secret);
+  const read = contract("read", { does: ["read.local"], output: { label: privately, fields: [] } });
+  const holds = { kind: "atLeast", bits: secret } as const;
+  const fires = (one: Frame, q: Q, of: ToolContract) =>
+    firedSlots({ frame: one, q, option: option(of), at: 2 }, "rule").map(({ at }) => at);
+  const release = (call: string): RunEvent => ({
+    at: 2,
+    kind: "released",
+    call,
+    server: "s",
+    tool: "read",
+    how: "pass",
+    label: privately,
+    fields: [],
+  });
+
+  it("arms what would be armed by its result: the read may return before the call acts", () => {
+    const after = pattern({ tools: [{ server: "*", tool: "x" }], held: holds });
+    const armed = frameOf({
+      rules: [rule("R", { tier: "block", temporal: { kind: "absence", after, never: tool("y") } })],
+    });
+    const [x, y] = [contract("x"), contract("y")];
+    const reading = dispatch(armed, start(armed), option(read), 1);
+    const acted = dispatch(armed, reading.q, option(x), 1);
+    expect(fires(armed, acted.q, y)).toEqual([{ lo: false, hi: true }]);
+    // However the read ends, the call was sent while it could still return.
+    expect(fires(armed, must(armed, acted.q, { at: 2, kind: "unknown", call: reading.call, cause: "x" }), y)).toEqual([
+      { lo: false, hi: true },
+    ]);
+    expect(fires(armed, dispatch(armed, start(armed), option(x), 1).q, y)).toEqual([]);
+    const held = must(armed, reading.q, release(reading.call));
+    expect(fires(armed, dispatch(armed, held, option(x), 1).q, y)).toEqual([{ lo: true, hi: true }]);
+  });
+
+  it("unlocks nothing that its result would keep locked; a call has no result of its own to wait for", () => {
+    const harmless = { kind: "atMost", forbidden: secret } as const;
+    const need = pattern({ tools: [{ server: "*", tool: "read" }], held: harmless });
+    const gated = frameOf({
+      rules: [rule("R", { tier: "must", temporal: { kind: "gate", before: tool("y"), need } })],
+    });
+    const y = contract("y");
+    const done = (q: Q, call: string): Q => must(gated, q, { at: 1, kind: "succeeded", call });
+    const first = dispatch(gated, start(gated), option(read), 1);
+    expect(fires(gated, done(first.q, first.call), y)).toEqual([]);
+    const second = dispatch(gated, first.q, option(read), 1);
+    expect(fires(gated, done(second.q, second.call), y)).toEqual([{ lo: false, hi: true }]);
+  });
+
+  it("a count that a failure gives back was surely taken: what the state decided then is not decided anew", () => {
+    const of = pattern({ tools: [{ server: "*", tool: "y" }], held: holds });
+    const limited = frameOf({
+      rules: [rule("R", { tier: "block", temporal: { kind: "at-most", of, count: 1 } })],
+      // Without a look at the state, the count is given back.
+      hazards: [{ id: "H", loss: "", why: "", consent: "never", mode: "enforce", kind: "temporal", temporal: plain }],
+    });
+    const y = contract("y");
+    const early = dispatch(limited, start(limited), option(y), 1);
+    const read1 = dispatch(limited, early.q, option(read), 1);
+    const held = must(limited, read1.q, release(read1.call));
+    const counted = dispatch(limited, held, option(y), 1);
+    expect(fires(limited, counted.q, y)).toEqual([{ lo: true, hi: true }]);
+    // The first call matched nothing when it was sent, and must not take back what the second one counted.
+    const failed = must(limited, counted.q, { at: 2, kind: "failed", call: early.call, noEffect: true });
+    expect(fires(limited, failed, y)).toMatchObject([{ hi: true }]);
+    const full = (q: Q) => firedSlots({ frame: limited, q, option: option(y), at: 2 }, "hazard").length;
+    expect([full(counted.q), full(failed)]).toEqual([1, 0]);
   });
 });
 

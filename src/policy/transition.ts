@@ -9,15 +9,15 @@ import type { CallOption } from "../core/moment.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import { bitsOf, booleans, vectorOf } from "./algebra.ts";
-import type { Ir } from "./ir.ts";
+import type { Ir, Temporal } from "./ir.ts";
 import { contractFor } from "./ir.ts";
 import type { Slot } from "./monitors.ts";
-import { monitorDispatched, monitorSucceeded } from "./monitors.ts";
+import { monitorDispatched, monitorSucceeded, patternsOf } from "./monitors.ts";
 import type { Context, End, Move, PatternScene } from "./patterns.ts";
 import { matches } from "./patterns.ts";
 import { written } from "./semantics.ts";
 import type { MonitorCell, Monitors, Q } from "./state.ts";
-import { cellAt, globalKey, hold, keysOf, viewAt } from "./state.ts";
+import { cellAt, globalKey, hold, keysOf, reservedHeld, viewAt } from "./state.ts";
 
 /** What does not change while a policy is loaded. */
 export type Frame = { readonly ir: Ir; readonly slots: readonly Slot[] };
@@ -52,9 +52,11 @@ export function next(frame: Frame, q: Q, event: RunEvent): Result<Q, string> {
     case "allowed":
       return allowed(frame, q, event);
     case "succeeded":
-      return settledWith(q, event.call, (option) => succeededMonitors(frame, q, option, event.at));
+      return settledWith(q, event.call, (option, rest) => succeededMonitors(frame, rest, option, event.at));
     case "failed":
-      return settledWith(q, event.call, (option) => (event.noEffect ? givenBack(frame, q, option) : q.monitors));
+      return settledWith(q, event.call, (option, rest) =>
+        event.noEffect ? givenBack(frame, rest, option) : q.monitors,
+      );
     case "unknown":
       return ok(withoutCall(q, event.call));
     case "released":
@@ -71,10 +73,7 @@ function allowed(frame: Frame, q: Q, event: RunEvent & { kind: "allowed" }): Res
   if (q.inFlight.has(call)) return err(`call ${call} was allowed twice`);
   if (q.inFlight.size >= callsInFlightMax) return err(`more than ${callsInFlightMax} calls are in flight`);
   const inFlight = new Map(q.inFlight).set(call, { option, settled: false });
-  const monitors = {
-    lo: dispatchedMonitors(frame, q, option, { end: "lo", at }),
-    hi: dispatchedMonitors(frame, q, option, { end: "hi", at }),
-  };
+  const monitors = atBothEnds(frame, q, { option, at }, (seen) => dispatchedMonitors(frame, q, seen));
   return ok({ ...q, inFlight, monitors, stores: writtenStores(frame, q, option) });
 }
 
@@ -96,18 +95,42 @@ function writtenStores(frame: Frame, q: Q, option: CallOption): Q["stores"] {
   });
 }
 
-type Instant = { readonly end: End; readonly at: number };
+/** A call as the automata see it at one end and instant. It looks at every argument and store, so it is made once. */
+type Seen = {
+  readonly option: CallOption;
+  readonly end: End;
+  readonly at: number;
+  readonly context: Context<boolean>;
+  readonly scene: PatternScene<boolean>;
+};
+
+/** Steps the automata at both ends; `q` is the state without the effects of the event, whose own result is not out. */
+function atBothEnds(
+  frame: Frame,
+  q: Q,
+  { option, at }: { readonly option: CallOption; readonly at: number },
+  step: (seen: Seen) => Monitors,
+): Q["monitors"] {
+  if (frame.slots.length === 0) return q.monitors;
+  const seenAt = (end: End): Seen => {
+    // INVARIANT: what decides and what arms look at one state. A result that is in flight may be held by the time the
+    // call acts, so at `hi` it arms and locks as it refuses; that it will be held is not certain, so not at `lo`.
+    const held = end === "hi" ? reservedHeld(frame.ir, q) : q.held;
+    const around = viewAt(frame.ir, [], q, { end, at, key: () => "", held });
+    return { option, end, at, context: contextAt(frame, end), scene: { move: moveAt(frame, option, end), around } };
+  };
+  return { lo: step(seenAt("lo")), hi: step(seenAt("hi")) };
+}
 
 /** Steps every automaton that the call touches, for each of the call's keys. */
 function stepped(
   frame: Frame,
   q: Q,
-  { option, instant }: { readonly option: CallOption; readonly instant: Instant },
+  { option, end, at, context, scene }: Seen,
   change: (slot: Slot, cell: MonitorCell, counted: boolean) => MonitorCell,
 ): Monitors {
-  const { context, scene } = sceneOf(frame, q, option, instant);
-  return frame.slots.map((slot, index) => {
-    const cells = q.monitors[instant.end][index] ?? new Map<string, MonitorCell>();
+  return frame.slots.map((slot) => {
+    const cells = q.monitors[end][slot.index] ?? new Map<string, MonitorCell>();
     const { temporal } = slot;
     const counts = temporal.kind === "at-most" || temporal.kind === "budget";
     const counted = counts && matches(context, temporal.of, "restrict", scene);
@@ -117,7 +140,7 @@ function stepped(
     let result: Map<string, MonitorCell> | undefined;
     for (const key of stepKeys) {
       const known = cells.has(key) || cells.size < ruleKeysMax;
-      const before = cellAt(slot, cells, known ? key : globalKey, instant.at);
+      const before = cellAt(slot, cells, known ? key : globalKey, at);
       const after = change(slot, before, counted);
       if (after === before) continue;
       result ??= new Map(cells);
@@ -127,16 +150,15 @@ function stepped(
   });
 }
 
-function dispatchedMonitors(frame: Frame, q: Q, option: CallOption, instant: Instant): Monitors {
-  if (frame.slots.length === 0) return q.monitors[instant.end];
-  const { context, scene } = sceneOf(frame, q, option, instant);
-  return stepped(frame, q, { option, instant }, (slot, cell, counted) => {
+function dispatchedMonitors(frame: Frame, q: Q, seen: Seen): Monitors {
+  const { option, at, context, scene } = seen;
+  return stepped(frame, q, seen, (slot, cell, counted) => {
     const bits = monitorDispatched(context, slot.temporal, cell.bits, scene);
     const amount = slot.temporal.kind === "budget" && counted ? option.class.amounts.get(slot.id) : undefined;
     const windowed = "withinMs" in slot.temporal && slot.temporal.withinMs !== undefined;
-    const times = counted && (windowed || amount !== undefined) ? [...cell.times, instant.at] : cell.times;
+    const times = counted && (windowed || amount !== undefined) ? [...cell.times, at] : cell.times;
     const amounts = amount === undefined ? cell.amounts : [...cell.amounts, amount];
-    return changed(cell, { bits, times, amounts }, instant.at, restarts(slot, context, scene));
+    return changed(cell, { bits, times, amounts }, at, restarts(slot, context, scene));
   });
 }
 
@@ -145,24 +167,15 @@ function restarts(slot: Slot, context: Context<boolean>, scene: PatternScene<boo
   return slot.temporal.kind === "absence" && matches(context, slot.temporal.after, "restrict", scene);
 }
 
-type Seen = { readonly context: Context<boolean>; readonly scene: PatternScene<boolean> };
-
-function sceneOf(frame: Frame, q: Q, option: CallOption, { end, at }: Instant): Seen {
-  const around = viewAt(frame.ir, [], q, { end, at, key: () => "" });
-  return { context: contextAt(frame, end), scene: { move: moveAt(frame, option, end), around } };
-}
-
 function succeededMonitors(frame: Frame, q: Q, option: CallOption, at: number): Q["monitors"] {
-  if (frame.slots.length === 0) return q.monitors;
-  const atEnd = (end: End): Monitors => {
-    const { context, scene } = sceneOf(frame, q, option, { end, at });
-    return stepped(frame, q, { option, instant: { end, at } }, (slot, cell) => {
+  return atBothEnds(frame, q, { option, at }, (seen) =>
+    stepped(frame, q, seen, (slot, cell) => {
+      const { context, scene } = seen;
       const bits = monitorSucceeded(context, slot.temporal, cell.bits, scene);
       const renewed = slot.temporal.kind === "gate" && matches(context, slot.temporal.need, "permit", scene);
       return changed(cell, { bits, times: cell.times, amounts: cell.amounts }, at, renewed);
-    });
-  };
-  return { lo: atEnd("lo"), hi: atEnd("hi") };
+    }),
+  );
 }
 
 function changed(
@@ -179,22 +192,28 @@ function changed(
 
 /** A failure that surely had no effect gives back what counters reserved for it (gateway.md 3). */
 function givenBack(frame: Frame, q: Q, option: CallOption): Q["monitors"] {
-  const atEnd = (end: End): Monitors =>
-    stepped(frame, q, { option, instant: { end, at: Number.NEGATIVE_INFINITY } }, (_slot, cell, counted) => {
-      if (!counted) return cell;
+  return atBothEnds(frame, q, { option, at: Number.NEGATIVE_INFINITY }, (seen) =>
+    stepped(frame, q, seen, ({ temporal }, cell, counted) => {
+      if (!counted || (seen.end === "hi" && looksAtState(temporal))) return cell;
       const count = cell.bits.filter(Boolean).length;
       const bits = cell.bits.map((_, index) => index < count - 1);
       return { ...cell, bits, times: cell.times.slice(0, -1), amounts: cell.amounts.slice(0, -1) };
-    });
-  return { lo: atEnd("lo"), hi: atEnd("hi") };
+    }),
+  );
 }
 
-function settledWith(q: Q, call: string, monitors: (option: CallOption) => Q["monitors"]): Result<Q, string> {
+/** The state has moved on since the dispatch, so that a call may match now that was not counted then: its count stays. */
+function looksAtState(temporal: Temporal): boolean {
+  return patternsOf(temporal).some((pattern) => pattern.held !== undefined || pattern.stores.length > 0);
+}
+
+/** `monitors` gets the state without the call: it has no result to reserve for itself, only the others have. */
+function settledWith(q: Q, call: string, monitors: (option: CallOption, rest: Q) => Q["monitors"]): Result<Q, string> {
   const found = q.inFlight.get(call);
   if (found === undefined) return err(`call ${call} settled without having been allowed`);
   if (found.settled) return err(`call ${call} settled twice`);
   const inFlight = new Map(q.inFlight).set(call, { ...found, settled: true });
-  return ok({ ...q, inFlight, monitors: monitors(found.option) });
+  return ok({ ...q, inFlight, monitors: monitors(found.option, withoutCall(q, call)) });
 }
 
 function withoutCall(q: Q, call: string | undefined): Q {

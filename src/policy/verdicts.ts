@@ -10,7 +10,7 @@ import { combineEnds } from "../core/verdict.ts";
 import type { Hazard, Rule } from "./ir.ts";
 import type { Slot } from "./monitors.ts";
 import { monitorFires } from "./monitors.ts";
-import type { End, Surroundings } from "./patterns.ts";
+import type { Context, End, PatternScene } from "./patterns.ts";
 import { bad, defaultParts, ruleFires } from "./semantics.ts";
 import type { DefaultParts } from "./semantics.ts";
 import type { Q } from "./state.ts";
@@ -27,23 +27,13 @@ export type Ends = { readonly lo: boolean; readonly hi: boolean };
 
 export type PlainRule = Rule & { kind: "plain" };
 
-function surroundings(scene: Scene, end: End): Surroundings<boolean> {
-  const held = reservedHeld(scene.frame.ir, scene.q);
-  return viewAt(scene.frame.ir, [], scene.q, { end, at: scene.at, key: () => "", held });
-}
-
-function atBothEnds(holds: (end: End) => boolean): Ends {
-  return { lo: holds("lo"), hi: holds("hi") };
-}
-
 /** The plain rules that fire, in the order of the policy. */
 export function firedRules(
   scene: Scene,
   rules: readonly PlainRule[],
 ): readonly { readonly rule: PlainRule; readonly at: Ends }[] {
   if (rules.length === 0) return [];
-  const lo = sceneAt(scene, "lo");
-  const hi = sceneAt(scene, "hi");
+  const { lo, hi } = sceneAtEnds(scene);
   const fired: { rule: PlainRule; at: Ends }[] = [];
   for (const rule of rules) {
     const at = {
@@ -55,12 +45,19 @@ export function firedRules(
   return fired;
 }
 
-function sceneAt(scene: Scene, end: End) {
-  return {
-    context: contextAt(scene.frame, end),
-    move: moveAt(scene.frame, scene.option, end),
-    around: surroundings(scene, end),
-  };
+/** A call at one end, in the reserved state. */
+export type SceneAt = PatternScene<boolean> & { readonly context: Context<boolean> };
+
+export function sceneAt({ frame, q, option, at }: Scene, end: End): SceneAt {
+  const held = reservedHeld(frame.ir, q);
+  const around = viewAt(frame.ir, [], q, { end, at, key: () => "", held });
+  return { context: contextAt(frame, end), move: moveAt(frame, option, end), around };
+}
+
+type BothEnds = { readonly lo: SceneAt; readonly hi: SceneAt };
+
+function sceneAtEnds(scene: Scene): BothEnds {
+  return { lo: sceneAt(scene, "lo"), hi: sceneAt(scene, "hi") };
 }
 
 /** The parts of the default that ask, at both ends. */
@@ -73,31 +70,42 @@ export function defaultAtEnds(scene: Scene): {
   return { lo: at("lo"), hi: at("hi") };
 }
 
-/** The automata that refuse this call, with the key on which they do. */
+export type FiredSlot = { readonly slot: Slot; readonly at: Ends; readonly key: string };
+
+/** The automata among `slots` that refuse this call, with the key on which they do. `slots` must hold all that can. */
 export function firedSlots(
   scene: Scene,
   owner: Slot["owner"],
-): readonly { readonly slot: Slot; readonly at: Ends; readonly key: string }[] {
-  const fired: { slot: Slot; at: Ends; key: string }[] = [];
-  scene.frame.slots.forEach((slot, index) => {
-    if (slot.owner !== owner) return;
+  slots: readonly Slot[] = scene.frame.slots,
+): readonly FiredSlot[] {
+  const own = slots.filter((slot) => slot.owner === owner);
+  return own.length === 0 ? [] : firedAmong(scene, own, sceneAtEnds(scene));
+}
+
+function firedAmong(scene: Scene, slots: readonly Slot[], { lo, hi }: BothEnds): readonly FiredSlot[] {
+  const fired: FiredSlot[] = [];
+  for (const slot of slots) {
     const keys = keysOf(slot, scene.option);
     // No readable key: a gate cannot have been opened for it, and counters share one key (formal.md annex 8).
     for (const key of keys.length === 0 ? [globalKey] : keys) {
-      const at = atBothEnds((end) => slotFires(scene, { slot, index, key }, end));
+      const at = { lo: slotFires(scene, { slot, key }, lo), hi: slotFires(scene, { slot, key }, hi) };
       if (!at.lo && !at.hi) continue;
       fired.push({ slot, at, key });
-      return;
+      break;
     }
-  });
+  }
   return fired;
 }
 
-function slotFires(scene: Scene, which: { slot: Slot; index: number; key: string }, end: End): boolean {
+function slotFires(
+  scene: Scene,
+  which: { readonly slot: Slot; readonly key: string },
+  { context, move, around }: SceneAt,
+): boolean {
   const { temporal } = which.slot;
-  const cells = scene.q.monitors[end][which.index] ?? new Map();
+  const { end } = context;
+  const cells = scene.q.monitors[end][which.slot.index] ?? new Map();
   const overflow = which.key !== "" && !cells.has(which.key) && cells.size >= ruleKeysMax;
-  const { context, move, around } = sceneAt(scene, end);
   const cell = cellAt(which.slot, cells, overflow ? globalKey : which.key, scene.at);
   const amount = scene.option.class.amounts.get(which.slot.id);
   const fits = temporal.kind !== "budget" || fitsBudget(temporal.limit, cell.amounts, amount);
@@ -122,9 +130,10 @@ export function badHazards(
   hazards: readonly Hazard[],
 ): readonly { readonly hazard: Hazard; readonly at: Ends }[] {
   if (hazards.length === 0) return [];
-  const lo = sceneAt(scene, "lo");
-  const hi = sceneAt(scene, "hi");
-  const fired = hazards.some((hazard) => hazard.kind === "temporal") ? firedSlots(scene, "hazard") : [];
+  const { lo, hi } = sceneAtEnds(scene);
+  const ids = new Set(hazards.filter(({ kind }) => kind === "temporal").map(({ id }) => id));
+  const slots = ids.size === 0 ? [] : scene.frame.slots.filter(({ owner, id }) => owner === "hazard" && ids.has(id));
+  const fired = firedAmong(scene, slots, { lo, hi });
   const found: { hazard: Hazard; at: Ends }[] = [];
   for (const hazard of hazards) {
     const automaton = fired.find((one) => one.slot.id === hazard.id)?.at;

@@ -11,6 +11,7 @@ import { atLeastAsStrict, combineEnds, strictestOf } from "../../src/core/verdic
 import type { LabelAtom, Pattern, Rule, StoreAtom, Temporal } from "../../src/policy/ir.ts";
 import type { End } from "../../src/policy/patterns.ts";
 import { dispatched, guard, succeeded } from "../../src/policy/semantics.ts";
+import { relevance } from "../../src/policy/relevance.ts";
 import type { Q } from "../../src/policy/state.ts";
 import { cellAt, hold, reservedHeld, viewAt } from "../../src/policy/state.ts";
 import type { Frame } from "../../src/policy/transition.ts";
@@ -225,7 +226,11 @@ describe("laws of the semantics", () => {
     fc.assert(
       fc.property(frames, fc.array(call, { minLength: 1, maxLength: 4 }), fc.boolean(), (frame, calls, held) => {
         let q: Q = { ...start(frame), held: held ? [{ lo: nothing, hi: lattice.top }] : [] };
-        const view = (from: Q, end: End) => viewAt(frame.ir, frame.slots, from, { end, at: 1, key: () => "" });
+        // What arms looks at the state that decides: at `hi`, results in flight count as held.
+        const view = (from: Q, end: End) => {
+          const kept = end === "hi" ? reservedHeld(frame.ir, from) : from.held;
+          return viewAt(frame.ir, frame.slots, from, { end, at: 1, key: () => "", held: kept });
+        };
         for (const x of calls) {
           const before = q;
           const sent = dispatch(frame, before, x, 1);
@@ -236,11 +241,39 @@ describe("laws of the semantics", () => {
             const armed = dispatched(context, frame.slots, view(before, end), move);
             expect(view(sent.q, end).monitors).toEqual(armed.monitors);
             expect(view(sent.q, end).stores.map(({ label }) => label)).toEqual(armed.stores.map(({ label }) => label));
-            const unlocked = succeeded(context, frame.slots, view(sent.q, end), move);
+            // The call has no result to reserve for itself; those before it, which nobody released, have.
+            const alone = view({ ...sent.q, inFlight: before.inFlight }, end);
+            const unlocked = succeeded(context, frame.slots, alone, move);
             expect(view(settled, end).monitors).toEqual(unlocked.monitors);
           }
           q = settled;
         }
+      }),
+    );
+  });
+
+  it("one semantics: a rule that is only observed is not counted on", () => {
+    fc.assert(
+      fc.property(policyRule(0), policyRule(1), call, (first, second, x) => {
+        const observed = frameOf({ rules: [first, { ...second, mode: "observe" }], stores });
+        const alone = frameOf({ rules: [first], stores });
+        const said = (frame: Frame, end: End) => {
+          const lens = { end, at: 10, key: () => "", held: [] };
+          const state = viewAt(frame.ir, frame.slots, start(frame), lens);
+          return guard(contextAt(frame, end), frame.slots, state, { move: moveAt(frame, x, end), fits: () => true });
+        };
+        for (const end of ["lo", "hi"] as const) expect(said(observed, end)).toEqual(said(alone, end));
+      }),
+    );
+  });
+
+  it("relevance: the automata that concern a tool are all that can refuse its calls", () => {
+    fc.assert(
+      fc.property(frames, fc.array(call, { maxLength: 4 }), call, (frame, before, x) => {
+        const q = before.reduce((from, one) => dispatch(frame, from, one, 1).q, start(frame));
+        const scene = { frame, q, option: x, at: 2 };
+        const { slots } = relevance(frame)(x.contract);
+        expect(firedSlots(scene, "rule", slots)).toEqual(firedSlots(scene, "rule"));
       }),
     );
   });

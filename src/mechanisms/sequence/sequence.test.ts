@@ -179,6 +179,15 @@ describe("obligations", () => {
     expect(called(frameWith({ ...hold, action: "report" }), pay)).toMatchObject({ obligations: [] });
   });
 
+  it("of automata that concern another tool nothing is asked, nor of a hazard that may hold", () => {
+    const frame = frameWith(inject);
+    const none = makeSequence(frame, () => []);
+    const head = { kind: "call", at: 5, call: "c", method: "tools/call", contract: pay } as const;
+    const moment = { ...head, arguments: {}, workspace: [], digest: "d" };
+    const run = { key: "r", q: start(frame), memories: new Map() };
+    expect(none.consider({ moment, option: option(pay) }, run, null, new Map())).toMatchObject({ obligations: [] });
+  });
+
   it("observe mode obliges to nothing", () => {
     expect(called(frameWith(inject, "must", "observe"), pay)).toMatchObject({ obligations: [] });
     expect(called(frameWith(hold, "must", "observe"), pay)).toMatchObject({ obligations: [] });

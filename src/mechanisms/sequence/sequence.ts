@@ -3,23 +3,28 @@
  * The automata live in the state of the run; this mechanism only reads them and says what they refuse and oblige to.
  */
 import type { Mechanism } from "../../core/mechanism.ts";
+import type { ToolContract } from "../../core/contract.ts";
 import type { Obligation, Opinion, Reason } from "../../core/opinion.ts";
 import { noObjection, settled } from "../../core/opinion.ts";
-import type { Pattern, Rule, Temporal } from "../../policy/ir.ts";
+import type { Rule, Temporal } from "../../policy/ir.ts";
 import type { Slot } from "../../policy/monitors.ts";
-import { monitorOwes } from "../../policy/monitors.ts";
+import { monitorHolds, monitorOwes } from "../../policy/monitors.ts";
 import { matches } from "../../policy/patterns.ts";
 import type { Q } from "../../policy/state.ts";
-import { cellAt, viewAt } from "../../policy/state.ts";
+import { cellAt } from "../../policy/state.ts";
 import type { Frame } from "../../policy/transition.ts";
-import { contextAt, moveAt } from "../../policy/transition.ts";
+import { contextAt } from "../../policy/transition.ts";
 import type { Scene } from "../../policy/verdicts.ts";
-import { firedSlots, verdictAt } from "../../policy/verdicts.ts";
+import { firedSlots, sceneAt, verdictAt } from "../../policy/verdicts.ts";
 import { neededBy, wayOf } from "../../policy/ways.ts";
 
 const id = "sequence";
 
-export function makeSequence(frame: Frame): Mechanism<null, Q> {
+/** `slotsFor` leaves out the automata that cannot concern a tool; a decision costs what the tool's own rules cost. */
+export function makeSequence(
+  frame: Frame,
+  slotsFor: (contract: ToolContract) => readonly Slot[] = () => frame.slots,
+): Mechanism<null, Q> {
   const rules = new Map(frame.ir.rules.map((rule) => [rule.id, rule]));
   return {
     id,
@@ -30,13 +35,13 @@ export function makeSequence(frame: Frame): Mechanism<null, Q> {
       if (frame.slots.length === 0) return noObjection;
       if (moment.kind === "reflect" && moment.cause === "end") return owedAtEnd(frame, rules, run.q, moment.at);
       if (moment.kind !== "call" || option === undefined) return noObjection;
-      return called({ frame, q: run.q, option, at: moment.at }, rules);
+      return called({ frame, q: run.q, option, at: moment.at }, rules, slotsFor(option.contract));
     },
   };
 }
 
-function called(scene: Scene, rules: ReadonlyMap<string, Rule>): Opinion {
-  const reasons = firedSlots(scene, "rule").map(({ slot, at, key }): Reason => {
+function called(scene: Scene, rules: ReadonlyMap<string, Rule>, slots: readonly Slot[]): Opinion {
+  const reasons = firedSlots(scene, "rule", slots).map(({ slot, at, key }): Reason => {
     const rule = rules.get(slot.id);
     return {
       mechanism: id,
@@ -51,7 +56,7 @@ function called(scene: Scene, rules: ReadonlyMap<string, Rule>): Opinion {
       ...(rule?.mode === "observe" ? { observed: true as const } : {}),
     };
   });
-  return settled(reasons, obligations(scene, rules));
+  return settled(reasons, obligations(scene, slots));
 }
 
 const codes: Readonly<Record<Temporal["kind"], string>> = {
@@ -66,27 +71,24 @@ const codes: Readonly<Record<Temporal["kind"], string>> = {
 };
 
 /** M3 and the outbox of M4: what the gateway must do if the call goes ahead. */
-function obligations(scene: Scene, rules: ReadonlyMap<string, Rule>): readonly Obligation[] {
-  const found: Obligation[] = [];
-  scene.frame.slots.forEach((slot, index) => {
-    if (slot.owner !== "rule" || rules.get(slot.id)?.mode === "observe") return;
+function obligations(scene: Scene, slots: readonly Slot[]): readonly Obligation[] {
+  const obliging = slots.filter(
+    ({ owner, mode, temporal: { kind } }) =>
+      owner === "rule" && mode === "enforce" && (kind === "inject" || kind === "by-end"),
+  );
+  if (obliging.length === 0) return [];
+  const { context, ...seen } = sceneAt(scene, "hi");
+  return obliging.flatMap((slot): readonly Obligation[] => {
     const { temporal } = slot;
-    if (temporal.kind === "inject" && applies(scene, temporal.before)) {
+    if (temporal.kind === "inject") {
+      if (!matches(context, temporal.before, "restrict", seen)) return [];
       const { server, tool } = temporal;
-      found.push({ kind: "perform", rule: slot.id, server, tool, arguments: temporal.arguments });
+      return [{ kind: "perform", rule: slot.id, server, tool, arguments: temporal.arguments }];
     }
-    if (temporal.kind === "by-end" && temporal.action === "hold" && applies(scene, temporal.after)) {
-      const met = cellAt(slot, scene.q.monitors.hi[index] ?? new Map(), "", scene.at).bits[1] === true;
-      if (!met) found.push({ kind: "hold", rule: slot.id, way: wayOf(temporal) });
-    }
+    const { bits } = cellAt(slot, scene.q.monitors.hi[slot.index] ?? new Map(), "", scene.at);
+    const held = monitorHolds(context, temporal, bits, seen);
+    return held ? [{ kind: "hold", rule: slot.id, way: wayOf(temporal) }] : [];
   });
-  return found;
-}
-
-function applies(scene: Scene, pattern: Pattern): boolean {
-  const around = viewAt(scene.frame.ir, [], scene.q, { end: "hi", at: scene.at, key: () => "" });
-  const move = moveAt(scene.frame, scene.option, "hi");
-  return matches(contextAt(scene.frame, "hi"), pattern, "restrict", { move, around });
 }
 
 /** Debts that no call met before the run ended: reported, since nothing is left to refuse (formal.md 4.3, M4). */
