@@ -146,9 +146,11 @@ export function openMemoryStore(recordsMax: number = recordsMaxDefault): Store {
   const lookUp: Run = (work) => Promise.resolve(ok(work()));
   return {
     opening: { writer: 1, previous: undefined, resumeAtTop: false, inFlight: [] },
-    append: (batch) =>
-      read(() => batch).then((admitted) => {
+    append: (given) =>
+      read(() => given).then((admitted) => {
         if (!admitted.ok) return admitted;
+        if (failed !== undefined) return err(failed);
+        const batch = typeof given === "function" ? given() : given;
         if (tables.records.length + batch.records.length > recordsMax) failed = storeFailure("full", place);
         if (failed !== undefined) return err(failed);
         write(tables, batch);

@@ -93,7 +93,7 @@ function assemble(parts: Parts): Store {
   const read = reading(parts);
   return {
     opening,
-    append: (batch) => group.write(() => writer.append(batch)),
+    append: (batch) => group.write(() => writer.append(typeof batch === "function" ? batch() : batch)),
     records: (query) => read(() => reader.records(query)),
     writers: () => read(reader.writers),
     checkpoints: (number) => read(() => reader.checkpoints(number)),

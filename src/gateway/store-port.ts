@@ -29,8 +29,8 @@ export type LogContext = {
 export type PayloadMode = "sealed" | "digests" | "clear";
 
 /**
- * One record to append: events of one run that belong together (`requested`, `allowed`, `sent` of a call make one
- * record, its outcome and release another), with the decision that led to them.
+ * What is appended: events of one run that belong together (`requested`, `allowed`, `sent` of a call make one entry,
+ * its outcome and release another), with the decision that led to them.
  */
 export type LogEntry = {
   readonly run: string;
@@ -53,10 +53,12 @@ export type Alongside = {
   readonly shared?: SharedRow;
 };
 
-/** A decoded record. Without its payload (key destroyed, mode `digests`) the events keep labels and digests only. */
+/** A decoded entry of a record. Without its payload (key destroyed, mode `digests`) the events keep labels and digests only. */
 export type LogView = {
   readonly writer: number;
+  /** Number of the record; a record holds what a run did in one commit, and `part` counts its entries from zero. */
   readonly seq: number;
+  readonly part: number;
   readonly wallTime: string;
   readonly at: number;
   readonly run: string;
@@ -131,7 +133,7 @@ export type StoreFailure = {
 
 export type StoreHealth = { readonly kind: "ok" } | { readonly kind: "failed"; readonly failure: StoreFailure };
 
-/** A record as it lies in the store. `body` is hashed as it stands; the columns beside it repeat what is in it. */
+/** A record as it lies in the store; `kind` is that of its last entry. `body` is hashed as it stands; the columns beside it repeat what is in it. */
 export type StoredRecord = {
   /** Number of the writer, given by `Store.begin`; writers are numbered in order of their start. */
   readonly writer: number;
@@ -279,8 +281,11 @@ export type StoreAnswer<T> = Promise<Result<T, StoreFailure>>;
 
 export interface Store {
   readonly opening: Opening;
-  /** Group commit: durable when it resolves. After a failure every append is refused until `recover`. */
-  append(batch: AppendBatch): StoreAnswer<void>;
+  /**
+   * Group commit: durable when it resolves. After a failure every append is refused until `recover`. A function is
+   * called when its transaction has begun, in the order of the appends; it must not throw.
+   */
+  append(batch: AppendBatch | (() => AppendBatch)): StoreAnswer<void>;
   records(query: RecordQuery): StoreAnswer<readonly StoredRecord[]>;
   writers(): StoreAnswer<readonly number[]>;
   checkpoints(writer: number): StoreAnswer<readonly StoredCheckpoint[]>;

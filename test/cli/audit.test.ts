@@ -28,11 +28,13 @@ async function openLog(): Promise<EventLog> {
 async function filled(close = true): Promise<EventLog> {
   const log = await openLog();
   for (let call = 0; call < calls; call += 1) {
-    unwrap(
-      await log.append(
-        callEntries(`run-${call % 2}`, `call-${call}`, { to: "ann@example.org", text: `hidden ${call}` }),
-      ),
-    );
+    // One by one, as calls of an idle machine come: each entry is then a record of its own.
+    for (const entry of callEntries(`run-${call % 2}`, `call-${call}`, {
+      to: "ann@example.org",
+      text: `hidden ${call}`,
+    })) {
+      unwrap(await log.append([entry]));
+    }
   }
   if (close) await log.close(9);
   return log;

@@ -39,7 +39,9 @@ async function openLog(checkpointRecords = 4): Promise<EventLog> {
 async function writtenLog(): Promise<void> {
   const log = await openLog();
   for (let call = 0; call < 10; call += 1) {
-    unwrap(await log.append(callEntries(`run-${call % 2}`, `call-${call}`, { to: "ann@example.org", call })));
+    for (const entry of callEntries(`run-${call % 2}`, `call-${call}`, { to: "ann@example.org", call })) {
+      unwrap(await log.append([entry]));
+    }
   }
   await log.close(9);
 }
@@ -171,7 +173,7 @@ describe("what the log keeps", () => {
     unwrap(await log.checkpoint(2));
     unwrap(await log.checkpoint(2));
     await log.close(1);
-    expect(await verified()).toMatchObject({ valid: true, writers: [{ records: 7, signedTo: 7 }] });
+    expect(await verified()).toMatchObject({ valid: true, writers: [{ records: 5, signedTo: 5 }] });
   });
 
   it("keeps the digest of a payload that is too large, and says that the run is incomplete", async () => {
@@ -311,7 +313,7 @@ describe("what verification notices", () => {
 describe("export", () => {
   it("writes OCSF events with the chain as record integrity", async () => {
     const log = await openLog();
-    unwrap(await log.append(callEntries("run-1", "call-1", {})));
+    for (const entry of callEntries("run-1", "call-1", {})) unwrap(await log.append([entry]));
     const views = unwrap(await log.tail(2));
     const [first, second] = views.map((view, index) => toOcsf(view, views[index - 1]?.fingerprint));
     expect(first).toMatchObject({

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import type { Writable } from "node:stream";
 import { toOcsf } from "../../gateway/log/ocsf.ts";
-import { viewOf } from "../../gateway/log/record.ts";
+import { viewsOf } from "../../gateway/log/record.ts";
 import type { OpenedLog } from "../log-reader.ts";
 import { pages, readLog, storeFault } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
@@ -53,12 +53,12 @@ async function write(
         break;
       }
       for (const record of page.value) {
-        const view = viewOf(log.keys, record);
-        if (view === undefined) continue;
-        const line = format === "ocsf" ? toOcsf(view, previous.get(record.writer)) : plainRecord(view, false);
+        for (const view of viewsOf(log.keys, record)) {
+          const line = format === "ocsf" ? toOcsf(view, previous.get(record.writer)) : plainRecord(view, false);
+          records += 1;
+          if (!target.write(`${JSON.stringify(line)}\n`)) await Promise.race([once(target, "drain"), failed]);
+        }
         previous.set(record.writer, record.fingerprint);
-        records += 1;
-        if (!target.write(`${JSON.stringify(line)}\n`)) await Promise.race([once(target, "drain"), failed]);
       }
     }
   }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { readJson } from "../../gateway/log/json-text.ts";
 import { verifyLog } from "../../gateway/log/verify.ts";
 import type { Verified } from "../../gateway/log/verify.ts";
-import { viewOf } from "../../gateway/log/record.ts";
+import { viewsOf } from "../../gateway/log/record.ts";
 import type { Head, LogView, StoredRecord } from "../../gateway/store-port.ts";
 import type { Json } from "../../core/json.ts";
 import { isArray, member, stringMember } from "../../core/json.ts";
@@ -13,7 +13,6 @@ import { readFileSync, statSync } from "node:fs";
 import { auditLineOf, plainRecord } from "../audit/record-line.ts";
 import { exportLog } from "../audit/export.ts";
 import { setAsideLog } from "../audit/set-aside.ts";
-import type { OpenedLog } from "../log-reader.ts";
 import { pages, readLog, storeFault } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shortPath } from "../output.ts";
@@ -71,7 +70,10 @@ async function tail(options: Options): Promise<Outcome> {
   const { store, keys } = opened.value;
   const found = await store.records({ order: "newest", limit: count, ...(run === undefined ? {} : { run }) });
   if (!found.ok) return failureOf(found.error);
-  const views = viewsOf(opened.value, found.value.toReversed());
+  const views = found.value
+    .toReversed()
+    .flatMap((record) => viewsOf(keys, record))
+    .slice(-count);
   const withPayload = options["payload"] === true;
   if (options["follow"] !== true) {
     await store.close(false);
@@ -91,16 +93,11 @@ async function tail(options: Options): Promise<Outcome> {
       after = page.at(-1) ?? after;
       const fitting = page.filter((record) => run === undefined || record.run === run);
       for (const record of fitting) {
-        const view = viewOf(keys, record);
-        if (view !== undefined) print(view);
+        for (const view of viewsOf(keys, record)) print(view);
       }
     }
     await new Promise((resolve) => setTimeout(resolve, followMs));
   }
-}
-
-function viewsOf({ keys }: OpenedLog, records: readonly StoredRecord[]): readonly LogView[] {
-  return records.map((record) => viewOf(keys, record)).filter((view) => view !== undefined);
 }
 
 function failureOf(error: Parameters<typeof storeFault>[0]): Outcome {

@@ -5,6 +5,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { stringMember } from "../../core/json.ts";
+import { viewsOf } from "../../gateway/log/record.ts";
 import { verifyLog } from "../../gateway/log/verify.ts";
 import { readLogOf } from "../log-reader.ts";
 import type { Check } from "./check.ts";
@@ -94,8 +95,9 @@ async function recorded(session: DoctorSession): Promise<Check> {
   await store.close(false);
   if (!verified.ok) return failed("record", verified.error.sentence);
   if (!records.ok) return failed("record", records.error.sentence);
-  const stopped = records.value.filter((record) => record.kind === "refused").length;
+  const entries = records.value.flatMap((record) => viewsOf(keys, record));
+  const stopped = entries.filter((entry) => entry.kind === "refused").length;
   return verified.value.valid && stopped >= 3
-    ? passed("record", `Each decision is in the log (${records.value.length} records), and the log verifies.`)
+    ? passed("record", `Each decision is in the log (${entries.length} entries), and the log verifies.`)
     : failed("record", `The log holds ${stopped} of 3 refusals and ${verified.value.findings.length} findings.`);
 }

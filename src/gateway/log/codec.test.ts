@@ -4,15 +4,18 @@ import { describe, expect, it } from "vitest";
 import { roles } from "../../core/contract.ts";
 import type { Grant, RunEvent } from "../../core/event.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import { isArray } from "../../core/json.ts";
 import { exactly, fromBits, makeLattice, type Label, type LabelRange, type Lattice } from "../../core/label.ts";
 import type { CallOption } from "../../core/moment.ts";
 import { contract, lattice, option, unwrap } from "../../../test/store/fixture.ts";
 import { contractFrom, contractText } from "./contract-document.ts";
-import { splitEvent } from "./event-codec.ts";
+import { splitEvent, splitEvents } from "./event-codec.ts";
 import { joinEvent } from "./event-reading.ts";
 import { readJson, readJsonObject } from "./json-text.ts";
 import { audienceReader, labelReader, latticeFrom, latticeText, translate } from "./label-reading.ts";
 import type { ReadContext } from "./option-codec.ts";
+import { bodyText, readBody, type EntryHead } from "./record.ts";
+import { eventsOf } from "./short-events.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -136,27 +139,63 @@ const event: fc.Arbitrary<RunEvent> = fc.oneof(
   }),
 );
 
-/** Through text and back, as a record does it; `withPayload` false is a record whose key was destroyed. */
-function stored(original: RunEvent, withPayload: boolean): RunEvent | undefined {
-  const { clear, payload } = splitEvent(original, () => "c");
-  return joinEvent(
-    readJson(JSON.stringify(clear)) ?? null,
-    withPayload ? readJson(JSON.stringify(payload)) : undefined,
-    context,
-  );
+/** Through text and back, as an entry of a record does it; `withPayload` false is a record whose key was destroyed. */
+function entryStored(head: EntryHead, originals: readonly RunEvent[], withPayload: boolean) {
+  const { clear, payload } = splitEvents(originals, () => "c", head);
+  const text = JSON.stringify({ ...head, events: clear });
+  const place = { writer: 1, seq: 1, wallTime: "now", run: "r", kind: head.kind };
+  const entry = readBody(bodyText(place, { context: "{}", entries: [text] }, undefined))?.entries[0];
+  if (entry === undefined) throw new Error("the entry does not read");
+  const hidden = withPayload && payload !== undefined ? readJson(JSON.stringify(payload)) : undefined;
+  return eventsOf(entry).map((event, index) => joinEvent(event, isArray(hidden) ? hidden[index] : undefined, context));
 }
+
+const bare: EntryHead = { at: -1, kind: "note" };
+
+function stored(original: RunEvent, withPayload: boolean): RunEvent | undefined {
+  return entryStored(bare, [original], withPayload)[0];
+}
+
+const split = (original: RunEvent) => splitEvent(original, () => "c", { entry: bare, digest: undefined });
 
 /** What `toEqual` cannot see into: raw numbers as text. */
 const plain = (value: unknown): string =>
   JSON.stringify(value, (_name, part: unknown) => (part instanceof Map ? [...part] : part));
 
 describe("event codec", () => {
+  it("gives back the events of an entry, whatever its head says already", () => {
+    const few = fc.constantFrom("a", "b");
+    const head = fc.record(
+      { at: fc.constantFrom(1, 2), kind: few, call: few, server: few, tool: few },
+      {
+        requiredKeys: ["at", "kind"],
+      },
+    );
+    // Events that agree with the head now and then, in every member that they may leave to it.
+    const near = fc
+      .tuple(event, few, few, few, few, fc.constantFrom(1, 2))
+      .map(([one, call, server, tool, digest, when]) => {
+        const option =
+          "option" in one ? { option: { ...one.option, class: { ...one.option.class, server, tool } } } : {};
+        const named = { call, server, tool, digest };
+        const own = Object.fromEntries(Object.entries(named).filter(([name]) => name in one));
+        return { ...one, ...own, ...option, at: when };
+      });
+    fc.assert(
+      fc.property(head, fc.array(near, { maxLength: 5 }), (entry, originals) => {
+        const back = entryStored(entry, originals, true);
+        expect(back.map((one) => (one === undefined ? one : split(one)))).toEqual(originals.map(split));
+      }),
+      { numRuns: runs },
+    );
+  });
+
   it("gives back every event as it was", () => {
     fc.assert(
       fc.property(event, (original) => {
         const back = stored(original, true);
         expect(back).toBeDefined();
-        expect(splitEvent(back ?? original, () => "c")).toEqual(splitEvent(original, () => "c"));
+        expect(split(back ?? original)).toEqual(split(original));
         expect(plain({ ...back, option: 0, text: 0 })).toHaveLength(plain({ ...original, option: 0, text: 0 }).length);
       }),
       { numRuns: runs },
@@ -212,7 +251,7 @@ describe("event codec", () => {
       digest: "d",
       arguments: { to: secret },
     };
-    expect(JSON.stringify(splitEvent(original, () => "c").clear)).not.toContain(secret);
+    expect(JSON.stringify(split(original).clear)).not.toContain(secret);
   });
 
   it("refuses what it did not write", () => {

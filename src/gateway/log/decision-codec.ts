@@ -6,7 +6,8 @@ import type { Decision } from "../../core/decision.ts";
 import type { CallOption } from "../../core/moment.ts";
 import type { Obligation, Reason } from "../../core/opinion.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import { splitOption, type NameContract, type Split } from "./option-codec.ts";
+import { splitOption, type NameContract } from "./option-codec.ts";
+import type { EntryHead } from "./record.ts";
 
 function reasonInClear(reason: Reason): JsonObject {
   const { facts: _facts, way: _way, ...rest } = reason;
@@ -37,30 +38,43 @@ function obligationInPayload(obligation: Obligation): Json {
       return { arguments: obligation.arguments };
     case "notify":
       return { text: obligation.text };
-    case "label":
-      return { fields: obligation.fields.map((field) => [field.pointer, field.range.lo, field.range.hi]) };
+    case "label": {
+      const { fields } = obligation;
+      return fields.length === 0 ? null : { fields: fields.map(({ pointer, range }) => [pointer, range.lo, range.hi]) };
+    }
     case "isolate":
     case "hold":
       return null;
   }
 }
 
-/** `known` is the option that an `allowed` event of the same record already holds; it is not written twice. */
-export function splitDecision(decision: Decision, known: CallOption | undefined, name: NameContract): Split {
-  const option =
-    decision.option === undefined || decision.option === known ? undefined : splitOption(decision.option, name);
-  return {
-    clear: {
-      verdict: decision.verdict,
-      ...(decision.unobserved === decision.verdict ? {} : { unobserved: decision.unobserved }),
-      reasons: decision.reasons.map(reasonInClear),
-      obligations: decision.obligations.map(obligationInClear),
-      ...(option === undefined ? {} : { option: option.clear }),
-    },
-    payload: {
-      reasons: decision.reasons.map((reason) => ({ facts: { ...reason.facts }, way: reason.way ?? null })),
-      obligations: decision.obligations.map(obligationInPayload),
-      ...(option === undefined ? {} : { option: option.payload }),
-    },
-  };
+/** A decision in its two parts; the payload is undefined if there is nothing to hide. */
+export type SplitDecision = { readonly clear: JsonObject; readonly payload: JsonObject | undefined };
+
+/** What a decision says of itself is written only where it says something: most say no more than `allow`. */
+export function splitDecision(
+  decision: Decision,
+  known: { readonly option: CallOption | undefined; readonly entry: EntryHead },
+  name: NameContract,
+): SplitDecision {
+  const { verdict, unobserved, reasons, obligations } = decision;
+  const clear: Record<string, Json> = { verdict };
+  const payload: Record<string, Json> = {};
+  if (unobserved !== verdict) clear["unobserved"] = unobserved;
+  if (reasons.length > 0) {
+    clear["reasons"] = reasons.map(reasonInClear);
+    payload["reasons"] = reasons.map((reason) => ({ facts: { ...reason.facts }, way: reason.way ?? null }));
+  }
+  if (obligations.length > 0) {
+    clear["obligations"] = obligations.map(obligationInClear);
+    const hidden = obligations.map(obligationInPayload);
+    if (hidden.some((one) => one !== null)) payload["obligations"] = hidden;
+  }
+  // The option of an `allowed` event of the same entry is not written twice.
+  if (decision.option !== undefined && decision.option !== known.option) {
+    const option = splitOption(decision.option, name, known.entry);
+    clear["option"] = option.clear;
+    payload["option"] = option.payload;
+  }
+  return { clear, payload: Object.keys(payload).length === 0 ? undefined : payload };
 }

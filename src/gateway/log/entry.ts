@@ -1,15 +1,16 @@
 /** A log entry in its two parts. Whatever looks like a secret is taken out of both before anything is kept. */
 import type { ToolContract } from "../../core/contract.ts";
 import type { RunEvent } from "../../core/event.ts";
-import type { JsonObject } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import type { Lattice } from "../../core/label.ts";
 import { maskSecrets, maySecret } from "../../core/secret.ts";
-import type { LogEntry, LogKeys, OpenCall, StoredDocument } from "../store-port.ts";
+import type { LogContext, LogEntry, LogKeys, OpenCall, StoredDocument } from "../store-port.ts";
 import { contractText } from "./contract-document.ts";
 import { splitDecision } from "./decision-codec.ts";
 import { splitEvents } from "./event-codec.ts";
 import { latticeText } from "./label-reading.ts";
 import type { NameContract } from "./option-codec.ts";
+import type { EntryHead } from "./record.ts";
 
 /** Names contracts and lattices by digest, and hands out each document once for storing. */
 export type Documents = {
@@ -53,26 +54,31 @@ export function makeDocuments(keys: Pick<LogKeys, "hash">): Documents {
   };
 }
 
-export type EntryParts = {
+/** What all entries of a record have in common, as JSON text. */
+export function contextText(context: LogContext, documents: Documents): string {
+  const { policyDigest: policy, principal } = context;
+  return JSON.stringify({ policy, lattice: documents.lattice(context.lattice), principal });
+}
+
+/** An entry as the texts that its record is made of. */
+export type EntryTexts = {
   readonly kind: string;
-  readonly call: string | undefined;
-  readonly server: string | undefined;
-  readonly tool: string | undefined;
-  readonly clear: JsonObject;
+  readonly clear: string;
   /** Undefined if the entry has nothing to hide. */
-  readonly payloadText: string | undefined;
+  readonly payload: string | undefined;
 };
 
-function subjectOf(events: readonly RunEvent[]): Pick<EntryParts, "call" | "server" | "tool"> {
+function headOf(entry: LogEntry): EntryHead {
   let call: string | undefined;
   let server: string | undefined;
   let tool: string | undefined;
-  for (const event of events) {
+  for (const event of entry.events) {
     if ("call" in event) call ??= event.call;
     if (event.kind === "requested" || event.kind === "released") ({ server, tool } = event);
     if (event.kind === "allowed") ({ server, tool } = event.option.class);
   }
-  return { call, server, tool };
+  const kind = entry.kind ?? entry.events.at(-1)?.kind ?? "note";
+  return { at: entry.at, kind, call, server, tool };
 }
 
 /** The object with its secrets replaced by kind and digest. */
@@ -81,35 +87,35 @@ export function withoutSecrets(value: JsonObject, keys: Pick<LogKeys, "keyedDige
   return maskSecrets(value, keys.keyedDigest).value as JsonObject;
 }
 
-/** Splits an entry. The text of the payload is made once, here; it is what is searched, sealed and digested. */
-export function splitEntry(entry: LogEntry, keys: Pick<LogKeys, "keyedDigest">, documents: Documents): EntryParts {
-  const { context, decision } = entry;
-  const events = splitEvents(entry.events, documents.contract);
+/** JSON text of an object without anything that looks like a secret. Nearly always its text is clean as it is. */
+function cleanText(value: JsonObject, keys: Pick<LogKeys, "keyedDigest">): string {
+  const text = JSON.stringify(value);
+  return maySecret(text) ? JSON.stringify(withoutSecrets(value, keys)) : text;
+}
+
+/** Splits an entry. Its texts are made once, here; they are what is searched, sealed, hashed and stored. */
+export function splitEntry(entry: LogEntry, keys: Pick<LogKeys, "keyedDigest">, documents: Documents): EntryTexts {
+  const { decision, notes, answers, details } = entry;
+  const head = headOf(entry);
+  const events = splitEvents(entry.events, documents.contract, head);
   const allowed = entry.events.find((event) => event.kind === "allowed");
-  const split = decision === undefined ? undefined : splitDecision(decision, allowed?.option, documents.contract);
-  const subject = subjectOf(entry.events);
-  const clear: JsonObject = {
-    policy: context.policyDigest,
-    lattice: documents.lattice(context.lattice),
-    ...(context.manifestDigest === undefined ? {} : { manifest: context.manifestDigest }),
-    ...(context.principal === undefined ? {} : { principal: context.principal }),
-    ...(events.clear.length === 0 ? {} : { events: events.clear }),
-    ...(split === undefined ? {} : { decision: split.clear }),
-    ...(entry.notes === undefined ? {} : { notes: entry.notes }),
-  };
-  const hides = events.payload.some((part) => Object.keys(part ?? {}).length > 0);
-  let payloadText: string | undefined;
-  if (hides || split !== undefined || entry.answers !== undefined || entry.details !== undefined) {
-    const payload: JsonObject = {
-      ...(hides ? { events: events.payload } : {}),
-      ...(split === undefined ? {} : { decision: split.payload }),
-      ...(entry.answers === undefined ? {} : { answers: entry.answers }),
-      ...(entry.details === undefined ? {} : { details: entry.details }),
-    };
-    payloadText = JSON.stringify(payload);
-    if (maySecret(payloadText)) payloadText = JSON.stringify(withoutSecrets(payload, keys));
-  }
-  return { kind: entry.kind ?? entry.events.at(-1)?.kind ?? "note", ...subject, clear, payloadText };
+  const known = { option: allowed?.option, entry: head };
+  const split = decision === undefined ? undefined : splitDecision(decision, known, documents.contract);
+  const clear: Record<string, Json> = { at: head.at, kind: head.kind };
+  if (head.call !== undefined) clear["call"] = head.call;
+  if (head.server !== undefined) clear["server"] = head.server;
+  if (head.tool !== undefined) clear["tool"] = head.tool;
+  if (entry.context.manifestDigest !== undefined) clear["manifest"] = entry.context.manifestDigest;
+  if (events.clear.length > 0) clear["events"] = events.clear;
+  if (split !== undefined) clear["decision"] = split.clear;
+  if (notes !== undefined) clear["notes"] = notes;
+  const payload: Record<string, Json> = {};
+  if (events.payload !== undefined) payload["events"] = events.payload;
+  if (split?.payload !== undefined) payload["decision"] = split.payload;
+  if (answers !== undefined) payload["answers"] = answers;
+  if (details !== undefined) payload["details"] = details;
+  const hides = Object.keys(payload).length > 0;
+  return { kind: head.kind, clear: cleanText(clear, keys), payload: hides ? cleanText(payload, keys) : undefined };
 }
 
 /** Calls that this entry leaves without an outcome, and those whose outcome it brings. */

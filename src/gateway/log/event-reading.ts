@@ -27,7 +27,7 @@ function readAllowed(at: number, clear: Json, payload: Json | undefined, context
   const method = stringMember(clear, "method");
   const digest = stringMember(clear, "digest");
   const consent = stringMember(clear, "consent");
-  const option = joinOption(member(clear, "option"), member(payload, "option"), context);
+  const option = joinOption(member(clear, "option"), payload, context);
   const given = member(payload, "arguments");
   if (call === undefined || method === undefined || digest === undefined || option === undefined) return undefined;
   const head = { at, kind: "allowed" as const, call, method, option, digest };
@@ -55,7 +55,7 @@ function readReleased(at: number, clear: Json, payload: Json | undefined, contex
   const tool = stringMember(clear, "tool");
   const how = oneOf(stringMember(clear, "how"), ["pass", "withhold", "reject"] as const);
   const label = readRange(member(clear, "label"), context.read);
-  const listed = member(clear, "fields");
+  const listed = member(clear, "fields") ?? [];
   if (server === undefined || tool === undefined || how === undefined || label === undefined || !isArray(listed))
     return undefined;
   const ranges = listed.map((range) => readRange(range, context.read)).filter((range) => range !== undefined);

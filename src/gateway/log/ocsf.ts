@@ -63,7 +63,7 @@ export function toOcsf(view: LogView, previous: string | undefined): JsonObject 
     status_id: statusOf(view.kind, verdict),
     metadata: {
       version: schemaVersion,
-      uid: `${view.writer}-${view.seq}`,
+      uid: view.part === 0 ? `${view.writer}-${view.seq}` : `${view.writer}-${view.seq}-${view.part}`,
       sequence: view.seq,
       correlation_uid: view.run,
       product: { name: "Sluicegate", vendor_name: "Sluicegate" },

@@ -7,6 +7,7 @@ import type { Json, JsonObject } from "../../core/json.ts";
 import { isArray, isObject, member, stringMember } from "../../core/json.ts";
 import type { ArgumentLabel, CallOption, PathStep } from "../../core/moment.ts";
 import { readRange, type ReadLabel } from "./label-reading.ts";
+import type { EntryHead } from "./record.ts";
 
 /** A value in two parts: what may be read by whoever reads the log, and what may not. */
 export type Split = { readonly clear: JsonObject; readonly payload: JsonObject };
@@ -18,28 +19,29 @@ function stepInClear(step: PathStep): Json {
   return [step.origin, step.server ?? null, step.tool ?? null, step.label];
 }
 
-/** Splits an option. Maps become lists of pairs, so that names such as `__proto__` stay plain data. */
-export function splitOption(option: CallOption, name: NameContract): Split {
+/**
+ * Splits an option; of a call of the entry itself, server and tool are left to it. Maps become lists of pairs, so that
+ * names such as `__proto__` stay plain data. The payload has no member for what is empty, as it nearly always is.
+ */
+export function splitOption(option: CallOption, name: NameContract, entry: EntryHead): Split {
+  const { server, tool, truths, keys, amounts } = option.class;
   const labels: Json[] = [];
   const pointers: Json[] = [];
+  let pointed = false;
   for (const [argument, { range, digest, path }] of option.arguments) {
     labels.push([argument, range.lo, range.hi, digest, path.map(stepInClear)]);
     pointers.push(path.map((step) => step.pointer));
+    pointed ||= path.some((step) => step.pointer !== "");
   }
+  const own = server === entry.server && tool === entry.tool ? {} : { server, tool };
+  const contract = name(option.contract);
+  const payload: Record<string, Json> = {};
+  if (keys.size > 0) payload["keys"] = [...keys].map(([rule, found]) => [rule, found]);
+  if (amounts.size > 0) payload["amounts"] = [...amounts].map(([rule, amount]) => [rule, amount]);
+  if (pointed) payload["pointers"] = pointers;
   return {
-    clear: {
-      server: option.class.server,
-      tool: option.class.tool,
-      contract: name(option.contract),
-      truths: [...option.class.truths].map(([index, truth]) => [index, truth]),
-      keyed: [...option.class.keys.keys()],
-      arguments: labels,
-    },
-    payload: {
-      keys: [...option.class.keys].map(([rule, keys]) => [rule, keys]),
-      amounts: [...option.class.amounts].map(([rule, amount]) => [rule, amount]),
-      pointers,
-    },
+    clear: { ...own, contract, truths: [...truths], keyed: [...keys.keys()], arguments: labels },
+    payload,
   };
 }
 

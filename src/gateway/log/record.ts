@@ -1,28 +1,38 @@
 /**
- * One record of the log. Its body is JSON text that is hashed exactly as it lies there, so that no second way of writing
- * JSON can ever disagree with the first; the payload stands beside it and the body names its digest. That is why the
- * chain stays valid when the key of a payload, or the payload itself, is gone.
+ * One record of the log: what one run did in one commit. Its body is JSON text that is hashed exactly as it lies there,
+ * so that no second way of writing JSON can ever disagree with the first; the payload stands beside it and the body
+ * names its digest. That is why the chain stays valid when the key of a payload, or the payload itself, is gone.
  *
  *   fingerprint = SHA-256(fingerprint of the record before + LF + body)
+ *
+ * A record holds one entry or several: under load many calls of a run are committed together, and sealing, hashing and
+ * indexing them one by one would cost more than deciding them.
  */
 import type { Json, JsonObject } from "../../core/json.ts";
-import { isObject, member, stringMember } from "../../core/json.ts";
+import { isArray, isObject, member, stringMember } from "../../core/json.ts";
 import type { LogKeys, LogView, PayloadMode, StoredRecord } from "../store-port.ts";
-import { readJsonObject } from "./json-text.ts";
+import { readJson, readJsonObject } from "./json-text.ts";
+import { wholeEvents } from "./short-events.ts";
 
-/** Version of the body; a reader refuses newer ones. */
-const bodyVersion = 1;
+/** Version of the body; a reader refuses others. */
+const bodyVersion = 2;
 
 export type RecordHead = {
   readonly writer: number;
   readonly seq: number;
   readonly wallTime: string;
-  readonly at: number;
   readonly run: string;
+  /** Kind of the last entry. */
   readonly kind: string;
-  readonly call?: string;
-  readonly server?: string;
-  readonly tool?: string;
+};
+
+/** What an entry is about; its events say only what differs (`short-events.ts`). */
+export type EntryHead = {
+  readonly at: number;
+  readonly kind: string;
+  readonly call?: string | undefined;
+  readonly server?: string | undefined;
+  readonly tool?: string | undefined;
 };
 
 /** How the payload of a record is kept, and the digest of what is kept (of the text itself in mode `digests`). */
@@ -37,13 +47,24 @@ export function boundTo(writer: number, seq: number): string {
   return `record ${writer} ${seq}`;
 }
 
-export function bodyText(head: RecordHead, clear: JsonObject, payload: PayloadNote | undefined): string {
-  return JSON.stringify({ version: bodyVersion, ...head, clear, payload });
+/** `context` and `entries` are JSON texts of objects: they were made when the entries came, and are not read again. */
+export type BodyParts = { readonly context: string; readonly entries: readonly string[] };
+
+export function bodyText(head: RecordHead, parts: BodyParts, payload: PayloadNote | undefined): string {
+  const { writer, seq, wallTime, run, kind } = head;
+  const place = `"writer":${writer},"seq":${seq},"wallTime":"${wallTime}"`;
+  const name = `"run":${JSON.stringify(run)},"kind":${JSON.stringify(kind)}`;
+  const note = payload === undefined ? "" : `,"payload":${JSON.stringify(payload)}`;
+  return `{"version":${bodyVersion},${place},${name},"context":${parts.context},"entries":[${parts.entries.join(",")}]${note}}`;
 }
+
+export type ReadEntry = Pick<LogView, "at" | "kind" | "call" | "server" | "tool" | "clear">;
 
 export type ReadBody = {
   readonly head: RecordHead;
-  readonly clear: JsonObject;
+  /** What all entries were decided under: digests of policy and lattice, and the principal. */
+  readonly context: JsonObject;
+  readonly entries: readonly ReadEntry[];
   readonly payload: PayloadNote | undefined;
 };
 
@@ -54,62 +75,80 @@ function readNote(value: Json | undefined): PayloadNote | undefined {
   return { how, digest };
 }
 
-/** The body of a record read back; undefined if it is none of ours. */
-export function readBody(text: string): ReadBody | undefined {
-  const body = readJsonObject(text);
-  const clear = member(body, "clear");
-  const writer = member(body, "writer");
-  const seq = member(body, "seq");
-  const at = member(body, "at");
-  const wallTime = stringMember(body, "wallTime");
-  const run = stringMember(body, "run");
-  const kind = stringMember(body, "kind");
-  if (member(body, "version") !== bodyVersion || !isObject(clear)) return undefined;
-  if (typeof writer !== "number" || typeof seq !== "number" || typeof at !== "number") return undefined;
-  if (wallTime === undefined || run === undefined || kind === undefined) return undefined;
-  const call = stringMember(body, "call");
-  const server = stringMember(body, "server");
-  const tool = stringMember(body, "tool");
+function readEntry(value: Json): ReadEntry | undefined {
+  const at = member(value, "at");
+  const kind = stringMember(value, "kind");
+  if (!isObject(value) || typeof at !== "number" || kind === undefined) return undefined;
+  // `isObject` was asked; the compiler keeps RawNumber in the union.
+  const { at: _at, kind: _kind, call, server, tool, ...clear } = value as JsonObject;
   return {
-    head: {
-      writer,
-      seq,
-      wallTime,
-      at,
-      run,
-      kind,
-      ...(call === undefined ? {} : { call }),
-      ...(server === undefined ? {} : { server }),
-      ...(tool === undefined ? {} : { tool }),
-    },
-    clear: clear as JsonObject, // `isObject` was asked; the compiler keeps RawNumber in the union
-    payload: readNote(member(body, "payload")),
+    at,
+    kind,
+    ...(typeof call === "string" ? { call } : {}),
+    ...(typeof server === "string" ? { server } : {}),
+    ...(typeof tool === "string" ? { tool } : {}),
+    clear,
   };
 }
 
-/** The payload of a stored record, undefined where it was never kept, is gone, or its key is. */
+/** The body of a record read back; undefined if it is none of ours. */
+export function readBody(text: string): ReadBody | undefined {
+  const body = readJsonObject(text);
+  const context = member(body, "context");
+  const stored = member(body, "entries");
+  const writer = member(body, "writer");
+  const seq = member(body, "seq");
+  const wallTime = stringMember(body, "wallTime");
+  const run = stringMember(body, "run");
+  const kind = stringMember(body, "kind");
+  if (member(body, "version") !== bodyVersion || !isObject(context) || !isArray(stored)) return undefined;
+  if (typeof writer !== "number" || typeof seq !== "number") return undefined;
+  if (wallTime === undefined || run === undefined || kind === undefined) return undefined;
+  const entries = stored.map(readEntry).filter((entry) => entry !== undefined);
+  if (entries.length !== stored.length || entries.at(-1)?.kind !== kind) return undefined;
+  const head = { writer, seq, wallTime, run, kind };
+  return { head, context, entries, payload: readNote(member(body, "payload")) };
+}
+
+/**
+ * The payload of a stored record: one value for each entry, `null` where an entry hides nothing. Undefined where it was
+ * never kept, is gone, or its key is.
+ */
 export function readPayload(
   keys: LogKeys,
   record: StoredRecord,
   note: PayloadNote | undefined,
-): JsonObject | undefined {
+): readonly Json[] | undefined {
   if (note === undefined || record.payload === undefined) return undefined;
   switch (note.how) {
     case "digests":
       return undefined;
     case "clear":
-      return readJsonObject(new TextDecoder().decode(record.payload));
+      return listIn(new TextDecoder().decode(record.payload));
     case "sealed": {
       const opened = keys.open(record.run, record.payload, boundTo(record.writer, record.seq));
-      return opened.ok ? readJsonObject(opened.value) : undefined;
+      return opened.ok ? listIn(opened.value) : undefined;
     }
   }
 }
 
-/** A stored record as people and exports see it; undefined if its body cannot be read. */
-export function viewOf(keys: LogKeys, record: StoredRecord): LogView | undefined {
+function listIn(text: string): readonly Json[] | undefined {
+  const value = readJson(text);
+  return isArray(value) ? value : undefined;
+}
+
+/** The entries of a stored record as people and exports see them; none if its body cannot be read. */
+export function viewsOf(keys: LogKeys, record: StoredRecord): readonly LogView[] {
   const body = readBody(record.body);
-  if (body === undefined) return undefined;
-  const payload = readPayload(keys, record, body.payload);
-  return { ...body.head, fingerprint: record.fingerprint, clear: body.clear, payload };
+  if (body === undefined) return [];
+  const payloads = readPayload(keys, record, body.payload);
+  const { writer, seq, wallTime, run } = body.head;
+  return body.entries.map((entry, part) => {
+    const { clear, ...head } = entry;
+    const hidden = payloads?.[part];
+    const whole = { ...body.context, ...clear, ...wholeEvents(entry) };
+    // As in `readEntry`.
+    const payload = isObject(hidden) ? (hidden as JsonObject) : undefined;
+    return { writer, seq, part, wallTime, run, ...head, fingerprint: record.fingerprint, clear: whole, payload };
+  });
 }

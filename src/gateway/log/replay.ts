@@ -12,6 +12,7 @@ import { readJsonObject } from "./json-text.ts";
 import { audienceReader, labelReader, latticeFrom } from "./label-reading.ts";
 import type { ReadContext } from "./option-codec.ts";
 import { readBody, readPayload, type ReadBody } from "./record.ts";
+import { eventsOf } from "./short-events.ts";
 
 /** Records of one run that are folded; a longer run resumes at the top label. */
 const replayRecordsMax = 200_000;
@@ -39,9 +40,15 @@ async function documentOf({ store, keys, documents }: Loader, digest: string): P
 
 /** Digests of contracts that the events of a record name. */
 function contractsOf(body: ReadBody): readonly string[] {
-  const events = member(body.clear, "events");
-  const digests = (isArray(events) ? events : []).map((event) => stringMember(member(event, "option"), "contract"));
-  return digests.filter((digest) => digest !== undefined);
+  const digests: string[] = [];
+  for (const { clear } of body.entries) {
+    const events = member(clear, "events");
+    for (const event of isArray(events) ? events : []) {
+      const digest = stringMember(member(event, "option"), "contract");
+      if (digest !== undefined) digests.push(digest);
+    }
+  }
+  return digests;
 }
 
 /** Contracts are read once for each lattice that records were written under; usually that is one. */
@@ -62,7 +69,7 @@ function contractReader(loader: Loader, from: Lattice): ReadContext {
 }
 
 async function contextOf(loader: Loader, body: ReadBody): Promise<ReadContext | undefined> {
-  const digest = stringMember(body.clear, "lattice") ?? "";
+  const digest = stringMember(body.context, "lattice") ?? "";
   for (const contract of contractsOf(body)) await documentOf(loader, contract);
   const known = loader.contexts.get(digest);
   if (known !== undefined) return known;
@@ -76,26 +83,28 @@ async function contextOf(loader: Loader, body: ReadBody): Promise<ReadContext | 
 
 type Part = { readonly events: readonly RunEvent[]; readonly complete: boolean; readonly policy: string | undefined };
 
-async function eventsOf(loader: Loader, record: StoredRecord): Promise<Result<Part, string>> {
+async function partOf(loader: Loader, record: StoredRecord): Promise<Result<Part, string>> {
   const place = `record ${record.writer}/${record.seq}`;
   const body = readBody(record.body);
   if (body === undefined) return err(`${place} cannot be read`);
-  const policy = stringMember(body.clear, "policy");
-  const stored = member(body.clear, "events");
-  if (!isArray(stored)) return ok({ events: [], complete: true, policy });
+  const policy = stringMember(body.context, "policy");
+  if (body.entries.every(({ clear }) => !isArray(member(clear, "events")))) {
+    return ok({ events: [], complete: true, policy });
+  }
   const context = await contextOf(loader, body);
   if (context === undefined) return err(`${place} uses labels that are not in the store`);
-  const payload = readPayload(loader.keys, record, body.payload);
-  const complete = body.payload === undefined || payload !== undefined;
-  const parts = member(payload, "events");
+  const payloads = readPayload(loader.keys, record, body.payload);
+  const complete = body.payload === undefined || payloads !== undefined;
   const events: RunEvent[] = [];
-  for (const [index, clear] of stored.entries()) {
-    const hidden = isArray(parts) ? parts[index] : undefined;
-    const event = joinEvent(clear, hidden, context);
-    if (event === undefined) return err(`${place} holds an event whose labels or contract are not known any more`);
-    // An instruction that cannot be read unlocks nothing; leaving it out is the strict side.
-    if (event.kind === "registered" && !complete) continue;
-    events.push(event);
+  for (const [part, entry] of body.entries.entries()) {
+    const hidden = member(payloads?.[part], "events");
+    for (const [index, clear] of eventsOf(entry).entries()) {
+      const event = joinEvent(clear, isArray(hidden) ? hidden[index] : undefined, context);
+      if (event === undefined) return err(`${place} holds an event whose labels or contract are not known any more`);
+      // An instruction that cannot be read unlocks nothing; leaving it out is the strict side.
+      if (event.kind === "registered" && !complete) continue;
+      events.push(event);
+    }
   }
   return ok({ events, complete, policy });
 }
@@ -118,7 +127,7 @@ export async function replayRun(
     const page = await store.records(after === undefined ? query : { ...query, after });
     if (!page.ok) return err(page.error.sentence);
     for (const record of page.value) {
-      const part = await eventsOf(loader, record);
+      const part = await partOf(loader, record);
       if (!part.ok) return part;
       events.push(...part.value.events);
       complete &&= part.value.complete;

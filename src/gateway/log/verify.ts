@@ -63,7 +63,7 @@ function checkSignature(keys: LogKeys, stored: StoredCheckpoint, progress: Progr
 /** The first record of a writer names the head of the one before, so that a whole writer cannot vanish unseen. */
 function linkBack(record: StoredRecord, progress: Progress): void {
   if (record.seq !== 1) return;
-  const previous = member(readBody(record.body)?.clear, "previous");
+  const previous = member(readBody(record.body)?.entries[0]?.clear, "previous");
   const writer = member(previous, "writer");
   const seq = member(previous, "seq");
   const fingerprint = stringMember(previous, "fingerprint");
