@@ -11,6 +11,7 @@ type Register = (program: Command) => void;
 const modules: Readonly<Record<string, () => Promise<{ readonly register: Register }>>> = {
   gateway: () => import("./commands/gateway.ts"),
   policy: () => import("./commands/policy.ts"),
+  proof: () => import("./commands/proof.ts"),
   stpa: () => import("./commands/stpa.ts"),
   labels: () => import("./commands/labels.ts"),
   replay: () => import("./commands/replay.ts"),

@@ -1,0 +1,116 @@
+/** `sluicegate proof verify|check`: whether the hazards of a policy can happen, before anything runs under it. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import type { CompiledPolicy } from "../../policy/compile.ts";
+import type { Manifest } from "../../proof/table.ts";
+import { diagnosticLine } from "../loaded-policy.ts";
+import { readManifests, toolNames } from "../manifest.ts";
+import type { Outcome } from "../output.ts";
+import { acts, failure, shortPath, shown } from "../output.ts";
+import { defaultPolicyName, loadFrom } from "../policy-source.ts";
+import { manifestOf } from "../proof/manifest-of.ts";
+import type { Verified, VerifiedProperty } from "../proof/verify.ts";
+import { verify } from "../proof/verify.ts";
+
+type Options = Readonly<Record<string, unknown>>;
+
+export function register(program: Command): void {
+  const proof = program.command("proof").description("prove the hazards of policies, and check proofs");
+  const verifying = proof
+    .command("verify <policy>")
+    .description("prove every hazard, or show the shortest way to it")
+    .option("--manifest <file...>", "tools of a server as `tools/list` gave them; NAME=FILE names it")
+    .option("--cert-dir <folder>", "write a certificate for each proved hazard there");
+  acts(verifying, (options, file: string) => verifyFile(file, options));
+}
+
+/** A policy that compiles, and the tools that it is proved for. */
+export function proofInput(
+  file: string,
+  manifests: unknown,
+): Result<{ readonly policy: CompiledPolicy; readonly manifest: Manifest }, Outcome> {
+  const given = Array.isArray(manifests) ? readManifests(manifests.map(String)) : ok({});
+  if (!given.ok) return err(failure("SG-MANIFEST", given.error));
+  const named = Object.keys(given.value).length === 0 ? undefined : toolNames(given.value);
+  const loaded = loadFrom(file === defaultPolicyName ? undefined : file, named);
+  if (!loaded.ok) return err(failure("SG-POLICY", loaded.error));
+  const { policy, diagnostics } = loaded.value;
+  if (policy === undefined) {
+    const first = diagnostics[0];
+    const place = first === undefined ? shortPath(file) : diagnosticLine(first);
+    return err(failure("SG-POLICY", `The policy does not load: ${place}`));
+  }
+  const manifest = manifestOf(policy, given.value);
+  return manifest.ok ? ok({ policy, manifest: manifest.value }) : err(failure("SG-MANIFEST", manifest.error));
+}
+
+function verifyFile(file: string, options: Options): Outcome {
+  const input = proofInput(file, options["manifest"]);
+  if (!input.ok) return input.error;
+  const verified = verify(input.value.policy, input.value.manifest);
+  const folder = options["certDir"];
+  if (typeof folder === "string") {
+    const written = writeCertificates(folder, verified.properties);
+    if (!written.ok) return failure("SG-PROOF-WRITE", written.error);
+  }
+  return { exitCode: verified.ok ? 0 : 1, json: verified, text: textOf(verified) };
+}
+
+function writeCertificates(folder: string, properties: readonly VerifiedProperty[]): Result<undefined, string> {
+  try {
+    mkdirSync(folder, { recursive: true });
+    for (const { id, certificate } of properties) {
+      if (certificate === undefined) continue;
+      writeFileSync(join(folder, `${id.replaceAll(/[^\w.-]/g, "_")}.json`), `${JSON.stringify(certificate)}\n`);
+    }
+    return ok(undefined);
+  } catch {
+    return err(`Certificates cannot be written to ${shortPath(folder)}: check the folder and its permissions.`);
+  }
+}
+
+function textOf(verified: Verified): string {
+  const { properties, usefulness, assumptions } = verified;
+  const lines = properties.flatMap(propertyLines);
+  if (properties.length === 0) lines.push("The policy names no hazard, so there is nothing to prove: add `hazards:`.");
+  const broken = usefulness.filter(({ holds }) => !holds);
+  for (const { expect, verdict } of broken) lines.push(`expect[${expect}] wants ${verdict} and does not get it.`);
+  const allowed = usefulness.filter(({ verdict, holds }) => verdict === "allow" && holds).length;
+  if (allowed === 0) {
+    lines.push("No `expect:` trace shows that anything useful is allowed, so the proof counts as vacuous: add one.");
+  } else if (broken.length === 0) lines.push(`Still useful: ${allowed} expected traces are allowed.`);
+  lines.push("It is taken for granted that:", ...assumptions.map((assumption) => `  - ${assumption}`));
+  return lines.join("\n");
+}
+
+const enforcers = {
+  rules: "by rules",
+  regulation: "by refusing each call that would do it",
+  consent: "because a person is asked",
+  none: "by nothing",
+} as const;
+
+function propertyLines(property: VerifiedProperty): readonly string[] {
+  const { id, verdict, core, counterexample, reason } = property;
+  switch (verdict) {
+    case "proved": {
+      const by = core === undefined || core.length === 0 ? "" : `, needing ${core.join(", ")}`;
+      const how = core?.length === 0 ? (reason ?? "") : `${enforcers[property.enforcedBy]}${by}`;
+      return [shown(`${id} cannot happen: ${how}.`, 400)];
+    }
+    case "refuted": {
+      const kept =
+        property.unenforceable === undefined
+          ? ` (prevented ${enforcers[property.enforcedBy]})`
+          : " and nobody can prevent it";
+      return [shown(`${id} can happen${kept}:`, 400), ...(counterexample ?? []).map((line) => shown(line, 400))];
+    }
+    case "vacuous":
+      return [shown(`${id} says nothing: ${reason ?? ""}. Check its pattern against the tools.`, 400)];
+    case "unknown":
+      return [shown(`${id} is not decided: ${reason ?? ""}.`, 400)];
+  }
+}

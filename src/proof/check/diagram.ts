@@ -1,0 +1,100 @@
+/**
+ * Decision diagrams: 0 and 1 are false and true, every other node asks one level and has two different children whose
+ * levels are higher. Equal functions are equal nodes. Work and size are bounded: past a limit every answer is 0 and
+ * `exhausted` says so, hence a caller may trust no answer before it has asked `exhausted` last of all.
+ */
+
+export type Diagram = {
+  readonly node: (level: number, low: number, high: number) => number;
+  readonly variable: (level: number) => number;
+  readonly and: (a: number, b: number) => number;
+  readonly or: (a: number, b: number) => number;
+  readonly not: (a: number) => number;
+  readonly choose: (test: number, high: number, low: number) => number;
+  /** Replaces levels by functions, all at once. */
+  readonly replace: (node: number, by: ReadonlyMap<number, number>) => number;
+  readonly holds: (node: number, truth: (level: number) => boolean) => boolean;
+  readonly exhausted: () => boolean;
+};
+export type DiagramLimits = { readonly diagramNodesMax: number; readonly diagramStepsMax: number };
+
+/** Two node numbers in one exact floating-point integer: 26 bits each. */
+const pairBase = 2 ** 26;
+const cacheEntriesMax = 2_000_000;
+
+export function diagramWithin(limits: DiagramLimits): Diagram {
+  const levels = [Infinity, Infinity];
+  const lows = [0, 1];
+  const highs = [0, 1];
+  const unique = new Map<number, Map<number, number>>();
+  const conjunctions = new Map<number, number>();
+  const negations = new Map<number, number>();
+  let steps = 0;
+  let spent = false;
+
+  const level = (node: number): number => levels[node] ?? Infinity;
+  const low = (node: number, at: number): number => (level(node) === at ? (lows[node] ?? 0) : node);
+  const high = (node: number, at: number): number => (level(node) === at ? (highs[node] ?? 0) : node);
+  const step = (): boolean => {
+    steps += 1;
+    spent ||= steps > limits.diagramStepsMax || levels.length > limits.diagramNodesMax;
+    return spent;
+  };
+  const remember = (cache: Map<number, number>, key: number, result: number): number => {
+    if (cache.size >= cacheEntriesMax) cache.clear();
+    cache.set(key, result);
+    return result;
+  };
+
+  const node = (at: number, ifFalse: number, ifTrue: number): number => {
+    if (ifFalse === ifTrue) return ifFalse;
+    const same = unique.get(at) ?? new Map<number, number>();
+    unique.set(at, same);
+    const key = ifFalse * pairBase + ifTrue;
+    const known = same.get(key);
+    if (known !== undefined) return known;
+    if (step()) return 0;
+    same.set(key, levels.length);
+    lows.push(ifFalse);
+    highs.push(ifTrue);
+    return levels.push(at) - 1;
+  };
+  const and = (a: number, b: number): number => {
+    if (a === b || b === 1) return a;
+    if (a === 1) return b;
+    if (a === 0 || b === 0 || step()) return 0;
+    const key = a < b ? a * pairBase + b : b * pairBase + a;
+    const known = conjunctions.get(key);
+    if (known !== undefined) return known;
+    const at = Math.min(level(a), level(b));
+    return remember(conjunctions, key, node(at, and(low(a, at), low(b, at)), and(high(a, at), high(b, at))));
+  };
+  const not = (a: number): number => {
+    if (a < 2) return 1 - a;
+    const known = negations.get(a);
+    if (known !== undefined || step()) return known ?? 0;
+    const at = level(a);
+    return remember(negations, a, node(at, not(low(a, at)), not(high(a, at))));
+  };
+  const or = (a: number, b: number): number => not(and(not(a), not(b)));
+  const choose = (test: number, ifTrue: number, ifFalse: number): number =>
+    or(and(test, ifTrue), and(not(test), ifFalse));
+  const replace = (from: number, by: ReadonlyMap<number, number>): number => {
+    const done = new Map<number, number>();
+    const visit = (at: number): number => {
+      if (at < 2) return at;
+      const known = done.get(at);
+      if (known !== undefined) return known;
+      const test = by.get(level(at)) ?? node(level(at), 0, 1);
+      return remember(done, at, choose(test, visit(highs[at] ?? 0), visit(lows[at] ?? 0)));
+    };
+    return visit(from);
+  };
+  const holds = (from: number, truth: (level: number) => boolean): boolean => {
+    let at = from;
+    while (at > 1) at = (truth(level(at)) ? highs[at] : lows[at]) ?? 0;
+    return at === 1;
+  };
+  const variable = (at: number): number => node(at, 0, 1);
+  return { node, variable, and, or, not, choose, replace, holds, exhausted: () => spent };
+}

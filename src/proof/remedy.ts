@@ -1,0 +1,77 @@
+/**
+ * What would close a counterexample: rules, from the one that says exactly what the hazard says to the one that takes the
+ * last tool away, and labels where nobody has said what a tool does. The caller tries them and counts what they cost.
+ */
+import type { HazardForm, RuleForm } from "../policy/canonical/form.ts";
+import type { Subject } from "./subject.ts";
+import type { TraceStep } from "./trace.ts";
+
+/** Candidate rules, the least intrusive first; ids are free in the policy. */
+export function closingRules(
+  { policy: { policy } }: Subject,
+  hazardId: string,
+  steps: readonly TraceStep[],
+): readonly RuleForm[] {
+  const hazard = policy.hazards[hazardId];
+  if (hazard === undefined) return [];
+  const head = {
+    id: freeId(policy.rules, `${hazardId}-guard`),
+    why: hazard.why || `keeps ${hazardId} from happening`,
+    serves: [hazardId],
+  };
+  const whole = { ...head, mode: "enforce" } as const;
+  const mirrored = mirror(hazard.never, whole);
+  const tools = [...steps].reverse().flatMap((step) => {
+    if (step.kind !== "call") return [];
+    const acts = step.stored.some((store) => store.opened.length > 0) || step === steps.at(-1);
+    return acts ? [{ ...whole, tier: "block" as const, when: { tool: [`${step.server}.${step.tool}`] } }] : [];
+  });
+  return [...mirrored, ...tools];
+}
+
+function mirror(never: HazardForm["never"], head: Omit<RuleForm, "tier">): readonly RuleForm[] {
+  const { flow, call, sequence, unless, atMost } = never;
+  if (flow !== undefined) {
+    return [{ ...head, tier: "block", when: { ...flow.to, data: [flow.from, ...(flow.to.data ?? [])] } }];
+  }
+  if (call !== undefined) return [{ ...head, tier: "block", when: call }];
+  if (sequence !== undefined) return [{ ...head, tier: "block", absence: sequence }];
+  if (unless !== undefined) {
+    const { call: before, ...rest } = unless;
+    return [{ ...head, tier: "must", gate: { ...rest, before } }];
+  }
+  return atMost === undefined ? [] : [{ ...head, tier: "block", atMost }];
+}
+
+function freeId(rules: readonly RuleForm[], wanted: string): string {
+  let id = wanted;
+  for (let count = 2; rules.some((rule) => rule.id === id); count += 1) id = `${wanted}-${count}`;
+  return id;
+}
+
+/** Tools of the way of which nobody has said what they do: a label may be all that is missing. */
+export function unlabelledTools({ contracts }: Subject, steps: readonly TraceStep[]): readonly string[] {
+  const named = steps.flatMap((step) => {
+    if (step.kind !== "call") return [];
+    const contract = contracts.find((one) => one.server === step.server && one.tool === step.tool);
+    const unknown = contract !== undefined && (contract.source === "unknown" || contract.source === "inference");
+    return unknown && contract.toolDigest !== undefined ? [`${step.server}.${step.tool}`] : [];
+  });
+  return [...new Set(named)];
+}
+
+/** A rule as one line of YAML, without what every rule has. */
+export function ruleLine(rule: RuleForm): string {
+  const { id: _id, why: _why, serves: _serves, mode: _mode, tier, ...rest } = rule;
+  return `${tier} ${flowText(rest)}`;
+}
+
+function flowText(value: unknown): string {
+  if (Array.isArray(value)) return value.length === 1 ? flowText(value[0]) : `[${value.map(flowText).join(", ")}]`;
+  if (typeof value === "object" && value !== null) {
+    return `{${Object.entries(value)
+      .map(([key, one]) => `${key}: ${flowText(one)}`)
+      .join(", ")}}`;
+  }
+  return typeof value === "string" && /^[\w./:*-]+$/.test(value) ? value : JSON.stringify(value);
+}
