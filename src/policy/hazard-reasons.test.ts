@@ -75,6 +75,35 @@ describe("a call that must not follow another", () => {
     expect(reasons(frame, round1(frame, sent, ask, ["b"]), ["a"])).toHaveLength(1);
   });
 
+  it("a key that cannot be read may be any: it arms for all, meets every lock, and unlocks none", () => {
+    const frame = frameWith({ kind: "absence", after: tool("pay"), never: tool("send"), until: tool("ask"), key });
+    const pay = contract("pay");
+    const asks = [{ verdict: "confirm" }];
+    const unread = round1(frame, start(frame), pay);
+    expect(reasons(frame, start(frame), ["a"])).toEqual([]);
+    expect(reasons(frame, unread, ["a"])).toMatchObject(asks);
+    expect(reasons(frame, unread, [])).toMatchObject(asks);
+    for (const keys of [[], ["a"], ["*"]]) {
+      expect(reasons(frame, round1(frame, unread, ask, keys), ["a"])).toMatchObject(asks);
+    }
+    const paid = round1(frame, start(frame), pay, ["a"]);
+    expect(reasons(frame, paid, [])).toMatchObject(asks);
+    expect(reasons(frame, round1(frame, paid, ask), ["a"])).toMatchObject([{ verdict: "deny" }]);
+    expect(reasons(frame, paid, ["b"])).toEqual([]);
+  });
+
+  it("what is certain for one key of several is certain for the call", () => {
+    const frame = frameWith({ kind: "absence", after: tool("pay"), never: tool("send"), key });
+    const perhaps = contract("perhaps", { does: ["write.local"], effects: { must: [], may: ["execute.local"] } });
+    const both = pattern({ effects: ["execute"] });
+    const unsure = frameWith({ kind: "absence", after: both, never: tool("send"), key });
+    const certain = contract("certain", { does: ["execute.local"] });
+    const q = round1(unsure, round1(unsure, start(unsure), perhaps, ["a"]), certain, ["b"]);
+    expect(reasons(unsure, q, ["a"])).toMatchObject([{ verdict: "confirm" }]);
+    expect(reasons(unsure, q, ["a", "b"])).toMatchObject([{ verdict: "deny" }]);
+    expect(reasons(frame, start(frame), ["a", "b"])).toEqual([]);
+  });
+
   it("a new run is never the advice", () => {
     const frame = frameWith({ kind: "absence", after: tool("ask"), never: tool("send") });
     expect(reasons(frame, round1(frame, start(frame), ask))).toMatchObject([{ way: "take another step" }]);

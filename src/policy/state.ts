@@ -29,7 +29,7 @@ export type MonitorCell = {
   readonly amounts: readonly string[];
 };
 
-/** By slot, then by canonical key; unkeyed automata use the key "". */
+/** By slot, then by canonical key; unkeyed automata use `globalKey`. */
 export type Monitors = readonly ReadonlyMap<string, MonitorCell>[];
 
 export type InFlight = { readonly option: CallOption; readonly settled: boolean };
@@ -164,13 +164,19 @@ export function freshCell(slot: Slot): MonitorCell {
   return { bits, since: 0, times: [], amounts: [] };
 }
 
-/** The key under which calls are counted that have no readable key of their own (formal.md annex 8). */
-export const globalKey = "*";
+/**
+ * The key under which calls count and locks arm that have no readable key of their own (formal.md annex 8). No canonical
+ * key is empty, so no value can be mistaken for it; the automata of rules without a key live under it, too.
+ */
+export const globalKey = "";
 
-/** Keys of a call for a slot: "" where the rule is not keyed; an empty list where the key cannot be read. */
+export function isKeyed({ temporal }: Slot): boolean {
+  return "key" in temporal && temporal.key !== undefined;
+}
+
+/** Keys of a call for a slot: `globalKey` where the rule is not keyed; an empty list where the key cannot be read. */
 export function keysOf(slot: Slot, option: CallOption): readonly string[] {
-  const keyed = "key" in slot.temporal && slot.temporal.key !== undefined;
-  return keyed ? (option.class.keys.get(slot.id) ?? []) : [""];
+  return isKeyed(slot) ? (option.class.keys.get(slot.id) ?? []) : [globalKey];
 }
 
 /** q at one end and instant as a state over the booleans, with the automaton of slot `s` at key `keyAt(s)`. */

@@ -73,7 +73,7 @@ function allowed(frame: Frame, q: Q, event: RunEvent & { kind: "allowed" }): Res
   if (q.inFlight.has(call)) return err(`call ${call} was allowed twice`);
   if (q.inFlight.size >= callsInFlightMax) return err(`more than ${callsInFlightMax} calls are in flight`);
   const inFlight = new Map(q.inFlight).set(call, { option, settled: false });
-  const monitors = atBothEnds(frame, q, { option, at }, (seen) => dispatchedMonitors(frame, q, seen));
+  const monitors = atBothEnds(frame, q, { move: "dispatch", option, at }, (seen) => dispatchedMonitors(frame, q, seen));
   return ok({ ...q, inFlight, monitors, stores: writtenStores(frame, q, option) });
 }
 
@@ -97,6 +97,7 @@ function writtenStores(frame: Frame, q: Q, option: CallOption): Q["stores"] {
 
 /** A call as the automata see it at one end and instant. It looks at every argument and store, so it is made once. */
 type Seen = {
+  readonly move: "dispatch" | "success" | "return";
   readonly option: CallOption;
   readonly end: End;
   readonly at: number;
@@ -108,7 +109,7 @@ type Seen = {
 function atBothEnds(
   frame: Frame,
   q: Q,
-  { option, at }: { readonly option: CallOption; readonly at: number },
+  { move, option, at }: Pick<Seen, "move" | "option" | "at">,
   step: (seen: Seen) => Monitors,
 ): Q["monitors"] {
   if (frame.slots.length === 0) return q.monitors;
@@ -117,7 +118,8 @@ function atBothEnds(
     // call acts, so at `hi` it arms and locks as it refuses; that it will be held is not certain, so not at `lo`.
     const held = end === "hi" ? reservedHeld(frame.ir, q) : q.held;
     const around = viewAt(frame.ir, [], q, { end, at, key: () => "", held });
-    return { option, end, at, context: contextAt(frame, end), scene: { move: moveAt(frame, option, end), around } };
+    const scene = { move: moveAt(frame, option, end), around };
+    return { move, option, end, at, context: contextAt(frame, end), scene };
   };
   return { lo: step(seenAt("lo")), hi: step(seenAt("hi")) };
 }
@@ -126,20 +128,21 @@ function atBothEnds(
 function stepped(
   frame: Frame,
   q: Q,
-  { option, end, at, context, scene }: Seen,
+  seen: Seen,
   change: (slot: Slot, cell: MonitorCell, counted: boolean) => MonitorCell,
 ): Monitors {
+  const { move, option, end, at, context, scene } = seen;
   return frame.slots.map((slot) => {
     const cells = q.monitors[end][slot.index] ?? new Map<string, MonitorCell>();
     const { temporal } = slot;
     const counts = temporal.kind === "at-most" || temporal.kind === "budget";
     const counted = counts && matches(context, temporal.of, "restrict", scene);
     const keys = keysOf(slot, option);
-    // Without a readable key a counter counts on one key for all; nothing else can be stepped without a key.
-    const stepKeys = keys.length === 0 && counted ? [globalKey] : keys;
     let result: Map<string, MonitorCell> | undefined;
-    for (const key of stepKeys) {
+    for (const key of keys.length > 0 ? keys : keysForAny(slot, seen, cells, counted)) {
       const known = cells.has(key) || cells.size < ruleKeysMax;
+      // What unlocks one key must not unlock the one that stands for all that are not followed.
+      if (!known && move === "success") continue;
       const before = cellAt(slot, cells, known ? key : globalKey, at);
       const after = change(slot, before, counted);
       if (after === before) continue;
@@ -148,6 +151,23 @@ function stepped(
     }
     return result ?? cells;
   });
+}
+
+/**
+ * Keys to step where the call's own cannot be read: it may be any. A counter counts and a lock arms on the key that
+ * stands for all, a permission is taken back from every key, and nothing is unlocked (formal.md annex 8). Which key it
+ * was is not certain, so that at `lo` only counters move.
+ */
+function keysForAny(
+  { temporal }: Slot,
+  { move, end }: Seen,
+  cells: ReadonlyMap<string, MonitorCell>,
+  counted: boolean,
+): readonly string[] {
+  if (counted) return [globalKey];
+  if (move !== "dispatch" || end === "lo") return [];
+  if (temporal.kind === "absence") return [globalKey];
+  return temporal.kind === "gate" ? [...cells.keys()] : [];
 }
 
 function dispatchedMonitors(frame: Frame, q: Q, seen: Seen): Monitors {
@@ -168,7 +188,7 @@ function restarts(slot: Slot, context: Context<boolean>, scene: PatternScene<boo
 }
 
 function succeededMonitors(frame: Frame, q: Q, option: CallOption, at: number): Q["monitors"] {
-  return atBothEnds(frame, q, { option, at }, (seen) =>
+  return atBothEnds(frame, q, { move: "success", option, at }, (seen) =>
     stepped(frame, q, seen, (slot, cell) => {
       const { context, scene } = seen;
       const bits = monitorSucceeded(context, slot.temporal, cell.bits, scene);
@@ -192,7 +212,7 @@ function changed(
 
 /** A failure that surely had no effect gives back what counters reserved for it (gateway.md 3). */
 function givenBack(frame: Frame, q: Q, option: CallOption): Q["monitors"] {
-  return atBothEnds(frame, q, { option, at: Number.NEGATIVE_INFINITY }, (seen) =>
+  return atBothEnds(frame, q, { move: "return", option, at: Number.NEGATIVE_INFINITY }, (seen) =>
     stepped(frame, q, seen, ({ temporal }, cell, counted) => {
       if (!counted || (seen.end === "hi" && looksAtState(temporal))) return cell;
       const count = cell.bits.filter(Boolean).length;

@@ -13,8 +13,8 @@ import { monitorFires } from "./monitors.ts";
 import type { Context, End, PatternScene } from "./patterns.ts";
 import { bad, defaultParts, ruleFires } from "./semantics.ts";
 import type { DefaultParts } from "./semantics.ts";
-import type { Q } from "./state.ts";
-import { cellAt, globalKey, keysOf, reservedHeld, viewAt } from "./state.ts";
+import type { MonitorCell, Q } from "./state.ts";
+import { cellAt, globalKey, isKeyed, keysOf, reservedHeld, viewAt } from "./state.ts";
 import type { Frame } from "./transition.ts";
 import { contextAt, moveAt } from "./transition.ts";
 import { fitsBudget } from "./budget.ts";
@@ -70,9 +70,9 @@ export function defaultAtEnds(scene: Scene): {
   return { lo: at("lo"), hi: at("hi") };
 }
 
-export type FiredSlot = { readonly slot: Slot; readonly at: Ends; readonly key: string };
+export type FiredSlot = { readonly slot: Slot; readonly at: Ends };
 
-/** The automata among `slots` that refuse this call, with the key on which they do. `slots` must hold all that can. */
+/** The automata among `slots` that refuse this call. `slots` must hold all that can. */
 export function firedSlots(
   scene: Scene,
   owner: Slot["owner"],
@@ -87,12 +87,11 @@ function firedAmong(scene: Scene, slots: readonly Slot[], { lo, hi }: BothEnds):
   for (const slot of slots) {
     const keys = keysOf(slot, scene.option);
     // No readable key: a gate cannot have been opened for it, and counters share one key (formal.md annex 8).
-    for (const key of keys.length === 0 ? [globalKey] : keys) {
-      const at = { lo: slotFires(scene, { slot, key }, lo), hi: slotFires(scene, { slot, key }, hi) };
-      if (!at.lo && !at.hi) continue;
-      fired.push({ slot, at, key });
-      break;
-    }
+    const among = keys.length === 0 ? [globalKey] : keys;
+    const firesAt = (end: SceneAt): boolean => among.some((key) => slotFires(scene, { slot, key }, end));
+    // One refused key refuses the call, and one refused for certain refuses it for certain.
+    const at = { lo: firesAt(lo), hi: firesAt(hi) };
+    if (at.lo || at.hi) fired.push({ slot, at });
   }
   return fired;
 }
@@ -105,7 +104,7 @@ function slotFires(
   const { temporal } = which.slot;
   const { end } = context;
   const cells = scene.q.monitors[end][which.slot.index] ?? new Map();
-  const overflow = which.key !== "" && !cells.has(which.key) && cells.size >= ruleKeysMax;
+  const overflow = which.key !== globalKey && !cells.has(which.key) && cells.size >= ruleKeysMax;
   const cell = cellAt(which.slot, cells, overflow ? globalKey : which.key, scene.at);
   const amount = scene.option.class.amounts.get(which.slot.id);
   const fits = temporal.kind !== "budget" || fitsBudget(temporal.limit, cell.amounts, amount);
@@ -120,8 +119,20 @@ function slotFires(
     );
   // A lost history may have armed anything; what this run has unlocked since then is known, and counts.
   const lost = scene.q.lost && end === "hi" && !opens;
-  const bits = lost ? cell.bits.map(() => true) : cell.bits;
+  const armed = lost || (end === "hi" && armedForAny(which, cells, scene.at));
+  const bits = armed ? cell.bits.map(() => true) : cell.bits;
   return monitorFires(context, temporal, bits, { move, around, fits: fits && !lost });
+}
+
+/** A lock that an unreadable key armed may be meant for this key, and a call without one may meet any lock. */
+function armedForAny(
+  { slot, key }: { readonly slot: Slot; readonly key: string },
+  cells: ReadonlyMap<string, MonitorCell>,
+  at: number,
+): boolean {
+  if (slot.temporal.kind !== "absence" || !isKeyed(slot)) return false;
+  const near = key === globalKey ? [...cells.keys()] : [globalKey];
+  return near.some((one) => cells.has(one) && cellAt(slot, cells, one, at).bits[0] === true);
 }
 
 /** Those of `hazards` that this call could bring about (temporal hazards through their automata). */

@@ -78,6 +78,41 @@ describe("counters", () => {
     expect(refused(frame, { ...q, inFlight: new Map() }, to("k0"))).toBe(true);
   });
 
+  it("what takes a permission back takes it from every key where it names none, and unlocks none", () => {
+    const key = { argument: "to", form: "id", foldLocalPart: false } as const;
+    const frame = frameWith({ kind: "gate", before: tool("pay"), need: tool("look"), relock: tool("note"), key });
+    const on = (of: typeof pay, keys: readonly string[]) => option(of, {}, { keys: { R: keys } });
+    const looked = round(frame, start(frame), on(look, ["a", "b"]), { at: 1 });
+    expect([["a"], ["b"], ["c"], []].map((keys) => refused(frame, looked, on(pay, keys)))).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+    const named = round(frame, looked, on(note, ["a"]), { at: 2 });
+    expect([["a"], ["b"]].map((keys) => refused(frame, named, on(pay, keys)))).toEqual([true, false]);
+    const unread = round(frame, looked, on(note, []), { at: 2 });
+    expect([["a"], ["b"]].map((keys) => refused(frame, unread, on(pay, keys)))).toEqual([true, true]);
+    // Neither a success without a key nor one on a key that looks like all of them opens anything else.
+    for (const keys of [[], ["*"]]) {
+      const tried = round(frame, start(frame), on(look, keys), { at: 1 });
+      expect(refused(frame, tried, on(pay, []))).toBe(true);
+      expect(refused(frame, tried, on(pay, ["a"]))).toBe(true);
+    }
+  });
+
+  it("a success on a key beyond those that are followed opens nothing", () => {
+    const key = { argument: "to", form: "id", foldLocalPart: false } as const;
+    const frame = frameWith({ kind: "gate", before: tool("pay"), need: tool("look"), key });
+    const on = (of: typeof pay, keys: readonly string[]) => option(of, {}, { keys: { R: keys } });
+    const all = Array.from({ length: ruleKeysMax }, (_, index) => `k${index}`);
+    const full = round(frame, start(frame), on(look, all), { at: 1 });
+    const more = round(frame, full, on(look, ["new"]), { at: 2 });
+    expect(refused(frame, more, on(pay, ["k0"]))).toBe(false);
+    expect(refused(frame, more, on(pay, ["new"]))).toBe(true);
+    expect(refused(frame, more, on(pay, []))).toBe(true);
+  });
+
   it("budgets sum exactly", () => {
     const frame = frameWith({ kind: "budget", of: tool("pay"), argument: "amount", limit: "0.3" });
     const spend = (amount: string) => option(pay, {}, { amounts: { R: amount } });

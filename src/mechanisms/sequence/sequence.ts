@@ -11,7 +11,7 @@ import type { Slot } from "../../policy/monitors.ts";
 import { monitorHolds, monitorOwes } from "../../policy/monitors.ts";
 import { matches } from "../../policy/patterns.ts";
 import type { Q } from "../../policy/state.ts";
-import { cellAt } from "../../policy/state.ts";
+import { cellAt, globalKey, isKeyed } from "../../policy/state.ts";
 import type { Frame } from "../../policy/transition.ts";
 import { contextAt } from "../../policy/transition.ts";
 import type { Scene } from "../../policy/verdicts.ts";
@@ -41,7 +41,7 @@ export function makeSequence(
 }
 
 function called(scene: Scene, rules: ReadonlyMap<string, Rule>, slots: readonly Slot[]): Opinion {
-  const reasons = firedSlots(scene, "rule", slots).map(({ slot, at, key }): Reason => {
+  const reasons = firedSlots(scene, "rule", slots).map(({ slot, at }): Reason => {
     const rule = rules.get(slot.id);
     return {
       mechanism: id,
@@ -50,7 +50,7 @@ function called(scene: Scene, rules: ReadonlyMap<string, Rule>, slots: readonly 
       rule: slot.id,
       why: rule?.why ?? "",
       // The key is a value of the call; only that there is one is said, since a refusal must carry no data.
-      facts: { kind: slot.temporal.kind, ...(key === "" ? {} : { keyed: "yes" }), needs: neededBy(slot.temporal) },
+      facts: { kind: slot.temporal.kind, ...(isKeyed(slot) ? { keyed: "yes" } : {}), needs: neededBy(slot.temporal) },
       serves: rule?.serves ?? [],
       way: wayOf(slot.temporal),
       ...(rule?.mode === "observe" ? { observed: true as const } : {}),
@@ -85,7 +85,7 @@ function obligations(scene: Scene, slots: readonly Slot[]): readonly Obligation[
       const { server, tool } = temporal;
       return [{ kind: "perform", rule: slot.id, server, tool, arguments: temporal.arguments }];
     }
-    const { bits } = cellAt(slot, scene.q.monitors.hi[slot.index] ?? new Map(), "", scene.at);
+    const { bits } = cellAt(slot, scene.q.monitors.hi[slot.index] ?? new Map(), globalKey, scene.at);
     const held = monitorHolds(context, temporal, bits, seen);
     return held ? [{ kind: "hold", rule: slot.id, way: wayOf(temporal) }] : [];
   });

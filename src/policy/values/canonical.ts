@@ -55,7 +55,8 @@ export function canonicalKeys(
   const keys = new Set<string>();
   for (const element of elements) {
     const key = typeof element === "string" ? canonicalValue(form, element, options) : idOfNumber(form, element);
-    if (key === undefined) return undefined;
+    // An empty key would be that of everything that has none.
+    if (key === undefined || key === "") return undefined;
     keys.add(key);
   }
   return [...keys];
