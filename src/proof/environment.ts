@@ -17,7 +17,7 @@ import type { Step } from "./dispatch.ts";
 import type { RunView, Space } from "./space.ts";
 import { heldVector, storeStates, surroundings } from "./space.ts";
 import type { Automaton } from "./subject.ts";
-import { unlockOf } from "./subject.ts";
+import { unlockText } from "./subject.ts";
 
 export type EnvironmentMove =
   | { readonly kind: "late"; readonly automaton: Automaton; readonly step: Step }
@@ -40,22 +40,29 @@ export function environment(space: Space, view: RunView): readonly EnvironmentMo
 
 const always = { permitted: 1, bad: 0 } as const;
 
+/** Some call that was on its way succeeds: all that the same success unlocks is unlocked at once. */
 function lateSuccesses(space: Space): readonly EnvironmentMove[] {
   const { diagram, question } = space;
-  return question.automata.flatMap((automaton, index): readonly EnvironmentMove[] => {
-    if (unlockOf(automaton.temporal) === undefined) return [];
+  return question.automata.flatMap((automaton, first): readonly EnvironmentMove[] => {
+    const unlock = unlockText(automaton);
+    const together = question.automata.map((other) => unlock !== undefined && unlockText(other) === unlock);
+    if (together.indexOf(true) !== first) return [];
     const next = new Map<number, Node>();
     let permitted: Node = 0;
     for (const end of question.ends) {
-      const place = space.automata[end]?.[index];
-      const [once, twice] = place?.pending ?? [];
-      if (place === undefined || once === undefined || twice === undefined) continue;
+      const places = space.automata[end] ?? [];
+      const [once, twice] = places[first]?.pending ?? [];
+      if (once === undefined || twice === undefined) continue;
       // The same call settles at both ends; it is on its way at one of them at least.
       const waiting = diagram.variable(once);
       permitted = diagram.or(permitted, waiting);
-      const open = automaton.temporal.kind === "gate" || automaton.temporal.kind === "immediately";
-      for (const level of place.bits)
-        next.set(level, diagram.ite(waiting, diagram.constant(open), diagram.variable(level)));
+      question.automata.forEach((other, index) => {
+        if (together[index] !== true) return;
+        const opens = other.temporal.kind === "gate" || other.temporal.kind === "immediately";
+        for (const level of places[index]?.bits ?? []) {
+          next.set(level, diagram.ite(waiting, diagram.constant(opens), diagram.variable(level)));
+        }
+      });
       const more = diagram.variable(twice);
       next.set(once, diagram.and(waiting, more));
       next.set(twice, diagram.and(more, space.choice("more on their way")));

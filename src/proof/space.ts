@@ -10,7 +10,7 @@ import type { Diagram, Node } from "./diagram.ts";
 import type { Held } from "./held.ts";
 import { heldLabels } from "./held.ts";
 import type { Question } from "./subject.ts";
-import { readings, unlockOf } from "./subject.ts";
+import { readings, unlockText } from "./subject.ts";
 
 /** A state variable: its name in certificates and its value at the start. */
 export type StateVariable = { readonly name: string; readonly initial: boolean };
@@ -124,10 +124,14 @@ function places(count: number, place: (bit: number) => number | undefined): read
 }
 
 function automatonPlaces(question: Question, end: End, add: Add): readonly AutomatonPlaces[] {
-  return question.automata.map(({ id, temporal }) => {
+  const waiting = new Map<string, readonly number[]>();
+  return question.automata.map((automaton) => {
+    const { id, temporal } = automaton;
     const bits = Array.from({ length: monitorWidth(temporal) }, (_, bit) => add(`M:${id}:${bit}${suffix(end)}`, false));
-    const pending =
-      unlockOf(temporal) === undefined ? [] : [1, 2].map((count) => add(`P:${id}:${count}${suffix(end)}`, false));
+    const unlock = unlockText(automaton);
+    if (unlock === undefined) return { bits, pending: [] };
+    const pending = waiting.get(unlock) ?? [1, 2].map((count) => add(`P:${id}:${count}${suffix(end)}`, false));
+    waiting.set(unlock, pending);
     return { bits, pending };
   });
 }

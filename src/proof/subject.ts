@@ -150,6 +150,13 @@ export function unlockOf(temporal: ModelTemporal): Pattern | undefined {
   }
 }
 
+/** Equal for automata that the same successes unlock: one call that succeeds late unlocks them together. */
+export function unlockText({ temporal }: Automaton): string | undefined {
+  const unlock = unlockOf(temporal);
+  const key = "key" in temporal ? temporal.key : undefined;
+  return unlock === undefined ? undefined : JSON.stringify([unlock, key]);
+}
+
 /** The pattern on which an automaton fires. */
 export function firingOf(temporal: ModelTemporal): Pattern | undefined {
   switch (temporal.kind) {

@@ -12,7 +12,7 @@ import { choiceNames } from "./dispatch.ts";
 import type { Chosen } from "./path.ts";
 import type { Space } from "./space.ts";
 import type { Automaton, Question } from "./subject.ts";
-import { defaultRule, isObserved, questionOf } from "./subject.ts";
+import { defaultRule, isObserved, questionOf, unlockText } from "./subject.ts";
 
 export type TracedArgument = { readonly name: string; readonly label: number };
 
@@ -189,7 +189,10 @@ function play(simulation: Simulation, chosen: Chosen): TraceStep {
     case "other":
       return playCall(simulation, chosen, move);
     case "late":
-      setBits(simulation, move.automaton.id, (automaton, bits) => bits.map(() => opens(automaton)));
+      for (const other of simulation.whole.automata) {
+        if (unlockText(other) !== unlockText(move.automaton)) continue;
+        setBits(simulation, other.id, (automaton, bits) => bits.map(() => opens(automaton)));
+      }
       return { kind: "late", rule: move.automaton.id };
     case "tick": {
       setBits(simulation, move.automaton.id, (automaton, bits) =>
