@@ -115,7 +115,6 @@ rules: [{id: R, tier: block, why: w, when: {data: public}}]
     ["SG-POLICY-INACTIVE", "info", 6],
     ["SG-POLICY-INACTIVE", "info", 7],
     ["SG-POLICY-INACTIVE", "info", 8],
-    ["SG-POLICY-INACTIVE", "info", 2],
     ["SG-POLICY-INACTIVE", "info", 4],
   ]);
 });

@@ -41,6 +41,7 @@ export type TierCost = {
   readonly prompts: number;
   readonly stopped: number;
   readonly attacksStopped: number;
+  readonly attacksAsked: number;
   readonly proves: boolean | undefined;
 };
 
@@ -114,13 +115,20 @@ type Trial = {
 };
 
 function costOf(policy: CompiledPolicy, trial: Trial, { judge, proves, hash }: CostOptions): Omit<TierCost, "chosen"> {
-  const tried = compilePolicy(retiered(policy.policy, trial), hash).policy;
-  if (tried === undefined) throw new Error("a policy that loads also loads with rules in another tier");
-  const counts = { autonomous: 0, asking: 0, prompts: 0, stopped: 0, attacksStopped: 0 };
+  const compiled = (given: CanonicalPolicy): CompiledPolicy => {
+    const made = compilePolicy(given, hash).policy;
+    if (made === undefined) throw new Error("a policy that loads also loads with rules in another tier");
+    return made;
+  };
+  const other = retiered(policy.policy, trial);
+  // A hazard in force would refuse on its own what a milder tier lets through, and every tier would look the same.
+  const tried = compiled(trial.tier === trial.chosen ? other : watched(other, trial.properties));
+  const counts = { autonomous: 0, asking: 0, prompts: 0, stopped: 0, attacksStopped: 0, attacksAsked: 0 };
   for (const expectation of tried.policy.expect) {
     const { verdict, prompts } = judge(tried, expectation);
     if (expectation.verdict === "deny") {
       if (verdict === "deny") counts.attacksStopped += 1;
+      if (verdict === "confirm") counts.attacksAsked += 1;
       continue;
     }
     counts.prompts += prompts;
@@ -128,11 +136,16 @@ function costOf(policy: CompiledPolicy, trial: Trial, { judge, proves, hash }: C
     else if (verdict === "confirm") counts.asking += 1;
     else counts.stopped += 1;
   }
-  return {
-    tier: trial.tier,
-    ...counts,
-    proves: trial.properties.length === 0 ? undefined : proves(tried, trial.properties),
-  };
+  const held = trial.properties.length === 0 ? undefined : proves(compiled(other), trial.properties);
+  return { tier: trial.tier, ...counts, proves: held };
+}
+
+/** The policy with some hazards that only report. */
+function watched(policy: CanonicalPolicy, properties: readonly string[]): CanonicalPolicy {
+  const hazards = Object.entries(policy.hazards).map(([id, hazard]) =>
+    properties.includes(id) ? [id, { ...hazard, mode: "observe" as const }] : [id, hazard],
+  );
+  return { ...policy, hazards: Object.fromEntries(hazards) };
 }
 
 /** The policy with the rules of one requirement in another tier; the chosen one is the policy as it is. */

@@ -125,6 +125,7 @@ function costTable(document: StpaDocument, { requirements, notComputed }: Costs)
       { text: String(tier.prompts) },
       { text: String(tier.stopped) },
       { text: `${tier.attacksStopped} of ${found.attacks}` },
+      { text: String(tier.attacksAsked) },
       provesCell(tier.proves),
       { text: tier.chosen ? (document.requirements?.[found.requirement]?.reason ?? "") : "" },
     ]),
@@ -132,7 +133,7 @@ function costTable(document: StpaDocument, { requirements, notComputed }: Costs)
   const left = notComputed.length === 0 ? "" : ` Too many traces for ${notComputed.join(", ")}.`;
   return {
     title: "What each requirement costs",
-    says: `The \`expect:\` traces of the policy with the rules of one requirement in another tier, all else as it is.${left}`,
+    says: `The \`expect:\` traces of the policy. The chosen tier is the policy as it is; for the others the rules of that one requirement change, and its own hazard only watches, so that what the rules do can be seen.${left}`,
     head: [
       "Requirement",
       "Tier",
@@ -140,6 +141,7 @@ function costTable(document: StpaDocument, { requirements, notComputed }: Costs)
       "Prompts",
       "Tasks stopped",
       "Attacks stopped",
+      "Attacks asked",
       "Proves",
       "Reason",
     ],
