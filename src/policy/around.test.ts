@@ -114,6 +114,13 @@ describe("lints", () => {
     expect(lint(text)).toEqual([...wanted, "UNLABELLED labels"]);
   });
 
+  test("a rule may speak of a labelled tool whose server is not listed", () => {
+    const text =
+      "  chat.post: {effects: write.external.publish}\nrules: [{id: P, tier: block, why: w, when: {tool: chat.post, effect: ";
+    expect(lint(`${text}write.external.publish, data: private}}]`)).toEqual(["UNLABELLED labels"]);
+    expect(lint(`${text}write.external.pay, data: private}}]`)).toEqual(["DEAD rules.P", "UNLABELLED labels"]);
+  });
+
   test("a rule without any condition refuses every call, whatever tools there are", () => {
     const policy = compiled("rules: [{id: E, tier: block, why: w, when: {tool: mail.send}}]");
     const rules = policy.ir.rules.map((rule) => {

@@ -21,14 +21,22 @@ export function lintPolicy(policy: CompiledPolicy, lists: ToolLists, digestOf: T
   const contracts = Object.entries(lists).flatMap(([server, tools]) =>
     tools.map((tool) => contractOfTool(policy.table, server, tool, digestOf)),
   );
+  // Tools of servers whose lists are not here are known by their labels; alone they prove no rule dead.
+  const known = contracts.length === 0 ? [] : [...contracts, ...labelledElsewhere(policy, lists, digestOf)];
   return [
-    ...policy.ir.rules.flatMap((rule) => deadRule(rule, contracts)),
+    ...policy.ir.rules.flatMap((rule) => deadRule(rule, known)),
     ...shadowedRules(policy.ir.rules),
     ...policy.ir.rules.flatMap((rule) => alwaysDenies(rule, contracts)),
-    ...policy.ir.rules.flatMap((rule) => lockedGate(rule, policy.ir.rules, contracts)),
+    ...policy.ir.rules.flatMap((rule) => lockedGate(rule, policy.ir.rules, known)),
     ...unlabelled(contracts),
     ...strangers(policy, lists),
   ];
+}
+
+function labelledElsewhere(policy: CompiledPolicy, lists: ToolLists, digestOf: ToolDigest): readonly ToolContract[] {
+  return policy.table.entries
+    .filter(({ server, tool }) => !server.includes("*") && !tool.includes("*") && !Object.hasOwn(lists, server))
+    .map(({ server, tool }) => contractOfTool(policy.table, server, { name: tool }, digestOf));
 }
 
 const at = (rule: Rule): Problem["path"] => ["rules", rule.id.replace(/\/end$/, "")];
