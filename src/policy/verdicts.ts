@@ -3,6 +3,7 @@
  * semantics to opinions. Everything is decided in the reserved state, in which what calls in flight may bring counts
  * as held (formal.md 4.1).
  */
+import type { LabelRange } from "../core/label.ts";
 import { ruleKeysMax } from "../core/limits.ts";
 import type { CallOption } from "../core/moment.ts";
 import type { Verdict } from "../core/verdict.ts";
@@ -48,8 +49,11 @@ export function firedRules(
 /** A call at one end, in the reserved state. */
 export type SceneAt = PatternScene<boolean> & { readonly context: Context<boolean> };
 
-export function sceneAt({ frame, q, option, at }: Scene, end: End): SceneAt {
-  const held = reservedHeld(frame.ir, q);
+export function sceneAt(
+  { frame, q, option, at }: Scene,
+  end: End,
+  held: readonly LabelRange[] = reservedHeld(frame.ir, q),
+): SceneAt {
   const around = viewAt(frame.ir, [], q, { end, at, key: () => "", held });
   return { context: contextAt(frame, end), move: moveAt(frame, option, end), around };
 }
@@ -57,7 +61,8 @@ export function sceneAt({ frame, q, option, at }: Scene, end: End): SceneAt {
 type BothEnds = { readonly lo: SceneAt; readonly hi: SceneAt };
 
 function sceneAtEnds(scene: Scene): BothEnds {
-  return { lo: sceneAt(scene, "lo"), hi: sceneAt(scene, "hi") };
+  const held = reservedHeld(scene.frame.ir, scene.q);
+  return { lo: sceneAt(scene, "lo", held), hi: sceneAt(scene, "hi", held) };
 }
 
 /** The parts of the default that ask, at both ends. */
