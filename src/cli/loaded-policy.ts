@@ -21,6 +21,7 @@ import { hazardReasons } from "../policy/hazard-reasons.ts";
 import { loadPolicy } from "../policy/load.ts";
 import { makeModel } from "../policy/model.ts";
 import { slotsOf } from "../policy/monitors.ts";
+import { relevance } from "../policy/relevance.ts";
 import {
   describeStores,
   exportShared,
@@ -66,6 +67,7 @@ export function loadedPolicy(compiled: CompiledPolicy, source: string): LoadedPo
   const { ir, table, settings } = compiled;
   const frame: Frame = { ir, slots: slotsOf(ir) };
   const engine = engineOf(frame);
+  const relevant = relevance(frame);
   const methods = new Map<string, ToolContract>();
   return {
     digest: compiled.digest,
@@ -90,6 +92,7 @@ export function loadedPolicy(compiled: CompiledPolicy, source: string): LoadedPo
     },
     // Lists depend on the policy and the manifest alone until the game makes them depend on the state.
     stateDigest: () => "",
+    mayRecordLate: (contract) => relevant(contract).leavesNoTrace,
     contextLabel: (q) => contextOf(ir, q).hi,
     describeStores: (q) => describeStores(frame, q),
     describeOwed: (q) => openDebts(frame, q, 0).map((slot) => slot.id),

@@ -1,11 +1,14 @@
-/** Putting a decision about a call on record: one record before anything is sent, or one refusal. */
+/** Putting a decision about a call on record: an entry before anything is sent, or one refusal. */
 import type { Decision } from "../core/decision.ts";
 import { decidingCodes } from "../core/render.ts";
 import type { Answers } from "../core/opinion.ts";
 import type { Call } from "./call.ts";
 import { isObserved, notesOf } from "./call.ts";
 import type { Consent } from "./consent.ts";
-import { appendBatch, Batch } from "./journal.ts";
+import { appendBatch, Batch, keepLate, recordLate } from "./journal.ts";
+import type { Basis } from "./journal.ts";
+import { lateRecordMsMax } from "./limits.ts";
+import type { LiveRun } from "./live-run.ts";
 import { denial } from "./judge.ts";
 import type { Shared } from "./scene.ts";
 
@@ -39,11 +42,39 @@ export function recordDispatch<Q>(shared: Shared<Q>, call: Call<Q>, ground: Grou
   shared.runs.fold(live, { kind: "sent", at, call: id }, batch);
   call.option = option;
   if (consent !== undefined) shared.uncertain.get(live.key)?.delete(digest);
-  const notes = notesOf(id, decision, isObserved(live, server));
-  return {
-    kind: "allowed",
-    durable: appendBatch(shared.services.log, batch, { decision, answers, notes, manifestDigest }),
-  };
+  const basis = { decision, answers, notes: notesOf(id, decision, isObserved(live, server)), manifestDigest };
+  if (mayBeLate(shared, call, ground, batch)) {
+    keepForLater(shared, live, batch, basis);
+    return { kind: "allowed", durable: sentFirst };
+  }
+  return { kind: "allowed", durable: appendBatch(shared.services.log, batch, basis) };
+}
+
+/** What is true at once: nobody waits for a record that may come later. */
+const sentFirst = Promise.resolve(true);
+
+/**
+ * A plain read need not wait for the log (docs/decisions/0008): it is recorded together with what it brings, and before
+ * that. Not where somebody was asked, something is owed or another run learns of it, and not when the log has stopped.
+ */
+function mayBeLate<Q>({ services }: Shared<Q>, { live, contract }: Call<Q>, ground: Ground, batch: Batch<Q>): boolean {
+  const { decision, answers, consent } = ground;
+  const plain = decision.verdict === "allow" && decision.unobserved === "allow" && decision.obligations.length === 0;
+  if (!plain || consent !== undefined || answers.size > 0) return false;
+  if (batch.parts.length !== 1 || batch.shared !== undefined || batch.runs !== undefined) return false;
+  return live.policy.mayRecordLate(contract) && services.log.health().kind === "ok";
+}
+
+function keepForLater<Q>({ services }: Shared<Q>, live: LiveRun<Q>, batch: Batch<Q>, basis: Basis): void {
+  // One clock for all that waits: it is set by the first, and what comes after it is recorded early.
+  if (live.late.length === 0 && !live.lateIsTimed) {
+    live.lateIsTimed = true;
+    services.clock.after(lateRecordMsMax, () => {
+      live.lateIsTimed = false;
+      if (live.late.length > 0) void recordLate(services.log, live);
+    });
+  }
+  keepLate(batch, basis);
 }
 
 /** Folds and appends `requested`, `refused`. Not awaited: a refusal releases nothing, and its place is already taken. */

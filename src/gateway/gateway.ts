@@ -247,6 +247,7 @@ export class Gateway<Q> {
   async close(): Promise<void> {
     for (const session of this.#sessions) session.closed("the gateway stops");
     await Promise.all([...this.#links.values(), ...this.#own].map((link) => link.close()));
+    await this.runs.recordLate();
   }
 
   #liveOf(facts: ConnectionFacts, params: JsonObject | undefined, client: ClientState): Result<LiveRun<Q>, string> {

@@ -1,6 +1,7 @@
 /**
  * Events on their way into the log. The order is the guarantee (gateway.md 9): a batch is durable before anything that
- * it speaks of is sent or released. Events are folded first and appended second, so a run is never less restricted
+ * it speaks of is sent or released; the one exception are reads that a crash may forget (docs/decisions/0008). Events
+ * are folded first and appended second, so a run is never less restricted
  * than its log; when an append fails the run counts as holding everything.
  */
 import type { Decision } from "../core/decision.ts";
@@ -18,6 +19,8 @@ export type Basis = {
   readonly notes?: JsonObject;
   readonly details?: JsonObject;
 };
+
+const nothing: Basis = {};
 
 type Part<Q> = { readonly live: LiveRun<Q>; readonly events: RunEvent[] };
 
@@ -38,8 +41,20 @@ export class Batch<Q> {
   }
 }
 
+/** Puts what waits on record now; true when everything of the run up to this moment is durable. */
+export function recordLate<Q>(log: EventLog, live: LiveRun<Q>): Promise<boolean> {
+  const batch = new Batch<Q>();
+  batch.parts.push({ live, events: [] });
+  return appendBatch(log, batch);
+}
+
+/** Keeps the entry of a read for later: whatever is appended next for its run takes it along, and comes after it. */
+export function keepLate<Q>({ parts }: Batch<Q>, basis: Basis): void {
+  for (const part of parts) part.live.late.push({ ...entryOf(part, basis), late: true });
+}
+
 /** Appends a batch; false when it is not durable, and then every run of the batch is in its worst state. */
-export async function appendBatch<Q>(log: EventLog, batch: Batch<Q>, basis: Basis = {}): Promise<boolean> {
+export async function appendBatch<Q>(log: EventLog, batch: Batch<Q>, basis: Basis = nothing): Promise<boolean> {
   if (await appended(log, batch, basis)) return true;
   for (const { live } of batch.parts) live.state = { ...live.state, q: live.policy.topState() };
   return false;
@@ -48,7 +63,12 @@ export async function appendBatch<Q>(log: EventLog, batch: Batch<Q>, basis: Basi
 /** A throw is a failure like any other: the caller waits for a truth value, and nobody may wait for ever. */
 async function appended<Q>(log: EventLog, batch: Batch<Q>, basis: Basis): Promise<boolean> {
   try {
-    const entries = batch.parts.map((part, index) => entryOf(part, index === 0 ? basis : {}));
+    const entries: LogEntry[] = [];
+    for (const [index, part] of batch.parts.entries()) {
+      const own = index === 0 ? basis : nothing;
+      entries.push(...part.live.late.splice(0));
+      if (part.events.length > 0 || own !== nothing) entries.push(entryOf(part, own));
+    }
     return (await log.append(entries, alongside(batch))).ok;
   } catch {
     return false;

@@ -6,6 +6,9 @@ export const consentHoldMsMax = 45_000;
 /** Server requests to the client that wait for an answer, per connection. */
 export const serverRequestsOpenMax = 256;
 
+/** Time after which a read that was sent before it was on record is put there, answered or not. */
+export const lateRecordMsMax = 250;
+
 /** Pages of one list that admission drains; a server that always has a next cursor cannot hold a client. */
 export const listPagesMax = 256;
 

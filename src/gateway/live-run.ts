@@ -8,6 +8,7 @@ import type { JsonObject } from "../core/json.ts";
 import { member, stringMember } from "../core/json.ts";
 import type { Run } from "../core/run.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
+import type { LogEntry } from "./store-port.ts";
 
 export type LiveRun<Q> = {
   /** Public identity of the run; also the key its events are logged under. */
@@ -22,6 +23,10 @@ export type LiveRun<Q> = {
   lastAt: number;
   /** Calls allowed and not yet settled, by call id. */
   readonly inFlight: Set<string>;
+  /** Reads that were sent before they were on record (docs/decisions/0008), in the order of their folding. */
+  readonly late: LogEntry[];
+  /** A clock runs that will put them there. */
+  lateIsTimed: boolean;
   ended: boolean;
   /** Set while history is being folded; messages of the run wait for it. */
   ready: Promise<void> | undefined;

@@ -29,6 +29,11 @@ export interface LoadedPolicy<Q> {
   server(name: string): { readonly trusted: boolean; readonly mode: "enforce" | "observe" };
   /** Short digest of everything in the abstract state that can change what is listed; equal digests, equal lists. */
   stateDigest(q: Q): string;
+  /**
+   * Whether a call of it may be sent before it is on record: it only reads, nobody else sees its arguments, and no
+   * automaton counts it, so that a crash which forgets it forgets nothing that restricts.
+   */
+  mayRecordLate(contract: ToolContract): boolean;
   /** The label the agent's context has now (join of everything it holds), for status and sampling answers. */
   contextLabel(q: Q): Label;
   /** Labels and audiences of stores in words, for `runs` and messages. */

@@ -8,7 +8,7 @@ import { begin } from "../core/mechanism.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import { evolve } from "../core/step.ts";
-import { appendBatch, Batch } from "./journal.ts";
+import { appendBatch, Batch, recordLate } from "./journal.ts";
 import { rebuildTriesMax, refoldMsMax, resumeMsMax, runsLiveMax } from "./limits.ts";
 import { restrictiveImage } from "./lineage.ts";
 import type { LiveRun } from "./live-run.ts";
@@ -89,6 +89,8 @@ export class RunRegistry<Q> {
       state: begin(policy.engine, key.key, undefined),
       lastAt: this.#services.clock.monotonicMs(),
       inFlight: new Set(),
+      late: [],
+      lateIsTimed: false,
       ended: false,
       ready: undefined,
       workspace: request.workspace,
@@ -176,6 +178,12 @@ export class RunRegistry<Q> {
     }
   }
 
+  /** Puts every read on record that was sent before it was. */
+  async recordLate(): Promise<void> {
+    const waiting = [...this.#live.values()].filter((live) => live.late.length > 0);
+    await Promise.all(waiting.map((live) => recordLate(this.#services.log, live)));
+  }
+
   /** The log can be written again: each run is what its log says, and what has no outcome there is unknown. */
   async rebuild(): Promise<void> {
     for (const live of this.#live.values()) {
@@ -192,7 +200,7 @@ export class RunRegistry<Q> {
     for (let tries = 0; tries < rebuildTriesMax && !live.ended; tries += 1) {
       const before = live.state;
       // What was folded so far is durable or refused once an append behind it has its answer.
-      if (!(await log.append([])).ok) return;
+      if (!(await recordLate(log, live))) return;
       const history = await log.replay(live.key, live.policy.lattice);
       const shared = await this.#shared.of(live.principal, live.policy);
       const open = await log.store.openCalls();
@@ -228,6 +236,7 @@ export class RunRegistry<Q> {
   }
 
   async #refoldOne(live: LiveRun<Q>, policy: LoadedPolicy<Q>): Promise<void> {
+    await recordLate(this.#services.log, live);
     const history = await this.#services.log.replay(live.key, policy.lattice);
     const shared = await this.#shared.of(live.principal, policy);
     live.policy = policy;
@@ -298,6 +307,7 @@ export class RunRegistry<Q> {
 
   /** A child or a further session starts with everything that restricts its relative. */
   async #inherit(live: LiveRun<Q>, relative: LiveRun<Q>, batch: Batch<Q>): Promise<void> {
+    await recordLate(this.#services.log, relative);
     const history = await this.#services.log.replay(relative.key, live.policy.lattice);
     if (!history.ok || !history.value.complete) return toTop(live);
     for (const event of sinceLastEnd(history.value.events)) {

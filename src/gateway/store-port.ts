@@ -45,6 +45,8 @@ export type LogEntry = {
   /** More for audit and what-if; `notes` stays in the clear, `details` (arguments of a refused call) is payload. */
   readonly notes?: JsonObject;
   readonly details?: JsonObject;
+  /** A read that was sent already: it is not listed as open, for after a crash nobody has to be asked about it. */
+  readonly late?: true;
 };
 
 /** Rows that become durable in the same transaction as the records. */

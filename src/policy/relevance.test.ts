@@ -81,6 +81,30 @@ describe("what can speak of a tool", () => {
   });
 });
 
+describe("whether a dispatch leaves a trace in the state", () => {
+  const leavesNoTrace = (of: typeof a, part: Parameters<typeof frameOf>[0] = {}): boolean =>
+    relevance(frameOf(part))(of).leavesNoTrace;
+  const withRule = (temporal: Temporal) => ({ rules: [rule("R", { tier: "must", temporal })] });
+
+  it("a plain read leaves none; what acts, sends, writes or opens a store does", () => {
+    expect(leavesNoTrace(a)).toBe(true);
+    expect(leavesNoTrace(contract("c", { does: ["write.local"] }))).toBe(false);
+    expect(leavesNoTrace(contract("c", { does: ["read.external.send"] }))).toBe(false);
+    expect(leavesNoTrace({ ...a, consequential: true })).toBe(false);
+    expect(leavesNoTrace({ ...a, writes: ["notes"] })).toBe(false);
+    expect(leavesNoTrace({ ...a, opens: [{ store: "notes", audience: [] }] })).toBe(false);
+    const cases = [{ predicate: 3, effects: { must: [], may: ["execute.local" as const] } }];
+    expect(leavesNoTrace({ ...a, cases })).toBe(false);
+  });
+
+  it.each(temporals)("nor where an automaton names it: $kind", (temporal) => {
+    expect(leavesNoTrace(a, withRule(temporal))).toBe(false);
+    const other = contract("c", { does: ["read.local"] });
+    // Any call at all comes between a step and the one that must follow it immediately.
+    expect(leavesNoTrace(other, withRule(temporal))).toBe(temporal.kind !== "immediately");
+  });
+});
+
 describe("whether the labels of arguments matter", () => {
   const labels = (of: typeof a, part: Parameters<typeof frameOf>[0] = {}): boolean =>
     relevance(frameOf(part))(of).labels;

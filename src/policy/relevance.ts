@@ -3,6 +3,7 @@
  * tool's own rules cost, not what a thousand rules for other tools would.
  */
 import type { ToolContract } from "../core/contract.ts";
+import { covers, mayCover } from "../core/effect.ts";
 import type { EffectRange } from "../core/effect.ts";
 import type { Hazard, Pattern, Rule } from "./ir.ts";
 import { workspacePredicate } from "./ir.ts";
@@ -21,6 +22,8 @@ export type Relevant = {
   readonly labels: boolean;
   /** Indices of predicates whose truth the class of a call must hold. */
   readonly predicates: readonly number[];
+  /** A dispatch of it leaves the state as it was, but for the label that its result may bring. */
+  readonly leavesNoTrace: boolean;
 };
 
 /** Makes a memo over contracts; contracts are immutable, so an entry never goes stale. */
@@ -59,7 +62,21 @@ function relevantTo(frame: Frame, contract: ToolContract): Relevant {
     patterns.some((pattern) => pattern.data.length > 0) ||
     hazards.some((hazard) => hazard.kind === "flow") ||
     labelsMatter(contract, widest.effects);
-  return { rules, slots, hazards, labels, predicates: [...predicates] };
+  return {
+    rules,
+    slots,
+    hazards,
+    labels,
+    predicates: [...predicates],
+    leavesNoTrace: slots.length === 0 && leavesNoTrace(frame, widest),
+  };
+}
+
+/** Only reads, of nothing that a store would keep or somebody else would see; and no automaton steps at every call. */
+function leavesNoTrace({ slots }: Frame, { consequential, writes, opens, effects }: ToolContract): boolean {
+  if (consequential || writes.length > 0 || opens.length > 0) return false;
+  if (slots.some(({ temporal }) => temporal.kind === "immediately")) return false;
+  return effects.may.every((effect) => covers("read", effect)) && !mayCover("read.external.send", effects.may);
 }
 
 /** Beyond rules and hazards: stores that take the labels, bounds of sinks, and the default of the policy. */

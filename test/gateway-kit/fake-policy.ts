@@ -107,6 +107,8 @@ export type PolicyChanges = {
   readonly digest?: string;
   readonly settings?: Partial<PolicySettings>;
   readonly trusted?: boolean;
+  /** Tools whose name starts so may be recorded after they were sent. */
+  readonly late?: string;
 };
 
 /** A policy whose verdicts come from the given `consider` functions; without any, everything is allowed. */
@@ -147,6 +149,7 @@ export function fakePolicy(
     contractOfHostTool: (client, tool) => fakeContract(`host:${client}`, tool),
     server: () => ({ trusted: changes.trusted ?? false, mode: "enforce" }),
     stateDigest: (q) => JSON.stringify([q.held, q.shared]),
+    mayRecordLate: ({ tool }) => changes.late !== undefined && tool.startsWith(changes.late),
     contextLabel: (q) => q.held,
     describeStores: () => [],
     describeOwed: () => [],

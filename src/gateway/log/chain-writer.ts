@@ -23,6 +23,7 @@ import type {
 import { makeCheckpoint } from "./checkpoint.ts";
 import {
   callsOf,
+  type EntryCalls,
   contextText,
   makeDocuments,
   splitEntry,
@@ -64,7 +65,7 @@ export type Pending = EntryTexts & {
   readonly run: string;
   readonly context: string;
   readonly how: PayloadMode;
-  readonly calls: ReturnType<typeof callsOf>;
+  readonly calls: EntryCalls;
 };
 
 /** What one append brought; all of it goes into one transaction. */
@@ -82,6 +83,8 @@ export class ChainWriter {
   readonly #options: EventLogOptions;
   readonly #documents: Documents;
   #pending: PendingAppend[] = [];
+  /** Calls in flight that are not listed as open. */
+  readonly #unlisted = new Set<string>();
   /** The context that was looked through last; it is the same for nearly all records. */
   #cleanContext: { readonly given: string; readonly clean: string } | undefined;
 
@@ -106,7 +109,7 @@ export class ChainWriter {
   #pendingOf(entry: LogEntry): Pending {
     const { keys, wallMs } = this.#options;
     const { clear, payload, kind } = splitEntry(entry, keys, this.#documents);
-    const calls = callsOf(entry.events, entry.run, wallMs());
+    const calls = callsOf(entry, wallMs());
     const context = contextText(entry.context, this.#documents);
     return { kind, clear, payload, run: entry.run, context, how: entry.context.payload, calls };
   }
@@ -144,7 +147,7 @@ export class ChainWriter {
       run: "",
       context: "{}",
       how: "clear",
-      calls: callsOf([], "", 0),
+      calls: { opened: [], settled: [], unlisted: [] },
     } as const;
     const record = this.#record({ first: entry, entries: [entry], characters: 0 }, wallMs);
     return { records: [record], checkpoint: this.#sign(wallMs) };
@@ -165,8 +168,11 @@ export class ChainWriter {
     const settled: { readonly run: string; readonly call: string }[] = [];
     for (const { calls } of entries) {
       for (const call of calls.opened) opened.set(`${call.run}\n${call.call}`, call);
-      // Opened and settled in one transaction: nothing to remember.
-      for (const call of calls.settled) if (!opened.delete(`${call.run}\n${call.call}`)) settled.push(call);
+      for (const call of calls.unlisted) this.#unlisted.add(call);
+      // Opened and settled in one transaction, or never listed: there is nothing to take back.
+      for (const call of calls.settled) {
+        if (!opened.delete(`${call.run}\n${call.call}`) && !this.#unlisted.delete(call.call)) settled.push(call);
+      }
     }
     const runs = appends.flatMap(({ alongside }) => alongside.runs ?? []);
     const shared = appends.find(({ alongside }) => alongside.shared !== undefined)?.alongside.shared;

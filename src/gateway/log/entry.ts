@@ -1,6 +1,5 @@
 /** A log entry in its two parts. Whatever looks like a secret is taken out of both before anything is kept. */
 import type { ToolContract } from "../../core/contract.ts";
-import type { RunEvent } from "../../core/event.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Lattice } from "../../core/label.ts";
 import { maskSecrets, maySecret } from "../../core/secret.ts";
@@ -118,12 +117,15 @@ export function splitEntry(entry: LogEntry, keys: Pick<LogKeys, "keyedDigest">, 
   return { kind: head.kind, clear: cleanText(clear, keys), payload: hides ? cleanText(payload, keys) : undefined };
 }
 
-/** Calls that this entry leaves without an outcome, and those whose outcome it brings. */
-export function callsOf(
-  events: readonly RunEvent[],
-  run: string,
-  wallMs: number,
-): { readonly opened: readonly OpenCall[]; readonly settled: readonly { run: string; call: string }[] } {
+/** Calls that an entry leaves without an outcome, and those whose outcome it brings. */
+export type EntryCalls = {
+  readonly opened: readonly OpenCall[];
+  readonly settled: readonly { readonly run: string; readonly call: string }[];
+  /** Calls without an outcome that need not be listed. */
+  readonly unlisted: readonly string[];
+};
+
+export function callsOf({ events, run, late }: Pick<LogEntry, "events" | "run" | "late">, wallMs: number): EntryCalls {
   const opened = new Map<string, OpenCall>();
   const settled: { run: string; call: string }[] = [];
   for (const event of events) {
@@ -135,5 +137,6 @@ export function callsOf(
       if (!opened.delete(event.call)) settled.push({ run, call: event.call });
     }
   }
-  return { opened: [...opened.values()], settled };
+  if (late === true) return { opened: [], settled, unlisted: [...opened.keys()] };
+  return { opened: [...opened.values()], settled, unlisted: [] };
 }
