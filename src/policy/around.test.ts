@@ -102,6 +102,12 @@ describe("lints", () => {
       [],
     ],
     ["rules: [{id: A, tier: must, why: w, gate: {before: mail.send, need: gone.ok}}]", ["ALWAYS-DENY rules.A"]],
+    ["hazards: {H: {never: {unless: {call: mail.send, need: gone.ok}}}}", ["ALWAYS-DENY hazards.H"]],
+    ["hazards: {H: {never: {unless: {call: mail.send, need: mail.list}}}}", []],
+    [
+      "hazards: {H: {never: {unless: {call: mail.send, need: mail.list}}}}\nrules: [{id: B, tier: block, why: w, when: mail.list}]",
+      ["ALWAYS-DENY rules.B", "ALWAYS-DENY hazards.H"],
+    ],
     [
       "rules: [{id: A, tier: must, why: w, gate: {before: mail.send, need: mail.list}}, {id: B, tier: block, why: w, when: mail.list}]",
       ["ALWAYS-DENY rules.B", "ALWAYS-DENY rules.A"],

@@ -12,6 +12,8 @@ import { contractOfTool } from "./contracts.ts";
 import type { Problem } from "./diagnostic.ts";
 import { information, quoted, warning } from "./diagnostic.ts";
 import type { Pattern, Rule, Temporal, ToolSelector } from "./ir.ts";
+import type { Slot } from "./monitors.ts";
+import { slotsOf } from "./monitors.ts";
 import { nameMatches } from "./patterns.ts";
 
 /** Listed tools by server. */
@@ -27,7 +29,7 @@ export function lintPolicy(policy: CompiledPolicy, lists: ToolLists, digestOf: T
     ...policy.ir.rules.flatMap((rule) => deadRule(rule, known)),
     ...shadowedRules(policy.ir.rules),
     ...policy.ir.rules.flatMap((rule) => alwaysDenies(rule, contracts)),
-    ...policy.ir.rules.flatMap((rule) => lockedGate(rule, policy.ir.rules, known)),
+    ...slotsOf(policy.ir).flatMap((slot) => lockedGate(slot, policy.ir.rules, known)),
     ...unlabelled(contracts),
     ...strangers(policy, lists),
   ];
@@ -176,10 +178,10 @@ function alwaysDenies(rule: Rule, contracts: readonly ToolContract[]): readonly 
   ];
 }
 
-/** A gate whose key nobody can turn refuses for ever. */
-function lockedGate(rule: Rule, rules: readonly Rule[], contracts: readonly ToolContract[]): readonly Problem[] {
-  if (rule.kind !== "temporal" || (rule.temporal.kind !== "gate" && rule.temporal.kind !== "immediately")) return [];
-  const { need } = rule.temporal;
+/** A gate whose key nobody can turn refuses for ever, whether a rule or a hazard shuts it. */
+function lockedGate(slot: Slot, rules: readonly Rule[], contracts: readonly ToolContract[]): readonly Problem[] {
+  if (slot.temporal.kind !== "gate" && slot.temporal.kind !== "immediately") return [];
+  const { need } = slot.temporal;
   const absent = contracts.length > 0 && !contracts.some((each) => couldMatch(need, each));
   const blocked = rules.some(
     (other) =>
@@ -190,8 +192,10 @@ function lockedGate(rule: Rule, rules: readonly Rule[], contracts: readonly Tool
       implies(need, other.when),
   );
   if (!absent && !blocked) return [];
-  const message = `rule ${quoted(rule.id)} needs a call that ${absent ? "no known tool offers" : "another rule refuses"}`;
-  return [warning("ALWAYS-DENY", at(rule), message, "name a call that can happen")];
+  const why = absent ? "no known tool offers" : slot.owner === "rule" ? "another rule refuses" : "a rule refuses";
+  const path = [slot.owner === "rule" ? "rules" : "hazards", slot.id];
+  const message = `${slot.owner} ${quoted(slot.id)} needs a call that ${why}`;
+  return [warning("ALWAYS-DENY", path, message, "name a call that can happen")];
 }
 
 function unlabelled(contracts: readonly ToolContract[]): readonly Problem[] {
