@@ -50,7 +50,15 @@ export const defaultPolicy: PolicyDocument = {
       tier: "block",
       when: { effect: outside, data: { confidentiality: "private", audience: ["anyone"] } },
       why: "private data stays with you",
-      serves: ["private-leaves", "credentials-leave"],
+      serves: ["private-leaves"],
+    },
+    // A key that some label calls less than private would pass the rule above.
+    {
+      id: "keep-credentials",
+      tier: "block",
+      when: { effect: outside, data: { categories: ["credentials"], audience: ["anyone"] } },
+      why: "passwords and keys never leave this machine",
+      serves: ["credentials-leave"],
     },
   ],
   flow: { mode: "provenance" },

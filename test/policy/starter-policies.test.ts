@@ -58,7 +58,7 @@ describe.each(complete)("starter policy %s", (name) => {
 
   test("loads without a finding and without a lint of its own", () => {
     expect(diagnostics).toEqual([]);
-    const inherited = new Set(["keep-private"]);
+    const inherited = new Set(["keep-private", "keep-credentials"]);
     const lints = lintPolicy(policy, { [name]: tools }, digestOf).filter(
       ({ severity, path }) => severity !== "info" && !inherited.has(String(path[1])),
     );
