@@ -60,9 +60,9 @@ export function diagramWithin(limits: DiagramLimits): Diagram {
     return levels.push(at) - 1;
   };
   const and = (a: number, b: number): number => {
+    if (step() || a === 0 || b === 0) return 0;
     if (a === b || b === 1) return a;
     if (a === 1) return b;
-    if (a === 0 || b === 0 || step()) return 0;
     const key = a < b ? a * pairBase + b : b * pairBase + a;
     const known = conjunctions.get(key);
     if (known !== undefined) return known;
@@ -76,6 +76,17 @@ export function diagramWithin(limits: DiagramLimits): Diagram {
     const at = level(a);
     return remember(negations, a, node(at, not(low(a, at)), not(high(a, at))));
   };
+  const child = (at: number, truth: boolean): number => (truth ? highs[at] : lows[at]) ?? 0;
+  return finished({ node, and, not, level, child, exhausted: () => spent });
+}
+
+type Basis = Pick<Diagram, "node" | "and" | "not" | "exhausted"> & {
+  readonly level: (node: number) => number;
+  readonly child: (node: number, truth: boolean) => number;
+};
+
+/** What follows from nodes, conjunction and negation. */
+function finished({ node, and, not, level, child, exhausted }: Basis): Diagram {
   const or = (a: number, b: number): number => not(and(not(a), not(b)));
   const choose = (test: number, ifTrue: number, ifFalse: number): number =>
     or(and(test, ifTrue), and(not(test), ifFalse));
@@ -86,15 +97,17 @@ export function diagramWithin(limits: DiagramLimits): Diagram {
       const known = done.get(at);
       if (known !== undefined) return known;
       const test = by.get(level(at)) ?? node(level(at), 0, 1);
-      return remember(done, at, choose(test, visit(highs[at] ?? 0), visit(lows[at] ?? 0)));
+      const replaced = choose(test, visit(child(at, true)), visit(child(at, false)));
+      done.set(at, replaced);
+      return replaced;
     };
     return visit(from);
   };
   const holds = (from: number, truth: (level: number) => boolean): boolean => {
     let at = from;
-    while (at > 1) at = (truth(level(at)) ? highs[at] : lows[at]) ?? 0;
+    while (at > 1) at = child(at, truth(level(at)));
     return at === 1;
   };
   const variable = (at: number): number => node(at, 0, 1);
-  return { node, variable, and, or, not, choose, replace, holds, exhausted: () => spent };
+  return { node, variable, and, or, not, choose, replace, holds, exhausted };
 }

@@ -1,6 +1,6 @@
 /** Section 1 of the specification: labels as bits, the atoms of patterns, and the upper bounds of values. */
 import type { Json } from "./json.ts";
-import { quoted } from "./json.ts";
+import { quoted, textOf } from "./json.ts";
 import type { Typed } from "./shape.ts";
 
 /** Says why the certificate is refused; the first reason stands. What is returned after it is never believed. */
@@ -46,7 +46,7 @@ export const isLevelBit = ({ levels }: Lattice, index: number): boolean => index
 
 function levelOf(lattice: Lattice, name: Json): bigint {
   const index = typeof name === "string" ? lattice.levels.indexOf(name) : -1;
-  if (index < 0) lattice.refuse(`${quoted(String(name))} is no level of the policy's lattice`);
+  if (index < 0) lattice.refuse(`${quoted(textOf(name))} is no level of the policy's lattice`);
   return bit(Math.max(index, 0)) - 1n;
 }
 export function categoriesOf(lattice: Lattice, names: readonly string[]): bigint {
@@ -67,7 +67,7 @@ function readersOf(lattice: Lattice, names: readonly string[]): bigint {
   return allGroups(lattice) & ~(groupsOf(lattice, names) << firstGroup(lattice));
 }
 function trustOf(lattice: Lattice, name: Json): bigint {
-  if (name !== "trusted" && name !== "untrusted") lattice.refuse(`${quoted(String(name))} is no trust`);
+  if (name !== "trusted" && name !== "untrusted") lattice.refuse(`${quoted(textOf(name))} is no trust`);
   return name === "trusted" ? 0n : untrusted(lattice);
 }
 

@@ -1,0 +1,216 @@
+/**
+ * Section 6 of the specification: the classes of all tools, and the moves that nobody decides in the same form. Classes
+ * that look alike to every pattern, store and label of the model are one.
+ */
+import { quoted, textOf } from "./json.ts";
+import type { Refuse } from "./labels.ts";
+import { bit, groupsOf } from "./labels.ts";
+import type { ArgumentContract, Contract, Model } from "./model.ts";
+import type { Action, Effects, Pattern } from "./patterns.ts";
+import { fitsEffects, fitsTool, mayDo } from "./patterns.ts";
+import { workspacePredicate } from "./predicates.ts";
+
+/** Arguments that no atom, no default and no store tells apart. */
+export type ArgumentKind = {
+  readonly selectedBy: readonly number[];
+  readonly control: boolean;
+  /** Bits that this argument must not carry where the default is asked. */
+  readonly forbidden: string;
+};
+export type Class = {
+  readonly name: string;
+  readonly observed: boolean;
+  readonly sameKey: boolean;
+  readonly consequential: boolean;
+  /** Which patterns fit as far as labels and state are left out. */
+  readonly fits: readonly number[];
+  readonly arguments: readonly ArgumentKind[];
+  /** What the default says before labels are looked at: `asks`, or `acts` if labels decide. */
+  readonly byDefault: "asks" | "acts" | "passes";
+  readonly whole: string;
+  readonly fields: readonly string[];
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+  readonly opens: readonly { readonly store: string; readonly audience: number }[];
+};
+
+export const predicatesMax = 12;
+/** One unit: one argument of one class compared with one pattern. */
+export const classWorkMax = 100_000_000;
+
+type Argument = ArgumentContract & { readonly name: string | undefined };
+type Variant = Omit<Contract, "arguments" | "effects"> &
+  Action & {
+    readonly arguments: readonly Argument[];
+    readonly truth: (predicate: string, wanted: boolean) => boolean;
+  };
+
+export function classesOf(model: Model, refuse: Refuse): readonly Class[] {
+  const merged = new Map<string, Class>();
+  let work = 0;
+  for (const tool of model.tools) {
+    const cases = tool.cases.map((one) => ({ ...one, predicate: textOf(one.predicate) }));
+    const candidates = candidatesOf(model, tool);
+    const everyArgument = argumentsOf(tool);
+    const predicates = new Set(cases.map(({ predicate }) => predicate));
+    for (const { pattern } of candidates) for (const asked of pattern.truths.keys()) predicates.add(asked);
+    if (model.allow !== undefined) predicates.add(workspacePredicate);
+    work += 2 ** predicates.size * (1 + candidates.length) * everyArgument.length;
+    if (predicates.size > predicatesMax) refuse(`${nameOf(tool)} has more than 2^${predicatesMax} classes`);
+    if (work > classWorkMax) refuse("the classes of all tools take more work than the limit allows");
+    if (predicates.size > predicatesMax || work > classWorkMax) return [];
+    const order = [...predicates];
+    for (let truths = 0; truths < 2 ** order.length; truths += 1) {
+      const holds = (predicate: string): boolean => ((truths >> order.indexOf(predicate)) & 1) === 1;
+      const found = cases.find(({ predicate }) => holds(predicate));
+      const effects = found?.effects ?? tool.effects;
+      const truth = (predicate: string, wanted: boolean): boolean => holds(predicate) === wanted;
+      const variant = { ...tool, effects, arguments: everyArgument, truth };
+      const one = { ...classOf(model, candidates, variant), ...outputOf(model, found?.output ?? tool.output) };
+      for (const sameKey of model.key === undefined ? [true] : [true, false]) {
+        const { name, ...signature } = { ...one, sameKey };
+        const key = JSON.stringify(signature);
+        if (!merged.has(key)) merged.set(key, { name, ...signature });
+      }
+    }
+  }
+  return [...merged.values()];
+}
+
+type Candidate = { readonly index: number; readonly pattern: Pattern };
+const candidatesOf = ({ patterns }: Model, tool: Contract): readonly Candidate[] =>
+  patterns.flatMap((pattern, index) => (fitsTool(pattern, tool) ? [{ index, pattern }] : []));
+
+const nameOf = ({ server, tool }: Pick<Contract, "server" | "tool">): string =>
+  `the tool ${quoted(`${server}.${tool}`)}`;
+
+function argumentsOf(tool: Contract): readonly Argument[] {
+  const named = Object.entries(tool.arguments).map(([name, argument]) => ({ ...argument, name }));
+  return [...named, { ...tool.rest, name: undefined }];
+}
+
+function outputOf({ matters }: Model, output: Contract["output"]): Pick<Class, "whole" | "fields"> {
+  const cut = (label: number): string => (BigInt(label) & matters).toString();
+  const fields = new Set(output.fields.map(cut));
+  return { whole: cut(output.label), fields: [...fields].sort() };
+}
+
+function classOf(model: Model, candidates: readonly Candidate[], variant: Variant): Class {
+  const { policy } = model;
+  const { server, reads, writes, opens, consequential } = variant;
+  const mode = Object.hasOwn(policy.servers, server) ? policy.servers[server]?.mode : undefined;
+  const fitting = candidates.filter(({ pattern }) => fitsAction(pattern, variant));
+  const byDefault = model.allow === undefined ? "passes" : defaultOf(variant, variant.effects);
+  const all = variant.arguments.map((one) => kindOf(model, one, { fitting, acts: byDefault === "acts" }));
+  const kinds = new Map(all.map((kind) => [JSON.stringify(kind), kind]));
+  // An argument that nothing asks about matters only by what it brings into a store.
+  const written = writes.length > 0;
+  const seen = ({ selectedBy, control, forbidden }: ArgumentKind): boolean =>
+    written || selectedBy.length > 0 || control || forbidden !== "0";
+  return {
+    name: nameOf(variant),
+    observed: policy.mode === "observe" || mode === "observe",
+    sameKey: true,
+    consequential,
+    fits: fitting.map(({ index }) => index),
+    arguments: [...kinds.values()].filter(seen),
+    byDefault,
+    whole: "0",
+    fields: [],
+    reads,
+    writes,
+    opens,
+  };
+}
+
+function fitsAction(pattern: Pattern, { truth, effects }: Variant): boolean {
+  if (!fitsEffects(pattern, effects)) return false;
+  return [...pattern.truths].every(([predicate, wanted]) => truth(predicate, wanted));
+}
+
+type Asked = { readonly fitting: readonly Candidate[]; readonly acts: boolean };
+const isControl = ({ role }: Argument): boolean => role !== "content";
+
+function kindOf({ matters }: Model, argument: Argument, { fitting, acts }: Asked): ArgumentKind {
+  const { name, role, audience, sink } = argument;
+  const atoms = fitting.flatMap(({ pattern }) => pattern.data);
+  const selecting = atoms.filter(
+    (atom) =>
+      (atom.roles?.includes(role) ?? true) &&
+      (atom.args === undefined || (name !== undefined && atom.args.includes(name))) &&
+      (atom.audience === undefined || (atom.audience & BigInt(audience)) !== 0n),
+  );
+  return {
+    selectedBy: selecting.map(({ index }) => index),
+    control: acts && isControl(argument),
+    forbidden: acts && sink ? (BigInt(argument.forbidden) & matters).toString() : "0",
+  };
+}
+
+const actingEffects = [
+  "read.external.send",
+  "write.external",
+  ...["delete", "pay", "grant", "credential", "config", "actuate"].map((kind) => `write.local.${kind}`),
+];
+
+function defaultOf(variant: Variant, effects: Effects | "all"): Class["byDefault"] {
+  const may = (prefix: string): boolean => effects === "all" || mayDo(effects, prefix);
+  if (may("execute")) return "asks";
+  if (may("write.local") && variant.truth(workspacePredicate, false)) return "asks";
+  const chosen = variant.arguments.some((one) => one.sink && isControl(one));
+  const acts = variant.flags.irreversible || actingEffects.some(may) || (may("read.external") && chosen);
+  return acts ? "acts" : "passes";
+}
+
+/** A move that nobody decides, judged as a call would be: its one or two arguments carry what `carries` names. */
+export type FreeMove = {
+  readonly name: string;
+  readonly store: string | undefined;
+  readonly group: number;
+  readonly judged: Class;
+};
+
+const noTool: Contract = {
+  server: "",
+  tool: "",
+  effects: { must: [], may: [] },
+  flags: { irreversible: false, openWorld: true },
+  arguments: {},
+  rest: { role: "content", sink: true, audience: 0, forbidden: 0 },
+  output: { label: 0, fields: [] },
+  cases: [],
+  reads: [],
+  writes: [],
+  opens: [],
+  consequential: true,
+};
+
+/** Section 7: fire for every store and group, and what the host is open for. */
+export function freeMoves(model: Model): readonly FreeMove[] {
+  const { groups } = model.lattice;
+  const judged = (change: Partial<Variant>): Class => {
+    const variant = { ...noTool, arguments: [], truth: () => true, ...change };
+    return classOf(model, candidatesOf(model, { ...noTool, flags: variant.flags }), variant);
+  };
+  const content = (audience: number): Argument => ({ ...noTool.rest, audience, name: undefined });
+  const doing = (effect: string): Effects => ({ must: [effect], may: [effect] });
+  const stores = Object.keys(model.policy.stores);
+  const fires = groups.flatMap((_, group) => {
+    const read = judged({ effects: doing("write.external.share"), arguments: [content(2 ** group)] });
+    return stores.map((store) => ({ name: `a reader of the store ${quoted(store)}`, store, group, judged: read }));
+  });
+  const { send, execute } = model.host;
+  const everyone = groups.includes("anyone") ? ["anyone"] : groups;
+  const to = send === "everything" ? everyone : send === "nothing" ? [] : send;
+  const audience = Number(groupsOf(model.lattice, to));
+  const host = { store: undefined, group: 0 };
+  const sent = judged({ effects: doing("write.external.send"), arguments: [content(audience)] });
+  const all = content(Number(bit(groups.length) - 1n));
+  const flags = { irreversible: true, openWorld: true };
+  const done = judged({ effects: "all", flags, arguments: [all, { ...all, role: "query" }] });
+  return [
+    ...fires,
+    ...(send === "nothing" ? [] : [{ name: "what the host may send by itself", ...host, judged: sent }]),
+    ...(execute === "nothing" ? [] : [{ name: "what the host may execute by itself", ...host, judged: done }]),
+  ];
+}

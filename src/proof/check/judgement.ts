@@ -1,0 +1,81 @@
+/** Sections 3, 6 and 7 of the specification: which calls of a class match, are permitted, are bad. */
+import type { Automaton, Reading } from "./automata.ts";
+import { fires } from "./automata.ts";
+import type { Caller } from "./carried.ts";
+import { carriedBy } from "./carried.ts";
+import type { Class } from "./classes.ts";
+import type { Atom } from "./labels.ts";
+import { bitsOf } from "./labels.ts";
+import type { Pattern } from "./patterns.ts";
+import type { Space } from "./space.ts";
+import { automatonBit, storeBit, storeSeen } from "./space.ts";
+
+export type Judgement = {
+  /** The function of a state variable, seen by the run that calls. */
+  readonly state: (name: string) => number;
+  readonly heldBit: (bit: number) => number;
+  /** One bit of the join of all arguments' labels. */
+  readonly argumentsBit: (bit: number) => number;
+  readonly match: (pattern: number | undefined) => number;
+  readonly reading: (automaton: Automaton) => Reading;
+  /** Whether a keyed automaton has nothing to do with this class. */
+  readonly follows: (automaton: Automaton) => boolean;
+  readonly permitted: () => number;
+  readonly bad: () => number;
+};
+export function judgementOf(space: Space, one: Class, caller: Caller): Judgement {
+  const { model, diagram } = space;
+  const { and, or, not } = diagram;
+  const any = (nodes: readonly number[]): number => nodes.reduce(or, 0);
+  const all = (nodes: readonly number[]): number => nodes.reduce(and, 1);
+  const { state, heldBit, argumentBit, untrustedBit } = carriedBy(space, caller);
+  const joinOf = (index: number, chosen: (argument: Class["arguments"][number]) => boolean): number =>
+    any(one.arguments.flatMap((argument, place) => (chosen(argument) ? [argumentBit(place, index)] : [])));
+
+  const satisfied = ({ kind, bits }: Atom, bitOf: (index: number) => number): number =>
+    all(bitsOf(bits).map((index) => (kind === "atLeast" ? bitOf(index) : not(bitOf(index)))));
+  const conditions = ({ data, held: holding, stores }: Pattern): readonly number[] => [
+    ...data.map(({ index, atom }) =>
+      satisfied(atom, (at) => joinOf(at, ({ selectedBy }) => selectedBy.includes(index))),
+    ),
+    holding === undefined ? 1 : satisfied(holding, heldBit),
+    ...stores.flatMap(({ store, atom, audience }) => [
+      atom === undefined ? 1 : satisfied(atom, (at) => state(storeBit(store, at))),
+      audience === undefined ? 1 : any(bitsOf(audience).map((group) => state(storeSeen(store, group)))),
+    ]),
+  ];
+  const known = new Map<number, number>();
+  const match = (number: number | undefined): number => {
+    const pattern = number === undefined ? undefined : model.patterns[number];
+    if (number === undefined || pattern === undefined || !one.fits.includes(number)) return 0;
+    const node = known.get(number) ?? all(conditions(pattern));
+    known.set(number, node);
+    return node;
+  };
+
+  const reading = ({ id }: Automaton): Reading => ({
+    diagram,
+    bit: (index) => state(automatonBit(id, index)),
+    match,
+    consequential: one.consequential,
+  });
+  const follows = ({ key }: Automaton): boolean => key === undefined || one.sameKey;
+  const fired = (automaton: Automaton): number => (follows(automaton) ? fires(automaton, reading(automaton)) : 0);
+  const chosenBadly = (): number =>
+    any(
+      one.arguments.flatMap(({ control, forbidden }, place) => [
+        control ? argumentBit(place, untrustedBit) : 0,
+        ...bitsOf(BigInt(forbidden)).map((index) => argumentBit(place, index)),
+      ]),
+    );
+  const refusedByDefault = (): number => {
+    const asks = one.byDefault === "asks" ? 1 : one.byDefault === "acts" ? chosenBadly() : 0;
+    return model.allow === undefined ? 0 : and(asks, not(any(model.allow.map(match))));
+  };
+  const permitted = (): number =>
+    one.observed ? 1 : not(any([...model.plain.map(match), ...model.enforced.map(fired), refusedByDefault()]));
+  const { hazard } = model;
+  const bad = (): number => (hazard.kind === "match" ? all(hazard.patterns.map(match)) : fired(hazard.automaton));
+  const argumentsBit = (index: number): number => joinOf(index, () => true);
+  return { state, heldBit, argumentsBit, match, reading, follows, permitted, bad };
+}
