@@ -1,0 +1,360 @@
+/** The moves of docs/semantics.md 6 and 7 over plain values: who may do what, and which of it is bad. */
+import type { ArgumentContract, Role, ToolContract } from "../../../src/core/contract.ts";
+import { everyEffect, mayCover } from "../../../src/core/effect.ts";
+import type { Automaton, Move, State, Store, Touch, World } from "./explicit-model.ts";
+import {
+  atDispatch,
+  atomHolds,
+  dataLabel,
+  fires,
+  joinOf,
+  matches,
+  triggersOf,
+  unlocked,
+  widthOf,
+} from "./explicit-model.ts";
+
+/** A class of calls: a contract, a truth for each predicate of the policy, and whether it has the key that is followed. */
+export type Class = {
+  readonly contract: ToolContract;
+  readonly truths: ReadonlyMap<number, boolean>;
+  readonly key: "same" | "other";
+  /** Nothing is enforced at its server. */
+  readonly observed: boolean;
+};
+
+export function classesOf({ subject, ir, automata }: World): readonly Class[] {
+  const { policy, table } = subject.policy;
+  const keyed = automata.some(({ key }) => key !== undefined);
+  const vectors = ir.predicates.reduce<readonly ReadonlyMap<number, boolean>[]>(
+    (all, _, index) => all.flatMap((truths) => [new Map(truths).set(index, true), new Map(truths).set(index, false)]),
+    [new Map()],
+  );
+  return subject.contracts.flatMap((contract) =>
+    vectors.flatMap((truths) =>
+      (keyed ? (["same", "other"] as const) : (["same"] as const)).map((key): Class => {
+        const found = contract.cases.find(({ predicate }) => truths.get(predicate) === true);
+        const output = found?.output ?? contract.output;
+        const effects = found?.effects ?? contract.effects;
+        const observed = policy.mode === "observe" || table.servers.get(contract.server)?.mode === "observe";
+        return { contract: { ...contract, output, effects }, truths, key, observed };
+      }),
+    ),
+  );
+}
+
+export function startOf({ ir, automata }: World): State {
+  return {
+    held: [],
+    stores: ir.stores.map(({ initial, audience }) => ({ label: initial.hi, audience, open: 0 })),
+    automata: automata.map((one) => ({ bits: Array.from({ length: widthOf(one) }, () => false), pending: 0 })),
+  };
+}
+
+/** Joins of all subsets. */
+export function joins(labels: readonly number[]): readonly number[] {
+  return [...labels.reduce((all, label) => new Set([...all, ...[...all].map((one) => one | label)]), new Set([0]))];
+}
+
+/** The labels that the agent can give to an argument. */
+export function choicesOf({ ir }: World, held: readonly number[]): readonly number[] {
+  const { untrustedBit } = ir.lattice;
+  switch (ir.flow) {
+    case "none":
+      return [0];
+    case "strict":
+      return [...new Set([0, joinOf(held)])];
+    case "provenance": {
+      const secret = joins(held.map((label) => label & ~untrustedBit));
+      const tainted = (joinOf(held) & untrustedBit) !== 0;
+      return tainted ? [...secret, ...secret.map((label) => label | untrustedBit)] : secret;
+    }
+  }
+}
+
+/** Every way to give labels to the arguments of a class, `rest` included. */
+export function optionsOf(contract: ToolContract, choices: readonly number[]): readonly Move["arguments"][] {
+  const named = [...contract.arguments].map(([name, argument]) => ({ name, contract: argument }));
+  return [...named, { name: undefined, contract: contract.rest }].reduce<readonly Move["arguments"][]>(
+    (all, argument) => all.flatMap((before) => choices.map((label) => [...before, { ...argument, label }])),
+    [[]],
+  );
+}
+
+/** Everything that a dispatch means to the model in one state, automata aside. */
+export type Reading = {
+  /** A plain rule or the default refuses it. */
+  readonly stopped: boolean;
+  /** It is bad for a hazard that is no automaton. */
+  readonly bad: boolean;
+  readonly observed: boolean;
+  readonly consequential: boolean;
+  readonly touches: readonly Touch[];
+  readonly stores: readonly Store[];
+  /** What the whole result brings, and what its fields bring besides. */
+  readonly whole: readonly number[];
+  readonly fields: readonly number[];
+};
+
+export function read(world: World, one: Class, given: Move["arguments"], state: State): Reading {
+  const { plain, automata } = world;
+  const { contract, truths, key, observed } = one;
+  const move: Move = { contract, truths, arguments: given };
+  const around = { held: joinOf(state.held), stores: state.stores };
+  const stores = storesAfter(world, move, state.stores);
+  const touches = automata.map((automaton): Touch => {
+    if (automaton.key !== undefined && key === "other") return { fires: false, arms: false, unlocks: false };
+    const { fires: firing, arms, unlocks } = triggersOf(automaton.temporal);
+    return {
+      fires: firing !== undefined && matches(firing, "restrict", move, around),
+      arms: arms !== undefined && matches(arms, "restrict", move, around),
+      unlocks: unlocks !== undefined && matches(unlocks, "permit", move, around),
+    };
+  });
+  const readStores = world.ir.stores.flatMap(({ name }, index) => (contract.reads.includes(name) ? [index] : []));
+  return {
+    stopped: plain.some(({ when }) => matches(when, "restrict", move, around)) || defaultAsks(world, move, around),
+    bad: isBad(world, move, around),
+    observed,
+    consequential: contract.consequential,
+    touches,
+    stores,
+    whole: [contract.output.label.hi, ...brought(world, stores, readStores)],
+    fields: contract.output.fields.map(({ label }) => label.hi),
+  };
+}
+
+function isBad(
+  { hazard }: World,
+  move: Move,
+  around: { readonly held: number; readonly stores: readonly Store[] },
+): boolean {
+  switch (hazard.kind) {
+    case "flow":
+      return matches(hazard.to, "restrict", move, around) && atomHolds(hazard.from.atom, dataLabel(hazard.from, move));
+    case "call":
+      return matches(hazard.call, "restrict", move, around);
+    case "temporal":
+      return false;
+  }
+}
+
+const acting = [
+  "read.external.send",
+  "write.external",
+  ...["delete", "pay", "grant", "credential", "config", "actuate"].map((action) => `write.local.${action}`),
+];
+
+function defaultAsks(
+  { ir, withDefault, bounds, allows }: World,
+  move: Move,
+  around: { readonly held: number; readonly stores: readonly Store[] },
+): boolean {
+  if (!withDefault || allows.some(({ when }) => matches(when, "permit", move, around))) return false;
+  const { effects, flags } = move.contract;
+  const may = (prefix: string): boolean => mayCover(prefix, effects.may);
+  const control = move.arguments.filter(({ contract }) => contract.role !== "content");
+  const acts =
+    flags.irreversible || acting.some(may) || (may("read.external") && control.some(({ contract }) => contract.sink));
+  const asks =
+    control.some(({ label }) => (label & ir.lattice.untrustedBit) !== 0) ||
+    move.arguments.some(({ contract, label }) => contract.sink && (label & contract.forbidden & bounds) !== 0);
+  return may("execute") || (may("write.local") && move.truths?.get(0) !== true) || (acts && asks);
+}
+
+function storesAfter({ ir }: World, { contract, arguments: given }: Move, stores: readonly Store[]): readonly Store[] {
+  const sent = joinOf(given.map(({ label }) => label));
+  return stores.map((store, index) => {
+    const name = ir.stores[index]?.name ?? "";
+    const groups = contract.opens.filter((open) => open.store === name).flatMap((open) => open.audience);
+    const bits = joinOf(groups.map((group) => 1 << ir.lattice.groups.indexOf(group)));
+    const outsider = groups.some((group) => group !== "me") ? ir.lattice.untrustedBit : 0;
+    return {
+      label: store.label | outsider | (contract.writes.includes(name) ? sent : 0),
+      audience: store.audience | bits,
+      open: store.open | bits,
+    };
+  });
+}
+
+/** The label of a value that has a restriction, and no other that it need not have. */
+function basicLabel({ ir }: World, bit: number): number {
+  return bit < ir.lattice.levels.length - 1 ? (1 << (bit + 1)) - 1 : 1 << bit;
+}
+
+export function basicLabels(world: World): readonly number[] {
+  return Array.from({ length: world.ir.lattice.bitCount }, (_, bit) => basicLabel(world, bit));
+}
+
+/** What reading these stores brings. */
+function brought(world: World, stores: readonly Store[], indices: readonly number[]): readonly number[] {
+  const label = joinOf(indices.map((index) => stores[index]?.label ?? 0));
+  return basicLabels(world).filter((_, bit) => (label & (1 << bit)) !== 0);
+}
+
+/** Whether the rules let the dispatch through, and whether it is bad, in a state of the automata. */
+export function judge(
+  world: World,
+  reading: Reading,
+  state: State,
+): { readonly permitted: boolean; readonly bad: boolean } {
+  const firing = world.automata.filter((automaton, index) => {
+    const touch = reading.touches[index];
+    const bits = state.automata[index]?.bits;
+    return touch !== undefined && bits !== undefined && fires(automaton, bits, touch, reading.consequential);
+  });
+  const rules = firing.filter(({ id }) => id !== world.hazard.id);
+  return {
+    permitted: reading.observed || (!reading.stopped && rules.length === 0),
+    bad: reading.bad || firing.length > rules.length,
+  };
+}
+
+/** All states that a permitted dispatch can lead to. */
+export function dispatched(world: World, reading: Reading, state: State): readonly State[] {
+  const counted = world.automata.some(
+    ({ temporal }, index) => temporal.kind === "at-most" && reading.touches[index]?.fires,
+  );
+  const opens = reading.touches.some(({ unlocks }) => unlocks);
+  const holds = [[], reading.whole, [...reading.whole, ...reading.fields]];
+  const found: State[] = [];
+  for (const counts of counted ? [true, false] : [true]) {
+    for (const succeeds of opens ? [true, false] : [false]) {
+      const automata = world.automata.map((automaton, index) => {
+        const { bits, pending } = state.automata[index] ?? { bits: [], pending: 0 };
+        const touch = reading.touches[index] ?? { fires: false, arms: false, unlocks: false };
+        const { consequential } = reading;
+        const after = atDispatch(automaton, bits, touch, { consequential, counts });
+        if (!touch.unlocks) return { bits: after, pending };
+        if (succeeds) return { bits: unlocked(automaton, after), pending };
+        return { bits: after, pending: world.waits[index] === index ? Math.min(2, pending + 1) : pending };
+      });
+      for (const labels of holds) found.push({ held: withHeld(state.held, labels), stores: reading.stores, automata });
+    }
+  }
+  return found;
+}
+
+function withHeld(held: readonly number[], labels: readonly number[]): readonly number[] {
+  return [...new Set([...held, ...labels.filter((label) => label !== 0)])].toSorted((left, right) => left - right);
+}
+
+/** What can happen without any call, to states of the run and of the stores. */
+export function environment(world: World, state: State): readonly State[] {
+  const { ir, automata } = world;
+  const found: State[] = [{ ...state, held: withHeld(state.held, [ir.lattice.top]) }];
+  const { read: reads } = ir.host;
+  if (reads === "everything") found.push({ ...state, held: withHeld(state.held, [ir.lattice.top]) });
+  else if (reads !== "gated") found.push({ ...state, held: withHeld(state.held, brought(world, state.stores, reads)) });
+  automata.forEach((automaton, index) => {
+    found.push(...lateSuccesses(world, index, state));
+    const ticked = tick(world, automaton, index, state);
+    if (ticked !== undefined) found.push(ticked);
+  });
+  return found;
+}
+
+function lateSuccesses({ automata, waits }: World, index: number, state: State): readonly State[] {
+  const before = state.automata[index]?.pending ?? 0;
+  if (before === 0) return [];
+  return (before === 2 ? [0, 1, 2] : [0]).map((left) => ({
+    ...state,
+    automata: state.automata.map((one, place) => {
+      const automaton = automata[place];
+      if (automaton === undefined || waits[place] !== index) return one;
+      return { bits: unlocked(automaton, one.bits), pending: place === index ? left : 0 };
+    }),
+  }));
+}
+
+function tick(world: World, automaton: Automaton, index: number, state: State): State | undefined {
+  const within = windowOf(automaton);
+  const before = state.automata[index]?.bits;
+  if (within === undefined || before === undefined) return undefined;
+  const expired = before.map((_, at) => automaton.temporal.kind === "at-most" && before[at + 1] === true);
+  return {
+    ...state,
+    automata: state.automata.map((one, place) => {
+      if (place === index) return { ...one, bits: expired };
+      const other = world.automata[place];
+      const own = other === undefined ? undefined : windowOf(other);
+      if (other === undefined || own === undefined || own > within || causeOf(other) !== causeOf(automaton)) return one;
+      return { ...one, bits: one.bits.map((bit, at) => bit && expired[Math.min(at, expired.length - 1)] === true) };
+    }),
+  };
+}
+
+function windowOf({ temporal }: Automaton): number | undefined {
+  return "withinMs" in temporal ? temporal.withinMs : undefined;
+}
+
+/** Kind, trigger and key as text. The patterns were compiled from canonical JSON, so equal texts mean equal patterns. */
+function causeOf({ temporal, key }: Automaton): string {
+  const { kind } = temporal;
+  const trigger = kind === "gate" ? temporal.need : kind === "absence" ? temporal.after : triggersOf(temporal).fires;
+  return JSON.stringify([kind, trigger, key]);
+}
+
+type Act = {
+  readonly effects: readonly string[];
+  readonly irreversible: boolean;
+  readonly audience: number;
+  readonly label: number;
+};
+
+/** Fire and the acts of the host: whether one of them is bad in this state. Nobody decides them. */
+export function actsBadly(world: World, state: State): boolean {
+  const { ir } = world;
+  const held = joinOf(state.held);
+  const acts: Act[] = [];
+  for (const { label, open } of state.stores) {
+    ir.lattice.groups.forEach((_, group) => {
+      if ((open & (1 << group)) === 0) return;
+      acts.push({ effects: ["write.external.share"], irreversible: false, audience: 1 << group, label });
+    });
+  }
+  const { send, execute } = ir.host;
+  if (send !== 0) acts.push({ effects: ["write.external.send"], irreversible: false, audience: send, label: held });
+  const everyone = (1 << ir.lattice.groups.length) - 1;
+  if (execute) acts.push({ effects: everyEffect, irreversible: true, audience: everyone, label: held });
+  return acts.some((act) => isBadAct(world, act, state));
+}
+
+function isBadAct(world: World, act: Act, state: State): boolean {
+  const { ir, hazard, automata } = world;
+  const { bottom } = ir.lattice;
+  const sink = (role: Role): ArgumentContract => ({
+    role,
+    sink: true,
+    audience: act.audience,
+    forbidden: bottom,
+    schemaValues: [],
+  });
+  const argument = (role: Role) => ({ name: undefined, contract: sink(role), label: act.label });
+  const contract: ToolContract = {
+    server: "",
+    tool: "",
+    toolDigest: undefined,
+    source: "unknown",
+    effects: { must: act.effects, may: act.effects },
+    flags: { irreversible: act.irreversible, openWorld: true },
+    arguments: new Map(),
+    rest: sink("content"),
+    output: { label: { lo: bottom, hi: bottom }, fields: [] },
+    cases: [],
+    reads: [],
+    writes: [],
+    opens: [],
+    consequential: true,
+  };
+  const given = act.irreversible ? [argument("content"), argument("query")] : [argument("content")];
+  const move: Move = { contract, truths: undefined, arguments: given };
+  const around = { held: joinOf(state.held), stores: state.stores };
+  if (hazard.kind !== "temporal") return isBad(world, move, around);
+  const index = automata.findIndex(({ id }) => id === hazard.id);
+  const automaton = automata[index];
+  const firing = automaton === undefined ? undefined : triggersOf(automaton.temporal).fires;
+  if (automaton === undefined || firing === undefined) return false;
+  const touch = { fires: matches(firing, "restrict", move, around), arms: false, unlocks: false };
+  return fires(automaton, state.automata[index]?.bits ?? [], touch, true);
+}
