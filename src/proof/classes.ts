@@ -15,8 +15,8 @@ import type { Question, Reading } from "./subject.ts";
 import { defaultPredicate, readings } from "./subject.ts";
 import type { Variant, Variants } from "./variants.ts";
 
-/** Which key a call has in a question about one key. */
-export type KeyRelation = "same" | "other";
+/** Which key a call has in a question about one key: that one, another, or none that can be read. */
+export type KeyRelation = "same" | "other" | "unreadable";
 
 /** Arguments that the model cannot tell apart, by one of them. */
 export type ModelArgument = { readonly name: string; readonly contract: ArgumentContract };
@@ -55,7 +55,12 @@ export function makeClasses(space: Space, variants: Variants): Result<readonly M
     owing: question.automata.some(({ temporal }) => temporal.kind === "owed"),
   };
   const found = new Map<string, ModelClass>();
+  const known = new Set<string>();
   for (const [index, variant] of variants.all.entries()) {
+    // Two that differ in name only look alike unless some pattern tells them apart.
+    const look = `${variant.kind} ${context.matching.map(({ hi, lo }) => `${hi?.[index]}${lo?.[index]}`).join("")}`;
+    if (known.has(look)) continue;
+    known.add(look);
     const free = freePredicates(context, variant, index);
     if (2 ** free.length > classesPerToolMax) {
       const { server, tool } = variant.contract;
@@ -117,7 +122,7 @@ function addClasses(context: Context, found: Map<string, ModelClass>, candidate:
     variant.observed,
   ].join("|");
   const made = { variant, truths, arguments: args, ...outcome };
-  const keys: readonly KeyRelation[] = question.key === undefined ? ["same"] : ["same", "other"];
+  const keys: readonly KeyRelation[] = question.key === undefined ? ["same"] : ["same", "other", "unreadable"];
   for (const key of keys) {
     const name = `${key}|${signature}`;
     if (!found.has(name)) found.set(name, { ...made, key });

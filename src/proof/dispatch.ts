@@ -166,9 +166,24 @@ function hazardFires(space: Space, one: ModelClass, seen: Seen): Node {
 }
 
 function fires(one: ModelClass, automaton: Automaton, bits: Vector<Node>, { context, scene }: Seen): Node {
-  // A call of another key is none of this automaton's business.
-  if (automaton.keyed && one.key === "other") return 0;
-  return monitorFires(context, automaton.temporal, bits, { ...scene, fits: context.algebra.constant(true) });
+  if (automaton.keyed && !concerns(automaton, one.key)) return 0;
+  // Without a key that can be read, no gate was ever opened for the call.
+  const shut = automaton.keyed && one.key === "unreadable" && automaton.temporal.kind === "gate";
+  const seen = shut ? bits.map(() => context.algebra.constant(false)) : bits;
+  return monitorFires(context, automaton.temporal, seen, { ...scene, fits: context.algebra.constant(true) });
+}
+
+/**
+ * A call of another key is none of a keyed automaton's business. One without a readable key arms and takes back for all
+ * keys, and is counted on a count of its own.
+ */
+export function concerns({ keyed, temporal }: Automaton, key: ModelClass["key"]): boolean {
+  return !keyed || key === "same" || (key === "unreadable" && temporal.kind !== "at-most");
+}
+
+/** Whether a success of the call unlocks the automaton: never where nobody can tell for which key. */
+export function unlocks({ keyed }: Automaton, key: ModelClass["key"]): boolean {
+  return !keyed || key === "same";
 }
 
 function stepAutomata(space: Space, one: ModelClass, seen: Seen, next: Map<number, Node>): void {
@@ -178,21 +193,23 @@ function stepAutomata(space: Space, one: ModelClass, seen: Seen, next: Map<numbe
   question.automata.forEach((automaton, index) => {
     const place = places[index];
     const before = seen.bits[index];
-    if (place === undefined || before === undefined || (automaton.keyed && one.key === "other")) return;
+    if (place === undefined || before === undefined || !concerns(automaton, one.key)) return;
     const { temporal } = automaton;
     let after = monitorDispatched(context, temporal, before, scene);
     if (temporal.kind === "at-most" && after.some((bit, at) => bit !== before[at])) {
       // A call that surely had no effect is given back to the counters (life of a call).
-      const uncounted = space.choice(choiceNames.uncounted);
+      const failed = diagram.not(space.choice(choiceNames.succeeds));
+      const uncounted = diagram.and(failed, space.choice(choiceNames.uncounted));
       after = after.map((bit, at) => diagram.ite(uncounted, before[at] ?? 0, bit));
     }
     const unlock = unlockOf(temporal);
-    const unlocks = unlock === undefined ? 0 : matches(context, unlock, "permit", scene);
-    if (unlocks !== 0) {
+    const unlocking =
+      unlock === undefined || !unlocks(automaton, one.key) ? 0 : matches(context, unlock, "permit", scene);
+    if (unlocking !== 0) {
       const succeeds = space.choice(choiceNames.succeeds);
       const unlocked = monitorSucceeded(context, temporal, after, scene);
       after = after.map((bit, at) => diagram.ite(succeeds, unlocked[at] ?? 0, bit));
-      const late = diagram.and(diagram.not(succeeds), unlocks);
+      const late = diagram.and(diagram.not(succeeds), unlocking);
       const [once, twice] = place.pending;
       if (once !== undefined && twice !== undefined) {
         next.set(once, diagram.or(diagram.variable(once), late));
@@ -236,7 +253,7 @@ function stepHeld(space: Space, view: RunView, one: ModelClass, next: Map<number
   };
   for (const label of one.whole) gain(label, returns);
   for (const label of one.fields) gain(label, fields);
-  for (const [label, when] of readGains(space, one.reads)) gain(label, diagram.and(returns, when));
+  for (const [label, when] of readGains(space, one.reads, next)) gain(label, diagram.and(returns, when));
   addGains(space, view, gains, next);
 }
 
@@ -250,17 +267,28 @@ export function addGains(space: Space, view: RunView, gains: ReadonlyMap<number,
   }
 }
 
-/** What reading stores brings: for each restriction that a store's label has, the label that this stands for. */
-export function readGains(space: Space, stores: readonly number[]): readonly (readonly [number, Node])[] {
+/**
+ * What reading stores brings: for each restriction that a store's label has, the label that this stands for. `written` are
+ * the new values of what the same call wrote before.
+ */
+export function readGains(
+  space: Space,
+  stores: readonly number[],
+  written: ReadonlyMap<number, Node>,
+): readonly (readonly [number, Node])[] {
   const { diagram, question, held } = space;
   const { lattice } = question.subject.policy.ir;
   const found: [number, Node][] = [];
-  const hi = storeStates(space, "hi");
-  const lo = question.ends.includes("lo") ? storeStates(space, "lo") : hi;
+  const labelsAt = (end: End): readonly Vector<Node>[] =>
+    storeStates(space, end).map(({ label }, store) =>
+      label.map((bit, at) => written.get(space.stores[store]?.label[end]?.[at] ?? -1) ?? bit),
+    );
+  const hi = labelsAt("hi");
+  const lo = question.ends.includes("lo") ? labelsAt("lo") : hi;
   for (const store of stores) {
     for (const { bit, label } of basicLabels(lattice, question.mattering)) {
-      const upper = hi[store]?.label[bit] ?? 0;
-      const lower = lo[store]?.label[bit] ?? 0;
+      const upper = hi[store]?.[bit] ?? 0;
+      const lower = lo[store]?.[bit] ?? 0;
       const sure = held.indexOf({ lo: label, hi: label });
       const possible = held.indexOf({ lo: 0, hi: label });
       if (sure !== undefined) found.push([sure, lower]);

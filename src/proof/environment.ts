@@ -157,7 +157,8 @@ function gains(space: Space, view: RunView): readonly EnvironmentMove[] {
   else if (read !== "gated" && read.length > 0) {
     const next = new Map<number, Node>();
     const all = new Map<number, Node>();
-    for (const [label, when] of readGains(space, read)) all.set(label, space.diagram.or(all.get(label) ?? 0, when));
+    for (const [label, when] of readGains(space, read, new Map()))
+      all.set(label, space.diagram.or(all.get(label) ?? 0, when));
     addGains(space, view, all, next);
     found.push({ kind: "host-read", step: { ...always, next } });
   }

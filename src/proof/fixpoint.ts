@@ -40,7 +40,7 @@ export function makeModel(
   variants: Variants,
   nodesMax: number = diagramNodesMax,
 ): Result<Model, string> {
-  const space = makeSpace(question, new Diagram(nodesMax));
+  const space = makeSpace(question, variants.outputs, new Diagram(nodesMax));
   const classes = makeClasses(space, variants);
   if (!classes.ok) return classes;
   const own = ownView(space);

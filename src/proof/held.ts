@@ -36,7 +36,7 @@ export function cut(range: LabelRange, mattering: number): HeldLabel {
   return { lo: range.lo & mattering, hi: range.hi & mattering };
 }
 
-export function heldLabels({ subject, ends, mattering }: Question): Held {
+export function heldLabels({ subject, ends, mattering }: Question, outputs: readonly LabelRange[]): Held {
   const found = new Map<number, HeldLabel>();
   // Where only the upper end is followed, labels that differ below it are one.
   const kept = (label: HeldLabel): HeldLabel => (ends.includes("lo") ? label : { lo: label.hi, hi: label.hi });
@@ -48,12 +48,7 @@ export function heldLabels({ subject, ends, mattering }: Question): Held {
     add({ lo: label, hi: label });
     add({ lo: 0, hi: label });
   }
-  for (const contract of subject.contracts) {
-    for (const output of [contract.output, ...contract.cases.flatMap((one) => one.output ?? [])]) {
-      add(cut(output.label, mattering));
-      for (const field of output.fields) add(cut(field.label, mattering));
-    }
-  }
+  for (const output of outputs) add(cut(output, mattering));
   const labels = [...found.values()].toSorted((left, right) => left.hi - right.hi || left.lo - right.lo);
   const indices = new Map(labels.map((label, index) => [keyOf(label), index]));
   return { labels, variables: grouped(labels), indexOf: (label) => indices.get(keyOf(kept(label))) };

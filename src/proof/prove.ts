@@ -10,7 +10,7 @@ import type { Explored, Model } from "./fixpoint.ts";
 import { explore, makeModel } from "./fixpoint.ts";
 import { shortestPath } from "./path.ts";
 import type { Ends, Subject } from "./subject.ts";
-import { candidates, defaultRule, questionOf } from "./subject.ts";
+import { boundsRule, candidates, defaultRule, questionOf } from "./subject.ts";
 import type { Trace, TraceStep } from "./trace.ts";
 import { traceOf } from "./trace.ts";
 import type { Variants } from "./variants.ts";
@@ -90,14 +90,18 @@ export function proveHazard(prover: Prover, hazard: Hazard): HazardProof {
       reason,
     };
   }
-  const searched = lazily(prover, hazard, every, bare.value);
+  const searched = lazily(prover, hazard, { every, core: [], explored: bare.value });
   if (!searched.ok) return { ...head, ...undecided(hazard, accepted, searched.error), without };
   if (searched.value.kind === "refuted") {
     return { ...head, ...refuted(prover, hazard, every), counterexample: searched.value.counterexample };
   }
   const { core, explored } = minimised(prover, hazard, searched.value);
   const consent = givenConsent(prover, hazard, core, every);
-  const enforcedBy = consent === false ? "consent" : "rules";
+  // Where the proof needs a question, it is a person who keeps the hazard away, whatever they would answer.
+  const asks = core.some(
+    (id) => id === defaultRule || policy.ir.rules.find((rule) => rule.id === id)?.tier === "confirm",
+  );
+  const enforcedBy = asks || consent === false ? "consent" : "rules";
   return { ...head, verdict: "proved", enforcedBy, givenConsent: consent, core, explored };
 }
 
@@ -121,18 +125,22 @@ type Searched =
   | { readonly kind: "safe"; readonly core: readonly string[]; readonly explored: Explored }
   | { readonly kind: "refuted"; readonly counterexample: Counterexample };
 
-function lazily(prover: Prover, hazard: Hazard, every: readonly string[], bare: Explored): Result<Searched, string> {
-  const core: string[] = [];
-  let explored = bare;
+type Search = { readonly every: readonly string[]; readonly core: readonly string[]; readonly explored: Explored };
+
+/** Adds rules that stop spurious ways until none is left, or a way that no rule stops. */
+function lazily(prover: Prover, hazard: Hazard, search: Search): Result<Searched, string> {
+  const core = [...search.core];
+  let { explored } = search;
+  const { ends } = explored.model.space.question;
   // Each round adds a rule that was not there before.
   for (;;) {
     const path = shortestPath(explored);
     if (path === undefined) return ok({ kind: "safe", core, explored });
-    const trace = traceOf(explored.model.space, path, every);
+    const trace = traceOf(explored.model.space, path, search.every, ends[0] ?? "hi");
     const next = missingRule(prover, trace);
     if (next === undefined) return ok({ kind: "refuted", counterexample: { steps: trace.steps } });
     core.push(next);
-    const again = decide(prover, hazard, core, ["hi"]);
+    const again = decide(prover, hazard, core, ends);
     if (!again.ok) return again;
     explored = again.value;
   }
@@ -144,9 +152,9 @@ const strictness = { block: 0, must: 1, confirm: 2, allow: 3 } as const;
 function missingRule(prover: Prover, { stoppedBy }: Trace): string | undefined {
   const { rules } = prover.subject.policy.ir;
   const rank = (id: string): number => strictness[rules.find((rule) => rule.id === id)?.tier ?? "allow"];
-  const named = stoppedBy.filter(({ rule }) => rule !== defaultRule);
+  const named = stoppedBy.filter(({ rule }) => rule !== defaultRule && rule !== boundsRule);
   const [best] = named.toSorted((left, right) => rank(left.rule) - rank(right.rule) || right.step - left.step);
-  return best?.rule ?? stoppedBy[0]?.rule;
+  return best?.rule ?? [defaultRule, boundsRule].find((id) => stoppedBy.some(({ rule }) => rule === id));
 }
 
 /** Leaves out each rule that the proof can do without. */
@@ -156,7 +164,8 @@ function minimised(
   found: { readonly core: readonly string[]; readonly explored: Explored },
 ): { readonly core: readonly string[]; readonly explored: Explored } {
   let { core, explored } = found;
-  for (const id of found.core) {
+  // The rules were found one by one because there was a way without the first of them: a single one is needed.
+  for (const id of found.core.length === 1 ? [] : found.core) {
     const fewer = core.filter((one) => one !== id);
     const again = decide(prover, hazard, fewer, ["hi"]);
     if (!again.ok || again.value.distance !== undefined) continue;
@@ -166,7 +175,7 @@ function minimised(
   return { core, explored };
 }
 
-/** Confirmation and grants as yes: the core alone often suffices, else all rules have to. */
+/** Confirmation and grants as yes: what is then left to refuse for certain. Undefined where a limit was reached. */
 function givenConsent(
   prover: Prover,
   hazard: Hazard,
@@ -174,9 +183,9 @@ function givenConsent(
   every: readonly string[],
 ): boolean | undefined {
   const alone = decide(prover, hazard, core, ["lo", "hi"]);
-  if (alone.ok && alone.value.distance === undefined) return true;
-  const all = decide(prover, hazard, every, ["lo", "hi"]);
-  return all.ok ? all.value.distance === undefined : undefined;
+  if (!alone.ok) return undefined;
+  const searched = lazily(prover, hazard, { every, core, explored: alone.value });
+  return searched.ok ? searched.value.kind === "safe" : undefined;
 }
 
 /** What is left of a hazard that the rules do not prevent: whether refusing each bad call at its moment does, or nothing. */

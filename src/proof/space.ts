@@ -2,6 +2,7 @@
  * The variables of one model: what a state consists of, and the choices that moves are made with (docs/semantics.md 4, 6).
  * State variables come first in the order, so that forgetting all choices is one walk from a single level on.
  */
+import type { LabelRange } from "../core/label.ts";
 import type { Vector } from "../policy/algebra.ts";
 import { gated, joinVectors, vectorOf } from "../policy/algebra.ts";
 import { monitorWidth } from "../policy/monitors.ts";
@@ -46,8 +47,8 @@ export type RunView = {
   readonly bits: { readonly [end in End]?: readonly (readonly Node[])[] };
 };
 
-export function makeSpace(question: Question, diagram: Diagram): Space {
-  const held = heldLabels(question);
+export function makeSpace(question: Question, outputs: readonly LabelRange[], diagram: Diagram): Space {
+  const held = heldLabels(question, outputs);
   const variables: StateVariable[] = [];
   const add = (name: string, initial: boolean): number => variables.push({ name, initial }) - 1;
   const heldLevels = held.labels.map(() => 0);

@@ -14,8 +14,11 @@ export type Subject = {
   readonly contracts: readonly ToolContract[];
 };
 
-/** Name of the policy's own default among the ids of a core. */
+/** Name of the policy's own default among the ids of a core; it looks at the restrictions that matter anyway. */
 export const defaultRule = "default";
+
+/** Makes the default look at every restriction that some sink forbids; only ever beside the default. */
+export const boundsRule = "bounds";
 
 /** Temporal rules that restrict in the model; everything else only costs a person or is reported. */
 export type ModelTemporal = Temporal & { readonly kind: "gate" | "absence" | "at-most" | "immediately" | "owed" };
@@ -78,7 +81,7 @@ export function candidates(ir: Ir, hazard: Hazard): readonly string[] {
   const key = hazardKey(hazard);
   const restricts = (rule: Rule): boolean =>
     rule.mode === "enforce" && (rule.kind === "plain" ? rule.tier !== "allow" : automatonOf(rule, key).length > 0);
-  return [...ir.rules.filter(restricts).map((rule) => rule.id), defaultRule];
+  return [...ir.rules.filter(restricts).map((rule) => rule.id), defaultRule, boundsRule];
 }
 
 function hazardKey(hazard: Hazard): KeySpec | undefined {
@@ -194,7 +197,7 @@ function hazardReadings(hazard: Hazard): readonly Reading[] {
   }
 }
 
-type Parts = Pick<Question, "subject" | "hazard" | "plain" | "automata" | "allows" | "useDefault">;
+type Parts = Pick<Question, "subject" | "hazard" | "core" | "plain" | "automata" | "allows" | "useDefault">;
 
 /** Every pattern that the model of a question looks at. */
 export function readings({ hazard, plain, automata, allows }: Parts): readonly Reading[] {
@@ -216,6 +219,7 @@ function matteringBits(parts: Parts): number {
   }
   if (!parts.useDefault) return bits;
   bits |= subject.policy.ir.lattice.untrustedBit;
+  if (!parts.core.has(boundsRule)) return bits;
   for (const contract of subject.contracts) {
     for (const argument of [...contract.arguments.values(), contract.rest]) {
       if (argument.sink) bits |= argument.forbidden;

@@ -6,6 +6,7 @@ import { contractOfTool } from "../policy/contracts.ts";
 import type { ToolDigest } from "../policy/contracts.ts";
 import { contractOfMethod, knownMethods } from "../policy/contracts/methods.ts";
 import type { Ir } from "../policy/ir.ts";
+import { groupBits } from "../policy/semantics.ts";
 
 /** Tools as their servers list them, by server. */
 export type Manifest = { readonly [server: string]: readonly JsonObject[] };
@@ -40,7 +41,7 @@ export function tableEntry(ir: Ir, contract: ToolContract): JsonObject {
     })),
     reads: [...reads],
     writes: [...writes],
-    opens: opens.map((open) => ({ store: open.store, audience: [...open.audience] })),
+    opens: opens.map((open) => ({ store: open.store, audience: groupBits(ir.lattice.groups, open.audience) })),
     consequential,
   };
   // Plain data through and through; only the types of predicates are narrower than JSON.

@@ -3,16 +3,18 @@
  * rule that would have stopped one of its steps. A way that no rule stops is an attack; one that a rule stops shows which
  * rule the proof has to know.
  */
+import type { LabelRange } from "../core/label.ts";
 import { bitsOf, booleans, vectorOf } from "../policy/algebra.ts";
 import { monitorDispatched, monitorFires, monitorSucceeded } from "../policy/monitors.ts";
-import type { Context, Move, Surroundings } from "../policy/patterns.ts";
+import type { Context, End, Move, Surroundings } from "../policy/patterns.ts";
 import { defaultConfirm, ruleFires, written } from "../policy/semantics.ts";
 import type { ModelClass } from "./classes.ts";
-import { choiceNames } from "./dispatch.ts";
+import { choiceNames, concerns, unlocks } from "./dispatch.ts";
+import { cut } from "./held.ts";
 import type { Chosen } from "./path.ts";
 import type { Space } from "./space.ts";
 import type { Automaton, Question } from "./subject.ts";
-import { defaultRule, isObserved, questionOf, unlockText } from "./subject.ts";
+import { boundsRule, defaultRule, isObserved, questionOf, unlockText } from "./subject.ts";
 
 export type TracedArgument = { readonly name: string; readonly label: number };
 
@@ -34,7 +36,7 @@ export type TraceStep =
         readonly label: number;
         readonly opened: readonly string[];
       }[];
-      readonly key: "same" | "other" | undefined;
+      readonly key: ModelClass["key"] | undefined;
     }
   | { readonly kind: "late"; readonly rule: string }
   | { readonly kind: "tick"; readonly rule: string; readonly withinMs: number }
@@ -56,23 +58,28 @@ type Simulation = {
   readonly space: Space;
   /** The question with every rule in its core: what could stop a step. */
   readonly whole: Question;
+  readonly end: End;
   held: HeldValue[];
   stores: Surroundings<boolean>["stores"];
   bits: (readonly boolean[])[];
 };
 
-/** Plays a way with full labels. `every` are the ids of all rules that could restrict. */
-export function traceOf(space: Space, path: readonly Chosen[], every: readonly string[]): Trace {
+/**
+ * Plays a way with full labels. `every` are the ids of all rules that could restrict. At the upper end a question stops a
+ * step; at the lower end it is answered with yes, and only what is refused for certain stops one.
+ */
+export function traceOf(space: Space, path: readonly Chosen[], every: readonly string[], end: End = "hi"): Trace {
   const { question } = space;
   const { hazard, subject } = question;
-  const whole = questionOf(subject, { hazard, core: new Set(every), ends: ["hi"] });
+  const whole = questionOf(subject, { hazard, core: new Set(every), ends: [end] });
   const { ir } = subject.policy;
   const simulation: Simulation = {
     space,
     whole,
+    end,
     held: [],
     stores: ir.stores.map((store) => ({
-      label: vectorOf(booleans, store.initial.hi, ir.lattice.bitCount),
+      label: vectorOf(booleans, store.initial[end], ir.lattice.bitCount),
       audience: vectorOf(booleans, store.audience, ir.lattice.groups.length),
       open: vectorOf(booleans, 0, ir.lattice.groups.length),
     })),
@@ -94,8 +101,8 @@ function widthOf(temporal: Automaton["temporal"]): number {
       : 1;
 }
 
-function context({ space }: Simulation): Context<boolean> {
-  return { algebra: booleans, ir: space.question.subject.policy.ir, end: "hi" };
+function context({ space, end }: Simulation): Context<boolean> {
+  return { algebra: booleans, ir: space.question.subject.policy.ir, end };
 }
 
 function heldJoin(values: readonly HeldValue[]): number {
@@ -103,9 +110,9 @@ function heldJoin(values: readonly HeldValue[]): number {
 }
 
 /** What another run is assumed to hold: exactly what its call needs. */
-function otherHeld({ space }: Simulation, choices: ReadonlySet<string>): readonly HeldValue[] {
+function otherHeld({ space, end }: Simulation, choices: ReadonlySet<string>): readonly HeldValue[] {
   return space.heldLevels.flatMap((level, index) =>
-    choices.has(`other ${level}`) ? [{ index, label: space.held.labels[index]?.hi ?? 0 }] : [],
+    choices.has(`other ${level}`) ? [{ index, label: space.held.labels[index]?.[end] ?? 0 }] : [],
   );
 }
 
@@ -136,7 +143,8 @@ function labelOf(
         if (!choices.has(choiceNames.takes(argument, index))) continue;
         label |= held.findLast((value) => value.index === index)?.label ?? 0;
       }
-      const tainted = choices.has(choiceNames.untrusted(argument)) && (heldJoin(held) & untrustedBit) !== 0;
+      const chosen = simulation.end === "hi" && choices.has(choiceNames.untrusted(argument));
+      const tainted = chosen && (heldJoin(held) & untrustedBit) !== 0;
       return tainted ? label | untrustedBit : label & ~untrustedBit;
     }
   }
@@ -168,15 +176,24 @@ function stoppingRules(simulation: Simulation, { move, choices }: Chosen): reado
   const held = move.kind === "other" ? otherHeld(simulation, choices) : simulation.held;
   const scene = { move: moveOf(simulation, one, held, choices), around: surroundings(simulation, held) };
   const at = context(simulation);
-  const found = whole.plain.filter((rule) => ruleFires(at, rule, scene)).map((rule) => rule.id);
+  const counts = (tier: string): boolean => simulation.end === "hi" || tier !== "confirm";
+  const plain = whole.plain.filter((rule) => counts(rule.tier) && ruleFires(at, rule, scene));
+  const found = plain.map((rule) => rule.id);
   whole.automata.forEach((automaton, index) => {
     // Nothing is known of the automata of another run, so they are not counted on.
-    if (automaton.owner === "hazard" || move.kind === "other" || (automaton.keyed && one.key === "other")) return;
+    if (
+      automaton.owner === "hazard" ||
+      !counts(automaton.tier) ||
+      move.kind === "other" ||
+      !concerns(automaton, one.key)
+    )
+      return;
     if (monitorFires(at, automaton.temporal, simulation.bits[index] ?? [], { ...scene, fits: true }))
       found.push(automaton.id);
   });
+  if (simulation.end === "lo") return found;
   const lifted = whole.allows.some((rule) => ruleFires(at, rule, scene));
-  if (!lifted && defaultConfirm(at, scene.move)) found.push(defaultRule);
+  if (!lifted && defaultConfirm(at, scene.move)) found.push(defaultRule, boundsRule);
   return found;
 }
 
@@ -236,7 +253,7 @@ function setBits(
 function gain(simulation: Simulation, next: ReadonlyMap<number, number>): void {
   const { space } = simulation;
   space.heldLevels.forEach((level, index) => {
-    const label = space.held.labels[index]?.hi ?? 0;
+    const label = space.held.labels[index]?.[simulation.end] ?? 0;
     if (next.has(level) && !simulation.held.some((value) => value.index === index))
       simulation.held.push({ index, label });
   });
@@ -260,7 +277,9 @@ function playCall(
   simulation.stores = written(at, before, concrete);
   const succeeds = choices.has(choiceNames.succeeds);
   if (own && succeeds)
-    stepBits(simulation, one, choices, (temporal, bits) => monitorSucceeded(at, temporal, bits, scene));
+    stepBits(simulation, one, choices, (temporal, bits, automaton) =>
+      unlocks(automaton, one.key) ? monitorSucceeded(at, temporal, bits, scene) : bits,
+    );
   const gained = own && choices.has(choiceNames.returns) ? results(simulation, one, choices, concrete) : undefined;
   const { server, tool } = one.variant.contract;
   return {
@@ -289,12 +308,12 @@ function stepBits(
   simulation: Simulation,
   one: ModelClass,
   choices: ReadonlySet<string>,
-  change: (temporal: Automaton["temporal"], bits: readonly boolean[]) => readonly boolean[],
+  change: (temporal: Automaton["temporal"], bits: readonly boolean[], automaton: Automaton) => readonly boolean[],
 ): void {
   simulation.whole.automata.forEach((automaton, index) => {
-    if (automaton.keyed && one.key === "other") return;
+    if (!concerns(automaton, one.key)) return;
     if (automaton.temporal.kind === "at-most" && choices.has(choiceNames.uncounted)) return;
-    simulation.bits[index] = change(automaton.temporal, simulation.bits[index] ?? []);
+    simulation.bits[index] = change(automaton.temporal, simulation.bits[index] ?? [], automaton);
   });
 }
 
@@ -310,19 +329,19 @@ function results(
   const { ir } = space.question.subject.policy;
   const fields = choices.has(choiceNames.returnsFields) ? output.fields : [];
   let gained = 0;
-  const add = (label: number): void => {
-    gained |= label;
-    const index = space.held.indexOf({ lo: label & space.question.mattering, hi: label & space.question.mattering });
-    if (index !== undefined) simulation.held.push({ index, label });
+  const add = (label: LabelRange): void => {
+    gained |= label[simulation.end];
+    const index = space.held.indexOf(cut(label, space.question.mattering));
+    if (index !== undefined) simulation.held.push({ index, label: label[simulation.end] });
   };
-  add(output.label.hi);
-  for (const field of fields) add(field.label.hi);
+  add(output.label);
+  for (const field of fields) add(field.label);
   for (const name of reads) {
     const store = ir.stores.findIndex((declared) => declared.name === name);
     const label = bitsOf(simulation.stores[store]?.label ?? []);
     gained |= label;
     for (const index of space.held.labels.keys()) {
-      const basic = space.held.labels[index]?.hi ?? 0;
+      const basic = space.held.labels[index]?.[simulation.end] ?? 0;
       if ((basic & ~label) === 0) simulation.held.push({ index, label });
     }
   }

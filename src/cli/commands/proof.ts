@@ -89,7 +89,7 @@ function textOf(verified: Verified): string {
 const enforcers = {
   rules: "by rules",
   regulation: "by refusing each call that would do it",
-  consent: "because a person is asked",
+  consent: "because a person is asked first",
   none: "by nothing",
 } as const;
 
