@@ -71,8 +71,6 @@ export type Model = {
   readonly allow: readonly number[] | undefined;
   readonly enforced: readonly Automaton[];
   readonly automata: readonly Automaton[];
-  /** The id under which the calls on their way of each automaton are counted. */
-  readonly pendingOf: ReadonlyMap<string, string>;
   readonly hazard: Hazard;
   readonly key: string | undefined;
   /** The restrictions that matter, their bits, and the labels that can be held, all cut to them. */
@@ -142,11 +140,9 @@ export function modelOf({ policy, tools, hazard: id, core }: Subject, refuse: Re
   const { send, read, execute } = policy.host;
   const host = { send: opening(send), read: opening(read), execute: opening(execute) };
   const automata = [...enforced, ...own];
-  const sharing = Map.groupBy(automata, ({ unlockedBy, key: its }) => `${unlockedBy} ${its}`).values();
-  const pendingOf = new Map([...sharing].flatMap((all) => all.map(({ id: one }) => [one, all[0]?.id ?? one] as const)));
   checkStores(policy, tools, { patterns, read: host.read, refuse });
   return {
-    lattice, policy, tools, patterns, plain, allow, enforced, automata, pendingOf, hazard, key,
+    lattice, policy, tools, patterns, plain, allow, enforced, automata, hazard, key,
     matters, bits, basic, holdable, startLabel, host,
   }; // prettier-ignore
 }

@@ -24,7 +24,7 @@ export function* movesOf(space: Space, classes: readonly Class[]): Generator<Mov
     if (one.writes.length > 0 || one.opens.length > 0) yield byOtherRun(space, one);
   }
   for (const automaton of space.model.automata) {
-    const counts = space.model.pendingOf.get(automaton.id) === automaton.id;
+    const counts = space.pendingOf.get(automaton.id) === automaton.id;
     if (automaton.unlock !== undefined && counts) yield lateSuccess(space, automaton);
     if (ticks(automaton)) yield tick(space, automaton);
   }
@@ -102,7 +102,11 @@ function readLabels(
   return stores.flatMap((store) => model.bits.map((bit) => [model.basic(bit), state(storeBit(store, bit))] as const));
 }
 
-function automatonChanges({ diagram, model }: Space, automaton: Automaton, judgement: Judgement): readonly Change[] {
+function automatonChanges(
+  { diagram, pendingOf }: Space,
+  automaton: Automaton,
+  judgement: Judgement,
+): readonly Change[] {
   const { and, or, not, choose, variable } = diagram;
   const { state, match, reading } = judgement;
   const { id, kind } = automaton;
@@ -119,7 +123,7 @@ function automatonChanges({ diagram, model }: Space, automaton: Automaton, judge
     return [automatonBit(id, index), node];
   });
   const waits = and(not(success), unlocked);
-  const shared = model.pendingOf.get(id) ?? id;
+  const shared = pendingOf.get(id) ?? id;
   const [first, second] = [state(pending(shared, 1)), state(pending(shared, 2))];
   return [...bits, [pending(shared, 1), or(first, waits)], [pending(shared, 2), or(second, and(first, waits))]];
 }
@@ -136,7 +140,7 @@ function lateSuccess(space: Space, automaton: Automaton): Move {
   const { id } = automaton;
   const [first, second] = [stateOf(space, pending(id, 1)), stateOf(space, pending(id, 2))];
   const stillTwo = space.diagram.and(second, space.diagram.variable(choices.more));
-  const sharing = space.model.automata.filter((other) => space.model.pendingOf.get(other.id) === id);
+  const sharing = space.model.automata.filter((other) => space.pendingOf.get(other.id) === id);
   const next = new Map([
     ...sharing.flatMap((one) => changesOf(one, atSuccess(one, space.diagram, bitsNow(space, one), 1))),
     [pending(id, 1), second] as const,

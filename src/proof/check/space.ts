@@ -14,6 +14,8 @@ export type Space = {
   readonly diagram: Diagram;
   readonly held: readonly HeldVariable[];
   readonly levels: ReadonlyMap<string, number>;
+  /** The id under which the calls on their way of each automaton are counted. */
+  readonly pendingOf: ReadonlyMap<string, string>;
   /** Which variables bring a bit: the number of their labels, and which of these have it. */
   readonly bringing: (bit: number) => readonly Bringing[];
 };
@@ -41,11 +43,12 @@ export function spaceOf(model: Model, variables: readonly string[], diagram: Dia
   );
   const unheld = model.holdable.find((label) => times.get(label)?.length !== 1);
   if (unheld !== undefined) return `not exactly one variable says whether the label ${unheld} is held`;
-  const state = [...held.map(({ name }) => name), ...storeNames(model), ...automatonNames(model)];
+  const named = new Set(variables);
+  const pendingOf = sharedPending(model, named);
+  const state = [...held.map(({ name }) => name), ...storeNames(model), ...automatonNames(model, pendingOf)];
   if (state.length > stateVariablesMax) return `the state has more than ${stateVariablesMax} variables`;
   const known = new Set(state);
   const holdable = new Set(model.holdable);
-  const named = new Set(variables);
   const stranger =
     variables.find((name) => !known.has(name)) ??
     held.find((one) => one.labels.some((label) => !holdable.has(label)))?.name;
@@ -54,7 +57,7 @@ export function spaceOf(model: Model, variables: readonly string[], diagram: Dia
   const order = [...variables, ...state.filter((name) => !named.has(name))];
   const levels = new Map(order.map((name, index) => [name, (index + 1) * levelGap]));
   const brought = new Map(model.bits.map((bit) => [bit, bringing(held, bit)]));
-  return { model, diagram, held, levels, bringing: (bit) => brought.get(bit) ?? [] };
+  return { model, diagram, held, levels, pendingOf, bringing: (bit) => brought.get(bit) ?? [] };
 }
 
 function bringing(held: readonly HeldVariable[], bit: number): readonly Bringing[] {
@@ -78,7 +81,18 @@ function storeNames({ policy, bits, lattice }: Model): readonly string[] {
   ]);
 }
 
-function automatonNames({ automata, pendingOf }: Model): readonly string[] {
+/** Automata that the same calls unlock count these calls together, under the id that the certificate chose. */
+function sharedPending({ automata }: Model, named: ReadonlySet<string>): ReadonlyMap<string, string> {
+  const sharing = Map.groupBy(automata, ({ unlockedBy, key }) => `${unlockedBy} ${key}`);
+  const shared = [...sharing.values()].map((all) => {
+    const ids = all.map(({ id }) => id);
+    const chosen = ids.find((id) => named.has(pending(id, 1)) || named.has(pending(id, 2))) ?? ids[0];
+    return ids.map((id) => [id, chosen ?? id] as const);
+  });
+  return new Map(shared.flat());
+}
+
+function automatonNames({ automata }: Model, pendingOf: Space["pendingOf"]): readonly string[] {
   return automata.flatMap(({ id, bits }) => [
     ...Array.from({ length: bits }, (_, bit) => automatonBit(id, bit)),
     ...(pendingOf.get(id) === id ? [pending(id, 1), pending(id, 2)] : []),
