@@ -6,6 +6,7 @@ import { err, ok } from "../../core/result.ts";
 import type { CompiledPolicy } from "../../policy/compile.ts";
 import { contractOfTool } from "../../policy/contracts.ts";
 import type { Diagnostic, Problem } from "../../policy/diagnostic.ts";
+import { inferTool } from "../../policy/inference/infer.ts";
 import type { Loaded } from "../../policy/load.ts";
 import { diagnose } from "../../policy/parse.ts";
 import { compileStpa } from "../../policy/stpa/compile.ts";
@@ -172,10 +173,13 @@ function draft(options: Options): Outcome {
     const [first] = diagnostics;
     return failure("SG-POLICY", first === undefined ? "The policy does not load." : diagnosticLine(first));
   }
-  const contracts = Object.entries(lists.value).flatMap(([server, tools]) =>
-    tools.map((tool) => contractOfTool(policy.table, server, tool, toolDigest)),
+  const tools = Object.entries(lists.value).flatMap(([server, listed]) =>
+    listed.map((tool) => ({
+      contract: contractOfTool(policy.table, server, tool, toolDigest),
+      suggested: inferTool(tool).may,
+    })),
   );
-  const made = draftStpa(contracts, policy.ir.lattice);
+  const made = draftStpa(tools, policy.ir.lattice);
   const text = draftText(made);
   return written(text, options, made);
 }

@@ -4,6 +4,7 @@
  */
 import type { ToolContract } from "../../core/contract.ts";
 import { isControl } from "../../core/contract.ts";
+import type { Effect } from "../../core/effect.ts";
 import { everyEffect } from "../../core/effect.ts";
 import type { Lattice } from "../../core/label.ts";
 import type { UcaForm } from "./document.ts";
@@ -30,14 +31,14 @@ const leaks: Question = {
   form: "provided",
   hazard: "disclosure",
   when: "private",
-  context: "when an argument holds data above the lowest level, such as {private} returns",
+  context: "when an argument holds data above the lowest level, such as comes from {private}",
 };
 const steered = (what: string): Question => ({
   code: "chosen-by-others",
   form: "provided",
   hazard: "steered",
   when: "untrusted",
-  context: `when ${what} was chosen by text that others wrote, such as {untrusted} returns`,
+  context: `when ${what} was chosen by text that others wrote, such as comes from {untrusted}`,
 });
 const again = (what: string, hazard: DraftHazard): Question => ({
   code: "repeated",
@@ -101,7 +102,7 @@ export const acts: readonly Act[] = [
     ],
   },
   { id: "grant", does: "grants access", questions: [steered("who gets access"), opened, stays("the access")] },
-  { id: "share", does: "shares", questions: [leaks, steered("with whom"), opened, stays("the share")] },
+  { id: "share", does: "shares", questions: [leaks, steered("the one it is shared with"), opened, stays("the share")] },
   { id: "webhook", does: "sets up a webhook", questions: [steered("its address"), opened, stays("the webhook")] },
   { id: "schedule", does: "schedules", questions: [leaks, steered("what is scheduled"), stays("the schedule")] },
   { id: "credential", does: "makes or changes credentials", questions: [steered("for whom"), stays("the credential")] },
@@ -143,12 +144,26 @@ export const acts: readonly Act[] = [
 /** A name is no proof of what a tool does, but enough to ask whether it should have been called. */
 const backupName = /(^|[^a-z])(backup|back_up|snapshot|export|archive|dump|checkpoint)([^a-z]|$)/i;
 
+export type DraftTool = {
+  readonly contract: ToolContract;
+  /** What name and schema suggest. Too little to permit anything, and enough to ask about. */
+  readonly suggested: readonly Effect[];
+};
+
+/** Nobody said anything of the tool, so what it may do is everything and tells nothing. */
+export function isUnlabelled({ contract }: DraftTool): boolean {
+  return contract.source === "unknown" && contract.effects.may.length >= everyEffect.length;
+}
+
 /** Acts of one tool, in no order. */
-export function actsOf(contract: ToolContract): ReadonlySet<string> {
+export function actsOf(given: DraftTool): ReadonlySet<string> {
+  const { contract, suggested } = given;
   const { effects, flags, tool } = contract;
-  const may = [...effects.may, ...contract.cases.flatMap((each) => each.effects?.may ?? [])];
-  if (contract.source === "unknown" && effects.may.length >= everyEffect.length) return new Set(["unlabelled"]);
+  const unlabelled = isUnlabelled(given);
+  const certain = [...effects.may, ...contract.cases.flatMap((each) => each.effects?.may ?? [])];
+  const may = unlabelled ? (suggested.length >= everyEffect.length ? [] : suggested) : certain;
   const found = new Set(may.flatMap((effect) => actOf(effect, contract)));
+  if (unlabelled) found.add("unlabelled");
   if (backupName.test(tool) && !found.has("delete")) found.add("backup");
   // What cannot be undone and is nothing worse needs the same care as a deletion.
   if (flags.irreversible && found.size === 0) found.add("delete");

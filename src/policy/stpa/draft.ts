@@ -3,10 +3,9 @@
  * real manifest. A draft is where people start to think; what matters in their system, only they know.
  */
 import { stringify } from "yaml";
-import type { ToolContract } from "../../core/contract.ts";
 import type { Lattice } from "../../core/label.ts";
-import type { Act, Condition } from "./draft-acts.ts";
-import { acts, actsOf, isSteerable, sourceOf } from "./draft-acts.ts";
+import type { Act, Condition, DraftTool } from "./draft-acts.ts";
+import { acts, actsOf, isSteerable, isUnlabelled, sourceOf } from "./draft-acts.ts";
 import type { Making } from "./draft-frame.ts";
 import { draftFrame } from "./draft-frame.ts";
 import type { StpaDocument } from "./document.ts";
@@ -19,22 +18,22 @@ export type Draft = {
 };
 
 /** A draft that is the same for the same tools, in whatever order they are listed. */
-export function draftStpa(contracts: readonly ToolContract[], lattice: Lattice): Draft {
-  const usable = contracts.filter(isNameable).toSorted((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1));
+export function draftStpa(tools: readonly DraftTool[], lattice: Lattice): Draft {
+  const usable = tools.filter(isNameable).toSorted((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1));
   const make: Making = { ids: new Set(), actions: {}, ucas: {}, feedback: {}, asked: new Set(), questions: 0 };
   const facts = factsOf(usable, lattice);
-  for (const server of new Set(usable.map((contract) => contract.server))) {
-    const own = usable.filter((contract) => contract.server === server);
+  for (const server of new Set(usable.map(({ contract }) => contract.server))) {
+    const own = usable.filter(({ contract }) => contract.server === server);
     for (const act of acts) {
-      const tools = own.filter((contract) => actsOf(contract).has(act.id));
-      if (tools.length > 0) draftAction(make, facts, { server, act, tools, own });
+      const acting = own.filter((tool) => actsOf(tool).has(act.id));
+      if (acting.length > 0) draftAction(make, facts, { server, act, tools: acting, own });
     }
     draftFeedback(make, server, own, lattice);
   }
   const servers = [...new Set(Object.values(make.actions).map(({ on }) => on))];
   const sources = Object.values(make.feedback).map(({ from }) => from);
   const document = draftFrame(make, [...new Set([...servers, ...sources])].toSorted());
-  return { document, leftOut: { tools: contracts.length - usable.length, questions: make.questions } };
+  return { document, leftOut: { tools: tools.length - usable.length, questions: make.questions } };
 }
 
 /** The draft as text, with what a reader must know on top. */
@@ -60,26 +59,37 @@ type Facts = {
 type Group = {
   readonly server: string;
   readonly act: Act;
-  readonly tools: readonly ToolContract[];
+  readonly tools: readonly DraftTool[];
   /** All tools of the server. */
-  readonly own: readonly ToolContract[];
+  readonly own: readonly DraftTool[];
 };
 
-function isNameable({ server, tool }: ToolContract): boolean {
+function isNameable({ contract: { server, tool } }: DraftTool): boolean {
   const plain = /^[^\s\p{C}*]+$/u;
   return plain.test(tool) && plain.test(server) && !server.includes(".") && server.length + tool.length < 192;
 }
 
-function nameOf({ server, tool }: ToolContract): string {
+function nameOf({ contract: { server, tool } }: DraftTool): string {
   return `${server}.${tool}`;
 }
 
-function factsOf(contracts: readonly ToolContract[], lattice: Lattice): Facts {
-  const sources = contracts.map((contract) => ({ name: nameOf(contract), ...sourceOf(contract, lattice) }));
+/** Named where somebody said that they return such data; of the others it can only be assumed. */
+function factsOf(tools: readonly DraftTool[], lattice: Lattice): Facts {
+  const sources = tools.map((tool) => ({
+    name: nameOf(tool),
+    known: !isUnlabelled(tool),
+    ...sourceOf(tool.contract, lattice),
+  }));
+  const named = (kind: "private" | "untrusted"): readonly string[] => {
+    const all = sources.filter((source) => source[kind]);
+    return all.some(({ known }) => known)
+      ? all.filter(({ known }) => known).map(({ name }) => name)
+      : all.map(({ name }) => name);
+  };
   return {
-    private: sources.filter((source) => source.private).map(({ name }) => name),
-    untrusted: sources.filter((source) => source.untrusted).map(({ name }) => name),
-    backup: contracts.filter((contract) => actsOf(contract).has("backup")).map(nameOf),
+    private: named("private"),
+    untrusted: named("untrusted"),
+    backup: tools.filter((tool) => actsOf(tool).has("backup")).map(nameOf),
   };
 }
 
@@ -94,7 +104,7 @@ function draftAction(make: Making, facts: Facts, group: Group): void {
   make.questions += Math.max(0, asked.length - room);
   if (room === 0) return;
   const action = freshId(make, `A.${server}.${act.id}`);
-  const does = `${act.does} (${listed(tools.map(({ tool }) => tool))})`;
+  const does = `${act.does} (${listed(tools.map(({ contract }) => contract.tool))})`;
   make.actions[action] = { by: "agent", on: processId(server), tools: selectorsOf(server, tools), does };
   for (const question of asked.slice(0, room)) {
     make.asked.add(question.hazard);
@@ -115,17 +125,17 @@ function applies(when: Condition, facts: Facts, { tools, own }: Group): boolean 
     case "private":
       return facts.private.length > 0;
     case "untrusted":
-      return facts.untrusted.length > 0 && tools.some(isSteerable);
+      return facts.untrusted.length > 0 && tools.some(({ contract }) => isSteerable(contract));
     case "deletes":
-      return own.some((contract) => actsOf(contract).has("delete"));
+      return own.some((tool) => actsOf(tool).has("delete"));
     case "opens":
-      return tools.some(({ opens }) => opens.length > 0);
+      return tools.some(({ contract }) => contract.opens.length > 0);
   }
 }
 
 function filled(context: string, facts: Facts, { server, tools }: Group): string {
   const copies = facts.backup.filter((name) => name.startsWith(`${server}.`));
-  const stores = [...new Set(tools.flatMap(({ opens }) => opens.map(({ store }) => store)))];
+  const stores = [...new Set(tools.flatMap(({ contract }) => contract.opens.map(({ store }) => store)))];
   // Names of tools may hold what `replace` would expand, so they are given as functions.
   return context
     .replace("{private}", () => listed(facts.private))
@@ -135,8 +145,8 @@ function filled(context: string, facts: Facts, { server, tools }: Group): string
 }
 
 /** What a server tells the agent, where it matters who may learn it or who wrote it. */
-function draftFeedback(make: Making, server: string, own: readonly ToolContract[], lattice: Lattice): void {
-  const told = own.filter((contract) => {
+function draftFeedback(make: Making, server: string, own: readonly DraftTool[], lattice: Lattice): void {
+  const told = own.filter(({ contract }) => {
     const source = sourceOf(contract, lattice);
     return source.private || source.untrusted;
   });
@@ -149,7 +159,7 @@ function draftFeedback(make: Making, server: string, own: readonly ToolContract[
   };
 }
 
-function selectorsOf(server: string, tools: readonly ToolContract[]): readonly string[] {
+function selectorsOf(server: string, tools: readonly DraftTool[]): readonly string[] {
   return tools.length > draftToolsMax ? [`${server}.*`] : tools.map(nameOf);
 }
 

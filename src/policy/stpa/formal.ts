@@ -137,9 +137,11 @@ function knownTools(document: StpaDocument): Manifests | undefined {
   return Object.fromEntries(servers);
 }
 
+/** The lattice is the one section that a document has in common with the policy. */
 function placedIn(parts: readonly FormalPart[], found: Problem): Problem {
   const [section, id, ...rest] = found.path;
+  if (section === "lattice") return found;
   const kind = section === "hazards" ? "property" : "rule";
   const part = parts.find((each) => each.kind === kind && each.id === id);
-  return { ...found, path: part === undefined ? ["requirements"] : [...part.path, ...rest] };
+  return { ...found, path: [...(part?.path ?? ["requirements"]), ...rest] };
 }
