@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Explored } from "./fixpoint.ts";
+import type { Space } from "./space.ts";
 import type { Subject } from "./subject.ts";
 import { tableEntry } from "./table.ts";
 
@@ -24,7 +25,7 @@ export function certificateOf(request: CertificateRequest): JsonObject | undefin
   const { diagram, variables } = explored.model.space;
   const bad = explored.layers.at(-1);
   if (explored.distance !== undefined || bad === undefined) return undefined;
-  const { nodes, root } = diagram.graph(diagram.not(bad));
+  const invariant = withConstants(diagram.graph(diagram.not(bad)), constantsOf(explored.model.space));
   const { policy, ir } = subject.policy;
   return {
     version: 1,
@@ -35,12 +36,54 @@ export function certificateOf(request: CertificateRequest): JsonObject | undefin
     tools: subject.contracts.map((contract) => tableEntry(ir, contract)),
     hazard: request.hazard,
     core: [...request.core].toSorted(),
-    variables: variables.map((variable) => variable.name),
-    nodes: nodes.map((node) => [...node]),
-    root,
+    variables: [...invariant.constants.map(({ name }) => name), ...variables.map((variable) => variable.name)],
+    nodes: invariant.nodes.map((node) => [...node]),
+    root: invariant.root,
     expect: request.expect.map(({ verdict, holds }) => ({ verdict, holds })),
     assumptions: assumptionsOf(subject),
   };
+}
+
+type Constant = { readonly name: string; readonly value: boolean };
+
+/** State that nothing in the label table can change: the model leaves it out, a checker has to be told that it stays. */
+function constantsOf({ question }: Space): readonly Constant[] {
+  const { subject, mattering } = question;
+  const { lattice, stores } = subject.policy.ir;
+  return stores.flatMap((store) => {
+    const opens = subject.contracts.flatMap((one) => one.opens).filter((open) => open.store === store.name);
+    const touched = opens.length > 0 || subject.contracts.some((one) => one.writes.includes(store.name));
+    const bits = (length: number): readonly number[] => Array.from({ length }, (_, bit) => bit);
+    const closed = bits(lattice.groups.length).filter(
+      (bit) => !opens.some((open) => open.audience.includes(lattice.groups[bit] ?? "")),
+    );
+    const labels = touched ? [] : bits(lattice.bitCount).filter((bit) => (mattering & (1 << bit)) !== 0);
+    const at = (value: number, bit: number): boolean => (value & (1 << bit)) !== 0;
+    return [
+      ...labels.map((bit) => ({ name: `S:${store.name}:${bit}`, value: at(store.initial.hi, bit) })),
+      ...closed.map((bit) => ({ name: `A:${store.name}:${bit}`, value: at(store.audience, bit) })),
+      ...closed.map((bit) => ({ name: `O:${store.name}:${bit}`, value: false })),
+    ];
+  });
+}
+
+type Graph = ReturnType<Explored["model"]["space"]["diagram"]["graph"]>;
+
+/** The invariant with the constants on top, each asked once. */
+function withConstants(
+  { nodes, root }: Graph,
+  constants: readonly Constant[],
+): Graph & { readonly constants: readonly Constant[] } {
+  const all: (readonly [number, number, number])[] = nodes.map(([level, low, high]) => [
+    level + constants.length,
+    low,
+    high,
+  ]);
+  let top = root;
+  for (const [index, { value }] of [...constants.entries()].reverse()) {
+    top = all.push(value ? [index, 0, top] : [index, top, 0]) + 1;
+  }
+  return { nodes: all, root: top, constants };
 }
 
 /** What a proof takes for granted; printed with every proof (formal.md 4.4). */
