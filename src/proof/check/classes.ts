@@ -17,10 +17,12 @@ export type ArgumentKind = {
   /** Bits that this argument must not carry where the default is asked. */
   readonly forbidden: string;
 };
+export type Key = "same" | "other" | "unreadable";
 export type Class = {
   readonly name: string;
   readonly observed: boolean;
-  readonly sameKey: boolean;
+  /** Whether its key is the one that the model follows. */
+  readonly key: Key;
   readonly consequential: boolean;
   /** Which patterns fit as far as labels and state are left out. */
   readonly fits: readonly number[];
@@ -38,6 +40,7 @@ export const predicatesMax = 12;
 /** One unit: one argument of one class compared with one pattern. */
 export const classWorkMax = 100_000_000;
 
+const keys: readonly Key[] = ["same", "other", "unreadable"];
 type Argument = ArgumentContract & { readonly name: string | undefined };
 type Variant = Omit<Contract, "arguments" | "effects"> &
   Action & {
@@ -67,10 +70,10 @@ export function classesOf(model: Model, refuse: Refuse): readonly Class[] {
       const truth = (predicate: string, wanted: boolean): boolean => holds(predicate) === wanted;
       const variant = { ...tool, effects, arguments: everyArgument, truth };
       const one = { ...classOf(model, candidates, variant), ...outputOf(model, found?.output ?? tool.output) };
-      for (const sameKey of model.key === undefined ? [true] : [true, false]) {
-        const { name, ...signature } = { ...one, sameKey };
-        const key = JSON.stringify(signature);
-        if (!merged.has(key)) merged.set(key, { name, ...signature });
+      for (const key of model.key === undefined ? (["same"] as const) : keys) {
+        const { name, ...signature } = { ...one, key };
+        const text = JSON.stringify(signature);
+        if (!merged.has(text)) merged.set(text, { name, ...signature });
       }
     }
   }
@@ -110,7 +113,7 @@ function classOf(model: Model, candidates: readonly Candidate[], variant: Varian
   return {
     name: nameOf(variant),
     observed: policy.mode === "observe" || mode === "observe",
-    sameKey: true,
+    key: "same",
     consequential,
     fits: fitting.map(({ index }) => index),
     arguments: [...kinds.values()].filter(seen),

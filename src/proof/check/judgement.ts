@@ -3,7 +3,7 @@ import type { Automaton, Reading } from "./automata.ts";
 import { fires } from "./automata.ts";
 import type { Caller } from "./carried.ts";
 import { carriedBy } from "./carried.ts";
-import type { Class } from "./classes.ts";
+import type { Class, Key } from "./classes.ts";
 import type { Atom } from "./labels.ts";
 import { bitsOf } from "./labels.ts";
 import type { Pattern } from "./patterns.ts";
@@ -18,8 +18,8 @@ export type Judgement = {
   readonly argumentsBit: (bit: number) => number;
   readonly match: (pattern: number | undefined) => number;
   readonly reading: (automaton: Automaton) => Reading;
-  /** Whether a keyed automaton has nothing to do with this class. */
-  readonly follows: (automaton: Automaton) => boolean;
+  /** The key of this class as an automaton sees it: one without a key takes every call for its own. */
+  readonly keyFor: (automaton: Automaton) => Key;
   readonly permitted: () => number;
   readonly bad: () => number;
 };
@@ -59,8 +59,14 @@ export function judgementOf(space: Space, one: Class, caller: Caller): Judgement
     match,
     consequential: one.consequential,
   });
-  const follows = ({ key }: Automaton): boolean => key === undefined || one.sameKey;
-  const fired = (automaton: Automaton): number => (follows(automaton) ? fires(automaton, reading(automaton)) : 0);
+  const keyFor = ({ key }: Automaton): Key => (key === undefined ? "same" : one.key);
+  const fired = (automaton: Automaton): number => {
+    const { kind, fireOn } = automaton;
+    const key = keyFor(automaton);
+    if (key === "other" || (key === "unreadable" && kind === "atMost")) return 0;
+    // What opened the gate for one key says nothing of a key that nobody can read.
+    return key === "unreadable" && kind === "gate" ? match(fireOn) : fires(automaton, reading(automaton));
+  };
   const chosenBadly = (): number =>
     any(
       one.arguments.flatMap(({ control, forbidden }, place) => [
@@ -77,5 +83,5 @@ export function judgementOf(space: Space, one: Class, caller: Caller): Judgement
   const { hazard } = model;
   const bad = (): number => (hazard.kind === "match" ? all(hazard.patterns.map(match)) : fired(hazard.automaton));
   const argumentsBit = (index: number): number => joinOf(index, () => true);
-  return { state, heldBit, argumentsBit, match, reading, follows, permitted, bad };
+  return { state, heldBit, argumentsBit, match, reading, keyFor, permitted, bad };
 }

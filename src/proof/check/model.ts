@@ -126,9 +126,10 @@ export function modelOf({ policy, tools, hazard: id, core }: Subject, refuse: Re
   if (enforced.some((one) => one.id === id)) refuse("a rule of the core has the id of the hazard");
 
   const sinks = tools.flatMap((tool) => [...Object.values(tool.arguments), tool.rest]).filter(({ sink }) => sink);
-  const byDefault = [untrusted(lattice), ...sinks.map(({ forbidden }) => BigInt(forbidden))];
+  const bounds = core.includes("bounds") && allow !== undefined ? sinks.map(({ forbidden }) => BigInt(forbidden)) : [];
   const spoken = patterns.flatMap(atomsOf).map(({ bits }) => bits);
-  const matters = join([...spoken, ...(allow === undefined ? [] : byDefault)]) & (bit(count) - 1n);
+  const trust = allow === undefined ? 0n : untrusted(lattice);
+  const matters = join([...spoken, trust, ...bounds]) & (bit(count) - 1n);
   const basic = (index: number): bigint => (isLevelBit(lattice, index) ? levelsUpTo(index) : bit(index)) & matters;
   const bits = bitsOf(matters);
   const outputs = tools.flatMap((tool) => [tool.output, ...tool.cases.flatMap(({ output }) => output ?? [])]);
@@ -201,9 +202,10 @@ function coreRules(policy: Policy, core: readonly string[], refuse: Refuse): rea
   const byId = Map.groupBy(policy.rules, ({ id }) => id);
   return core.flatMap((id) => {
     const rules = byId.get(id) ?? [];
-    if (id === "default" && rules.length === 0) return [];
+    const word = id === "default" || id === "bounds";
+    if (word && rules.length === 0) return [];
     const [rule] = rules;
-    const fits = rules.length === 1 && rule?.mode === "enforce" && id !== "default";
+    const fits = rules.length === 1 && rule?.mode === "enforce" && !word;
     if (!fits) refuse(`the core names ${quoted(id)}, which is not one enforced rule of the policy`);
     return rule === undefined ? [] : [rule];
   });
@@ -240,6 +242,8 @@ function allowPatterns(policy: Policy, reader: Reader): readonly number[] {
 function openingOf(value: Json, refuse: Refuse): Opening {
   if (value === "gated") return "nothing";
   if (value === "open") return "everything";
+  const one = misfit(value, { fields: { open: "text" } }, "open") === undefined;
+  if (one) return [(value as { readonly open: string }).open]; // the shape fits
   const reason = misfit(value, { fields: { open: texts } }, "a host capability of the policy");
   if (reason !== undefined) refuse(reason);
   return reason === undefined ? (value as { readonly open: readonly string[] }).open : "everything"; // the shape fits

@@ -41,11 +41,10 @@ type Change = readonly [string, number];
 function dispatched(space: Space, one: Class): Move {
   const judgement = judgementOf(space, one, "own run");
   const stores = new Map(storeChanges(space, one, judgement));
-  const automata = space.model.automata.filter(judgement.follows);
   const next = new Map([
     ...stores,
     ...heldChanges(space, one, (name) => stores.get(name) ?? judgement.state(name)),
-    ...automata.flatMap((automaton) => automatonChanges(space, automaton, judgement)),
+    ...space.model.automata.flatMap((automaton) => automatonChanges(space, automaton, judgement)),
   ]);
   return { name: one.name, when: judgement.permitted(), bad: judgement.bad(), next };
 }
@@ -110,10 +109,12 @@ function automatonChanges(
   const { and, or, not, choose, variable } = diagram;
   const { state, match, reading } = judgement;
   const { id, kind } = automaton;
+  const key = judgement.keyFor(automaton);
+  if (key === "other" || (key === "unreadable" && kind === "atMost")) return [];
   // A call that failed before it had any effect is not counted, and then it did not succeed either.
   const counted = variable(choices.counted);
   const success = and(variable(choices.success), counted);
-  const unlocked = match(automaton.unlock);
+  const unlocked = key === "same" ? match(automaton.unlock) : 0;
   const read = reading(automaton);
   const stepped = atDispatch(automaton, read);
   const succeeded = atSuccess(automaton, diagram, stepped, unlocked);
