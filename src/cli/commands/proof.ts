@@ -11,7 +11,7 @@ import { readManifests, toolNames } from "../manifest.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shortPath, shown } from "../output.ts";
 import { defaultPolicyName, loadFrom } from "../policy-source.ts";
-import { manifestOf } from "../proof/manifest-of.ts";
+import { listedTools, manifestOf } from "../proof/manifest-of.ts";
 import type { Verified, VerifiedProperty } from "../proof/verify.ts";
 import { verify } from "../proof/verify.ts";
 
@@ -27,24 +27,31 @@ export function register(program: Command): void {
   acts(verifying, (options, file: string) => verifyFile(file, options));
 }
 
+export type ProofInput = { readonly policy: CompiledPolicy; readonly manifest: Manifest };
+
 /** A policy that compiles, and the tools that it is proved for. */
-export function proofInput(
-  file: string,
-  manifests: unknown,
-): Result<{ readonly policy: CompiledPolicy; readonly manifest: Manifest }, Outcome> {
+export function proofInput(file: string, manifests: unknown): Result<ProofInput, Outcome> {
   const given = Array.isArray(manifests) ? readManifests(manifests.map(String)) : ok({});
   if (!given.ok) return err(failure("SG-MANIFEST", given.error));
-  const named = Object.keys(given.value).length === 0 ? undefined : toolNames(given.value);
+  const first = compiled(file, given.value);
+  if (!first.ok) return first;
+  const listed = listedTools(first.value, given.value);
+  if (!listed.ok) return err(failure("SG-MANIFEST", listed.error));
+  // Bare names of tools can only be resolved once it is known which tools there are.
+  const policy =
+    Object.keys(listed.value).length === Object.keys(given.value).length ? first : compiled(file, listed.value);
+  return policy.ok ? ok({ policy: policy.value, manifest: manifestOf(policy.value, listed.value) }) : policy;
+}
+
+function compiled(file: string, lists: Manifest): Result<CompiledPolicy, Outcome> {
+  const named = Object.keys(lists).length === 0 ? undefined : toolNames(lists);
   const loaded = loadFrom(file === defaultPolicyName ? undefined : file, named);
   if (!loaded.ok) return err(failure("SG-POLICY", loaded.error));
   const { policy, diagnostics } = loaded.value;
-  if (policy === undefined) {
-    const first = diagnostics[0];
-    const place = first === undefined ? shortPath(file) : diagnosticLine(first);
-    return err(failure("SG-POLICY", `The policy does not load: ${place}`));
-  }
-  const manifest = manifestOf(policy, given.value);
-  return manifest.ok ? ok({ policy, manifest: manifest.value }) : err(failure("SG-MANIFEST", manifest.error));
+  if (policy !== undefined) return ok(policy);
+  const first = diagnostics[0];
+  const place = first === undefined ? shortPath(file) : diagnosticLine(first);
+  return err(failure("SG-POLICY", `The policy does not load: ${place}`));
 }
 
 function verifyFile(file: string, options: Options): Outcome {

@@ -12,7 +12,8 @@ import type { Manifest } from "../../proof/table.ts";
 import { readManifest } from "../manifest.ts";
 import { packageFolder } from "../policy-source.ts";
 
-export function manifestOf(policy: CompiledPolicy, given: Manifest): Result<Manifest, string> {
+/** Lists of tools that are known for certain: those that are named, and those that the chosen packs ship. */
+export function listedTools(policy: CompiledPolicy, given: Manifest): Result<Manifest, string> {
   const found = new Map<string, readonly JsonObject[]>(Object.entries(given));
   for (const [server, { pack }] of policy.table.servers) {
     if (found.has(server) || pack === undefined) continue;
@@ -22,8 +23,14 @@ export function manifestOf(policy: CompiledPolicy, given: Manifest): Result<Mani
     if (!read.ok) return read;
     found.set(server, read.value[server] ?? []);
   }
+  return ok(Object.fromEntries(found));
+}
+
+/** Those, and for other servers the tools that the policy labels. */
+export function manifestOf(policy: CompiledPolicy, listed: Manifest): Manifest {
+  const found = new Map<string, readonly JsonObject[]>(Object.entries(listed));
   for (const [server, tools] of labelledTools(policy)) if (!found.has(server)) found.set(server, tools);
-  return ok(Object.fromEntries([...found].toSorted(([left], [right]) => (left < right ? -1 : 1))));
+  return Object.fromEntries([...found].toSorted(([left], [right]) => (left < right ? -1 : 1)));
 }
 
 /** Tools that the operator labels by their full name, as a server would list them that says nothing more. */
