@@ -42,7 +42,7 @@ requirements:
 export const smallPolicyText = `version: 1
 stpa: stpa.yaml
 labels:
-  mail.list: {effects: [read.external], output: private}
+  mail.list: {effects: [read.external], output: {confidentiality: private, trust: trusted}}
   mail.send: {effects: [write.external.send], args: {to: recipient, body: content}}
 stores: {"mail:outbox": {audience: anyone}}
 hazards:
@@ -50,8 +50,8 @@ hazards:
 rules:
   - {id: R1, tier: block, when: {tool: mail.send, data: {confidentiality: private}}, why: no secrets, serves: SR1}
 expect:
-  - {trace: [{mail.send: {to: a, body: b}}], verdict: allow, instruction: "b to a"}
-  - {trace: [mail.list, {mail.send: {to: a, body: "{mail.list}"}}], verdict: deny, by: R1}
+  - {trace: [{mail.send: {to: ann@example.com, body: hello}}], verdict: allow}
+  - {trace: [mail.list, {mail.send: {to: ann@example.com, body: "{list}"}}], verdict: deny, by: R1}
 `;
 
 /** What stands in the document instead; every replacement must find something. */
