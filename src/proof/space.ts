@@ -124,16 +124,27 @@ function places(count: number, place: (bit: number) => number | undefined): read
   return Array.from({ length: count }, (_, bit) => place(bit));
 }
 
+/**
+ * Bit n of every automaton before bit n + 1 of any: a rule's counter bounds a hazard's, and only side by side is that a
+ * small diagram.
+ */
 function automatonPlaces(question: Question, end: End, add: Add): readonly AutomatonPlaces[] {
+  const widths = question.automata.map(({ temporal }) => monitorWidth(temporal));
+  const bits = widths.map((): number[] => []);
+  for (let bit = 0; bit < Math.max(0, ...widths); bit += 1) {
+    question.automata.forEach(({ id }, index) => {
+      if (bit < (widths[index] ?? 0)) bits[index]?.push(add(`M:${id}:${bit}${suffix(end)}`, false));
+    });
+  }
   const waiting = new Map<string, readonly number[]>();
-  return question.automata.map((automaton) => {
-    const { id, temporal } = automaton;
-    const bits = Array.from({ length: monitorWidth(temporal) }, (_, bit) => add(`M:${id}:${bit}${suffix(end)}`, false));
+  return question.automata.map((automaton, index) => {
+    const own = bits[index] ?? [];
     const unlock = unlockText(automaton);
-    if (unlock === undefined) return { bits, pending: [] };
-    const pending = waiting.get(unlock) ?? [1, 2].map((count) => add(`P:${id}:${count}${suffix(end)}`, false));
+    if (unlock === undefined) return { bits: own, pending: [] };
+    const pending =
+      waiting.get(unlock) ?? [1, 2].map((count) => add(`P:${automaton.id}:${count}${suffix(end)}`, false));
     waiting.set(unlock, pending);
-    return { bits, pending };
+    return { bits: own, pending };
   });
 }
 
