@@ -19,11 +19,18 @@ const labels = `version: 1
 stores: {"drive:files": {audience: me}}
 labels:
   mail.list: {effects: [read.external], output: {confidentiality: private, trust: untrusted}}
-  mail.send: {effects: [write.external.send], args: {to: recipient, body: content}, output: &done {confidentiality: public, trust: trusted}}
+  mail.send:
+    effects: [write.external.send]
+    args: {to: recipient, body: content}
+    output: &done {confidentiality: public, trust: trusted}
   calendar.delete: {effects: [write.local.delete], args: {id: identifier}, output: *done}
   calendar.backup: {effects: [write.local], args: {id: identifier}, output: *done}
   calendar.plan: {effects: [write.local.schedule], args: {id: identifier}, output: *done}
-  drive.share: {effects: [write.external.share], args: {with: recipient}, opens: {store: "drive:files", audience: anyone}, output: *done}
+  drive.share:
+    effects: [write.external.share]
+    args: {with: recipient}
+    opens: {store: "drive:files", audience: anyone}
+    output: *done
   drive.grant: {effects: [write.external.grant], args: {with: recipient}, output: *done}
   drive.burn: {effects: [read.local], flags: [irreversible], args: {id: identifier}, output: *done}
   web.fetch: {effects: [read.external], args: {url: destination}, output: {confidentiality: public, trust: untrusted}}
@@ -34,7 +41,10 @@ labels:
   box.pick:
     effects: [read.local]
     output: *done
-    cases: [{when: {arg: {id: {glob: x}}}, effects: [read.local, write.external.publish], output: {confidentiality: private, trust: trusted}}]
+    cases:
+      - when: {arg: {id: {glob: x}}}
+        effects: [read.local, write.external.publish]
+        output: {confidentiality: private, trust: trusted}
 `;
 
 function policyOf(text: string) {

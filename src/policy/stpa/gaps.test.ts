@@ -1,12 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import type { Change } from "../../../test/policy/stpa-document.ts";
-import {
-  loadSmall,
-  smallDocument,
-  smallPolicy,
-  smallPolicyText,
-  smallText,
-} from "../../../test/policy/stpa-document.ts";
+import { loadSmall, smallDocument, smallPolicy, smallText } from "../../../test/policy/stpa-document.ts";
 import type { Problem } from "../diagnostic.ts";
 import { documentGaps } from "./gaps.ts";
 import { policyGaps, proofGaps } from "./policy-gaps.ts";
@@ -105,7 +99,7 @@ describe("a policy and its document", () => {
   });
 
   const hazard = "  H1: {loss: L1, consent: never, never: {flow: {from: {confidentiality: private}, to: mail.send}}}\n";
-  const cases: readonly (readonly [name: string, both: Both, ...lines: string[]])[] = [
+  const cases: readonly (readonly [name: string, both: Both, line: string])[] = [
     [
       "the loss is another",
       { policy: [["loss: L1", "loss: L2"]] },
@@ -156,10 +150,9 @@ describe("a policy and its document", () => {
     ],
   ];
 
-  it.each(cases)("differ where %s", (_name, both, ...lines) => {
+  it.each(cases)("differ where %s", (_name, both, line) => {
     const found = apart(both);
-    expect(found).toHaveLength(lines.length);
-    lines.forEach((line, index) => expect(found[index]).toContain(`warning SG-STPA-${line}`));
+    expect(found).toEqual([expect.stringContaining(`warning SG-STPA-${line}`)]);
   });
 
   it("differ only where the author of the policy wrote something", () => {

@@ -3,7 +3,7 @@
  * text in it came from a file, so each one passes `escaped`, and the page forbids itself whatever it does not need.
  */
 import type { Cell, StpaReport, Table } from "./report.ts";
-import { visibleText } from "./visible-text.ts";
+import { visibleText } from "./report.ts";
 
 const style = `
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --line: #c9d1d9; --head: #f2f4f7; --gap: #b42318;

@@ -1,6 +1,6 @@
 /** A report as Markdown. Every text in it came from a file, so nothing of it may become markup. */
 import type { Cell, StpaReport, Table } from "./report.ts";
-import { visibleText } from "./visible-text.ts";
+import { visibleText } from "./report.ts";
 
 export function markdownReport(report: StpaReport): string {
   const parts = [

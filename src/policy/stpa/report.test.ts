@@ -201,7 +201,7 @@ describe("text from files stays text", () => {
         const made = withEverywhere(`x${text}x`);
         expect(shape(htmlReport(made))).toEqual(tags);
         expect(bars(markdownReport(made))).toEqual(grid);
-        expect(htmlReport(made)).not.toMatch(/[\p{Cf}\u0000-\u0009]/u);
+        expect(htmlReport(made)).not.toMatch(/\p{Cf}/u);
       }),
       { numRuns: runs },
     );
