@@ -168,7 +168,15 @@ export function triggersOf(temporal: Followed): Triggers {
 }
 
 /** Which of an automaton's patterns a move matches. */
-export type Touch = { readonly fires: boolean; readonly arms: boolean; readonly unlocks: boolean };
+export type Touch = {
+  readonly fires: boolean;
+  readonly arms: boolean;
+  readonly unlocks: boolean;
+  /** The automaton is keyed and the key of the call cannot be read: no gate was opened for it. */
+  readonly keyless?: true;
+};
+
+export const untouched: Touch = { fires: false, arms: false, unlocks: false };
 
 export function fires(
   { temporal }: Automaton,
@@ -179,7 +187,7 @@ export function fires(
   switch (temporal.kind) {
     case "gate":
     case "immediately":
-      return touch.fires && bits[0] !== true;
+      return touch.fires && (bits[0] !== true || touch.keyless === true);
     case "absence":
       return touch.fires && bits[0] === true;
     case "at-most":

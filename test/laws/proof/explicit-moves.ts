@@ -1,7 +1,7 @@
 /** The moves of docs/semantics.md 6 and 7 over plain values: who may do what, and which of it is bad. */
 import type { ArgumentContract, Role, ToolContract } from "../../../src/core/contract.ts";
 import { everyEffect, mayCover } from "../../../src/core/effect.ts";
-import type { Automaton, Move, State, Store, Touch, World } from "./explicit-model.ts";
+import type { Around, Automaton, Move, State, Store, Touch, World } from "./explicit-model.ts";
 import {
   atDispatch,
   atomHolds,
@@ -11,14 +11,18 @@ import {
   matches,
   triggersOf,
   unlocked,
+  untouched,
   widthOf,
 } from "./explicit-model.ts";
+
+/** Of a call to the key that is followed. */
+export type KeyRelation = "same" | "other" | "unreadable";
 
 /** A class of calls: a contract, a truth for each predicate of the policy, and whether it has the key that is followed. */
 export type Class = {
   readonly contract: ToolContract;
   readonly truths: ReadonlyMap<number, boolean>;
-  readonly key: "same" | "other";
+  readonly key: KeyRelation;
   /** Nothing is enforced at its server. */
   readonly observed: boolean;
 };
@@ -32,7 +36,7 @@ export function classesOf({ subject, ir, automata }: World): readonly Class[] {
   );
   return subject.contracts.flatMap((contract) =>
     vectors.flatMap((truths) =>
-      (keyed ? (["same", "other"] as const) : (["same"] as const)).map((key): Class => {
+      (keyed ? (["same", "other", "unreadable"] as const) : (["same"] as const)).map((key): Class => {
         const found = contract.cases.find(({ predicate }) => truths.get(predicate) === true);
         const output = found?.output ?? contract.output;
         const effects = found?.effects ?? contract.effects;
@@ -102,15 +106,7 @@ export function read(world: World, one: Class, given: Move["arguments"], state: 
   const move: Move = { contract, truths, arguments: given };
   const around = { held: joinOf(state.held), stores: state.stores };
   const stores = storesAfter(world, move, state.stores);
-  const touches = automata.map((automaton): Touch => {
-    if (automaton.key !== undefined && key === "other") return { fires: false, arms: false, unlocks: false };
-    const { fires: firing, arms, unlocks } = triggersOf(automaton.temporal);
-    return {
-      fires: firing !== undefined && matches(firing, "restrict", move, around),
-      arms: arms !== undefined && matches(arms, "restrict", move, around),
-      unlocks: unlocks !== undefined && matches(unlocks, "permit", move, around),
-    };
-  });
+  const touches = automata.map((automaton) => touchOf(automaton, key, move, around));
   const readStores = world.ir.stores.flatMap(({ name }, index) => (contract.reads.includes(name) ? [index] : []));
   return {
     stopped: plain.some(({ when }) => matches(when, "restrict", move, around)) || defaultAsks(world, move, around),
@@ -124,11 +120,21 @@ export function read(world: World, one: Class, given: Move["arguments"], state: 
   };
 }
 
-function isBad(
-  { hazard }: World,
-  move: Move,
-  around: { readonly held: number; readonly stores: readonly Store[] },
-): boolean {
+function touchOf(automaton: Automaton, key: KeyRelation, move: Move, around: Around): Touch {
+  const { temporal } = automaton;
+  const keyed = automaton.key !== undefined;
+  if (keyed && (key === "other" || (key === "unreadable" && temporal.kind === "at-most"))) return untouched;
+  const { fires: firing, arms, unlocks } = triggersOf(temporal);
+  const keyless = keyed && key === "unreadable";
+  return {
+    fires: firing !== undefined && matches(firing, "restrict", move, around),
+    arms: arms !== undefined && matches(arms, "restrict", move, around),
+    unlocks: unlocks !== undefined && !keyless && matches(unlocks, "permit", move, around),
+    ...(keyless ? { keyless } : {}),
+  };
+}
+
+function isBad({ hazard }: World, move: Move, around: Around): boolean {
   switch (hazard.kind) {
     case "flow":
       return matches(hazard.to, "restrict", move, around) && atomHolds(hazard.from.atom, dataLabel(hazard.from, move));
@@ -145,11 +151,7 @@ const acting = [
   ...["delete", "pay", "grant", "credential", "config", "actuate"].map((action) => `write.local.${action}`),
 ];
 
-function defaultAsks(
-  { ir, withDefault, bounds, allows }: World,
-  move: Move,
-  around: { readonly held: number; readonly stores: readonly Store[] },
-): boolean {
+function defaultAsks({ ir, withDefault, bounds, allows }: World, move: Move, around: Around): boolean {
   if (!withDefault || allows.some(({ when }) => matches(when, "permit", move, around))) return false;
   const { effects, flags } = move.contract;
   const may = (prefix: string): boolean => mayCover(prefix, effects.may);
@@ -219,10 +221,11 @@ export function dispatched(world: World, reading: Reading, state: State): readon
   const holds = [[], reading.whole, [...reading.whole, ...reading.fields]];
   const found: State[] = [];
   for (const counts of counted ? [true, false] : [true]) {
-    for (const succeeds of opens ? [true, false] : [false]) {
+    // What does not count has failed.
+    for (const succeeds of opens && counts ? [true, false] : [false]) {
       const automata = world.automata.map((automaton, index) => {
         const { bits, pending } = state.automata[index] ?? { bits: [], pending: 0 };
-        const touch = reading.touches[index] ?? { fires: false, arms: false, unlocks: false };
+        const touch = reading.touches[index] ?? untouched;
         const { consequential } = reading;
         const after = atDispatch(automaton, bits, touch, { consequential, counts });
         if (!touch.unlocks) return { bits: after, pending };
@@ -355,6 +358,6 @@ function isBadAct(world: World, act: Act, state: State): boolean {
   const automaton = automata[index];
   const firing = automaton === undefined ? undefined : triggersOf(automaton.temporal).fires;
   if (automaton === undefined || firing === undefined) return false;
-  const touch = { fires: matches(firing, "restrict", move, around), arms: false, unlocks: false };
+  const touch = { ...untouched, fires: matches(firing, "restrict", move, around) };
   return fires(automaton, state.automata[index]?.bits ?? [], touch, true);
 }

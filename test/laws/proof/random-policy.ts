@@ -9,10 +9,7 @@ import type {
   HazardText,
   HostSection,
   LatticeSection,
-  NeverText,
-  PatternObject,
   PolicyDocument,
-  RuleText,
   StoreSection,
   ToolLabelsText,
 } from "../../../src/policy/document.ts";
@@ -20,7 +17,9 @@ import { loadPolicy } from "../../../src/policy/load.ts";
 import { sha256, toolDigest } from "../../../src/cli/policy-source.ts";
 import type { Subject } from "../../../src/proof/subject.ts";
 import type { Names } from "./random-pattern.ts";
-import { argumentNames, dataText, given, groups, keyText, pattern, sometimes, valueLabel } from "./random-pattern.ts";
+import type { Patterns } from "./random-rules.ts";
+import { defence, hazard, patternsOf, ruleParts } from "./random-rules.ts";
+import { argumentNames, given, groups, sometimes, valueLabel } from "./random-pattern.ts";
 
 /** The hazard that every random policy has. */
 export const hazardId = "h";
@@ -60,9 +59,9 @@ function toolLabels(names: Names): fc.Arbitrary<ToolLabelsText> {
         .chain((some) => fc.record(Object.fromEntries(some.map((one) => [one, argument])))),
       rest: fc.constantFrom<ArgumentObject>({ role: "content", sink: false }, { role: "query", sink: false }),
       output,
-      reads: use(0.35),
-      writes: use(0.35),
-      opens: sometimes(fc.tuple(store, fc.constantFrom(...groups)), { of: 0.2 }),
+      reads: use(0.4),
+      writes: use(0.4),
+      opens: sometimes(fc.tuple(store, fc.constantFrom(...groups, "anyone" as const)), { of: 0.35 }),
       cased: sometimes(fc.boolean(), { of: 0.15 }),
     })
     .map(({ opens, cased, ...rest }) => {
@@ -82,101 +81,6 @@ function casesOf(names: Names, more: boolean): ToolLabelsText["cases"] {
   return more
     ? [{ when, output: { ...top, trust: "untrusted" } }]
     : [{ when, output: { confidentiality: "inferred", trust: "inferred" } }];
-}
-
-const within = sometimes(fc.constantFrom("1m", "10m"), { of: 0.35 });
-const key = sometimes(keyText, { of: 0.2 });
-
-/** Patterns of a policy, by how they are read. Most are of a small pool, so that rules and the hazard have to do with each other. */
-type Patterns = { readonly r: fc.Arbitrary<PatternObject>; readonly p: fc.Arbitrary<PatternObject> };
-
-function patternsOf(names: Names): fc.Arbitrary<Patterns> {
-  return fc.array(pattern(names, "permit"), { minLength: 2, maxLength: 3 }).map((pool) => {
-    const own = { weight: 5, arbitrary: fc.constantFrom(...pool) };
-    return {
-      r: fc.oneof(own, { weight: 2, arbitrary: pattern(names, "restrict") }),
-      p: fc.oneof(own, { weight: 1, arbitrary: pattern(names, "permit") }),
-    };
-  });
-}
-
-function ruleParts(names: Names, { r, p }: Patterns): fc.Arbitrary<Omit<RuleText, "id" | "why">> {
-  const limit = fc.constantFrom("block" as const, "confirm" as const);
-  const maybe = sometimes(r, { of: 0.25 });
-  return fc.oneof(
-    { weight: 4, arbitrary: fc.record({ tier: limit, when: r }) },
-    { weight: 2, arbitrary: fc.record({ tier: fc.constant("allow" as const), when: p }) },
-    {
-      weight: 3,
-      arbitrary: fc
-        .record({ before: r, need: p, unless: maybe, within, key })
-        .map((gate) => ({ tier: "must" as const, gate: given(gate) })),
-    },
-    {
-      weight: 3,
-      arbitrary: fc
-        .tuple(limit, fc.record({ after: r, never: r, until: sometimes(p, { of: 0.3 }), within, key }))
-        .map(([tier, absence]) => ({ tier, absence: given(absence) })),
-    },
-    {
-      weight: 2,
-      arbitrary: fc
-        .tuple(limit, fc.record({ of: r, count: fc.integer({ min: 1, max: 2 }), within, key }))
-        .map(([tier, atMost]) => ({ tier, atMost: given(atMost) })),
-    },
-    {
-      weight: 1,
-      arbitrary: fc
-        .record({ of: r, after: maybe, key })
-        .map((exactlyOnce) => ({ tier: "block" as const, exactlyOnce: given(exactlyOnce) })),
-    },
-    {
-      weight: 2,
-      arbitrary: fc.record({ tier: fc.constant("must" as const), immediately: fc.record({ before: r, need: p }) }),
-    },
-    {
-      weight: 2,
-      arbitrary: fc
-        .record({ after: r, owe: p, within: fc.integer({ min: 1, max: 3 }), before: maybe })
-        .map((owed) => ({ tier: "must" as const, owed: given(owed) })),
-    },
-    {
-      weight: 1,
-      arbitrary: fc
-        .record({ before: r, call: fc.constantFrom(...names.tools).map((tool) => ({ tool })) })
-        .map((inject) => ({ tier: "must" as const, inject })),
-    },
-    {
-      weight: 1,
-      arbitrary: fc
-        .record({ after: r, by: p, action: fc.constantFrom("hold" as const, "report" as const) })
-        .map((byEnd) => ({ tier: "must" as const, byEnd })),
-    },
-    {
-      weight: 1,
-      arbitrary: r.map((of) => ({ tier: "block" as const, budget: { of, argument: "x", limit: "10" } })),
-    },
-  );
-}
-
-function hazard(names: Names, { r, p }: Patterns): fc.Arbitrary<HazardText> {
-  const count = fc.integer({ min: 1, max: 2 });
-  const never: fc.Arbitrary<NeverText> = fc.oneof(
-    { weight: 5, arbitrary: fc.record({ from: dataText(names), to: r }).map((flow) => ({ flow })) },
-    { weight: 2, arbitrary: r.map((call) => ({ call })) },
-    {
-      weight: 2,
-      arbitrary: fc
-        .record({ after: r, never: r, until: sometimes(p, { of: 0.3 }), within, key })
-        .map((sequence) => ({ sequence: given(sequence) })),
-    },
-    {
-      weight: 2,
-      arbitrary: fc.record({ call: r, need: p, within, key }).map((unless) => ({ unless: given(unless) })),
-    },
-    { weight: 2, arbitrary: fc.record({ of: r, count, within, key }).map((atMost) => ({ atMost: given(atMost) })) },
-  );
-  return fc.record({ consent: fc.constantFrom("never" as const, "may" as const), never });
 }
 
 function host(names: Names): fc.Arbitrary<HostSection> {
@@ -216,17 +120,23 @@ export const documents: fc.Arbitrary<{ readonly document: PolicyDocument; readon
       .map(given);
     const each = <T>(keys: readonly string[], value: fc.Arbitrary<T>): fc.Arbitrary<Record<string, T>> =>
       fc.record(Object.fromEntries(keys.map((one) => [one, value])));
-    const parts = (patterns: Patterns) =>
-      fc.record({
+    const parts = ([patterns, named]: readonly [Patterns, HazardText]) => {
+      const rule = fc.oneof(
+        { weight: 3, arbitrary: ruleParts(names, patterns) },
+        { weight: 4, arbitrary: defence(names, patterns, named) },
+      );
+      return fc.record({
         labels: each(names.tools, toolLabels(names)),
         stores: each(names.stores, store),
-        rules: fc.array(fc.tuple(ruleParts(names, patterns), rarely("observe" as const, 12)), { maxLength: 4 }),
-        hazard: hazard(names, patterns),
+        rules: fc.array(fc.tuple(rule, rarely("observe" as const, 12)), { maxLength: 4 }),
+        hazard: fc.constant(named),
         flow: fc.constantFrom("strict" as const, "provenance" as const, "provenance" as const, "none" as const),
         host: host(names),
         mode: rarely("observe" as const, 25),
       });
+    };
     return patternsOf(names)
+      .chain((patterns) => fc.tuple(fc.constant(patterns), hazard(names, patterns)))
       .chain(parts)
       .map(({ rules, hazard: one, flow, mode, ...rest }) => ({
         tools: names.tools,
