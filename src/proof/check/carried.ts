@@ -12,7 +12,7 @@ const agentChoices = 8;
 export type Caller = "own run" | "other run" | { readonly carries: string | undefined };
 
 /** Bounds the depth of a diagram, and with it that of recursion. */
-const choicesMax = 4096;
+const choicesMax = 2048;
 
 /** @returns a sentence if the class has more choices than the limit. */
 export function tooManyChoices({ held }: Space, one: Class): string | undefined {

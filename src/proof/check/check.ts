@@ -125,7 +125,7 @@ function disproved(read: Certificate, limits: Partial<CheckLimits>): string | un
   const invariant = invariantOf(read, space);
   if (typeof invariant === "string") return invariant;
   const unsafe = notInvariant(space, invariant, reasons);
-  // Past a limit every answer of the diagram is false, so whatever was found is void.
+  // Past a limit no answer of the diagram means anything, so whatever was found is void.
   return diagram.exhausted() ? "checking takes more steps or nodes than the limit allows" : unsafe;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Decision diagrams: 0 and 1 are false and true, every other node asks one level and has two different children whose
- * levels are higher. Equal functions are equal nodes. Work and size are bounded: past a limit every answer is 0 and
- * `exhausted` says so, hence a caller may trust no answer before it has asked `exhausted` last of all.
+ * levels are higher. Equal functions are equal nodes. Work and size are bounded: past a limit no answer means
+ * anything and `exhausted` says so, hence a caller may trust no answer before it has asked `exhausted` last of all.
  */
 
 export type Diagram = {
