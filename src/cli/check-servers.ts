@@ -9,10 +9,14 @@ import type { GatewayConfig } from "./config.ts";
 /** A server that has not answered by then counts as absent. */
 export const checkWaitMsMax = 30_000;
 
-/** Prints a line for each server; resolves with 0 if all answered, else 1. */
-export async function checkServers(composition: Composition, config: GatewayConfig): Promise<0 | 1> {
+/** Tells a line for each server; resolves with 0 if all answered, else 1. */
+export async function checkServers(
+  composition: Composition,
+  config: GatewayConfig,
+  tell: (line: string) => void,
+): Promise<0 | 1> {
   const lines = await Promise.all([...config.servers.keys()].map((name) => checkOne(composition, name)));
-  for (const { text } of lines) process.stdout.write(`${text}\n`);
+  for (const { text } of lines) tell(text);
   return lines.every((line) => line.answered) ? 0 : 1;
 }
 

@@ -18,6 +18,7 @@ import { nodeClock, nodeSecrets, noOracle } from "./node-services.ts";
 import type { LostHistory } from "./lost-history.ts";
 import { lostHistory } from "./lost-history.ts";
 import { logPlaces } from "./log-reader.ts";
+import type { MoreMechanisms } from "./policies.ts";
 import { PolicyFiles } from "./policies.ts";
 import { Waiters } from "./waiters.ts";
 
@@ -48,11 +49,13 @@ export type CompositionSetup = {
   readonly tagOf: NonNullable<GatewaySetup<Q>["tagOf"]>;
   /** One line for the operator. */
   readonly tell: (text: string) => void;
+  /** Mechanisms beside those of the policy. */
+  readonly more?: MoreMechanisms;
 };
 
 /** Opens everything; the error is a sentence for the user, and nothing is left open. */
 export async function compose(setup: CompositionSetup): Promise<Result<Composition, string>> {
-  const policies = new PolicyFiles(setup.policies, setup.tell);
+  const policies = new PolicyFiles(setup.policies, setup.tell, setup.more);
   const policy = policies.openAll();
   if (!policy.ok) return policy;
   const places = logPlaces(setup.home);

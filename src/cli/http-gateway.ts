@@ -19,6 +19,7 @@ import type { Composition } from "./composition.ts";
 import { compose } from "./composition.ts";
 import type { GatewayConfig, ServerConfig } from "./config.ts";
 import { shown } from "./output.ts";
+import type { MoreMechanisms } from "./policies.ts";
 
 /** Bytes of a `POST /runs` request that are read as JSON. */
 export const runRequestBytesMax = 1024 * 1024;
@@ -36,9 +37,11 @@ export function openGateway(
   config: GatewayConfig,
   home: string,
   tell: (text: string) => void,
+  more?: MoreMechanisms,
 ): Promise<Result<Composition, string>> {
   return compose({
     home,
+    ...(more === undefined ? {} : { more }),
     policies: config.policies,
     connector: systemConnector({ diagnostic: (_target, line) => tell(shown(line, diagnosticCharactersMax)) }),
     servers: [...config.servers].map(([name, server]) => ({ name, target: (facts) => targetFor(server, facts) })),

@@ -3,7 +3,7 @@ import type { JsonObject } from "../core/json.ts";
 import type { ToolContract } from "../core/contract.ts";
 import { exactly, joinRanges } from "../core/label.ts";
 import { seal } from "../core/mechanism.ts";
-import type { Engine } from "../core/mechanism.ts";
+import type { Engine, SealedMechanism } from "../core/mechanism.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import type { LoadedPolicy } from "../gateway/policy-port.ts";
@@ -41,7 +41,7 @@ import { resolve } from "node:path";
 const valueDigest = (value: Parameters<typeof digest>[0]): string => digest(value, sha256);
 
 /** The engine of a policy: permission, flow and sequence over one transition system. */
-export function engineOf(frame: Frame): Engine<Q> {
+export function engineOf(frame: Frame, more: readonly SealedMechanism<Q>[] = []): Engine<Q> {
   const model = makeModel(frame, valueDigest);
   const flow = makeFlow<Q>({
     ir: frame.ir,
@@ -59,14 +59,18 @@ export function engineOf(frame: Frame): Engine<Q> {
     digest: valueDigest,
   });
   const sequence = makeSequence(frame, (contract) => model.relevant(contract).slots);
-  return { model, mechanisms: [seal(makeTiers(frame, model)), seal(flow), seal(sequence)] };
+  return { model, mechanisms: [seal(makeTiers(frame, model)), seal(flow), seal(sequence), ...more] };
 }
 
 /** A compiled policy behind the port of the gateway. */
-export function loadedPolicy(compiled: CompiledPolicy, source: string): LoadedPolicy<Q> {
+export function loadedPolicy(
+  compiled: CompiledPolicy,
+  source: string,
+  more: readonly SealedMechanism<Q>[] = [],
+): LoadedPolicy<Q> {
   const { ir, table, settings } = compiled;
   const frame: Frame = { ir, slots: slotsOf(ir) };
-  const engine = engineOf(frame);
+  const engine = engineOf(frame, more);
   const relevant = relevance(frame);
   const methods = new Map<string, ToolContract>();
   return {

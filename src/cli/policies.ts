@@ -6,6 +6,7 @@
 import { watch } from "node:fs";
 import type { FSWatcher } from "node:fs";
 import { basename, dirname } from "node:path";
+import type { SealedMechanism } from "../core/mechanism.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import type { LoadedPolicy, Policies } from "../gateway/policy-port.ts";
@@ -40,6 +41,9 @@ const noPolicy = {
   ],
 } as const;
 
+/** Mechanisms that a gateway adds to those of every policy. */
+export type MoreMechanisms = (policy: CompiledPolicy) => readonly SealedMechanism<Q>[];
+
 export class PolicyFiles implements Policies<Q> {
   /** Files that `match` selects from; empty = the default policy for everybody. */
   readonly #files: readonly string[];
@@ -47,11 +51,13 @@ export class PolicyFiles implements Policies<Q> {
   readonly #watchers: FSWatcher[] = [];
   readonly #listeners: (() => void)[] = [];
   readonly #tell: (text: string) => void;
+  readonly #more: MoreMechanisms;
   #nothing: LoadedPolicy<Q> | undefined;
 
-  constructor(files: readonly string[], tell: (text: string) => void) {
+  constructor(files: readonly string[], tell: (text: string) => void, more: MoreMechanisms = () => []) {
     this.#files = files;
     this.#tell = tell;
+    this.#more = more;
   }
 
   /** Loads everything that `match` selects from, and gives the policy whose settings hold for the log: the first. */
@@ -111,7 +117,10 @@ export class PolicyFiles implements Policies<Q> {
   #read(file: string | undefined): Result<Entry, string> {
     const compiled = compiledFrom(file);
     if (!compiled.ok) return compiled;
-    return ok({ policy: compiled.value.policy, loaded: loadedPolicy(compiled.value, file ?? "default") });
+    return ok({
+      policy: compiled.value.policy,
+      loaded: loadedPolicy(compiled.value, file ?? "default", this.#more(compiled.value)),
+    });
   }
 
   /** Watches the folder, since editors replace files instead of writing them. */

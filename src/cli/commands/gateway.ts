@@ -5,7 +5,14 @@ import { answerControl, gatewayHome } from "../gateway-control.ts";
 import { readConfig } from "../config.ts";
 import type { GatewayConfig } from "../config.ts";
 import { listen, makeControlToken, openGateway, serveStdio } from "../http-gateway.ts";
-import { visible } from "../output.ts";
+import type { Composition } from "../composition.ts";
+import type { Result } from "../../core/result.ts";
+import { ok } from "../../core/result.ts";
+import type { CompiledPolicy } from "../../policy/compile.ts";
+import { shown, visible } from "../output.ts";
+import { readCertificates, writeCertificates } from "../proof/bundle.ts";
+import type { RequiredProofs } from "../proof/required.ts";
+import { requireProofs } from "../proof/required.ts";
 
 export function register(program: Command): void {
   const command = program
@@ -14,6 +21,11 @@ export function register(program: Command): void {
     .option("--config <file>", "which servers there are, and which policy holds", "sluicegate.yaml")
     .option("--policy <file>", "the policy to decide under, instead of the one in the configuration")
     .option("--http <host:port>", "listen for HTTP clients; without it the client is this process's own stdio")
+    .option("--require-proof [certificates]", "start only if every hazard is proved; a file or folder of certificates")
+    .option(
+      "--cert-dir <folder>",
+      "with --check --require-proof: write the certificates for what the servers offer now",
+    )
     .option("--check", "ask every server for its tools, say what came back, and end");
   command.action(async () => {
     process.exitCode = await run(command.opts());
@@ -27,25 +39,58 @@ async function run(options: Readonly<Record<string, unknown>>): Promise<number> 
   const settled: GatewayConfig = { ...config.value, policies };
   const place = typeof options["http"] === "string" ? placeOf(options["http"]) : undefined;
   if (place === "invalid") return fail("`--http` wants HOST:PORT, for instance 127.0.0.1:8787.");
-  return serve(settled, { place, check: options["check"] === true, home: gatewayHome(process.env) });
+  const required = requiredProofs(options["requireProof"]);
+  if (required !== undefined && !required.ok) return fail(required.error);
+  const home = gatewayHome(process.env);
+  return serve(settled, {
+    place,
+    check: options["check"] === true,
+    home,
+    proofs: required?.value,
+    certificates: options["certDir"],
+  });
+}
+
+function requiredProofs(option: unknown): Result<RequiredProofs, string> | undefined {
+  if (option === undefined) return undefined;
+  if (typeof option !== "string") return ok(requireProofs(undefined));
+  const read = readCertificates(option);
+  return read.ok ? ok(requireProofs(read.value)) : read;
 }
 
 export type Serving = {
   readonly place: { readonly host: string; readonly port: number } | undefined;
   readonly check: boolean;
   readonly home: string;
+  readonly proofs?: RequiredProofs | undefined;
+  /** Folder for the certificates that a check makes. */
+  readonly certificates?: unknown;
 };
 
 /** Runs a gateway until it is told to stop; resolves with the exit code. */
 export async function serve(config: GatewayConfig, serving: Serving): Promise<number> {
-  const opened = await openGateway(config, serving.home, (text) => void process.stderr.write(`${text}\n`));
+  const { proofs } = serving;
+  const more = proofs === undefined ? undefined : (policy: CompiledPolicy) => [proofs.mechanism(policy)];
+  const opened = await openGateway(config, serving.home, (text) => void process.stderr.write(`${text}\n`), more);
   if (!opened.ok) return fail(opened.error);
   const composition = opened.value;
   const stopControl = serving.check ? undefined : await answerControl(composition, serving.home);
   try {
     if (serving.check) {
-      const { checkServers } = await import("../check-servers.ts");
-      return await checkServers(composition, config);
+      const code = await askServers(composition, config, (line) => void process.stdout.write(`${line}\n`));
+      if (proofs === undefined) return code;
+      return proofs.refused.length > 0
+        ? failUnproved(proofs)
+        : (keepCertificates(proofs, serving.certificates) ?? code);
+    }
+    if (proofs !== undefined) {
+      // Nothing is served before every server has been asked and every hazard is proved for what they offer.
+      const code = await askServers(composition, config, (line) => void process.stderr.write(`${line}\n`));
+      if (proofs.refused.length > 0) return failUnproved(proofs);
+      if (code !== 0)
+        return fail(
+          "Not every server answered, so nothing is proved of it: start it, or take it out of the configuration.",
+        );
     }
     if (serving.place === undefined) {
       await Promise.race([serveStdio(composition), stopped()]);
@@ -62,6 +107,30 @@ export async function serve(config: GatewayConfig, serving: Serving): Promise<nu
     await stopControl?.();
     await composition.close();
   }
+}
+
+async function askServers(
+  composition: Composition,
+  config: GatewayConfig,
+  tell: (line: string) => void,
+): Promise<0 | 1> {
+  const { checkServers } = await import("../check-servers.ts");
+  return checkServers(composition, config, tell);
+}
+
+function keepCertificates({ made }: RequiredProofs, folder: unknown): number | undefined {
+  const written = typeof folder === "string" ? writeCertificates(folder, made) : ok(undefined);
+  return written.ok ? undefined : fail(written.error);
+}
+
+/** A finding, not an error of usage: the policy is understood, and does not hold. */
+function failUnproved({ refused }: RequiredProofs): number {
+  const [first] = refused;
+  const { server, hazard, reason } = first ?? { server: "?", hazard: "?", reason: "nothing is proved" };
+  fail(
+    `Not started: hazard \`${shown(hazard, 40)}\` is not proved with server \`${shown(server, 40)}\` (${shown(reason, 80)}). Run \`sluicegate proof verify\`. [SG-UNPROVED]`,
+  );
+  return 1;
 }
 
 function announce(url: string, config: GatewayConfig): void {

@@ -1,19 +1,20 @@
 /** `sluicegate proof verify|check`: whether the hazards of a policy can happen, before anything runs under it. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Command } from "commander";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import type { CompiledPolicy } from "../../policy/compile.ts";
+import { checkCertificate } from "../../proof/check/check.ts";
 import type { Manifest } from "../../proof/table.ts";
+import { tableEntry } from "../../proof/table.ts";
 import { diagnosticLine } from "../loaded-policy.ts";
 import { readManifests, toolNames } from "../manifest.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shortPath, shown } from "../output.ts";
-import { defaultPolicyName, loadFrom } from "../policy-source.ts";
+import { defaultPolicyName, loadFrom, sha256 } from "../policy-source.ts";
 import { listedTools, manifestOf } from "../proof/manifest-of.ts";
 import type { Verified, VerifiedProperty } from "../proof/verify.ts";
-import { verify } from "../proof/verify.ts";
+import { subjectOf, verify } from "../proof/verify.ts";
+import { readCertificates, writeCertificates } from "../proof/bundle.ts";
 
 type Options = Readonly<Record<string, unknown>>;
 
@@ -25,6 +26,12 @@ export function register(program: Command): void {
     .option("--manifest <file...>", "tools of a server as `tools/list` gave them; NAME=FILE names it")
     .option("--cert-dir <folder>", "write a certificate for each proved hazard there");
   acts(verifying, (options, file: string) => verifyFile(file, options));
+  const checking = proof
+    .command("check <certificate>")
+    .description("check a certificate, or a folder of them, without the engine that made them")
+    .option("--policy <file>", "the policy that it has to be about")
+    .option("--manifest <file...>", "the tools that it has to be about, besides those of the policy");
+  acts(checking, (options, place: string) => checkFile(place, options));
 }
 
 export type ProofInput = { readonly policy: CompiledPolicy; readonly manifest: Manifest };
@@ -60,23 +67,39 @@ function verifyFile(file: string, options: Options): Outcome {
   const verified = verify(input.value.policy, input.value.manifest);
   const folder = options["certDir"];
   if (typeof folder === "string") {
-    const written = writeCertificates(folder, verified.properties);
+    const made = verified.properties.flatMap(({ id, certificate }) =>
+      certificate === undefined ? [] : [[id, certificate] as const],
+    );
+    const written = writeCertificates(folder, new Map(made));
     if (!written.ok) return failure("SG-PROOF-WRITE", written.error);
   }
   return { exitCode: verified.ok ? 0 : 1, json: verified, text: textOf(verified) };
 }
 
-function writeCertificates(folder: string, properties: readonly VerifiedProperty[]): Result<undefined, string> {
-  try {
-    mkdirSync(folder, { recursive: true });
-    for (const { id, certificate } of properties) {
-      if (certificate === undefined) continue;
-      writeFileSync(join(folder, `${id.replaceAll(/[^\w.-]/g, "_")}.json`), `${JSON.stringify(certificate)}\n`);
-    }
-    return ok(undefined);
-  } catch {
-    return err(`Certificates cannot be written to ${shortPath(folder)}: check the folder and its permissions.`);
-  }
+function checkFile(place: string, options: Options): Outcome {
+  const certificates = readCertificates(place);
+  if (!certificates.ok) return failure("SG-PROOF-READ", certificates.error);
+  const file = options["policy"];
+  const input = typeof file === "string" ? proofInput(file, options["manifest"]) : undefined;
+  if (input !== undefined && !input.ok) return input.error;
+  const present = input === undefined ? {} : presentOf(input.value);
+  const results = certificates.value.map((certificate) => checkCertificate(certificate, { hash: sha256, ...present }));
+  const lines = results.map((result) =>
+    result.ok
+      ? `${result.hazard} cannot happen: the certificate holds${result.core.length === 0 ? "" : `, needing ${result.core.join(", ")}`}.`
+      : `Refused: ${result.reason}.`,
+  );
+  const all = results.every(({ ok: holds }) => holds);
+  return {
+    exitCode: all ? 0 : 1,
+    json: { ok: all, certificates: results },
+    text: lines.map((line) => shown(line, 400)).join("\n"),
+  };
+}
+
+function presentOf({ policy, manifest }: ProofInput): { readonly policyDigest: string; readonly tools: unknown } {
+  const { contracts } = subjectOf(policy, manifest);
+  return { policyDigest: policy.digest, tools: contracts.map((contract) => tableEntry(policy.ir, contract)) };
 }
 
 function textOf(verified: Verified): string {
