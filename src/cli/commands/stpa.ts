@@ -11,6 +11,7 @@ import type { Loaded } from "../../policy/load.ts";
 import { diagnose } from "../../policy/parse.ts";
 import { compileStpa } from "../../policy/stpa/compile.ts";
 import type { Proves } from "../../policy/stpa/cost.ts";
+import type { ToolLists } from "../../policy/lint.ts";
 import { draftStpa, draftText } from "../../policy/stpa/draft.ts";
 import { documentGaps } from "../../policy/stpa/gaps.ts";
 import { htmlReport } from "../../policy/stpa/html.ts";
@@ -22,24 +23,28 @@ import { makeReport } from "../../policy/stpa/report.ts";
 import { diagnosticLine } from "../loaded-policy.ts";
 import { readManifests, toolNames } from "../manifest.ts";
 import type { Outcome } from "../output.ts";
-import { acts, failure, shortPath } from "../output.ts";
+import { acts, failure, sentenceMax, shortPath } from "../output.ts";
 import { defaultPolicyName, isShipped, loadFrom, sha256, toolDigest } from "../policy-source.ts";
 import { judgeExpectation } from "../replay/expectations.ts";
+import { provenNow, provesWith } from "../proof/for-stpa.ts";
+import { listedTools } from "../proof/manifest-of.ts";
 import { proofFile, stpaFile } from "../stpa-files.ts";
-
-/** Whether properties hold under a policy. No engine is asked yet, so reports say `not computed`. */
-const proves: Proves = () => undefined;
 
 export function register(program: Command): void {
   const stpa = program.command("stpa").description("hazard analysis: from losses to requirements and rules");
   const policy = ["--policy <file>", "the policy that implements the document"] as const;
-  const proof = ["--proof <file>", "what `proof verify --json` said of that policy"] as const;
+  const proof = [
+    "--proof <file>",
+    "what `proof verify --json` said of that policy, instead of proving it now",
+  ] as const;
+  const manifest = ["--manifest <file...>", "tools of a server as `tools/list` gave them; NAME=FILE names it"] as const;
   const out = ["--out <file>", "write there instead of to standard output"] as const;
   acts(
     stpa
       .command("check <file>")
       .description("find gaps: losses without hazard, actions without requirement, properties without proof")
       .option(...policy)
+      .option(...manifest)
       .option(...proof),
     (options, file: string) => check(file, options),
   );
@@ -55,7 +60,7 @@ export function register(program: Command): void {
     stpa
       .command("draft")
       .description("propose unsafe control actions for the tools of a manifest")
-      .requiredOption("--manifest <file...>", "tools of a server as `tools/list` gave them; NAME=FILE names it")
+      .requiredOption(...manifest)
       .option("--policy <file>", "the policy whose labels count; the default policy without it")
       .option(...out),
     (options) => draft(options),
@@ -65,6 +70,7 @@ export function register(program: Command): void {
       .command("report <file>")
       .description("render the trace matrix and what each requirement costs")
       .option(...policy)
+      .option(...manifest)
       .option(...proof)
       .option("--html", "one HTML page")
       .option("--markdown", "Markdown (the default)")
@@ -85,6 +91,7 @@ type Material = {
   readonly source: StpaSource;
   readonly loaded: (Loaded & { readonly policy: CompiledPolicy }) | undefined;
   readonly proofs: ProofResults | undefined;
+  readonly proves: Proves;
 };
 
 function readDocument(file: string): Result<StpaSource, Outcome> {
@@ -102,14 +109,15 @@ function readDocument(file: string): Result<StpaSource, Outcome> {
   });
 }
 
-function loadPolicy(name: string): Result<NonNullable<Material["loaded"]>, Outcome> {
-  const loaded = loadFrom(name === defaultPolicyName ? undefined : name);
+function loadPolicy(name: string, lists: ToolLists): Result<NonNullable<Material["loaded"]>, Outcome> {
+  const names = Object.keys(lists).length === 0 ? undefined : toolNames(lists);
+  const loaded = loadFrom(name === defaultPolicyName ? undefined : name, names);
   if (!loaded.ok) return err(failure("SG-POLICY", loaded.error));
   const { policy, diagnostics } = loaded.value;
   if (policy !== undefined) return ok({ ...loaded.value, policy });
   const [first] = diagnostics;
   const place = first === undefined ? shortPath(name) : diagnosticLine(first);
-  return err(failure("SG-POLICY", `The policy does not load: ${place}`.slice(0, 240)));
+  return err(failure("SG-POLICY", `The policy does not load: ${place}`.slice(0, sentenceMax)));
 }
 
 function readMaterial(file: string, options: Options): Result<Material, Outcome> {
@@ -117,14 +125,27 @@ function readMaterial(file: string, options: Options): Result<Material, Outcome>
   if (!source.ok) return source;
   const name = textOption(options, "policy");
   const proof = textOption(options, "proof");
-  if (proof !== undefined && name === undefined) {
-    return err(failure("SG-USAGE", "`--proof` speaks of a policy: add `--policy FILE`."));
+  const words = options["manifest"];
+  const lists = Array.isArray(words) ? readManifests(words.map(String)) : ok({});
+  if (!lists.ok) return err(failure("SG-MANIFEST", lists.error));
+  if (name === undefined) {
+    return proof === undefined
+      ? ok({ source: source.value, loaded: undefined, proofs: undefined, proves: () => undefined })
+      : err(failure("SG-USAGE", "`--proof` speaks of a policy: add `--policy FILE`."));
   }
-  const loaded = name === undefined ? ok(undefined) : loadPolicy(name);
+  const loaded = loadPolicy(name, lists.value);
   if (!loaded.ok) return loaded;
-  const proofs = proof === undefined ? ok(undefined) : proofFile(proof);
+  const { policy } = loaded.value;
+  const listed = listedTools(policy, lists.value);
+  if (!listed.ok) return err(failure("SG-MANIFEST", listed.error));
+  const proofs = proof === undefined ? ok(provenNow(policy, listed.value)) : proofFile(proof);
   if (!proofs.ok) return err(failure("SG-STPA-PROOF-FILE", proofs.error));
-  return ok({ source: source.value, loaded: loaded.value, proofs: proofs.value });
+  return ok({
+    source: source.value,
+    loaded: loaded.value,
+    proofs: proofs.value,
+    proves: provesWith(listed.value),
+  });
 }
 
 function gapsOf({ source, loaded, proofs }: Material): readonly Diagnostic[] {
@@ -190,7 +211,7 @@ function report(file: string, options: Options): Outcome {
   }
   const material = readMaterial(file, options);
   if (!material.ok) return material.error;
-  const { source, loaded, proofs } = material.value;
+  const { source, loaded, proofs, proves } = material.value;
   const made = makeReport({
     document: source.document,
     ...(loaded === undefined ? {} : { policy: loaded.policy }),

@@ -187,8 +187,16 @@ describe("proofs", () => {
     return read.ok ? said(proofGaps(smallPolicy(), read.value)) : [read.error];
   };
 
-  it.each(["proved", "proved given consent", "proved-given-consent"])("`%s` is one", (verdict) => {
-    expect(gapsFor({ properties: [{ id: "H1", verdict, enforcedBy: "rules", core: ["R1", 7] }] })).toEqual([]);
+  it.each(["proved given consent", "proved-given-consent"])("`%s` is one only where consent is possible", (verdict) => {
+    const report = { properties: [{ id: "H1", verdict }] };
+    expect(gapsFor(report)[0]).toContain("is kept away only by asking, and nobody may consent to it");
+    const read = proofResults(report);
+    const asking = smallPolicy(["consent: never", "consent: may"]);
+    expect(read.ok && proofGaps(asking, read.value)).toEqual([]);
+  });
+
+  it.each(["proved"])("`%s` is one", (verdict) => {
+    expect(gapsFor({ properties: [{ id: "H1", verdict, enforcedBy: "rules" }] })).toEqual([]);
   });
 
   it.each([

@@ -12,6 +12,7 @@ import type { FormalPart } from "./formal.ts";
 import { gap } from "./gaps.ts";
 import { entriesOf, many } from "./names.ts";
 import type { ProofResults } from "./proof-results.ts";
+import { satisfies } from "./proof-results.ts";
 
 /** Gaps with their place in the policy, and gaps with their place in the document. */
 export type PolicyGaps = { readonly inPolicy: readonly Problem[]; readonly inDocument: readonly Problem[] };
@@ -109,12 +110,17 @@ function otherTiers(document: StpaDocument, policy: CanonicalPolicy): readonly P
 
 /** Properties that no proof covers, placed in the policy. */
 export function proofGaps(policy: CompiledPolicy, proofs: ProofResults): readonly Problem[] {
-  return Object.keys(policy.policy.hazards).flatMap((id) => {
+  return Object.entries(policy.policy.hazards).flatMap(([id, { consent }]) => {
     const found = proofs.get(id);
-    if (found?.proved === true) return [];
+    if (satisfies(found, consent)) return [];
+    const path = ["hazards", id];
+    if (found?.proved === true) {
+      const message = `hazard ${quoted(id)} is kept away only by asking, and nobody may consent to it`;
+      return [gap("SG-STPA-PROOF", path, message, "add a rule that refuses, or write `consent: may`")];
+    }
     const said = found === undefined ? "the proof does not mention it" : `the proof says ${quoted(found.verdict)}`;
     const remedy = "add the missing rule, then repeat `sluicegate proof verify`";
-    return [gap("SG-STPA-PROOF", ["hazards", id], `hazard ${quoted(id)} is not proved: ${said}`, remedy)];
+    return [gap("SG-STPA-PROOF", path, `hazard ${quoted(id)} is not proved: ${said}`, remedy)];
   });
 }
 

@@ -8,12 +8,11 @@ import { proofPropertiesMax } from "./limits.ts";
 export type ProofResult = {
   readonly id: string;
   readonly verdict: string;
-  readonly enforcedBy: string;
-  /** Whether the hazard holds even without any rule; such a proof says nothing of the policy. */
-  readonly without: string;
-  /** Ids of the rules that the proof rests on. */
-  readonly core: readonly string[];
   readonly proved: boolean;
+  /** The proof counts on a person who is asked. */
+  readonly byConsent: boolean;
+  /** The hazard cannot happen even without any rule; such a proof says nothing of the policy. */
+  readonly withoutRules: boolean;
 };
 
 export type ProofResults = ReadonlyMap<string, ProofResult>;
@@ -28,14 +27,12 @@ export function proofResults(report: Json): Result<ProofResults, string> {
     const id = stringMember(property, "id");
     const verdict = wordOf(member(property, "verdict"));
     if (id === undefined || verdict === "") return err("a property has no `id` or no `verdict`");
-    const core = member(property, "core");
     found.set(id, {
       id,
       verdict,
-      enforcedBy: wordOf(member(property, "enforcedBy")),
-      without: wordOf(member(property, "without")),
-      core: isArray(core) ? core.filter((rule) => typeof rule === "string") : [],
       proved: isProof(verdict),
+      byConsent: stringMember(property, "enforcedBy") === "consent" || verdict.includes("consent"),
+      withoutRules: isProof(wordOf(member(property, "without"))),
     });
   }
   return ok(found);
@@ -50,4 +47,15 @@ function wordOf(value: Json | undefined): string {
 /** `proved` and `proved given consent` (formal.md 4.4), however the words are joined. Nothing else is a proof. */
 function isProof(verdict: string): boolean {
   return /^proved([ -]given[ -]consent)?$/.test(verdict);
+}
+
+/** Whether a proof is what the hazard wants: one that no person may consent to needs a proof without consent. */
+export function satisfies(found: ProofResult | undefined, consent: "never" | "may"): boolean {
+  return found?.proved === true && (consent === "may" || !found.byConsent);
+}
+
+/** The proof in a few words. */
+export function proofWords({ verdict, proved, byConsent, withoutRules }: ProofResult): string {
+  if (!proved) return verdict;
+  return withoutRules ? "proved, even without rules" : byConsent ? "proved, where a person is asked" : "proved";
 }

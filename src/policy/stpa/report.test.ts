@@ -3,6 +3,7 @@ import { describe, expect, it, test } from "vitest";
 import type { Change } from "../../../test/policy/stpa-document.ts";
 import { smallDocument, smallPolicy, smallSource, smallText } from "../../../test/policy/stpa-document.ts";
 import { judgeExpectation } from "../../cli/replay/expectations.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { sha256 } from "../../cli/policy-source.ts";
 import { diagnose } from "../parse.ts";
 import type { StpaDocument } from "./document.ts";
@@ -22,8 +23,8 @@ function report(input: Partial<ReportInput> & { readonly document: StpaDocument 
   return makeReport({ gaps: [], cost, ...input });
 }
 
-function proof(verdict: string) {
-  const read = proofResults({ properties: [{ id: "H1", verdict }] });
+function proof(verdict: string, more: JsonObject = {}) {
+  const read = proofResults({ properties: [{ id: "H1", verdict, ...more }] });
   if (!read.ok) throw new Error(read.error);
   return read.value;
 }
@@ -108,10 +109,12 @@ describe("the trace matrix", () => {
 describe("a report", () => {
   it("says what is proved and what is not", () => {
     const policy = smallPolicy();
-    const at = (verdict: string) =>
-      cells(report({ document: smallDocument(), policy, proofs: proof(verdict) }), "Trace matrix")[0];
+    const at = (verdict: string, more: JsonObject = {}) =>
+      cells(report({ document: smallDocument(), policy, proofs: proof(verdict, more) }), "Trace matrix")[0];
     expect(at("proved")).toContain("| proved:good");
     expect(at("refuted")).toContain("| refuted:gap");
+    expect(at("proved", { enforcedBy: "consent" })).toContain("| proved, where a person is asked:gap");
+    expect(at("proved", { without: { verdict: "proved" } })).toContain("| proved, even without rules:good");
     const other = proofResults({ properties: [] });
     if (!other.ok) throw new Error(other.error);
     const none = report({ document: smallDocument(), policy, proofs: other.value });

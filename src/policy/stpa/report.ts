@@ -126,7 +126,7 @@ function costTable(document: StpaDocument, { requirements, notComputed }: Costs)
       { text: String(tier.stopped) },
       { text: `${tier.attacksStopped} of ${found.attacks}` },
       { text: String(tier.attacksAsked) },
-      provesCell(tier.proves),
+      found.properties.length === 0 ? { text: "no property" } : provesCell(tier.proves),
       { text: tier.chosen ? (document.requirements?.[found.requirement]?.reason ?? "") : "" },
     ]),
   );

@@ -7,6 +7,7 @@ import { matrixRowsMax } from "./limits.ts";
 import { many } from "./names.ts";
 import { rulesServing } from "./policy-gaps.ts";
 import type { ProofResults } from "./proof-results.ts";
+import { proofWords, satisfies } from "./proof-results.ts";
 
 /** What a policy is compared with; without a policy the document's own properties and rules stand in for it. */
 export type Evidence = { readonly policy?: CanonicalPolicy; readonly proofs?: ProofResults };
@@ -110,9 +111,10 @@ function propertiesFor(
     const other = document.requirements?.[part.requirement];
     return other !== undefined && hazardsOf(document, other).includes(hazard);
   });
-  return (own.length > 0 ? own : about).map(({ id }) => {
-    const found = proofs?.get(id);
-    const proof = proofs === undefined ? "not computed" : (found?.verdict ?? "not proved");
-    return { id, proof, proved: found?.proved === true };
+  return (own.length > 0 ? own : about).flatMap((part) => {
+    if (part.kind !== "property") return [];
+    const found = proofs?.get(part.id);
+    const proof = proofs === undefined ? "not computed" : found === undefined ? "not proved" : proofWords(found);
+    return [{ id: part.id, proof, proved: satisfies(found, part.hazard.consent ?? "may") }];
   });
 }
