@@ -63,11 +63,14 @@ function folded<Q>(engine: Engine<Q>, run: Run<Q>, event: RunEvent): Result<Run<
   const next = engine.model.next(run.q, event);
   if (!next.ok) return next;
   const moved: Run<Q> = { key: run.key, q: next.value, memories: run.memories };
-  const memories = new Map<string, unknown>();
+  let memories: Map<string, unknown> | undefined;
   for (const mechanism of engine.mechanisms) {
-    memories.set(mechanism.id, mechanism.remember(run.memories.get(mechanism.id), event, moved));
+    const before = run.memories.get(mechanism.id);
+    const after = mechanism.remember(before, event, moved);
+    // Most memories are an index of their own, or nothing: there is no new map for what stays the same.
+    if (after !== before) (memories ??= new Map(run.memories)).set(mechanism.id, after);
   }
-  return ok({ ...moved, memories });
+  return ok(memories === undefined ? moved : { ...moved, memories });
 }
 
 /** The moment itself, and for a call also the list entry: the same function decides both, so they cannot differ. */
@@ -106,6 +109,7 @@ function opinionOf<Q>(mechanism: SealedMechanism<Q>, judged: Judged, run: Run<Q>
     // It asks again for what was answered: it will not settle, so its questions count as unavailable.
     return floors(mechanism.id, opinion.questions, () => true, noObjection);
   }
+  if (answers.size === 0) return opinion;
   const asked = [...answers.values()].filter((answer) => answer.question.mechanism === mechanism.id);
   const unavailable = new Set(
     asked.filter((answer) => answer.kind === "unavailable").map((answer) => answer.question.key),

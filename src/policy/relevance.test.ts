@@ -1,8 +1,14 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Effect } from "../core/effect.ts";
 import { exactly } from "../core/label.ts";
 import { argument, contract, frameOf, nothing, pattern, rule, secret, tool } from "../../test/policy/scene.ts";
 import type { Hazard, Temporal } from "./ir.ts";
 import { relevance } from "./relevance.ts";
+import { initialState } from "./state.ts";
+import { defaultAtEnds } from "./verdicts.ts";
+
+const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 
 const a = contract("a", { does: ["read.local"] });
 const b = contract("b", { does: ["read.local"] });
@@ -78,6 +84,46 @@ describe("what can speak of a tool", () => {
     const of = relevance(frameOf({}));
     expect(of(a)).toBe(of(a));
     expect(of(a)).not.toBe(of(b));
+  });
+});
+
+describe("whether the default may ask about a tool", () => {
+  const effects = [
+    "read",
+    "read.local",
+    "read.external",
+    "read.external.send",
+    "write",
+    "write.local",
+    "write.local.pay",
+  ];
+  const effect = fc.subarray([...effects, "write.external", "execute", "execute.local"] as Effect[]);
+  const range = fc.record({ must: effect, may: effect });
+
+  it("a part of the default speaks only where it is said that it may", () => {
+    fc.assert(
+      fc.property(range, range, fc.boolean(), fc.boolean(), (base, other, irreversible, inCase) => {
+        const of = {
+          ...a,
+          effects: base,
+          flags: { ...a.flags, irreversible },
+          rest: argument("identifier", true),
+          arguments: new Map(),
+          cases: [{ predicate: 3, effects: other }],
+        };
+        const frame = frameOf({});
+        const truths = new Map([[3, inCase]]);
+        const held = { range: exactly(frame.ir.lattice.top), digest: "d", path: [] };
+        const callClass = { server: "s", tool: "a", truths, keys: new Map(), amounts: new Map() };
+        const option = { class: callClass, contract: of, arguments: new Map([["x", held]]) };
+        const q = initialState(frame.ir, frame.slots, undefined);
+        const { lo, hi } = defaultAtEnds({ frame, q, option, at: 0 });
+        const asks = [...Object.values(lo), ...Object.values(hi)].includes(true);
+        expect(!asks || relevance(frame)(of).defaultAsks).toBe(true);
+      }),
+      { numRuns: runs },
+    );
+    expect(relevance(frameOf({}))(a).defaultAsks).toBe(false);
   });
 });
 

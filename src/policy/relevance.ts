@@ -20,6 +20,8 @@ export type Relevant = {
   readonly hazards: readonly Hazard[];
   /** Whether a decision may look at the labels of the call's arguments. */
   readonly labels: boolean;
+  /** Whether the default of the policy may ask about a call of it, in any state. */
+  readonly defaultAsks: boolean;
   /** Indices of predicates whose truth the class of a call must hold. */
   readonly predicates: readonly number[];
   /** A dispatch of it leaves the state as it was, but for the label that its result may bring. */
@@ -67,6 +69,7 @@ function relevantTo(frame: Frame, contract: ToolContract): Relevant {
     slots,
     hazards,
     labels,
+    defaultAsks: defaultAsks(widest),
     predicates: [...predicates],
     leavesNoTrace: slots.length === 0 && leavesNoTrace(frame, widest),
   };
@@ -83,6 +86,14 @@ function leavesNoTrace({ slots }: Frame, { consequential, writes, opens, effects
 function labelsMatter(contract: ToolContract, effects: EffectRange): boolean {
   const sinks = contract.rest.sink || [...contract.arguments.values()].some((argument) => argument.sink);
   return sinks || contract.writes.length > 0 || contract.flags.irreversible || asksForTrust(effects);
+}
+
+/** Beyond rules: something that the default could ask about (`defaultParts`), at either end and in any case. */
+function defaultAsks({ effects, flags, cases }: ToolContract): boolean {
+  const certain = cases.flatMap((one) => one.effects?.must ?? []);
+  const all = { must: [], may: [...effects.may, ...effects.must, ...certain] };
+  const acts = mayCover("execute", all.may) || mayCover("write.local", all.may);
+  return acts || flags.irreversible || asksForTrust(all);
 }
 
 /** Every pattern of a hazard that names calls; the source of a flow is data, not a call. */

@@ -18,6 +18,7 @@ import { matches } from "./patterns.ts";
 import { written } from "./semantics.ts";
 import type { MonitorCell, Monitors, Q } from "./state.ts";
 import { cellAt, globalKey, hold, keysOf, reservedHeld, viewAt } from "./state.ts";
+import { VersionedMap } from "./versioned-map.ts";
 
 /** What does not change while a policy is loaded. */
 export type Frame = { readonly ir: Ir; readonly slots: readonly Slot[] };
@@ -72,7 +73,7 @@ function allowed(frame: Frame, q: Q, event: RunEvent & { kind: "allowed" }): Res
   const { call, option, at } = event;
   if (q.inFlight.has(call)) return err(`call ${call} was allowed twice`);
   if (q.inFlight.size >= callsInFlightMax) return err(`more than ${callsInFlightMax} calls are in flight`);
-  const inFlight = new Map(q.inFlight).set(call, { option, settled: false });
+  const inFlight = VersionedMap.of(q.inFlight).with(call, { option, settled: false });
   const monitors = atBothEnds(frame, q, { move: "dispatch", option, at }, (seen) => dispatchedMonitors(frame, q, seen));
   return ok({ ...q, inFlight, monitors, stores: writtenStores(frame, q, option) });
 }
@@ -232,15 +233,15 @@ function settledWith(q: Q, call: string, monitors: (option: CallOption, rest: Q)
   const found = q.inFlight.get(call);
   if (found === undefined) return err(`call ${call} settled without having been allowed`);
   if (found.settled) return err(`call ${call} settled twice`);
-  const inFlight = new Map(q.inFlight).set(call, { ...found, settled: true });
-  return ok({ ...q, inFlight, monitors: monitors(found.option, withoutCall(q, call)) });
+  // Without automata there is nothing to step, and no state to make for it.
+  const monitorsNow = q.monitors.lo.length === 0 ? q.monitors : monitors(found.option, withoutCall(q, call));
+  const inFlight = VersionedMap.of(q.inFlight).with(call, { ...found, settled: true });
+  return ok({ ...q, inFlight, monitors: monitorsNow });
 }
 
 function withoutCall(q: Q, call: string | undefined): Q {
   if (call === undefined || !q.inFlight.has(call)) return q;
-  const inFlight = new Map(q.inFlight);
-  inFlight.delete(call);
-  return { ...q, inFlight };
+  return { ...q, inFlight: VersionedMap.of(q.inFlight).with(call, undefined) };
 }
 
 function released(q: Q, call: string | undefined, how: "pass" | "withhold" | "reject", label: LabelRange): Q {

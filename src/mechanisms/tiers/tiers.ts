@@ -53,7 +53,8 @@ function certain(rule: PlainRule, contract: ToolContract): boolean {
 }
 
 function called(scene: Scene, model: PolicyModel): Opinion {
-  const fired = firedRules(scene, model.relevant(scene.option.contract).rules);
+  const { rules, defaultAsks } = model.relevant(scene.option.contract);
+  const fired = firedRules(scene, rules);
   const reasons: Reason[] = [];
   for (const { rule, at } of fired) {
     if (rule.tier === "allow") continue;
@@ -63,7 +64,7 @@ function called(scene: Scene, model: PolicyModel): Opinion {
   }
   // Only a rule that surely applies, and is enforced, can take the question of the default away.
   const allowed = fired.some(({ rule, at }) => rule.tier === "allow" && rule.mode === "enforce" && at.hi);
-  return settled(allowed ? reasons : [...reasons, ...defaultReasons(scene)]);
+  return settled(allowed || !defaultAsks ? reasons : [...reasons, ...defaultReasons(scene)]);
 }
 
 function ruleFacts(scene: Scene, rule: PlainRule): Reason["facts"] {

@@ -1,0 +1,88 @@
+/**
+ * A map that is never changed, of which a changed version costs no copy. The newest version owns the entries; each older
+ * one keeps the single difference to its successor and takes the entries back when somebody looks at it (Baker, Shallow
+ * binding makes functional arrays fast, 1991). A run only ever looks at its newest state, so that is free; a test or a
+ * replay that goes back pays one step for each version in between.
+ */
+type Difference<K, V> = { readonly key: K; readonly value: V | undefined; readonly newer: VersionedMap<K, V> };
+
+export class VersionedMap<K, V> implements ReadonlyMap<K, V> {
+  /** The entries, or how this version differs from the next newer one. */
+  #kept: Map<K, V> | Difference<K, V>;
+
+  private constructor(entries: Map<K, V>) {
+    this.#kept = entries;
+  }
+
+  /** The map itself if it is versioned already, else a versioned copy. */
+  static of<K, V>(entries: ReadonlyMap<K, V>): VersionedMap<K, V> {
+    return entries instanceof VersionedMap ? entries : new VersionedMap(new Map(entries));
+  }
+
+  /** A version with the entry set, or without it where the value is undefined. */
+  with(key: K, value: V | undefined): VersionedMap<K, V> {
+    const entries = this.#entries();
+    const before = entries.get(key);
+    put(entries, key, value);
+    const newer = new VersionedMap(entries);
+    this.#kept = { key, value: before, newer };
+    return newer;
+  }
+
+  get size(): number {
+    return this.#entries().size;
+  }
+
+  get(key: K): V | undefined {
+    return this.#entries().get(key);
+  }
+
+  has(key: K): boolean {
+    return this.#entries().has(key);
+  }
+
+  keys(): MapIterator<K> {
+    return this.#entries().keys();
+  }
+
+  values(): MapIterator<V> {
+    return this.#entries().values();
+  }
+
+  entries(): MapIterator<[K, V]> {
+    return this.#entries().entries();
+  }
+
+  [Symbol.iterator](): MapIterator<[K, V]> {
+    return this.#entries().entries();
+  }
+
+  forEach(visit: (value: V, key: K, map: ReadonlyMap<K, V>) => void): void {
+    for (const [key, value] of this.#entries()) visit(value, key, this);
+  }
+
+  /** Takes the entries from the version that owns them, and leaves differences on the way there. */
+  #entries(): Map<K, V> {
+    if (this.#kept instanceof Map) return this.#kept;
+    const path: VersionedMap<K, V>[] = [this];
+    let owner = this.#kept.newer;
+    for (let kept = owner.#kept; !(kept instanceof Map); kept = owner.#kept) {
+      path.push(owner);
+      owner = kept.newer;
+    }
+    for (const version of path.reverse()) {
+      const { key, value } = version.#kept as Difference<K, V>; // it was on the path because it is one
+      const entries = owner.#kept as Map<K, V>; // the owner of this turn
+      owner.#kept = { key, value: entries.get(key), newer: version };
+      put(entries, key, value);
+      version.#kept = entries;
+      owner = version;
+    }
+    return owner.#kept as Map<K, V>; // as above
+  }
+}
+
+function put<K, V>(entries: Map<K, V>, key: K, value: V | undefined): void {
+  if (value === undefined) entries.delete(key);
+  else entries.set(key, value);
+}
