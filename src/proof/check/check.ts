@@ -125,7 +125,8 @@ function disproved(read: Certificate, limits: Partial<CheckLimits>): string | un
   const invariant = invariantOf(read, space);
   if (typeof invariant === "string") return invariant;
   const unsafe = notInvariant(space, invariant, reasons);
-  // Past a limit no answer of the diagram means anything, so whatever was found is void.
+  // Past a limit no answer of the diagram means anything, and what could not be read may have been found on the way.
+  if (reasons[0] !== undefined) return reasons[0];
   return diagram.exhausted() ? "checking takes more steps or nodes than the limit allows" : unsafe;
 }
 

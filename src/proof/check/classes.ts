@@ -38,7 +38,7 @@ export type Class = {
 
 export const predicatesMax = 12;
 /** One unit: one argument of one class compared with one pattern. */
-export const classWorkMax = 100_000_000;
+export const classWorkMax = 20_000_000;
 
 const keys: readonly Key[] = ["same", "other", "unreadable"];
 type Argument = ArgumentContract & { readonly name: string | undefined };
@@ -46,6 +46,7 @@ type Variant = Omit<Contract, "arguments" | "effects"> &
   Action & {
     readonly arguments: readonly Argument[];
     readonly truth: (predicate: string, wanted: boolean) => boolean;
+    readonly kindsOf: (asked: Asked) => readonly ArgumentKind[];
   };
 
 export function classesOf(model: Model, refuse: Refuse): readonly Class[] {
@@ -63,12 +64,13 @@ export function classesOf(model: Model, refuse: Refuse): readonly Class[] {
     if (work > classWorkMax) refuse("the classes of all tools take more work than the limit allows");
     if (predicates.size > predicatesMax || work > classWorkMax) return [];
     const order = [...predicates];
+    const ofArguments = kindsWith(model, everyArgument);
     for (let truths = 0; truths < 2 ** order.length; truths += 1) {
       const holds = (predicate: string): boolean => ((truths >> order.indexOf(predicate)) & 1) === 1;
       const found = cases.find(({ predicate }) => holds(predicate));
       const effects = found?.effects ?? tool.effects;
       const truth = (predicate: string, wanted: boolean): boolean => holds(predicate) === wanted;
-      const variant = { ...tool, effects, arguments: everyArgument, truth };
+      const variant = { ...tool, effects, arguments: everyArgument, truth, kindsOf: ofArguments };
       const one = { ...classOf(model, candidates, variant), ...outputOf(model, found?.output ?? tool.output) };
       for (const key of model.key === undefined ? (["same"] as const) : keys) {
         const { name, ...signature } = { ...one, key };
@@ -104,19 +106,14 @@ function classOf(model: Model, candidates: readonly Candidate[], variant: Varian
   const mode = Object.hasOwn(policy.servers, server) ? policy.servers[server]?.mode : undefined;
   const fitting = candidates.filter(({ pattern }) => fitsAction(pattern, variant));
   const byDefault = model.allow === undefined ? "passes" : defaultOf(variant, variant.effects);
-  const all = variant.arguments.map((one) => kindOf(model, one, { fitting, acts: byDefault === "acts" }));
-  const kinds = new Map(all.map((kind) => [JSON.stringify(kind), kind]));
-  // An argument that nothing asks about matters only by what it brings into a store.
-  const written = writes.length > 0;
-  const seen = ({ selectedBy, control, forbidden }: ArgumentKind): boolean =>
-    written || selectedBy.length > 0 || control || forbidden !== "0";
+  const asked = { fitting, acts: byDefault === "acts", written: writes.length > 0 };
   return {
     name: nameOf(variant),
     observed: policy.mode === "observe" || mode === "observe",
     key: "same",
     consequential,
     fits: fitting.map(({ index }) => index),
-    arguments: [...kinds.values()].filter(seen),
+    arguments: variant.kindsOf(asked),
     byDefault,
     whole: "0",
     fields: [],
@@ -131,7 +128,28 @@ function fitsAction(pattern: Pattern, { truth, effects }: Variant): boolean {
   return [...pattern.truths].every(([predicate, wanted]) => truth(predicate, wanted));
 }
 
-type Asked = { readonly fitting: readonly Candidate[]; readonly acts: boolean };
+type Asked = { readonly fitting: readonly Candidate[]; readonly acts: boolean; readonly written: boolean };
+
+/** Most truths change nothing for the arguments, so that what was found for the same patterns is found again. */
+function kindsWith(model: Model, all: readonly Argument[]): Variant["kindsOf"] {
+  const known = new Map<string, readonly ArgumentKind[]>();
+  return (asked) => {
+    const text = `${asked.acts} ${asked.fitting.map(({ index }) => index).join(",")}`;
+    const found = known.get(text) ?? kindsOf(model, all, asked);
+    known.set(text, found);
+    return found;
+  };
+}
+
+function kindsOf(model: Model, all: readonly Argument[], asked: Asked): readonly ArgumentKind[] {
+  const kinds = all.map((one) => kindOf(model, one, asked));
+  const different = new Map(kinds.map((kind) => [JSON.stringify(kind), kind]));
+  // An argument that nothing asks about matters only by what it brings into a store.
+  const seen = ({ selectedBy, control, forbidden }: ArgumentKind): boolean =>
+    asked.written || selectedBy.length > 0 || control || forbidden !== "0";
+  return [...different.values()].filter(seen);
+}
+
 const isControl = ({ role }: Argument): boolean => role !== "content";
 
 function kindOf({ matters }: Model, argument: Argument, { fitting, acts }: Asked): ArgumentKind {
@@ -192,7 +210,8 @@ const noTool: Contract = {
 export function freeMoves(model: Model): readonly FreeMove[] {
   const { groups } = model.lattice;
   const judged = (change: Partial<Variant>): Class => {
-    const variant = { ...noTool, arguments: [], truth: () => true, ...change };
+    const { arguments: all = [] } = change;
+    const variant = { ...noTool, arguments: all, truth: () => true, kindsOf: kindsWith(model, all), ...change };
     return classOf(model, candidatesOf(model, { ...noTool, flags: variant.flags }), variant);
   };
   const content = (audience: number): Argument => ({ ...noTool.rest, audience, name: undefined });
