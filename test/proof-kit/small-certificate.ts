@@ -33,7 +33,7 @@ export function small(parts: Small): Members {
     manifests: {},
     tools: parts.tools ?? ["a", "b", "c"].map((name) => tool(name)),
     hazard: "h",
-    core: parts.core ?? rules.map((one) => String(one["id"])),
+    core: parts.core ?? rules.map(({ id }) => (typeof id === "string" ? id : "")),
     variables: parts.variables ?? [],
     nodes: parts.nodes ?? [],
     root: parts.root ?? 1,

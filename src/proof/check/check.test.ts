@@ -72,6 +72,10 @@ const faults: readonly (readonly [string, Certificate | Members, RegExp])[] = [
     /not those of/,
   ],
   ["an example that fails", changed((one) => (one.expect = [{ verdict: "allow", holds: false }])), /does not hold/],
+  ["nodes that are no list", { ...certificate, nodes: {} }, /certificate\.nodes is not a list/],
+  ["a node that is no list", { ...certificate, nodes: [1] }, /nodes\[0\] is not a list/],
+  ["a policy that is a list", { ...certificate, policy: [] }, /policy is not an object/],
+  ["a huge number", { ...certificate, root: 1e300 }, /root is not a whole number/],
   ["an unknown member", { ...certificate, more: 1 }, /unknown member "more"/],
   ["a missing member", { ...certificate, nodes: undefined } as unknown as Members, /not JSON/],
 ];
@@ -113,6 +117,12 @@ describe("a label table that is not compared is taken at its word", () => {
 it("with the table of the gateway, a forgotten write is refused", () => {
   const faulty = changed((one) => void (one.tools[1] = { ...one.tools[1]!, writes: [] }));
   expect(checkCertificate(faulty, present)).toMatchObject({ ok: false, reason: expect.stringMatching(/other tools/) });
+});
+
+it("a proof of a policy under which nothing is allowed is worth nothing", () => {
+  const idle = withPolicy((its) => (its["expect"] = [{ trace: [], verdict: "deny" }]));
+  const checked = checkCertificate({ ...idle, expect: [{ verdict: "deny", holds: true }] }, { hash: sha256 });
+  expect(checked).toMatchObject({ ok: false, reason: expect.stringMatching(/expects nothing to be allowed/) });
 });
 
 describe("limits", () => {

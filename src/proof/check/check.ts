@@ -22,6 +22,7 @@ export const checkLimits: CheckLimits = {
   nodesMax: 262_144,
   diagramNodesMax: 4_000_000,
   diagramStepsMax: 60_000_000,
+  cacheEntriesMax: 2_000_000,
 };
 
 /** What the gateway has now, as far as the caller knows it: where it is given, it must be what was proved. */

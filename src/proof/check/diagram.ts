@@ -16,11 +16,14 @@ export type Diagram = {
   readonly holds: (node: number, truth: (level: number) => boolean) => boolean;
   readonly exhausted: () => boolean;
 };
-export type DiagramLimits = { readonly diagramNodesMax: number; readonly diagramStepsMax: number };
+export type DiagramLimits = {
+  readonly diagramNodesMax: number;
+  readonly diagramStepsMax: number;
+  readonly cacheEntriesMax: number;
+};
 
 /** Two node numbers in one exact floating-point integer: 26 bits each. */
 const pairBase = 2 ** 26;
-const cacheEntriesMax = 2_000_000;
 
 export function diagramWithin(limits: DiagramLimits): Diagram {
   const levels = [Infinity, Infinity];
@@ -41,7 +44,7 @@ export function diagramWithin(limits: DiagramLimits): Diagram {
     return spent;
   };
   const remember = (cache: Map<number, number>, key: number, result: number): number => {
-    if (cache.size >= cacheEntriesMax) cache.clear();
+    if (cache.size >= limits.cacheEntriesMax) cache.clear();
     cache.set(key, result);
     return result;
   };
