@@ -5,6 +5,7 @@ import { gatewayRows } from "./errors/gateway-rows.ts";
 import { commandRows, unproduced } from "./errors/command-rows.ts";
 import { configRows } from "./errors/config-rows.ts";
 import { besideRows, namesOf, policyRows } from "./errors/policy-rows.ts";
+import { stpaRows } from "./errors/stpa-rows.ts";
 import { placeRows, wireKinds } from "./errors/place-rows.ts";
 import { codesInDocument, codesInSources, commandsInSources } from "./harness/error-codes.ts";
 import { diagnosticLine } from "../src/cli/loaded-policy.ts";
@@ -36,6 +37,11 @@ const commands = new Set([
   "policy check",
   "policy explain",
   "policy import",
+  "proof verify",
+  "stpa check",
+  "stpa compile",
+  "stpa draft",
+  "stpa report",
   "audit tail",
   "audit verify",
   "audit export",
@@ -75,6 +81,7 @@ describe("docs/errors.md", () => {
       ...configRows.map((row) => row.code),
       ...commandRows.map((row) => row.code),
       ...gatewayRows.map((row) => row.code),
+      ...stpaRows.map((row) => row.code),
       ...placeRows.map((row) => row.code),
       ...wireKinds,
     ]);
@@ -107,6 +114,16 @@ describe("policy diagnostics", () => {
     expect(found.message).toContain(names);
     expectReadable(diagnosticLine(found), found.file);
     expect(found.remedy).not.toBe("");
+  });
+});
+
+describe("findings of a hazard analysis", () => {
+  test.each(stpaRows)("$code", ({ code, produce, names }) => {
+    const found = produce().find((each) => each.code === code);
+    if (found === undefined) throw new Error(JSON.stringify(produce()));
+    expect(found.message).toContain(names);
+    expectReadable(diagnosticLine(found), found.file);
+    expect(found.line).toBeGreaterThan(0);
   });
 });
 

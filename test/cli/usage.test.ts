@@ -18,6 +18,7 @@ describe("help and version", () => {
       "daemon",
       "gateway",
       "policy",
+      "stpa",
       "labels",
       "replay",
       "runs",

@@ -7,6 +7,7 @@ import { vi } from "vitest";
 import { main } from "../../src/cli/main.ts";
 import { readJson } from "../../src/gateway/log/json-text.ts";
 import { member, stringMember } from "../../src/core/json.ts";
+import { smallPolicyText, smallText } from "../policy/stpa-document.ts";
 
 type Fault = { readonly code: string; readonly sentence: string };
 
@@ -74,6 +75,11 @@ const listening =
       server.listen(join(run, "daemon.sock"), () => resolve());
     });
 
+const small = (world: World): void => {
+  file("s.yaml", smallText)(world);
+  file("p.yaml", smallPolicyText)(world);
+};
+
 const policy = "version: 1\nlabels: {a.x: {}, b.x: {}}\n";
 
 export const commandRows: readonly CommandRow[] = [
@@ -106,6 +112,21 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-AUDIT-ANCHOR", "audit verify --anchor ROOT/none.json", "none.json"),
   row("SG-AUDIT-ANCHOR", "audit verify --anchor ROOT/r.json", "r.json", file("r.json", "{}")),
   row("SG-AUDIT-OUT", "audit export --out ROOT/none/out.jsonl", "out.jsonl"),
+  row("SG-STPA", "stpa check ROOT/none.yaml", "none.yaml"),
+  row("SG-STPA", "stpa compile ROOT/s.yaml", "s.yaml", file("s.yaml", "version: 1\nlosess: {}\n")),
+  row("SG-USAGE", "stpa check ROOT/s.yaml --proof x", "--policy", file("s.yaml", smallText)),
+  row("SG-USAGE", "stpa report ROOT/s.yaml --html --markdown", "--html", file("s.yaml", smallText)),
+  row("SG-USAGE", "stpa draft", "--manifest"),
+  row("SG-STPA-PROOF-FILE", "stpa check ROOT/s.yaml --policy ROOT/p.yaml --proof ROOT/none.json", "none.json", small),
+  row("SG-STPA-PROOF-FILE", "stpa check ROOT/s.yaml --policy ROOT/p.yaml --proof ROOT/p.yaml", "p.yaml", small),
+  row("SG-STPA-PROOF-FILE", "stpa check ROOT/s.yaml --policy ROOT/p.yaml --proof ROOT/x.json", "x.json", (world) => {
+    small(world);
+    file("x.json", "{}")(world);
+  }),
+  row("SG-STPA-OUT", "stpa compile ROOT/s.yaml --out ROOT/none/p.yaml", "p.yaml", file("s.yaml", smallText)),
+  row("SG-MANIFEST", "stpa draft --manifest ROOT/none.json", "none.json"),
+  row("SG-POLICY", "stpa draft --manifest ROOT/m.json --policy ROOT/none.yaml", "none.yaml", file("m.json", "[]")),
+  row("SG-POLICY", "stpa report ROOT/s.yaml --policy ROOT/none.yaml", "none.yaml", file("s.yaml", smallText)),
   row("SG-LOG-KEYS", "audit verify", "keys", ({ home }) => writeFileSync(join(home, "log.db"), "")),
   row("SG-DAEMON-ABSENT", "approve 1234", "daemon"),
   row("SG-DAEMON-FOLDER", "approve 1234", "/dev/null", () => void vi.stubEnv("SLUICEGATE_HOME", "/dev/null/x")),

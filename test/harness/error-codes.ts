@@ -28,7 +28,7 @@ export function codesInDocument(): ReadonlySet<string> {
 }
 
 /** Words that take a second one. */
-const groups = new Set(["policy", "audit", "daemon", "bench"]);
+const groups = new Set(["policy", "audit", "daemon", "bench", "stpa", "proof"]);
 
 /** Commands that a sentence in backticks tells somebody to run: the first word, with the second of a group. */
 export function commandsInSources(): ReadonlySet<string> {

@@ -169,7 +169,9 @@ function check(file: string, options: Options): Outcome {
   const diagnostics = gapsOf(material.value);
   const complete = diagnostics.length === 0;
   const lines = diagnostics.map((found) => `gap: ${diagnosticLine(found)}`);
-  const verdict = complete ? "The analysis has no gaps." : `${diagnostics.length} gaps.`;
+  const verdict = complete
+    ? "The analysis has no gaps."
+    : `${diagnostics.length} ${diagnostics.length === 1 ? "gap" : "gaps"}.`;
   return { exitCode: complete ? 0 : 1, json: { ok: complete, diagnostics }, text: [...lines, verdict].join("\n") };
 }
 
