@@ -61,6 +61,30 @@ describe("stpa check", () => {
   });
 });
 
+describe("policy check", () => {
+  const checked = async (name: string, text: string): Promise<readonly unknown[]> => {
+    const { value } = await terminal.json("policy", "check", terminal.file(name, text));
+    const { diagnostics } = value as {
+      diagnostics: { code: string; severity: string; line: number; message: string }[];
+    };
+    return diagnostics.map(({ code, severity, line, message }) => [code, severity, line, message]);
+  };
+
+  test("holds the ids of a policy against the document that it names", async () => {
+    expect(await checked("policy.yaml", smallPolicyText)).toEqual([]);
+    const [first] = await checked("other.yaml", smallPolicyText.replace("serves: SR1", "serves: SR7"));
+    expect(first).toEqual(["SG-STPA-SERVES", "warning", 10, expect.stringContaining("serves `SR7`")]);
+  });
+
+  test("says when the document is gone or wrong", async () => {
+    const gone = await checked("gone.yaml", smallPolicyText.replace("stpa: stpa.yaml", "stpa: none.yaml"));
+    expect(gone).toEqual([["SG-STPA", "warning", 2, "the STPA document `none.yaml` cannot be read"]]);
+    terminal.file("wrong-stpa.yaml", "version: 1\n");
+    const wrong = await checked("wrong.yaml", smallPolicyText.replace("stpa: stpa.yaml", "stpa: wrong-stpa.yaml"));
+    expect(wrong).toEqual([["SG-STPA", "warning", 2, "the STPA document `wrong-stpa.yaml` has errors"]]);
+  });
+});
+
 describe("stpa compile", () => {
   test("writes a policy that loads over the labels", async () => {
     const out = join(terminal.root, "made.yaml");

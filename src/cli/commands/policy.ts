@@ -18,6 +18,7 @@ import { acts, failure, shortPath, shown } from "../output.ts";
 import { diagnosticLine } from "../loaded-policy.ts";
 import { checkExpectations } from "../replay/expectations.ts";
 import { defaultPolicyName, isShipped, loadFrom, toolDigest } from "../policy-source.ts";
+import { stpaFindings } from "../stpa-of-policy.ts";
 
 /** A settings file beyond this holds more than permissions. */
 export const settingsBytesMax = 4 * 1024 * 1024;
@@ -61,7 +62,8 @@ function check(name: string, options: Options): Outcome {
   const lints = policy === undefined ? [] : lintPolicy(policy, lists.value ?? {}, toolDigest).map(place);
   const own = lints.filter((found) => name === defaultPolicyName || !isShipped(found.file));
   const broken = policy === undefined ? [] : brokenExpectations(policy, name);
-  const diagnostics = [...loaded.value.diagnostics, ...own, ...broken].toSorted(
+  const untraced = policy === undefined ? [] : stpaFindings(policy, place);
+  const diagnostics = [...loaded.value.diagnostics, ...own, ...broken, ...untraced].toSorted(
     (left, right) => rank(left) - rank(right),
   );
   const count = (severity: Diagnostic["severity"]): number =>

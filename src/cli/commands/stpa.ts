@@ -24,11 +24,12 @@ import { diagnosticLine } from "../loaded-policy.ts";
 import { readManifests, toolNames } from "../manifest.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, sentenceMax, shortPath } from "../output.ts";
-import { defaultPolicyName, isShipped, loadFrom, sha256, toolDigest } from "../policy-source.ts";
+import { defaultPolicyName, loadFrom, sha256, toolDigest } from "../policy-source.ts";
 import { judgeExpectation } from "../replay/expectations.ts";
 import { provenNow, provesWith } from "../proof/for-stpa.ts";
 import { listedTools } from "../proof/manifest-of.ts";
 import { proofFile, stpaFile } from "../stpa-files.ts";
+import { writtenByAuthor } from "../stpa-of-policy.ts";
 
 export function register(program: Command): void {
   const stpa = program.command("stpa").description("hazard analysis: from losses to requirements and rules");
@@ -152,9 +153,7 @@ function gapsOf({ source, loaded, proofs }: Material): readonly Diagnostic[] {
   const inDocument = (found: Problem): Diagnostic => diagnose(found, source);
   const own = documentGaps(source.document).map(inDocument);
   if (loaded === undefined) return own;
-  const isOwn = (section: string, id: string): boolean =>
-    !isShipped(loaded.place({ code: "", severity: "info", message: "", remedy: "", path: [section, id] }).file);
-  const apart = policyGaps(source.document, loaded.policy, isOwn);
+  const apart = policyGaps(source.document, loaded.policy, writtenByAuthor(loaded.place));
   return [
     ...own,
     ...apart.inDocument.map(inDocument),

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { sha256 } from "../../cli/policy-source.ts";
 import type { Change } from "../../../test/policy/stpa-document.ts";
@@ -5,6 +6,8 @@ import { changed, smallText } from "../../../test/policy/stpa-document.ts";
 import { diagnosticsMax } from "../limits.ts";
 import { stpaEntriesMax, stpaNamesMax, stpaTextUnitsMax } from "./limits.ts";
 import { readStpa } from "./read.ts";
+
+const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 
 type Said = readonly [code: string, line: number, column: number, message: string, remedy: string];
 
@@ -223,4 +226,26 @@ test("labels of its own lattice may be used", () => {
     ["from: {confidentiality: private}", "from: {categories: [trade]}"],
   );
   expect(said(text)).toEqual([]);
+});
+
+test("law: whatever becomes of a document, it is read or refused at a place in it", () => {
+  const places = fc.nat(smallText.length);
+  const pieces = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 6 }),
+    fc.constantFrom("\n", ": ", "- ", "{", "]", "&a ", "*a", "H1", "U1", "SR1", "__proto__", "constructor", "!!set "),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.tuple(places, fc.nat(12), pieces), { minLength: 1, maxLength: 4 }), (edits) => {
+      const text = edits.reduce((all, [at, cut, piece]) => all.slice(0, at) + piece + all.slice(at + cut), smallText);
+      const lines = text.split("\n").length;
+      for (const [code, line, column, message, remedy] of said(text)) {
+        expect(code).toMatch(/^SG-(STPA|POLICY)-[A-Z]+$/);
+        expect(line).toBeGreaterThanOrEqual(1);
+        expect(line).toBeLessThanOrEqual(lines);
+        expect(column).toBeGreaterThanOrEqual(1);
+        expect(message.length * remedy.length).toBeGreaterThan(0);
+      }
+    }),
+    { numRuns: runs },
+  );
 });
