@@ -20,7 +20,8 @@ th, td { border: 1px solid var(--line); padding: .35rem .55rem; text-align: left
 th { background: var(--head) }
 .gap { color: var(--gap); font-weight: 600 } .good { color: var(--good); font-weight: 600 }
 .chosen { color: var(--chosen); font-weight: 600 }
-@media print { body { max-width: none; padding: 0; font-size: 9pt } .wide { overflow: visible }
+@media print { :root { --ink: #000; --paper: #fff; --line: #999; --head: #eee; --gap: #b42318; --good: #1a7f37;
+  --chosen: #0b5cad } body { max-width: none; padding: 0; font-size: 9pt } .wide { overflow: visible }
   thead { display: table-header-group } tr { break-inside: avoid } h2 { break-after: avoid } }
 `;
 
