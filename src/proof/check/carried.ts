@@ -36,7 +36,7 @@ export function carriedBy(space: Space, caller: Caller): Carried {
   const any = (nodes: readonly number[]): number => nodes.reduce(or, 0);
   // The other run has its own context and automata; the stores are everybody's.
   const shift = (name: string): number => (caller === "other run" && /^[KMP]:/.test(name) ? 1 : 0);
-  const state = (name: string): number => variable((levels.get(name) ?? 0) + shift(name));
+  const state = (name: string): number => space.fixed.get(name) ?? variable((levels.get(name) ?? 0) + shift(name));
   const untrustedBit = bitsOf(untrusted(model.lattice))[0] ?? 0;
 
   const heldBit = (index: number): number => any(space.bringing(index).map(({ name }) => state(name)));

@@ -218,7 +218,7 @@ describe("the host by itself", () => {
     tools: [source],
     variables: ["K:1"],
     policy: {
-      stores: { box: { audience: ["me"], label: { confidentiality: "public", trust: "trusted" } } },
+      stores: { box: { audience: ["me"], label: { confidentiality: "private", trust: "trusted" } } },
       host: { ...policy.host, ...change },
       ...(groups === undefined ? {} : { lattice: { ...policy.lattice, groups } }),
     },

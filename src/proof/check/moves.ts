@@ -133,7 +133,8 @@ function changesOf({ id }: Automaton, bits: readonly number[]): readonly Change[
   return bits.map((bit, index): Change => [automatonBit(id, index), bit]);
 }
 
-const stateOf = ({ diagram, levels }: Space, name: string): number => diagram.variable(levels.get(name) ?? 0);
+const stateOf = ({ diagram, levels, fixed }: Space, name: string): number =>
+  fixed.get(name) ?? diagram.variable(levels.get(name) ?? 0);
 const bitsNow = (space: Space, { id, bits }: Automaton): readonly number[] =>
   Array.from({ length: bits }, (_, bit) => stateOf(space, automatonBit(id, bit)));
 

@@ -14,6 +14,8 @@ export type Space = {
   readonly diagram: Diagram;
   readonly held: readonly HeldVariable[];
   readonly levels: ReadonlyMap<string, number>;
+  /** What the certificate leaves out because nothing can change it: its truth at the start, as a node. */
+  readonly fixed: ReadonlyMap<string, 0 | 1>;
   /** The id under which the calls on their way of each automaton are counted. */
   readonly pendingOf: ReadonlyMap<string, string>;
   /** Which variables bring a bit: the number of their labels, and which of these have it. */
@@ -33,6 +35,7 @@ export const pending = (id: string, calls: 1 | 2): string => `P:${id}:${calls}`;
 
 /**
  * Orders the state. A variable that the certificate leaves out is free: it comes last, and the invariant does not ask it.
+ * Only what no tool can change is still known to be as it was at the start.
  * @returns a reason to refuse where a name is unknown or twice, or a label that can be held has not exactly one variable.
  */
 export function spaceOf(model: Model, variables: readonly string[], diagram: Diagram): Space | string {
@@ -57,7 +60,8 @@ export function spaceOf(model: Model, variables: readonly string[], diagram: Dia
   const order = [...variables, ...state.filter((name) => !named.has(name))];
   const levels = new Map(order.map((name, index) => [name, (index + 1) * levelGap]));
   const brought = new Map(model.bits.map((bit) => [bit, bringing(held, bit)]));
-  return { model, diagram, held, levels, pendingOf, bringing: (bit) => brought.get(bit) ?? [] };
+  const fixed = unchanging(model, named);
+  return { model, diagram, held, levels, fixed, pendingOf, bringing: (bit) => brought.get(bit) ?? [] };
 }
 
 function bringing(held: readonly HeldVariable[], bit: number): readonly Bringing[] {
@@ -90,6 +94,23 @@ function sharedPending({ automata }: Model, named: ReadonlySet<string>): Readonl
     return ids.map((id) => [id, chosen ?? id] as const);
   });
   return new Map(shared.flat());
+}
+
+function unchanging(model: Model, named: ReadonlySet<string>): ReadonlyMap<string, 0 | 1> {
+  const { policy, tools, bits, lattice } = model;
+  const opens = tools.flatMap((tool) => tool.opens);
+  const touched = new Set([...tools.flatMap(({ writes }) => writes), ...opens.map(({ store }) => store)]);
+  const opened = new Set(
+    opens.flatMap(({ store, audience }) => bitsOf(BigInt(audience)).map((group) => storeSeen(store, group))),
+  );
+  const names = Object.keys(policy.stores).flatMap((store) => [
+    ...(touched.has(store) ? [] : bits.map((bit) => storeBit(store, bit))),
+    ...lattice.groups.flatMap((_, group) =>
+      opened.has(storeSeen(store, group)) ? [] : [storeSeen(store, group), storeOpen(store, group)],
+    ),
+  ]);
+  const start = startOf(model);
+  return new Map(names.filter((name) => !named.has(name)).map((name) => [name, start.has(name) ? 1 : 0]));
 }
 
 function automatonNames({ automata }: Model, pendingOf: Space["pendingOf"]): readonly string[] {
