@@ -1,7 +1,19 @@
 /** Named limits of the proof engine. A question beyond one is refused with its name; nothing ever hangs. */
 
 /** Nodes of one decision diagram, about 16 bytes each and as much again for its tables. */
-export const diagramNodesMax = 4_000_000;
+export const diagramNodesMax = 1_000_000;
+
+/**
+ * Steps of all diagrams of one hazard, about ten million a second on a desk machine. Every part of a proof counts, also
+ * the search for its smallest core, so a policy that is too entangled is refused in seconds.
+ */
+export const diagramStepsMax = 100_000_000;
+
+/** Bits of one model's state. Functions over them are walked by recursion, so this also bounds the stack. */
+export const stateVariablesMax = 1_000;
+
+/** Combinations of truths that are looked at for all tools of one model. */
+export const combinationsMax = 200_000;
 
 /** Classes of one tool: truths of its predicates that can matter at once (formal.md annex 15). */
 export const classesPerToolMax = 4_096;

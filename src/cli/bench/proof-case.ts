@@ -90,6 +90,12 @@ function toolLabels(
   };
 }
 
+/** Every third tool acts outside; for some of them the policy asks nothing, so that some hazards can happen. */
+function sink(next: (below: number) => number, size: ProofSize): string {
+  const index = 3 * next(Math.ceil(size.tools / 3));
+  return `server-${index % 40}.tool-${index}`;
+}
+
 function rulesOf(
   next: (below: number) => number,
   size: ProofSize,
@@ -107,6 +113,7 @@ function rulesOf(
     if (index < size.debts) found.push({ ...head, tier: "must", owed: { after: tool(), owe: tool(), within: 3 } });
     else if (index % 10 === 8) found.push({ ...head, tier: "must", gate: { before: tool(), need: tool() } });
     else if (index % 10 === 9) found.push({ ...head, tier: "block", atMost: { of: tool(), count: 3 } });
+    else if (index % 10 === 6) found.push({ ...head, tier: "allow", when: { tool: sink(next, size) } });
     else if (index % 10 === 7) found.push({ ...head, tier: "confirm", when: { tool: tool() } });
     else {
       // Pairs in turn, so that most hazards have their rule and some have none.

@@ -1,4 +1,5 @@
 /** `sluicegate bench NAME`: evaluation suites that a user can rerun (contract: foresight.md 6). */
+import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Json } from "../../core/json.ts";
@@ -17,14 +18,32 @@ import { packageFolder, sha256 } from "../policy-source.ts";
 export function register(program: Command): void {
   const command = program
     .command("bench <name>")
-    .description("evaluation suites: agentdojo")
+    .description("evaluation suites and benchmarks: agentdojo, proof")
+    .option("--svg <file>", "bench proof: draw how the costs grow")
     .option("--data <folder>", "root of the evaluation data", process.env["SLUICEGATE_DATA"]);
-  acts(command, (options, name: string) => bench(name, options["data"]));
+  acts(command, (options, name: string) => {
+    if (name === "agentdojo") return agentdojo(options["data"]);
+    if (name === "proof") return proof(options["svg"]);
+    return failure("SG-USAGE", "There are two suites so far: write `sluicegate bench agentdojo` or `bench proof`.");
+  });
 }
 
-function bench(name: string, data: unknown): Outcome {
-  if (name !== "agentdojo")
-    return failure("SG-USAGE", "There is one suite so far: write `sluicegate bench agentdojo --data FOLDER`.");
+async function proof(svg: unknown): Promise<Outcome> {
+  const { proofBench, proofText } = await import("../bench/proof.ts");
+  const measured = proofBench();
+  if (!measured.ok) return failure("SG-BENCH-DATA", measured.error);
+  if (typeof svg === "string") {
+    const { proofChart } = await import("../bench/proof-chart.ts");
+    try {
+      writeFileSync(resolve(svg), proofChart(measured.value.rows));
+    } catch {
+      return failure("SG-BENCH-DATA", "The drawing cannot be written: name a file in a folder that exists with --svg.");
+    }
+  }
+  return { exitCode: 0, json: { suite: "proof", seed: 1, ...measured.value }, text: proofText(measured.value) };
+}
+
+function agentdojo(data: unknown): Outcome {
   if (typeof data !== "string") return failure("SG-BENCH-DATA", "Name the folder that holds agentdojo/ with --data.");
   const rows: DojoRow[] = [];
   for (const part of ["banking", "slack"]) {
