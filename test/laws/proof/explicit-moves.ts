@@ -30,8 +30,8 @@ export type Class = {
 export function classesOf({ subject, ir, automata }: World): readonly Class[] {
   const { policy, table } = subject.policy;
   const keyed = automata.some(({ key }) => key !== undefined);
-  const vectors = ir.predicates.reduce<readonly ReadonlyMap<number, boolean>[]>(
-    (all, _, index) => all.flatMap((truths) => [new Map(truths).set(index, true), new Map(truths).set(index, false)]),
+  const vectors = mentioned(ir, subject.contracts).reduce<readonly ReadonlyMap<number, boolean>[]>(
+    (all, index) => all.flatMap((truths) => [new Map(truths).set(index, true), new Map(truths).set(index, false)]),
     [new Map()],
   );
   return subject.contracts.flatMap((contract) =>
@@ -44,6 +44,14 @@ export function classesOf({ subject, ir, automata }: World): readonly Class[] {
         return { contract: { ...contract, output, effects }, truths, key, observed };
       }),
     ),
+  );
+}
+
+/** Predicates that are written anywhere in the policy; the first is the workspace, which the default looks at. */
+function mentioned(ir: World["ir"], contracts: readonly ToolContract[]): readonly number[] {
+  const text = JSON.stringify([ir.rules, ir.hazards, contracts.flatMap(({ cases }) => cases)]);
+  return ir.predicates.flatMap((_, index) =>
+    index === 0 || text.includes(`"index":${index},`) || text.includes(`"predicate":${index},`) ? [index] : [],
   );
 }
 

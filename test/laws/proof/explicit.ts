@@ -27,11 +27,11 @@ export type Answer = {
 };
 
 /** States beyond which the explorer gives up. */
-const statesMax = 20_000;
+const statesMax = 5_000;
 /** Readings of calls beyond which it gives up. */
-const readingsMax = 150_000;
+const readingsMax = 30_000;
 /** Successors beyond which it gives up. */
-const successorsMax = 1_500_000;
+const successorsMax = 200_000;
 
 /** Whether a bad move can be reached, and in how few; undefined where the model is too large to enumerate. */
 export function exploreExplicitly(subject: Subject, hazardId: string, core: Iterable<string>): Answer | undefined {

@@ -16,9 +16,10 @@ export const argumentNames = ["x", "y"] as const;
 
 export const groups = ["me", "anyone"] as const;
 
-/** `fc.option` with the absent case first in line for shrinking, and rarer or commoner than one in two. */
+/** Present with the given probability; absence comes first for shrinking. */
 export function sometimes<T>(one: fc.Arbitrary<T>, { of }: { readonly of: number }): fc.Arbitrary<T | undefined> {
-  return fc.option(one, { nil: undefined, freq: Math.max(1, Math.round(1 / (1 - of)) - 1) });
+  const weight = Math.round(of * 100);
+  return fc.oneof({ weight: 100 - weight, arbitrary: fc.constant(undefined) }, { weight, arbitrary: one });
 }
 
 /** Drops what is undefined, since a document says nothing by leaving out. */
