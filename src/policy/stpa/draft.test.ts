@@ -65,7 +65,9 @@ function drafted(lists: ToolLists): Draft {
 }
 
 const named = (...names: readonly string[]): readonly JsonObject[] => names.map((name) => ({ name }));
-const questions = (lists: ToolLists): readonly string[] => Object.keys(drafted(lists).document.ucas ?? {});
+/** Without the one about the person, which stands in every draft that asks anything. */
+const questions = (lists: ToolLists): readonly string[] =>
+  Object.keys(drafted(lists).document.ucas ?? {}).filter((id) => !id.startsWith("UCA.person"));
 const context = (lists: ToolLists, id: string): string | undefined => drafted(lists).document.ucas?.[id]?.context;
 
 describe("a draft asks", () => {
@@ -113,6 +115,13 @@ describe("a draft asks", () => {
 
   it("for what only some calls do", () => {
     expect(questions({ box: named("pick") })).toEqual(["UCA.box.publish.private-data", "UCA.box.publish.repeated"]);
+  });
+
+  it("the person, too, wherever anything asks", () => {
+    const { control, ucas } = drafted({ mail: named("send") }).document;
+    expect(control.actions["A.person.consent"]).toMatchObject({ by: "person", on: "gateway" });
+    expect(Object.keys(ucas ?? {}).at(-1)).toBe("UCA.person.consent.unread");
+    expect(drafted({ web: named("notes") }).document.ucas).toEqual({});
   });
 
   it("for commands, and for writes of unknown reach", () => {
@@ -187,7 +196,7 @@ describe("a draft", () => {
   it("has a limit and says what found no room", () => {
     const lists = Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`s${index}`, named("frobnicate")]));
     const found = drafted(lists);
-    expect(Object.keys(found.document.ucas ?? {})).toHaveLength(draftUcasMax);
+    expect(Object.keys(found.document.ucas ?? {})).toHaveLength(draftUcasMax + 1);
     expect(found.leftOut.questions).toBe(600 - draftUcasMax);
     expect(draftText(found)).toContain(`beyond the limit of ${draftUcasMax}`);
     expect(Object.keys(found.document.control.feedback ?? {})).toHaveLength(stpaEntriesMax);

@@ -31,6 +31,7 @@ export function draftStpa(tools: readonly DraftTool[], lattice: Lattice): Draft 
     draftFeedback(make, server, own, lattice);
   }
   const servers = [...new Set(Object.values(make.actions).map(({ on }) => on))];
+  if (servers.length > 0) draftConsent(make);
   const sources = Object.values(make.feedback).map(({ from }) => from);
   const document = draftFrame(make, [...new Set([...servers, ...sources])].toSorted());
   return { document, leftOut: { tools: tools.length - usable.length, questions: make.questions } };
@@ -116,6 +117,19 @@ function draftAction(make: Making, facts: Facts, group: Group): void {
       context: filled(question.context, facts, group),
     };
   }
+}
+
+/** Whoever is asked acts too: consent is a control action of its own, and the last one before anything happens. */
+function draftConsent(make: Making): void {
+  make.asked.add("steered");
+  make.actions["A.person.consent"] = { by: "person", on: "gateway", does: "consents to a call that asks" };
+  make.ucas["UCA.person.consent.unread"] = {
+    controller: "person",
+    action: "A.person.consent",
+    form: "provided",
+    hazards: ["H-steered"],
+    context: "when the card shows too little to tell what the call would do, or is one of too many to be read",
+  };
 }
 
 function applies(when: Condition, facts: Facts, { tools, own }: Group): boolean {

@@ -15,7 +15,7 @@ export const matrixRowsMax = 5_000;
 /** Traces that are judged to find what requirements cost. */
 export const judgementsMax = 20_000;
 
-/** Unsafe control actions that a draft proposes. */
+/** Unsafe control actions of tools that a draft proposes. */
 export const draftUcasMax = 400;
 
 /** Tools that one drafted action names one by one. */

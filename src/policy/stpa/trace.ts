@@ -5,6 +5,7 @@ import type { FormalPart } from "./formal.ts";
 import { formalParts, hazardsOf } from "./formal.ts";
 import { matrixRowsMax } from "./limits.ts";
 import { many } from "./names.ts";
+import type { Words } from "../document.ts";
 import { rulesServing } from "./policy-gaps.ts";
 import type { ProofResults } from "./proof-results.ts";
 import { proofWords, satisfies } from "./proof-results.ts";
@@ -33,52 +34,84 @@ export type Matrix = { readonly rows: readonly MatrixRow[]; readonly rowsLeftOut
 
 /** All paths, in document order, up to `matrixRowsMax`. */
 export function traceMatrix(document: StpaDocument, evidence: Evidence): Matrix {
+  const hazardsOfLoss = namedBy(document.hazards, ({ losses }) => losses);
+  const endsOf = endsBelow(document);
+  const measures = measuresOf(document, evidence);
   const rows: MatrixRow[] = [];
   let count = 0;
-  const add = (make: () => MatrixRow): void => {
-    count += 1;
-    if (rows.length < matrixRowsMax) rows.push(make());
-  };
-  const measures = measuresOf(document, evidence);
   for (const loss of Object.keys(document.losses)) {
-    const hazards = Object.entries(document.hazards).filter(([, { losses }]) => many(losses).includes(loss));
-    if (hazards.length === 0) add(() => ({ ...nothing, loss }));
-    for (const [hazard] of hazards) {
-      const ucas = Object.entries(document.ucas ?? {}).filter(([, each]) => many(each.hazards).includes(hazard));
-      const direct = namedBy(document, ({ hazards: named }) => many(named).includes(hazard));
-      if (ucas.length + direct.length === 0) add(() => ({ ...nothing, loss, hazard }));
-      for (const [uca] of ucas) {
-        const requirements = namedBy(document, (each) => many(each.ucas).includes(uca));
-        if (requirements.length === 0) add(() => ({ ...nothing, loss, hazard, uca }));
-        for (const requirement of requirements) {
-          add(() => ({ loss, hazard, uca, requirement, ...measures(requirement, hazard) }));
-        }
-      }
-      // A requirement that names the hazard, and none of its control actions, still belongs to it.
-      for (const requirement of direct) {
-        const listed = ucas.some(([uca]) => many(document.requirements?.[requirement]?.ucas).includes(uca));
-        if (!listed) add(() => ({ ...nothing, loss, hazard, requirement, ...measures(requirement, hazard) }));
+    for (const hazard of hazardsOfLoss.get(loss) ?? [undefined]) {
+      const ends = hazard === undefined ? [nothing] : endsOf(hazard);
+      count += ends.length;
+      for (const { uca, requirement } of ends.slice(0, matrixRowsMax - rows.length)) {
+        const found = hazard === undefined || requirement === undefined ? without : measures(requirement, hazard);
+        rows.push({ loss, hazard, uca, requirement, ...found });
       }
     }
   }
   return { rows, rowsLeftOut: count - rows.length };
 }
 
-const nothing = { hazard: undefined, uca: undefined, requirement: undefined, rules: [], properties: [] };
-
-type Requirements = NonNullable<StpaDocument["requirements"]>;
-
-function namedBy(document: StpaDocument, test: (requirement: Requirements[string]) => boolean): readonly string[] {
-  return Object.entries(document.requirements ?? {}).flatMap(([id, requirement]) => (test(requirement) ? [id] : []));
-}
-
+type End = Pick<MatrixRow, "uca" | "requirement">;
 type Measures = Pick<MatrixRow, "rules" | "properties">;
 
-type Sources = { readonly document: StpaDocument; readonly parts: readonly FormalPart[]; readonly evidence: Evidence };
+const nothing: End = { uca: undefined, requirement: undefined };
+const without: Measures = { rules: [], properties: [] };
+
+/** Entries by the ids that they name: looking through all of them for every id would be a product of sections. */
+function namedBy<T>(
+  section: { readonly [id: string]: T } | undefined,
+  names: (entry: T) => Words | undefined,
+): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const [id, entry] of Object.entries(section ?? {})) {
+    for (const name of new Set(many(names(entry)))) {
+      const held = found.get(name) ?? [];
+      found.set(name, held);
+      held.push(id);
+    }
+  }
+  return found;
+}
+
+/** How the ways from a hazard go on; the same for every loss. */
+function endsBelow(document: StpaDocument): (hazard: string) => readonly End[] {
+  const ucasOf = namedBy(document.ucas, ({ hazards }) => hazards);
+  const byUca = namedBy(document.requirements, ({ ucas }) => ucas);
+  const byHazard = namedBy(document.requirements, ({ hazards }) => hazards);
+  const known = new Map<string, readonly End[]>();
+  return (hazard) => {
+    const found = known.get(hazard);
+    if (found !== undefined) return found;
+    const ends: End[] = (ucasOf.get(hazard) ?? []).flatMap((uca) =>
+      (byUca.get(uca) ?? [undefined]).map((requirement) => ({ uca, requirement })),
+    );
+    // A requirement that names the hazard, and none of its control actions, still belongs to it.
+    const listed = new Set(ends.map(({ requirement }) => requirement));
+    for (const requirement of byHazard.get(hazard) ?? []) {
+      if (!listed.has(requirement)) ends.push({ uca: undefined, requirement });
+    }
+    if (ends.length === 0) ends.push(nothing);
+    known.set(hazard, ends);
+    return ends;
+  };
+}
+
+type Sources = {
+  readonly parts: readonly FormalPart[];
+  /** Hazards of the analysis that each requirement with a property is about. */
+  readonly about: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly evidence: Evidence;
+};
 
 /** Rules and properties of each requirement under each hazard, found once. */
 function measuresOf(document: StpaDocument, evidence: Evidence): (requirement: string, hazard: string) => Measures {
-  const sources: Sources = { document, parts: formalParts(document), evidence };
+  const about = new Map(
+    Object.entries(document.requirements ?? {})
+      .filter(([, { property }]) => property !== undefined)
+      .map(([id, requirement]) => [id, new Set(hazardsOf(document, requirement))]),
+  );
+  const sources: Sources = { parts: formalParts(document), about, evidence };
   const known = new Map<string, Measures>();
   return (requirement, hazard) => {
     const key = `${requirement} ${hazard}`;
@@ -98,20 +131,16 @@ function rulesFor({ parts, evidence: { policy } }: Sources, requirement: string)
 
 /** Its own properties; else those of other requirements about the same hazard, which its rules help to hold. */
 function propertiesFor(
-  { document, parts, evidence }: Sources,
+  { parts, about, evidence: { policy, proofs } }: Sources,
   requirement: string,
   hazard: string,
 ): readonly TracedProperty[] {
-  const { policy, proofs } = evidence;
   const properties = parts.filter(
     ({ kind, id }) => kind === "property" && (policy === undefined || Object.hasOwn(policy.hazards, id)),
   );
   const own = properties.filter((part) => part.requirement === requirement);
-  const about = properties.filter((part) => {
-    const other = document.requirements?.[part.requirement];
-    return other !== undefined && hazardsOf(document, other).includes(hazard);
-  });
-  return (own.length > 0 ? own : about).flatMap((part) => {
+  const others = properties.filter((part) => about.get(part.requirement)?.has(hazard) === true);
+  return (own.length > 0 ? own : others).flatMap((part) => {
     if (part.kind !== "property") return [];
     const found = proofs?.get(part.id);
     const proof = proofs === undefined ? "not computed" : found === undefined ? "not proved" : proofWords(found);
