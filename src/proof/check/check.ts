@@ -133,19 +133,22 @@ function disproved(read: Certificate, limits: Partial<CheckLimits>): string | un
 
 type Invariant = { readonly node: number; readonly support: ReadonlySet<string> };
 
-function invariantOf({ nodes, root, variables }: Certificate, { diagram, levels }: Space): Invariant | string {
+function invariantOf({ nodes, root, variables }: Certificate, { diagram, levels, fixed }: Space): Invariant | string {
   const built = [0, 1];
   const support = new Set<string>();
-  for (const [index, node] of nodes.entries()) {
-    const [asked = -1, low = -1, high = -1] = node;
+  for (const [index, given] of nodes.entries()) {
+    const [asked = -1, low = -1, high = -1] = given;
     const name = variables[asked];
     const [ifFalse, ifTrue] = [built[low], built[high]];
-    if (node.length !== 3 || name === undefined || ifFalse === undefined || ifTrue === undefined) {
+    if (given.length !== 3 || name === undefined || ifFalse === undefined || ifTrue === undefined) {
       return `node ${index + 2} names a variable or a child that does not come before it`;
     }
     const above = (child: number): boolean => child < 2 || asked < (nodes[child - 2]?.[0] ?? -1);
     if (!above(low) || !above(high)) return `node ${index + 2} asks its variable after one of its children`;
-    built.push(diagram.node(levels.get(name) ?? 0, ifFalse, ifTrue));
+    const always = fixed.get(name);
+    const node =
+      always === undefined ? diagram.node(levels.get(name) ?? 0, ifFalse, ifTrue) : [ifFalse, ifTrue][always];
+    built.push(node ?? 0);
     support.add(name);
   }
   const node = built[root];

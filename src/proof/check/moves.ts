@@ -32,7 +32,8 @@ export function* movesOf(space: Space, classes: readonly Class[]): Generator<Mov
   for (const { name, store, group, judged } of freeMoves(space.model)) {
     const { state, bad } = judgementOf(space, judged, { carries: store });
     const when = store === undefined ? 1 : state(storeOpen(store, group));
-    yield { name, when, bad: bad(), next: new Map() };
+    // Where nothing can ever be opened, no reader can bring the hazard about.
+    yield { name, when, bad: space.diagram.and(when, bad()), next: new Map() };
   }
 }
 

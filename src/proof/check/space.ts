@@ -14,7 +14,7 @@ export type Space = {
   readonly diagram: Diagram;
   readonly held: readonly HeldVariable[];
   readonly levels: ReadonlyMap<string, number>;
-  /** What the certificate leaves out because nothing can change it: its truth at the start, as a node. */
+  /** What no tool can change: its truth at the start, as a node. */
   readonly fixed: ReadonlyMap<string, 0 | 1>;
   /** The id under which the calls on their way of each automaton are counted. */
   readonly pendingOf: ReadonlyMap<string, string>;
@@ -35,7 +35,6 @@ export const pending = (id: string, calls: 1 | 2): string => `P:${id}:${calls}`;
 
 /**
  * Orders the state. A variable that the certificate leaves out is free: it comes last, and the invariant does not ask it.
- * Only what no tool can change is still known to be as it was at the start.
  * @returns a reason to refuse where a name is unknown or twice, or a label that can be held has not exactly one variable.
  */
 export function spaceOf(model: Model, variables: readonly string[], diagram: Diagram): Space | string {
@@ -60,7 +59,7 @@ export function spaceOf(model: Model, variables: readonly string[], diagram: Dia
   const order = [...variables, ...state.filter((name) => !named.has(name))];
   const levels = new Map(order.map((name, index) => [name, (index + 1) * levelGap]));
   const brought = new Map(model.bits.map((bit) => [bit, bringing(held, bit)]));
-  const fixed = unchanging(model, named);
+  const fixed = unchanging(model);
   return { model, diagram, held, levels, fixed, pendingOf, bringing: (bit) => brought.get(bit) ?? [] };
 }
 
@@ -96,7 +95,7 @@ function sharedPending({ automata }: Model, named: ReadonlySet<string>): Readonl
   return new Map(shared.flat());
 }
 
-function unchanging(model: Model, named: ReadonlySet<string>): ReadonlyMap<string, 0 | 1> {
+function unchanging(model: Model): ReadonlyMap<string, 0 | 1> {
   const { policy, tools, bits, lattice } = model;
   const opens = tools.flatMap((tool) => tool.opens);
   const touched = new Set([...tools.flatMap(({ writes }) => writes), ...opens.map(({ store }) => store)]);
@@ -110,7 +109,7 @@ function unchanging(model: Model, named: ReadonlySet<string>): ReadonlyMap<strin
     ),
   ]);
   const start = startOf(model);
-  return new Map(names.filter((name) => !named.has(name)).map((name) => [name, start.has(name) ? 1 : 0]));
+  return new Map(names.map((name) => [name, start.has(name) ? 1 : 0]));
 }
 
 function automatonNames({ automata }: Model, pendingOf: Space["pendingOf"]): readonly string[] {
