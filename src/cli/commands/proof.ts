@@ -11,6 +11,7 @@ import { readManifests, toolNames } from "../manifest.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shortPath, shown } from "../output.ts";
 import { defaultPolicyName, loadFrom, sha256 } from "../policy-source.ts";
+import { diffText, proofDiff } from "../proof/diff.ts";
 import { listedTools, manifestOf } from "../proof/manifest-of.ts";
 import type { Verified, VerifiedProperty } from "../proof/verify.ts";
 import { subjectOf, verify } from "../proof/verify.ts";
@@ -26,6 +27,11 @@ export function register(program: Command): void {
     .option("--manifest <file...>", "tools of a server as `tools/list` gave them; NAME=FILE names it")
     .option("--cert-dir <folder>", "write a certificate for each proved hazard there");
   acts(verifying, (options, file: string) => verifyFile(file, options));
+  const differing = proof
+    .command("diff <old> <new>")
+    .description("what the old policy stops or asks about and the new one lets through")
+    .option("--manifest <file...>", "tools of a server as `tools/list` gave them; NAME=FILE names it");
+  acts(differing, (options, old: string, present: string) => diffFiles(old, present, options));
   const checking = proof
     .command("check <certificate>")
     .description("check a certificate, or a folder of them, without the engine that made them")
@@ -74,6 +80,20 @@ function verifyFile(file: string, options: Options): Outcome {
     if (!written.ok) return failure("SG-PROOF-WRITE", written.error);
   }
   return { exitCode: verified.ok ? 0 : 1, json: verified, text: textOf(verified) };
+}
+
+function diffFiles(old: string, present: string, options: Options): Outcome {
+  const before = proofInput(old, options["manifest"]);
+  if (!before.ok) return before.error;
+  const after = proofInput(present, options["manifest"]);
+  if (!after.ok) return after.error;
+  const found = proofDiff(before.value, after.value);
+  if (!found.ok) return failure("SG-PROOF-DIFF", found.error);
+  const text = diffText(found.value)
+    .split("\n")
+    .map((line) => shown(line, 400))
+    .join("\n");
+  return { exitCode: found.value.ok ? 0 : 1, json: found.value, text };
 }
 
 function checkFile(place: string, options: Options): Outcome {
