@@ -1,6 +1,6 @@
 /** The moves of docs/semantics.md 6 and 7 over plain values: who may do what, and which of it is bad. */
-import type { ArgumentContract, Role, ToolContract } from "../../../src/core/contract.ts";
-import { everyEffect, mayCover } from "../../../src/core/effect.ts";
+import type { ToolContract } from "../../../src/core/contract.ts";
+import { mayCover } from "../../../src/core/effect.ts";
 import type { Around, Automaton, Move, State, Store, Touch, World } from "./explicit-model.ts";
 import {
   atDispatch,
@@ -128,7 +128,7 @@ export function read(world: World, one: Class, given: Move["arguments"], state: 
   };
 }
 
-function touchOf(automaton: Automaton, key: KeyRelation, move: Move, around: Around): Touch {
+export function touchOf(automaton: Automaton, key: KeyRelation, move: Move, around: Around): Touch {
   const { temporal } = automaton;
   const keyed = automaton.key !== undefined;
   if (keyed && (key === "other" || (key === "unreadable" && temporal.kind === "at-most"))) return untouched;
@@ -142,7 +142,7 @@ function touchOf(automaton: Automaton, key: KeyRelation, move: Move, around: Aro
   };
 }
 
-function isBad({ hazard }: World, move: Move, around: Around): boolean {
+export function isBad({ hazard }: World, move: Move, around: Around): boolean {
   switch (hazard.kind) {
     case "flow":
       return matches(hazard.to, "restrict", move, around) && atomHolds(hazard.from.atom, dataLabel(hazard.from, move));
@@ -197,7 +197,7 @@ export function basicLabels(world: World): readonly number[] {
 }
 
 /** What reading these stores brings. */
-function brought(world: World, stores: readonly Store[], indices: readonly number[]): readonly number[] {
+export function brought(world: World, stores: readonly Store[], indices: readonly number[]): readonly number[] {
   const label = joinOf(indices.map((index) => stores[index]?.label ?? 0));
   return basicLabels(world).filter((_, bit) => (label & (1 << bit)) !== 0);
 }
@@ -220,152 +220,40 @@ export function judge(
   };
 }
 
+/** What the environment chooses of a dispatch: whether it counts, whether it succeeds at once, what the agent gets. */
+export type Choice = { readonly counts: boolean; readonly succeeds: boolean; readonly labels: readonly number[] };
+
+export function afterDispatch(world: World, reading: Reading, state: State, choice: Choice): State {
+  const { consequential } = reading;
+  const automata = world.automata.map((automaton, index) => {
+    const { bits, pending } = state.automata[index] ?? { bits: [], pending: 0 };
+    const touch = reading.touches[index] ?? untouched;
+    const after = atDispatch(automaton, bits, touch, { consequential, counts: choice.counts });
+    if (!touch.unlocks) return { bits: after, pending };
+    if (choice.succeeds) return { bits: unlocked(automaton, after), pending };
+    return { bits: after, pending: world.waits[index] === index ? Math.min(2, pending + 1) : pending };
+  });
+  return { held: withHeld(state.held, choice.labels), stores: reading.stores, automata };
+}
+
 /** All states that a permitted dispatch can lead to. */
 export function dispatched(world: World, reading: Reading, state: State): readonly State[] {
   const counted = world.automata.some(
     ({ temporal }, index) => temporal.kind === "at-most" && reading.touches[index]?.fires,
   );
   const opens = reading.touches.some(({ unlocks }) => unlocks);
-  const holds = [[], reading.whole, [...reading.whole, ...reading.fields]];
   const found: State[] = [];
   for (const counts of counted ? [true, false] : [true]) {
     // What does not count has failed.
     for (const succeeds of opens && counts ? [true, false] : [false]) {
-      const automata = world.automata.map((automaton, index) => {
-        const { bits, pending } = state.automata[index] ?? { bits: [], pending: 0 };
-        const touch = reading.touches[index] ?? untouched;
-        const { consequential } = reading;
-        const after = atDispatch(automaton, bits, touch, { consequential, counts });
-        if (!touch.unlocks) return { bits: after, pending };
-        if (succeeds) return { bits: unlocked(automaton, after), pending };
-        return { bits: after, pending: world.waits[index] === index ? Math.min(2, pending + 1) : pending };
-      });
-      for (const labels of holds) found.push({ held: withHeld(state.held, labels), stores: reading.stores, automata });
+      for (const labels of [[], reading.whole, [...reading.whole, ...reading.fields]]) {
+        found.push(afterDispatch(world, reading, state, { counts, succeeds, labels }));
+      }
     }
   }
   return found;
 }
 
-function withHeld(held: readonly number[], labels: readonly number[]): readonly number[] {
+export function withHeld(held: readonly number[], labels: readonly number[]): readonly number[] {
   return [...new Set([...held, ...labels.filter((label) => label !== 0)])].toSorted((left, right) => left - right);
-}
-
-/** What can happen without any call, to states of the run and of the stores. */
-export function environment(world: World, state: State): readonly State[] {
-  const { ir, automata } = world;
-  const found: State[] = [{ ...state, held: withHeld(state.held, [ir.lattice.top]) }];
-  const { read: reads } = ir.host;
-  if (reads === "everything") found.push({ ...state, held: withHeld(state.held, [ir.lattice.top]) });
-  else if (reads !== "gated") found.push({ ...state, held: withHeld(state.held, brought(world, state.stores, reads)) });
-  automata.forEach((automaton, index) => {
-    found.push(...lateSuccesses(world, index, state));
-    const ticked = tick(world, automaton, index, state);
-    if (ticked !== undefined) found.push(ticked);
-  });
-  return found;
-}
-
-function lateSuccesses({ automata, waits }: World, index: number, state: State): readonly State[] {
-  const before = state.automata[index]?.pending ?? 0;
-  if (before === 0) return [];
-  return (before === 2 ? [0, 1, 2] : [0]).map((left) => ({
-    ...state,
-    automata: state.automata.map((one, place) => {
-      const automaton = automata[place];
-      if (automaton === undefined || waits[place] !== index) return one;
-      return { bits: unlocked(automaton, one.bits), pending: place === index ? left : 0 };
-    }),
-  }));
-}
-
-function tick(world: World, automaton: Automaton, index: number, state: State): State | undefined {
-  const within = windowOf(automaton);
-  const before = state.automata[index]?.bits;
-  if (within === undefined || before === undefined) return undefined;
-  const expired = before.map((_, at) => automaton.temporal.kind === "at-most" && before[at + 1] === true);
-  return {
-    ...state,
-    automata: state.automata.map((one, place) => {
-      if (place === index) return { ...one, bits: expired };
-      const other = world.automata[place];
-      const own = other === undefined ? undefined : windowOf(other);
-      if (other === undefined || own === undefined || own > within || causeOf(other) !== causeOf(automaton)) return one;
-      return { ...one, bits: one.bits.map((bit, at) => bit && expired[Math.min(at, expired.length - 1)] === true) };
-    }),
-  };
-}
-
-function windowOf({ temporal }: Automaton): number | undefined {
-  return "withinMs" in temporal ? temporal.withinMs : undefined;
-}
-
-/** Kind, trigger and key as text. The patterns were compiled from canonical JSON, so equal texts mean equal patterns. */
-function causeOf({ temporal, key }: Automaton): string {
-  const { kind } = temporal;
-  const trigger = kind === "gate" ? temporal.need : kind === "absence" ? temporal.after : triggersOf(temporal).fires;
-  return JSON.stringify([kind, trigger, key]);
-}
-
-type Act = {
-  readonly effects: readonly string[];
-  readonly irreversible: boolean;
-  readonly audience: number;
-  readonly label: number;
-};
-
-/** Fire and the acts of the host: whether one of them is bad in this state. Nobody decides them. */
-export function actsBadly(world: World, state: State): boolean {
-  const { ir } = world;
-  const held = joinOf(state.held);
-  const acts: Act[] = [];
-  for (const { label, open } of state.stores) {
-    ir.lattice.groups.forEach((_, group) => {
-      if ((open & (1 << group)) === 0) return;
-      acts.push({ effects: ["write.external.share"], irreversible: false, audience: 1 << group, label });
-    });
-  }
-  const { send, execute } = ir.host;
-  if (send !== 0) acts.push({ effects: ["write.external.send"], irreversible: false, audience: send, label: held });
-  const everyone = (1 << ir.lattice.groups.length) - 1;
-  if (execute) acts.push({ effects: everyEffect, irreversible: true, audience: everyone, label: held });
-  return acts.some((act) => isBadAct(world, act, state));
-}
-
-function isBadAct(world: World, act: Act, state: State): boolean {
-  const { ir, hazard, automata } = world;
-  const { bottom } = ir.lattice;
-  const sink = (role: Role): ArgumentContract => ({
-    role,
-    sink: true,
-    audience: act.audience,
-    forbidden: bottom,
-    schemaValues: [],
-  });
-  const argument = (role: Role) => ({ name: undefined, contract: sink(role), label: act.label });
-  const contract: ToolContract = {
-    server: "",
-    tool: "",
-    toolDigest: undefined,
-    source: "unknown",
-    effects: { must: act.effects, may: act.effects },
-    flags: { irreversible: act.irreversible, openWorld: true },
-    arguments: new Map(),
-    rest: sink("content"),
-    output: { label: { lo: bottom, hi: bottom }, fields: [] },
-    cases: [],
-    reads: [],
-    writes: [],
-    opens: [],
-    consequential: true,
-  };
-  const given = act.irreversible ? [argument("content"), argument("query")] : [argument("content")];
-  const move: Move = { contract, truths: undefined, arguments: given };
-  const around = { held: joinOf(state.held), stores: state.stores };
-  if (hazard.kind !== "temporal") return isBad(world, move, around);
-  const index = automata.findIndex(({ id }) => id === hazard.id);
-  const automaton = automata[index];
-  const firing = automaton === undefined ? undefined : triggersOf(automaton.temporal).fires;
-  if (automaton === undefined || firing === undefined) return false;
-  const touch = { ...untouched, fires: matches(firing, "restrict", move, around) };
-  return fires(automaton, state.automata[index]?.bits ?? [], touch, true);
 }

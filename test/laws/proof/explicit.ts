@@ -6,13 +6,12 @@ import type { Subject } from "../../../src/proof/subject.ts";
 import type { State, Store, World } from "./explicit-model.ts";
 import { makeWorld } from "./explicit-model.ts";
 import type { Class, Reading } from "./explicit-moves.ts";
+import { actsBadly, environment } from "./explicit-environment.ts";
 import {
-  actsBadly,
   basicLabels,
   choicesOf,
   classesOf,
   dispatched,
-  environment,
   joins,
   judge,
   optionsOf,
@@ -81,7 +80,7 @@ export class Explorer {
     const { world } = this;
     if (actsBadly(world, state)) return { bad: true, states: [] };
     const readings = this.#readingsIn(state);
-    const others = this.#otherRuns(state);
+    const others = this.otherRuns(state);
     if (readings === undefined || others === undefined) return undefined;
     const states: State[] = [...environment(world, state)];
     for (const reading of readings) {
@@ -116,7 +115,7 @@ export class Explorer {
   }
 
   /** What calls of other runs, of which nothing is known but the stores, can make of the stores. */
-  #otherRuns(state: State): readonly (readonly Store[])[] | undefined {
+  otherRuns(state: State): readonly (readonly Store[])[] | undefined {
     const key = JSON.stringify(state.stores);
     const known = this.#others.get(key);
     if (known !== undefined) return known;
