@@ -131,10 +131,11 @@ export function reservedHeld(ir: Ir, q: Q): readonly LabelRange[] {
   return held;
 }
 
-/** Range of the result of a call: its output joined with its arguments and the stores it reads. */
+/** Range of the result of a call: its output and fields joined with its arguments and the stores it reads. */
 export function resultRange(ir: Ir, q: Q, option: CallOption): LabelRange {
   const contract = contractFor(option.contract, option.class.truths);
-  let range = contract.output.label;
+  // Fields included: one of them may be more restricted than the rest of the result.
+  let range = contract.output.fields.reduce((all, field) => joinRanges(all, field.label), contract.output.label);
   for (const argument of option.arguments.values()) range = joinRanges(range, argument.range);
   for (const name of contract.reads) {
     const label = storeRange(ir, q, name);

@@ -6,6 +6,7 @@ import { exactly } from "../core/label.ts";
 import { contract, dispatch, frameOf, must, option, pattern } from "../../test/policy/scene.ts";
 import { rule, secret, start, tool } from "../../test/policy/scene.ts";
 import type { Q } from "./state.ts";
+import { contextOf, reservedHeld } from "./state.ts";
 import { next } from "./transition.ts";
 import type { Frame } from "./transition.ts";
 import { firedSlots } from "./verdicts.ts";
@@ -132,5 +133,26 @@ describe("calls in flight", () => {
     const ended = must(frame, sent.q, { at: 2, kind: "ended", cause: "closed" } as RunEvent); // any cause ends it
     expect(ended.inFlight.size).toBe(0);
     expect(next(frame, ended, allowed("late"))).toMatchObject({ ok: false });
+  });
+});
+
+describe("what a release brings", () => {
+  it("regression: a field that is more restricted than the rest of its result is held, too", () => {
+    const nothing = exactly(frame.ir.lattice.bottom);
+    const fields = [{ pointer: "/title", label: exactly(secret) }];
+    const listing = contract("list", { does: ["read.local"], output: { label: nothing, fields } });
+    const reading = dispatch(frame, start(frame), option(listing), 1);
+    expect(contextOf(frame.ir, { ...reading.q, held: reservedHeld(frame.ir, reading.q) }).hi).toBe(secret);
+    const passed = must(frame, reading.q, {
+      at: 2,
+      kind: "released",
+      call: reading.call,
+      server: "s",
+      tool: "list",
+      how: "pass",
+      label: nothing,
+      fields: [{ pointer: "/title", range: exactly(secret) }],
+    });
+    expect(contextOf(frame.ir, passed).hi).toBe(secret);
   });
 });

@@ -61,7 +61,7 @@ export function next(frame: Frame, q: Q, event: RunEvent): Result<Q, string> {
     case "unknown":
       return ok(withoutCall(q, event.call));
     case "released":
-      return ok(released(q, event.call, event.how, event.label));
+      return ok(released(q, event));
     case "granted":
       return ok({ ...q, grants: withGrant(q.grants, event.grant, event.at) });
     case "ended":
@@ -244,9 +244,12 @@ function withoutCall(q: Q, call: string | undefined): Q {
   return { ...q, inFlight: VersionedMap.of(q.inFlight).with(call, undefined) };
 }
 
-function released(q: Q, call: string | undefined, how: "pass" | "withhold" | "reject", label: LabelRange): Q {
+/** A field may be more restricted than what stands around it: what the agent holds of either counts. */
+function released(q: Q, { call, how, label, fields }: RunEvent & { kind: "released" }): Q {
   const rest = withoutCall(q, call);
-  return how === "pass" ? { ...rest, held: hold(rest.held, label) } : rest;
+  if (how !== "pass") return rest;
+  const held = [label, ...fields.map((field) => field.range)].reduce<readonly LabelRange[]>(hold, rest.held);
+  return { ...rest, held };
 }
 
 function withGrant(grants: readonly Grant[], grant: Grant, at: number): readonly Grant[] {

@@ -82,6 +82,17 @@ const small = (world: World): void => {
 
 const policy = "version: 1\nlabels: {a.x: {}, b.x: {}}\n";
 
+const proved = `version: 1
+labels: {mail.send: {effects: write.external.send}}
+hazards: {H1: {never: {call: mail.send}}}
+rules: [{id: R1, tier: block, when: {tool: mail.send}, why: nothing is sent}]
+`;
+
+const elsewhere = `version: 1
+lattice: {categories: [nowhere]}
+rules: [{id: R1, tier: block, when: {effect: write, data: {categories: [nowhere]}}, why: it stays}]
+`;
+
 export const commandRows: readonly CommandRow[] = [
   row("SG-USAGE", "polcy check x", "polcy"),
   row("SG-USAGE", "policy chek x", "chek"),
@@ -109,6 +120,12 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-TRACE", "replay ROOT/t.json", "t.json", file("t.json", "{")),
   row("SG-TRACE", "replay ROOT/t.json", "version", file("t.json", "{}")),
   row("SG-BENCH-DATA", "bench agentdojo --data ROOT", "agentdojo"),
+  row("SG-PROOF-READ", "proof check ROOT/none", "none"),
+  row("SG-PROOF-READ", "proof check ROOT/c.json", "c.json", file("c.json", "{")),
+  row("SG-PROOF-WRITE", "proof verify ROOT/p.yaml --cert-dir ROOT/p.yaml", "p.yaml", file("p.yaml", proved)),
+  row("SG-PROOF-DIFF", "proof diff ROOT/p.yaml default", "nowhere", file("p.yaml", elsewhere)),
+  row("SG-POLICY", "proof verify ROOT/none.yaml", "none.yaml"),
+  row("SG-MANIFEST", "proof verify default --manifest ROOT/none.json", "none.json"),
   row("SG-AUDIT-ANCHOR", "audit verify --anchor ROOT/none.json", "none.json"),
   row("SG-AUDIT-ANCHOR", "audit verify --anchor ROOT/r.json", "r.json", file("r.json", "{}")),
   row("SG-AUDIT-OUT", "audit export --out ROOT/none/out.jsonl", "out.jsonl"),
