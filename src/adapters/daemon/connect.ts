@@ -110,8 +110,15 @@ async function startDaemon(paths: DaemonPaths, launch: Launch): Promise<StartedD
 
 const daemonVariables = /^(PATH|HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|XDG_\w+|SLUICEGATE_\w+|NODE_EXTRA_CA_CERTS)$/;
 
+/**
+ * glibc gives each thread an arena of its own, and what one of them has freed serves no other: in a process that lives for
+ * days that is 8 MB for nothing. Other C libraries do not know the variable.
+ */
+const oneArena = { MALLOC_ARENA_MAX: "1" };
+
 function daemonEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => daemonVariables.test(name)));
+  const kept = Object.entries(environment).filter(([name]) => daemonVariables.test(name));
+  return { ...Object.fromEntries(kept), ...oneArena };
 }
 
 /**
