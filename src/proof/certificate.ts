@@ -3,6 +3,7 @@
  * with an invariant instead of a search. The complement of what leads to something bad is that invariant.
  */
 import type { Json, JsonObject } from "../core/json.ts";
+import type { Graph } from "./diagram.ts";
 import type { Explored } from "./fixpoint.ts";
 import type { Space } from "./space.ts";
 import type { Subject } from "./subject.ts";
@@ -25,7 +26,7 @@ export function certificateOf(request: CertificateRequest): JsonObject | undefin
   const { diagram, variables } = explored.model.space;
   const bad = explored.layers.at(-1);
   if (explored.distance !== undefined || bad === undefined) return undefined;
-  const invariant = withConstants(diagram.graph(diagram.not(bad)), constantsOf(explored.model.space));
+  const invariant = withConstants(diagram.graph(bad, true), constantsOf(explored.model.space));
   const { policy, ir } = subject.policy;
   return {
     version: 1,
@@ -66,8 +67,6 @@ function constantsOf({ question }: Space): readonly Constant[] {
     ];
   });
 }
-
-type Graph = ReturnType<Explored["model"]["space"]["diagram"]["graph"]>;
 
 /** The invariant with the constants on top, each asked once. */
 function withConstants(

@@ -9,7 +9,7 @@ import { err, ok } from "../core/result.ts";
 import type { DataAtom } from "../policy/ir.ts";
 import type { End } from "../policy/patterns.ts";
 import { cut } from "./held.ts";
-import { classesMax, classesPerToolMax } from "./limits.ts";
+import { classesMax, classesPerToolMax, combinationsMax } from "./limits.ts";
 import type { Space } from "./space.ts";
 import type { Question, Reading } from "./subject.ts";
 import { defaultPredicate, readings } from "./subject.ts";
@@ -56,6 +56,7 @@ export function makeClasses(space: Space, variants: Variants): Result<readonly M
   };
   const found = new Map<string, ModelClass>();
   const known = new Set<string>();
+  let combinations = 0;
   for (const [index, variant] of variants.all.entries()) {
     // Two that differ in name only look alike unless some pattern tells them apart.
     const look = `${variant.kind} ${context.matching.map(({ hi, lo }) => `${hi?.[index]}${lo?.[index]}`).join("")}`;
@@ -67,6 +68,10 @@ export function makeClasses(space: Space, variants: Variants): Result<readonly M
       return err(
         `\`${server}.${tool}\` has ${free.length} argument tests that can matter at once; the limit is ${Math.log2(classesPerToolMax)}: join or drop some`,
       );
+    }
+    combinations += 2 ** free.length;
+    if (combinations > combinationsMax) {
+      return err(`the argument tests of all tools have more than ${combinationsMax} combinations: join or drop some`);
     }
     for (let vector = 0; vector < 2 ** free.length; vector += 1) {
       const truths = new Map(variant.fixed);

@@ -3,19 +3,26 @@
  * The instance of the policy's algebra over which a proof is made (formal.md 4.4).
  *
  * A node is a number; 0 is false and 1 is true. Nothing is ever freed: one diagram serves one question about one hazard
- * and is then dropped whole. When it holds `nodesMax` nodes it is *exhausted*: it stops growing, its answers mean
- * nothing from then on, and whoever asked must look at `exhausted` before believing one.
+ * and is then dropped whole. When it holds `nodesMax` nodes, or the effort of its question is spent, it is *exhausted*: it
+ * stops growing, its answers mean nothing from then on, and whoever asked must look at `exhausted` before believing one.
  */
 import type { Algebra } from "../policy/algebra.ts";
 
 /** A node of one diagram. Nodes of different diagrams must not meet. */
 export type Node = number;
 
+/** Steps that may still be made, shared by all diagrams of one hazard: the measure of time that has no clock in it. */
+export type Effort = { left: number };
+
+/** A function for export; see `graph`. */
+export type Graph = { readonly nodes: readonly (readonly [number, number, number])[]; readonly root: number };
+
 /** Level of the two constants: below every variable. */
 const constantLevel = 0x7fff_ffff;
 
 export class Diagram implements Algebra<Node> {
   readonly #nodesMax: number;
+  readonly #effort: Effort;
   #level: Int32Array = new Int32Array(1_024);
   #low: Int32Array = new Int32Array(1_024);
   #high: Int32Array = new Int32Array(1_024);
@@ -26,8 +33,9 @@ export class Diagram implements Algebra<Node> {
   #iteMemo: Int32Array = new Int32Array(4 * 8_192);
   #exhausted = false;
 
-  constructor(nodesMax: number) {
+  constructor(nodesMax: number, effort: Effort = { left: Number.POSITIVE_INFINITY }) {
     this.#nodesMax = nodesMax;
+    this.#effort = effort;
     this.#level.fill(constantLevel, 0, 2);
     this.#iteMemo.fill(-1);
   }
@@ -73,6 +81,7 @@ export class Diagram implements Algebra<Node> {
     if (memo[slot] === condition && memo[slot + 1] === positive && memo[slot + 2] === negative) {
       return memo[slot + 3] ?? 0;
     }
+    if (this.#spent()) return 0;
     const level = Math.min(this.#levelOf(condition), this.#levelOf(positive), this.#levelOf(negative));
     const low = this.ite(this.#lowAt(condition, level), this.#lowAt(positive, level), this.#lowAt(negative, level));
     const high = this.ite(this.#highAt(condition, level), this.#highAt(positive, level), this.#highAt(negative, level));
@@ -91,6 +100,7 @@ export class Diagram implements Algebra<Node> {
       if (this.#levelOf(node) >= level) return 1;
       const known = memo.get(node);
       if (known !== undefined) return known;
+      if (this.#spent()) return 0;
       const result = this.#make(this.#levelOf(node), walk(this.#low[node] ?? 0), walk(this.#high[node] ?? 0));
       memo.set(node, result);
       return result;
@@ -105,6 +115,7 @@ export class Diagram implements Algebra<Node> {
       if (node < 2) return node;
       const known = memo.get(node);
       if (known !== undefined) return known;
+      if (this.#spent()) return 0;
       const level = this.#levelOf(node);
       const low = walk(this.#low[node] ?? 0);
       const high = walk(this.#high[node] ?? 0);
@@ -152,12 +163,22 @@ export class Diagram implements Algebra<Node> {
     return set;
   }
 
-  /** The graph below a node for export: children before parents, as `[level, low, high]`, node n at index n - 2. */
-  graph(value: Node): { readonly nodes: readonly (readonly [number, number, number])[]; readonly root: number } {
-    const numbers = new Map<Node, number>([
-      [0, 0],
-      [1, 1],
-    ]);
+  /**
+   * The graph below a node for export: children before parents, as `[level, low, high]`, node n at index n - 2. Negated,
+   * it is that of the complement, for which nothing has to be made: only the constants change places.
+   */
+  graph(value: Node, negated = false): Graph {
+    const numbers = new Map<Node, number>(
+      negated
+        ? [
+            [0, 1],
+            [1, 0],
+          ]
+        : [
+            [0, 0],
+            [1, 1],
+          ],
+    );
     const nodes: [number, number, number][] = [];
     const walk = (node: Node): number => {
       const known = numbers.get(node);
@@ -170,6 +191,13 @@ export class Diagram implements Algebra<Node> {
     };
     const root = walk(value);
     return { nodes, root };
+  }
+
+  /** Counts one step; true once none is left. */
+  #spent(): boolean {
+    this.#effort.left -= 1;
+    if (this.#effort.left < 0) this.#exhausted = true;
+    return this.#exhausted;
   }
 
   #levelOf(node: Node): number {

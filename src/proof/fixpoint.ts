@@ -7,13 +7,14 @@ import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import type { ModelClass } from "./classes.ts";
 import { makeClasses } from "./classes.ts";
+import { monitorWidth } from "../policy/monitors.ts";
 import { Diagram } from "./diagram.ts";
-import type { Node } from "./diagram.ts";
+import type { Effort, Node } from "./diagram.ts";
 import { otherDispatch, ownDispatch } from "./dispatch.ts";
 import type { Step } from "./dispatch.ts";
 import type { EnvironmentMove } from "./environment.ts";
 import { environment } from "./environment.ts";
-import { diagramNodesMax, layersMax } from "./limits.ts";
+import { diagramNodesMax, diagramStepsMax, layersMax, stateVariablesMax } from "./limits.ts";
 import type { Space } from "./space.ts";
 import { makeSpace, otherView, ownView } from "./space.ts";
 import type { Question } from "./subject.ts";
@@ -35,12 +36,21 @@ export type Explored = {
   readonly distance: number | undefined;
 };
 
-export function makeModel(
-  question: Question,
-  variants: Variants,
-  nodesMax: number = diagramNodesMax,
-): Result<Model, string> {
-  const space = makeSpace(question, variants.outputs, new Diagram(nodesMax));
+/** What all models of one hazard may cost together. */
+export type Cost = { readonly nodesMax: number; readonly effort: Effort };
+
+export function freshCost(): Cost {
+  return { nodesMax: diagramNodesMax, effort: { left: diagramStepsMax } };
+}
+
+export function makeModel(question: Question, variants: Variants, cost: Cost = freshCost()): Result<Model, string> {
+  const wide = stateWidth(question);
+  if (wide > stateVariablesMax) {
+    return err(
+      `hazard \`${question.hazard.id}\` and its rules count to more than the limit of ${stateVariablesMax} bits of state: use smaller numbers`,
+    );
+  }
+  const space = makeSpace(question, variants.outputs, new Diagram(cost.nodesMax, cost.effort));
   const classes = makeClasses(space, variants);
   if (!classes.ok) return classes;
   const own = ownView(space);
@@ -60,13 +70,19 @@ export function makeModel(
   return space.diagram.exhausted ? tooLarge(question) : ok({ space, moves });
 }
 
-function tooLarge(question: Question): Result<never, string> {
+/** Bits of all automata at all ends; labels and stores are few. */
+function stateWidth({ automata, ends }: Question): number {
+  return ends.length * automata.reduce((sum, { temporal }) => sum + monitorWidth(temporal), 0);
+}
+
+/** The refusal of a question that needs more than a diagram may have. */
+export function tooLarge(question: Question): Result<never, string> {
   return err(
-    `hazard \`${question.hazard.id}\` needs more than the limit of ${diagramNodesMax} diagram nodes: split the policy, or drop categories, stores or counters`,
+    `hazard \`${question.hazard.id}\` needs more than the limit of ${diagramNodesMax} nodes or ${diagramStepsMax} steps of a decision diagram: split the policy, or drop categories, stores or counters`,
   );
 }
 
-/** Explores until the start is reached or nothing is left; `whole` goes on to the end either way. */
+/** Explores until the start is reached or nothing is left. */
 export function explore(model: Model): Result<Explored, string> {
   const { space, moves } = model;
   const { diagram, question } = space;
@@ -78,7 +94,10 @@ export function explore(model: Model): Result<Explored, string> {
   const stepping = distinctSteps(moves);
   while (!diagram.evaluate(reached, start)) {
     const before = reached;
-    for (const step of stepping) reached = diagram.or(reached, predecessors(space, step, before));
+    for (const step of stepping) {
+      if (diagram.exhausted) break;
+      reached = diagram.or(reached, predecessors(space, step, before));
+    }
     if (diagram.exhausted || layers.length >= layersMax) return tooLarge(question);
     if (reached === before) return ok({ model, layers, distance: undefined });
     layers.push(reached);

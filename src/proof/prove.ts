@@ -6,8 +6,8 @@
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import type { Hazard } from "../policy/ir.ts";
-import type { Explored, Model } from "./fixpoint.ts";
-import { explore, makeModel } from "./fixpoint.ts";
+import type { Cost, Explored, Model } from "./fixpoint.ts";
+import { explore, freshCost, makeModel, tooLarge } from "./fixpoint.ts";
 import { shortestPath } from "./path.ts";
 import type { Ends, Subject } from "./subject.ts";
 import { boundsRule, candidates, defaultRule, questionOf } from "./subject.ts";
@@ -55,48 +55,38 @@ export function decideCore(
 ): Result<Explored, string> {
   const hazard = prover.subject.policy.ir.hazards.find((one) => one.id === hazardId);
   if (hazard === undefined) return err(`there is no hazard \`${hazardId}\``);
-  return decide(prover, hazard, core, ends);
+  return decide({ ...prover, hazard, cost: freshCost(), every: [] }, core, ends);
 }
 
-function decide(prover: Prover, hazard: Hazard, core: readonly string[], ends: Ends): Result<Explored, string> {
-  const question = questionOf(prover.subject, { hazard, core: new Set(core), ends });
-  const model = makeModel(question, prover.variants);
+/** One hazard, and what all questions about it may cost together. */
+type Case = Prover & { readonly hazard: Hazard; readonly cost: Cost; readonly every: readonly string[] };
+
+function decide(
+  { subject, variants, hazard, cost }: Case,
+  core: readonly string[],
+  ends: Ends,
+): Result<Explored, string> {
+  const question = questionOf(subject, { hazard, core: new Set(core), ends });
+  const model = makeModel(question, variants, cost);
   return model.ok ? explore(model.value) : model;
 }
 
-export function proveHazard(prover: Prover, hazard: Hazard): HazardProof {
+export function proveHazard(prover: Prover, hazard: Hazard, cost: Cost = freshCost()): HazardProof {
   const { policy } = prover.subject;
   const accepted = policy.policy.accepts.includes(hazard.id);
-  const every = candidates(policy.ir, hazard);
-  const bare = decide(prover, hazard, [], ["hi"]);
+  const one: Case = { ...prover, hazard, cost, every: candidates(policy.ir, hazard) };
+  const bare = decide(one, [], ["hi"]);
   if (!bare.ok) return undecided(hazard, accepted, bare.error);
-  const without = verdictOf(bare.value, every);
+  const without = verdictOf(bare.value, one.every);
   const head = { hazard, accepted, without };
-  if (bare.value.distance === undefined) {
-    const possible = triggerable(bare.value.model);
-    const reason = possible
-      ? "it holds without any rule: nothing that can be called leads there"
-      : "nothing that can be called matches it";
-    if (!possible) {
-      return { ...head, verdict: "vacuous", enforcedBy: "none", givenConsent: true, reason };
-    }
-    return {
-      ...head,
-      verdict: "proved",
-      enforcedBy: "rules",
-      givenConsent: true,
-      core: [],
-      explored: bare.value,
-      reason,
-    };
-  }
-  const searched = lazily(prover, hazard, { every, core: [], explored: bare.value });
+  if (bare.value.distance === undefined) return { ...head, ...needingNothing(bare.value) };
+  const searched = lazily(one, { core: [], explored: bare.value });
   if (!searched.ok) return { ...head, ...undecided(hazard, accepted, searched.error), without };
   if (searched.value.kind === "refuted") {
-    return { ...head, ...refuted(prover, hazard, every), counterexample: searched.value.counterexample };
+    return { ...head, ...refuted(one, searched.value.core), counterexample: searched.value.counterexample };
   }
-  const { core, explored } = minimised(prover, hazard, searched.value);
-  const consent = givenConsent(prover, hazard, core, every);
+  const { core, explored } = minimised(one, searched.value);
+  const consent = givenConsent(one, core);
   // Where the proof needs a question, it is a person who keeps the hazard away, whatever they would answer.
   const asks = core.some(
     (id) => id === defaultRule || policy.ir.rules.find((rule) => rule.id === id)?.tier === "confirm",
@@ -105,14 +95,27 @@ export function proveHazard(prover: Prover, hazard: Hazard): HazardProof {
   return { ...head, verdict: "proved", enforcedBy, givenConsent: consent, core, explored };
 }
 
+type Found = Omit<HazardProof, "hazard" | "accepted" | "without">;
+
+/** Without any rule nothing leads to the hazard: it is prevented by what the tools are, or its pattern fits none. */
+function needingNothing(explored: Explored): Found {
+  if (!triggerable(explored.model)) {
+    const reason = "nothing that can be called matches it";
+    return { verdict: "vacuous", enforcedBy: "none", givenConsent: true, reason };
+  }
+  const reason = "it holds without any rule: nothing that can be called leads there";
+  return { verdict: "proved", enforcedBy: "rules", givenConsent: true, core: [], explored, reason };
+}
+
 function undecided(hazard: Hazard, accepted: boolean, reason: string): HazardProof {
   const without = { verdict: "unknown" } as const;
   return { hazard, accepted, without, verdict: "unknown", enforcedBy: "none", givenConsent: undefined, reason };
 }
 
 function verdictOf(explored: Explored, every: readonly string[]): HazardProof["without"] {
+  if (explored.distance === undefined) return { verdict: "proved" };
   const path = shortestPath(explored);
-  if (path === undefined) return { verdict: "proved" };
+  if (path === undefined) return { verdict: "unknown" };
   return { verdict: "refuted", counterexample: { steps: traceOf(explored.model.space, path, every).steps } };
 }
 
@@ -123,24 +126,27 @@ function triggerable({ moves }: Model): boolean {
 
 type Searched =
   | { readonly kind: "safe"; readonly core: readonly string[]; readonly explored: Explored }
-  | { readonly kind: "refuted"; readonly counterexample: Counterexample };
+  | { readonly kind: "refuted"; readonly core: readonly string[]; readonly counterexample: Counterexample };
 
-type Search = { readonly every: readonly string[]; readonly core: readonly string[]; readonly explored: Explored };
+type Search = { readonly core: readonly string[]; readonly explored: Explored };
 
 /** Adds rules that stop spurious ways until none is left, or a way that no rule stops. */
-function lazily(prover: Prover, hazard: Hazard, search: Search): Result<Searched, string> {
+function lazily(one: Case, search: Search): Result<Searched, string> {
   const core = [...search.core];
   let { explored } = search;
-  const { ends } = explored.model.space.question;
+  const { question } = explored.model.space;
+  const { ends } = question;
   // Each round adds a rule that was not there before.
   for (;;) {
+    if (explored.distance === undefined) return ok({ kind: "safe", core, explored });
     const path = shortestPath(explored);
-    if (path === undefined) return ok({ kind: "safe", core, explored });
-    const trace = traceOf(explored.model.space, path, search.every, ends[0] ?? "hi");
-    const next = missingRule(prover, trace);
-    if (next === undefined) return ok({ kind: "refuted", counterexample: { steps: trace.steps } });
+    // There is a way, and no room left to find it: that must never pass for there being none.
+    if (path === undefined) return tooLarge(question);
+    const trace = traceOf(explored.model.space, path, one.every, ends[0] ?? "hi");
+    const next = missingRule(one, trace);
+    if (next === undefined) return ok({ kind: "refuted", core, counterexample: { steps: trace.steps } });
     core.push(next);
-    const again = decide(prover, hazard, core, ends);
+    const again = decide(one, core, ends);
     if (!again.ok) return again;
     explored = again.value;
   }
@@ -149,8 +155,8 @@ function lazily(prover: Prover, hazard: Hazard, search: Search): Result<Searched
 const strictness = { block: 0, must: 1, confirm: 2, allow: 3 } as const;
 
 /** The rule to learn from a spurious way: the strictest, and among those the one that stops it latest; the default last. */
-function missingRule(prover: Prover, { stoppedBy }: Trace): string | undefined {
-  const { rules } = prover.subject.policy.ir;
+function missingRule({ subject }: Prover, { stoppedBy }: Trace): string | undefined {
+  const { rules } = subject.policy.ir;
   const rank = (id: string): number => strictness[rules.find((rule) => rule.id === id)?.tier ?? "allow"];
   const named = stoppedBy.filter(({ rule }) => rule !== defaultRule && rule !== boundsRule);
   const [best] = named.toSorted((left, right) => rank(left.rule) - rank(right.rule) || right.step - left.step);
@@ -158,16 +164,12 @@ function missingRule(prover: Prover, { stoppedBy }: Trace): string | undefined {
 }
 
 /** Leaves out each rule that the proof can do without. */
-function minimised(
-  prover: Prover,
-  hazard: Hazard,
-  found: { readonly core: readonly string[]; readonly explored: Explored },
-): { readonly core: readonly string[]; readonly explored: Explored } {
+function minimised(one: Case, found: Search): Search {
   let { core, explored } = found;
   // The rules were found one by one because there was a way without the first of them: a single one is needed.
   for (const id of found.core.length === 1 ? [] : found.core) {
-    const fewer = core.filter((one) => one !== id);
-    const again = decide(prover, hazard, fewer, ["hi"]);
+    const fewer = core.filter((kept) => kept !== id);
+    const again = decide(one, fewer, ["hi"]);
     if (!again.ok || again.value.distance !== undefined) continue;
     core = fewer;
     explored = again.value;
@@ -176,26 +178,18 @@ function minimised(
 }
 
 /** Confirmation and grants as yes: what is then left to refuse for certain. Undefined where a limit was reached. */
-function givenConsent(
-  prover: Prover,
-  hazard: Hazard,
-  core: readonly string[],
-  every: readonly string[],
-): boolean | undefined {
-  const alone = decide(prover, hazard, core, ["lo", "hi"]);
+function givenConsent(one: Case, core: readonly string[]): boolean | undefined {
+  const alone = decide(one, core, ["lo", "hi"]);
   if (!alone.ok) return undefined;
-  const searched = lazily(prover, hazard, { every, core, explored: alone.value });
+  const searched = lazily(one, { core, explored: alone.value });
   return searched.ok ? searched.value.kind === "safe" : undefined;
 }
 
 /** What is left of a hazard that the rules do not prevent: whether refusing each bad call at its moment does, or nothing. */
-function refuted(
-  prover: Prover,
-  hazard: Hazard,
-  every: readonly string[],
-): Omit<HazardProof, "hazard" | "accepted" | "without"> {
-  const question = questionOf(prover.subject, { hazard, core: new Set(every), ends: ["hi"] });
-  const model = makeModel(question, prover.variants);
+function refuted({ subject, variants, hazard, cost }: Case, core: readonly string[]): Found {
+  // The rules that the search brought in are enough to ask: with fewer rules more can happen.
+  const question = questionOf(subject, { hazard, core: new Set(core), ends: ["hi"] });
+  const model = makeModel(question, variants, cost);
   const none = { verdict: "refuted", enforcedBy: "none", givenConsent: false } as const;
   if (!model.ok) return none;
   const uncontrolled = explore(onlyEnvironment(model.value));

@@ -58,7 +58,7 @@ export function makeSpace(question: Question, outputs: readonly LabelRange[], di
     for (const index of group) heldLevels[index] = level;
   }
   const stores = storePlaces(question, add);
-  const automata = Object.fromEntries(question.ends.map((end) => [end, automatonPlaces(question, end, add)]));
+  const automata = automatonPlaces(question, add);
   const choices = new Map<string, number>();
   const names: string[] = [];
   return {
@@ -125,19 +125,33 @@ function places(count: number, place: (bit: number) => number | undefined): read
 }
 
 /**
- * Bit n of every automaton before bit n + 1 of any: a rule's counter bounds a hazard's, and only side by side is that a
- * small diagram.
+ * Bit n of every automaton, at every end, before bit n + 1 of any: a rule's counter bounds a hazard's, a lower end an
+ * upper one, and only side by side is that a small diagram.
  */
-function automatonPlaces(question: Question, end: End, add: Add): readonly AutomatonPlaces[] {
-  const widths = question.automata.map(({ temporal }) => monitorWidth(temporal));
-  const bits = widths.map((): number[] => []);
+function automatonPlaces(question: Question, add: Add): Space["automata"] {
+  const { automata, ends } = question;
+  const widths = automata.map(({ temporal }) => monitorWidth(temporal));
+  const bits = ends.map(() => widths.map((): number[] => []));
   for (let bit = 0; bit < Math.max(0, ...widths); bit += 1) {
-    question.automata.forEach(({ id }, index) => {
-      if (bit < (widths[index] ?? 0)) bits[index]?.push(add(`M:${id}:${bit}${suffix(end)}`, false));
+    ends.forEach((end, at) => {
+      automata.forEach(({ id }, index) => {
+        if (bit < (widths[index] ?? 0)) bits[at]?.[index]?.push(add(`M:${id}:${bit}${suffix(end)}`, false));
+      });
     });
   }
+  return Object.fromEntries(ends.map((end, at) => [end, withPending({ automata, bits: bits[at] ?? [], end }, add)]));
+}
+
+type OneEnd = {
+  readonly automata: Question["automata"];
+  readonly bits: readonly (readonly number[])[];
+  readonly end: End;
+};
+
+/** Calls on their way are counted once for all automata that the same success unlocks. */
+function withPending({ automata, bits, end }: OneEnd, add: Add): readonly AutomatonPlaces[] {
   const waiting = new Map<string, readonly number[]>();
-  return question.automata.map((automaton, index) => {
+  return automata.map((automaton, index) => {
     const own = bits[index] ?? [];
     const unlock = unlockText(automaton);
     if (unlock === undefined) return { bits: own, pending: [] };

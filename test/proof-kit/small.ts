@@ -86,7 +86,7 @@ export function subjectOfDocument(document: PolicyDocument): Subject {
   if (policy === undefined) throw new Error(JSON.stringify(diagnostics, undefined, 1));
   const contracts = Object.keys(document.labels ?? {}).map((selector): ToolContract => {
     const [server = "", name = ""] = selector.split(".");
-    return contractOfTool(policy.table, server, { name }, () => undefined);
+    return contractOfTool(policy.table, server, { name }, () => "");
   });
   return { policy, contracts };
 }
