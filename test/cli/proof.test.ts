@@ -1,0 +1,147 @@
+// Proofs as a user meets them: verify, check, diff, and a gateway that starts only on proofs.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { repository, Terminal } from "./command.ts";
+
+const terminal = new Terminal();
+afterAll(() => terminal.remove());
+
+const labels = `
+servers: {outbox: {operator: anyone}, notes: {reach: local}}
+labels:
+  notes.read_note: {effects: read.local, output: {confidentiality: private, trust: trusted}}
+  outbox.send_message:
+    effects: write.external.send
+    args: {to: recipient, body: content}
+    output: {confidentiality: public, trust: trusted}
+hazards:
+  H1: {loss: L1, why: notes are private, never: {flow: {from: {confidentiality: private}, to: {effect: write.external}}}}
+expect:
+  - trace: [{outbox.send_message: {to: "ann@example.com", body: "hello"}}]
+    instruction: "say hello to ann@example.com"
+    verdict: allow
+`;
+const rule = "{id: R1, tier: block, when: {effect: write.external, data: {confidentiality: private}}, why: notes stay}";
+const lift = "{id: R0, tier: allow, when: {tool: outbox.send_message}, why: nobody is asked}";
+const policy = (...rules: readonly string[]): string => `version: 1\nrules: [${rules.join(", ")}]\n${labels}`;
+
+beforeAll(() => {
+  terminal.file("good.yaml", policy(rule, lift));
+  terminal.file("open.yaml", policy(lift));
+  terminal.file("gateway.yaml", {
+    version: 1,
+    policy: "good.yaml",
+    workspace: ".",
+    servers: { outbox: { command: process.execPath, args: [join(repository, "examples/servers/outbox.ts")] } },
+  });
+});
+
+describe("proof verify", () => {
+  test("says what cannot happen, thanks to what, and what it takes for granted", async () => {
+    const ran = await terminal.run("proof", "verify", join(terminal.root, "good.yaml"));
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toContain("H1 cannot happen: by rules, needing R1.");
+    expect(ran.stdout).toContain("Every call and every result passes through the gateway.");
+  });
+
+  test("shows the shortest way and the one change that closes it", async () => {
+    const ran = await terminal.run("proof", "verify", join(terminal.root, "open.yaml"));
+    expect(ran.code).toBe(1);
+    const lines = ran.stdout.split("\n");
+    expect(lines[0]).toMatch(/^H1 can happen/);
+    expect(lines[1]).toContain("notes.read_note");
+    expect(lines[2]).toContain("outbox.send_message");
+    expect(lines[3]).toMatch(
+      /^To close it, add: block .*confidentiality: private.* \(changes 0 of 1 expected traces\)$/,
+    );
+  });
+
+  test("JSON has the members that scripts rely on", async () => {
+    const ran = await terminal.run("proof", "verify", join(terminal.root, "open.yaml"), "--json");
+    const found = JSON.parse(ran.stdout) as { properties: unknown[]; usefulness: unknown[]; ms: number };
+    expect(found.properties).toEqual([
+      expect.objectContaining({
+        id: "H1",
+        verdict: "refuted",
+        enforcedBy: "regulation",
+        givenConsent: false,
+        without: expect.objectContaining({ verdict: "refuted" }),
+      }),
+    ]);
+    expect(found.usefulness).toEqual([{ expect: 0, verdict: "allow", holds: true }]);
+    expect(found.ms).toBeGreaterThanOrEqual(0);
+  });
+
+  test("a policy that shows nothing useful is refused as vacuous", async () => {
+    const bare = policy(rule).replace(/expect:[\s\S]*$/, "");
+    terminal.file("bare.yaml", bare);
+    const ran = await terminal.run("proof", "verify", join(terminal.root, "bare.yaml"));
+    expect(ran.code).toBe(1);
+    expect(ran.stdout).toContain("vacuous");
+  });
+});
+
+describe("proof check", () => {
+  test("a certificate is checked apart from what made it, and a changed one is refused", async () => {
+    const folder = join(terminal.root, "certificates");
+    await terminal.run("proof", "verify", join(terminal.root, "good.yaml"), "--cert-dir", folder);
+    expect(readdirSync(folder)).toEqual(["H1.json"]);
+    const checked = await terminal.run("proof", "check", folder);
+    expect(checked.code).toBe(0);
+    expect(checked.stdout).toContain("H1 cannot happen: the certificate holds, needing R1.");
+    const other = await terminal.run("proof", "check", folder, "--policy", join(terminal.root, "open.yaml"));
+    expect(other.code).toBe(1);
+    expect(other.stdout).toMatch(/^Refused: /);
+    const text = readFileSync(join(folder, "H1.json"), "utf8").replace('"core":["R1"]', '"core":[]');
+    terminal.file("forged.json", text);
+    expect((await terminal.run("proof", "check", join(terminal.root, "forged.json"))).code).toBe(1);
+  });
+});
+
+describe("proof diff", () => {
+  test("what the old policy stopped and the new one lets through is shown as calls", async () => {
+    const ran = await terminal.run("proof", "diff", join(terminal.root, "good.yaml"), join(terminal.root, "open.yaml"));
+    expect(ran.code).toBe(1);
+    expect(ran.stdout).toContain("What rule R1 stopped or asked about goes ahead:");
+    expect(ran.stdout).toContain("Hazard H1 was proved and is refuted now.");
+  });
+
+  test("the other way round nothing is lost", async () => {
+    const ran = await terminal.run("proof", "diff", join(terminal.root, "open.yaml"), join(terminal.root, "good.yaml"));
+    expect({ code: ran.code, text: ran.stdout.trim() }).toEqual({
+      code: 0,
+      text: "Nothing that the old policy stops or asks about goes ahead under the new one.",
+    });
+  });
+});
+
+describe("gateway --require-proof", () => {
+  const gateway = (...words: readonly string[]) =>
+    terminal.run("gateway", "--config", join(terminal.root, "gateway.yaml"), "--check", "--require-proof", ...words);
+
+  test("starts where every hazard is proved for what the servers offer now", async () => {
+    const ran = await gateway("--cert-dir", join(terminal.root, "present"));
+    expect({ code: ran.code, out: ran.stdout.trim() }).toEqual({ code: 0, out: "outbox: 1 tools" });
+  });
+
+  test("and on a certificate about these very tools, not on one about others", async () => {
+    const ran = await gateway(join(terminal.root, "certificates"));
+    expect(ran.code).toBe(1);
+    expect(ran.stderr).toContain("about other tools");
+    expect(ran.stderr).toContain("[SG-UNPROVED]");
+  });
+
+  test("does not start where one is not proved", async () => {
+    terminal.file("call.yaml", policy(lift).replace(/never: \{flow.*$/m, "never: {call: outbox.send_message}}"));
+    const ran = await gateway("--policy", join(terminal.root, "call.yaml"));
+    expect(ran.code).toBe(1);
+    expect(ran.stderr).toMatch(/Not started: hazard `H1` is not proved with server `outbox`/);
+  });
+
+  test("certificates that cannot be read are an error of use", async () => {
+    const ran = await gateway(join(terminal.root, "nothing-here"));
+    expect(ran.code).toBe(2);
+    expect(ran.stderr).toContain("proof verify");
+  });
+});
