@@ -130,8 +130,19 @@ function addClasses(context: Context, found: Map<string, ModelClass>, candidate:
   const keys: readonly KeyRelation[] = question.key === undefined ? ["same"] : ["same", "other", "unreadable"];
   for (const key of keys) {
     const name = `${key}|${signature}`;
-    if (!found.has(name)) found.set(name, { ...made, key });
+    const known = found.get(name);
+    // A way is best told with a call of which is known what it returns, not with one of which nothing is.
+    const better = known === undefined || doubt(question, variant) < doubt(question, known.variant);
+    if (better) found.set(name, { ...made, key });
   }
+}
+
+/** How many of the restrictions that matter a result may or may not have. */
+function doubt({ mattering }: Question, { contract }: Variant): number {
+  const { lo, hi } = contract.output.label;
+  let count = 0;
+  for (let rest = hi & ~lo & mattering; rest !== 0; rest &= rest - 1) count += 1;
+  return count;
 }
 
 /** What the default looks at besides labels. */
