@@ -81,7 +81,10 @@ export function makeClasses(space: Space, variants: Variants): Result<readonly M
     if (found.size > classesMax)
       return err(`the policy tells more than ${classesMax} classes of calls apart: drop rules`);
   }
-  return ok([...found.values()]);
+  // A way is best told with calls of which is known what they return; the first that fits is taken.
+  return ok(
+    [...found.values()].toSorted((left, right) => doubt(question, left.variant) - doubt(question, right.variant)),
+  );
 }
 
 function freePredicates(context: Context, variant: Variant, index: number): readonly number[] {
@@ -131,7 +134,6 @@ function addClasses(context: Context, found: Map<string, ModelClass>, candidate:
   for (const key of keys) {
     const name = `${key}|${signature}`;
     const known = found.get(name);
-    // A way is best told with a call of which is known what it returns, not with one of which nothing is.
     const better = known === undefined || doubt(question, variant) < doubt(question, known.variant);
     if (better) found.set(name, { ...made, key });
   }
@@ -205,6 +207,10 @@ function argumentsOf(
     if (!found.has(signature)) found.set(signature, { name, contract: argument, signature });
   };
   for (const [name, argument] of contract.arguments) add(name, argument);
+  // A name that a pattern tells apart may be given whether or not the tool declares it.
+  for (const name of new Set(atoms.flatMap(({ names }) => names ?? []))) {
+    if (!contract.arguments.has(name)) add(name, contract.rest);
+  }
   add("", contract.rest);
   return [...found.values()].toSorted((left, right) => (left.signature < right.signature ? -1 : 1));
 }
