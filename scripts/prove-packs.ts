@@ -1,0 +1,26 @@
+/**
+ * Proves the starter policy of every pack and writes the certificates beside it, one bundle for each pack:
+ * `node scripts/prove-packs.ts`. A hazard that is not proved fails the script; a bundle that is out of date fails a test.
+ */
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { proofInput } from "../src/cli/commands/proof.ts";
+import { packageFolder } from "../src/cli/policy-source.ts";
+import { bundle } from "../src/cli/proof/bundle.ts";
+import { verify } from "../src/cli/proof/verify.ts";
+
+const policies = join(packageFolder, "packs/policies");
+const certificates = join(packageFolder, "packs/certificates");
+
+mkdirSync(certificates, { recursive: true });
+for (const file of readdirSync(policies).toSorted()) {
+  const input = proofInput(join(policies, file), undefined);
+  if (!input.ok) throw new Error(`${file}: ${input.error.text}`);
+  const verified = verify(input.value.policy, input.value.manifest);
+  const open = verified.properties.filter(({ verdict }) => verdict !== "proved").map(({ id }) => id);
+  if (!verified.ok) throw new Error(`${file}: not proved: ${open.join(", ") || "an expected trace does not hold"}`);
+  const made = verified.properties.flatMap(({ certificate }) => certificate ?? []);
+  const name = file.replace(/\.yaml$/, ".json");
+  writeFileSync(join(certificates, name), `${JSON.stringify(bundle(made))}\n`);
+  process.stdout.write(`${name}: ${made.length} proofs\n`);
+}

@@ -1,0 +1,69 @@
+// Every starter policy is proved, and the shipped certificates are those proofs: checked by the checker that shares
+// nothing with the engine, against the policy and the tools that are there now.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { member } from "../../src/core/json.ts";
+import { checkCertificate } from "../../src/proof/check/check.ts";
+import { makeProver, proveHazard } from "../../src/proof/prove.ts";
+import { tableEntry } from "../../src/proof/table.ts";
+import { proofInput } from "../../src/cli/commands/proof.ts";
+import { packageFolder, sha256 } from "../../src/cli/policy-source.ts";
+import { readCertificates } from "../../src/cli/proof/bundle.ts";
+import { subjectOf } from "../../src/cli/proof/verify.ts";
+
+const policies = join(packageFolder, "packs/policies");
+const names = readdirSync(policies).map((file) => file.replace(/\.yaml$/, ""));
+
+/** The packs that the project promises; more may come. */
+const promised = [
+  "calendar",
+  "drive",
+  "fetch",
+  "filesystem",
+  "git",
+  "github",
+  "gitlab",
+  "mail",
+  "memory",
+  "payments",
+  "playwright",
+  "postgres",
+  "shell",
+  "slack",
+  "sqlite",
+];
+
+test("every promised pack has a starter policy", () => {
+  expect(names).toEqual(expect.arrayContaining(promised));
+});
+
+describe.each(names)("%s", (name) => {
+  const input = proofInput(join(policies, `${name}.yaml`), undefined);
+  if (!input.ok) throw new Error(input.error.text);
+  const { policy, manifest } = input.value;
+  const subject = subjectOf(policy, manifest);
+
+  test("each hazard is proved by rules alone, and would be possible without them", () => {
+    const prover = makeProver(subject);
+    for (const hazard of policy.ir.hazards) {
+      const proof = proveHazard(prover, hazard);
+      expect({ id: hazard.id, verdict: proof.verdict }).toEqual({ id: hazard.id, verdict: "proved" });
+      if (hazard.consent === "never") expect(proof.enforcedBy, hazard.id).toBe("rules");
+      expect(proof.without.verdict, hazard.id).toBe("refuted");
+    }
+  });
+
+  test("the shipped certificates hold for this policy and these tools (else: node scripts/prove-packs.ts)", () => {
+    const shipped = readCertificates(join(packageFolder, "packs/certificates", `${name}.json`));
+    if (!shipped.ok) throw new Error(shipped.error);
+    const tools = subject.contracts.map((contract) => tableEntry(policy.ir, contract));
+    const checked = shipped.value.map((certificate) =>
+      checkCertificate(certificate, { hash: sha256, policyDigest: policy.digest, tools }),
+    );
+    expect(checked.filter(({ ok }) => !ok)).toEqual([]);
+    expect(shipped.value.map((certificate) => member(certificate, "hazard"))).toEqual(
+      policy.ir.hazards.map(({ id }) => id),
+    );
+  });
+});
