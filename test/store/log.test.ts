@@ -185,6 +185,36 @@ describe("what the log keeps", () => {
     expect(await verified()).toMatchObject({ valid: true });
   });
 
+  it("makes one record of what a run does in one commit, and shows each entry of it", async () => {
+    const log = await openLog();
+    const entries = [1, 2, 3].flatMap((call) => callEntries("run-1", `call-${call}`, { call }));
+    const other = callEntries("run-2", "call-4", {});
+    const written = [...entries, ...other, ...callEntries("run-1", "call-5", {})].map((entry) => log.append([entry]));
+    for (const result of await Promise.all(written)) unwrap(result);
+    const tail = unwrap(await log.tail(10));
+    expect(tail.map(({ seq, part }) => [seq, part])).toEqual([
+      ...[0, 1, 2, 3, 4, 5].map((part) => [2, part]),
+      ...[0, 1].map((part) => [3, part]),
+      ...[0, 1].map((part) => [4, part]),
+    ]);
+    expect(tail[1]).toMatchObject({ call: "call-1", kind: "released", clear: { policy: "policy-1" } });
+    expect(tail[4]?.payload).toMatchObject({ events: [null, { arguments: { call: 3 } }, null] });
+    expect(unwrap(await log.replay("run-1", lattice)).events).toHaveLength(4 * 5);
+    expect(unwrap(await log.store.openCalls())).toEqual([]);
+    await log.close(1);
+    expect(await verified()).toMatchObject({ valid: true, writers: [{ records: 5 }] });
+  });
+
+  it("does not list a read that was recorded late as open, and takes nothing back for it", async () => {
+    const log = await openLog();
+    const [before, after] = callEntries("run-1", "call-1", {});
+    unwrap(await log.append([{ ...before, late: true }]));
+    expect(unwrap(await log.store.openCalls())).toEqual([]);
+    unwrap(await log.append([after]));
+    expect(unwrap(await log.replay("run-1", lattice)).events).toHaveLength(5);
+    await log.close(1);
+  });
+
   it("seals cards for their run only", async () => {
     const log = await openLog();
     const sealed = log.seal("run-1", { call: "x" });

@@ -190,9 +190,11 @@ export class ChainWriter {
   #grouped(entries: readonly Pending[]): readonly Group[] {
     const groups: Group[] = [];
     let last: Group | undefined;
+    // What is small enough alone must not become too large by its company.
+    const charactersMax = Math.min(joinedCharactersMax, (this.#options.payloadBytesMax ?? payloadBytesMaxDefault) / 2);
     for (const entry of entries) {
       const characters = entry.payload?.length ?? 0;
-      if (last !== undefined && joins(last, entry, characters)) {
+      if (last !== undefined && joins(last, entry, last.characters + characters <= charactersMax)) {
         last.entries.push(entry);
         last.characters += characters;
       } else groups.push((last = { first: entry, entries: [entry], characters }));
@@ -260,10 +262,10 @@ export class ChainWriter {
 }
 
 /** Entries of different policies, runs or ways to keep a payload never share a record. */
-function joins({ first, entries, characters }: Group, entry: Pending, more: number): boolean {
+function joins({ first, entries }: Group, entry: Pending, fits: boolean): boolean {
   if (entry.run === "" || entry.run !== first.run || entry.how !== first.how) return false;
   if (entry.context !== first.context) return false;
-  return entries.length < entriesMax && characters + more <= joinedCharactersMax;
+  return fits && entries.length < entriesMax;
 }
 
 function unsealed(cause: unknown): StoreFailure {
