@@ -7,7 +7,7 @@
 export const commentCharactersMax = 200;
 
 /** Characters of a readable name before it is made unique. */
-const nameCharactersMax = 60;
+const nameCharactersMax = 80;
 
 /**
  * A quoted symbol of SMT-LIB 2: printable ASCII between bars. Everything that could end it, and the marks with which we

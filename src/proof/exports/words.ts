@@ -36,9 +36,9 @@ export function stateWords(space: Space): readonly string[] {
       const { id, temporal } = automaton;
       bits.forEach((level, bit) => say(level, `${id}: ${bitWords(temporal.kind, bit, bits.length)}${suffix}`));
       pending.forEach((level, bit) => {
-        const waiting = `${bit === 0 ? "one or more calls are" : "two or more calls are"} on the way`;
         // Automata that the same calls unlock share these; the first of them names them.
-        if (!named.has(level)) say(level, `${waiting} whose success unlocks ${id}${suffix}`);
+        const count = bit === 0 ? "at least one unlocking call" : "at least two unlocking calls";
+        if (!named.has(level)) say(level, `${id}: ${count} under way${suffix}`);
         named.add(level);
       });
     });
