@@ -20,6 +20,8 @@ export type MoveArgument<B> = {
   readonly name: string;
   readonly contract: ToolContract["rest"];
   readonly label: Vector<B>;
+  /** Whether the call has the argument at all; it has, where nothing is said. */
+  readonly present?: B;
 };
 
 /** A dispatch as seen at one end. `contract` has the case of its class applied. */

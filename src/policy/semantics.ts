@@ -76,16 +76,25 @@ export function defaultParts<B>(context: Context<B>, move: Move<B>): DefaultPart
   const { algebra, end, ir } = context;
   const effects = end === "hi" ? move.contract.effects.may : move.contract.effects.must;
   const has = (pattern: string): boolean => (end === "hi" ? mayCover(pattern, effects) : mustCover(pattern, effects));
-  const chosen = move.arguments.some(({ contract }) => contract.sink && contract.role !== "content");
-  const acts = asked.some(has) || move.contract.flags.irreversible || (has("read.external") && chosen);
   const constant = (value: boolean): B => algebra.constant(value);
+  const surely = asked.some(has) || move.contract.flags.irreversible;
+  const acts = surely || !has("read.external") ? constant(surely) : placeChosen(context, move);
   const inside = move.truths.get(workspacePredicate) === true;
   return {
     execute: constant(has("execute") && ir.execute === "confirm"),
     outside: constant(has("write.local") && !inside),
-    untrusted: algebra.and(constant(acts), algebra.not(controlTrusted(context, move))),
-    bound: algebra.and(constant(acts), algebra.not(withinBounds(context, move))),
+    untrusted: algebra.and(acts, algebra.not(controlTrusted(context, move))),
+    bound: algebra.and(acts, algebra.not(withinBounds(context, move))),
   };
+}
+
+/** The call says where outside to read: an argument that steers it is seen there. */
+function placeChosen<B>({ algebra }: Context<B>, move: Move<B>): B {
+  const places = move.arguments.filter(({ contract }) => contract.sink && contract.role !== "content");
+  return some(
+    algebra,
+    places.map(({ present }) => present ?? algebra.constant(true)),
+  );
 }
 
 export function defaultConfirm<B>(context: Context<B>, move: Move<B>): B {

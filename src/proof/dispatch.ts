@@ -35,11 +35,11 @@ export function seenBy(space: Space, view: RunView, one: ModelClass, end: End): 
   const move: Move<Node> = {
     contract: one.variant.contract,
     truths: one.truths,
-    arguments: one.arguments.map((argument, index) => ({
-      name: argument.name,
-      contract: argument.contract,
-      label: argumentLabel(space, view, index, end),
-    })),
+    arguments: one.arguments.map((argument, index) => {
+      const label = argumentLabel(space, view, index, end);
+      // An argument that carries nothing may as well be left out.
+      return { name: argument.name, contract: argument.contract, label, present: some(space.diagram, label) };
+    }),
   };
   return {
     context: contextOf(space, end),
@@ -54,40 +54,43 @@ export const choiceNames = {
   takes: (argument: number, label: number): string => `takes ${argument} ${label}`,
   present: (argument: number): string => `present ${argument}`,
   untrusted: (argument: number): string => `untrusted ${argument}`,
-  lowered: (argument: number): string => `lowered ${argument}`,
+  /** A person has lowered a value of the argument: the one with this held label, or the whole. */
+  lowered: (argument: number, label: number | "whole"): string => `lowered ${argument} ${label}`,
   succeeds: "succeeds",
   uncounted: "uncounted",
   returns: "returns",
   returnsFields: "returns fields",
 } as const;
 
-/** Every label that the agent can give to an argument in the flow mode of the policy (formal.md 4.2). */
+/**
+ * Every label that the agent can give to an argument in the flow mode of the policy (formal.md 4.2). Where both ends are
+ * followed, a person may have lowered any value to what it is at least, and not the one beside it: a list of recipients
+ * is endorsed one by one.
+ */
 function argumentLabel(space: Space, view: RunView, argument: number, end: End): Vector<Node> {
-  const { diagram, question } = space;
-  const chosen = chosenLabel(space, view, argument, end);
-  if (end === "lo" || question.ends.length === 1) return chosen;
-  // A person may have lowered the value to what it is at least.
-  const lowered = space.choice(choiceNames.lowered(argument));
-  const low = chosenLabel(space, view, argument, "lo");
-  return chosen.map((bit, index) => diagram.ite(lowered, low[index] ?? 0, bit));
-}
-
-function chosenLabel(space: Space, view: RunView, argument: number, end: End): Vector<Node> {
   const { diagram, question, held } = space;
   const { ir } = question.subject.policy;
   const { bitCount, untrustedBit } = ir.lattice;
+  const lowered = (label: number | "whole"): Node =>
+    end === "lo" || question.ends.length === 1 ? 0 : space.choice(choiceNames.lowered(argument, label));
   switch (ir.flow) {
     case "none":
       return vectorOf(diagram, 0, bitCount);
     case "strict": {
       const present = space.choice(choiceNames.present(argument));
-      return heldVector(space, view, end).map((bit) => diagram.and(present, bit));
+      const all = heldVector(space, view, end);
+      const low = lowered("whole") === 0 ? all : heldVector(space, view, "lo");
+      return all.map((bit, at) => diagram.and(present, diagram.ite(lowered("whole"), low[at] ?? 0, bit)));
     }
     case "provenance": {
       let all = vectorOf(diagram, 0, bitCount);
       held.labels.forEach((label, index) => {
         const taken = diagram.and(space.choice(choiceNames.takes(argument, index)), view.held[index] ?? 0);
-        const bits = vectorOf(diagram, label[end] & ~untrustedBit, bitCount);
+        const upper = vectorOf(diagram, label[end] & ~untrustedBit, bitCount);
+        const lower = vectorOf(diagram, label.lo & ~untrustedBit, bitCount);
+        const bits = upper.map((bit, at) =>
+          bit === lower[at] ? bit : diagram.ite(lowered(index), lower[at] ?? 0, bit),
+        );
         all = joinVectors(
           diagram,
           all,

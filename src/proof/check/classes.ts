@@ -16,6 +16,8 @@ export type ArgumentKind = {
   readonly control: boolean;
   /** Bits that this argument must not carry where the default is asked. */
   readonly forbidden: string;
+  /** The call acts if this argument carries anything: it says where outside to read. */
+  readonly place: boolean;
 };
 export type Key = "same" | "other" | "unreadable";
 export type Class = {
@@ -27,8 +29,8 @@ export type Class = {
   /** Which patterns fit as far as labels and state are left out. */
   readonly fits: readonly number[];
   readonly arguments: readonly ArgumentKind[];
-  /** What the default says before labels are looked at: `asks`, or `acts` if labels decide. */
-  readonly byDefault: "asks" | "acts" | "passes";
+  /** What the default says before labels are looked at: `asks`; `acts`, or `reads` at a place, if labels decide. */
+  readonly byDefault: "asks" | "acts" | "reads" | "passes";
   readonly whole: string;
   readonly fields: readonly string[];
   readonly reads: readonly string[];
@@ -55,7 +57,7 @@ export function classesOf(model: Model, refuse: Refuse): readonly Class[] {
   for (const tool of model.tools) {
     const cases = tool.cases.map((one) => ({ ...one, predicate: textOf(one.predicate) }));
     const candidates = candidatesOf(model, tool);
-    const everyArgument = argumentsOf(tool);
+    const everyArgument = argumentsOf(model, tool);
     const predicates = new Set(cases.map(({ predicate }) => predicate));
     for (const { pattern } of candidates) for (const asked of pattern.truths.keys()) predicates.add(asked);
     if (model.allow !== undefined) predicates.add(workspacePredicate);
@@ -89,9 +91,12 @@ const candidatesOf = ({ patterns }: Model, tool: Contract): readonly Candidate[]
 const nameOf = ({ server, tool }: Pick<Contract, "server" | "tool">): string =>
   `the tool ${quoted(`${server}.${tool}`)}`;
 
-function argumentsOf(tool: Contract): readonly Argument[] {
+/** A name that some atom tells apart may be given whether or not the tool declares it. */
+function argumentsOf({ patterns }: Model, tool: Contract): readonly Argument[] {
   const named = Object.entries(tool.arguments).map(([name, argument]) => ({ ...argument, name }));
-  return [...named, { ...tool.rest, name: undefined }];
+  const asked = new Set(patterns.flatMap(({ data }) => data.flatMap(({ args }) => args ?? [])));
+  const others = [...asked].filter((name) => !Object.hasOwn(tool.arguments, name));
+  return [...named, ...others.map((name) => ({ ...tool.rest, name })), { ...tool.rest, name: undefined }];
 }
 
 function outputOf({ matters }: Model, output: Contract["output"]): Pick<Class, "whole" | "fields"> {
@@ -106,7 +111,7 @@ function classOf(model: Model, candidates: readonly Candidate[], variant: Varian
   const mode = Object.hasOwn(policy.servers, server) ? policy.servers[server]?.mode : undefined;
   const fitting = candidates.filter(({ pattern }) => fitsAction(pattern, variant));
   const byDefault = model.allow === undefined ? "passes" : defaultOf(variant, variant.effects);
-  const asked = { fitting, acts: byDefault === "acts", written: writes.length > 0 };
+  const asked = { fitting, byDefault, written: writes.length > 0 };
   return {
     name: nameOf(variant),
     observed: policy.mode === "observe" || mode === "observe",
@@ -128,13 +133,17 @@ function fitsAction(pattern: Pattern, { truth, effects }: Variant): boolean {
   return [...pattern.truths].every(([predicate, wanted]) => truth(predicate, wanted));
 }
 
-type Asked = { readonly fitting: readonly Candidate[]; readonly acts: boolean; readonly written: boolean };
+type Asked = {
+  readonly fitting: readonly Candidate[];
+  readonly byDefault: Class["byDefault"];
+  readonly written: boolean;
+};
 
 /** Most truths change nothing for the arguments, so that what was found for the same patterns is found again. */
 function kindsWith(model: Model, all: readonly Argument[]): Variant["kindsOf"] {
   const known = new Map<string, readonly ArgumentKind[]>();
   return (asked) => {
-    const text = `${asked.acts} ${asked.fitting.map(({ index }) => index).join(",")}`;
+    const text = `${asked.byDefault} ${asked.fitting.map(({ index }) => index).join(",")}`;
     const found = known.get(text) ?? kindsOf(model, all, asked);
     known.set(text, found);
     return found;
@@ -152,7 +161,8 @@ function kindsOf(model: Model, all: readonly Argument[], asked: Asked): readonly
 
 const isControl = ({ role }: Argument): boolean => role !== "content";
 
-function kindOf({ matters }: Model, argument: Argument, { fitting, acts }: Asked): ArgumentKind {
+function kindOf({ matters }: Model, argument: Argument, { fitting, byDefault }: Asked): ArgumentKind {
+  const acts = byDefault === "acts" || byDefault === "reads";
   const { name, role, audience, sink } = argument;
   const atoms = fitting.flatMap(({ pattern }) => pattern.data);
   const selecting = atoms.filter(
@@ -165,6 +175,7 @@ function kindOf({ matters }: Model, argument: Argument, { fitting, acts }: Asked
     selectedBy: selecting.map(({ index }) => index),
     control: acts && isControl(argument),
     forbidden: acts && sink ? (BigInt(argument.forbidden) & matters).toString() : "0",
+    place: byDefault === "reads" && sink && isControl(argument),
   };
 }
 
@@ -178,9 +189,8 @@ function defaultOf(variant: Variant, effects: Effects | "all"): Class["byDefault
   const may = (prefix: string): boolean => effects === "all" || mayDo(effects, prefix);
   if (may("execute")) return "asks";
   if (may("write.local") && variant.truth(workspacePredicate, false)) return "asks";
-  const chosen = variant.arguments.some((one) => one.sink && isControl(one));
-  const acts = variant.flags.irreversible || actingEffects.some(may) || (may("read.external") && chosen);
-  return acts ? "acts" : "passes";
+  if (variant.flags.irreversible || actingEffects.some(may)) return "acts";
+  return may("read.external") ? "reads" : "passes";
 }
 
 /** A move that nobody decides, judged as a call would be: its one or two arguments carry what `carries` names. */
@@ -232,7 +242,7 @@ export function freeMoves(model: Model): readonly FreeMove[] {
   const done = judged({ effects: "all", flags, arguments: [all, { ...all, role: "query" }] });
   return [
     ...fires,
-    ...(send === "nothing" ? [] : [{ name: "what the host may send by itself", ...host, judged: sent }]),
+    ...(to.length === 0 ? [] : [{ name: "what the host may send by itself", ...host, judged: sent }]),
     ...(execute === "nothing" ? [] : [{ name: "what the host may execute by itself", ...host, judged: done }]),
   ];
 }

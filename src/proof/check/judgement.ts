@@ -74,8 +74,16 @@ export function judgementOf(space: Space, one: Class, caller: Caller): Judgement
         ...bitsOf(BigInt(forbidden)).map((index) => argumentBit(place, index)),
       ]),
     );
+  // A place that carries nothing may as well be left out, and then the call reads at none.
+  const placed = (): number =>
+    any(
+      one.arguments.flatMap(({ place }, index) =>
+        place ? bitsOf(model.matters).map((at) => argumentBit(index, at)) : [],
+      ),
+    );
+  const asked = { asks: () => 1, acts: chosenBadly, reads: () => and(placed(), chosenBadly()), passes: () => 0 };
   const refusedByDefault = (): number => {
-    const asks = one.byDefault === "asks" ? 1 : one.byDefault === "acts" ? chosenBadly() : 0;
+    const asks = asked[one.byDefault]();
     return model.allow === undefined ? 0 : and(asks, not(any(model.allow.map(match))));
   };
   const permitted = (): number =>

@@ -53,7 +53,7 @@ describe("labels of arguments", () => {
     const onBody = { flow: { from: { ...secret, args: ["body"] }, to: of("b") } };
     expect(answer({ ...leak, never: onBody, rules: named("body") })).toBe("accepted");
     expect(answer({ ...leak, never: onBody, rules: named("subject") })).toMatch(forbidden);
-    expect(answer({ ...leak, never: { flow: { from: { ...secret, args: ["subject"] }, to: {} } } })).toMatch(vacuous);
+    expect(answer({ ...leak, never: { flow: { from: { ...secret, args: ["subject"] }, to: {} } } })).toMatch(forbidden);
   });
 
   it("several labels of one variable are held together, and still joined one by one", () => {
@@ -234,6 +234,8 @@ describe("the host by itself", () => {
     [{ send: { open: ["anyone"] } }, /may send by itself/],
     [{ send: { open: "anyone" } }, /may send by itself/],
     [{ send: { open: ["me"] } }, /^accepted$/],
+    [{ send: { open: [] } }, /^accepted$/],
+    [{ execute: { open: [] } }, /may execute by itself/],
     [{ execute: "open" }, /may execute by itself/],
     [{ read: "open" }, /^accepted$/],
     [{ read: { open: ["box"] } }, /^accepted$/],
