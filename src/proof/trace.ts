@@ -188,8 +188,10 @@ function stoppingRules(simulation: Simulation, { move, choices }: Chosen): reado
       !concerns(automaton, one.key)
     )
       return;
-    if (monitorFires(at, automaton.temporal, simulation.bits[index] ?? [], { ...scene, fits: true }))
-      found.push(automaton.id);
+    // Without a key that can be read, no gate was ever opened for the call.
+    const shut = automaton.keyed && one.key === "unreadable" && automaton.temporal.kind === "gate";
+    const bits = (simulation.bits[index] ?? []).map((bit) => bit && !shut);
+    if (monitorFires(at, automaton.temporal, bits, { ...scene, fits: true })) found.push(automaton.id);
   });
   if (simulation.end === "lo") return found;
   const lifted = whole.allows.some((rule) => ruleFires(at, rule, scene));
@@ -221,7 +223,9 @@ function play(simulation: Simulation, chosen: Chosen): TraceStep {
     case "speak":
     case "host-read": {
       const before = heldJoin(simulation.held);
-      gain(simulation, move.step.next);
+      const { read } = ir.host;
+      if (move.kind === "speak" || typeof read === "string") gainWorst(simulation);
+      else for (const store of read) gainFrom(simulation, store);
       return { kind: move.kind, label: heldJoin(simulation.held) & ~before };
     }
     case "fire": {
@@ -249,14 +253,20 @@ function setBits(
   if (automaton !== undefined) simulation.bits[index] = change(automaton, simulation.bits[index] ?? []);
 }
 
-/** What a move without a call brings into the run: the variables that it sets. */
-function gain(simulation: Simulation, next: ReadonlyMap<number, number>): void {
-  const { space } = simulation;
-  space.heldLevels.forEach((level, index) => {
-    const label = space.held.labels[index]?.[simulation.end] ?? 0;
-    if (next.has(level) && !simulation.held.some((value) => value.index === index))
-      simulation.held.push({ index, label });
+/** Of what nobody declared nothing is known: at worst it has every restriction there is, not only those that matter. */
+function gainWorst({ space, end, held }: Simulation): void {
+  const { subject, mattering } = space.question;
+  const index = space.held.indexOf({ lo: 0, hi: mattering });
+  if (index !== undefined) held.push({ index, label: end === "hi" ? subject.policy.ir.lattice.top : 0 });
+}
+
+/** What reading a store brings: a value with the label of the store, known by each basic label that this has. */
+function gainFrom({ space, end, held, stores }: Simulation, store: number): number {
+  const label = bitsOf(stores[store]?.label ?? []);
+  space.held.labels.forEach((one, index) => {
+    if ((one[end] & ~label) === 0) held.push({ index, label });
   });
+  return label;
 }
 
 function playCall(
@@ -337,13 +347,10 @@ function results(
   add(output.label);
   for (const field of fields) add(field.label);
   for (const name of reads) {
-    const store = ir.stores.findIndex((declared) => declared.name === name);
-    const label = bitsOf(simulation.stores[store]?.label ?? []);
-    gained |= label;
-    for (const index of space.held.labels.keys()) {
-      const basic = space.held.labels[index]?.[simulation.end] ?? 0;
-      if ((basic & ~label) === 0) simulation.held.push({ index, label });
-    }
+    gained |= gainFrom(
+      simulation,
+      ir.stores.findIndex((declared) => declared.name === name),
+    );
   }
   return concrete.arguments.reduce((all, argument) => all | bitsOf(argument.label), gained);
 }
