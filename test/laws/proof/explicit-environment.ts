@@ -1,7 +1,7 @@
 /** What happens without any call (docs/semantics.md 6, 7): time, late successes, speech, and what the host and readers do. */
 import type { ArgumentContract, Role, ToolContract } from "../../../src/core/contract.ts";
 import { everyEffect } from "../../../src/core/effect.ts";
-import type { Automaton, Move, State, World } from "./explicit-model.ts";
+import type { Around, Automaton, Move, State, World } from "./explicit-model.ts";
 import { fires, joinOf, matches, triggersOf, unlocked, untouched } from "./explicit-model.ts";
 import { brought, isBad, withHeld } from "./explicit-moves.ts";
 
@@ -70,10 +70,15 @@ type Act = {
 
 /** Fire and the acts of the host: whether one of them is bad in this state. Nobody decides them. */
 export function actsBadly(world: World, state: State): boolean {
-  const { ir } = world;
-  const held = joinOf(state.held);
+  const around = { held: joinOf(state.held), stores: state.stores };
+  const bits = state.automata.at(-1)?.bits ?? [];
+  return hostActs(world, around).some((act) => isBadAct(world, act, { around, bits }));
+}
+
+/** Everything that readers of opened stores, and an open host, can do. */
+export function hostActs({ ir }: World, { held, stores }: Around): readonly Act[] {
   const acts: Act[] = [];
-  for (const { label, open } of state.stores) {
+  for (const { label, open } of stores) {
     ir.lattice.groups.forEach((_, group) => {
       if ((open & (1 << group)) === 0) return;
       acts.push({ effects: ["write.external.share"], irreversible: false, audience: 1 << group, label });
@@ -83,10 +88,15 @@ export function actsBadly(world: World, state: State): boolean {
   if (send !== 0) acts.push({ effects: ["write.external.send"], irreversible: false, audience: send, label: held });
   const everyone = (1 << ir.lattice.groups.length) - 1;
   if (execute) acts.push({ effects: everyEffect, irreversible: true, audience: everyone, label: held });
-  return acts.some((act) => isBadAct(world, act, state));
+  return acts;
 }
 
-function isBadAct(world: World, act: Act, state: State): boolean {
+/** Whether an act is bad; `bits` are those of the hazard's own automaton, if it has one. */
+export function isBadAct(
+  world: World,
+  act: Act,
+  { around, bits }: { readonly around: Around; readonly bits: readonly boolean[] },
+): boolean {
   const { ir, hazard, automata } = world;
   const { bottom } = ir.lattice;
   const sink = (role: Role): ArgumentContract => ({
@@ -115,12 +125,10 @@ function isBadAct(world: World, act: Act, state: State): boolean {
   };
   const given = act.irreversible ? [argument("content"), argument("query")] : [argument("content")];
   const move: Move = { contract, truths: undefined, arguments: given };
-  const around = { held: joinOf(state.held), stores: state.stores };
   if (hazard.kind !== "temporal") return isBad(world, move, around);
-  const index = automata.findIndex(({ id }) => id === hazard.id);
-  const automaton = automata[index];
+  // The hazard's own automaton is the last.
+  const automaton = automata.at(-1);
   const firing = automaton === undefined ? undefined : triggersOf(automaton.temporal).fires;
   if (automaton === undefined || firing === undefined) return false;
-  const touch = { ...untouched, fires: matches(firing, "restrict", move, around) };
-  return fires(automaton, state.automata[index]?.bits ?? [], touch, true);
+  return fires(automaton, bits, { ...untouched, fires: matches(firing, "restrict", move, around) }, true);
 }

@@ -35,6 +35,8 @@ export type World = {
   /** Enforced allow rules; only the default looks at them. */
   readonly allows: readonly PlainRule[];
   readonly withDefault: boolean;
+  /** Names of arguments that some pattern of the question tells apart; a call may have them whether declared or not. */
+  readonly names: readonly string[];
   /** Restrictions that the default looks at in sinks: all, or only those that some pattern of the question speaks of. */
   readonly bounds: number;
   /** Rules first; the hazard's own, if it has one, is the last. */
@@ -70,6 +72,7 @@ export function makeWorld(subject: Subject, hazardId: string, core: Iterable<str
     ...parts,
     subject,
     withDefault: ids.has("default"),
+    names: [...new Set(dataAtoms(parts).flatMap(({ names }) => names ?? []))],
     bounds: ids.has("bounds") ? ir.lattice.top : spokenOf(parts),
     waits: all.map(({ temporal }, index) =>
       triggersOf(temporal).unlocks === undefined ? undefined : causes.indexOf(causes[index] ?? ""),
@@ -86,25 +89,28 @@ function sameKey(left: KeySpec, right: KeySpec | undefined): boolean {
   );
 }
 
-/** Restrictions in the atoms of the hazard, of the core, and of the allow rules; trust always. */
-function spokenOf({
-  ir,
-  hazard,
-  plain,
-  allows,
-  automata,
-}: Pick<World, "ir" | "hazard" | "plain" | "allows" | "automata">): number {
-  const bits = (atom: LabelAtom): number => (atom.kind === "atLeast" ? atom.bits : atom.forbidden);
+type Parts = Pick<World, "ir" | "hazard" | "plain" | "allows" | "automata">;
+
+/** Every pattern of the hazard, of the core, and of the allow rules. */
+function patternsOf({ hazard, plain, allows, automata }: Parts): readonly Pattern[] {
   const own = hazard.kind === "flow" ? [hazard.to] : hazard.kind === "call" ? [hazard.call] : [];
   const parts = automata.flatMap(({ temporal }) => Object.values(triggersOf(temporal)));
-  const patterns = [...own, ...parts, ...[...plain, ...allows].map(({ when }) => when)];
-  const atoms = patterns.flatMap((pattern) => [
-    ...(pattern?.data ?? []).map(({ atom }) => atom),
-    ...(pattern?.held === undefined ? [] : [pattern.held]),
-    ...(pattern?.stores ?? []).flatMap(({ label }) => label ?? []),
+  return [...own, ...parts.flatMap((one) => one ?? []), ...[...plain, ...allows].map(({ when }) => when)];
+}
+
+function dataAtoms(parts: Parts): readonly DataAtom[] {
+  const { hazard } = parts;
+  return [...(hazard.kind === "flow" ? [hazard.from] : []), ...patternsOf(parts).flatMap(({ data }) => data)];
+}
+
+/** Restrictions in all atoms; trust always. */
+function spokenOf(parts: Parts): number {
+  const bits = (atom: LabelAtom): number => (atom.kind === "atLeast" ? atom.bits : atom.forbidden);
+  const atoms = patternsOf(parts).flatMap(({ held, stores }) => [
+    ...(held === undefined ? [] : [held]),
+    ...stores.flatMap(({ label }) => label ?? []),
   ]);
-  const source = hazard.kind === "flow" ? [hazard.from.atom] : [];
-  return joinOf([...source, ...atoms].map(bits)) | ir.lattice.untrustedBit;
+  return joinOf([...dataAtoms(parts).map(({ atom }) => atom), ...atoms].map(bits)) | parts.ir.lattice.untrustedBit;
 }
 
 function automaton(id: string, temporal: Temporal): readonly Automaton[] {

@@ -1,7 +1,7 @@
 /** The moves of docs/semantics.md 6 and 7 over plain values: who may do what, and which of it is bad. */
 import type { ToolContract } from "../../../src/core/contract.ts";
 import { mayCover } from "../../../src/core/effect.ts";
-import type { Around, Automaton, Move, State, Store, Touch, World } from "./explicit-model.ts";
+import type { Around, Automaton, Move, MoveArgument, State, Store, Touch, World } from "./explicit-model.ts";
 import {
   atDispatch,
   atomHolds,
@@ -84,10 +84,22 @@ export function choicesOf({ ir }: World, held: readonly number[]): readonly numb
   }
 }
 
-/** Every way to give labels to the arguments of a class, `rest` included. */
-export function optionsOf(contract: ToolContract, choices: readonly number[]): readonly Move["arguments"][] {
-  const named = [...contract.arguments].map(([name, argument]) => ({ name, contract: argument }));
-  return [...named, { name: undefined, contract: contract.rest }].reduce<readonly Move["arguments"][]>(
+/** The arguments of a class: those of the contract, those that some pattern names, and one that no list of names mentions. */
+export function argumentsOf({ names }: World, contract: ToolContract): readonly Omit<MoveArgument, "label">[] {
+  const declared = [...contract.arguments].map(([name, argument]) => ({ name, contract: argument }));
+  const named = names
+    .filter((name) => !contract.arguments.has(name))
+    .map((name) => ({ name, contract: contract.rest }));
+  return [...declared, ...named, { name: undefined, contract: contract.rest }];
+}
+
+/** Every way to give labels to the arguments of a class. */
+export function optionsOf(
+  world: World,
+  contract: ToolContract,
+  choices: readonly number[],
+): readonly Move["arguments"][] {
+  return argumentsOf(world, contract).reduce<readonly Move["arguments"][]>(
     (all, argument) => all.flatMap((before) => choices.map((label) => [...before, { ...argument, label }])),
     [[]],
   );
@@ -164,8 +176,11 @@ function defaultAsks({ ir, withDefault, bounds, allows }: World, move: Move, aro
   const { effects, flags } = move.contract;
   const may = (prefix: string): boolean => mayCover(prefix, effects.may);
   const control = move.arguments.filter(({ contract }) => contract.role !== "content");
+  // What is empty may as well be left out.
   const acts =
-    flags.irreversible || acting.some(may) || (may("read.external") && control.some(({ contract }) => contract.sink));
+    flags.irreversible ||
+    acting.some(may) ||
+    (may("read.external") && control.some(({ contract, label }) => contract.sink && label !== 0));
   const asks =
     control.some(({ label }) => (label & ir.lattice.untrustedBit) !== 0) ||
     move.arguments.some(({ contract, label }) => contract.sink && (label & contract.forbidden & bounds) !== 0);

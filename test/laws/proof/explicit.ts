@@ -26,11 +26,11 @@ export type Answer = {
 };
 
 /** States beyond which the explorer gives up. */
-const statesMax = 5_000;
+const statesMax = 3_000;
 /** Readings of calls beyond which it gives up. */
-const readingsMax = 30_000;
+const readingsMax = 12_000;
 /** Successors beyond which it gives up. */
-const successorsMax = 200_000;
+const successorsMax = 80_000;
 
 /** Whether a bad move can be reached, and in how few; undefined where the model is too large to enumerate. */
 export function exploreExplicitly(subject: Subject, hazardId: string, core: Iterable<string>): Answer | undefined {
@@ -102,7 +102,7 @@ export class Explorer {
     const choices = choicesOf(this.world, state.held);
     const found = new Map<string, Reading>();
     for (const one of this.classes) {
-      for (const given of optionsOf(one.contract, choices)) {
+      for (const given of optionsOf(this.world, one.contract, choices)) {
         this.#read += 1;
         if (this.#read > readingsMax) return undefined;
         const reading = read(this.world, one, given, state);
@@ -124,7 +124,7 @@ export class Explorer {
     for (const held of acting.length === 0 ? [] : this.#anyHeld()) {
       const other: State = { ...startOf(this.world), held, stores: state.stores };
       for (const one of acting) {
-        for (const given of optionsOf(one.contract, choicesOf(this.world, held))) {
+        for (const given of optionsOf(this.world, one.contract, choicesOf(this.world, held))) {
           this.#read += 1;
           if (this.#read > readingsMax) return undefined;
           const reading = read(this.world, one, given, other);

@@ -1,0 +1,405 @@
+/**
+ * Runs of the real engine with the real mechanisms, against tools that are played here: they return planted secrets and
+ * echoes, their stores keep what they are sent, opened stores are read by outsiders. Every event is followed in the
+ * explicit model, and every arrival is judged by what was planted.
+ */
+import { expect } from "vitest";
+import { loadedPolicy } from "../../../src/cli/loaded-policy.ts";
+import { sha256 } from "../../../src/cli/policy-source.ts";
+import type { RunEvent } from "../../../src/core/event.ts";
+import type { Json, JsonObject } from "../../../src/core/json.ts";
+import { begin } from "../../../src/core/mechanism.ts";
+import type { CallMoment, CallOption, ReleaseMoment } from "../../../src/core/moment.ts";
+import type { Run } from "../../../src/core/run.ts";
+import { evolve, step } from "../../../src/core/step.ts";
+import { releaseLabel } from "../../../src/gateway/labels.ts";
+import { contractFor } from "../../../src/policy/ir.ts";
+import type { Q } from "../../../src/policy/state.ts";
+import { isObserved } from "../../../src/proof/subject.ts";
+import type { Subject } from "../../../src/proof/subject.ts";
+import { digest } from "../../../src/wire/canonical.ts";
+import type { Around, Move, Store } from "./explicit-model.ts";
+import { joinOf, makeWorld } from "./explicit-model.ts";
+import { Explorer } from "./explicit.ts";
+import { Follower, relationOf } from "./follower.ts";
+import type { Recipe, Value } from "./planted.ts";
+import { cook, Planter } from "./planted.ts";
+import { coreOf, hazardId } from "./random-policy.ts";
+import { TrueHistory } from "./true-history.ts";
+
+/** How a call ends. `lost`: nobody ever learns; with or without an answer that comes late all the same. */
+export type Ending = "succeeded" | "failed" | "no-effect" | "lost" | "late";
+
+export type Operation =
+  | {
+      readonly kind: "call";
+      readonly run: number;
+      readonly tool: number;
+      readonly given: { readonly [argument: string]: Recipe | undefined };
+      readonly ending: Ending;
+      /** It ends before anything else happens. */
+      readonly atOnce: boolean;
+    }
+  /** A call that is on its way moves on: it has its effect, it settles, its result is released. */
+  | { readonly kind: "advance"; readonly which: number }
+  | { readonly kind: "say"; readonly run: number }
+  | { readonly kind: "wait"; readonly ms: number };
+
+type Sent = {
+  readonly run: Member;
+  readonly call: string;
+  readonly option: CallOption;
+  readonly given: JsonObject;
+  readonly values: ReadonlyMap<string, Value>;
+  readonly move: Move;
+  readonly ending: Ending;
+  stage: number;
+  result: { readonly whole: Value; readonly field: Value } | undefined;
+};
+
+type Member = { run: Run<Q>; readonly follower: Follower; readonly seen: Value[]; readonly history: TrueHistory };
+
+const valueDigest = (value: Json): string => digest(value, sha256);
+
+export class Household {
+  readonly met = { allowed: 0, refused: 0, released: 0, bad: 0 };
+  readonly #subject: Subject;
+  readonly #loaded: ReturnType<typeof loadedPolicy>;
+  readonly #planter = new Planter();
+  readonly #members: readonly Member[];
+  /** What the stores really hold, who can really see them, and who really reads on. */
+  readonly #texts: { all: number; text: string; initial: string; audience: number; open: number }[];
+  #sent: Sent[] = [];
+  #at = 1;
+  #calls = 0;
+
+  constructor(subject: Subject, runs: number) {
+    this.#subject = subject;
+    this.#loaded = loadedPolicy(subject.policy, "law");
+    const world = makeWorld(subject, hazardId, coreOf(subject));
+    const explorer = new Explorer(world);
+    this.#members = Array.from({ length: runs }, () => ({
+      run: begin(this.#loaded.engine, "law", undefined),
+      follower: new Follower(explorer),
+      seen: [],
+      history: new TrueHistory(world),
+    }));
+    this.#texts = subject.policy.ir.stores.map(({ initial, audience }) => {
+      const { text, all } = this.#planter.plant(initial.hi);
+      return { all, text: "", initial: text, audience, open: 0 };
+    });
+  }
+
+  perform(operation: Operation): void {
+    this.#at += 1_000;
+    switch (operation.kind) {
+      case "call":
+        this.#call(operation);
+        break;
+      case "advance": {
+        const sent = this.#sent[operation.which % Math.max(1, this.#sent.length)];
+        if (sent !== undefined) this.#advance(sent);
+        break;
+      }
+      case "say":
+        this.#say(this.#member(operation.run));
+        break;
+      case "wait":
+        this.#at += operation.ms;
+        break;
+    }
+    for (const { run, follower, seen, history } of this.#members) {
+      follower.catchUp(run.q, this.#at);
+      if (history.actsBadly(this.#around(seen), this.#at)) this.met.bad += 1;
+    }
+  }
+
+  #member(index: number): Member {
+    const found = this.#members[index % this.#members.length];
+    if (found === undefined) throw new Error("there is at least one run");
+    return found;
+  }
+
+  #call({ run, tool, given, ending, atOnce }: Operation & { readonly kind: "call" }): void {
+    const member = this.#member(run);
+    const contract = this.#subject.contracts[tool % this.#subject.contracts.length];
+    if (contract === undefined) return;
+    const values = new Map(
+      Object.entries(given).flatMap(([name, recipe]) =>
+        recipe === undefined ? [] : [[name, cook(recipe, member.seen, this.#planter)] as const],
+      ),
+    );
+    const text = Object.fromEntries([...values].map(([name, value]) => [name, value.text]));
+    const sent = this.#dispatch(member, contract.server, contract.tool, { text, values, ending });
+    if (sent === undefined) return;
+    for (let stage = 0; atOnce && stage < 3; stage += 1) this.#advance(sent);
+  }
+
+  /** Asks the engine; what it lets through is on its way from then on. */
+  #dispatch(
+    member: Member,
+    server: string,
+    tool: string,
+    {
+      text,
+      values,
+      ending,
+    }: { readonly text: JsonObject; readonly values: ReadonlyMap<string, Value>; readonly ending: Ending },
+  ): Sent | undefined {
+    const contract = this.#subject.contracts.find((one) => one.server === server && one.tool === tool);
+    if (contract === undefined) return undefined;
+    this.#calls += 1;
+    const call = `c${this.#calls}`;
+    const head = { kind: "call" as const, at: this.#at, call, method: "tools/call", contract, arguments: text };
+    const moment: CallMoment = { ...head, workspace: [], digest: valueDigest([server, tool, text]) };
+    const found = step(this.#loaded.engine, member.run, moment, new Map());
+    if (found.kind !== "decided") throw new Error("nothing is asked here");
+    const { verdict, option, obligations } = found.decision;
+    const observed = isObserved(this.#subject, contract);
+    const held = obligations.some(({ kind }) => kind === "hold");
+    if (
+      option === undefined ||
+      (!observed && (verdict !== "allow" || held || !this.#performFirst(member, obligations)))
+    ) {
+      this.met.refused += 1;
+      return undefined;
+    }
+    this.met.allowed += 1;
+    this.#checkArguments(option, values);
+    const move = this.#trueMove(option, values);
+    const how = {
+      key: relationOf(member.follower.explorer.world, option),
+      at: this.#at,
+      counts: ending !== "no-effect",
+    };
+    if (member.history.dispatch(move, this.#around(member.seen), how)) this.met.bad += 1;
+    member.follower.catchUp(member.run.q, this.#at);
+    member.follower.dispatch(option, observed, ending !== "no-effect");
+    this.#fold(member, {
+      kind: "allowed",
+      at: this.#at,
+      call,
+      method: "tools/call",
+      option,
+      arguments: text,
+      digest: moment.digest,
+    });
+    const sent: Sent = { run: member, call, option, given: text, values, move, ending, stage: 0, result: undefined };
+    this.#sent.push(sent);
+    return sent;
+  }
+
+  /** What the gateway itself must call first; false where that is refused. */
+  #performFirst(member: Member, obligations: readonly { readonly kind: string }[]): boolean {
+    for (const obligation of obligations) {
+      if (obligation.kind !== "perform" || !("server" in obligation) || !("tool" in obligation)) continue;
+      const { server, tool } = obligation;
+      if (typeof server !== "string" || typeof tool !== "string") return false;
+      const first = this.#injected(member, server, tool);
+      if (!first) return false;
+    }
+    return true;
+  }
+
+  #injected(member: Member, server: string, tool: string): boolean {
+    // An injected call that would itself need one is left out: depth 1.
+    if (this.#injecting) return false;
+    this.#injecting = true;
+    const sent = this.#dispatch(member, server, tool, { text: {}, values: new Map(), ending: "succeeded" });
+    this.#injecting = false;
+    if (sent === undefined) return false;
+    for (let stage = 0; stage < 3; stage += 1) this.#advance(sent);
+    member.follower.catchUp(member.run.q, this.#at);
+    return true;
+  }
+
+  #injecting = false;
+
+  /** R1: the range of every argument reaches up to what really shaped it. */
+  #checkArguments(option: CallOption, values: ReadonlyMap<string, Value>): void {
+    for (const [name, value] of values) {
+      const range = option.arguments.get(name)?.range;
+      expect((range?.hi ?? 0) & this.#truth(value), `label of ${name}`).toBe(this.#truth(value));
+    }
+  }
+
+  /** What a label must contain: everything in `strict`; in `provenance` trust, and secrets that stand there in clear. */
+  #truth({ text, all }: Value): number {
+    const { flow, lattice } = this.#subject.policy.ir;
+    return flow === "strict" ? all : (all & lattice.untrustedBit) | (this.#planter.clear(text) & ~lattice.untrustedBit);
+  }
+
+  #trueMove(option: CallOption, values: ReadonlyMap<string, Value>): Move {
+    const contract = contractFor(option.contract, option.class.truths);
+    const given = [...values].map(([name, value]) => ({
+      name,
+      contract: contract.arguments.get(name) ?? contract.rest,
+      label: this.#truth(value),
+    }));
+    return { contract, truths: option.class.truths, arguments: given };
+  }
+
+  #around(seen: readonly Value[]): Around & { readonly stores: readonly Store[] } {
+    return {
+      held: joinOf(seen.map((value) => this.#truth(value))),
+      stores: this.#texts.map(({ all, text, initial, audience, open }) => ({
+        label: this.#truth({ all, text: `${initial} ${text}` }),
+        audience,
+        open,
+      })),
+    };
+  }
+
+  #fold(member: Member, event: RunEvent): void {
+    const moved = evolve(this.#loaded.engine, member.run, event);
+    if (!moved.ok) throw new Error(moved.error);
+    const before = member.run.q;
+    member.run = moved.value;
+    if (!this.#loaded.sharedChanged(before, moved.value.q)) return;
+    const stores = moved.value.q.stores.map(({ label, audience, open }) => ({ label: label.hi, audience, open }));
+    for (const other of this.#members) {
+      if (other === member) continue;
+      other.run = { ...other.run, q: this.#loaded.withShared(other.run.q, moved.value.q) };
+      other.follower.others(stores);
+    }
+  }
+
+  #advance(sent: Sent): void {
+    const { call, ending, run } = sent;
+    const at = this.#at;
+    sent.stage += 1;
+    if (sent.stage === 1) {
+      if (ending !== "no-effect") this.#happen(sent);
+      else sent.result = { whole: { text: "no", all: 0 }, field: { text: "no", all: 0 } };
+    } else if (sent.stage === 2) {
+      if (ending === "succeeded") {
+        this.#fold(run, { kind: "succeeded", at, call });
+        run.follower.succeeded(sent.option);
+        const key = relationOf(run.follower.explorer.world, sent.option);
+        run.history.succeeded(sent.move, this.#around(run.seen), { key, at });
+      } else if (ending === "failed" || ending === "no-effect") {
+        this.#fold(run, { kind: "failed", at, call, noEffect: ending === "no-effect" });
+      } else this.#fold(run, { kind: "unknown", at, call, cause: "lost" });
+    } else {
+      this.#sent = this.#sent.filter((one) => one !== sent);
+      if (ending !== "lost") this.#release(sent);
+    }
+  }
+
+  /** The tool does what it does, and thinks of an answer: its own secrets, what it read, and everything it was sent. */
+  #happen(sent: Sent): void {
+    const { ir } = this.#subject.policy;
+    const contract = contractFor(sent.option.contract, sent.option.class.truths);
+    const echo = [...sent.values.values()];
+    const sentText = echo.map(({ text }) => text).join(" ");
+    const sentLabel = joinOf(echo.map(({ all }) => all));
+    const read: Value[] = [];
+    const grown: Value[] = [];
+    const apart: Value[] = [];
+    ir.stores.forEach(({ name }, index) => {
+      const store = this.#texts[index];
+      if (store === undefined) return;
+      if (contract.writes.includes(name)) {
+        store.text += ` ${sentText}`;
+        store.all |= sentLabel;
+      }
+      const groups = contract.opens.filter((open) => open.store === name).flatMap((open) => open.audience);
+      const bits = joinOf(groups.map((group) => 1 << ir.lattice.groups.indexOf(group)));
+      store.audience |= bits;
+      store.open |= bits;
+      if (!contract.reads.includes(name)) return;
+      read.push({ text: store.initial, all: ir.stores[index]?.initial.hi ?? 0 });
+      grown.push({ text: store.text, all: store.all });
+      // A field may be declared free of a restriction that the store has from its beginning. What is written later with
+      // the same restriction cannot be told from the beginning, so such values are kept out of fields here.
+      const beginning = ir.stores[index]?.initial.hi ?? 0;
+      apart.push(...this.#planter.tokensIn(store.text).filter(({ all }) => (all & beginning) === 0));
+    });
+    const own = this.#planter.plant(contract.output.label.hi);
+    const [field] = contract.output.fields;
+    const inField = field === undefined ? [] : [this.#planter.plant(field.label.hi)];
+    sent.result = { whole: mixed([own, ...read, ...grown, ...echo]), field: mixed([...inField, ...apart, ...echo]) };
+  }
+
+  #release(sent: Sent): void {
+    const { option, result, run, call } = sent;
+    if (result === undefined) return;
+    const { contract } = option;
+    const failed = sent.ending === "failed" || sent.ending === "no-effect";
+    const content = { content: [{ type: "text", text: result.whole.text }] };
+    const value: Json = failed
+      ? { ...content, isError: true }
+      : { ...content, structuredContent: { f: result.field.text } };
+    const outcome = failed ? ("failed" as const) : ("succeeded" as const);
+    const moment: ReleaseMoment = { kind: "release", at: this.#at, call, contract, option, outcome, value };
+    const label = this.#judged(run, moment);
+    if (label === undefined) return;
+    const { server, tool } = contract;
+    this.#checkLabel(result.whole, label.range.hi);
+    const fields = label.fields.map(({ range }) => range.hi);
+    run.follower.result(option, outcome);
+    if (!failed) this.#checkLabel(result.field, fields.length === 0 ? label.range.hi : joinOf(fields));
+    this.#fold(run, {
+      kind: "released",
+      at: this.#at,
+      call,
+      server,
+      tool,
+      how: "pass",
+      label: label.range,
+      fields: label.fields,
+      value,
+    });
+    run.seen.push(result.whole, ...(failed ? [] : [result.field]));
+    this.met.released += 1;
+  }
+
+  /** R2: what is released is labelled with all that is in it. */
+  #checkLabel(value: Value, hi: number): void {
+    expect(hi & this.#truth(value), "label of a result").toBe(this.#truth(value));
+  }
+
+  #judged(member: Member, moment: ReleaseMoment): ReturnType<typeof releaseLabel> | undefined {
+    const found = step(this.#loaded.engine, member.run, moment, new Map());
+    if (found.kind !== "decided") throw new Error("nothing is asked here");
+    if (found.decision.verdict !== "allow") return undefined;
+    return releaseLabel(found.decision.obligations, moment.contract, moment.option);
+  }
+
+  /** A server says something that nobody asked for. */
+  #say(member: Member): void {
+    const contract = this.#loaded.contractOfMethod("s", "notifications/message");
+    const said = this.#planter.plant(contract.output.label.hi);
+    const value: Json = { level: "info", data: said.text };
+    const moment: ReleaseMoment = {
+      kind: "release",
+      at: this.#at,
+      call: undefined,
+      contract,
+      option: undefined,
+      outcome: "succeeded",
+      value,
+    };
+    const label = this.#judged(member, moment);
+    if (label === undefined) return;
+    this.#checkLabel(said, label.range.hi);
+    member.follower.speak();
+    const { server, tool } = contract;
+    this.#fold(member, {
+      kind: "released",
+      at: this.#at,
+      call: undefined,
+      server,
+      tool,
+      how: "pass",
+      label: label.range,
+      fields: label.fields,
+      value,
+    });
+    member.seen.push(said);
+  }
+}
+
+function mixed(parts: readonly Value[]): Value {
+  return { text: parts.map(({ text }) => text).join(" "), all: joinOf(parts.map(({ all }) => all)) };
+}

@@ -1,0 +1,85 @@
+// The running system refines the model (R1 to R4 of the formal core), on random policies and random traces: calls that
+// overlap, runs that share stores, failures, lost and late answers. The judge is what was planted and where it arrived.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decideCore, makeProver } from "../../../src/proof/prove.ts";
+import { Household } from "./household.ts";
+import type { Operation } from "./household.ts";
+import type { Recipe } from "./planted.ts";
+import { coreOf, documents, hazardId, subjectOf } from "./random-policy.ts";
+
+const numRuns = Number(process.env["SLUICEGATE_RUNS"] ?? 200) * 5;
+
+const place = fc.nat({ max: 20 });
+const recipe: fc.Arbitrary<Recipe> = fc.oneof(
+  { weight: 2, arbitrary: fc.constantFrom("v", "w").map((word) => ({ kind: "plain" as const, word })) },
+  { weight: 2, arbitrary: place.map((of) => ({ kind: "copy" as const, of })) },
+  { weight: 2, arbitrary: place.map((of) => ({ kind: "token" as const, of })) },
+  { weight: 1, arbitrary: fc.tuple(place, place).map(([of, and]) => ({ kind: "join" as const, of, and })) },
+  { weight: 1, arbitrary: place.map((of) => ({ kind: "half" as const, of })) },
+  { weight: 1, arbitrary: place.map((of) => ({ kind: "encode" as const, of })) },
+);
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant("call" as const),
+      run: fc.nat({ max: 1 }),
+      tool: fc.nat({ max: 3 }),
+      given: fc.record({ x: fc.option(recipe, { nil: undefined }), y: fc.option(recipe, { nil: undefined, freq: 2 }) }),
+      ending: fc.constantFrom("succeeded", "succeeded", "succeeded", "failed", "no-effect", "lost", "late"),
+      atOnce: fc.boolean(),
+    }),
+  },
+  { weight: 4, arbitrary: place.map((which) => ({ kind: "advance" as const, which })) },
+  { weight: 1, arbitrary: fc.nat({ max: 1 }).map((run) => ({ kind: "say" as const, run })) },
+  { weight: 1, arbitrary: fc.constantFrom(70_000, 700_000).map((ms) => ({ kind: "wait" as const, ms })) },
+);
+
+const traces = fc.array(operation, { minLength: 1, maxLength: 14, size: "max" });
+
+const met = { traces: 0, safe: 0, allowed: 0, refused: 0, released: 0, bad: 0 };
+
+describe("the running system and its model", () => {
+  it(
+    "law: every event is a move of the model, labels reach up to the truth, and what is proved does not happen",
+    () => {
+      fc.assert(
+        fc.property(documents, traces, ({ document, tools }, trace) => {
+          // The hazard is watched and does not itself refuse: what the proof says rests on the rules alone.
+          const { h, ...others } = document.hazards ?? {};
+          // Without information flow nothing is labelled, and nothing is claimed of labels.
+          if (h === undefined || document.flow?.mode === "none") return;
+          const subject = subjectOf(
+            { ...document, hazards: { ...others, [hazardId]: { ...h, mode: "observe" } } },
+            tools,
+          );
+          if (subject === undefined) return;
+          const found = decideCore(makeProver(subject), hazardId, coreOf(subject));
+          const household = new Household(subject, 2);
+          for (const one of trace) household.perform(one);
+          const safe = found.ok && found.value.distance === undefined;
+          met.traces += 1;
+          if (safe) met.safe += 1;
+          met.allowed += household.met.allowed;
+          met.refused += household.met.refused;
+          met.released += household.met.released;
+          met.bad += household.met.bad > 0 ? 1 : 0;
+          if (safe) expect(household.met.bad).toBe(0);
+        }),
+        { numRuns },
+      );
+    },
+    numRuns * 500,
+  );
+
+  it("the law above meets calls that pass, calls that are refused, and hazards that do come about", () => {
+    if (process.env["SHOW"] !== undefined) console.log(met);
+    expect(met.safe).toBeGreaterThan(met.traces / 5);
+    expect(met.allowed).toBeGreaterThan(met.traces);
+    expect(met.refused).toBeGreaterThan(met.traces);
+    expect(met.released).toBeGreaterThan(met.traces / 2);
+    expect(met.bad).toBeGreaterThan(met.traces / 20);
+  });
+});
