@@ -160,11 +160,12 @@ function moveOf(
   return {
     contract: one.variant.contract,
     truths: one.truths,
-    arguments: one.arguments.map((argument, index) => ({
-      name: argument.name,
-      contract: argument.contract,
-      label: vectorOf(booleans, labelOf(simulation, index, held, choices), bitCount),
-    })),
+    arguments: one.arguments.map((argument, index) => {
+      const bits = labelOf(simulation, index, held, choices);
+      // What the explored model sees nothing in may be left out; else a way would be stopped that it has found open.
+      const present = (bits & simulation.space.question.mattering) !== 0;
+      return { name: argument.name, contract: argument.contract, label: vectorOf(booleans, bits, bitCount), present };
+    }),
   };
 }
 
