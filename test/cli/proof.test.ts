@@ -116,6 +116,21 @@ describe("proof diff", () => {
   });
 });
 
+describe("proof export", () => {
+  test.each([
+    ["smtlib", "(check-sat)"],
+    ["horn", "HORN"],
+    ["alloy", "check"],
+  ])("%s is text for the outside tool", async (form, mark) => {
+    const file = join(terminal.root, `export.${form}`);
+    const ran = await terminal.run("proof", "export", join(terminal.root, "good.yaml"), "--to", form, "--out", file);
+    expect(ran.code).toBe(0);
+    expect(readFileSync(file, "utf8")).toContain(mark);
+    const printed = await terminal.run("proof", "export", join(terminal.root, "good.yaml"), "--to", form);
+    expect(printed.stdout.trim()).toBe(readFileSync(file, "utf8").trim());
+  });
+});
+
 describe("gateway --require-proof", () => {
   const gateway = (...words: readonly string[]) =>
     terminal.run("gateway", "--config", join(terminal.root, "gateway.yaml"), "--check", "--require-proof", ...words);

@@ -12,6 +12,7 @@ import type { Outcome } from "../output.ts";
 import { acts, failure, shortPath, shown } from "../output.ts";
 import { defaultPolicyName, loadFrom, sha256 } from "../policy-source.ts";
 import { diffText, proofDiff } from "../proof/diff.ts";
+import { exported, exportForms, writeExport } from "../proof/export.ts";
 import { listedTools, manifestOf } from "../proof/manifest-of.ts";
 import type { Verified, VerifiedProperty } from "../proof/verify.ts";
 import { subjectOf, verify } from "../proof/verify.ts";
@@ -27,6 +28,14 @@ export function register(program: Command): void {
     .option("--manifest <file...>", "tools of a server as `tools/list` gave them; NAME=FILE names it")
     .option("--cert-dir <folder>", "write a certificate for each proved hazard there");
   acts(verifying, (options, file: string) => verifyFile(file, options));
+  const exporting = proof
+    .command("export <policy>")
+    .description("the model and proof of a hazard for z3 (smtlib, horn) or Alloy 6")
+    .requiredOption("--to <form>", exportForms.join(", "))
+    .option("--hazard <id>", "which hazard; the first one otherwise")
+    .option("--out <file>", "write it there instead of to standard output")
+    .option("--manifest <file...>", "tools of a server as `tools/list` gave them; NAME=FILE names it");
+  acts(exporting, (options, file: string) => exportFile(file, options));
   const differing = proof
     .command("diff <old> <new>")
     .description("what the old policy stops or asks about and the new one lets through")
@@ -80,6 +89,22 @@ function verifyFile(file: string, options: Options): Outcome {
     if (!written.ok) return failure("SG-PROOF-WRITE", written.error);
   }
   return { exitCode: verified.ok ? 0 : 1, json: verified, text: textOf(verified) };
+}
+
+function exportFile(file: string, options: Options): Outcome {
+  const form = exportForms.find((one) => one === options["to"]);
+  if (form === undefined) return failure("SG-USAGE", `Write --to ${exportForms.join(", --to ")}.`);
+  const input = proofInput(file, options["manifest"]);
+  if (!input.ok) return input.error;
+  const { policy, manifest } = input.value;
+  const hazard = typeof options["hazard"] === "string" ? options["hazard"] : (policy.ir.hazards[0]?.id ?? "");
+  const text = exported(subjectOf(policy, manifest), hazard, form);
+  if (!text.ok) return failure("SG-PROOF-EXPORT", text.error);
+  const out = options["out"];
+  if (typeof out !== "string") return { exitCode: 0, json: { hazard, form, text: text.value }, text: text.value };
+  const written = writeExport(out, text.value);
+  if (!written.ok) return failure("SG-PROOF-WRITE", written.error);
+  return { exitCode: 0, json: { hazard, form, out }, text: `${hazard} as ${form}: ${shortPath(out)}` };
 }
 
 function diffFiles(old: string, present: string, options: Options): Outcome {
