@@ -98,7 +98,7 @@ function ticks(space: Space): readonly EnvironmentMove[] {
 }
 
 /** Milliseconds after which the automaton forgets, for the kinds that do. */
-function windowOf({ temporal }: Automaton): number | undefined {
+export function windowOf({ temporal }: Automaton): number | undefined {
   const timed = temporal.kind === "gate" || temporal.kind === "absence" || temporal.kind === "at-most";
   return timed ? temporal.withinMs : undefined;
 }
@@ -115,7 +115,7 @@ function expiredBits(space: Space, automaton: Automaton, end: End): Vector<Node>
 }
 
 /** The other one started no later and lasts no longer, so whenever the first has expired, it has too. */
-function follows(other: Automaton, first: Automaton, within: number): boolean {
+export function follows(other: Automaton, first: Automaton, within: number): boolean {
   const own = windowOf(other);
   if (own === undefined || own > within || other.temporal.kind !== first.temporal.kind) return false;
   return triggerText(other) === triggerText(first);

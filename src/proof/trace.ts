@@ -9,6 +9,7 @@ import { monitorDispatched, monitorFires, monitorSucceeded } from "../policy/mon
 import type { Context, End, Move, Surroundings } from "../policy/patterns.ts";
 import { defaultConfirm, ruleFires, written } from "../policy/semantics.ts";
 import type { ModelClass } from "./classes.ts";
+import { follows, windowOf } from "./environment.ts";
 import { choiceNames, concerns, unlocks } from "./dispatch.ts";
 import { cut } from "./held.ts";
 import type { Chosen } from "./path.ts";
@@ -215,11 +216,9 @@ function play(simulation: Simulation, chosen: Chosen): TraceStep {
       }
       return { kind: "late", rule: move.automaton.id };
     case "tick": {
-      setBits(simulation, move.automaton.id, (automaton, bits) =>
-        automaton.temporal.kind === "at-most" ? [...bits.slice(1), false] : bits.map(() => false),
-      );
-      const { temporal } = move.automaton;
-      return { kind: "tick", rule: move.automaton.id, withinMs: "withinMs" in temporal ? (temporal.withinMs ?? 0) : 0 };
+      const withinMs = windowOf(move.automaton) ?? 0;
+      expire(simulation, move.automaton, withinMs);
+      return { kind: "tick", rule: move.automaton.id, withinMs };
     }
     case "speak":
     case "host-read": {
@@ -237,6 +236,21 @@ function play(simulation: Simulation, chosen: Chosen): TraceStep {
     case "host-send":
     case "host-execute":
       return { kind: move.kind, label: heldJoin(simulation.held) };
+  }
+}
+
+/** The oldest that an automaton remembers is over; what remembers the same and lasts no longer remembers no more. */
+function expire(simulation: Simulation, first: Automaton, withinMs: number): void {
+  let left: readonly boolean[] = [];
+  setBits(simulation, first.id, ({ temporal }, bits) => {
+    left = temporal.kind === "at-most" ? [...bits.slice(1), false] : bits.map(() => false);
+    return left;
+  });
+  for (const other of simulation.whole.automata) {
+    if (other.id === first.id || !follows(other, first, withinMs)) continue;
+    setBits(simulation, other.id, (_, bits) =>
+      bits.map((bit, at) => bit && left[Math.min(at, left.length - 1)] === true),
+    );
   }
 }
 
@@ -343,7 +357,8 @@ function results(
   const add = (label: LabelRange): void => {
     gained |= label[simulation.end];
     const index = space.held.indexOf(cut(label, space.question.mattering));
-    if (index !== undefined) simulation.held.push({ index, label: label[simulation.end] });
+    // What the model sees nothing in is held all the same, and stands in the join of everything.
+    simulation.held.push({ index: index ?? -1, label: label[simulation.end] });
   };
   add(output.label);
   for (const field of fields) add(field.label);
