@@ -132,10 +132,6 @@ export const faults: Readonly<Record<string, Fault>> = {
     ...one,
     effects: { must: one.effects.must, may: one.effects.may.map(shortened) },
   })),
-  "an effect that may be done is done": contracts((one) => ({
-    ...one,
-    effects: { ...one.effects, must: one.effects.may },
-  })),
   "everything is consequential": contracts((one) => ({ ...one, consequential: true })),
   "nobody sees an argument": args((one) => ({ ...one, audience: 0 })),
   "every argument is content": args((one) => ({ ...one, role: "content" })),
@@ -207,7 +203,6 @@ export const faults: Readonly<Record<string, Fault>> = {
       ? { ...one, temporal: { ...one.temporal, count: one.temporal.count + 1 } }
       : one,
   ),
-  "calls of an unreadable key are missing": { classes: (all) => all.filter(({ key }) => key !== "unreadable") },
   "calls of the key are taken for others": { classes: (all) => all.filter(({ key }) => key !== "same") },
   "time stands still": without("tick"),
   "late success is omitted": without("late"),
