@@ -6,14 +6,14 @@
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 export const depthMax = 64;
-export const valuesMax = 4_000_000;
+const valuesMax = 4_000_000;
 
 /**
  * Copies JSON. Depth and number of values are bounded, so a cyclic or huge value ends here.
  * @returns undefined where the value is not JSON or beyond the limits.
  */
-export function plainCopy(value: unknown): Json | undefined {
-  let left = valuesMax;
+export function plainCopy(value: unknown, most: number = valuesMax): Json | undefined {
+  let left = most;
   const copy = (from: unknown, depth: number): Json | undefined => {
     left -= 1;
     if (left < 0 || depth > depthMax) return undefined;

@@ -149,7 +149,10 @@ export const faults: Readonly<Record<string, Fault>> = {
     ...(held === undefined ? {} : { held: blind }),
   })),
   "predicates of rules are ignored": plain((when) => ({ ...when, predicates: [] })),
-  "tools of rules are ignored": plain(({ tools: _, ...when }) => when),
+  "tools of rules are ignored": plain((when) => {
+    const { tools: _, ...rest } = when;
+    return rest;
+  }),
   "allow rules are forgotten": ir((its) => ({ rules: its.rules.filter(({ tier }) => tier !== "allow") })),
   "an allow rule is read as a block": rules((rule) => (rule.tier === "allow" ? { ...rule, tier: "block" } : rule)),
   "an observed rule is enforced": rules((rule) => ({ ...rule, mode: "enforce" })),
