@@ -14,8 +14,8 @@ import { World } from "./world.ts";
 
 export type Played = {
   readonly happened: boolean;
-  /** Acts that the gateway kept from happening, as `server.tool` or the kind of the act. */
-  readonly stopped: readonly string[];
+  /** Acts that the gateway kept from happening: the rules that decided; a reading that found a store shut has none. */
+  readonly stopped: readonly (readonly string[])[];
 };
 
 export type Replayed = {
@@ -52,10 +52,9 @@ type Story = { readonly subject: Subject; readonly hazard: string; readonly acts
 async function played({ manifest }: Pack, { subject, hazard, acts }: Story, seed: number): Promise<Played> {
   const planting = new Planting(seed);
   const world = new World(subject, manifest, planting);
-  const stopped: string[] = [];
+  const stopped: (readonly string[])[] = [];
   for (const act of acts) {
-    if (await world.play(act)) continue;
-    stopped.push(act.kind === "call" ? `${act.contract.server}.${act.contract.tool}` : act.kind);
+    if (!(await world.play(act))) stopped.push(act.kind === "call" ? world.decidedBy() : []);
   }
   const judged = subject.policy.ir.hazards.find(({ id }) => id === hazard);
   return { happened: judged !== undefined && happened(judged, { world, planting }), stopped };

@@ -143,6 +143,15 @@ export class World {
     return mine.reduce((all, [, { got }]) => all | this.#planting.labelIn(got.map(plain)), 0);
   }
 
+  /** Rules that the last decision names as what decided it; the client is not told, lest it learn from refusals. */
+  decidedBy(): readonly string[] {
+    const decision = this.#stage.log.entries.findLast((entry) => entry.decision !== undefined)?.decision;
+    const deciding = decision?.reasons.filter(
+      ({ verdict, observed }) => verdict === decision.verdict && observed !== true,
+    );
+    return deciding?.flatMap(({ rule }) => rule ?? []) ?? [];
+  }
+
   /** Lets the servers answer until nobody has anything to say. */
   async #serve(): Promise<void> {
     for (let quiet = 0; quiet < 2;) {
