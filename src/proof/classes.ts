@@ -124,7 +124,10 @@ function addClasses(context: Context, found: Map<string, ModelClass>, candidate:
     outcome.reads.join(","),
     written.join(","),
     opened.map((one) => one.join(" ")).join(","),
-    args.map((argument) => argument.signature).join(";"),
+    args
+      .map((argument) => argument.signature)
+      .toSorted()
+      .join(";"),
     context.owing ? contract.consequential : "",
     question.useDefault ? defaultSignature(variant, inside) : "",
     variant.observed,
@@ -206,13 +209,21 @@ function argumentsOf(
     const signature = `${member} ${byDefault}`;
     if (!found.has(signature)) found.set(signature, { name, contract: argument, signature });
   };
-  for (const [name, argument] of contract.arguments) add(name, argument);
+  // A counterexample names the first of those that look alike, and content is what people expect data to leave in.
+  const content = ([, { role }]: readonly [string, ArgumentContract]): number => (role === "content" ? 0 : 1);
+  const listed = [...contract.arguments].toSorted((left, right) => content(left) - content(right));
+  for (const [name, argument] of listed) add(name, argument);
   // A name that a pattern tells apart may be given whether or not the tool declares it.
   for (const name of new Set(atoms.flatMap(({ names }) => names ?? []))) {
     if (!contract.arguments.has(name)) add(name, contract.rest);
   }
   add("", contract.rest);
-  return [...found.values()].toSorted((left, right) => (left.signature < right.signature ? -1 : 1));
+  return [...found.values()].toSorted((left, right) => telling(left) - telling(right));
+}
+
+/** A way sets as few choices as it can and the last one first: so the most telling argument comes last. */
+function telling({ name, contract }: SignedArgument): number {
+  return name === "" ? 0 : contract.role === "content" ? 2 : 1;
 }
 
 /** The data atoms of everything that can match this class. */

@@ -38,6 +38,8 @@ export type HazardProof = {
   /** The same question without any rule. */
   readonly without: { readonly verdict: "proved" | "refuted" | "unknown"; readonly counterexample?: Counterexample };
   readonly counterexample?: Counterexample;
+  /** A way that is left where every question is answered with yes, if that was found. */
+  readonly consented?: Counterexample;
   /** Ids of the rules that the proof needs, and `default`. */
   readonly core?: readonly string[];
   /** The explored model of the core: what a certificate is made from. */
@@ -86,13 +88,13 @@ export function proveHazard(prover: Prover, hazard: Hazard, cost: Cost = freshCo
     return { ...head, ...refuted(one, searched.value.core), counterexample: searched.value.counterexample };
   }
   const { core, explored } = minimised(one, searched.value);
-  const consent = givenConsent(one, core);
+  const { holds: consent, ...consented } = givenConsent(one, core);
   // Where the proof needs a question, it is a person who keeps the hazard away, whatever they would answer.
   const asks = core.some(
     (id) => id === defaultRule || policy.ir.rules.find((rule) => rule.id === id)?.tier === "confirm",
   );
   const enforcedBy = asks || consent === false ? "consent" : "rules";
-  return { ...head, verdict: "proved", enforcedBy, givenConsent: consent, core, explored };
+  return { ...head, verdict: "proved", enforcedBy, givenConsent: consent, ...consented, core, explored };
 }
 
 type Found = Omit<HazardProof, "hazard" | "accepted" | "without">;
@@ -177,12 +179,15 @@ function minimised(one: Case, found: Search): Search {
   return { core, explored };
 }
 
+type Consent = { readonly holds: boolean | undefined; readonly consented?: Counterexample };
+
 /** Confirmation and grants as yes: what is then left to refuse for certain. Undefined where a limit was reached. */
-function givenConsent(one: Case, core: readonly string[]): boolean | undefined {
+function givenConsent(one: Case, core: readonly string[]): Consent {
   const alone = decide(one, core, ["lo", "hi"]);
-  if (!alone.ok) return undefined;
+  if (!alone.ok) return { holds: undefined };
   const searched = lazily(one, { core, explored: alone.value });
-  return searched.ok ? searched.value.kind === "safe" : undefined;
+  if (!searched.ok) return { holds: undefined };
+  return searched.value.kind === "safe" ? { holds: true } : { holds: false, consented: searched.value.counterexample };
 }
 
 /** What is left of a hazard that the rules do not prevent: whether refusing each bad call at its moment does, or nothing. */

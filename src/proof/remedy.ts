@@ -8,7 +8,7 @@ import type { TraceStep } from "./trace.ts";
 
 /** Candidate rules, the least intrusive first; ids are free in the policy. */
 export function closingRules(
-  { policy: { policy } }: Subject,
+  { policy: { policy }, contracts }: Subject,
   hazardId: string,
   steps: readonly TraceStep[],
 ): readonly RuleForm[] {
@@ -16,17 +16,40 @@ export function closingRules(
   if (hazard === undefined) return [];
   const head = {
     id: freeId(policy.rules, `${hazardId}-guard`),
-    why: hazard.why || `keeps ${hazardId} from happening`,
+    why: hazard.why || `against ${hazardId}`,
     serves: [hazardId],
   };
   const whole = { ...head, mode: "enforce" } as const;
   const mirrored = mirror(hazard.never, whole);
+  const blocking = (when: RuleForm["when"]): readonly RuleForm[] =>
+    when === undefined ? [] : [{ ...whole, tier: "block" as const, when }];
+  const read = steps.at(-1);
+  const readers = read?.kind === "fire" ? doorRules(contracts, hazard.never.flow?.from, read) : [];
   const tools = [...steps].reverse().flatMap((step) => {
     if (step.kind !== "call") return [];
-    const acts = step.stored.some((store) => store.opened.length > 0) || step === steps.at(-1);
-    return acts ? [{ ...whole, tier: "block" as const, when: { tool: [`${step.server}.${step.tool}`] } }] : [];
+    const acts = step.stored.some((store) => store.opened.length > 0) || step === read;
+    return acts ? [{ tool: [`${step.server}.${step.tool}`] }] : [];
   });
-  return [...mirrored, ...tools];
+  return [...mirrored, ...[...readers, ...tools].flatMap(blocking)];
+}
+
+type Fire = TraceStep & { readonly kind: "fire" };
+
+/** Against readers who ask nobody: what they must not see does not get in, or the door stays shut. */
+function doorRules(
+  contracts: Subject["contracts"],
+  from: NonNullable<HazardForm["never"]["flow"]>["from"] | undefined,
+  { store, group }: Fire,
+): readonly NonNullable<RuleForm["when"]>[] {
+  const named = (those: Subject["contracts"]): readonly string[] =>
+    those.map(({ server, tool }) => `${server}.${tool}`);
+  const writers = named(contracts.filter((one) => one.writes.includes(store)));
+  const openers = named(
+    contracts.filter((one) => one.opens.some((open) => open.store === store && open.audience.includes(group))),
+  );
+  if (from === undefined) return [{ tool: openers }];
+  const { audience: _audience, roles: _roles, args: _args, ...label } = from;
+  return [{ tool: writers, data: [label] }, { tool: openers }];
 }
 
 function mirror(never: HazardForm["never"], head: Omit<RuleForm, "tier">): readonly RuleForm[] {
@@ -60,10 +83,10 @@ export function unlabelledTools({ contracts }: Subject, steps: readonly TraceSte
   return [...new Set(named)];
 }
 
-/** A rule as one line of YAML, without what every rule has. */
+/** A rule as one line of YAML, to be copied into `rules:`. */
 export function ruleLine(rule: RuleForm): string {
-  const { id: _id, why: _why, serves: _serves, mode: _mode, tier, ...rest } = rule;
-  return `${tier} ${flowText(rest)}`;
+  const { serves: _serves, mode: _mode, id, tier, why, ...rest } = rule;
+  return flowText({ id, tier, ...rest, why });
 }
 
 function flowText(value: unknown): string {
@@ -73,5 +96,9 @@ function flowText(value: unknown): string {
       .map(([key, one]) => `${key}: ${flowText(one)}`)
       .join(", ")}}`;
   }
-  return typeof value === "string" && /^[\w./:*-]+$/.test(value) ? value : JSON.stringify(value);
+  return typeof value === "string" && plainText.test(value) && !notText.test(value) ? value : JSON.stringify(value);
 }
+
+/** Words that YAML reads as they stand, and those of them that it does not read as text. */
+const plainText = /^[A-Za-z](?:[\w./*-]|:(?=\w))*(?: [\w./*-]+)*$/;
+const notText = /^(?:true|false|null|yes|no|on|off)$/i;

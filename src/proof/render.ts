@@ -12,35 +12,63 @@ import type { TraceStep } from "./trace.ts";
 /** Lines for steps; a longer way shows its beginning and its end. */
 export const stepLinesMax = 6;
 
+/** Steps of a way on one line. */
+export const shortStepsMax = 3;
+
 export function renderSteps(
   { policy: { ir } }: Subject,
   hazard: Hazard,
   steps: readonly TraceStep[],
 ): readonly string[] {
-  const lines = steps.map((step, index) => {
-    const last = index === steps.length - 1;
-    return `${index + 1}. ${sentence(ir.lattice, step, ir.rules)}${last ? ` <- ${hazard.id}` : ""}`;
-  });
+  const told = folded(
+    steps.map((step, index) => sentence(ir.lattice, step, { rules: ir.rules, after: steps.slice(index + 1) })),
+  );
+  const lines = told.map((line, index) => (index === told.length - 1 ? `${line} <- ${hazard.id}` : line));
   if (lines.length <= stepLinesMax) return lines;
   const hidden = lines.length - stepLinesMax + 1;
   return [...lines.slice(0, stepLinesMax - 2), `   ... ${hidden} more steps`, ...lines.slice(-1)];
 }
 
+/** The same on one line: for a way that is only mentioned. */
+export function renderShortly({ policy: { ir } }: Subject, steps: readonly TraceStep[]): string {
+  const told = folded(
+    steps.map((step, index) => sentence(ir.lattice, step, { rules: ir.rules, after: steps.slice(index + 1) })),
+  );
+  if (told.length <= shortStepsMax) return told.join("; ");
+  return [...told.slice(0, shortStepsMax - 1), "...", ...told.slice(-1)].join("; ");
+}
+
+/** Numbered lines, in which the same step several times in a row is one line. */
+function folded(sentences: readonly string[]): readonly string[] {
+  const lines: { first: number; count: number; text: string }[] = [];
+  sentences.forEach((text, index) => {
+    const last = lines.at(-1);
+    if (last?.text === text) last.count += 1;
+    else lines.push({ first: index + 1, count: 1, text });
+  });
+  return lines.map(({ first, count, text }) =>
+    count === 1 ? `${first}. ${text}` : `${first}.-${first + count - 1}. ${text}, ${count} times`,
+  );
+}
+
+/** What a sentence about one step needs besides: rules by name, and the steps that follow. */
+type Around = { readonly rules: Rules; readonly after: readonly TraceStep[] };
+
 type Rules = readonly { readonly id: string; readonly why: string }[];
 
-function sentence(lattice: Lattice, step: TraceStep, rules: Rules): string {
+function sentence(lattice: Lattice, step: TraceStep, { rules, after }: Around): string {
   const label = (bits: number): string => describe(lattice, bits as Label); // bits that the model made of this lattice
   switch (step.kind) {
     case "call":
-      return callSentence(step, label);
+      return callSentence(step, label, after);
     case "late":
-      return `a call that was on its way succeeds late, which unlocks ${step.rule}`;
+      return `an earlier call is answered only now, and ${named(rules, step.rule)} takes that for a new one`;
     case "tick":
-      return `${span(step.withinMs)} pass, and ${named(rules, step.rule)} no longer holds what happened before`;
+      return `wait ${span(step.withinMs)}: ${named(rules, step.rule)} has forgotten`;
     case "speak":
-      return `a server says something unasked, of which nothing is known (at worst ${label(step.label)})`;
+      return `a server says something unasked: nothing is known of it, at worst it is ${label(step.label)}`;
     case "host-read":
-      return `the client reads by itself: ${label(step.label)}`;
+      return `nobody decides this: the client itself reads ${label(step.label)} data`;
     case "fire":
       return `nobody decides this: ${step.group} reads ${step.store}, which holds ${label(step.label)} data`;
     case "host-send":
@@ -52,22 +80,28 @@ function sentence(lattice: Lattice, step: TraceStep, rules: Rules): string {
 
 const named = (rules: Rules, id: string): string => (rules.some((rule) => rule.id === id) ? `rule ${id}` : id);
 
-function callSentence(step: TraceStep & { kind: "call" }, label: (bits: number) => string): string {
+function callSentence(
+  step: TraceStep & { kind: "call" },
+  label: (bits: number) => string,
+  after: readonly TraceStep[],
+): string {
   const method = knownMethods.includes(step.tool);
   const name = method ? `${step.tool} of ${step.server}` : `${step.server}.${step.tool}`;
   const args = step.arguments.map(
     (argument) => `${argument.name === "" ? "an argument" : argument.name}: ${label(argument.label)}`,
   );
-  const parts = [
-    `${step.run === "other" ? "another run calls " : ""}${name}${args.length === 0 ? "" : `(${args.join("; ")})`}`,
-  ];
+  const caller = step.run === "other" ? "another run: " : "";
+  const parts = [`${caller}${name}${args.length === 0 ? "" : `(${args.join("; ")})`}`];
   if (step.gained !== undefined && step.gained !== 0) parts.push(`returns ${label(step.gained)} data`);
-  for (const { store, label: now, opened } of step.stored) {
-    parts.push(
-      opened.length > 0 ? `opens ${store} to ${opened.join(" and ")}` : `${store} now holds ${label(now)} data`,
-    );
+  // What the last call leaves behind is no part of the way any more.
+  for (const { store, label: now, opened } of after.length === 0 ? [] : step.stored) {
+    if (opened.length > 0) parts.push(`opens ${store} to ${opened.join(" and ")}`);
+    else if (now !== 0) parts.push(`${store} now holds ${label(now)} data`);
   }
+  const answered = after.find(({ kind }) => kind === "late");
+  if (answered?.kind === "late" && step.waiting.includes(answered.rule)) parts.push("not answered yet");
   if (step.key === "other") parts.push("for another key");
+  if (step.key === "unreadable") parts.push("for a key that cannot be read");
   return parts.join(", ");
 }
 

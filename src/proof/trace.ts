@@ -6,7 +6,8 @@
 import type { LabelRange } from "../core/label.ts";
 import { bitsOf, booleans, vectorOf } from "../policy/algebra.ts";
 import { monitorDispatched, monitorFires, monitorSucceeded } from "../policy/monitors.ts";
-import type { Context, End, Move, Surroundings } from "../policy/patterns.ts";
+import type { Context, End, Move, PatternScene, Surroundings } from "../policy/patterns.ts";
+import { matches } from "../policy/patterns.ts";
 import { defaultConfirm, ruleFires, written } from "../policy/semantics.ts";
 import type { ModelClass } from "./classes.ts";
 import { follows, windowOf } from "./environment.ts";
@@ -15,7 +16,7 @@ import { cut } from "./held.ts";
 import type { Chosen } from "./path.ts";
 import type { Space } from "./space.ts";
 import type { Automaton, Question } from "./subject.ts";
-import { boundsRule, defaultRule, isObserved, questionOf, unlockText } from "./subject.ts";
+import { boundsRule, defaultRule, isObserved, questionOf, unlockOf, unlockText } from "./subject.ts";
 
 export type TracedArgument = { readonly name: string; readonly label: number };
 
@@ -31,6 +32,8 @@ export type TraceStep =
       /** Label of what the agent got to hold; undefined where it got nothing, or it does not matter. */
       readonly gained: number | undefined;
       readonly succeeds: boolean;
+      /** Rules and hazards that its success would unlock, where it is still on its way. */
+      readonly waiting: readonly string[];
       /** Stores whose label, audience or openness the call changed, with the label they have now. */
       readonly stored: readonly {
         readonly store: string;
@@ -318,6 +321,7 @@ function playCall(
     ),
     gained,
     succeeds,
+    waiting: own && !succeeds ? waitedFor(simulation, one, scene) : [],
     stored: simulation.stores.flatMap((store, index) => {
       const old = before[index];
       const label = bitsOf(store.label);
@@ -327,6 +331,13 @@ function playCall(
     }),
     key: space.question.key === undefined ? undefined : one.key,
   };
+}
+
+function waitedFor(simulation: Simulation, one: ModelClass, scene: PatternScene<boolean>): readonly string[] {
+  return simulation.whole.automata.flatMap((automaton) => {
+    const unlock = unlocks(automaton, one.key) ? unlockOf(automaton.temporal) : undefined;
+    return unlock !== undefined && matches(context(simulation), unlock, "permit", scene) ? [automaton.id] : [];
+  });
 }
 
 function stepBits(

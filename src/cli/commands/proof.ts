@@ -13,9 +13,9 @@ import { acts, failure, shortPath, shown } from "../output.ts";
 import { defaultPolicyName, loadFrom, sha256 } from "../policy-source.ts";
 import { diffText, proofDiff } from "../proof/diff.ts";
 import { exported, exportForms, writeExport } from "../proof/export.ts";
-import { listedTools, manifestOf } from "../proof/manifest-of.ts";
+import { listedTools, manifestOf, subjectOf } from "../proof/manifest-of.ts";
 import type { Verified, VerifiedProperty } from "../proof/verify.ts";
-import { subjectOf, verify } from "../proof/verify.ts";
+import { verify } from "../proof/verify.ts";
 import { readCertificates, writeCertificates } from "../proof/bundle.ts";
 
 type Options = Readonly<Record<string, unknown>>;
@@ -157,13 +157,14 @@ function textOf(verified: Verified): string {
   if (allowed === 0) {
     lines.push("No `expect:` trace shows that anything useful is allowed, so the proof counts as vacuous: add one.");
   } else if (broken.length === 0) lines.push(`Still useful: ${allowed} expected traces are allowed.`);
+  for (const { rule, message } of verified.lints) lines.push(shown(`Rule ${rule}: ${message}.`, 400));
   lines.push("It is taken for granted that:", ...assumptions.map((assumption) => `  - ${assumption}`));
   return lines.join("\n");
 }
 
 const enforcers = {
   rules: "by rules",
-  regulation: "by refusing each call that would do it",
+  regulation: "because each call that would do it is refused",
   consent: "because a person is asked first",
   none: "by nothing",
 } as const;
@@ -174,14 +175,24 @@ function propertyLines(property: VerifiedProperty): readonly string[] {
     case "proved": {
       const by = core === undefined || core.length === 0 ? "" : `, needing ${core.join(", ")}`;
       const how = core?.length === 0 ? (reason ?? "") : `${enforcers[property.enforcedBy]}${by}`;
-      return [shown(`${id} cannot happen: ${how}.`, 400)];
+      const yes =
+        property.consented === undefined || property.enforcedBy !== "consent"
+          ? []
+          : [`  Where every question is answered with yes it can: ${property.consented}`];
+      return [`${id} cannot happen: ${how}.`, ...yes].map((line) => shown(line, 400));
     }
     case "refuted": {
       const kept =
-        property.unenforceable === undefined
-          ? ` (prevented ${enforcers[property.enforcedBy]})`
-          : " and nobody can prevent it";
-      return [shown(`${id} can happen${kept}:`, 400), ...(counterexample ?? []).map((line) => shown(line, 400))];
+        property.unenforceable !== undefined
+          ? ", and nothing here can prevent it"
+          : property.enforcedBy === "regulation"
+            ? " by the rules alone; the gateway still refuses its last step"
+            : "";
+      const accepted = property.accepted ? " (accepted)" : "";
+      return [
+        shown(`${id} can happen${kept}${accepted}:`, 400),
+        ...(counterexample ?? []).map((line) => shown(line, 400)),
+      ];
     }
     case "vacuous":
       return [shown(`${id} says nothing: ${reason ?? ""}. Check its pattern against the tools.`, 400)];

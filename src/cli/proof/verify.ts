@@ -8,13 +8,14 @@ import { assumptionsOf, certificateOf } from "../../proof/certificate.ts";
 import type { HazardProof, Prover } from "../../proof/prove.ts";
 import { makeProver, proveHazard } from "../../proof/prove.ts";
 import { closingRules, ruleLine, unlabelledTools } from "../../proof/remedy.ts";
-import { renderSteps } from "../../proof/render.ts";
+import { renderShortly, renderSteps } from "../../proof/render.ts";
 import type { Subject } from "../../proof/subject.ts";
 import type { Manifest } from "../../proof/table.ts";
-import { labelTable } from "../../proof/table.ts";
 import type { TraceStep } from "../../proof/trace.ts";
-import { digest } from "../../wire/canonical.ts";
-import { sha256, toolDigest } from "../policy-source.ts";
+import { sha256 } from "../policy-source.ts";
+import { manifestDigests, subjectOf } from "./manifest-of.ts";
+import type { ProofLint } from "../../proof/lints.ts";
+import { proofLints } from "./lints.ts";
 import { checkExpectations } from "../replay/expectations.ts";
 
 export type VerifiedProperty = {
@@ -27,6 +28,8 @@ export type VerifiedProperty = {
   readonly reason?: string;
   readonly without: { readonly verdict: string; readonly counterexample?: readonly string[] };
   readonly counterexample?: readonly string[];
+  /** What still happens where every question is answered with yes. */
+  readonly consented?: string;
   readonly core?: readonly string[];
   readonly certificate?: JsonObject;
 };
@@ -36,19 +39,12 @@ export type Verified = {
   readonly policy: string;
   readonly properties: readonly VerifiedProperty[];
   readonly usefulness: readonly { readonly expect: number; readonly verdict: string; readonly holds: boolean }[];
+  /** What the exploration says of single rules; none of it makes a proof fail. */
+  readonly lints: readonly ProofLint[];
   readonly assumptions: readonly string[];
   /** Milliseconds of processor time. */
   readonly ms: number;
 };
-
-export function subjectOf(policy: CompiledPolicy, manifest: Manifest): Subject {
-  return { policy, contracts: labelTable(policy, manifest, toolDigest) };
-}
-
-/** Digest of each server's list, for certificates: what the proof was made about. */
-export function manifestDigests(manifest: Manifest): { readonly [server: string]: string } {
-  return Object.fromEntries(Object.entries(manifest).map(([server, tools]) => [server, digest([...tools], sha256)]));
-}
 
 export function verify(policy: CompiledPolicy, manifest: Manifest): Verified {
   const started = process.cpuUsage();
@@ -83,6 +79,7 @@ export function verify(policy: CompiledPolicy, manifest: Manifest): Verified {
     policy: policy.digest,
     properties,
     usefulness: expect,
+    lints: proofLints(policy, manifest),
     assumptions: assumptionsOf(prover.subject),
     ms: Math.round((user + system) / 1_000),
   };
@@ -107,6 +104,7 @@ function propertyOf(prover: Prover, proof: HazardProof, { manifest, certificate 
     ...(found === undefined
       ? {}
       : { counterexample: [...told(found.steps), closingLine(prover.subject, hazard, found.steps, manifest)] }),
+    ...(proof.consented === undefined ? {} : { consented: renderShortly(prover.subject, proof.consented.steps) }),
     ...(proof.core === undefined ? {} : { core: proof.core }),
     ...(certificate === undefined ? {} : { certificate }),
   };
@@ -123,11 +121,12 @@ function closingLine(subject: Subject, hazard: Hazard, steps: readonly TraceStep
   const [best] = tried.toSorted((left, right) => left.cost - right.cost);
   if (best !== undefined) {
     const all = subject.policy.policy.expect.length;
-    return `To close it, add: ${ruleLine(best.rule)} (changes ${best.cost} of ${all} expected traces)`;
+    return `To close it, add: ${ruleLine(best.rule)} (costs ${best.cost} of ${all} \`expect:\` traces)`;
   }
   const [unlabelled] = unlabelledTools(subject, steps);
-  if (unlabelled !== undefined) return `To close it, label ${unlabelled}: nothing is known of what it does`;
-  return `No single rule closes it: keep the last step's tool away from this client, or accept it: \`accepts: [${hazard.id}]\``;
+  if (unlabelled !== undefined)
+    return `To close it, label ${unlabelled} under \`labels:\`: nothing is known of what it does`;
+  return `No single rule closes it: take one of these tools away, or write \`accepts: [${hazard.id}]\``;
 }
 
 function withRule(policy: CanonicalPolicy, rule: RuleForm): CompiledPolicy | undefined {
