@@ -156,3 +156,15 @@ describe("what a release brings", () => {
     expect(contextOf(frame.ir, passed).hi).toBe(secret);
   });
 });
+
+it("a call over the count, let through all the same, takes no earlier one with it when it fails", () => {
+  const once = rule("once", { tier: "confirm", temporal: { kind: "at-most", of: tool("y"), count: 1 } });
+  const counting = frameOf({ rules: [once] });
+  const again = option(contract("y"));
+  const first = dispatch(counting, start(counting), again, 1);
+  const second = dispatch(counting, first.q, again, 2);
+  const failed = must(counting, second.q, { at: 3, kind: "failed", call: second.call, noEffect: true });
+  expect(firedSlots({ frame: counting, q: failed, option: again, at: 4 }, "rule")).toHaveLength(1);
+  const both = must(counting, failed, { at: 5, kind: "failed", call: first.call, noEffect: true });
+  expect(firedSlots({ frame: counting, q: both, option: again, at: 6 }, "rule")).toHaveLength(0);
+});

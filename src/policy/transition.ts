@@ -176,11 +176,19 @@ function dispatchedMonitors(frame: Frame, q: Q, seen: Seen): Monitors {
   return stepped(frame, q, seen, (slot, cell, counted) => {
     const bits = monitorDispatched(context, slot.temporal, cell.bits, scene);
     const amount = slot.temporal.kind === "budget" && counted ? option.class.amounts.get(slot.id) : undefined;
-    const windowed = "withinMs" in slot.temporal && slot.temporal.withinMs !== undefined;
-    const times = counted && (windowed || amount !== undefined) ? [...cell.times, at] : cell.times;
+    const times = counted ? timesWith(slot.temporal, cell.times, at, amount !== undefined) : cell.times;
     const amounts = amount === undefined ? cell.amounts : [...cell.amounts, amount];
     return changed(cell, { bits, times, amounts }, at, restarts(slot, context, scene));
   });
+}
+
+/**
+ * The times of what was counted. A counter keeps them beyond its count, too: a call that was let through all the same,
+ * because somebody consented or nothing is enforced, may still be given back, and must not take an earlier one with it.
+ */
+function timesWith(temporal: Temporal, times: readonly number[], at: number, amount: boolean): readonly number[] {
+  if (temporal.kind === "at-most") return [...times, at].slice(-(temporal.count + callsInFlightMax));
+  return amount || ("withinMs" in temporal && temporal.withinMs !== undefined) ? [...times, at] : times;
 }
 
 /** A timed lock starts anew each time it is armed again, not only the first time. */
@@ -216,9 +224,9 @@ function givenBack(frame: Frame, q: Q, option: CallOption): Q["monitors"] {
   return atBothEnds(frame, q, { move: "return", option, at: Number.NEGATIVE_INFINITY }, (seen) =>
     stepped(frame, q, seen, ({ temporal }, cell, counted) => {
       if (!counted || (seen.end === "hi" && looksAtState(temporal))) return cell;
-      const count = cell.bits.filter(Boolean).length;
-      const bits = cell.bits.map((_, index) => index < count - 1);
-      return { ...cell, bits, times: cell.times.slice(0, -1), amounts: cell.amounts.slice(0, -1) };
+      const times = cell.times.slice(0, -1);
+      const bits = cell.bits.map((_, index) => index < times.length);
+      return { ...cell, bits, times, amounts: cell.amounts.slice(0, -1) };
     }),
   );
 }
