@@ -208,7 +208,12 @@ export class Household {
     const sent = this.#dispatch(member, server, tool, { text: {}, values: new Map(), ending: "succeeded" });
     this.#injecting = false;
     if (sent === undefined) return false;
-    for (let stage = 0; stage < 3; stage += 1) this.#advance(sent);
+    for (let stage = 0; stage < 2; stage += 1) this.#advance(sent);
+    // The agent did not ask for it and does not get to see it.
+    this.#sent = this.#sent.filter((one) => one !== sent);
+    const label = sent.option.contract.output.label;
+    const head = { at: this.#at, call: sent.call, server, tool, label, fields: [] };
+    this.#fold(member, { ...head, kind: "released", how: "reject" });
     member.follower.catchUp(member.run.q, this.#at);
     return true;
   }
