@@ -53,7 +53,7 @@ describe("proof verify", () => {
     expect(lines[1]).toContain("notes.read_note");
     expect(lines[2]).toContain("outbox.send_message");
     expect(lines[3]).toMatch(
-      /^To close it, add: block .*confidentiality: private.* \(changes 0 of 1 expected traces\)$/,
+      /^To close it, add: .*tier: block.*confidentiality: private.* \(costs 0 of 1 `expect:` traces\)$/,
     );
   });
 
@@ -80,6 +80,14 @@ describe("proof verify", () => {
     expect(ran.code).toBe(1);
     expect(ran.stdout).toContain("vacuous");
   });
+});
+
+test("rules that say nothing are named beside the proofs", async () => {
+  const dead = "{id: R2, tier: block, when: {tool: outbox.gone}, why: nothing}";
+  terminal.file("dead.yaml", policy(rule, lift, dead));
+  const ran = await terminal.run("proof", "verify", join(terminal.root, "dead.yaml"));
+  expect(ran.code).toBe(0);
+  expect(ran.stdout).toContain("Note on rule R2: no call that can be made matches it.");
 });
 
 describe("proof check", () => {

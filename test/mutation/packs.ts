@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { proofInput } from "../../src/cli/commands/proof.ts";
 import { sha256 } from "../../src/cli/policy-source.ts";
 import { manifestOf } from "../../src/cli/proof/manifest-of.ts";
-import { subjectOf } from "../../src/cli/proof/verify.ts";
+import { subjectOf } from "../../src/cli/proof/manifest-of.ts";
 import type { CanonicalPolicy, RuleForm } from "../../src/policy/canonical/form.ts";
 import type { CompiledPolicy } from "../../src/policy/compile.ts";
 import { compilePolicy } from "../../src/policy/compile.ts";

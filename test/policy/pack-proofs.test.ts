@@ -10,7 +10,7 @@ import { tableEntry } from "../../src/proof/table.ts";
 import { proofInput } from "../../src/cli/commands/proof.ts";
 import { packageFolder, sha256 } from "../../src/cli/policy-source.ts";
 import { readCertificates } from "../../src/cli/proof/bundle.ts";
-import { subjectOf } from "../../src/cli/proof/verify.ts";
+import { subjectOf } from "../../src/cli/proof/manifest-of.ts";
 
 const policies = join(packageFolder, "packs/policies");
 const names = readdirSync(policies).map((file) => file.replace(/\.yaml$/, ""));

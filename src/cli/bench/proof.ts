@@ -8,7 +8,7 @@ import type { Subject } from "../../proof/subject.ts";
 import { compiledFrom } from "../loaded-policy.ts";
 import { table } from "../output.ts";
 import { manifestOf } from "../proof/manifest-of.ts";
-import { subjectOf } from "../proof/verify.ts";
+import { subjectOf } from "../proof/manifest-of.ts";
 import type { ProofSize } from "./proof-case.ts";
 import { budgetSize, proofCase } from "./proof-case.ts";
 

@@ -157,7 +157,7 @@ function textOf(verified: Verified): string {
   if (allowed === 0) {
     lines.push("No `expect:` trace shows that anything useful is allowed, so the proof counts as vacuous: add one.");
   } else if (broken.length === 0) lines.push(`Still useful: ${allowed} expected traces are allowed.`);
-  for (const { rule, message } of verified.lints) lines.push(shown(`Rule ${rule}: ${message}.`, 400));
+  for (const { about, message } of verified.lints) lines.push(shown(`Note on ${about}: ${message}.`, 400));
   lines.push("It is taken for granted that:", ...assumptions.map((assumption) => `  - ${assumption}`));
   return lines.join("\n");
 }

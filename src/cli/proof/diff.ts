@@ -9,7 +9,7 @@ import { ruleLine } from "../../proof/remedy.ts";
 import { renderSteps } from "../../proof/render.ts";
 import type { Manifest } from "../../proof/table.ts";
 import { sha256 } from "../policy-source.ts";
-import { subjectOf } from "./verify.ts";
+import { subjectOf } from "./manifest-of.ts";
 
 export type Widened = {
   readonly rule: string;

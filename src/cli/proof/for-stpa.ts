@@ -6,7 +6,7 @@ import { proofResults, satisfies } from "../../policy/stpa/proof-results.ts";
 import { makeProver, proveHazard } from "../../proof/prove.ts";
 import type { Manifest } from "../../proof/table.ts";
 import { manifestOf } from "./manifest-of.ts";
-import { subjectOf } from "./verify.ts";
+import { subjectOf } from "./manifest-of.ts";
 
 /** The result for each hazard of the policy, for the tools that are listed or that the policy labels by name. */
 export function provenNow(policy: CompiledPolicy, listed: Manifest): ProofResults {

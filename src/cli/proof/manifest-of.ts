@@ -8,9 +8,12 @@ import type { JsonObject } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
 import { ok } from "../../core/result.ts";
 import type { CompiledPolicy } from "../../policy/compile.ts";
+import type { Subject } from "../../proof/subject.ts";
 import type { Manifest } from "../../proof/table.ts";
+import { labelTable } from "../../proof/table.ts";
+import { digest } from "../../wire/canonical.ts";
 import { readManifest } from "../manifest.ts";
-import { packageFolder } from "../policy-source.ts";
+import { packageFolder, sha256, toolDigest } from "../policy-source.ts";
 
 /** Lists of tools that are known for certain: those that are named, and those that the chosen packs ship. */
 export function listedTools(policy: CompiledPolicy, given: Manifest): Result<Manifest, string> {
@@ -35,12 +38,27 @@ export function manifestOf(policy: CompiledPolicy, listed: Manifest): Manifest {
 
 /** Tools that the operator labels by their full name, as a server would list them that says nothing more. */
 function labelledTools({ table }: CompiledPolicy): ReadonlyMap<string, readonly JsonObject[]> {
-  const found = new Map<string, JsonObject[]>();
+  const names = new Map<string, Set<string>>();
   for (const { server, tool } of table.entries) {
     if (server.includes("*") || tool.includes("*")) continue;
-    found.set(server, [...(found.get(server) ?? []), { name: tool }]);
+    names.set(server, (names.get(server) ?? new Set()).add(tool));
   }
-  for (const tools of found.values())
-    tools.sort((left, right) => (String(left["name"]) < String(right["name"]) ? -1 : 1));
+  const found = new Map<string, readonly JsonObject[]>();
+  for (const [server, tools] of names) {
+    found.set(
+      server,
+      [...tools].toSorted((left, right) => (left < right ? -1 : 1)).map((name) => ({ name })),
+    );
+  }
   return found;
+}
+
+/** The subject of a proof: the policy, and the contracts of everything that the manifest offers. */
+export function subjectOf(policy: CompiledPolicy, manifest: Manifest): Subject {
+  return { policy, contracts: labelTable(policy, manifest, toolDigest) };
+}
+
+/** Digest of each server's list, for certificates: what the proof was made about. */
+export function manifestDigests(manifest: Manifest): { readonly [server: string]: string } {
+  return Object.fromEntries(Object.entries(manifest).map(([server, tools]) => [server, digest([...tools], sha256)]));
 }

@@ -1,0 +1,78 @@
+/**
+ * What exploring a policy says of its own rules: which never speak, which say nothing that others do not say anyway, and
+ * which ask for a call that can never be made. Each is a question like any hazard: "a call that this pattern matches goes
+ * ahead", with and without rules.
+ */
+import type { CanonicalPolicy, HazardForm, PatternForm, RuleForm } from "../policy/canonical/form.ts";
+import type { HazardProof } from "./prove.ts";
+import type { Subject } from "./subject.ts";
+
+export type ProofLint = {
+  readonly code: "dead" | "shadowed" | "unreachable-question" | "locked" | "unlabelled";
+  /** `rule ID` or `tool SERVER.TOOL`. */
+  readonly about: string;
+  readonly message: string;
+};
+
+/** A question to put to the prover, and what its answer would say of the rule. */
+export type LintQuestion = {
+  readonly rule: string;
+  readonly hazard: HazardForm;
+  /** Rules of the policy that the question is asked under: all, or all but the rule itself. */
+  readonly without?: string;
+  readonly lint: (proof: HazardProof) => ProofLint | undefined;
+};
+
+export function lintQuestions({ rules }: CanonicalPolicy): readonly LintQuestion[] {
+  return rules.flatMap((rule) => (rule.mode === "observe" ? [] : [...speaking(rule), ...meeting(rule)]));
+}
+
+function ask(call: PatternForm): HazardForm {
+  return { loss: "", consent: "never", mode: "enforce", why: "", never: { call } };
+}
+
+/** Plain rules that stop: dead if nothing matches them, shadowed if what they match is stopped without them. */
+function speaking(rule: RuleForm): readonly LintQuestion[] {
+  const { id, when, tier } = rule;
+  if (when === undefined || tier === "allow") return [];
+  const lint = (proof: HazardProof): ProofLint | undefined => {
+    const never = proof.verdict === "vacuous" || proof.without.verdict === "proved";
+    if (never) return { code: "dead", about: `rule ${id}`, message: "no call that can be made matches it" };
+    if (proof.verdict !== "proved" || proof.givenConsent !== true || proof.core === undefined) return undefined;
+    const by = proof.core.join(", ");
+    return tier === "confirm"
+      ? {
+          code: "unreachable-question",
+          about: `rule ${id}`,
+          message: `it never comes to its question: ${by} refuses first`,
+        }
+      : { code: "shadowed", about: `rule ${id}`, message: `it says nothing that ${by} does not say` };
+  };
+  return [{ rule: id, hazard: ask(when), without: id, lint }];
+}
+
+/** Rules that demand a call: locked if that call can never be made. */
+function meeting(rule: RuleForm): readonly LintQuestion[] {
+  const needed = rule.gate?.need ?? rule.immediately?.need ?? rule.owed?.owe ?? rule.byEnd?.by;
+  if (needed === undefined) return [];
+  const lint = (proof: HazardProof): ProofLint | undefined => {
+    const absent = proof.verdict === "vacuous";
+    const refused = proof.verdict === "proved" && proof.givenConsent === true;
+    if (!absent && !refused) return undefined;
+    const why = absent ? "no known tool offers it" : `it is always refused (${proof.core?.join(", ") ?? ""})`;
+    const what = rule.owed === undefined ? "what it waits for never comes" : "its debt can never be met";
+    return { code: "locked", about: `rule ${rule.id}`, message: `${what}: ${why}` };
+  };
+  return [{ rule: rule.id, hazard: ask(needed), lint }];
+}
+
+/** Tools of which nobody has said what they do: they may do anything, and their calls ask. */
+export function unlabelledLints({ contracts }: Subject): readonly ProofLint[] {
+  return contracts
+    .filter(({ source, toolDigest }) => toolDigest !== undefined && (source === "unknown" || source === "inference"))
+    .map(({ server, tool }) => ({
+      code: "unlabelled",
+      about: `tool ${server}.${tool}`,
+      message: "nobody has said what it does, so it is taken to do anything",
+    }));
+}
