@@ -5,7 +5,7 @@
  */
 import type { LabelRange } from "../core/label.ts";
 import { bitsOf, booleans, vectorOf } from "../policy/algebra.ts";
-import { monitorDispatched, monitorFires, monitorSucceeded } from "../policy/monitors.ts";
+import { monitorDispatched, monitorFires, monitorSucceeded, monitorWidth } from "../policy/monitors.ts";
 import type { Context, End, Move, PatternScene, Surroundings } from "../policy/patterns.ts";
 import { matches } from "../policy/patterns.ts";
 import { defaultConfirm, ruleFires, written } from "../policy/semantics.ts";
@@ -87,7 +87,7 @@ export function traceOf(space: Space, path: readonly Chosen[], every: readonly s
       audience: vectorOf(booleans, store.audience, ir.lattice.groups.length),
       open: vectorOf(booleans, 0, ir.lattice.groups.length),
     })),
-    bits: whole.automata.map(({ temporal }) => new Array<boolean>(widthOf(temporal)).fill(false)),
+    bits: whole.automata.map(({ temporal }) => Array.from({ length: monitorWidth(temporal) }, () => false)),
   };
   const stopped = new Map<string, number>();
   const steps = path.map((chosen, index) => {
@@ -95,14 +95,6 @@ export function traceOf(space: Space, path: readonly Chosen[], every: readonly s
     return play(simulation, chosen);
   });
   return { steps, stoppedBy: [...stopped].map(([rule, step]) => ({ rule, step })) };
-}
-
-function widthOf(temporal: Automaton["temporal"]): number {
-  return temporal.kind === "at-most"
-    ? temporal.count
-    : temporal.kind === "owed"
-      ? Math.max(1, temporal.within ?? 1)
-      : 1;
 }
 
 function context({ space, end }: Simulation): Context<boolean> {
