@@ -80,7 +80,7 @@ const lastWordLengthMax = 140;
  * Small and steady before fast in bursts: one daemon serves a whole desktop for days. A young generation of megabytes
  * instead of tens keeps its memory near what it needs, and helper threads cost more CPU than they save on it.
  */
-const daemonFlags = ["--max-semi-space-size=4", "--single-threaded-gc"];
+const daemonFlags = ["--max-semi-space-size=4", "--single-threaded-gc", "--expose-gc"];
 
 type StartedDaemon = { readonly state: () => "runs" | "over" | "failed" };
 

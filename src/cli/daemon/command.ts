@@ -9,6 +9,7 @@ import { member } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
 import { err } from "../../core/result.ts";
 import type { Host } from "../shim/run.ts";
+import { giveBackMemory } from "./idle-memory.ts";
 
 const usage = "sluicegate daemon run|start|stop|status [--json]";
 
@@ -75,6 +76,7 @@ async function runDaemon(paths: DaemonPaths, host: Host): Promise<number> {
   }
   for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => void started.value.stop(`got ${name}`));
   process.on("SIGHUP", () => undefined); // the terminal of the client that happened to start us is no concern of ours
+  giveBackMemory();
   log(`version ${version} runs as ${process.pid}`);
   log(`ended: ${await started.value.stopped}`);
   lock.value.release();
