@@ -125,3 +125,43 @@ describe("calls that overlap", () => {
     expect(engine !== undefined || house.met.bad === 0).toBe(true);
   });
 });
+
+describe("moves that random policies seldom need", () => {
+  const sends = { effects: "read.local", args: { x: local }, rest: local, output: open };
+
+  it("what the host reads by itself is less than the worst", () => {
+    const subject = made(
+      {
+        labels: { "s.send": sends },
+        stores: { box: { audience: "me", label: secret } },
+        host: { read: { open: ["box"] } },
+        rules: [{ id: "clean", tier: "block", why: "clean", when: { tool: "s.send", data: { trust: "untrusted" } } }],
+      },
+      { flow: { from: "private", to: "s.send" } },
+    );
+    expect(steps(subject)).toEqual([2, 2]);
+  });
+
+  it("two calls on their way unlock twice, one of them after the other has been used up", () => {
+    const rules: readonly RuleText[] = [
+      { id: "first", tier: "must", why: "order", gate: { before: "s.send", need: "s.ask", unless: "s.send" } },
+      { id: "then", tier: "block", why: "order", absence: { after: "s.send", never: "s.ask" } },
+    ];
+    const labels = { "s.ask": { effects: "read.local", rest: local, output: open }, "s.send": sends };
+    expect(steps(made({ labels, rules }, { atMost: { of: "s.send", count: 2 } }))).toEqual([8, 8]);
+  });
+
+  it("a debt falls due after as many calls as it has", () => {
+    const rules: readonly RuleText[] = [
+      { id: "debt", tier: "must", why: "order", owed: { after: "s.pay", owe: "s.tell", within: 2 } },
+      { id: "once", tier: "block", why: "order", atMost: { of: "s.pay", count: 1 } },
+    ];
+    const write = { effects: "write.local", rest: local, output: open };
+    const labels = { "s.pay": { ...write, effects: "write.local.pay" }, "s.tell": write, "s.send": write };
+    const after = { after: "s.pay", never: "s.send", until: "s.tell" };
+    const allow: RuleText = { id: "free", tier: "allow", why: "free", when: { tool: "*" } };
+    expect(steps(made({ labels, rules: [...rules, allow] }, { sequence: after }))).toEqual([2, 2]);
+    const due = rules.map((rule) => (rule.owed === undefined ? rule : { ...rule, owed: { ...rule.owed, within: 1 } }));
+    expect(steps(made({ labels, rules: [...due, allow] }, { sequence: after }))).toEqual([undefined, undefined]);
+  });
+});
