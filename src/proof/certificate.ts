@@ -97,6 +97,7 @@ export function assumptionsOf({ policy: { policy, ir } }: Subject): readonly str
     "Every call and every result passes through the gateway.",
     "The labels of tools and stores are upper bounds of what they return and hold.",
     "Runs are not split: whoever shares a run shares what it holds, and nothing else carries data between runs but stores.",
+    "Stores begin as the policy says, and every run that shares them follows this policy.",
     "Whoever endorses, declassifies or accepts a risk knows what they do; a proof never counts on it.",
     ...(gated.length === 0 ? [] : [`The client asks the person before it uses its own ${gated.join(", ")}.`]),
     ...(policy.flow.mode === "provenance"

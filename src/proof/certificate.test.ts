@@ -1,0 +1,129 @@
+// Certificates of small proofs: complete, accepted by the checker, and none where there is no proof.
+import { describe, expect, it } from "vitest";
+import { blocks, hazardId, open, prove, secret, sha256, sink, small, tools } from "../../test/proof-kit/small.ts";
+import { assumptionsOf, certificateOf } from "./certificate.ts";
+import { checkCertificate } from "./check/check.ts";
+import { explore } from "./fixpoint.ts";
+import { model } from "../../test/proof-kit/small.ts";
+import type { Subject } from "./subject.ts";
+import { labelTable, tableEntry } from "./table.ts";
+
+const useful = { expect: [{ trace: ["s.read"], verdict: "allow" as const }] };
+const expected = [{ verdict: "allow", holds: true }];
+const labels = { "s.read": tools.reads(secret), "s.send": tools.sends() };
+const rules = [blocks("no", { tool: "s.send", data: "private" })];
+const flow = { flow: { from: "private", to: "s.send" } } as const;
+
+function certified(subject: Subject, core: readonly string[]) {
+  const explored = explore(model(subject, core));
+  if (!explored.ok) throw new Error(explored.error);
+  return certificateOf({
+    subject,
+    hazard: hazardId,
+    core,
+    explored: explored.value,
+    manifests: { s: "d" },
+    expect: expected,
+  });
+}
+
+describe("certificates", () => {
+  it("say everything, sorted, and are accepted", () => {
+    const subject = small({ labels, rules, never: flow, ...useful });
+    const made = certified(subject, ["no"]);
+    expect(made).toMatchObject({ version: 1, hazard: "h", core: ["no"], manifests: { s: "d" }, expect: expected });
+    expect(made?.["digest"]).toBe(subject.policy.digest);
+    expect(made?.["tools"]).toEqual(subject.contracts.map((one) => tableEntry(subject.policy.ir, one)));
+    expect(checkCertificate(made, { hash: sha256 })).toEqual({ ok: true, hazard: "h", core: ["no"] });
+  });
+
+  it("there is none where a way is left", () => {
+    expect(certified(small({ labels, rules, never: flow }), [])).toBeUndefined();
+  });
+
+  it("stores that nothing changes do not get in the way", () => {
+    const stores = {
+      quiet: { audience: "anyone", label: secret },
+      box: { audience: "me", label: open },
+    } as const;
+    const subject = small({
+      labels: { ...labels, "s.write": tools.writes("box"), "s.look": tools.reads(open, { reads: ["quiet", "box"] }) },
+      stores,
+      rules,
+      never: flow,
+      ...useful,
+    });
+    const made = certified(subject, ["no"]);
+    expect(checkCertificate(made, { hash: sha256 })).toMatchObject({ ok: true });
+    expect(made?.["variables"]).toEqual(expect.arrayContaining(["K:1", "S:box:0"]));
+  });
+
+  it("keep to what was found by the search, whatever room is left in the diagram", () => {
+    const subject = small({ labels, rules, never: flow, ...useful });
+    const proof = prove(subject);
+    if (proof.explored === undefined) throw new Error("it is proved");
+    const { explored, core = [] } = proof;
+    const size = explored.model.space.diagram.size;
+    certificateOf({ subject, hazard: "h", core, explored, manifests: {}, expect: expected });
+    expect(explored.model.space.diagram.size).toBe(size);
+  });
+});
+
+describe("the label table", () => {
+  const subject = small({
+    labels: {
+      "s.read": tools.reads(open, {
+        cases: [
+          { when: { arg: { path: "a.key" } }, output: secret },
+          { when: { arg: { path: "b" } }, effects: ["read.local", "write.local"] },
+        ],
+      }),
+      "s.send": tools.sends({ args: { to: { ...sink, role: "recipient" } } }),
+      "s.grant": tools.grants("box"),
+    },
+    stores: { box: {} },
+    never: flow,
+  });
+
+  it("has every tool, then every method of its server", () => {
+    const listed = { s: [{ name: "read" }, { name: "send" }] };
+    const table = labelTable(subject.policy, listed, () => "");
+    expect(table.slice(0, 3).map(({ tool }) => tool)).toEqual(["read", "send", "resources/read"]);
+    expect(table.map(({ tool }) => tool)).toEqual(expect.arrayContaining(["prompts/get", "sampling/createMessage"]));
+  });
+
+  it("an entry is plain JSON with upper ends and groups by bits", () => {
+    const [read, send, grant] = subject.contracts.map((one) => tableEntry(subject.policy.ir, one));
+    expect(read).toMatchObject({
+      server: "s",
+      tool: "read",
+      output: { label: 0 },
+      cases: [{ output: { label: 1 } }, { effects: {} }],
+    });
+    expect(read).toHaveProperty("cases.0.predicate.kind", "argument");
+    expect(send).toMatchObject({
+      arguments: { to: { role: "recipient", sink: true, audience: 1 } },
+      consequential: true,
+    });
+    expect(grant).toMatchObject({ opens: [{ store: "box", audience: 1 }] });
+    expect(JSON.parse(JSON.stringify(read))).toEqual(read);
+  });
+});
+
+describe("assumptions", () => {
+  const said = (more: Partial<Parameters<typeof small>[0]>): string =>
+    assumptionsOf(small({ never: flow, ...more })).join("\n");
+
+  it("name what the client asks about itself, and how data is followed", () => {
+    expect(said({})).toMatch(/its own send, read, execute\./);
+    expect(said({})).toMatch(/mode `provenance`/);
+    expect(said({ host: { send: "open", read: "open", execute: "open" } })).not.toMatch(/its own/);
+    expect(said({ host: { read: { open: ["box"] } }, stores: { box: {} } })).toMatch(/its own send, execute\./);
+    expect(said({ flow: { mode: "none" } })).toMatch(/No data is followed/);
+    expect(said({ flow: { mode: "strict" } })).not.toMatch(/mode `/);
+  });
+
+  it("say that whoever shares the stores shares the policy, and how they begin", () => {
+    expect(said({})).toMatch(/Stores begin as the policy says, and every run that shares them follows this policy\./);
+  });
+});

@@ -1,0 +1,109 @@
+// Rules that would close a way, from the hazard's own words to taking tools away.
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import type { HazardText, NeverText, RuleText } from "../policy/document.ts";
+import { blocks, open, prove, secret, small, subjectOfDocument, tools } from "../../test/proof-kit/small.ts";
+import { closingRules, ruleLine, unlabelledTools } from "./remedy.ts";
+
+const labels = { "s.read": tools.reads(secret), "s.send": tools.sends(), "s.ask": tools.reads(open) };
+
+function candidates(never: NeverText, hazard: Omit<HazardText, "never"> = {}, rules: readonly RuleText[] = []) {
+  const subject = small({ labels, rules, never, hazard });
+  return closingRules(subject, "h", prove(subject).counterexample?.steps ?? []);
+}
+
+describe("the first candidate says what the hazard says", () => {
+  it.each<[NeverText, object]>([
+    [
+      { flow: { from: "private", to: "s.send" } },
+      { tier: "block", when: { tool: ["s.send"], data: [{ confidentiality: "private" }] } },
+    ],
+    [{ call: { effect: "write.external" } }, { tier: "block", when: { effect: ["write.external"] } }],
+    [{ sequence: { after: "s.read", never: "s.send" } }, { tier: "block", absence: { after: { tool: ["s.read"] } } }],
+    [
+      { unless: { call: "s.send", need: "s.ask" } },
+      { tier: "must", gate: { before: { tool: ["s.send"] }, need: { tool: ["s.ask"] } } },
+    ],
+    [{ atMost: { of: "s.send", count: 2 } }, { tier: "block", atMost: { count: 2 } }],
+  ])("%#", (never, expected) => {
+    const [first] = candidates(never);
+    expect(first).toMatchObject({ id: "h-guard", mode: "enforce", serves: ["h"], why: "against h", ...expected });
+  });
+
+  it("it has an id that is free, and the reason of the hazard", () => {
+    const taken = ["h-guard", "h-guard-2"].map((id) => blocks(id, "s.ask"));
+    expect(candidates({ call: "s.send" }, { why: "it hurts" }, taken)[0]).toMatchObject({
+      id: "h-guard-3",
+      why: "it hurts",
+    });
+    expect(closingRules(small({ labels, never: { call: "s.send" } }), "other", [])).toEqual([]);
+  });
+});
+
+describe("further candidates", () => {
+  it("take the last tool away", () => {
+    const found = candidates({ sequence: { after: "s.read", never: "s.send" } });
+    expect(found.slice(1).map(({ when }) => when)).toEqual([{ tool: ["s.send"] }]);
+  });
+
+  it("keep data out of an open store, or the door shut", () => {
+    const subject = small({
+      labels: { "s.read": tools.reads(secret), "s.write": tools.writes("repo"), "s.grant": tools.grants("repo") },
+      stores: { repo: { audience: "me", label: open } },
+      never: { flow: { from: { confidentiality: "private", audience: ["anyone"] }, to: { effect: "write.external" } } },
+    });
+    const found = closingRules(subject, "h", prove(subject).counterexample?.steps ?? []);
+    expect(found.slice(1).map(({ when }) => when)).toEqual([
+      { tool: ["s.write"], data: [{ confidentiality: "private" }] },
+      { tool: ["s.grant"] },
+      { tool: ["s.grant"] },
+    ]);
+    const late = small({
+      labels: { "s.read": tools.reads(secret), "s.grant": tools.grants("repo") },
+      stores: { repo: { audience: "me", label: open } },
+      never: { sequence: { after: "s.read", never: { effect: "write.external" } } },
+    });
+    const doors = closingRules(late, "h", prove(late).counterexample?.steps ?? []);
+    expect(doors[1]?.when).toEqual({ tool: ["s.grant"] });
+    expect(closingRules(late, "h", [{ kind: "host-send", label: 0 }])).toHaveLength(1);
+  });
+
+  it("name tools of which nobody has said what they do, once", () => {
+    const subject = subjectOfDocument({
+      version: 1,
+      servers: { s: {} },
+      labels: { "s.known": tools.reads(open), "s.other": {} },
+      hazards: { h: { never: { call: "s.other" } } },
+    });
+    const { steps } = prove(subject).without.counterexample ?? { steps: [] };
+    expect(unlabelledTools(subject, [...steps, ...steps, { kind: "speak", label: 0 }])).toEqual(["s.other"]);
+    expect(unlabelledTools({ ...subject, contracts: [] }, steps)).toEqual([]);
+  });
+});
+
+describe("a rule as one line", () => {
+  it("is YAML that means the same", () => {
+    const [rule] = candidates(
+      { flow: { from: "private", to: { tool: ["s.send", "s.*"], flags: ["open_world"] } } },
+      { why: 'so: "it" is' },
+    );
+    if (rule === undefined) throw new Error("a flow has a rule");
+    const line = ruleLine(rule);
+    expect(line).not.toContain("\n");
+    expect(parse(line)).toMatchObject({
+      id: "h-guard",
+      tier: "block",
+      why: 'so: "it" is',
+      when: { data: { confidentiality: "private" } },
+    });
+  });
+
+  it.each(["true", "no", "null", "1", "a: b", "- a", "*a", "a #b", "", "mail:outbox", "a b", "x:", "é"])(
+    "keeps the text %j a text",
+    (why) => {
+      const [rule] = candidates({ call: "s.send" });
+      if (rule === undefined) throw new Error("a call has a rule");
+      expect(parse(ruleLine({ ...rule, why }))).toMatchObject({ why });
+    },
+  );
+});
