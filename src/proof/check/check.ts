@@ -20,9 +20,9 @@ export type CheckLimits = DiagramLimits & { readonly variablesMax: number; reado
 export const checkLimits: CheckLimits = {
   variablesMax: 1024,
   nodesMax: 262_144,
-  diagramNodesMax: 4_000_000,
-  diagramStepsMax: 60_000_000,
-  cacheEntriesMax: 2_000_000,
+  diagramNodesMax: 1_000_000,
+  diagramStepsMax: 20_000_000,
+  cacheSlots: 262_144,
 };
 
 /** What the gateway has now, as far as the caller knows it: where it is given, it must be what was proved. */

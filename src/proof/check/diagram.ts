@@ -19,19 +19,25 @@ export type Diagram = {
 export type DiagramLimits = {
   readonly diagramNodesMax: number;
   readonly diagramStepsMax: number;
-  readonly cacheEntriesMax: number;
+  /** A power of two. What the cache forgets is worked out again. */
+  readonly cacheSlots: number;
 };
 
 /** Two node numbers in one exact floating-point integer: 26 bits each. */
 const pairBase = 2 ** 26;
+const unknown = -1;
+/** Neighbouring pairs fall apart; which slot a pair gets decides nothing but speed. */
+const slotOf = (pair: number): number =>
+  Math.imul(pair % pairBase, 0x9e3779b1) ^ (Math.imul(pair / pairBase, 0x85ebca6b) >>> 7);
 
 export function diagramWithin(limits: DiagramLimits): Diagram {
   const levels = [Infinity, Infinity];
   const lows = [0, 1];
   const highs = [0, 1];
   const unique = new Map<number, Map<number, number>>();
-  const conjunctions = new Map<number, number>();
-  const negations = new Map<number, number>();
+  const pairs = new Float64Array(limits.cacheSlots);
+  const conjunctions = new Int32Array(limits.cacheSlots);
+  const negations = [1, 0];
   let steps = 0;
   let spent = false;
 
@@ -42,11 +48,6 @@ export function diagramWithin(limits: DiagramLimits): Diagram {
     steps += 1;
     spent ||= steps > limits.diagramStepsMax || levels.length > limits.diagramNodesMax;
     return spent;
-  };
-  const remember = (cache: Map<number, number>, key: number, result: number): number => {
-    if (cache.size >= limits.cacheEntriesMax) cache.clear();
-    cache.set(key, result);
-    return result;
   };
 
   const node = (at: number, ifFalse: number, ifTrue: number): number => {
@@ -60,6 +61,7 @@ export function diagramWithin(limits: DiagramLimits): Diagram {
     same.set(key, levels.length);
     lows.push(ifFalse);
     highs.push(ifTrue);
+    negations.push(unknown);
     return levels.push(at) - 1;
   };
   const and = (a: number, b: number): number => {
@@ -67,17 +69,22 @@ export function diagramWithin(limits: DiagramLimits): Diagram {
     if (a === b || b === 1) return a;
     if (a === 1) return b;
     const key = a < b ? a * pairBase + b : b * pairBase + a;
-    const known = conjunctions.get(key);
-    if (known !== undefined) return known;
+    const slot = slotOf(key) & (limits.cacheSlots - 1);
+    if (pairs[slot] === key) return conjunctions[slot] ?? 0;
     const at = Math.min(level(a), level(b));
-    return remember(conjunctions, key, node(at, and(low(a, at), low(b, at)), and(high(a, at), high(b, at))));
+    const both = node(at, and(low(a, at), low(b, at)), and(high(a, at), high(b, at)));
+    pairs[slot] = key;
+    conjunctions[slot] = both;
+    return both;
   };
   const not = (a: number): number => {
-    if (a < 2) return 1 - a;
-    const known = negations.get(a);
-    if (known !== undefined || step()) return known ?? 0;
+    const known = negations[a] ?? unknown;
+    if (known !== unknown) return known;
+    if (step()) return 0;
     const at = level(a);
-    return remember(negations, a, node(at, not(low(a, at)), not(high(a, at))));
+    const negated = node(at, not(low(a, at)), not(high(a, at)));
+    negations[a] = negated;
+    return negated;
   };
   const child = (at: number, truth: boolean): number => (truth ? highs[at] : lows[at]) ?? 0;
   return finished({ node, and, not, level, child, exhausted: () => spent });
