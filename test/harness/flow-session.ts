@@ -110,14 +110,18 @@ export function makeSession(mode: FlowMode, labelsMatter: (contract: ToolContrac
     contract: tool,
     arguments: labels(tool, values),
   });
-  const releaseMoment = (tool: ToolContract, option: CallOption | undefined, failed: boolean): ReleaseMoment => ({
+  const releaseMoment = (
+    tool: ToolContract,
+    option: CallOption | undefined,
+    { failed, value }: { readonly failed: boolean; readonly value: Json },
+  ): ReleaseMoment => ({
     kind: "release",
     at: 0,
     call: option === undefined ? undefined : `c${calls}`,
     contract: tool,
     option,
     outcome: failed ? "failed" : "succeeded",
-    value: null,
+    value,
   });
   return {
     flow,
@@ -135,7 +139,7 @@ export function makeSession(mode: FlowMode, labelsMatter: (contract: ToolContrac
     exchange(tool: ToolContract, values: JsonObject, value: Json, how: "pass" | "withhold" = "pass", failed = false) {
       const option = optionOf(tool, values);
       const opinion = flow.consider(
-        { moment: releaseMoment(tool, option, failed), option: undefined },
+        { moment: releaseMoment(tool, option, { failed, value }), option: undefined },
         run(),
         memory,
         new Map(),
@@ -152,7 +156,7 @@ export function makeSession(mode: FlowMode, labelsMatter: (contract: ToolContrac
     /** Label of text that belongs to no call. */
     message(tool: ToolContract) {
       const opinion = flow.consider(
-        { moment: releaseMoment(tool, undefined, false), option: undefined },
+        { moment: releaseMoment(tool, undefined, { failed: false, value: null }), option: undefined },
         run(),
         memory,
         new Map(),

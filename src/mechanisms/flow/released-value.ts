@@ -4,6 +4,7 @@
  * has the label of the whole.
  */
 import { isArray, isObject, member, stringMember } from "../../core/json.ts";
+import type { FieldContract } from "../../core/contract.ts";
 import type { Json } from "../../core/json.ts";
 import { joinRanges } from "../../core/label.ts";
 import type { LabelRange } from "../../core/label.ts";
@@ -43,6 +44,24 @@ export function releasedLeaves(
     other: rest
       .filter((leaf) => !isShape(leaf))
       .map((leaf) => ({ value: leaf.value, pointer: pointerOf(leaf.path), range: label })),
+  };
+}
+
+/** Which of the declared fields a value has, and whether anything stands outside of its structured part. */
+export type Presence = { readonly fields: readonly FieldContract[]; readonly beside: boolean };
+
+/** What of a result a declaration of fields speaks of; a value that cannot be looked at may have everything. */
+export function presenceOf(value: Json, fields: readonly FieldContract[]): Presence {
+  const found = structuredOf(value);
+  const rest = leavesOf(found.rest);
+  const inner = found.structured === undefined ? [] : leavesOf(found.structured);
+  if (rest === undefined || inner === undefined) return { fields, beside: true };
+  return {
+    fields: fields.filter(({ pointer }) => {
+      const segments = segmentsOf(pointer);
+      return inner.some((leaf) => covers(segments, leaf.path));
+    }),
+    beside: rest.some((leaf) => !isShape(leaf)),
   };
 }
 

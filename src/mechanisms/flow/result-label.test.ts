@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Json } from "../../core/json.ts";
 import { exactly, join } from "../../core/label.ts";
 import { releasedLeaves } from "./released-value.ts";
 import { contract, lattice, makeSession, open, secret, untrusted } from "../../../test/harness/flow-session.ts";
@@ -21,7 +22,7 @@ describe("label of a result", () => {
       { ...count, from: ["q"] },
       { ...count, from: ["page"] },
     ]);
-    expect(session.exchange(named, { q: text, page: 1 }, {}).fields.map((field) => field.range)).toEqual([
+    expect(session.exchange(named, { q: text, page: 1 }, { count: 3 }).fields.map((field) => field.range)).toEqual([
       exactly(secret),
       exactly(open),
     ]);
@@ -47,9 +48,10 @@ describe("label of a result", () => {
     const fields = [{ pointer: "/title", label: exactly(open) }];
     const read = contract("read", exactly(secret), fields, { reads: ["box", "other"] });
     session.set({ store: exactly(secret) });
-    expect(session.exchange(read, {}, {}).fields[0]?.range).toEqual(exactly(open));
+    const titled = { title: "minutes" };
+    expect(session.exchange(read, {}, titled).fields[0]?.range).toEqual(exactly(open));
     session.set({ store: exactly(join(secret, untrusted)) });
-    expect(session.exchange(read, {}, {}).fields[0]?.range).toEqual(exactly(untrusted));
+    expect(session.exchange(read, {}, titled).fields[0]?.range).toEqual(exactly(untrusted));
   });
 
   test("a failure is labelled like a success and has no fields", () => {
@@ -59,6 +61,25 @@ describe("label of a result", () => {
     const label = session.exchange(search, { q: text }, text, "pass", true);
     expect(label.range).toEqual(exactly(secret));
     expect(label.fields).toEqual([]);
+  });
+
+  test("a field that a result has not got brings nothing; text that is no field may tell what is in one", () => {
+    const session = makeSession("provenance");
+    const list = contract("list", exactly(open), [{ pointer: "/events/*/title", label: exactly(secret) }]);
+    const structured = (content: Json): Json => ({ structuredContent: content, content: [] });
+    expect(session.exchange(list, {}, structured({ events: [] }))).toMatchObject({ range: exactly(open), fields: [] });
+    const titled = session.exchange(list, {}, structured({ events: [{ title: "surgery" }] }));
+    expect(titled).toMatchObject({ range: exactly(open), fields: [{ range: exactly(secret) }] });
+    const prose = session.exchange(list, {}, { content: [{ type: "text", text: "One event: surgery" }] });
+    expect(prose).toMatchObject({ range: { lo: open, hi: secret }, fields: [] });
+    const beside = { structuredContent: { events: [] }, content: [{ type: "text", text: "surgery at noon" }] };
+    expect(session.exchange(list, {}, beside).range).toEqual({ lo: open, hi: secret });
+    expect(session.exchange(list, {}, "no such calendar: surgery", "pass", true).range).toEqual({
+      lo: open,
+      hi: secret,
+    });
+    const deep = JSON.parse("[".repeat(300) + "]".repeat(300)) as Json;
+    expect(session.exchange(list, {}, structured(deep)).range.hi).toBe(secret);
   });
 
   test("text outside any call may echo whatever its server was sent", () => {

@@ -5,11 +5,12 @@ import type { CallOption, ReleaseMoment } from "../../core/moment.ts";
 import type { FieldLabel, Obligation } from "../../core/opinion.ts";
 import { contractFor } from "../../policy/ir.ts";
 import type { Ir } from "../../policy/ir.ts";
+import { presenceOf } from "./released-value.ts";
 
 /**
  * The obligation to label a release. `reading` joins the stores that the call read; `sent` is what the server was sent
  * before, which text outside any call may echo. A failed call is labelled like a successful one, and its text has no
- * fields: an error can echo every argument.
+ * fields: an error can echo every argument, and tell what a field would have held.
  */
 export function resultObligation(
   ir: Ir,
@@ -21,17 +22,20 @@ export function resultObligation(
   const contract =
     moment.option === undefined ? moment.contract : contractFor(moment.option.contract, moment.option.class.truths);
   const all = joinRanges(argumentsOf(lattice, moment.option, undefined), sent ?? exactly(lattice.bottom));
-  const range = joinRanges(joinRanges(contract.output.label, all), reading);
   const written = growth(ir, contract.reads, reading);
-  // A query selects every field, so all arguments reach it, unless the operator or a pinned pack named which do.
-  const fields: readonly FieldLabel[] =
-    moment.outcome === "failed"
-      ? []
-      : contract.output.fields.map((field) => {
-          const reaching = field.from === undefined ? all : argumentsOf(lattice, moment.option, field.from);
-          return { pointer: field.pointer, range: joinRanges(joinRanges(field.label, reaching), written) };
-        });
-  return { kind: "label", range, fields };
+  const declared = contract.output.fields.map((field): FieldLabel => {
+    // A query selects every field, so all arguments reach it, unless the operator or a pinned pack named which do.
+    const reaching = field.from === undefined ? all : argumentsOf(lattice, moment.option, field.from);
+    return { pointer: field.pointer, range: joinRanges(joinRanges(field.label, reaching), written) };
+  });
+  const whole = joinRanges(joinRanges(contract.output.label, all), reading);
+  if (declared.length === 0) return { kind: "label", range: whole, fields: [] };
+  const failed = moment.outcome === "failed";
+  const { fields: present, beside } = presenceOf(moment.value, failed ? [] : contract.output.fields);
+  const fields = declared.filter(({ pointer }) => present.some((field) => field.pointer === pointer));
+  // Text that is no field may tell what is in one: nobody can say where in it a title ends.
+  const worst = declared.reduce((join, field) => ({ lo: join.lo, hi: joinRanges(join, field.range).hi }), whole);
+  return { kind: "label", range: beside || failed ? worst : whole, fields };
 }
 
 function argumentsOf(
