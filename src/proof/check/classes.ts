@@ -40,7 +40,7 @@ export type Class = {
 
 export const predicatesMax = 12;
 /** One unit: one argument of one class compared with one pattern. */
-export const classWorkMax = 20_000_000;
+export const classWorkMax = 10_000_000;
 
 const keys: readonly Key[] = ["same", "other", "unreadable"];
 type Argument = ArgumentContract & { readonly name: string | undefined };
@@ -54,17 +54,22 @@ type Variant = Omit<Contract, "arguments" | "effects"> &
 export function classesOf(model: Model, refuse: Refuse): readonly Class[] {
   const merged = new Map<string, Class>();
   let work = 0;
+  const spent = (more: number): boolean => {
+    work += more;
+    if (work > classWorkMax) refuse("the classes of all tools take more work than the limit allows");
+    return work > classWorkMax;
+  };
   for (const tool of model.tools) {
+    if (spent(1 + model.patterns.length)) return [];
     const cases = tool.cases.map((one) => ({ ...one, predicate: textOf(one.predicate) }));
     const candidates = candidatesOf(model, tool);
-    const everyArgument = argumentsOf(model, tool);
+    const everyArgument = argumentsOf(candidates, tool);
     const predicates = new Set(cases.map(({ predicate }) => predicate));
     for (const { pattern } of candidates) for (const asked of pattern.truths.keys()) predicates.add(asked);
     if (model.allow !== undefined) predicates.add(workspacePredicate);
-    work += 2 ** predicates.size * (1 + candidates.length) * everyArgument.length;
     if (predicates.size > predicatesMax) refuse(`${nameOf(tool)} has more than 2^${predicatesMax} classes`);
-    if (work > classWorkMax) refuse("the classes of all tools take more work than the limit allows");
-    if (predicates.size > predicatesMax || work > classWorkMax) return [];
+    if (predicates.size > predicatesMax) return [];
+    if (spent(2 ** predicates.size * (1 + candidates.length) * everyArgument.length)) return [];
     const order = [...predicates];
     const ofArguments = kindsWith(model, everyArgument);
     for (let truths = 0; truths < 2 ** order.length; truths += 1) {
@@ -92,9 +97,9 @@ const nameOf = ({ server, tool }: Pick<Contract, "server" | "tool">): string =>
   `the tool ${quoted(`${server}.${tool}`)}`;
 
 /** A name that some atom tells apart may be given whether or not the tool declares it. */
-function argumentsOf({ patterns }: Model, tool: Contract): readonly Argument[] {
+function argumentsOf(candidates: readonly Candidate[], tool: Contract): readonly Argument[] {
   const named = Object.entries(tool.arguments).map(([name, argument]) => ({ ...argument, name }));
-  const asked = new Set(patterns.flatMap(({ data }) => data.flatMap(({ args }) => args ?? [])));
+  const asked = new Set(candidates.flatMap(({ pattern }) => pattern.data.flatMap(({ args }) => args ?? [])));
   const others = [...asked].filter((name) => !Object.hasOwn(tool.arguments, name));
   return [...named, ...others.map((name) => ({ ...tool.rest, name })), { ...tool.rest, name: undefined }];
 }

@@ -55,6 +55,14 @@ const subjects: Readonly<Record<string, readonly [Small, RegExp]>> = {
     },
     /the classes of all tools take more work/,
   ],
+  "too many patterns for too many tools": [
+    {
+      ...call,
+      rules: names(1000).map((one) => rule(one, { when: { ...of("b"), effect: ["read"] } })),
+      tools: names(10_100).map((one) => tool(one)),
+    },
+    /the classes of all tools take more work/,
+  ],
   "too many labels": [
     {
       ...lattice({ categories: names(40) }),

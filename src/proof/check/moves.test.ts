@@ -141,6 +141,10 @@ describe("the default", () => {
     ];
     expect(answer({ never, rules: [], tools: fetched(true), ...trust })).toBe("accepted");
     expect(answer({ never, rules: [], tools: fetched(false), ...trust })).toMatch(forbidden);
+    // A place that carries nothing may as well be left out, and then the call goes nowhere that the agent chose.
+    const two = { q: argument("query", { sink: false }), place: argument("destination") };
+    const apart = [tool("b", { effects: read, arguments: two })];
+    expect(answer({ never, rules: [], tools: apart, ...trust })).toMatch(forbidden);
   });
 
   it("asks before execution, and before writing outside the workspace", () => {
