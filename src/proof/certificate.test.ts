@@ -92,6 +92,27 @@ describe("the label table", () => {
     expect(table.map(({ tool }) => tool)).toEqual(expect.arrayContaining(["prompts/get", "sampling/createMessage"]));
   });
 
+  it("has the tools of clients whose hooks report them, known and not: the gateway decides them, too", () => {
+    const names = (host: "hooks" | "none") =>
+      labelTable(small({ host: { tools: host }, never: flow }).policy, {}, () => "").map(
+        ({ server, tool }) => `${server}.${tool}`,
+      );
+    expect(names("hooks")).toEqual(
+      expect.arrayContaining(["host:claude-code.WebFetch", "host:claude-code.unlisted tool"]),
+    );
+    expect(names("none")).toEqual([]);
+  });
+
+  it("regression: a client's own web reader is a way out like any other", () => {
+    const { policy } = small({
+      labels: { "s.read": tools.reads(secret) },
+      rules: [{ id: "quiet", tier: "allow", when: "host:claude-code.WebFetch", why: "reading is the job" }],
+      never: { flow: { from: "private", to: { effect: "read.external" } } },
+    });
+    const subject = { policy, contracts: labelTable(policy, { s: [{ name: "read" }] }, () => "") };
+    expect(prove(subject)).toMatchObject({ verdict: "refuted", counterexample: { steps: [{}, { tool: "WebFetch" }] } });
+  });
+
   it("an entry is plain JSON with upper ends and groups by bits", () => {
     const [read, send, grant] = subject.contracts.map((one) => tableEntry(subject.policy.ir, one));
     expect(read).toMatchObject({

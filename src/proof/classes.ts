@@ -195,7 +195,6 @@ function argumentsOf(
   writes: boolean,
 ): readonly SignedArgument[] {
   const { question } = context;
-  if (question.subject.policy.ir.flow === "none") return [];
   const atoms = atomsOf(context, alive);
   if (atoms.length === 0 && !question.useDefault && !writes) return [];
   const found = new Map<string, SignedArgument>();

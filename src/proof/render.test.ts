@@ -155,6 +155,22 @@ describe("steps as they are found", () => {
     expect(told(counted, prove(counted)).join("\n")).toMatch(/wait 1 hour: rule few has forgotten/);
   });
 
+  it("what lasts no longer than what has expired has expired with it", () => {
+    const few = (id: string, within: string) => ({
+      id,
+      tier: "block" as const,
+      atMost: { of: "s.act", count: 1, within },
+      why: "w",
+    });
+    const rules = [few("long", "1h"), few("short", "5m")];
+    const counted = small({ labels: acts, rules, never: { atMost: { of: "s.act", count: 1 } } });
+    expect(told(counted, prove(counted))).toEqual([
+      "1. s.act",
+      "2. wait 1 hour: rule long has forgotten",
+      "3. s.act <- h",
+    ]);
+  });
+
   it("strict mode, results with fields, stores that are read", () => {
     const never: Small["never"] = { flow: { from: "private", to: "s.send" } };
     const quiet: RuleText = { id: "quiet", tier: "allow", when: "s.send", why: "w" };

@@ -4,7 +4,8 @@ import type { JsonObject } from "../core/json.ts";
 import type { CompiledPolicy } from "../policy/compile.ts";
 import { contractOfTool } from "../policy/contracts.ts";
 import type { ToolDigest } from "../policy/contracts.ts";
-import { contractOfMethod, knownMethods } from "../policy/contracts/methods.ts";
+import { knownHostTools } from "../policy/contracts/host-tools.ts";
+import { contractOfHostTool, contractOfMethod, knownMethods } from "../policy/contracts/methods.ts";
 import type { Ir } from "../policy/ir.ts";
 import { groupBits } from "../policy/semantics.ts";
 
@@ -13,14 +14,27 @@ export type Manifest = { readonly [server: string]: readonly JsonObject[] };
 
 /**
  * Contracts of all tools, then of all protocol methods of their servers: resources, prompts, completions, answers and
- * tasks reach a server, too. Tools come first, since a counterexample is told with the first call that fits.
+ * tasks reach a server, too; last those of clients, which their hooks report. Tools come first, since a counterexample is told with the first call that fits.
  */
 export function labelTable(policy: CompiledPolicy, manifest: Manifest, digestOf: ToolDigest): readonly ToolContract[] {
   const servers = Object.entries(manifest);
   return [
     ...servers.flatMap(([server, tools]) => tools.map((tool) => contractOfTool(policy.table, server, tool, digestOf))),
     ...servers.flatMap(([server]) => knownMethods.map((method) => contractOfMethod(policy.table, server, method))),
+    ...clientTools(policy),
   ];
+}
+
+/** A name that stands for every tool of a client that no list names. */
+export const unlistedTool = "unlisted tool";
+
+/** What hooks report is decided like any call: the client's own tools, and one of which nothing is known. */
+function clientTools({ policy, table }: CompiledPolicy): readonly ToolContract[] {
+  if (policy.host.tools !== "hooks") return [];
+  const clients = [...new Set(knownHostTools.map(({ client }) => client))];
+  return [...knownHostTools, ...clients.map((client) => ({ client, tool: unlistedTool }))].map(({ client, tool }) =>
+    contractOfHostTool(table, client, tool),
+  );
 }
 
 /** A contract as certificates carry it (docs/semantics.md 2): upper ends only, predicates in full. */

@@ -47,6 +47,11 @@ const clients: { readonly [client: string]: { readonly [tool: string]: HostTool 
   claude: claudeCode,
 };
 
+/** Every built-in tool that some client is known to have. */
+export const knownHostTools: readonly { readonly client: string; readonly tool: string }[] = Object.entries(
+  clients,
+).flatMap(([client, rows]) => Object.keys(rows).map((tool) => ({ client, tool })));
+
 export function hostTools(labels: LabelCompiler, client: string, tool: string): ToolStatement | undefined {
   const rows = Object.hasOwn(clients, client) ? clients[client] : undefined;
   const row = rows !== undefined && Object.hasOwn(rows, tool) ? rows[tool] : undefined;
