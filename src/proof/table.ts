@@ -14,7 +14,8 @@ export type Manifest = { readonly [server: string]: readonly JsonObject[] };
 
 /**
  * Contracts of all tools, then of all protocol methods of their servers: resources, prompts, completions, answers and
- * tasks reach a server, too; last those of clients, which their hooks report. Tools come first, since a counterexample is told with the first call that fits.
+ * tasks reach a server, too; last those of clients, which their hooks report. Tools come first, since a counterexample
+ * is told with the first call that fits.
  */
 export function labelTable(policy: CompiledPolicy, manifest: Manifest, digestOf: ToolDigest): readonly ToolContract[] {
   const servers = Object.entries(manifest);
