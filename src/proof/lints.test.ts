@@ -16,7 +16,8 @@ function proof(found: Partial<HazardProof>): HazardProof {
   return { verdict: "refuted", givenConsent: false, without: { verdict: "refuted" }, ...found } as HazardProof;
 }
 
-const refusedBy = (...core: readonly string[]): HazardProof => proof({ verdict: "proved", givenConsent: true, core });
+const refusedBy = (...core: readonly string[]): HazardProof =>
+  proof({ verdict: "proved", enforcedBy: "rules", givenConsent: true, core });
 
 describe("questions about single rules", () => {
   it("a rule that no call matches is dead, one that others make pointless is shadowed", () => {
@@ -32,6 +33,8 @@ describe("questions about single rules", () => {
     });
     expect(asked?.lint(proof({}))).toBeUndefined();
     expect(asked?.lint(proof({ verdict: "proved", givenConsent: false, core: ["S"] }))).toBeUndefined();
+    const asking = proof({ verdict: "proved", enforcedBy: "consent", givenConsent: true, core: ["default"] });
+    expect(asked?.lint(asking)).toBeUndefined();
   });
 
   it("a question that is always refused before is never put", () => {

@@ -11,6 +11,8 @@ export type ProofLint = {
   readonly code: "dead" | "shadowed" | "unreachable-question" | "locked" | "unlabelled";
   /** `rule ID` or `tool SERVER.TOOL`. */
   readonly about: string;
+  /** Id of the rule, where it is about one. */
+  readonly rule?: string;
   readonly message: string;
 };
 
@@ -27,6 +29,11 @@ export function lintQuestions({ rules }: CanonicalPolicy): readonly LintQuestion
   return rules.flatMap((rule) => (rule.mode === "observe" ? [] : [...speaking(rule), ...meeting(rule)]));
 }
 
+/** Refused for certain by rules, whatever anybody answers. */
+function refused({ verdict, enforcedBy, givenConsent }: HazardProof): boolean {
+  return verdict === "proved" && enforcedBy === "rules" && givenConsent === true;
+}
+
 function ask(call: PatternForm): HazardForm {
   return { loss: "", consent: "never", mode: "enforce", why: "", never: { call } };
 }
@@ -37,16 +44,17 @@ function speaking(rule: RuleForm): readonly LintQuestion[] {
   if (when === undefined || tier === "allow") return [];
   const lint = (proof: HazardProof): ProofLint | undefined => {
     const never = proof.verdict === "vacuous" || proof.without.verdict === "proved";
-    if (never) return { code: "dead", about: `rule ${id}`, message: "no call that can be made matches it" };
-    if (proof.verdict !== "proved" || proof.givenConsent !== true || proof.core === undefined) return undefined;
+    if (never) return { code: "dead", about: `rule ${id}`, rule: id, message: "no call that can be made matches it" };
+    if (!refused(proof) || proof.core === undefined) return undefined;
     const by = proof.core.join(", ");
     return tier === "confirm"
       ? {
           code: "unreachable-question",
           about: `rule ${id}`,
+          rule: id,
           message: `it never comes to its question: ${by} refuses first`,
         }
-      : { code: "shadowed", about: `rule ${id}`, message: `it says nothing that ${by} does not say` };
+      : { code: "shadowed", about: `rule ${id}`, rule: id, message: `it says nothing that ${by} does not say` };
   };
   return [{ rule: id, hazard: ask(when), without: id, lint }];
 }
@@ -57,11 +65,10 @@ function meeting(rule: RuleForm): readonly LintQuestion[] {
   if (needed === undefined) return [];
   const lint = (proof: HazardProof): ProofLint | undefined => {
     const absent = proof.verdict === "vacuous";
-    const refused = proof.verdict === "proved" && proof.givenConsent === true;
-    if (!absent && !refused) return undefined;
+    if (!absent && !refused(proof)) return undefined;
     const why = absent ? "no known tool offers it" : `it is always refused (${proof.core?.join(", ") ?? ""})`;
     const what = rule.owed === undefined ? "what it waits for never comes" : "its debt can never be met";
-    return { code: "locked", about: `rule ${rule.id}`, message: `${what}: ${why}` };
+    return { code: "locked", about: `rule ${rule.id}`, rule: rule.id, message: `${what}: ${why}` };
   };
   return [{ rule: rule.id, hazard: ask(needed), lint }];
 }

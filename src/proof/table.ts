@@ -30,7 +30,7 @@ export function labelTable(policy: CompiledPolicy, manifest: Manifest, digestOf:
 export const unlistedTool = "unlisted tool";
 
 /** What hooks report is decided like any call: the client's own tools, and one of which nothing is known. */
-function clientTools({ policy, table }: CompiledPolicy): readonly ToolContract[] {
+export function clientTools({ policy, table }: CompiledPolicy): readonly ToolContract[] {
   if (policy.host.tools !== "hooks") return [];
   const clients = [...new Set(knownHostTools.map(({ client }) => client))];
   return [...knownHostTools, ...clients.map((client) => ({ client, tool: unlistedTool }))].map(({ client, tool }) =>

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
+import { information } from "../../policy/diagnostic.ts";
 import type { CompiledPolicy } from "../../policy/compile.ts";
 import { checkCertificate } from "../../proof/check/check.ts";
 import type { Manifest } from "../../proof/table.ts";
@@ -10,7 +11,7 @@ import { diagnosticLine } from "../loaded-policy.ts";
 import { readManifests, toolNames } from "../manifest.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shortPath, shown } from "../output.ts";
-import { defaultPolicyName, loadFrom, sha256 } from "../policy-source.ts";
+import { defaultPolicyName, isShipped, loadFrom, sha256 } from "../policy-source.ts";
 import { diffText, proofDiff } from "../proof/diff.ts";
 import { exported, exportForms, writeExport } from "../proof/export.ts";
 import { listedTools, manifestOf, subjectOf } from "../proof/manifest-of.ts";
@@ -49,37 +50,49 @@ export function register(program: Command): void {
   acts(checking, (options, place: string) => checkFile(place, options));
 }
 
-export type ProofInput = { readonly policy: CompiledPolicy; readonly manifest: Manifest };
+export type ProofInput = {
+  readonly policy: CompiledPolicy;
+  readonly manifest: Manifest;
+  /** The rule comes from the default or a shipped pack, so its author is not who asks. */
+  readonly inherited: (rule: string) => boolean;
+};
 
 /** A policy that compiles, and the tools that it is proved for. */
 export function proofInput(file: string, manifests: unknown): Result<ProofInput, Outcome> {
   const given = Array.isArray(manifests) ? readManifests(manifests.map(String)) : ok({});
   if (!given.ok) return err(failure("SG-MANIFEST", given.error));
-  const first = compiled(file, given.value);
+  const first = loadedPolicy(file, given.value);
   if (!first.ok) return first;
-  const listed = listedTools(first.value, given.value);
+  const listed = listedTools(first.value.policy, given.value);
   if (!listed.ok) return err(failure("SG-MANIFEST", listed.error));
   // Bare names of tools can only be resolved once it is known which tools there are.
-  const policy =
-    Object.keys(listed.value).length === Object.keys(given.value).length ? first : compiled(file, listed.value);
-  return policy.ok ? ok({ policy: policy.value, manifest: manifestOf(policy.value, listed.value) }) : policy;
+  const known = Object.keys(listed.value).length === Object.keys(given.value).length;
+  const loaded = known ? first : loadedPolicy(file, listed.value);
+  if (!loaded.ok) return loaded;
+  const { policy, inherited } = loaded.value;
+  return ok({ policy, manifest: manifestOf(policy, listed.value), inherited });
 }
 
-function compiled(file: string, lists: Manifest): Result<CompiledPolicy, Outcome> {
+function loadedPolicy(file: string, lists: Manifest): Result<Omit<ProofInput, "manifest">, Outcome> {
   const named = Object.keys(lists).length === 0 ? undefined : toolNames(lists);
   const loaded = loadFrom(file === defaultPolicyName ? undefined : file, named);
   if (!loaded.ok) return err(failure("SG-POLICY", loaded.error));
-  const { policy, diagnostics } = loaded.value;
-  if (policy !== undefined) return ok(policy);
+  const { policy, diagnostics, place } = loaded.value;
+  if (policy !== undefined) {
+    const inherited = (rule: string): boolean => isShipped(place(information("RULE", ["rules", rule], "", "")).file);
+    return ok({ policy, inherited });
+  }
   const first = diagnostics[0];
-  const place = first === undefined ? shortPath(file) : diagnosticLine(first);
-  return err(failure("SG-POLICY", `The policy does not load: ${place}`));
+  const where = first === undefined ? shortPath(file) : diagnosticLine(first);
+  return err(failure("SG-POLICY", `The policy does not load: ${where}`));
 }
 
 function verifyFile(file: string, options: Options): Outcome {
   const input = proofInput(file, options["manifest"]);
   if (!input.ok) return input.error;
-  const verified = verify(input.value.policy, input.value.manifest);
+  const { policy, manifest, inherited } = input.value;
+  const found = verify(policy, manifest);
+  const verified = { ...found, lints: found.lints.filter(({ rule }) => rule === undefined || !inherited(rule)) };
   const folder = options["certDir"];
   if (typeof folder === "string") {
     const made = verified.properties.flatMap(({ id, certificate }) =>

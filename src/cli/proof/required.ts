@@ -16,7 +16,7 @@ import type { Q } from "../../policy/state.ts";
 import { certificateOf } from "../../proof/certificate.ts";
 import { checkCertificate } from "../../proof/check/check.ts";
 import { makeProver, proveHazard } from "../../proof/prove.ts";
-import { tableEntry } from "../../proof/table.ts";
+import { clientTools, tableEntry } from "../../proof/table.ts";
 import { digest } from "../../wire/canonical.ts";
 import { sha256 } from "../policy-source.ts";
 import { checkExpectations } from "../replay/expectations.ts";
@@ -102,6 +102,7 @@ function tableOf(
   return [
     ...servers.flatMap(([, contracts]) => contracts),
     ...servers.flatMap(([server]) => knownMethods.map((method) => contractOfMethod(policy.table, server, method))),
+    ...clientTools(policy),
   ];
 }
 
