@@ -35,11 +35,12 @@ export function seenBy(space: Space, view: RunView, one: ModelClass, end: End): 
   const move: Move<Node> = {
     contract: one.variant.contract,
     truths: one.truths,
-    arguments: one.arguments.map((argument, index) => {
-      const label = argumentLabel(space, view, index, end);
-      // An argument that carries nothing may as well be left out.
-      return { name: argument.name, contract: argument.contract, label, present: some(space.diagram, label) };
-    }),
+    arguments: one.arguments.map((argument, index) => ({
+      name: argument.name,
+      contract: argument.contract,
+      label: argumentLabel(space, view, index, end),
+      present: given(space, index),
+    })),
   };
   return {
     context: contextOf(space, end),
@@ -61,6 +62,23 @@ export const choiceNames = {
   returns: "returns",
   returnsFields: "returns fields",
 } as const;
+
+/**
+ * An argument for which the agent chose nothing may as well be left out. It is the choices that are asked, not the label
+ * that comes of them: which of many labels are held and taken is a diagram that doubles with each of them.
+ */
+function given({ diagram, question, held, choice }: Space, argument: number): Node {
+  switch (question.subject.policy.ir.flow) {
+    case "none":
+      return 0;
+    case "strict":
+      return choice(choiceNames.present(argument));
+    case "provenance": {
+      const taken = held.labels.map((_, index) => choice(choiceNames.takes(argument, index)));
+      return some(diagram, [...taken, choice(choiceNames.untrusted(argument))]);
+    }
+  }
+}
 
 /**
  * Every label that the agent can give to an argument in the flow mode of the policy (formal.md 4.2). Where both ends are
