@@ -273,6 +273,8 @@ function gainWorst({ space, end, held }: Simulation): void {
 /** What reading a store brings: a value with the label of the store, known by each basic label that this has. */
 function gainFrom({ space, end, held, stores }: Simulation, store: number): number {
   const label = bitsOf(stores[store]?.label ?? []);
+  // What the model sees nothing in is held all the same.
+  held.push({ index: -1, label });
   space.held.labels.forEach((one, index) => {
     if ((one[end] & ~label) === 0) held.push({ index, label });
   });

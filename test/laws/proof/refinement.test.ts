@@ -8,7 +8,7 @@ import type { Operation } from "./household.ts";
 import type { Recipe } from "./planted.ts";
 import { coreOf, documents, hazardId, subjectOf } from "./random-policy.ts";
 
-const numRuns = Number(process.env["SLUICEGATE_RUNS"] ?? 200) * 5;
+const numRuns = Math.min(10_000, Number(process.env["SLUICEGATE_RUNS"] ?? 200) * 5);
 
 const place = fc.nat({ max: 20 });
 const recipe: fc.Arbitrary<Recipe> = fc.oneof(
