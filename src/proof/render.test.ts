@@ -201,6 +201,16 @@ describe("steps as they are found", () => {
     expect(told(host, prove(host))[0]).toBe("1. nobody decides this: the client itself reads private data");
   });
 
+  it("where no data is followed, arguments have no label", () => {
+    const blind = small({
+      labels: { "s.write": tools.writes("box"), "s.grant": tools.grants("box") },
+      stores: { box: {} },
+      flow: { mode: "none" },
+      never: { call: "s.write" },
+    });
+    expect(told(blind, prove(blind))).toEqual(["1. s.write <- h"]);
+  });
+
   it("an untrusted value goes where the agent was told to send it", () => {
     const steered = small({
       labels: {
