@@ -165,3 +165,14 @@ describe("GitHub: what is private gets out through a store when the direct way i
     expect(result.ok).toBe(true);
   });
 });
+
+it("a server whose tools nobody has listed is not passed over in silence", () => {
+  const document: PolicyDocument = {
+    version: 1,
+    servers: { tracker: {}, mail: { pack: "mail" } },
+    hazards: { h: { never: { flow: { from: "private", to: "mail.send_email" } } } },
+  };
+  expect(verified(document).assumptions.at(-1)).toMatch(/nobody has listed offer none \(tracker\): .* --manifest/);
+  const listed = { ...document, servers: { mail: { pack: "mail" } } };
+  expect(verified(listed).assumptions.join("\n")).not.toMatch(/nobody has listed/);
+});

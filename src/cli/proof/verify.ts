@@ -80,9 +80,16 @@ export function verify(policy: CompiledPolicy, manifest: Manifest): Verified {
     properties,
     usefulness: expect,
     lints: proofLints(policy, manifest),
-    assumptions: assumptionsOf(prover.subject),
+    assumptions: [...assumptionsOf(prover.subject), ...unlistedServers(policy, manifest)],
     ms: Math.round((user + system) / 1_000),
   };
+}
+
+/** Servers that the policy speaks of and nobody has listed: a proof that passes over them in silence would mislead. */
+function unlistedServers({ table }: CompiledPolicy, manifest: Manifest): readonly string[] {
+  const names = [...table.servers.keys()].filter((name) => manifest[name] === undefined);
+  if (names.length === 0) return [];
+  return [`Servers whose tools nobody has listed offer none (${names.join(", ")}): give their lists with --manifest.`];
 }
 
 type Surroundings = { readonly manifest: Manifest; readonly certificate: JsonObject | undefined };
