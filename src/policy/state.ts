@@ -32,7 +32,12 @@ export type MonitorCell = {
 /** By slot, then by canonical key; unkeyed automata use `globalKey`. */
 export type Monitors = readonly ReadonlyMap<string, MonitorCell>[];
 
-export type InFlight = { readonly option: CallOption; readonly settled: boolean };
+export type InFlight = {
+  readonly option: CallOption;
+  readonly settled: boolean;
+  /** What the call could bring when it was dispatched: a result that brings more is no move of the model. */
+  readonly brings: Label;
+};
 
 export type Q = {
   /** g, shared by all runs. */

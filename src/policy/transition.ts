@@ -17,7 +17,7 @@ import type { Context, End, Move, PatternScene } from "./patterns.ts";
 import { matches } from "./patterns.ts";
 import { written } from "./semantics.ts";
 import type { MonitorCell, Monitors, Q } from "./state.ts";
-import { cellAt, globalKey, hold, keysOf, reservedHeld, viewAt } from "./state.ts";
+import { cellAt, contextOf, globalKey, hold, keysOf, reservedHeld, resultRange, viewAt } from "./state.ts";
 import { VersionedMap } from "./versioned-map.ts";
 
 /** What does not change while a policy is loaded. */
@@ -61,7 +61,7 @@ export function next(frame: Frame, q: Q, event: RunEvent): Result<Q, string> {
     case "unknown":
       return ok(withoutCall(q, event.call));
     case "released":
-      return ok(released(q, event));
+      return released(frame, q, event);
     case "granted":
       return ok({ ...q, grants: withGrant(q.grants, event.grant, event.at) });
     case "ended":
@@ -73,9 +73,10 @@ function allowed(frame: Frame, q: Q, event: RunEvent & { kind: "allowed" }): Res
   const { call, option, at } = event;
   if (q.inFlight.has(call)) return err(`call ${call} was allowed twice`);
   if (q.inFlight.size >= callsInFlightMax) return err(`more than ${callsInFlightMax} calls are in flight`);
-  const inFlight = VersionedMap.of(q.inFlight).with(call, { option, settled: false });
   const monitors = atBothEnds(frame, q, { move: "dispatch", option, at }, (seen) => dispatchedMonitors(frame, q, seen));
-  return ok({ ...q, inFlight, monitors, stores: writtenStores(frame, q, option) });
+  const after = { ...q, monitors, stores: writtenStores(frame, q, option) };
+  const brings = resultRange(frame.ir, after, option).hi;
+  return ok({ ...after, inFlight: VersionedMap.of(q.inFlight).with(call, { option, settled: false, brings }) });
 }
 
 function writtenStores(frame: Frame, q: Q, option: CallOption): Q["stores"] {
@@ -252,12 +253,22 @@ function withoutCall(q: Q, call: string | undefined): Q {
   return { ...q, inFlight: VersionedMap.of(q.inFlight).with(call, undefined) };
 }
 
-/** A field may be more restricted than what stands around it: what the agent holds of either counts. */
-function released(q: Q, { call, how, label, fields }: RunEvent & { kind: "released" }): Q {
+/**
+ * What the agent gets to hold. A field may be more restricted than what stands around it: either counts. While a call was
+ * under way, others may have written to a store that it reads; what its result would bring beyond what it could bring when
+ * it was decided was never judged, so passing it is no move (formal.md 4.4, R2 and R3).
+ */
+function released(frame: Frame, q: Q, event: RunEvent & { kind: "released" }): Result<Q, string> {
+  const { call, how, label, fields } = event;
   const rest = withoutCall(q, call);
-  if (how !== "pass") return rest;
-  const held = [label, ...fields.map((field) => field.range)].reduce<readonly LabelRange[]>(hold, rest.held);
-  return { ...rest, held };
+  if (how !== "pass") return ok(rest);
+  const ranges = [label, ...fields.map((field) => field.range)];
+  const known =
+    contextOf(frame.ir, q).hi | (call === undefined ? frame.ir.lattice.top : (q.inFlight.get(call)?.brings ?? 0));
+  if (ranges.some(({ hi }) => (hi & ~known) !== 0)) {
+    return err("the result would bring more than the call could bring when it was decided");
+  }
+  return ok({ ...rest, held: ranges.reduce<readonly LabelRange[]>(hold, rest.held) });
 }
 
 function withGrant(grants: readonly Grant[], grant: Grant, at: number): readonly Grant[] {

@@ -68,6 +68,7 @@ const stories = {
   - {id: no-check-now, tier: block, absence: {after: desk.read, never: desk.check}, why: "checks come first"}
 `,
   speak: `${head}
+host: {tools: none}
 hazards: {h: {why: "secrets stay", never: {flow: {from: {confidentiality: private}, to: {tool: desk.send}}}}}
 rules:
   - {id: strict, tier: block, when: {tool: desk.send, data: {confidentiality: private}}, why: "secrets stay"}

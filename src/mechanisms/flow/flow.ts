@@ -54,7 +54,6 @@ export function makeFlow<Q>(settings: FlowSettings<Q>): Mechanism<FlowMemory, Q>
         case "call":
           return option === undefined ? noObjection : settled(settings.hazards(run.q, option, moment.at));
         case "release": {
-          if (ir.flow === "none") return noObjection;
           const reading = settings.storeLabels(run.q, moment.contract.reads);
           const sent = moment.option === undefined ? memory.sent.get(moment.contract.server) : undefined;
           return settled([], [resultObligation(ir, moment, reading, sent)]);

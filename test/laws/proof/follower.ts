@@ -13,17 +13,7 @@ import { environment, lateSuccesses, tick, windowOf } from "./explicit-environme
 import type { Automaton, State, Store, World } from "./explicit-model.ts";
 import { joinOf } from "./explicit-model.ts";
 import type { KeyRelation } from "./explicit-moves.ts";
-import {
-  afterDispatch,
-  argumentsOf,
-  brought,
-  choicesOf,
-  joins,
-  judge,
-  read,
-  startOf,
-  withHeld,
-} from "./explicit-moves.ts";
+import { afterDispatch, argumentsOf, choicesOf, joins, judge, read, startOf, withHeld } from "./explicit-moves.ts";
 import type { Explorer } from "./explicit.ts";
 import { textOf } from "./explicit.ts";
 
@@ -43,8 +33,8 @@ export class Follower {
     return this.explorer.world;
   }
 
-  /** A call that the gateway has let through. That it will fail without effect is chosen here, though it shows later. */
-  dispatch(option: CallOption, observed: boolean, counts: boolean): void {
+  /** A call that the gateway has let through, and the labels that its result may bring. That it will fail without effect is chosen here, though it shows later. */
+  dispatch(option: CallOption, observed: boolean, counts: boolean): readonly number[] {
     this.#hostReads();
     const world = this.#world;
     const contract = contractFor(option.contract, option.class.truths);
@@ -65,6 +55,7 @@ export class Follower {
     const reading = read(world, one, given, this.state);
     expect(judge(world, reading, this.state).permitted, `the model permits ${contract.tool}`).toBe(true);
     this.state = afterDispatch(world, reading, this.state, { counts, succeeds: false, labels: [] });
+    return [...reading.whole, ...reading.fields];
   }
 
   /** A success: what the gateway itself had to call first keeps no state in the run, so the model moves here. */
@@ -78,16 +69,9 @@ export class Follower {
     }
   }
 
-  /** The result of a call, which comes when it comes: with what the stores that it reads hold by then. */
-  result(option: CallOption, outcome: "succeeded" | "failed"): void {
-    const world = this.#world;
-    const { output, reads } = contractFor(option.contract, option.class.truths);
-    const indices = world.ir.stores.flatMap(({ name }, index) => (reads.includes(name) ? [index] : []));
-    // The text of an error has no fields.
-    const fields = outcome === "failed" ? [] : output.fields.map(({ label }) => label);
-    const labels = [output.label, ...fields].map(({ hi }) => hi);
-    const held = withHeld(this.state.held, [...labels, ...brought(world, this.state.stores, indices)]);
-    this.state = { ...this.state, held };
+  /** The result of a call, with what it could bring when it was decided, however late it comes. */
+  result(brings: readonly number[]): void {
+    this.state = { ...this.state, held: withHeld(this.state.held, brings) };
   }
 
   /** A release outside of any call. */

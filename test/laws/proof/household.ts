@@ -10,11 +10,9 @@ import type { RunEvent } from "../../../src/core/event.ts";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { begin } from "../../../src/core/mechanism.ts";
 import type { CallMoment, CallOption, ReleaseMoment } from "../../../src/core/moment.ts";
-import type { Run } from "../../../src/core/run.ts";
 import { evolve, step } from "../../../src/core/step.ts";
 import { releaseLabel } from "../../../src/gateway/labels.ts";
 import { contractFor } from "../../../src/policy/ir.ts";
-import type { Q } from "../../../src/policy/state.ts";
 import { isObserved } from "../../../src/proof/subject.ts";
 import type { Subject } from "../../../src/proof/subject.ts";
 import { digest } from "../../../src/wire/canonical.ts";
@@ -22,42 +20,12 @@ import type { Around, Move, Store } from "./explicit-model.ts";
 import { joinOf, makeWorld } from "./explicit-model.ts";
 import { Explorer } from "./explicit.ts";
 import { Follower, relationOf } from "./follower.ts";
-import type { Recipe, Value } from "./planted.ts";
+import type { Ending, Member, Operation, Sent } from "./operations.ts";
+import { mixed } from "./operations.ts";
+import type { Value } from "./planted.ts";
 import { cook, Planter } from "./planted.ts";
 import { coreOf, hazardId } from "./random-policy.ts";
 import { TrueHistory } from "./true-history.ts";
-
-/** How a call ends. `lost`: nobody ever learns; with or without an answer that comes late all the same. */
-export type Ending = "succeeded" | "failed" | "no-effect" | "lost" | "late";
-
-export type Operation =
-  | {
-      readonly kind: "call";
-      readonly run: number;
-      readonly tool: number;
-      readonly given: { readonly [argument: string]: Recipe | undefined };
-      readonly ending: Ending;
-      /** It ends before anything else happens. */
-      readonly atOnce: boolean;
-    }
-  /** A call that is on its way moves on: it has its effect, it settles, its result is released. */
-  | { readonly kind: "advance"; readonly which: number }
-  | { readonly kind: "say"; readonly run: number }
-  | { readonly kind: "wait"; readonly ms: number };
-
-type Sent = {
-  readonly run: Member;
-  readonly call: string;
-  readonly option: CallOption;
-  readonly given: JsonObject;
-  readonly values: ReadonlyMap<string, Value>;
-  readonly move: Move;
-  readonly ending: Ending;
-  stage: number;
-  result: { readonly whole: Value; readonly field: Value } | undefined;
-};
-
-type Member = { run: Run<Q>; readonly follower: Follower; readonly seen: Value[]; readonly history: TrueHistory };
 
 const valueDigest = (value: Json): string => digest(value, sha256);
 
@@ -174,7 +142,7 @@ export class Household {
     };
     if (member.history.dispatch(move, this.#around(member.seen), how)) this.met.bad += 1;
     member.follower.catchUp(member.run.q, this.#at);
-    member.follower.dispatch(option, observed, ending !== "no-effect");
+    const brings = member.follower.dispatch(option, observed, ending !== "no-effect");
     this.#fold(member, {
       kind: "allowed",
       at: this.#at,
@@ -184,7 +152,8 @@ export class Household {
       arguments: text,
       digest: moment.digest,
     });
-    const sent: Sent = { run: member, call, option, given: text, values, move, ending, stage: 0, result: undefined };
+    const asked = { run: member, call, option, brings, given: text, values, move, ending };
+    const sent: Sent = { ...asked, stage: 0, result: undefined };
     this.#sent.push(sent);
     return sent;
   }
@@ -342,9 +311,8 @@ export class Household {
     const { server, tool } = contract;
     this.#checkLabel(result.whole, label.range.hi);
     const fields = label.fields.map(({ range }) => range.hi);
-    run.follower.result(option, outcome);
     if (!failed) this.#checkLabel(result.field, fields.length === 0 ? label.range.hi : joinOf(fields));
-    this.#fold(run, {
+    const event: RunEvent = {
       kind: "released",
       at: this.#at,
       call,
@@ -354,7 +322,14 @@ export class Household {
       label: label.range,
       fields: label.fields,
       value,
-    });
+    };
+    if (!evolve(this.#loaded.engine, run.run, event).ok) {
+      // Others have written meanwhile to what it read: the gateway shows a constant text instead.
+      this.#fold(run, { ...event, how: "reject" });
+      return;
+    }
+    run.follower.result(sent.brings);
+    this.#fold(run, event);
     run.seen.push(result.whole, ...(failed ? [] : [result.field]));
     this.met.released += 1;
   }
@@ -403,8 +378,4 @@ export class Household {
     });
     member.seen.push(said);
   }
-}
-
-function mixed(parts: readonly Value[]): Value {
-  return { text: parts.map(({ text }) => text).join(" "), all: joinOf(parts.map(({ all }) => all)) };
 }

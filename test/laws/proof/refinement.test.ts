@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decideCore, makeProver } from "../../../src/proof/prove.ts";
 import { Household } from "./household.ts";
-import type { Operation } from "./household.ts";
+import type { Operation } from "./operations.ts";
 import type { Recipe } from "./planted.ts";
 import { coreOf, documents, hazardId, subjectOf } from "./random-policy.ts";
 
