@@ -31,7 +31,7 @@ import {
   withShared,
 } from "../policy/shared-state.ts";
 import type { Q } from "../policy/state.ts";
-import { contextOf, storeRange, unmediated } from "../policy/state.ts";
+import { addedRange, contextOf, storeRange, unmediated } from "../policy/state.ts";
 import type { Frame } from "../policy/transition.ts";
 import { digest } from "../wire/canonical.ts";
 import { sentenceMax, shortPath } from "./output.ts";
@@ -53,6 +53,7 @@ export function engineOf(frame: Frame, more: readonly SealedMechanism<Q>[] = [])
         (all, name) => joinRanges(all, storeRange(frame.ir, q, name) ?? all),
         exactly(frame.ir.lattice.bottom),
       ),
+    addedLabels: (q, names) => addedRange(frame.ir, q, names),
     hazards: (q, option, at) =>
       hazardReasons("flow", { frame, q, option, at }, model.relevant(option.contract).hazards),
     labelsMatter: (contract) => model.relevant(contract).labels,

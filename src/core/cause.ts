@@ -49,7 +49,7 @@ function clauseOf(reason: Reason, tool: string): string | undefined {
     case "SG-BUDGET":
       return `${tool} would go over a limit`;
     case "SG-UNPROVED":
-      return `no proof covers what its server offers now`;
+      return "no proof covers what its server offers now";
     case "SG-MAYBE-DONE": {
       const { at } = reason.facts;
       const time = typeof at === "string" ? ` at ${at.slice(11, 16)} UTC` : "";

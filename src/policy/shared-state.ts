@@ -20,6 +20,7 @@ export function topState(frame: Frame): Q {
     label: joinRanges(label, unknown),
     audience: everyone,
     open: everyone,
+    added: unknown,
   }));
   return { ...first, stores, held: [unknown], lost: true };
 }
@@ -34,7 +35,9 @@ function sameCell(left: StoreCell, right: StoreCell | undefined): boolean {
     left.label.lo === right.label.lo &&
     left.label.hi === right.label.hi &&
     left.audience === right.audience &&
-    left.open === right.open
+    left.open === right.open &&
+    left.added.lo === right.added.lo &&
+    left.added.hi === right.added.hi
   );
 }
 
@@ -48,7 +51,8 @@ export function exportShared(frame: Frame, q: Q): JsonObject {
   frame.ir.stores.forEach(({ name }, index) => {
     const cell = q.stores[index];
     if (cell === undefined) return;
-    stores[name] = { lo: cell.label.lo, hi: cell.label.hi, audience: cell.audience, open: cell.open };
+    const { label, audience, open, added } = cell;
+    stores[name] = { lo: label.lo, hi: label.hi, audience, open, added: { lo: added.lo, hi: added.hi } };
   });
   const { levels, categories, groups } = frame.ir.lattice;
   return { lattice: { levels: [...levels], categories: [...categories], groups: [...groups] }, stores };
@@ -79,8 +83,8 @@ export function importShared(frame: Frame, value: JsonObject): Q | undefined {
 
 function readCell(frame: Frame, value: Json): StoreCell | undefined {
   const { lattice } = frame.ir;
-  const bits = (name: string): Label | undefined => {
-    const found = member(value, name);
+  const bits = (from: Json | undefined, name: string): Label | undefined => {
+    const found = member(from, name);
     return typeof found === "number" ? fromBits(lattice, found) : undefined;
   };
   const groups = (name: string): number | undefined => {
@@ -88,12 +92,16 @@ function readCell(frame: Frame, value: Json): StoreCell | undefined {
     const known = typeof found === "number" && Number.isInteger(found) && found >= 0;
     return known && found < 1 << lattice.groups.length ? found : undefined;
   };
-  const lo = bits("lo");
-  const hi = bits("hi");
+  const lo = bits(value, "lo");
+  const hi = bits(value, "hi");
+  const brought = member(value, "added");
+  const least = bits(brought, "lo");
+  const most = bits(brought, "hi");
   const audience = groups("audience");
   const open = groups("open");
   if (lo === undefined || hi === undefined || audience === undefined || open === undefined) return undefined;
-  return isArray(value) ? undefined : { label: { lo, hi }, audience, open };
+  if (least === undefined || most === undefined || isArray(value)) return undefined;
+  return { label: { lo, hi }, audience, open, added: { lo: least, hi: most } };
 }
 
 /** Stores in words, for `runs` and messages. */

@@ -52,8 +52,12 @@ describe("the shared part", () => {
 
   it("begins as the policy declares it, or as other runs left it", () => {
     const first = start(frame);
-    expect(first.stores).toEqual([{ label: exactly(nothing), audience: 1, open: 0 }]);
-    const written = { ...first, stores: [{ label: exactly(secret), audience: 3, open: 2 }], held: [exactly(secret)] };
+    expect(first.stores).toEqual([{ label: exactly(nothing), audience: 1, open: 0, added: exactly(nothing) }]);
+    const written = {
+      ...first,
+      stores: [{ label: exactly(secret), audience: 3, open: 2, added: exactly(nothing) }],
+      held: [exactly(secret)],
+    };
     const second = initialState(frame.ir, frame.slots, written);
     expect(second.stores).toBe(written.stores);
     expect(second.held).toEqual([]);
@@ -66,11 +70,14 @@ describe("the shared part", () => {
 
   it("joins store by store, and a store that only one side knows stays", () => {
     const left = [
-      { label: exactly(nothing), audience: 1, open: 0 },
-      { label: exactly(secret), audience: 1, open: 0 },
+      { label: exactly(nothing), audience: 1, open: 0, added: exactly(nothing) },
+      { label: exactly(secret), audience: 1, open: 0, added: exactly(nothing) },
     ];
-    const right = [{ label: exactly(secret), audience: 2, open: 2 }];
-    expect(joinStores(left, right)).toEqual([{ label: exactly(secret), audience: 3, open: 2 }, left[1]]);
+    const right = [{ label: exactly(secret), audience: 2, open: 2, added: exactly(nothing) }];
+    expect(joinStores(left, right)).toEqual([
+      { label: exactly(secret), audience: 3, open: 2, added: exactly(nothing) },
+      left[1],
+    ]);
   });
 
   it("is found by the name of a store", () => {
@@ -83,7 +90,7 @@ describe("what the host reads by itself", () => {
   const reading = (read: Ir["host"]["read"]) => frameOf({ stores, host: { send: 0, read, execute: false } });
   const at = (cell: LabelRange, frame = reading([0])) => ({
     ...start(frame),
-    stores: [{ label: cell, audience: 1, open: 0 }],
+    stores: [{ label: cell, audience: 1, open: 0, added: exactly(nothing) }],
   });
 
   it("law: counts as held and is never certain, whatever the store holds and whatever else is held", () => {
@@ -116,7 +123,10 @@ describe("what the host reads by itself", () => {
 describe("the range of a result", () => {
   it("joins the output, the arguments and the stores that are read; a store nobody declared adds nothing", () => {
     const frame = frameOf({ stores });
-    const q = { ...start(frame), stores: [{ label: { lo: nothing, hi: secret }, audience: 1, open: 0 }] };
+    const q = {
+      ...start(frame),
+      stores: [{ label: { lo: nothing, hi: secret }, audience: 1, open: 0, added: exactly(nothing) }],
+    };
     const tool = (reads: readonly string[]) => contract("read", { reads, rest: argument("query", false) });
     expect(resultRange(frame.ir, q, option(tool([])))).toEqual(exactly(nothing));
     expect(resultRange(frame.ir, q, option(tool(["box", "unknown"])))).toEqual({ lo: nothing, hi: secret });

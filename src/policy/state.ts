@@ -17,7 +17,13 @@ import type { End } from "./patterns.ts";
 import type { State } from "./semantics.ts";
 
 /** A store as all runs share it. Audience and open channels are groups as bits. */
-export type StoreCell = { readonly label: LabelRange; readonly audience: number; readonly open: number };
+export type StoreCell = {
+  readonly label: LabelRange;
+  readonly audience: number;
+  readonly open: number;
+  /** What runs and opened channels brought since the policy declared the store: part of the label. */
+  readonly added: LabelRange;
+};
 
 /** One automaton for one key. `since` and `times` are monotonic ms; `amounts` go with `times`. */
 export type MonitorCell = {
@@ -56,7 +62,8 @@ export type Q = {
 /** q₀ over the shared part of another state, or over the policy's own stores. */
 export function initialState(ir: Ir, slots: readonly Slot[], shared: Q | undefined): Q {
   const empty: Monitors = slots.map(() => new Map());
-  const declared = ir.stores.map((store) => ({ label: store.initial, audience: store.audience, open: 0 }));
+  const added = exactly(ir.lattice.bottom);
+  const declared = ir.stores.map(({ initial, audience }) => ({ label: initial, audience, open: 0, added }));
   return {
     stores: shared?.stores.length === declared.length ? shared.stores : declared,
     held: [],
@@ -213,6 +220,14 @@ export function viewAt(
   };
 }
 
+/** What was brought into the named stores since the policy declared them. */
+export function addedRange(ir: Ir, q: Q, names: readonly string[]): LabelRange {
+  return q.stores.reduce(
+    (all, store, index) => (names.includes(ir.stores[index]?.name ?? "") ? joinRanges(all, store.added) : all),
+    exactly(ir.lattice.bottom),
+  );
+}
+
 /** A store in the shared part, by the policy's index. */
 export function storeRange(ir: Ir, q: Q, name: string): LabelRange | undefined {
   const index = ir.stores.findIndex((store) => store.name === name);
@@ -227,6 +242,7 @@ export function joinStores(left: readonly StoreCell[], right: readonly StoreCell
     return {
       label: joinRanges(store.label, other.label),
       audience: store.audience | other.audience,
+      added: joinRanges(store.added, other.added),
       open: store.open | other.open,
     };
   });

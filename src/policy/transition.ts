@@ -4,6 +4,7 @@
  */
 import type { Grant, RunEvent } from "../core/event.ts";
 import type { LabelRange } from "../core/label.ts";
+import { joinRanges } from "../core/label.ts";
 import { callsInFlightMax, ruleKeysMax } from "../core/limits.ts";
 import type { CallOption } from "../core/moment.ts";
 import type { Result } from "../core/result.ts";
@@ -81,9 +82,12 @@ function allowed(frame: Frame, q: Q, event: RunEvent & { kind: "allowed" }): Res
 
 function writtenStores(frame: Frame, q: Q, option: CallOption): Q["stores"] {
   if (option.contract.writes.length === 0 && option.contract.opens.length === 0) return q.stores;
+  // Over stores that hold nothing: what is left is what this very call brings.
+  const nothing = vectorOf(booleans, frame.ir.lattice.bottom, frame.ir.lattice.bitCount);
   const at = (end: End) => {
     const view = viewAt(frame.ir, [], q, { end, at: 0, key: () => "" });
-    return written(contextAt(frame, end), view.stores, moveAt(frame, option, end));
+    const empty = view.stores.map((store) => ({ ...store, label: nothing }));
+    return written(contextAt(frame, end), empty, moveAt(frame, option, end));
   };
   const lo = at("lo");
   const hi = at("hi");
@@ -92,8 +96,13 @@ function writtenStores(frame: Frame, q: Q, option: CallOption): Q["stores"] {
     const high = hi[index];
     if (low === undefined || high === undefined) return store;
     // Bits come back from vectors that were made of labels of this lattice, so they are labels of it.
-    const label = { lo: bitsOf(low.label), hi: bitsOf(high.label) } as LabelRange;
-    return { label, audience: bitsOf(high.audience), open: bitsOf(high.open) };
+    const brought = { lo: bitsOf(low.label), hi: bitsOf(high.label) } as LabelRange;
+    return {
+      label: joinRanges(store.label, brought),
+      audience: bitsOf(high.audience),
+      open: bitsOf(high.open),
+      added: joinRanges(store.added, brought),
+    };
   });
 }
 

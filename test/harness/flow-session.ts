@@ -23,10 +23,17 @@ export type State = {
   readonly unmediated?: LabelRange;
   readonly grants: readonly Grant[];
   readonly store: LabelRange;
+  readonly added: LabelRange;
   readonly reasons: readonly Reason[];
 };
 
-export const emptyState: State = { context: exactly(open), grants: [], store: exactly(open), reasons: [] };
+export const emptyState: State = {
+  context: exactly(open),
+  grants: [],
+  store: exactly(open),
+  added: exactly(open),
+  reasons: [],
+};
 
 /** Not a hash: a digest that tells values apart is all that the tests need. */
 export const digest = (value: Json): string => `digest of ${JSON.stringify(value)}`;
@@ -82,6 +89,7 @@ export function makeSession(mode: FlowMode, labelsMatter: (contract: ToolContrac
     unmediatedOf: (q) => q.unmediated ?? exactly(open),
     grantsOf: (q) => q.grants,
     storeLabels: (q, names) => (names.includes("box") ? q.store : exactly(open)),
+    addedLabels: (q, names) => (names.includes("box") ? q.added : exactly(open)),
     hazards: (q) => q.reasons,
     labelsMatter,
     digest,

@@ -153,7 +153,7 @@ describe("laws of the semantics", () => {
         const larger: Q = {
           ...q,
           held: hold(q.held, held),
-          stores: q.stores.map((store) => ({ label: joinRanges(store.label, stored), audience: 3, open: 2 })),
+          stores: q.stores.map((store) => ({ ...store, label: joinRanges(store.label, stored), audience: 3, open: 2 })),
         };
         expect(atLeastAsStrict(verdict(frame, larger, x), verdict(frame, q, x))).toBe(true);
       }),

@@ -33,7 +33,7 @@ describe("shared state", () => {
     const both = withShared(written, shared);
     // An open channel brings what nobody vouches for, at any time.
     const brought = { lo: secret, hi: withTrust(lattice, secret, "untrusted") };
-    expect(both.stores[0]).toEqual({ label: brought, audience: 3, open: 2 });
+    expect(both.stores[0]).toEqual({ label: brought, audience: 3, open: 2, added: brought });
     expect(withShared(both, start(frame)).stores).toEqual(both.stores);
   });
 
@@ -48,6 +48,8 @@ describe("shared state", () => {
       [],
       { lo: 0, hi: -1, audience: 0, open: 0 },
       { lo: 0, hi: 0, audience: 99, open: 0 },
+      { lo: 0, hi: 0, audience: 0, open: 0 },
+      { lo: 0, hi: 0, audience: 0, open: 0, added: { lo: 0, hi: -1 } },
     ]) {
       expect(importShared(frame, { ...stored, stores: { repo: damage } })).toBeUndefined();
     }

@@ -32,6 +32,8 @@ export type FlowSettings<Q> = {
   readonly grantsOf: (q: Q) => readonly Grant[];
   /** Joined labels of the named stores; bottom where the policy declares none of them. */
   readonly storeLabels: (q: Q, names: readonly string[]) => LabelRange;
+  /** The part of it that came since the policy declared the stores. */
+  readonly addedLabels: (q: Q, names: readonly string[]) => LabelRange;
   /** What the policy's hazards say of an option. */
   readonly hazards: (q: Q, option: CallOption, at: number) => readonly Reason[];
   /** Whether the policy may look at the labels of this tool's arguments, in any state. */
@@ -54,7 +56,8 @@ export function makeFlow<Q>(settings: FlowSettings<Q>): Mechanism<FlowMemory, Q>
         case "call":
           return option === undefined ? noObjection : settled(settings.hazards(run.q, option, moment.at));
         case "release": {
-          const reading = settings.storeLabels(run.q, moment.contract.reads);
+          const { reads } = moment.contract;
+          const reading = { all: settings.storeLabels(run.q, reads), added: settings.addedLabels(run.q, reads) };
           const sent = moment.option === undefined ? memory.sent.get(moment.contract.server) : undefined;
           return settled([], [resultObligation(ir, moment, reading, sent)]);
         }

@@ -50,8 +50,11 @@ describe("label of a result", () => {
     session.set({ store: exactly(secret) });
     const titled = { title: "minutes" };
     expect(session.exchange(read, {}, titled).fields[0]?.range).toEqual(exactly(open));
-    session.set({ store: exactly(join(secret, untrusted)) });
+    session.set({ store: exactly(join(secret, untrusted)), added: exactly(untrusted) });
     expect(session.exchange(read, {}, titled).fields[0]?.range).toEqual(exactly(untrusted));
+    // Written with the very restriction that the store began with: nobody can tell the two apart in a field.
+    session.set({ added: exactly(secret) });
+    expect(session.exchange(read, {}, titled).fields[0]?.range).toEqual(exactly(secret));
   });
 
   test("a failure is labelled like a success and has no fields", () => {

@@ -1,6 +1,6 @@
 /** The label of what a server said: its output joined with what it was sent and what it read (formal.md 4.1, 4.2). */
-import { exactly, fromBits, joinRanges } from "../../core/label.ts";
-import type { Label, LabelRange, Lattice } from "../../core/label.ts";
+import { exactly, joinRanges } from "../../core/label.ts";
+import type { LabelRange, Lattice } from "../../core/label.ts";
 import type { CallOption, ReleaseMoment } from "../../core/moment.ts";
 import type { FieldLabel, Obligation } from "../../core/opinion.ts";
 import { contractFor } from "../../policy/ir.ts";
@@ -8,27 +8,27 @@ import type { Ir } from "../../policy/ir.ts";
 import { presenceOf } from "./released-value.ts";
 
 /**
- * The obligation to label a release. `reading` joins the stores that the call read; `sent` is what the server was sent
- * before, which text outside any call may echo. A failed call is labelled like a successful one, and its text has no
+ * The obligation to label a release. `reading` joins the stores that the call read, and what was added to them since they
+ * were declared: the label of a field speaks of their beginning only, so without that a secret written into a public field
+ * of a store would come back public (echo laundering by way of a store). `sent` is what the server was sent before, which text outside any call may echo. A failed call is labelled like a successful one, and its text has no
  * fields: an error can echo every argument, and tell what a field would have held.
  */
 export function resultObligation(
   ir: Ir,
   moment: ReleaseMoment,
-  reading: LabelRange,
+  reading: { readonly all: LabelRange; readonly added: LabelRange },
   sent: LabelRange | undefined,
 ): Obligation {
   const { lattice } = ir;
   const contract =
     moment.option === undefined ? moment.contract : contractFor(moment.option.contract, moment.option.class.truths);
   const all = joinRanges(argumentsOf(lattice, moment.option, undefined), sent ?? exactly(lattice.bottom));
-  const written = growth(ir, contract.reads, reading);
   const declared = contract.output.fields.map((field): FieldLabel => {
     // A query selects every field, so all arguments reach it, unless the operator or a pinned pack named which do.
     const reaching = field.from === undefined ? all : argumentsOf(lattice, moment.option, field.from);
-    return { pointer: field.pointer, range: joinRanges(joinRanges(field.label, reaching), written) };
+    return { pointer: field.pointer, range: joinRanges(joinRanges(field.label, reaching), reading.added) };
   });
-  const whole = joinRanges(joinRanges(contract.output.label, all), reading);
+  const whole = joinRanges(joinRanges(contract.output.label, all), reading.all);
   if (declared.length === 0) return { kind: "label", range: whole, fields: [] };
   const failed = moment.outcome === "failed";
   const { fields: present, beside } = presenceOf(moment.value, failed ? [] : contract.output.fields);
@@ -48,19 +48,4 @@ function argumentsOf(
     if (names === undefined || names.includes(name)) range = joinRanges(range, label.range);
   }
   return range;
-}
-
-/**
- * What runs wrote into the stores beyond their declared beginning. The label of a field speaks of that beginning only;
- * without this, a secret written into a public field of a store would come back public (echo laundering by way of a
- * store).
- */
-function growth({ lattice, stores }: Ir, names: readonly string[], reading: LabelRange): LabelRange {
-  const declared = stores.filter((store) => names.includes(store.name));
-  const before = declared.reduce((join, store) => joinRanges(join, store.initial), exactly(lattice.bottom));
-  return { lo: beyond(lattice, reading.lo, before.lo), hi: beyond(lattice, reading.hi, before.hi) };
-}
-
-function beyond(lattice: Lattice, label: Label, before: Label): Label {
-  return fromBits(lattice, label & ~before) ?? lattice.top;
 }

@@ -269,7 +269,7 @@ export class Household {
     const sentLabel = joinOf(echo.map(({ all }) => all));
     const read: Value[] = [];
     const grown: Value[] = [];
-    const apart: Value[] = [];
+    const written: Value[] = [];
     ir.stores.forEach(({ name }, index) => {
       const store = this.#texts[index];
       if (store === undefined) return;
@@ -284,15 +284,13 @@ export class Household {
       if (!contract.reads.includes(name)) return;
       read.push({ text: store.initial, all: ir.stores[index]?.initial.hi ?? 0 });
       grown.push({ text: store.text, all: store.all });
-      // A field may be declared free of a restriction that the store has from its beginning. What is written later with
-      // the same restriction cannot be told from the beginning, so such values are kept out of fields here.
-      const beginning = ir.stores[index]?.initial.hi ?? 0;
-      apart.push(...this.#planter.tokensIn(store.text).filter(({ all }) => (all & beginning) === 0));
+      // The label of a field speaks of how the store began, so that is not in it; what was written since may be.
+      written.push(...this.#planter.tokensIn(store.text));
     });
     const own = this.#planter.plant(contract.output.label.hi);
     const [field] = contract.output.fields;
     const inField = field === undefined ? [] : [this.#planter.plant(field.label.hi)];
-    sent.result = { whole: mixed([own, ...read, ...grown, ...echo]), field: mixed([...inField, ...apart, ...echo]) };
+    sent.result = { whole: mixed([own, ...read, ...grown, ...echo]), field: mixed([...inField, ...written, ...echo]) };
   }
 
   #release(sent: Sent): void {
