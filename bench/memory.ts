@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startChild } from "../test/harness/child.ts";
-import type { Sandbox } from "../test/harness/gateway.ts";
+import { createSandbox } from "../test/harness/gateway.ts";
 import { residentKilobytes, underTest } from "./processes.ts";
 import { startSubject } from "./subjects.ts";
 
@@ -23,9 +23,10 @@ async function bareNode(): Promise<number> {
   return kilobytes;
 }
 
-/** Resident memory ten seconds after a thousand calls of 1 KB over stdio. */
-export async function measureMemory(sandbox: Sandbox): Promise<Memory> {
+/** Resident memory ten seconds after a thousand calls of 1 KB over stdio, of a daemon that has served nothing else. */
+export async function measureMemory(): Promise<Memory> {
   const bareNodeKilobytes = await bareNode();
+  const sandbox = await createSandbox();
   const subject = await startSubject("guarded", "stdio", 1, sandbox);
   try {
     for (let done = 0; done < calls; done += 1) {
@@ -39,5 +40,6 @@ export async function measureMemory(sandbox: Sandbox): Promise<Memory> {
     return { bareNodeKilobytes, shimKilobytes: shim, daemonKilobytes: all - shim, processes };
   } finally {
     await subject.stop();
+    await sandbox.remove();
   }
 }

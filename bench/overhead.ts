@@ -54,7 +54,7 @@ for (let run = 0; run < runs; run += 1) {
       const figures = await measureCell(cell, names, sandbox);
       measured.set(cell.id, [...(measured.get(cell.id) ?? []), figures]);
     }
-    if (names.includes("guarded") && values.only === "") memories.push(await measureMemory(sandbox));
+    if (names.includes("guarded") && values.only === "") memories.push(await measureMemory());
   } finally {
     await sandbox.remove();
   }
