@@ -20,7 +20,7 @@ export type Automaton = {
   readonly withinMs: number | undefined;
   /** `owed` alone: as one of how many consequential calls, 0 for no such limit. */
   readonly due: number;
-  /** RFC 8785 texts by which two automata are found to have the same key, trigger or unlocking calls. */
+  /** Texts by which two automata are found to have the same key, trigger or unlocking calls. */
   readonly key: string | undefined;
   readonly unlockedBy: string | undefined;
   readonly trigger: string;
@@ -57,6 +57,8 @@ export type AutomatonReader = {
   readonly refuse: Refuse;
   /** Takes a pattern into the model and tells its number. */
   readonly add: (form: PatternForm, restricts: boolean) => number;
+  /** Of a pattern by its number: equal for patterns that ask the same. */
+  readonly meaning: (index: number) => string;
 };
 
 /** @returns undefined for what restricts nothing in the model. */
@@ -74,19 +76,23 @@ export function automatonOf(reader: AutomatonReader, id: string, name: string, f
   const add = (one: PatternForm | undefined, restricts: boolean): number | undefined =>
     one === undefined ? undefined : reader.add(one, restricts);
   const { key: of } = body;
+  const fireOn = add(plain.fireOn, true);
+  const arm = add(plain.arm, true);
+  const unlock = add(plain.unlock, false);
+  const trigger = { gate: unlock, absence: arm, atMost: fireOn, immediately: undefined, owed: undefined }[plain.kind];
   return {
     id,
     kind: plain.kind,
     bits: Math.min(bits, automatonBitsMax),
-    fireOn: add(plain.fireOn, true),
-    arm: add(plain.arm, true),
+    fireOn,
+    arm,
     relock: add(plain.relock, true),
-    unlock: add(plain.unlock, false),
+    unlock,
     withinMs: typeof body.within === "string" ? durationMs(body.within, reader.refuse) : undefined,
     due: whole,
     key: of === undefined ? undefined : textOf({ ...of, exact: of.exact ?? plain.kind === "gate" }),
-    unlockedBy: plain.unlock === undefined ? undefined : textOf(plain.unlock as Json), // JSON too
-    trigger: textOf((plain.trigger ?? {}) as Json), // a pattern is a part of the policy, hence JSON
+    unlockedBy: unlock === undefined ? undefined : reader.meaning(unlock),
+    trigger: trigger === undefined ? "" : reader.meaning(trigger),
   };
 }
 
@@ -97,31 +103,30 @@ type Plain = {
   readonly arm?: PatternForm | undefined;
   readonly relock?: PatternForm | undefined;
   readonly unlock?: PatternForm | undefined;
-  readonly trigger?: PatternForm | undefined;
 };
 
 function plainOf(name: string, body: Body): Plain | undefined {
   const { before, after, need, of, count = 1 } = body;
   switch (name) {
     case "gate":
-      return { kind: "gate", count, fireOn: before, unlock: need, relock: body.unless, trigger: need };
+      return { kind: "gate", count, fireOn: before, unlock: need, relock: body.unless };
     case "unless":
-      return { kind: "gate", count, fireOn: body.call, unlock: need, trigger: need };
+      return { kind: "gate", count, fireOn: body.call, unlock: need };
     case "inject": {
       const injected = { tool: [body.call?.tool ?? ""] };
-      return { kind: "gate", count, fireOn: before, unlock: injected, relock: before, trigger: injected };
+      return { kind: "gate", count, fireOn: before, unlock: injected, relock: before };
     }
     case "byEnd":
       if (body.action !== "hold") return undefined;
-      return { kind: "gate", count, fireOn: after, unlock: body.by, trigger: body.by };
+      return { kind: "gate", count, fireOn: after, unlock: body.by };
     case "absence":
-      return { kind: "absence", count, fireOn: body.never, arm: after, unlock: body.until, trigger: after };
+      return { kind: "absence", count, fireOn: body.never, arm: after, unlock: body.until };
     case "immediately":
       return { kind: "immediately", count, fireOn: before, unlock: need };
     case "owed":
       return { kind: "owed", count, fireOn: before, arm: after, unlock: body.owe };
     default:
-      return { kind: "atMost", count, fireOn: of, trigger: of };
+      return { kind: "atMost", count, fireOn: of };
   }
 }
 

@@ -9,7 +9,7 @@ import { quoted } from "./json.ts";
 import type { Lattice, Refuse } from "./labels.ts";
 import { bit, bitCount, bitsOf, isLevelBit, join, labelShape, levelsUpTo, untrusted, upperBound } from "./labels.ts";
 import type { Pattern, PatternForm } from "./patterns.ts";
-import { atomsOf, patternOf, patternShape } from "./patterns.ts";
+import { atomsOf, meaningOf, patternOf, patternShape } from "./patterns.ts";
 import { dataShape } from "./labels.ts";
 import type { Typed } from "./shape.ts";
 import { misfit } from "./shape.ts";
@@ -113,7 +113,11 @@ export function modelOf({ policy, tools, hazard: id, core }: Subject, refuse: Re
   let atoms = 0;
   const add = (form: PatternForm, restricts: boolean): number =>
     patterns.push(patternOf({ lattice, nextDataIndex: () => (atoms += 1) }, form, restricts)) - 1;
-  const reader = { refuse, add };
+  const meaning = (index: number): string => {
+    const read = patterns[index];
+    return read === undefined ? "" : meaningOf(read);
+  };
+  const reader = { refuse, add, meaning };
   const hazard = hazardOf(policy, id, reader);
   const rules = coreRules(policy, core, refuse);
   const plain = rules.flatMap((rule) => plainPattern(rule, reader, true));
@@ -162,7 +166,11 @@ function checkStores(
   if (unknown !== undefined) other.refuse(`the store ${quoted(unknown)} is used, but the policy does not declare it`);
 }
 
-type Reader = { readonly refuse: Refuse; readonly add: (form: PatternForm, restricts: boolean) => number };
+type Reader = {
+  readonly refuse: Refuse;
+  readonly add: (form: PatternForm, restricts: boolean) => number;
+  readonly meaning: (index: number) => string;
+};
 
 function pattern({ refuse, add }: Reader, form: Json | undefined, restricts: boolean): number {
   const reason = misfit(form, patternShape, "a pattern of the policy");

@@ -144,3 +144,15 @@ function globFits(glob: string, text: string): boolean {
   }
   return text.length - last.length >= at && text.endsWith(last);
 }
+
+/** Equal for patterns that ask the same, however they are written. */
+export function meaningOf({ data, truths, held, stores, ...rest }: Pattern): string {
+  const atom = (one: Atom | undefined): readonly string[] => (one === undefined ? [] : [one.kind, String(one.bits)]);
+  return JSON.stringify([
+    rest,
+    [...truths],
+    data.map(({ atom: own, roles, args, audience }) => [atom(own), roles, args, String(audience)]),
+    atom(held),
+    stores.map((store) => [store.store, atom(store.atom), String(store.audience)]),
+  ]);
+}

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { HazardText, PolicyDocument, RuleText } from "../../../src/policy/document.ts";
 import { decideCore, makeProver } from "../../../src/proof/prove.ts";
 import type { Subject } from "../../../src/proof/subject.ts";
+import { certified, checkedFor } from "./certified.ts";
 import { exploreExplicitly } from "./explicit.ts";
 import { Household } from "./household.ts";
 import type { Recipe } from "./planted.ts";
@@ -163,5 +164,36 @@ describe("moves that random policies seldom need", () => {
     expect(steps(made({ labels, rules: [...rules, allow] }, { sequence: after }))).toEqual([2, 2]);
     const due = rules.map((rule) => (rule.owed === undefined ? rule : { ...rule, owed: { ...rule.owed, within: 1 } }));
     expect(steps(made({ labels, rules: [...due, allow] }, { sequence: after }))).toEqual([undefined, undefined]);
+  });
+});
+
+describe("the checker", () => {
+  it("takes two spellings of one unlocking call for one, as the engine does", () => {
+    const labels = {
+      "s.a": { effects: "read.local", rest: local, output: open, writes: "box", reads: "box" },
+      "s.b": { effects: "read.local", rest: local, output: foreign },
+    };
+    const rules: readonly RuleText[] = [
+      {
+        id: "r0",
+        tier: "must",
+        why: "order",
+        gate: { before: "s.b", need: { tool: "s.a", held: { trust: "untrusted" } } },
+      },
+      {
+        id: "r1",
+        tier: "must",
+        why: "order",
+        immediately: { before: ["s.a", "s.b"], need: { tool: "s.a", held: { categories: ["medical"] } } },
+      },
+    ];
+    const lattice = { confidentiality: ["public", "private"], categories: ["medical"] };
+    const stores = { box: { audience: "me" } };
+    const subject = made({ lattice, labels, rules, stores }, { call: "s.b" });
+    const core = coreOf(subject);
+    const found = decideCore(makeProver(subject), hazardId, core);
+    if (!found.ok) throw new Error(found.error);
+    expect(found.value.distance).toBeUndefined();
+    expect(checkedFor(subject, certified(subject, core, found.value))).toMatchObject({ ok: true });
   });
 });
