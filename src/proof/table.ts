@@ -12,15 +12,25 @@ import { groupBits } from "../policy/semantics.ts";
 /** Tools as their servers list them, by server. */
 export type Manifest = { readonly [server: string]: readonly JsonObject[] };
 
+/** The contracts of the tools that servers list, and of all else that can be called beside them. */
+export function labelTable(policy: CompiledPolicy, manifest: Manifest, digestOf: ToolDigest): readonly ToolContract[] {
+  const servers = Object.entries(manifest).map(([server, tools]) => {
+    return [server, tools.map((tool) => contractOfTool(policy.table, server, tool, digestOf))] as const;
+  });
+  return wholeTable(policy, servers);
+}
+
 /**
  * Contracts of all tools, then of all protocol methods of their servers: resources, prompts, completions, answers and
  * tasks reach a server, too; last those of clients, which their hooks report. Tools come first, since a counterexample
  * is told with the first call that fits.
  */
-export function labelTable(policy: CompiledPolicy, manifest: Manifest, digestOf: ToolDigest): readonly ToolContract[] {
-  const servers = Object.entries(manifest);
+export function wholeTable(
+  policy: CompiledPolicy,
+  servers: readonly (readonly [server: string, tools: readonly ToolContract[]])[],
+): readonly ToolContract[] {
   return [
-    ...servers.flatMap(([server, tools]) => tools.map((tool) => contractOfTool(policy.table, server, tool, digestOf))),
+    ...servers.flatMap(([, tools]) => tools),
     ...servers.flatMap(([server]) => knownMethods.map((method) => contractOfMethod(policy.table, server, method))),
     ...clientTools(policy),
   ];
@@ -30,7 +40,7 @@ export function labelTable(policy: CompiledPolicy, manifest: Manifest, digestOf:
 export const unlistedTool = "unlisted tool";
 
 /** What hooks report is decided like any call: the client's own tools, and one of which nothing is known. */
-export function clientTools({ policy, table }: CompiledPolicy): readonly ToolContract[] {
+function clientTools({ policy, table }: CompiledPolicy): readonly ToolContract[] {
   if (policy.host.tools !== "hooks") return [];
   const clients = [...new Set(knownHostTools.map(({ client }) => client))];
   return [...knownHostTools, ...clients.map((client) => ({ client, tool: unlistedTool }))].map(({ client, tool }) =>

@@ -11,14 +11,15 @@ import type { SealedMechanism } from "../../core/mechanism.ts";
 import type { AdmitMoment } from "../../core/moment.ts";
 import { noObjection, settled } from "../../core/opinion.ts";
 import type { CompiledPolicy } from "../../policy/compile.ts";
-import { contractOfMethod, knownMethods } from "../../policy/contracts/methods.ts";
+import type { Hazard } from "../../policy/ir.ts";
 import type { Q } from "../../policy/state.ts";
 import { certificateOf } from "../../proof/certificate.ts";
 import { checkCertificate } from "../../proof/check/check.ts";
 import { makeProver, proveHazard } from "../../proof/prove.ts";
-import { clientTools, tableEntry } from "../../proof/table.ts";
+import { tableEntry, wholeTable } from "../../proof/table.ts";
 import { digest } from "../../wire/canonical.ts";
 import { sha256 } from "../policy-source.ts";
+import type { Expectation } from "../replay/expectations.ts";
 import { checkExpectations } from "../replay/expectations.ts";
 
 /** Why a server is not admitted: the hazard, and what is wrong with its proof. */
@@ -68,59 +69,64 @@ type Proofs = {
   readonly made: Map<string, JsonObject>;
 };
 
-function makeVerifier(policy: CompiledPolicy, proofs: Proofs): Verifier {
+function makeVerifier(policy: CompiledPolicy, { certificates, made }: Proofs): Verifier {
   const admitted = new Map<string, readonly ToolContract[]>();
-  const usable = usefulness(policy);
+  const expected = checkExpectations(policy);
+  const useless = uselessness(expected);
+  const covers = certificates === undefined ? undefined : certified(policy, certificates);
   return ({ server, contracts }) => {
-    // A list of prompts or resources has no tools; the methods of its server are judged with the tools known so far.
-    const tools = contracts.length > 0 ? contracts : (admitted.get(server) ?? []);
-    const present = new Map(admitted).set(server, tools);
-    const table = tableOf(policy, present);
+    const known = admitted.get(server);
+    // A list of prompts or resources has no tools, and the methods of its server were judged with the tools.
+    if (contracts.length === 0 && known !== undefined) return undefined;
+    const present = [...new Map(admitted).set(server, contracts)];
+    const table = wholeTable(
+      policy,
+      present.toSorted(([left], [right]) => (left < right ? -1 : 1)),
+    );
+    const unproved = covers?.(table) ?? ownProofs({ policy, expected, made }, table);
     for (const hazard of policy.ir.hazards) {
       if (policy.policy.accepts.includes(hazard.id)) continue;
-      const reason = usable ?? unproved(policy, { hazard: hazard.id, table, ...proofs });
+      const reason = useless ?? unproved(hazard);
       if (reason !== undefined) return { server, hazard: hazard.id, reason };
     }
-    admitted.set(server, tools);
+    admitted.set(server, contracts);
     return undefined;
   };
 }
 
+/** Why a hazard counts as not proved. */
+type Unprovedness = (hazard: Hazard) => string | undefined;
+
 /** What is wrong with the policy's own traces: without one that is allowed, a proof says nothing. */
-function usefulness(policy: CompiledPolicy): string | undefined {
-  const expected = checkExpectations(policy);
+function uselessness(expected: readonly Expectation[]): string | undefined {
   const allowed = expected.some(({ expected: verdict, holds }) => verdict === "allow" && holds);
   if (!expected.every(({ holds }) => holds)) return "an `expect:` trace of the policy does not hold";
   return allowed ? undefined : "the policy has no `expect:` trace that is allowed";
 }
 
-function tableOf(
+/** Believes certificates only; each is checked once, and then asked whether it knows the tools that there are. */
+function certified(
   policy: CompiledPolicy,
-  present: ReadonlyMap<string, readonly ToolContract[]>,
-): readonly ToolContract[] {
-  const servers = [...present].toSorted(([left], [right]) => (left < right ? -1 : 1));
-  return [
-    ...servers.flatMap(([, contracts]) => contracts),
-    ...servers.flatMap(([server]) => knownMethods.map((method) => contractOfMethod(policy.table, server, method))),
-    ...clientTools(policy),
-  ];
-}
-
-type Question = Proofs & { readonly hazard: string; readonly table: readonly ToolContract[] };
-
-function unproved(policy: CompiledPolicy, question: Question): string | undefined {
-  const { hazard, table, certificates } = question;
-  if (certificates === undefined) return ownProof(policy, question);
-  const present = table.map((contract) => digest(tableEntry(policy.ir, contract), sha256));
-  let reason = "there is no certificate for it";
-  for (const certificate of certificates) {
-    if (stringMember(certificate, "hazard") !== hazard) continue;
-    const checked = checkCertificate(certificate, { hash: sha256, policyDigest: policy.digest });
-    const missing = checked.ok ? uncovered(certificate, present) : checked.reason;
-    if (missing === undefined) return undefined;
-    reason = missing;
-  }
-  return reason;
+  certificates: readonly Json[],
+): (table: readonly ToolContract[]) => Unprovedness {
+  const checked = certificates.map((certificate) => ({
+    certificate,
+    hazard: stringMember(certificate, "hazard"),
+    result: checkCertificate(certificate, { hash: sha256, policyDigest: policy.digest }),
+  }));
+  return (table) => {
+    const present = table.map((contract) => digest(tableEntry(policy.ir, contract), sha256));
+    return ({ id }) => {
+      let reason = "there is no certificate for it";
+      for (const { certificate, hazard, result } of checked) {
+        if (hazard !== id) continue;
+        const missing = result.ok ? uncovered(certificate, present) : result.reason;
+        if (missing === undefined) return undefined;
+        reason = missing;
+      }
+      return reason;
+    };
+  };
 }
 
 /** A proof for more tools covers fewer; one tool that it does not know is one too many. */
@@ -133,23 +139,31 @@ function uncovered(certificate: Json, present: readonly string[]): string | unde
     : "its certificate is about other tools than those there are now";
 }
 
-function ownProof(policy: CompiledPolicy, { hazard: hazardId, table: contracts, made }: Question): string | undefined {
-  const hazard = policy.ir.hazards.find(({ id }) => id === hazardId);
-  if (hazard === undefined) return "the policy has no such hazard";
-  const subject = { policy, contracts };
-  const proof = proveHazard(makeProver(subject), hazard);
-  if (proof.verdict === "vacuous") return undefined; // nothing there can bring it about
-  if (proof.explored === undefined) return proof.reason ?? "it can happen";
-  const expect = checkExpectations(policy).map(({ expected, holds }) => ({ verdict: expected, holds }));
-  const certificate = certificateOf({
-    subject,
-    hazard: hazardId,
-    core: proof.core ?? [],
-    explored: proof.explored,
-    manifests: {},
-    expect,
-  });
-  const checked = checkCertificate(certificate, { hash: sha256, policyDigest: policy.digest });
-  if (checked.ok && certificate !== undefined) made.set(hazardId, certificate);
-  return checked.ok ? undefined : `the checker refuses its proof: ${checked.reason}`;
+type Making = {
+  readonly policy: CompiledPolicy;
+  readonly expected: readonly Expectation[];
+  readonly made: Map<string, JsonObject>;
+};
+
+/** Proves here, and believes what the checker says of the certificate. */
+function ownProofs({ policy, expected, made }: Making, contracts: readonly ToolContract[]): Unprovedness {
+  const prover = makeProver({ policy, contracts });
+  const expect = expected.map(({ expected: verdict, holds }) => ({ verdict, holds }));
+  return (hazard) => {
+    const proof = proveHazard(prover, hazard);
+    if (proof.verdict === "vacuous") return undefined; // nothing there can bring it about
+    if (proof.explored === undefined) return proof.reason ?? "it can happen";
+    const { core = [], explored } = proof;
+    const certificate = certificateOf({
+      subject: prover.subject,
+      hazard: hazard.id,
+      core,
+      explored,
+      manifests: {},
+      expect,
+    });
+    const checked = checkCertificate(certificate, { hash: sha256, policyDigest: policy.digest });
+    if (checked.ok && certificate !== undefined) made.set(hazard.id, certificate);
+    return checked.ok ? undefined : `the checker refuses its proof: ${checked.reason}`;
+  };
 }
