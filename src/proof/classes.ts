@@ -7,12 +7,13 @@ import { mayCover } from "../core/effect.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import type { DataAtom } from "../policy/ir.ts";
+import { workspacePredicate } from "../policy/ir.ts";
 import type { End } from "../policy/patterns.ts";
 import { cut } from "./held.ts";
 import { classesMax, classesPerToolMax, combinationsMax } from "./limits.ts";
 import type { Space } from "./space.ts";
 import type { Question, Reading } from "./subject.ts";
-import { defaultPredicate, readings } from "./subject.ts";
+import { readings } from "./subject.ts";
 import type { Variant, Variants } from "./variants.ts";
 
 /** Which key a call has in a question about one key: that one, another, or none that can be read. */
@@ -94,7 +95,8 @@ function freePredicates(context: Context, variant: Variant, index: number): read
     if (matching?.hi?.[index] !== 1 && matching?.lo?.[index] !== 1) return;
     for (const predicate of pattern.predicates) free.add(predicate.index);
   });
-  if (context.question.useDefault && mayCover("write.local", variant.contract.effects.may)) free.add(defaultPredicate);
+  if (context.question.useDefault && mayCover("write.local", variant.contract.effects.may))
+    free.add(workspacePredicate);
   for (const fixed of variant.fixed.keys()) free.delete(fixed);
   return [...free];
 }
@@ -116,7 +118,7 @@ function addClasses(context: Context, found: Map<string, ModelClass>, candidate:
     storesOf(context, [open.store]).map((store) => [store, ...open.audience]),
   );
   const args = argumentsOf(context, variant, alive, written.length > 0);
-  const inside = truths.get(defaultPredicate) ?? false;
+  const inside = truths.get(workspacePredicate) ?? false;
   const signature = [
     alive.join(""),
     outcome.whole.join(","),

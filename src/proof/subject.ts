@@ -5,7 +5,6 @@
 import type { ToolContract } from "../core/contract.ts";
 import type { CompiledPolicy } from "../policy/compile.ts";
 import type { Hazard, Ir, KeySpec, LabelAtom, Pattern, Rule, Temporal, Tier } from "../policy/ir.ts";
-import { workspacePredicate } from "../policy/ir.ts";
 import type { End, Polarity } from "../policy/patterns.ts";
 
 export type Subject = {
@@ -237,6 +236,3 @@ export function isObserved(subject: Subject, contract: ToolContract): boolean {
   const { policy, table } = subject.policy;
   return policy.mode === "observe" || table.servers.get(contract.server)?.mode === "observe";
 }
-
-/** Index of the predicate that the default itself looks at. */
-export const defaultPredicate: number = workspacePredicate;

@@ -2,6 +2,7 @@
  * A policy of any size for `bench proof`: tools of many servers with labels, rules of every kind, and a hazard for each
  * pair of a category and an effect. Made by arithmetic from a seed, so that every run proves the same.
  */
+import { effectActions } from "../../core/effect.ts";
 import type { PolicyDocument, RuleText, ToolLabelsText } from "../../policy/document.ts";
 
 export type ProofSize = {
@@ -15,20 +16,7 @@ export type ProofSize = {
 /** The size that the budget speaks of: 1,000 tools, 100 rules, 144 hazards. */
 export const budgetSize: ProofSize = { tools: 1_000, rules: 100, categories: 12, effects: 12, debts: 2 };
 
-const actions = [
-  "send",
-  "publish",
-  "delete",
-  "pay",
-  "grant",
-  "share",
-  "schedule",
-  "webhook",
-  "credential",
-  "config",
-  "actuate",
-];
-const effectNames = [...actions.map((action) => `write.external.${action}`), "execute.external"];
+const effectNames = [...effectActions.map((action) => `write.external.${action}`), "execute.external"];
 
 /** Numbers from a linear congruence: uneven enough for a benchmark, equal on every machine. */
 function numbers(seed: number): (below: number) => number {
