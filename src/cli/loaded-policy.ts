@@ -19,9 +19,9 @@ import type { Diagnostic } from "../policy/diagnostic.ts";
 import type { PolicyDocument } from "../policy/document.ts";
 import { hazardReasons } from "../policy/hazard-reasons.ts";
 import { loadPolicy } from "../policy/load.ts";
+import type { PolicyModel } from "../policy/model.ts";
 import { makeModel } from "../policy/model.ts";
 import { slotsOf } from "../policy/monitors.ts";
-import { relevance } from "../policy/relevance.ts";
 import {
   describeStores,
   exportShared,
@@ -40,8 +40,11 @@ import { resolve } from "node:path";
 
 const valueDigest = (value: Parameters<typeof digest>[0]): string => digest(value, sha256);
 
+/** An engine whose model also says which parts of the policy can speak of a tool. */
+type PolicyEngine = Engine<Q> & { readonly model: PolicyModel };
+
 /** The engine of a policy: permission, flow and sequence over one transition system. */
-export function engineOf(frame: Frame, more: readonly SealedMechanism<Q>[] = []): Engine<Q> {
+export function engineOf(frame: Frame, more: readonly SealedMechanism<Q>[] = []): PolicyEngine {
   const model = makeModel(frame, valueDigest);
   const flow = makeFlow<Q>({
     ir: frame.ir,
@@ -72,7 +75,6 @@ export function loadedPolicy(
   const { ir, table, settings } = compiled;
   const frame: Frame = { ir, slots: slotsOf(ir) };
   const engine = engineOf(frame, more);
-  const relevant = relevance(frame);
   const methods = new Map<string, ToolContract>();
   return {
     digest: compiled.digest,
@@ -97,7 +99,7 @@ export function loadedPolicy(
     },
     // Lists depend on the policy and the manifest alone until the game makes them depend on the state.
     stateDigest: () => "",
-    mayRecordLate: (contract) => relevant(contract).leavesNoTrace,
+    mayRecordLate: (contract) => engine.model.relevant(contract).leavesNoTrace,
     contextLabel: (q) => contextOf(ir, q).hi,
     describeStores: (q) => describeStores(frame, q),
     describeOwed: (q) => openDebts(frame, q, 0).map((slot) => slot.id),
