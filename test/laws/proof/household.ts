@@ -6,6 +6,7 @@
 import { expect } from "vitest";
 import { loadedPolicy } from "../../../src/cli/loaded-policy.ts";
 import { sha256 } from "../../../src/cli/policy-source.ts";
+import type { Decision } from "../../../src/core/decision.ts";
 import type { RunEvent } from "../../../src/core/event.ts";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { begin } from "../../../src/core/mechanism.ts";
@@ -120,15 +121,15 @@ export class Household {
     const call = `c${this.#calls}`;
     const head = { kind: "call" as const, at: this.#at, call, method: "tools/call", contract, arguments: text };
     const moment: CallMoment = { ...head, workspace: [], digest: valueDigest([server, tool, text]) };
-    const found = step(this.#loaded.engine, member.run, moment, new Map());
-    if (found.kind !== "decided") throw new Error("nothing is asked here");
-    const { verdict, option, obligations } = found.decision;
     const observed = isObserved(this.#subject, contract);
-    const held = obligations.some(({ kind }) => kind === "hold");
-    if (
-      option === undefined ||
-      (!observed && (verdict !== "allow" || held || !this.#performFirst(member, obligations)))
-    ) {
+    let { verdict, option, obligations } = this.#decide(member, moment);
+    const mayGo = (): boolean => verdict === "allow" && !obligations.some(({ kind }) => kind === "hold");
+    if (!observed && mayGo() && obligations.some(({ kind }) => kind === "perform")) {
+      // What had to come first may have changed what this call may do: it is decided again, as the gateway does.
+      if (this.#performFirst(member, obligations)) ({ verdict, option, obligations } = this.#decide(member, moment));
+      else verdict = "deny";
+    }
+    if (option === undefined || (!observed && !mayGo())) {
       this.met.refused += 1;
       return undefined;
     }
@@ -156,6 +157,12 @@ export class Household {
     const sent: Sent = { ...asked, stage: 0, result: undefined };
     this.#sent.push(sent);
     return sent;
+  }
+
+  #decide(member: Member, moment: CallMoment): Decision {
+    const found = step(this.#loaded.engine, member.run, moment, new Map());
+    if (found.kind !== "decided") throw new Error("nothing is asked here");
+    return found.decision;
   }
 
   /** What the gateway itself must call first; false where that is refused. */

@@ -53,7 +53,10 @@ export function cook(recipe: Recipe, seen: readonly Value[], planter: Planter): 
     }
     case "half": {
       const { text, all } = pick(recipe.of);
-      return { text: text.slice(0, Math.ceil(text.length / 2)), all };
+      const piece = text.slice(0, Math.ceil(text.length / 2));
+      // The piece may stand in another value as well, a trusted one too: only what all of those share has surely shaped it.
+      const holders = seen.filter((value) => value.text.includes(piece.trim()));
+      return { text: piece, all: holders.reduce((shared, value) => shared & value.all, all) };
     }
     case "encode": {
       const { text, all } = pick(recipe.of);
