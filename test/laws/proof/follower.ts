@@ -119,6 +119,8 @@ export class Follower {
     expect(q.stores.map(({ label, audience, open }) => ({ label: label.hi, audience, open }))).toEqual(
       this.state.stores,
     );
+    // The client reads an open store whenever it likes, so also after another call has changed it.
+    if (q.held.some(({ hi }) => !this.covers(hi))) this.#hostReads();
     for (const { hi } of q.held) expect(this.covers(hi), `the model can hold ${hi}`).toBe(true);
   }
 
