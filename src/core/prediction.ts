@@ -1,0 +1,52 @@
+/**
+ * What a world model is asked and what it says (foresight.md 2): plain data, so that answers can be logged and replayed.
+ * The question is asked by the mechanism `regulate`; oracles answer it.
+ */
+import type { JsonObject } from "./json.ts";
+
+/** safe; critical = may go on, but some tool can now lead to harm; unsafe = the pending call must not run. */
+export type StateClass = "safe" | "critical" | "unsafe";
+
+/** Kind of the questions that ask a world model; `content` is a `PredictionContext` as JSON. */
+export const predictionKind = "foresight";
+
+/** One step of the run so far, bounded before it gets here. */
+export type PredictionStep = {
+  readonly server: string;
+  readonly tool: string;
+  /** Effects that the call may have, as dotted paths. */
+  readonly effects: readonly string[];
+  readonly arguments: JsonObject;
+  /** Names of the restrictions of its result: levels, categories, `untrusted`. */
+  readonly brought: readonly string[];
+  readonly outcome: "pending" | "succeeded" | "failed" | "unknown";
+};
+
+/** Everything a model may look at. Tool names are `server.tool`; all text is data of strangers. */
+export type PredictionContext = {
+  readonly version: 1;
+  readonly instruction: string;
+  readonly tools: readonly { readonly name: string; readonly effects: readonly string[] }[];
+  readonly steps: readonly PredictionStep[];
+  /** The call that is judged; undefined when a list is. */
+  readonly pending?: PredictionStep;
+  /** Names of the restrictions of everything in here: what a judge's `bound` is compared with. */
+  readonly evidence: readonly string[];
+};
+
+export type Prediction = {
+  readonly model: string;
+  readonly nextState: {
+    /** Restrictions that the run is expected to hold next, and effects that are expected to happen. */
+    readonly labels: readonly string[];
+    readonly effects: readonly string[];
+    readonly text: string;
+  };
+  readonly safety: StateClass;
+  /** Probability, 0 to 1, that something unsafe follows. */
+  readonly pUnsafe: number;
+  /** Tools, among those asked about, that the model would take from the list. */
+  readonly filteredTools: readonly string[];
+  readonly reasons: readonly string[];
+  readonly latencyMs: number;
+};
