@@ -98,7 +98,12 @@ export function loadedPolicy(
       return { trusted: facts.trust === "trusted", mode: facts.mode };
     },
     // Lists depend on the policy and the manifest alone until the game makes them depend on the state.
+    regulated: false,
+    startProblem: undefined,
     stateDigest: () => "",
+    sharedVerdict: () => ({ verdict: "allow", reason: undefined }),
+    describeRegulation: () => ({ power: 0, budget: undefined, state: "safe", hidden: [], risks: [] }),
+    shortlist: () => undefined,
     mayRecordLate: (contract) => engine.model.relevant(contract).leavesNoTrace,
     contextLabel: (q) => contextOf(ir, q).hi,
     describeStores: (q) => describeStores(frame, q),

@@ -41,6 +41,10 @@ export type Grant =
 /** Text that positive provenance may draw control arguments from. */
 export type TrustedText = { readonly source: "instruction" | "operator"; readonly value: Json };
 
+/** `unsafe`: the policy ends a run whose next call could not be made safe. */
+export const endCauses = ["closed", "expired", "operator", "unsafe"] as const;
+export type EndCause = (typeof endCauses)[number];
+
 export type RunEvent = { readonly at: number } & (
   | { readonly kind: "begun"; readonly principal: string; readonly parent?: string }
   | { readonly kind: "registered"; readonly text: TrustedText }
@@ -79,5 +83,5 @@ export type RunEvent = { readonly at: number } & (
       readonly value?: Json;
     }
   | { readonly kind: "granted"; readonly grant: Grant }
-  | { readonly kind: "ended"; readonly cause: "closed" | "expired" | "operator" }
+  | { readonly kind: "ended"; readonly cause: EndCause }
 );

@@ -13,12 +13,16 @@ export type Reason = {
   readonly rule?: string;
   /** The operator's own sentence from the policy. */
   readonly why?: string;
+  /** `risks`, each `HAZARD MOVE`: what nobody could stop any more once a person has consented. */
   readonly facts: Readonly<Record<string, string | number | readonly string[]>>;
   /** Hazard, requirement or loss that the rule serves. */
   readonly serves?: readonly string[];
   /** What would change the verdict: the missing call, the question to a person. */
   readonly way?: string;
-  /** Set where the rule, server or policy is in observe mode: it is reported, and does not decide. */
+  /**
+   * Set where the rule, server or policy is in observe mode: it is reported, and does not decide. With the verdict
+   * `allow` it is a warning: the call is fine, and costs something that the user wanted to keep.
+   */
   readonly observed?: true;
 };
 
@@ -36,6 +40,8 @@ export type Obligation =
     }
   /** Keep the call until the rule lets it go; `way` names what that takes. */
   | { readonly kind: "hold"; readonly rule: string; readonly way?: string }
+  /** Refuse what was judged, and end the run: what it holds has become too dangerous to go on with. */
+  | { readonly kind: "end-run"; readonly rule: string }
   | { readonly kind: "notify"; readonly rule: string; readonly text: string };
 
 export type FieldLabel = { readonly pointer: string; readonly range: LabelRange };

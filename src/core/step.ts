@@ -157,7 +157,8 @@ function decided(opinions: readonly Settled[], option: CallOption | undefined): 
   for (const opinion of opinions) {
     verdict = stricter(verdict, opinion.verdict);
     for (const reason of opinion.reasons) {
-      if (reason.verdict === "allow") continue;
+      // Why something is fine is nobody's question; that it costs something is.
+      if (reason.verdict === "allow" && reason.observed !== true) continue;
       unobserved = stricter(unobserved, reason.verdict);
       if (!reasons.some((other) => sameReason(other, reason))) reasons.push(reason);
     }

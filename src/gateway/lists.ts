@@ -116,7 +116,7 @@ export class Lists<Q> {
   /** A verdict for each entry of the whole list. */
   async #exposed(live: LiveRun<Q>, state: ListState): Promise<readonly Verdict[]> {
     const { policy } = live;
-    const key = `${policy.digest} ${state.method} ${state.digest} ${policy.stateDigest(live.state.q)}`;
+    const key = `${policy.digest} ${state.method} ${state.digest} ${policy.stateDigest(live.state, this.#scene.services.clock.monotonicMs())}`;
     const known = this.#exposures.get(key);
     if (known !== undefined) return known;
     const byContract = new Map<ToolContract, Verdict>();

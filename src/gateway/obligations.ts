@@ -9,6 +9,7 @@ export function unmetObligation(obligations: readonly Obligation[]): string | un
     switch (obligation.kind) {
       case "isolate":
       case "redact":
+      case "end-run":
         return obligation.kind;
       case "perform":
         if (!isObject(obligation.arguments)) return obligation.kind;

@@ -2,7 +2,34 @@ import type { ToolContract } from "../core/contract.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Label, Lattice } from "../core/label.ts";
 import type { Engine } from "../core/mechanism.ts";
+import type { Reason } from "../core/opinion.ts";
+import type { StateClass } from "../core/prediction.ts";
+import type { Run } from "../core/run.ts";
 import type { PolicySettings } from "../core/settings.ts";
+import type { Verdict } from "../core/verdict.ts";
+
+/** What regulation says of a run (formal.md 4.5, foresight.md 3), for people: names only, never a value. */
+export type RegulationView = {
+  /** Monotone measure of what the run can still reach, in the units of the policy. */
+  readonly power: number;
+  /** Power up to which nothing is asked; undefined = no budget. */
+  readonly budget: number | undefined;
+  readonly state: StateClass;
+  /** Tools, of those given, that the run is not shown now, each with a sentence why and when it comes back. */
+  readonly hidden: readonly { readonly tool: string; readonly why: string }[];
+  /** Risks that a person accepted for the rest of the run, each `HAZARD MOVE`. */
+  readonly risks: readonly string[];
+};
+
+/** An entry of a tool list as the shortlist sees it; text is the server's, `bytes` is the size of the entry as JSON. */
+export type ListedTool = { readonly name: string; readonly description: string; readonly bytes: number };
+
+export type Shortlist = {
+  /** Indices of the entries that are shown. */
+  readonly shown: ReadonlySet<number>;
+  /** Context tokens that the others would have cost (bytes / 4). */
+  readonly tokensSaved: number;
+};
 
 /**
  * A loaded policy with everything compiled. Immutable: a new policy is a new object, and applies from the next
@@ -27,8 +54,24 @@ export interface LoadedPolicy<Q> {
   contractOfHostTool(client: string, tool: string): ToolContract;
   /** Server-level facts of the policy. */
   server(name: string): { readonly trusted: boolean; readonly mode: "enforce" | "observe" };
-  /** Short digest of everything in the abstract state that can change what is listed; equal digests, equal lists. */
-  stateDigest(q: Q): string;
+  /** Lists may depend on the state of the run, so that they are neither cached nor shared. */
+  readonly regulated: boolean;
+  /** Why no run may start: a hazard can be brought about by moves that nobody decides. A sentence with the way on. */
+  readonly startProblem: string | undefined;
+  /**
+   * Short digest of everything in a run that can change what is listed at `at` (monotonic ms, for leases): equal
+   * digests, equal lists.
+   */
+  stateDigest(run: Run<Q>, at: number): string;
+  /**
+   * What it means for another live run that one run moves the shared part to that of `moved`; `other` is that run's
+   * state with it (`withShared`). A deny or confirm comes with its reason (formal.md 4.5: every live run is tested).
+   */
+  sharedVerdict(moved: Q, other: Q): { readonly verdict: Verdict; readonly reason: Reason | undefined };
+  /** State, power, hidden tools and accepted risks of a run; `contracts` are of what is listed to it. */
+  describeRegulation(run: Run<Q>, contracts: readonly ToolContract[]): RegulationView;
+  /** What a run with a registered instruction is shown of its tools; undefined = all. Never a security decision. */
+  shortlist(run: Run<Q>, tools: readonly ListedTool[]): Shortlist | undefined;
   /**
    * Whether a call of it may be sent before it is on record: it only reads, nobody else sees its arguments, and no
    * automaton counts it, so that a crash which forgets it forgets nothing that restricts.

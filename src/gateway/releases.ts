@@ -116,6 +116,7 @@ function discharged<Q>(shared: Shared<Q>, query: ReleaseQuery<Q>, decision: Deci
       case "isolate":
       case "perform":
       case "hold":
+      case "end-run":
         return undefined;
     }
   }

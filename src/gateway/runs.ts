@@ -3,7 +3,7 @@
  * synchronous, which is the one lock that formal.md annex 13 asks for: an event of one run, and what it does to the
  * others, is one turn.
  */
-import type { RunEvent, TrustedText } from "../core/event.ts";
+import type { EndCause, RunEvent, TrustedText } from "../core/event.ts";
 import { begin } from "../core/mechanism.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
@@ -123,7 +123,7 @@ export class RunRegistry<Q> {
    * Ends a run: what is in flight becomes unknown, then the end is logged. Labels of stores stay. The answer says what
    * the run still owes, in sentences.
    */
-  async end(live: LiveRun<Q>, cause: "closed" | "expired" | "operator"): Promise<readonly string[]> {
+  async end(live: LiveRun<Q>, cause: EndCause): Promise<readonly string[]> {
     if (live.ready !== undefined) await live.ready;
     const owed: string[] = [];
     if (live.ended) return owed;

@@ -20,6 +20,8 @@ export type FakeState = {
   readonly succeeded: readonly string[];
   readonly allowed: readonly string[];
   readonly shared: number;
+  /** Accepted risks, each `HAZARD MOVE`. */
+  readonly risks: readonly string[];
   readonly top: boolean;
 };
 
@@ -64,6 +66,7 @@ const emptyState: FakeState = {
   succeeded: [],
   allowed: [],
   shared: 0,
+  risks: [],
   top: false,
 };
 
@@ -89,9 +92,12 @@ function next(q: FakeState, event: RunEvent) {
     case "refused":
     case "sent":
     case "failed":
-    case "granted":
     case "ended":
       return ok(q);
+    case "granted": {
+      const { grant } = event;
+      return ok(grant.kind === "accept" ? { ...q, risks: [...q.risks, `${grant.hazard} ${grant.move}`] } : q);
+    }
   }
 }
 
@@ -109,7 +115,14 @@ export type PolicyChanges = {
   readonly trusted?: boolean;
   /** Tools whose name starts so may be recorded after they were sent. */
   readonly late?: string;
+  /** Lists depend on the state of the run; the parts that a test cares about are given. */
+  readonly regulation?: Partial<FakeRegulation>;
 };
+
+export type FakeRegulation = Pick<
+  LoadedPolicy<FakeState>,
+  "startProblem" | "stateDigest" | "sharedVerdict" | "describeRegulation" | "shortlist"
+>;
 
 /** A policy whose verdicts come from the given `consider` functions; without any, everything is allowed. */
 export function fakePolicy(
@@ -148,7 +161,13 @@ export function fakePolicy(
     contractOfMethod: (server, method) => fakeContract(server, method),
     contractOfHostTool: (client, tool) => fakeContract(`host:${client}`, tool),
     server: () => ({ trusted: changes.trusted ?? false, mode: "enforce" }),
-    stateDigest: (q) => JSON.stringify([q.held, q.shared]),
+    regulated: changes.regulation !== undefined,
+    startProblem: undefined,
+    stateDigest: ({ q }) => JSON.stringify([q.held, q.shared, q.risks]),
+    sharedVerdict: () => ({ verdict: "allow", reason: undefined }),
+    describeRegulation: ({ q }) => ({ power: 0, budget: undefined, state: "safe", hidden: [], risks: q.risks }),
+    shortlist: () => undefined,
+    ...changes.regulation,
     mayRecordLate: ({ tool }) => changes.late !== undefined && tool.startsWith(changes.late),
     contextLabel: (q) => q.held,
     describeStores: () => [],

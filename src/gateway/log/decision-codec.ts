@@ -25,6 +25,7 @@ function obligationInClear(obligation: Obligation): Json {
     case "perform":
       return { kind: obligation.kind, rule: obligation.rule, server: obligation.server, tool: obligation.tool };
     case "hold":
+    case "end-run":
     case "notify":
       return { kind: obligation.kind, rule: obligation.rule };
   }
@@ -44,6 +45,7 @@ function obligationInPayload(obligation: Obligation): Json {
     }
     case "isolate":
     case "hold":
+    case "end-run":
       return null;
   }
 }

@@ -4,6 +4,7 @@
  */
 import { roles } from "../../core/contract.ts";
 import type { Grant, RunEvent } from "../../core/event.ts";
+import { endCauses } from "../../core/event.ts";
 import type { Json } from "../../core/json.ts";
 import { isArray, isObject, member, stringMember } from "../../core/json.ts";
 import { join, type LabelRange } from "../../core/label.ts";
@@ -169,7 +170,7 @@ export function joinEvent(clear: Json, payload: Json | undefined, context: ReadC
       return grant === undefined ? undefined : { at, kind, grant };
     }
     case "ended": {
-      const cause = oneOf(stringMember(clear, "cause"), ["closed", "expired", "operator"] as const);
+      const cause = oneOf(stringMember(clear, "cause"), endCauses);
       return cause === undefined ? undefined : { at, kind, cause };
     }
     case "refused":
