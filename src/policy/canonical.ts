@@ -9,6 +9,7 @@ import { boundForm, labelForm, listOf, mapValues, sortedWords, toolLabelsForm } 
 import type { KnownTools, Naming } from "./canonical/names.ts";
 import { resolveName, splitSelector } from "./canonical/names.ts";
 import { hazardForm, ruleForm } from "./canonical/patterns.ts";
+import { regulationForm } from "./canonical/regulation.ts";
 import type { Problem } from "./diagnostic.ts";
 import { problem, quoted } from "./diagnostic.ts";
 import type { HostSection, PackContents, PolicyDocument, StepText, ToolLabelsText } from "./document.ts";
@@ -55,12 +56,13 @@ export function canonicalPolicy(
     bare: false,
     report: (found) => void problems.push(found),
   };
-  const later = ["regulation", "judges", "isolation", "admission", "reflection", "stpa"] as const;
+  const later = ["judges", "isolation", "admission", "reflection", "stpa"] as const;
   const kept = Object.fromEntries(
     later.filter((key) => document[key] !== undefined).map((key) => [key, document[key]]),
   );
   const policy: CanonicalPolicy = {
     ...kept,
+    ...(document.regulation === undefined ? {} : { regulation: regulationForm(document.regulation, naming) }),
     version: 1,
     mode: document.mode ?? "enforce",
     match: document.match ?? {},

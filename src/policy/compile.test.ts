@@ -97,25 +97,21 @@ describe("words that are wrong are shown with a remedy", () => {
 test("what is written and not active yet, or always true, is said", () => {
   const text = `stpa: s.yaml
 flow: {mode: handles}
-keep: [{trace: [a.b], firm: true}]
 judges: {j: {url: x}}
 isolation: {}
 admission: {labels: declared}
 reflection: {}
-regulation: {}
 rules: [{id: R, tier: block, why: w, when: {data: public}}]
 `;
   const { policy, diagnostics } = load(text);
   expect(policy?.ir.flow).toBe("strict");
   expect(diagnostics.map(({ code, severity, line }) => [code, severity, line])).toEqual([
     ["SG-POLICY-INACTIVE", "warning", 3],
-    ["SG-POLICY-VACUOUS", "warning", 10],
-    ["SG-POLICY-INACTIVE", "info", 9],
+    ["SG-POLICY-VACUOUS", "warning", 8],
+    ["SG-POLICY-INACTIVE", "info", 4],
     ["SG-POLICY-INACTIVE", "info", 5],
     ["SG-POLICY-INACTIVE", "info", 6],
     ["SG-POLICY-INACTIVE", "info", 7],
-    ["SG-POLICY-INACTIVE", "info", 8],
-    ["SG-POLICY-INACTIVE", "info", 4],
   ]);
 });
 

@@ -11,6 +11,7 @@ import { compileLattice, labelCompiler } from "./compile/labels.ts";
 import type { Scope } from "./compile/patterns.ts";
 import { compileHazard } from "./compile/hazards.ts";
 import { compileHost } from "./compile/host.ts";
+import { compileRegulation } from "./compile/regulation.ts";
 import { compileRule } from "./compile/rules.ts";
 import { compileSettings } from "./compile/settings.ts";
 import { predicateRegistry } from "./compile/tests.ts";
@@ -19,6 +20,7 @@ import type { LabelTable } from "./contracts/table.ts";
 import type { Problem } from "./diagnostic.ts";
 import { hasErrors, information, problem, quoted, warning } from "./diagnostic.ts";
 import { suggestion } from "./language/nearest.ts";
+import type { Regulation } from "./regulation.ts";
 
 export type CompiledPolicy = {
   readonly digest: string;
@@ -28,6 +30,7 @@ export type CompiledPolicy = {
   readonly ir: Ir;
   readonly table: LabelTable;
   readonly settings: PolicySettings;
+  readonly regulation: Regulation;
 };
 
 export type Compiled = { readonly policy: CompiledPolicy | undefined; readonly problems: readonly Problem[] };
@@ -50,6 +53,7 @@ export function compilePolicy(given: CanonicalPolicy, hash: (text: string) => st
   const stores = scope.stores.map((name) => storeDeclaration(name, policy, labels));
   const host = compileHost(policy.host, scope);
   const settings = compileSettings(policy, report);
+  const regulation = compileRegulation(policy, report);
   if (hasErrors(problems)) return { policy: undefined, problems };
   const digest = hash(canonical);
   const ir: Ir = {
@@ -64,7 +68,7 @@ export function compilePolicy(given: CanonicalPolicy, hash: (text: string) => st
     execute: "confirm",
     host,
   };
-  return { policy: { digest, canonical, policy, ir, table, settings }, problems };
+  return { policy: { digest, canonical, policy, ir, table, settings, regulation }, problems };
 }
 
 function storeDeclaration(name: string, policy: CanonicalPolicy, labels: LabelCompiler): StoreDeclaration {
@@ -108,7 +112,7 @@ function checkWords(policy: CanonicalPolicy, labels: LabelCompiler, report: Repo
 
 /** Says aloud what is written in the policy and does nothing yet. */
 function noteInactive(policy: CanonicalPolicy, report: Reporter): void {
-  const later = ["regulation", "judges", "isolation", "admission", "reflection"] as const;
+  const later = ["judges", "isolation", "admission", "reflection"] as const;
   for (const section of later) {
     if (policy[section] === undefined) continue;
     const message = `\`${section}\` is checked, but not active yet in this version`;
@@ -117,8 +121,5 @@ function noteInactive(policy: CanonicalPolicy, report: Reporter): void {
   if (policy.flow.mode === "handles") {
     const message = "`handles` is not active yet; the policy runs as `strict`, which refuses more";
     report(warning("INACTIVE", ["flow", "mode"], message, "write `strict` or `provenance`"));
-  }
-  if (policy.keep.some((keep) => keep.firm === true)) {
-    report(information("INACTIVE", ["keep"], "`firm` keeps are checked, but not enforced yet", "do not rely on it"));
   }
 }

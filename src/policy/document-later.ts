@@ -4,14 +4,6 @@
  */
 import type { BoundText } from "./document.ts";
 
-export type RegulationSection = {
-  readonly required?: boolean;
-  readonly filter?: { readonly mode: "replace" | "accumulate" | "lease"; readonly ttl?: string };
-  readonly onUnsafe?: "block-call" | "confirm" | "end-run";
-  readonly epsilon?: number;
-  readonly surpriseMax?: number;
-};
-
 export type JudgeText = {
   readonly url?: string;
   readonly model?: string;

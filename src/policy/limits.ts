@@ -38,3 +38,9 @@ export const patternUnitsMax = 1_024;
 
 /** Arguments that inference and contracts look at; a tool with more has the rest treated as unknown. */
 export const argumentsMax = 512;
+
+/** Leases of one policy; each is looked at for every call and list entry. */
+export const leasesMax = 256;
+
+/** Largest shortlist that can be asked for; a longer one would leave nothing out. */
+export const shortlistToolsMax = 10_000;

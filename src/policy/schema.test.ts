@@ -31,6 +31,8 @@ const good = [
   "{expect: [{trace: [a, {b: {c: [1]}}], verdict: deny, by: R}], keep: [{trace: [a], firm: true}]}",
   "{host: {send: {open: [anyone]}, sampling: allow}, lattice: {clearance: {anyone: public}}}",
   "{regulation: {filter: {mode: lease, ttl: 5m}, epsilon: 0.1}, judges: {j: {url: x}}, isolation: {trace_mode: full}}",
+  "{regulation: {power: {budget: 40.5, weights: {write.external.send: 9}}, leases: [{tool: a.b, calls: 3}], shortlist: 12}}",
+  "{regulation: {leases: [{tool: [a.b, c], for: 10m}], models: {embedded: true, judge: j}}, judges: {j: {url: x}}}",
   "{pack: {name: p}, audit: {keepDays: 7}, limits: {runIdle: 1h}, approvals: {form: all}}",
 ];
 const bad = [
@@ -58,6 +60,11 @@ const bad = [
   "{limits: {runIdle: 5}}",
   "{lattice: {confidentiality: []}}",
   "{audit: {keepDays: 0}}",
+  "{regulation: {power: {}}}",
+  "{regulation: {power: {weights: {external_write: 3}}}}",
+  "{regulation: {leases: [{calls: 3}]}}",
+  "{regulation: {shortlist: 0}}",
+  "{regulation: {models: {judge: [j]}}}",
 ];
 
 test.each([...good.map((text) => [text, true] as const), ...bad.map((text) => [text, false] as const)])(

@@ -106,6 +106,11 @@ export const policyRows: readonly PolicyRow[] = [
   { code: "CIDR", text: rule('when: {arg: {p: {cidr: ["10.0.0.0/99"]}}}'), names: "10.0.0.0/99" },
   { code: "REGEX", text: rule('when: {arg: {p: {regex: "(?=x)"}}}'), names: "(?=x)" },
   { code: "SCHEMA", text: rule('when: {arg: {p: {schema: {"$ref": "http://x"}}}}'), names: "schema" },
+  { code: "FILTER", text: "regulation: {filter: {mode: lease}}", names: "mode: lease" },
+  { code: "LEASE", text: "regulation: {leases: [{tool: mail.send}]}", names: "lease" },
+  { code: "JUDGE", text: "regulation: {models: {judge: jugde}}", names: "jugde" },
+  { code: "IDLE", text: "regulation: {epsilon: 0.1}", names: "epsilon" },
+  { code: "KEEP", text: "keep: [{trace: [{user: hello}]}]", names: "trace" },
   { code: "INACTIVE", text: "flow: {mode: handles}", names: "handles" },
   {
     code: "DEAD",

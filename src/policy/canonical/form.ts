@@ -24,6 +24,7 @@ import type {
   Scalar,
   ServerText,
 } from "../document.ts";
+import type { LeaseText, RegulationSection } from "../document-regulation.ts";
 import type { Tier } from "../ir.ts";
 
 export type LabelForm = Omit<LabelObject, "trust_level">;
@@ -166,10 +167,10 @@ export type LatticeForm = Required<Omit<LatticeSection, "clearance">> & {
 export type PackForm = Required<Pick<PackSection, "name" | "digests">> &
   Pick<PackSection, "title" | "reach"> & { readonly labels: { readonly [tool: string]: ToolLabelsForm } };
 
-export type CanonicalPolicy = Pick<
-  PolicyDocument,
-  "regulation" | "judges" | "isolation" | "admission" | "reflection" | "stpa"
-> & {
+export type LeaseForm = Omit<LeaseText, "tool"> & { readonly tool: readonly string[] };
+export type RegulationForm = Omit<RegulationSection, "leases"> & { readonly leases?: readonly LeaseForm[] };
+
+export type CanonicalPolicy = Pick<PolicyDocument, "judges" | "isolation" | "admission" | "reflection" | "stpa"> & {
   readonly version: 1;
   readonly mode: ModeText;
   readonly match: MatchSection;
@@ -188,4 +189,6 @@ export type CanonicalPolicy = Pick<
   readonly audit: Required<AuditSection>;
   readonly limits: Required<LimitsSection>;
   readonly expect: readonly ExpectText[];
+  /** Absent where the policy says nothing: the digest of such a policy must not depend on what this could say. */
+  readonly regulation?: RegulationForm;
 };

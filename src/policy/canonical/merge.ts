@@ -34,7 +34,6 @@ const flatSections = [
   "host",
   "flow",
   "approvals",
-  "regulation",
   "isolation",
   "admission",
   "reflection",
@@ -67,6 +66,7 @@ function mergeTwo(base: PolicyDocument, next: PolicyDocument): PolicyDocument {
     merged[section] = deep ? joinedDeep(base[key], next[key]) : joined(base[key], next[key]);
   }
   merged["lattice"] = mergeLattice(base.lattice, next.lattice);
+  merged["regulation"] = mergeRegulation(base.regulation, next.regulation);
   merged["rules"] = mergeRules(base.rules ?? [], next.rules ?? []);
   merged["keep"] = [...(base.keep ?? []), ...(next.keep ?? [])];
   merged["accepts"] = [...(base.accepts ?? []), ...(next.accepts ?? [])];
@@ -108,6 +108,23 @@ function mergeLattice(
     categories: union(base.categories, next.categories),
     groups: union(base.groups, next.groups),
     clearance: { ...base.clearance, ...next.clearance },
+  };
+}
+
+/** Leases add up, since a file that adds one must not take away those that it was built on. */
+function mergeRegulation(
+  base: PolicyDocument["regulation"],
+  next: PolicyDocument["regulation"],
+): PolicyDocument["regulation"] | undefined {
+  if (base === undefined || next === undefined) return next ?? base;
+  const leases = [...(base.leases ?? []), ...(next.leases ?? [])];
+  const weights = { ...base.power?.weights, ...next.power?.weights };
+  const power = { ...base.power, ...next.power, ...(Object.keys(weights).length === 0 ? {} : { weights }) };
+  return {
+    ...base,
+    ...next,
+    ...(Object.keys(power).length === 0 ? {} : { power }),
+    ...(leases.length === 0 ? {} : { leases }),
   };
 }
 

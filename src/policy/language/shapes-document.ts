@@ -32,7 +32,8 @@ import type {
   UnlessText,
   Words,
 } from "../document.ts";
-import { admission, isolation, judge, reflection, regulation } from "./shapes-later.ts";
+import { admission, isolation, judge, reflection } from "./shapes-later.ts";
+import { regulation } from "./shapes-regulation.ts";
 import type { Shape } from "./shape.ts";
 import {
   anything,

@@ -1,27 +1,7 @@
 /** Shapes of the sections whose mechanisms come later. */
-import type {
-  AdmissionSection,
-  IsolationSection,
-  JudgeText,
-  ReflectionSection,
-  RegulationSection,
-} from "../document-later.ts";
-import { flag, integer, list, number, object, oneOf, optional, required, text } from "./shape.ts";
+import type { AdmissionSection, IsolationSection, JudgeText, ReflectionSection } from "../document-later.ts";
+import { flag, integer, list, number, object, oneOf, optional, text } from "./shape.ts";
 import { bound, duration } from "./shapes.ts";
-
-export const regulation = object<RegulationSection>("a regulation section", {
-  required: optional(flag, "start only if it runs"),
-  filter: optional(
-    object<NonNullable<RegulationSection["filter"]>>("a filter", {
-      mode: required(oneOf("filter mode", ["replace", "accumulate", "lease"]), "how lists are filtered"),
-      ttl: optional(duration, "how long a lease lasts"),
-    }),
-    "how lists are filtered",
-  ),
-  onUnsafe: optional(oneOf("choice", ["block-call", "confirm", "end-run"]), "what an unsafe prediction does"),
-  epsilon: optional(number("probability", 0, 1), "tolerance of model predictions"),
-  surpriseMax: optional(number("rate", 0, 1), "prediction error above which sinks ask"),
-});
 
 export const judge = object<JudgeText>("a judge", {
   url: optional(text("URL"), "where it is reached"),

@@ -17,6 +17,11 @@ it("law: the hand-written certificate of the first worked example is accepted", 
   expect(checkCertificate(JSON.parse(JSON.stringify(certificate)), { hash: sha256 })).toEqual(accepted);
 });
 
+it("what a policy says beside its rules is covered by the digest and not read", () => {
+  const regulated = withPolicy((its) => (its["regulation"] = { leases: [{ tool: ["git.grant"], calls: 1 }] }));
+  expect(checkCertificate(regulated, { hash: sha256 })).toMatchObject({ ok: true });
+});
+
 it("what does not depend on a variable need not list it", () => {
   const shorter = changed((one) => {
     one.variables = ["K:1", "S:repo:0", "A:repo:1", "O:repo:1"];
