@@ -17,6 +17,8 @@ export type PredictionStep = {
   /** Effects that the call may have, as dotted paths. */
   readonly effects: readonly string[];
   readonly arguments: JsonObject;
+  /** Arguments that the tool's contract declares. Any other name is the agent's own words, and may itself be data. */
+  readonly declared?: readonly string[];
   /** Names of the restrictions of its result: levels, categories, `untrusted`. */
   readonly brought: readonly string[];
   readonly outcome: "pending" | "succeeded" | "failed" | "unknown";
@@ -30,7 +32,10 @@ export type PredictionContext = {
   readonly steps: readonly PredictionStep[];
   /** The call that is judged; undefined when a list is. */
   readonly pending?: PredictionStep;
-  /** Names of the restrictions of everything in here: what a judge's `bound` is compared with. */
+  /**
+   * Names of the restrictions of everything in here, as `restrictionNames` gives them: what a judge's `bound` is compared
+   * with. The instruction and every argument count.
+   */
   readonly evidence: readonly string[];
 };
 
@@ -47,6 +52,11 @@ export type Prediction = {
   readonly pUnsafe: number;
   /** Tools, among those asked about, that the model would take from the list. */
   readonly filteredTools: readonly string[];
+  /** Words of models about data of strangers: for people and the log, never for the agent. */
   readonly reasons: readonly string[];
+  /** Tools that the model named and nobody listed; they were dropped. */
+  readonly invented?: number;
+  /** Models that were asked as well and gave no answer, each with its cause. */
+  readonly unanswered?: readonly string[];
   readonly latencyMs: number;
 };
