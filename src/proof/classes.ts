@@ -157,9 +157,10 @@ function defaultSignature({ contract }: Variant, inside: boolean): string {
   return `${contract.effects.may.join(",")} ${contract.flags.irreversible} ${inside}`;
 }
 
-type Outcome = Pick<ModelClass, "whole" | "fields" | "reads">;
+export type Outcome = Pick<ModelClass, "whole" | "fields" | "reads">;
 
-function outcomeOf(space: Space, { contract }: Variant): Outcome {
+/** Held labels that results of these labels bring, and the stores that are read. */
+export function outcomeOf(space: Space, { contract }: Variant): Outcome {
   const { held, question } = space;
   const index = (label: Parameters<typeof cut>[0]): readonly number[] => {
     const found = held.indexOf(cut(label, question.mattering));
@@ -229,10 +230,13 @@ function telling({ name, contract }: SignedArgument): number {
 
 /** The data atoms of everything that can match this class. */
 function atomsOf({ question, readings: all }: Context, alive: readonly number[]): readonly DataAtom[] {
-  const { hazard } = question;
+  const sources = new Map(
+    question.hazards.flatMap((one) => (one.kind === "flow" ? [[one.to, one.from] as const] : [])),
+  );
   return all.flatMap(({ pattern }, reading) => {
     if (alive[reading] === 0) return [];
-    return hazard.kind === "flow" && pattern === hazard.to ? [hazard.from, ...pattern.data] : pattern.data;
+    const from = sources.get(pattern);
+    return from === undefined ? pattern.data : [from, ...pattern.data];
   });
 }
 

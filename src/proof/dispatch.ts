@@ -15,7 +15,7 @@ import { basicLabels } from "./held.ts";
 import type { RunView, Space } from "./space.ts";
 import { heldVector, storeStates, surroundings } from "./space.ts";
 import type { Automaton } from "./subject.ts";
-import { unlockOf } from "./subject.ts";
+import { automatonOfHazard, unlockOf } from "./subject.ts";
 
 /** Whether a move can happen, whether it is bad, and the state after it: new functions for the levels that change. */
 export type Step = { readonly permitted: Node; readonly bad: Node; readonly next: ReadonlyMap<number, Node> };
@@ -161,9 +161,11 @@ function judge(space: Space, one: ModelClass, seen: readonly Seen[]): Pick<Step,
   return { permitted, bad: diagram.and(permitted, diagram.ite(stopped, consented, worst)) };
 }
 
-type Stopping = "block" | "must" | "confirm";
+/** What a tier of rules can do to a call. */
+export type Stopping = "block" | "must" | "confirm";
 
-function stops(space: Space, one: ModelClass, { context, scene, bits }: Seen, tiers: readonly Stopping[]): Node {
+/** Where rules of these tiers stop a call. */
+export function stops(space: Space, one: ModelClass, { context, scene, bits }: Seen, tiers: readonly Stopping[]): Node {
   const { diagram, question } = space;
   const counts = (tier: string): boolean => tiers.some((each) => each === tier);
   const fired = question.plain.filter((rule) => counts(rule.tier)).map((rule) => ruleFires(context, rule, scene));
@@ -178,10 +180,11 @@ function stops(space: Space, one: ModelClass, { context, scene, bits }: Seen, ti
   return some(diagram, fired);
 }
 
-function hazardFires(space: Space, one: ModelClass, seen: Seen): Node {
+/** Where the hazard that the question asks about would come about by a call. */
+export function hazardFires(space: Space, one: ModelClass, seen: Seen): Node {
   const { hazard, automata } = space.question;
   if (hazard.kind !== "temporal") return bad(seen.context, hazard, seen.scene);
-  const index = automata.findIndex((automaton) => automaton.owner === "hazard");
+  const index = automatonOfHazard(space.question, hazard);
   const automaton = automata[index];
   return automaton === undefined ? 0 : fires(one, automaton, seen.bits[index] ?? [], seen);
 }

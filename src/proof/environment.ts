@@ -17,7 +17,7 @@ import type { Step } from "./dispatch.ts";
 import type { RunView, Space } from "./space.ts";
 import { heldVector, storeStates, surroundings } from "./space.ts";
 import type { Automaton } from "./subject.ts";
-import { unlockText } from "./subject.ts";
+import { automatonOfHazard, unlockText } from "./subject.ts";
 
 export type EnvironmentMove =
   | { readonly kind: "late"; readonly automaton: Automaton; readonly step: Step }
@@ -225,7 +225,7 @@ function judgeAct(space: Space, view: RunView, what: Act): Node {
       .map((role) => ({ name: "", contract: sinkArgument(role, what.audience), label: what.label.hi ?? [] })),
   };
   if (hazard.kind !== "temporal") return bad(context, hazard, { move, around });
-  const index = question.automata.findIndex((automaton) => automaton.owner === "hazard");
+  const index = automatonOfHazard(question, hazard);
   const automaton = question.automata[index];
   const bits = view.bits.hi?.[index];
   if (automaton === undefined || bits === undefined) return 0;

@@ -37,7 +37,10 @@ export type Ends = readonly End[];
 
 export type Question = {
   readonly subject: Subject;
+  /** The hazard that is asked about. */
   readonly hazard: Hazard;
+  /** All whose patterns and automata the model follows; for a proof that one alone. */
+  readonly hazards: readonly Hazard[];
   readonly core: ReadonlySet<string>;
   readonly ends: Ends;
   /** Plain rules of the core that block or ask. */
@@ -54,11 +57,17 @@ export type Question = {
 
 export type QuestionRequest = {
   readonly hazard: Hazard;
+  /** Further hazards to follow, beside the one that is asked about; none of them with a key. */
+  readonly beside?: readonly Hazard[];
   readonly core: ReadonlySet<string>;
   readonly ends: Ends;
 };
 
-export function questionOf(subject: Subject, { hazard, core, ends }: QuestionRequest): Question {
+export function questionOf(
+  subject: Subject,
+  { hazard, beside = [], core, ends }: QuestionRequest,
+): Question {
+  const hazards = [hazard, ...beside];
   const { ir } = subject.policy;
   const key = hazardKey(hazard);
   const enforced = ir.rules.filter((rule) => rule.mode === "enforce");
@@ -70,8 +79,8 @@ export function questionOf(subject: Subject, { hazard, core, ends }: QuestionReq
     ? enforced.filter((rule): rule is PlainRule => rule.kind === "plain" && rule.tier === "allow")
     : [];
   const rules = enforced.flatMap((rule) => (core.has(rule.id) ? automatonOf(rule, key) : []));
-  const automata = [...rules, ...hazardAutomaton(hazard)];
-  const question = { subject, hazard, core, ends, plain, automata, allows, useDefault, key };
+  const automata = [...rules, ...hazards.flatMap(hazardAutomaton)];
+  const question = { subject, hazard, hazards, core, ends, plain, automata, allows, useDefault, key };
   return { ...question, mattering: matteringBits(question) };
 }
 
@@ -196,12 +205,17 @@ function hazardReadings(hazard: Hazard): readonly Reading[] {
   }
 }
 
-type Parts = Pick<Question, "subject" | "hazard" | "core" | "plain" | "automata" | "allows" | "useDefault">;
+type Parts = Pick<Question, "subject" | "hazards" | "core" | "plain" | "automata" | "allows" | "useDefault">;
+
+/** Place of the hazard's own automaton, if it is temporal. */
+export function automatonOfHazard({ automata }: Question, { id }: Hazard): number {
+  return automata.findIndex((automaton) => automaton.owner === "hazard" && automaton.id === id);
+}
 
 /** Every pattern that the model of a question looks at. */
-export function readings({ hazard, plain, automata, allows }: Parts): readonly Reading[] {
+export function readings({ hazards, plain, automata, allows }: Parts): readonly Reading[] {
   return [
-    ...hazardReadings(hazard),
+    ...hazards.flatMap(hazardReadings),
     ...plain.map((rule) => restrict(rule.when)),
     ...automata.flatMap(({ temporal }) => readingsOf(temporal)),
     ...allows.map((rule) => permit(rule.when)),
@@ -209,8 +223,9 @@ export function readings({ hazard, plain, automata, allows }: Parts): readonly R
 }
 
 function matteringBits(parts: Parts): number {
-  const { hazard, subject } = parts;
-  let bits = hazard.kind === "flow" ? atomBits(hazard.from.atom) : 0;
+  const { hazards, subject } = parts;
+  let bits = 0;
+  for (const hazard of hazards) if (hazard.kind === "flow") bits |= atomBits(hazard.from.atom);
   for (const { pattern } of readings(parts)) {
     for (const { atom } of pattern.data) bits |= atomBits(atom);
     if (pattern.held !== undefined) bits |= atomBits(pattern.held);
