@@ -1,0 +1,88 @@
+/**
+ * A state of a running gateway as an assignment to the variables of a model, so that a solved game can be asked about it.
+ * What a run holds is many labels, the variables are few: one counts as held if something that is held is at least as
+ * restricted. That makes the state no smaller than it is, which is the side to err on.
+ */
+import type { LabelRange } from "../../core/label.ts";
+import type { Slot } from "../../policy/monitors.ts";
+import type { End } from "../../policy/patterns.ts";
+import type { Q } from "../../policy/state.ts";
+import { cellAt, globalKey, isKeyed } from "../../policy/state.ts";
+import type { Node } from "../diagram.ts";
+import type { Space } from "../space.ts";
+
+/** How a state is looked at. `held` is K with whatever else counts as held; `at` is a monotonic instant in ms. */
+export type Look = {
+  readonly q: Q;
+  readonly end: End;
+  readonly at: number;
+  readonly held: readonly LabelRange[];
+};
+
+type Reader = (look: Look, key: string) => boolean;
+
+/** Answers whether a state is among those of a node, for every key that a keyed automaton has seen, and a fresh one. */
+export type Lookup = (node: Node, look: Look) => boolean;
+
+export function makeLookup(space: Space, slots: readonly Slot[]): Lookup {
+  const readers = readersOf(space, slots);
+  const { diagram, question } = space;
+  const keyed = question.automata.filter((one) => one.keyed).map(({ id }) => slots.find((slot) => slot.id === id));
+  return (node, look) => {
+    if (node < 2) return node === 1;
+    const keys = keyed.length === 0 ? [globalKey] : keysIn(look, keyed);
+    return keys.every((key) => diagram.evaluate(node, (level) => readers[level]?.(look, key) ?? false));
+  };
+}
+
+function keysIn({ q, end }: Look, slots: readonly (Slot | undefined)[]): readonly string[] {
+  const seen = slots.flatMap((slot) => (slot === undefined ? [] : [...(q.monitors[end][slot.index]?.keys() ?? [])]));
+  return [...new Set([globalKey, ...seen])];
+}
+
+function readersOf(space: Space, slots: readonly Slot[]): readonly Reader[] {
+  const readers: Reader[] = space.variables.map(() => () => false);
+  space.held.variables.forEach((group) => {
+    const level = space.heldLevels[group[0] ?? 0];
+    const labels = group.map((index) => space.held.labels[index]?.hi ?? 0);
+    if (level !== undefined) readers[level] = ({ held, end }) => labels.some((label) => covered(label, held, end));
+  });
+  space.stores.forEach((place, store) => {
+    const read = (levels: readonly (number | undefined)[] | undefined, bits: (look: Look) => number): void => {
+      levels?.forEach((level, bit) => {
+        if (level !== undefined) readers[level] = (look) => (bits(look) & (1 << bit)) !== 0;
+      });
+    };
+    read(place.label.hi, ({ q, end }) => q.stores[store]?.label[end] ?? 0);
+    read(place.audience, ({ q }) => q.stores[store]?.audience ?? 0);
+    read(place.open, ({ q }) => q.stores[store]?.open ?? 0);
+  });
+  space.question.automata.forEach(({ id }, index) => {
+    const slot = slots.find((one) => one.id === id);
+    const places = space.automata.hi?.[index]?.bits ?? [];
+    if (slot === undefined) return;
+    places.forEach((level, bit) => {
+      readers[level] = (look, key) => bitOf(slot, look, { key, bit });
+    });
+  });
+  return readers;
+}
+
+function covered(label: number, held: readonly LabelRange[], end: End): boolean {
+  return held.some((one) => (label & ~one[end]) === 0);
+}
+
+function bitOf(
+  slot: Slot,
+  { q, end, at }: Look,
+  { key, bit }: { readonly key: string; readonly bit: number },
+): boolean {
+  const opens = slot.temporal.kind === "gate" || slot.temporal.kind === "immediately";
+  // A history that is lost may have armed and counted anything.
+  if (q.lost && end === "hi" && !opens) return true;
+  const cells = q.monitors[end][slot.index] ?? new Map();
+  const own = cellAt(slot, cells, key, at).bits[bit] === true;
+  // What a call without a readable key has armed may be meant for this one.
+  const forAny = end === "hi" && slot.temporal.kind === "absence" && isKeyed(slot);
+  return own || (forAny && cellAt(slot, cells, globalKey, at).bits[bit] === true);
+}
