@@ -65,6 +65,8 @@ export type ToolContract = {
   /** By top-level argument name. An argument without an entry is treated as `rest`. */
   readonly arguments: ReadonlyMap<string, ArgumentContract>;
   readonly rest: ArgumentContract;
+  /** Arguments without which the server takes no call; undefined where nothing is known of that. */
+  readonly required?: readonly string[];
   readonly output: OutputContract;
   /** In order; the first case whose predicate holds replaces what it names. */
   readonly cases: readonly ContractCase[];

@@ -6,7 +6,7 @@ import type { ArgumentContract, Role, ToolContract } from "../core/contract.ts";
 import { mayCover } from "../core/effect.ts";
 import type { EffectRange } from "../core/effect.ts";
 import type { JsonObject } from "../core/json.ts";
-import { stringMember } from "../core/json.ts";
+import { isArray, isObject, member, stringMember } from "../core/json.ts";
 import { compileStatement } from "./compile/tools.ts";
 import { predicateRegistry } from "./compile/tests.ts";
 import { shippedLabels } from "./contracts/carriers.ts";
@@ -29,7 +29,21 @@ export function contractOfTool(
 ): ToolContract {
   const tool = stringMember(listed, "name") ?? "";
   const toolDigest = digestOf(listed);
-  return assemble(table, evidenceOf(table, { server, tool, listed, toolDigest }), { server, tool, toolDigest });
+  const contract = assemble(table, evidenceOf(table, { server, tool, listed, toolDigest }), {
+    server,
+    tool,
+    toolDigest,
+  });
+  const required = requiredOf(listed, contract);
+  return required.length === 0 ? contract : { ...contract, required };
+}
+
+/** What the tool's own schema requires, of the arguments that it declares. */
+function requiredOf(listed: JsonObject, contract: ToolContract): readonly string[] {
+  const schema = member(listed, "inputSchema");
+  const required = isObject(schema) ? member(schema, "required") : undefined;
+  if (!isArray(required)) return [];
+  return [...contract.arguments.keys()].filter((name) => required.includes(name));
 }
 
 export type ToolSubject = {

@@ -71,7 +71,7 @@ export function makeModel(question: Question, variants: Variants, cost: Cost = f
 }
 
 /** Bits of all automata at all ends; labels and stores are few. */
-function stateWidth({ automata, ends }: Question): number {
+export function stateWidth({ automata, ends }: Question): number {
   return ends.length * automata.reduce((sum, { temporal }) => sum + monitorWidth(temporal), 0);
 }
 

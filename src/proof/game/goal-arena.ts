@@ -1,0 +1,242 @@
+/**
+ * A policy with debts or firm keeps as a game (formal.md 4.5): all its hazards at once, the rules that deny, and the tools
+ * that the policy itself labels, since a debt is met by a call, and whether that call stays possible is what is asked.
+ *
+ * Choices that are on the safe side: a call that a rule about keys may stop serves no goal; a call on its way is not counted
+ * on; amounts always fit.
+ */
+import type { ToolContract } from "../../core/contract.ts";
+import type { LabelRange } from "../../core/label.ts";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import type { CompiledPolicy } from "../../policy/compile.ts";
+import type { Hazard, ToolSelector } from "../../policy/ir.ts";
+import { matches, nameMatches } from "../../policy/patterns.ts";
+import type { ModelClass } from "../classes.ts";
+import { makeClasses, outcomeOf } from "../classes.ts";
+import { Diagram } from "../diagram.ts";
+import type { Node } from "../diagram.ts";
+import { choiceNames, hazardFires, ownDispatch, seenBy, stops } from "../dispatch.ts";
+import type { Seen } from "../dispatch.ts";
+import { environment } from "../environment.ts";
+import type { Cost } from "../fixpoint.ts";
+import { stateWidth } from "../fixpoint.ts";
+import { stateVariablesMax } from "../limits.ts";
+import type { Space } from "../space.ts";
+import { makeSpace, ownView } from "../space.ts";
+import { firingOf, modelTemporal, questionOf } from "../subject.ts";
+import type { Subject } from "../subject.ts";
+import type { Variant, Variants } from "../variants.ts";
+import { makeVariants } from "../variants.ts";
+import type { Arena, Bad, Goal, Outcome, Round, Uncontrollable, Update } from "./arena.ts";
+import { uncontrollable } from "./safety-arena.ts";
+import { inGame } from "./watch.ts";
+
+export type GoalRequest = {
+  readonly policy: CompiledPolicy;
+  /** What the policy labels: the tools that debts can be met with. */
+  readonly contracts: readonly ToolContract[];
+  /** Tools of firm keeps. */
+  readonly keeps: readonly ToolSelector[];
+  /** Risks that a person took, as `HAZARD MOVE`. */
+  readonly accepted: ReadonlySet<string>;
+  readonly cost: Cost;
+};
+
+export type GoalArena = { readonly space: Space; readonly arena: Arena };
+
+/** Stands in where a policy has no hazard that could be asked about: it matches no call. */
+const nothing: Hazard = {
+  id: "",
+  loss: "",
+  consent: "never",
+  why: "",
+  mode: "enforce",
+  kind: "call",
+  call: { tools: [], predicates: [], data: [], stores: [] },
+};
+
+export function goalArena(request: GoalRequest): Result<GoalArena, string> {
+  const { policy, contracts, cost } = request;
+  const subject: Subject = { policy, contracts };
+  const hazards = policy.ir.hazards.filter((one) => inGame(policy, one) && !isKeyed(one));
+  const [hazard = nothing, ...beside] = hazards;
+  const denying = policy.ir.rules.filter(
+    ({ tier, mode }) => mode === "enforce" && (tier === "block" || tier === "must"),
+  );
+  const core = new Set(denying.map(({ id }) => id));
+  const question = questionOf(subject, { hazard, beside, core, ends: ["hi"] });
+  if (stateWidth(question) > stateVariablesMax) {
+    return err(`the game counts to more than the limit of ${stateVariablesMax} bits of state: use smaller numbers`);
+  }
+  const variants = makeVariants(subject);
+  const outputs = variants.outputs.flatMap((range) => [range, lowest(range)]);
+  const space = makeSpace(question, outputs, new Diagram(cost.nodesMax, cost.effort));
+  const classes = makeClasses(space, variants);
+  if (!classes.ok) return classes;
+  const kept = keptClasses(space, request);
+  if (!kept.ok) return kept;
+  const rounds = [...classes.value, ...kept.value.flatMap((one) => one.classes)].map((one) => roundOf(space, one));
+  return ok({
+    space,
+    arena: {
+      diagram: space.diagram,
+      stateCount: space.variables.length,
+      rounds,
+      uncontrollable: movesOf(space, request.accepted),
+      goals: [...debtsOf(space), ...keepGoals(kept.value, classes.value.length)],
+      domain: 1,
+    },
+  });
+}
+
+function isKeyed(hazard: Hazard): boolean {
+  return hazard.kind === "temporal" && hazard.temporal.key !== undefined;
+}
+
+function lowest({ lo }: LabelRange): LabelRange {
+  return { lo, hi: lo };
+}
+
+type Kept = { readonly name: string; readonly classes: readonly ModelClass[] };
+
+/** The calls of each kept tool on their own: among all classes they may have been merged with others that look alike. */
+function keptClasses(space: Space, { policy, contracts, keeps }: GoalRequest): Result<readonly Kept[], string> {
+  const found: Kept[] = [];
+  for (const { server, tool } of keeps) {
+    const own = contracts.filter((one) => nameMatches(server, one.server) && nameMatches(tool, one.tool));
+    const variants: Variants = makeVariants({ policy, contracts: own });
+    const classes = makeClasses(space, variants);
+    if (!classes.ok) return classes;
+    found.push({ name: `keep ${server}.${tool}`, classes: classes.value });
+  }
+  return ok(found);
+}
+
+function keepGoals(kept: readonly Kept[], before: number): readonly Goal[] {
+  let next = before;
+  return kept.map(({ name, classes }) => {
+    const rounds = classes.map((_, index) => next + index);
+    next += classes.length;
+    return { name, holds: 0, rounds };
+  });
+}
+
+/** A debt is met in every state in which it is not owed. */
+function debtsOf(space: Space): readonly Goal[] {
+  const { diagram, question } = space;
+  return question.automata.flatMap(({ id, temporal }, index): readonly Goal[] => {
+    const level = space.automata.hi?.[index]?.bits[0];
+    if (temporal.kind !== "owed" || level === undefined) return [];
+    return [{ name: `debt ${id}`, holds: diagram.not(diagram.variable(level)), rounds: [] }];
+  });
+}
+
+function movesOf(space: Space, accepted: ReadonlySet<string>): readonly Uncontrollable[] {
+  const { question } = space;
+  const { ir } = question.subject.policy;
+  return question.hazards.flatMap((hazard, index) => {
+    const moves = environment(about(space, hazard), ownView(space)).flatMap((move) => uncontrollable(ir, move, hazard));
+    return moves.flatMap((move): readonly Uncontrollable[] => {
+      const acts = move.bad.never !== 0 || move.bad.may !== 0;
+      // Time and what the host reads are the same whichever hazard is asked about.
+      if (!acts) return index === 0 ? [move] : [];
+      return accepted.has(`${hazard.id} ${move.name}`) ? [] : [move];
+    });
+  });
+}
+
+function about(space: Space, hazard: Hazard): Space {
+  return { ...space, question: { ...space.question, hazard } };
+}
+
+function roundOf(space: Space, one: ModelClass): Round {
+  const { diagram } = space;
+  const view = ownView(space);
+  const seen = seenBy(space, view, one, "hi");
+  const denied = diagram.or(stops(space, one, seen, ["block", "must"]), stoppedByKeys(space, seen));
+  const open = one.variant.observed ? 1 : diagram.not(denied);
+  const high = updates(space, one);
+  const least = updates(space, leastOf(space, one));
+  const none: Bad = { never: 0, may: 0 };
+  const succeeded = (from: Updates): Outcome => ({
+    failed: false,
+    releases: [
+      { kind: "pass", next: from({ succeeds: true, returns: true }), bad: none },
+      { kind: "reject", next: from({ succeeds: true, returns: false }), bad: none },
+    ],
+  });
+  const failed: Outcome = {
+    failed: true,
+    releases: [
+      { kind: "pass", next: high({ succeeds: false, returns: true }), bad: none },
+      { kind: "reject", next: high({ succeeds: false, returns: false }), bad: none },
+    ],
+  };
+  const { server, tool } = one.variant.contract;
+  return {
+    name: `${server}.${tool}`,
+    open,
+    free: open,
+    bad: badOf(space, one, seen),
+    middle: high({ succeeds: false, returns: false }),
+    outcomes: [failed, succeeded(least), succeeded(high)],
+  };
+}
+
+function badOf(space: Space, one: ModelClass, seen: Seen): Bad {
+  const { diagram, question } = space;
+  let never: Node = 0;
+  let may: Node = 0;
+  for (const hazard of question.hazards) {
+    const fires = hazardFires(about(space, hazard), one, seen);
+    if (hazard.consent === "may") may = diagram.or(may, fires);
+    else never = diagram.or(never, fires);
+  }
+  return { never, may };
+}
+
+/** Rules with keys are not followed here: what one of them could stop must not be what a goal relies on. */
+function stoppedByKeys({ diagram, question }: Space, { context, scene }: Seen): Node {
+  return question.subject.policy.ir.rules.reduce<Node>((all, rule) => {
+    if (rule.kind !== "temporal" || rule.mode !== "enforce" || (rule.tier !== "block" && rule.tier !== "must"))
+      return all;
+    const temporal = modelTemporal(rule.temporal);
+    if (temporal === undefined || !("key" in temporal) || temporal.key === undefined) return all;
+    const firing = firingOf(temporal);
+    return firing === undefined ? all : diagram.or(all, matches(context, firing, "restrict", scene));
+  }, 0);
+}
+
+/** The class with the least that its result can bring. */
+function leastOf(space: Space, one: ModelClass): ModelClass {
+  const { contract } = one.variant;
+  const output = {
+    label: lowest(contract.output.label),
+    fields: contract.output.fields.map((field) => ({ ...field, label: lowest(field.label) })),
+  };
+  const variant: Variant = { ...one.variant, contract: { ...contract, output } };
+  return { ...one, variant, ...outcomeOf(space, variant) };
+}
+
+type Ending = { readonly succeeds: boolean; readonly returns: boolean };
+type Updates = (ending: Ending) => Update;
+
+/** The update of a whole round of the class by how it ends; calls on their way stand for nothing here. */
+function updates(space: Space, one: ModelClass): Updates {
+  const { diagram } = space;
+  const { next } = ownDispatch(space, ownView(space), one);
+  const pending = new Set((space.automata.hi ?? []).flatMap((places) => places.pending));
+  const level = (name: string): number => [...diagram.support(space.choice(name))][0] ?? -1;
+  return ({ succeeds, returns }) => {
+    const ending = new Map<number, Node>([
+      [level(choiceNames.succeeds), diagram.constant(succeeds)],
+      [level(choiceNames.uncounted), 0],
+      [level(choiceNames.returns), diagram.constant(returns)],
+      [level(choiceNames.returnsFields), diagram.constant(returns)],
+    ]);
+    const found = new Map<number, Node>();
+    for (const [place, node] of next) if (!pending.has(place)) found.set(place, diagram.compose(node, ending));
+    return found;
+  };
+}
