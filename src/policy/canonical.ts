@@ -5,6 +5,7 @@
 import canonicalize from "canonicalize";
 import type { CanonicalPolicy, LatticeForm, PackForm, RuleForm, StoreSectionForm } from "./canonical/form.ts";
 import { canonicalDuration } from "./canonical/duration.ts";
+import { judgesForm } from "./canonical/judges.ts";
 import { boundForm, labelForm, listOf, mapValues, sortedWords, toolLabelsForm } from "./canonical/labels.ts";
 import type { KnownTools, Naming } from "./canonical/names.ts";
 import { resolveName, splitSelector } from "./canonical/names.ts";
@@ -56,12 +57,13 @@ export function canonicalPolicy(
     bare: false,
     report: (found) => void problems.push(found),
   };
-  const later = ["judges", "isolation", "admission", "reflection", "stpa"] as const;
+  const later = ["isolation", "admission", "reflection", "stpa"] as const;
   const kept = Object.fromEntries(
     later.filter((key) => document[key] !== undefined).map((key) => [key, document[key]]),
   );
   const policy: CanonicalPolicy = {
     ...kept,
+    ...(document.judges === undefined ? {} : { judges: judgesForm(document.judges) }),
     ...(document.regulation === undefined ? {} : { regulation: regulationForm(document.regulation, naming) }),
     version: 1,
     mode: document.mode ?? "enforce",

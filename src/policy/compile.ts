@@ -11,6 +11,7 @@ import { compileLattice, labelCompiler } from "./compile/labels.ts";
 import type { Scope } from "./compile/patterns.ts";
 import { compileHazard } from "./compile/hazards.ts";
 import { compileHost } from "./compile/host.ts";
+import { compileJudges } from "./compile/judges.ts";
 import { compileRegulation } from "./compile/regulation.ts";
 import { compileRule } from "./compile/rules.ts";
 import { compileSettings } from "./compile/settings.ts";
@@ -20,6 +21,7 @@ import type { LabelTable } from "./contracts/table.ts";
 import type { Problem } from "./diagnostic.ts";
 import { hasErrors, information, problem, quoted, warning } from "./diagnostic.ts";
 import { suggestion } from "./language/nearest.ts";
+import type { Judges } from "./judges.ts";
 import type { Regulation } from "./regulation.ts";
 
 export type CompiledPolicy = {
@@ -31,6 +33,7 @@ export type CompiledPolicy = {
   readonly table: LabelTable;
   readonly settings: PolicySettings;
   readonly regulation: Regulation;
+  readonly judges: Judges;
 };
 
 export type Compiled = { readonly policy: CompiledPolicy | undefined; readonly problems: readonly Problem[] };
@@ -54,6 +57,7 @@ export function compilePolicy(given: CanonicalPolicy, hash: (text: string) => st
   const host = compileHost(policy.host, scope);
   const settings = compileSettings(policy, report);
   const regulation = compileRegulation(policy, report);
+  const judges = compileJudges(policy, labels, report);
   if (hasErrors(problems)) return { policy: undefined, problems };
   const digest = hash(canonical);
   const ir: Ir = {
@@ -68,7 +72,7 @@ export function compilePolicy(given: CanonicalPolicy, hash: (text: string) => st
     execute: "confirm",
     host,
   };
-  return { policy: { digest, canonical, policy, ir, table, settings, regulation }, problems };
+  return { policy: { digest, canonical, policy, ir, table, settings, regulation, judges }, problems };
 }
 
 function storeDeclaration(name: string, policy: CanonicalPolicy, labels: LabelCompiler): StoreDeclaration {
@@ -112,7 +116,7 @@ function checkWords(policy: CanonicalPolicy, labels: LabelCompiler, report: Repo
 
 /** Says aloud what is written in the policy and does nothing yet. */
 function noteInactive(policy: CanonicalPolicy, report: Reporter): void {
-  const later = ["judges", "isolation", "admission", "reflection"] as const;
+  const later = ["isolation", "admission", "reflection"] as const;
   for (const section of later) {
     if (policy[section] === undefined) continue;
     const message = `\`${section}\` is checked, but not active yet in this version`;

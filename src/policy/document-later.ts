@@ -2,16 +2,6 @@
  * Sections whose mechanisms come later (lifecycle.md, foresight.md). They are parsed, checked and kept, and `policy
  * check` says that they are not active yet, so that nobody believes in a protection that is not there.
  */
-import type { BoundText } from "./document.ts";
-
-export type JudgeText = {
-  readonly url?: string;
-  readonly model?: string;
-  /** Largest label of evidence that may be sent to it. */
-  readonly bound?: BoundText;
-  readonly wait?: string;
-  readonly tokensMax?: number;
-};
 
 export type IsolationSection = {
   readonly required?: boolean;

@@ -4,7 +4,8 @@
  * the compiler holds `language/shapes*.ts` to them.
  */
 import type { Role } from "../core/contract.ts";
-import type { AdmissionSection, IsolationSection, JudgeText, ReflectionSection } from "./document-later.ts";
+import type { AdmissionSection, IsolationSection, ReflectionSection } from "./document-later.ts";
+import type { JudgeText } from "./document-judges.ts";
 import type { RegulationSection } from "./document-regulation.ts";
 import type { Tier } from "./ir.ts";
 

@@ -24,6 +24,7 @@ import type {
   Scalar,
   ServerText,
 } from "../document.ts";
+import type { JudgeText } from "../document-judges.ts";
 import type { LeaseText, RegulationSection } from "../document-regulation.ts";
 import type { Tier } from "../ir.ts";
 
@@ -170,7 +171,13 @@ export type PackForm = Required<Pick<PackSection, "name" | "digests">> &
 export type LeaseForm = Omit<LeaseText, "tool"> & { readonly tool: readonly string[] };
 export type RegulationForm = Omit<RegulationSection, "leases"> & { readonly leases?: readonly LeaseForm[] };
 
-export type CanonicalPolicy = Pick<PolicyDocument, "judges" | "isolation" | "admission" | "reflection" | "stpa"> & {
+type JudgeDefaults = "kind" | "above" | "wait" | "tokensMax" | "runTokensMax" | "canary" | "answers" | "labelFirst";
+/** `bound` stays absent where none is written: its default depends on where the judge runs, which compiling finds. */
+export type JudgeForm = Omit<JudgeText, JudgeDefaults | "bound"> &
+  Required<Pick<JudgeText, JudgeDefaults>> & { readonly bound?: BoundForm };
+export type JudgesForm = { readonly [name: string]: JudgeForm };
+
+export type CanonicalPolicy = Pick<PolicyDocument, "isolation" | "admission" | "reflection" | "stpa"> & {
   readonly version: 1;
   readonly mode: ModeText;
   readonly match: MatchSection;
@@ -191,4 +198,5 @@ export type CanonicalPolicy = Pick<PolicyDocument, "judges" | "isolation" | "adm
   readonly expect: readonly ExpectText[];
   /** Absent where the policy says nothing: the digest of such a policy must not depend on what this could say. */
   readonly regulation?: RegulationForm;
+  readonly judges?: JudgesForm;
 };

@@ -1,16 +1,8 @@
 /** The long form of `judges`: defaults written out, so that what holds can be read in the canonical policy. */
 import type { JudgeText } from "../document-judges.ts";
 import { canonicalDuration } from "./duration.ts";
-import type { BoundForm } from "./form.ts";
+import type { JudgeForm, JudgesForm } from "./form.ts";
 import { boundForm, compact, mapValues } from "./labels.ts";
-
-type Defaulted = "kind" | "above" | "wait" | "tokensMax" | "runTokensMax" | "canary" | "answers" | "labelFirst";
-
-/** `bound` stays absent where none is written: its default depends on where the judge runs, which compiling finds. */
-export type JudgeForm = Omit<JudgeText, Defaulted | "bound"> &
-  Required<Pick<JudgeText, Defaulted>> & { readonly bound?: BoundForm };
-
-export type JudgesForm = { readonly [name: string]: JudgeForm };
 
 export function judgesForm(judges: { readonly [name: string]: JudgeText }): JudgesForm {
   return mapValues(judges, (judge) =>

@@ -3,9 +3,8 @@
  * more, it may be told what is public; one on this machine may be told everything.
  */
 import type { Label } from "../../core/label.ts";
-import type { CanonicalPolicy } from "../canonical/form.ts";
+import type { CanonicalPolicy, JudgeForm } from "../canonical/form.ts";
 import { durationMs } from "../canonical/duration.ts";
-import type { JudgeForm } from "../canonical/judges.ts";
 import { problem, warning } from "../diagnostic.ts";
 import type { Judge, Judges } from "../judges.ts";
 import type { LabelCompiler, Reporter } from "./labels.ts";
@@ -31,7 +30,7 @@ function compileJudge(name: string, form: JudgeForm, scope: Scope): Judge {
   const local = form.kind === "gguf" || address?.local === true;
   if (form.model === undefined || form.model === "") {
     const remedy = form.kind === "gguf" ? "write the absolute path of a GGUF file" : "name the model that it serves";
-    report(problem("JUDGE", ["judges", name], `the judge \`${name}\` names no model`, remedy));
+    report(problem("JUDGE-MODEL", ["judges", name], `the judge \`${name}\` names no model`, remedy));
   }
   const waitMs = durationMs(form.wait) ?? 0;
   if (waitMs < 1 || waitMs > judgeWaitMsMax) {
@@ -74,7 +73,10 @@ type Address = { readonly url: string; readonly local: boolean };
 
 function addressOf(name: string, form: JudgeForm, report: Reporter): Address | undefined {
   const path = ["judges", name, "url"];
-  const bad = (message: string, remedy: string): undefined => report(problem("JUDGE-URL", path, message, remedy));
+  const bad = (message: string, remedy: string): undefined => {
+    report(problem("JUDGE-URL", path, message, remedy));
+    return undefined;
+  };
   if (form.url === undefined) return bad(`the judge \`${name}\` has no \`url\``, "write where it is reached");
   if (!URL.canParse(form.url)) return bad(`the \`url\` of \`${name}\` is no URL`, "write http://127.0.0.1:11434 or so");
   const url = new URL(form.url);
@@ -99,11 +101,11 @@ function checkFile(name: string, form: JudgeForm, report: Reporter): void {
   const path = ["judges", name];
   if (form.url !== undefined || form.keyEnv !== undefined) {
     const message = `\`${name}\` runs inside the gateway: it has no \`url\` and no \`keyEnv\``;
-    report(problem("JUDGE", path, message, "leave them out, or write another `kind`"));
+    report(problem("JUDGE-MODEL", path, message, "leave them out, or write another `kind`"));
   }
   if (form.model !== undefined && !/^(\/|[A-Za-z]:[\\/])/.test(form.model)) {
     const message = `the model file of \`${name}\` is no absolute path`;
-    report(problem("JUDGE", [...path, "model"], message, "write the absolute path of a GGUF file"));
+    report(problem("JUDGE-MODEL", [...path, "model"], message, "write the absolute path of a GGUF file"));
   }
 }
 

@@ -36,7 +36,7 @@ test.each(["", "regulation: {}", "regulation: {required: true}"])("what is not s
 
 const everything = `
 labels: {shell.run: {effects: execute.local}, mail.send: {effects: write.external.send}}
-judges: {local: {url: "http://127.0.0.1:1"}}
+judges: {local: {url: "http://127.0.0.1:1", model: m}}
 regulation:
   filter: {mode: lease, ttl: 300s}
   onUnsafe: end-run
@@ -90,7 +90,7 @@ describe("words that are wrong are shown with place and remedy", () => {
     ["{power: {budget: -1}}", "RANGE", 30, "write a number above 0, or leave `budget` out for no budget"],
     ["{power: {weights: {wite: 3}}}", "KEY", 32, "write an effect such as write.external.send"],
     ["{power: {weights: {write: -3}}}", "RANGE", 39, "write from 0 to 1000000"],
-    ["{models: {judge: lokal}}\njudges: {local: {}}", "JUDGE", 30, "did you mean `local`?"],
+    ["{models: {judge: lokal}}\njudges: {local: {kind: gguf, model: /m}}", "JUDGE", 30, "did you mean `local`?"],
     ["{models: {judge: local}}", "JUDGE", 30, "declare it under `judges`"],
   ])("regulation: %s", (text, code, column, remedy) => {
     const { policy, diagnostics } = load(`regulation: ${text}`);

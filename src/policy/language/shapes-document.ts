@@ -32,7 +32,8 @@ import type {
   UnlessText,
   Words,
 } from "../document.ts";
-import { admission, isolation, judge, reflection } from "./shapes-later.ts";
+import { judge } from "./shapes-judges.ts";
+import { admission, isolation, reflection } from "./shapes-later.ts";
 import { regulation } from "./shapes-regulation.ts";
 import type { Shape } from "./shape.ts";
 import {

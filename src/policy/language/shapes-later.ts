@@ -1,15 +1,6 @@
 /** Shapes of the sections whose mechanisms come later. */
-import type { AdmissionSection, IsolationSection, JudgeText, ReflectionSection } from "../document-later.ts";
+import type { AdmissionSection, IsolationSection, ReflectionSection } from "../document-later.ts";
 import { flag, integer, list, number, object, oneOf, optional, text } from "./shape.ts";
-import { bound, duration } from "./shapes.ts";
-
-export const judge = object<JudgeText>("a judge", {
-  url: optional(text("URL"), "where it is reached"),
-  model: optional(text("model"), "which model it is"),
-  bound: optional(bound, "largest label of evidence that may be sent to it"),
-  wait: optional(duration, "longest wait for its answer"),
-  tokensMax: optional(integer("tokens", 1, 10_000_000), "tokens of one question"),
-});
 
 export const isolation = object<IsolationSection>("an isolation section", {
   required: optional(flag, "start only if servers can be isolated"),
