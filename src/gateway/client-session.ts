@@ -113,7 +113,11 @@ export class ClientSession<Q> implements ClientHandler {
       deliveries: new Deliveries(),
       liveOf: (params) => {
         const live = this.#setup.liveOf(params, this.client);
-        if (live.ok) this.#current = live.value;
+        if (live.ok && live.value !== this.#current) {
+          // Another conversation on the same connection: what the client was listed belongs to the one before.
+          this.#current = live.value;
+          this.#setup.shared.lists.moved(live.value);
+        }
         return live;
       },
       current: () => this.#current,

@@ -7,6 +7,7 @@ import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import { Admissions } from "./admissions.ts";
 import { idSource } from "./call.ts";
+import { Exposures } from "./exposures.ts";
 import { bridgedConnector } from "./era-bridge.ts";
 import { ClientSession } from "./client-session.ts";
 import { doubtsIn } from "./doubts.ts";
@@ -14,6 +15,7 @@ import type { HostEvent, HostReply } from "./host-events.ts";
 import { hostEvent } from "./host-events.ts";
 import { HostUses } from "./host-uses.ts";
 import { linkIdleMsMax } from "./limits.ts";
+import { ListWatch } from "./list-watch.ts";
 import { Link } from "./link.ts";
 import type { LiveRun } from "./live-run.ts";
 import { namedIn } from "./live-run.ts";
@@ -88,6 +90,8 @@ export class Gateway<Q> {
       services,
       runs: this.runs,
       admissions: new Admissions(),
+      exposures: new Exposures(services),
+      lists: new ListWatch(services.clock),
       duties: new RunDuties<Q>(
         () => this.shared,
         async (call) => (await this.#mediatorFor(call.live, call.contract.server)?.flush(call)) ?? "unreachable",
@@ -109,6 +113,7 @@ export class Gateway<Q> {
       if (ofRun.size > 0) this.shared.uncertain.set(key, ofRun);
     });
     this.runs.onEnding((live) => this.#ending(live));
+    this.runs.onMoved((live) => (live.ended ? this.shared.lists.ended(live) : this.shared.lists.moved(live)));
     services.policies.onChange(() => void this.#policyChanged());
   }
 

@@ -87,3 +87,12 @@ export const reflectMsMax = 15 * 60_000;
 
 /** Time after which a connection that modern clients share, and nobody uses, is closed. */
 export const linkIdleMsMax = 15 * 60_000;
+
+/** Time in which all that happens to a run counts as one change of its lists; a call is three or four events. */
+export const listQuietMs = 20;
+
+/** Verdicts of lists that are remembered; the oldest is judged again. */
+export const exposuresMax = 256;
+
+/** Attempts to judge a list of a run that moves on meanwhile, because somebody had to be asked. */
+export const exposeTriesMax = 3;

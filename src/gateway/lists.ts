@@ -8,33 +8,52 @@ import { isObject, member, stringMember } from "../core/json.ts";
 import type { Verdict } from "../core/verdict.ts";
 import { errorCodes, errorMessage } from "../wire/errors.ts";
 import { perRequestKeys } from "../wire/meta.ts";
+import { runCache } from "../wire/modern.ts";
 import type { Admission } from "./admissions.ts";
 import { admitList } from "./admit.ts";
 import { isObserved } from "./call.ts";
 import type { Catalogue, ListMethod, ListState, Page } from "./catalogue.ts";
 import { entriesMember, entriesOf, usedBy } from "./catalogue.ts";
-import { judge } from "./judge.ts";
+import { appendBatch, Batch } from "./journal.ts";
 import { listWaitMsMax } from "./limits.ts";
+import { plainSignature } from "./list-watch.ts";
 import type { LiveRun } from "./live-run.ts";
-import type { LoadedPolicy } from "./policy-port.ts";
+import type { ListedTool, LoadedPolicy, Shortlist } from "./policy-port.ts";
 import { consentMetaKey } from "./meta.ts";
 import type { Exchange } from "./ports.ts";
 import type { Answered, Scene } from "./scene.ts";
 import { isModern } from "./scene.ts";
 
-/** Verdicts of lists that are remembered. */
-const exposuresMax = 32;
+/** What a run is shown of a list. */
+type Showing = {
+  readonly verdicts: readonly Verdict[];
+  /** Entries that the task needs, where the run has a shortlist; the others are left out and stay callable. */
+  readonly shortlist: Shortlist | undefined;
+  /** Equal signatures, equal lists; `plainSignature` where everything is shown as it is. */
+  readonly signature: string;
+};
+
+const everything: Showing = { verdicts: [], shortlist: undefined, signature: plainSignature };
 
 export class Lists<Q> {
   readonly #scene: Scene<Q>;
   readonly #catalogue: Catalogue<Q>;
-  readonly #exposures = new Map<string, readonly Verdict[]>();
+  /** Called with the signature of each list that the client is shown. */
+  readonly #onShown: (live: LiveRun<Q>, method: ListMethod, signature: string) => void;
+
+  /** The entries of the newest list, measured once. */
+  #measured: { readonly state: ListState; readonly tools: readonly ListedTool[] } | undefined;
 
   #admitted: { state: ListState; policy: LoadedPolicy<Q>; epoch: number; admission: Admission } | undefined;
 
-  constructor(scene: Scene<Q>, catalogue: Catalogue<Q>) {
+  constructor(
+    scene: Scene<Q>,
+    catalogue: Catalogue<Q>,
+    onShown: (live: LiveRun<Q>, method: ListMethod, signature: string) => void,
+  ) {
     this.#scene = scene;
     this.#catalogue = catalogue;
+    this.#onShown = onShown;
   }
 
   /** Answers a list request from the server's answer to it, or from a page drained before. */
@@ -95,45 +114,79 @@ export class Lists<Q> {
     const admission = await this.admission(live, state);
     const id = message.id ?? 0;
     const name = entriesMember[state.method];
+    // A list that depends on the run must not be kept for others, nor for long.
+    const caching = isModern(this.#scene) ? runCache : {};
     if (admission.kind === "quarantined") {
       const { nextCursor: _cursor, ...rest } = page.result;
-      return { kind: "response", id, result: { ...rest, [name]: [] } };
+      return { kind: "response", id, result: { ...rest, [name]: [], ...(live.policy.regulated ? caching : {}) } };
     }
-    if (isObserved(live, this.#scene.server)) return message;
+    const showing = await this.#showing(live, state);
+    this.#onShown(live, state.method, showing.signature);
+    this.#record(live, state, showing);
     const start = startOf(state, page);
     const entries = entriesOf(state.method, page.result);
-    const verdicts = (await this.#exposed(live, state)).slice(start, start + entries.length);
-    if (verdicts.every((verdict) => verdict === "allow")) return message;
+    const verdicts = showing.verdicts.slice(start, start + entries.length);
+    const { shortlist } = showing;
+    if (verdicts.every((verdict) => verdict === "allow") && shortlist === undefined) {
+      const kept = { ...page.result, ...caching };
+      return live.policy.regulated && isModern(this.#scene) ? { kind: "response", id, result: kept } : message;
+    }
     const shown = entries.flatMap((entry, index) => {
       const verdict = verdicts[index] ?? "deny";
-      return verdict === "deny" ? [] : [verdict === "confirm" ? marked(entry) : entry];
+      if (verdict === "deny" || shortlist?.shown.has(start + index) === false) return [];
+      return [verdict === "confirm" ? marked(entry) : entry];
     });
-    // A list that depends on the run must not be kept for others, nor for long.
-    const caching = isModern(this.#scene) ? { ttlMs: 0, cacheScope: "private" } : {};
     return { kind: "response", id, result: { ...page.result, [name]: shown, ...caching } };
   }
 
-  /** A verdict for each entry of the whole list. */
-  async #exposed(live: LiveRun<Q>, state: ListState): Promise<readonly Verdict[]> {
-    const { policy } = live;
-    const key = `${policy.digest} ${state.method} ${state.digest} ${policy.stateDigest(live.state, this.#scene.services.clock.monotonicMs())}`;
-    const known = this.#exposures.get(key);
-    if (known !== undefined) return known;
-    const byContract = new Map<ToolContract, Verdict>();
-    const verdicts: Verdict[] = [];
-    for (const contract of this.#contracts(live, state)) {
-      const verdict = byContract.get(contract) ?? (await this.#verdict(live, contract));
-      byContract.set(contract, verdict);
-      verdicts.push(verdict);
-    }
-    if (this.#exposures.size >= exposuresMax) this.#exposures.clear();
-    this.#exposures.set(key, verdicts);
-    return verdicts;
+  /** What the run would be shown of a list now, as a signature; undefined when the list is not known. */
+  async signature(live: LiveRun<Q>, method: ListMethod): Promise<string | undefined> {
+    const state = this.#catalogue.known(method);
+    if (state === undefined) return undefined;
+    const admission = await this.admission(live, state);
+    // Who leaves quarantine is told by the ruling.
+    return admission.kind === "quarantined" ? undefined : (await this.#showing(live, state)).signature;
   }
 
-  #verdict(live: LiveRun<Q>, contract: ToolContract): Verdict | Promise<Verdict> {
-    const at = this.#scene.services.clock.monotonicMs();
-    return judge(live, this.#scene.services.oracle, { kind: "expose", at, contract }, ({ verdict }) => verdict);
+  async #showing(live: LiveRun<Q>, state: ListState): Promise<Showing> {
+    const { server, exposures } = this.#scene;
+    if (isObserved(live, server)) return everything;
+    const contracts = this.#contracts(live, state);
+    const verdicts = await exposures.of({ live, server, state, contracts });
+    const shortlist = state.method === "tools/list" ? this.#shortlist(live, state, verdicts) : undefined;
+    const plain = shortlist === undefined && verdicts.every((verdict) => verdict === "allow");
+    const letters = verdicts.map((verdict, index) => (shortlist?.shown.has(index) === false ? "-" : verdict[0]));
+    return { verdicts, shortlist, signature: plain ? plainSignature : letters.join("") };
+  }
+
+  /** Of the tools that may be shown, those that the task needs; indices are those of the list. */
+  #shortlist(live: LiveRun<Q>, state: ListState, verdicts: readonly Verdict[]): Shortlist | undefined {
+    if (!live.policy.regulated) return undefined;
+    const open = this.#tools(state).flatMap((tool, index) => (verdicts[index] === "deny" ? [] : [{ tool, index }]));
+    const found = live.policy.shortlist(
+      live.state,
+      open.map(({ tool }) => tool),
+    );
+    if (found === undefined) return undefined;
+    return { ...found, shown: new Set(open.flatMap(({ index }, place) => (found.shown.has(place) ? [index] : []))) };
+  }
+
+  #tools(state: ListState): readonly ListedTool[] {
+    if (this.#measured?.state !== state) this.#measured = { state, tools: state.entries.map(listedTool) };
+    return this.#measured.tools;
+  }
+
+  /** That a run is shown another list than before goes on record: what an agent could choose from explains what it chose. */
+  #record(live: LiveRun<Q>, { method, entries }: ListState, { verdicts, shortlist, signature }: Showing): void {
+    const { server, services, lists } = this.#scene;
+    if (method === "tools/list") live.tokensSaved.set(server, shortlist?.tokensSaved ?? 0);
+    if (!lists.shown({ live, server, method, signature })) return;
+    const count = (which: Verdict): number => verdicts.filter((verdict) => verdict === which).length;
+    const saved = shortlist === undefined ? {} : { tokensSaved: shortlist.tokensSaved };
+    const counts = { entries: entries.length, hidden: count("deny"), asked: count("confirm"), ...saved };
+    const batch = new Batch<Q>();
+    batch.parts.push({ live, events: [] });
+    void appendBatch(services.log, batch, { notes: { moment: "expose", server, method, ...counts } });
   }
 
   #contracts(live: LiveRun<Q>, state: ListState): readonly ToolContract[] {
@@ -143,6 +196,12 @@ export class Lists<Q> {
     }
     return state.entries.map((entry) => this.#catalogue.contractOfTool(live.policy, stringMember(entry, "name") ?? ""));
   }
+}
+
+function listedTool(entry: Json): ListedTool {
+  const name = stringMember(entry, "name") ?? "";
+  const description = stringMember(entry, "description") ?? stringMember(entry, "title") ?? "";
+  return { name, description, bytes: new TextEncoder().encode(JSON.stringify(entry)).length };
 }
 
 /** Where a page begins within the whole list. */

@@ -34,6 +34,8 @@ export type LiveRun<Q> = {
   workspace: readonly string[];
   /** The conversation that a hook said this run is. */
   named: Naming | undefined;
+  /** Context tokens that shortlists keep out of the lists of this run, by server. */
+  readonly tokensSaved: Map<string, number>;
   /** Part of its history is gone for good, so it holds everything until it ends, over every restart. */
   lost: boolean;
 };

@@ -19,6 +19,7 @@ import type {
 import { without } from "../wire/object.ts";
 import { isRevision } from "../wire/revision.ts";
 import { admitList } from "./admit.ts";
+import { Announcer } from "./announcer.ts";
 import { mayAnswer } from "./answers.ts";
 import { callUnattended, orderedCall } from "./background.ts";
 import { isReservedId } from "./call.ts";
@@ -56,6 +57,7 @@ export class Mediator<Q> implements LinkUser {
   readonly #scene: Scene<Q>;
   readonly #link: Link<Q>;
   readonly #lists: Lists<Q>;
+  readonly #announcer: Announcer<Q>;
   readonly #consent: ConsentDesk<Q>;
   readonly #settlement: Settlement<Q>;
   readonly #rounds: Rounds<Q>;
@@ -71,7 +73,8 @@ export class Mediator<Q> implements LinkUser {
     this.#scene = scene;
     this.#link = link;
     const { catalogue } = link;
-    this.#lists = new Lists(scene, catalogue);
+    this.#lists = new Lists(scene, catalogue, (...shown) => this.#announcer.shown(...shown));
+    this.#announcer = new Announcer(scene, (live, method) => this.#lists.signature(live, method));
     this.#consent = new ConsentDesk(scene);
     this.#rounds = new Rounds(scene, rounds);
     this.#settlement = new Settlement(scene, {
@@ -126,6 +129,7 @@ export class Mediator<Q> implements LinkUser {
   /** The client is gone: nothing is sent for it any more, and what is in flight is unknown. */
   clientClosed(): void {
     this.#settlement.closed("the client went away");
+    this.#announcer.closed();
     this.#link.detach(this);
   }
 
@@ -206,14 +210,15 @@ export class Mediator<Q> implements LinkUser {
     if (isListMethod(request.method)) {
       const looked = this.#scene.duties.look(live, { cause: "list", server: this.#scene.server });
       if (looked !== undefined) await looked;
-      return this.#deliver(exchange, await this.#lists.answer(exchange, live, relay));
+      const answered = this.#scene.lists.answering(live, this.#scene.server, request.method);
+      return this.#deliver(exchange, await this.#lists.answer(exchange, live, relay).finally(answered));
     }
     if (row.result?.treated === "manifest") return this.#manifest(exchange, live, row);
     if (request.method.startsWith("tasks/")) {
       const own = request.method === "tasks/list" ? relay : (params?: JsonObject) => this.#forward(request, params);
       return this.#deliver(exchange, await this.#tasks.answer(exchange, live, own));
     }
-    if (row.params.moment === "call") return this.#call(exchange, live, opening);
+    if (row.params.moment === "call") return this.#call(this.#announcer.listening(exchange, live), live, opening);
     const answer = await this.#relay(request);
     return this.#deliver(exchange, await this.#releaseRelayed(row, live, answer));
   }
@@ -267,12 +272,11 @@ export class Mediator<Q> implements LinkUser {
     const said = without(answer.result, ["_meta"]);
     const state = { digest: digest(said, this.#scene.services.secrets.hash) };
     const admission = await admitList(this.#scene, live, { state, contracts: [], what: "instructions" });
-    if (admission.kind === "connected") return this.#deliver(exchange, answer);
-    return this.#deliver(exchange, {
-      kind: "response",
-      id: request.id,
-      result: without(answer.result, ["instructions"]),
-    });
+    const declared = this.#announcer.declared(live, answer.result);
+    if (admission.kind === "connected") {
+      return this.#deliver(exchange, declared === answer.result ? answer : answerWith(request.id, declared));
+    }
+    return this.#deliver(exchange, answerWith(request.id, without(declared, ["instructions"])));
   }
 
   /** A server that may not use the client's model is not told that it could. */
@@ -335,6 +339,7 @@ export class Mediator<Q> implements LinkUser {
       this.#scene.toServer({ kind: "notification", method: message.method, params: cleaned });
       return;
     }
+    this.#announcer.cancelled(id);
     this.#calls.cancel(id);
   }
 
@@ -360,6 +365,10 @@ export class Mediator<Q> implements LinkUser {
 
 const endedText = "The run has ended, and its token with it. Start a new one with `sluicegate runs new`.";
 const internalText = "The gateway failed while it decided this request; nothing was forwarded. Please report it.";
+
+function answerWith(id: RequestId, result: JsonObject): ResponseMessage {
+  return { kind: "response", id, result };
+}
 
 /** An acknowledgement without content, or the protocol's own constant text. */
 function isEmptyAnswer(answer: Answered): boolean {

@@ -37,6 +37,9 @@ type Abandoned = { readonly open: readonly OpenCall[]; readonly cause: string };
 /** Called before a run ends, for what is still owed: the outbox, reflection. Gives one sentence for each debt. */
 export type EndingListener<Q> = (live: LiveRun<Q>) => Promise<readonly string[]>;
 
+/** Called in the turn in which the state of a run has changed, and when it has ended. */
+export type MovedListener<Q> = (live: LiveRun<Q>) => void;
+
 /** Called with the history of a run that is taken up again, for what else is to be learnt from it. */
 export type ResumedListener<Q> = (live: LiveRun<Q>, history: readonly RunEvent[]) => void;
 
@@ -47,6 +50,7 @@ export class RunRegistry<Q> {
   readonly #shared: SharedStates<Q>;
   readonly #ending: EndingListener<Q>[] = [];
   readonly #resumed: ResumedListener<Q>[] = [];
+  readonly #onMoved: MovedListener<Q>[] = [];
   /** Ends on their way into the log: a run that begins under the same key must not take the ended one for open. */
   readonly #endings = new Map<string, Promise<unknown>>();
 
@@ -65,6 +69,10 @@ export class RunRegistry<Q> {
 
   onEnding(listener: EndingListener<Q>): void {
     this.#ending.push(listener);
+  }
+
+  onMoved(listener: MovedListener<Q>): void {
+    this.#onMoved.push(listener);
   }
 
   onResumed(listener: ResumedListener<Q>): void {
@@ -95,6 +103,7 @@ export class RunRegistry<Q> {
       ready: undefined,
       workspace: request.workspace,
       named: undefined,
+      tokensSaved: new Map(),
       lost: false,
     };
     const relative = parent ?? this.#relative(key.lineage);
@@ -212,6 +221,7 @@ export class RunRegistry<Q> {
       const batch = new Batch<Q>();
       const cause = "the event log stopped while it ran";
       this.#abandon(live, { open: open.ok ? open.value : [], cause }, batch);
+      this.#moved(live);
       if (batch.parts.length > 0) await appendBatch(log, batch);
       return;
     }
@@ -221,6 +231,11 @@ export class RunRegistry<Q> {
     live.ended = true;
     this.#live.delete(live.key);
     this.#lineageOf.delete(live);
+    this.#moved(live);
+  }
+
+  #moved(live: LiveRun<Q>): void {
+    for (const listener of this.#onMoved) listener(live);
   }
 
   #foldOne(live: LiveRun<Q>, event: RunEvent, batch: Batch<Q>): Result<void, string> {
@@ -231,7 +246,9 @@ export class RunRegistry<Q> {
     batch.add(live, event);
     if (live.policy.sharedChanged(before, next.value.q)) {
       batch.shared = this.#shared.spread(live, this.#live.values());
+      for (const other of this.#live.values()) if (other !== live) this.#moved(other);
     }
+    this.#moved(live);
     return ok(undefined);
   }
 
@@ -243,6 +260,7 @@ export class RunRegistry<Q> {
     live.state = begin(policy.engine, live.key, shared);
     const folded = history.ok && foldHistory(live, sinceLastEnd(history.value.events), this.#limit(refoldMsMax)).ok;
     if (live.lost || !folded || !history.value.complete) toTop(live);
+    this.#moved(live);
   }
 
   /** First message of a key: fold what the log has of it, or begin; a run whose history is lost holds everything. */

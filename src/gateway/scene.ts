@@ -4,6 +4,8 @@ import type { Result } from "../core/result.ts";
 import type { Era, ErrorMessage, Message, RequestId, RequestMessage, ResponseMessage } from "../wire/message.ts";
 import type { Admissions } from "./admissions.ts";
 import type { Deliveries } from "./deliveries.ts";
+import type { Exposures } from "./exposures.ts";
+import type { ListWatch } from "./list-watch.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { ClientConnection } from "./ports.ts";
 import type { RunDuties } from "./run-duties.ts";
@@ -26,6 +28,8 @@ export type Shared<Q> = {
   readonly services: Services<Q>;
   readonly runs: RunRegistry<Q>;
   readonly admissions: Admissions;
+  readonly exposures: Exposures<Q>;
+  readonly lists: ListWatch<Q>;
   readonly duties: RunDuties<Q>;
   readonly withheld: WithheldResults;
   readonly tasks: TaskTable;
