@@ -5,19 +5,23 @@
  */
 import type { Decision } from "./decision.ts";
 import type { Reason } from "./opinion.ts";
+import { regulationClause } from "./regulation-cause.ts";
 
 const nameLengthMax = 40;
 const whyLengthMax = 80;
 
-/** The clause for the first deciding reason, without a full stop; undefined where there is nothing more to say. */
-export function causeOf(decision: Decision): string | undefined {
+/**
+ * The clause for the first deciding reason, without a full stop; undefined where there is nothing more to say. `bare`
+ * leaves out rule and explanation, for where there is no room.
+ */
+export function causeOf(decision: Decision, length: "whole" | "bare" = "whole"): string | undefined {
   const reason = decision.reasons.find((one) => one.verdict === decision.unobserved) ?? decision.reasons[0];
   if (reason === undefined) return undefined;
   const { option } = decision;
   const tool =
     option === undefined ? "the call" : `\`${shownName(`${option.contract.server}.${option.contract.tool}`)}\``;
   const clause = clauseOf(reason, tool);
-  return clause === undefined ? undefined : `${clause}${ruleOf(reason)}`;
+  return clause === undefined ? undefined : `${clause}${length === "whole" ? ruleOf(reason) : ""}`;
 }
 
 function clauseOf(reason: Reason, tool: string): string | undefined {
@@ -56,7 +60,7 @@ function clauseOf(reason: Reason, tool: string): string | undefined {
       return `the same call may already have happened${time}`;
     }
     default:
-      return reason.rule === undefined ? undefined : `${tool} is stopped`;
+      return regulationClause(reason, tool) ?? (reason.rule === undefined ? undefined : `${tool} is stopped`);
   }
 }
 

@@ -2,7 +2,16 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Decision } from "./decision.ts";
 import type { Reason } from "./opinion.ts";
-import { auditLine, cardLines, decidingCodes, sentenceCharactersMax, sentenceForModel, wayOf } from "./render.ts";
+import {
+  auditLine,
+  cardLines,
+  decidingCodes,
+  risksIn,
+  sentenceCharactersMax,
+  sentenceForModel,
+  warningsIn,
+  wayOf,
+} from "./render.ts";
 
 const runs = Number(process.env.SLUICEGATE_RUNS ?? 200);
 const reason: Reason = {
@@ -82,5 +91,66 @@ describe("cards and records", () => {
     expect(auditLine(observed)).toMatch(/^allow, would have been stopped \(deny\) \| observed SG-FLOW/);
     expect(auditLine(decision)).toMatch(/^deny \| SG-FLOW/);
     expect(decidingCodes(decision)).toEqual(["SG-FLOW"]);
+  });
+});
+
+describe("regulation on cards and in records", () => {
+  const looming: Reason = {
+    mechanism: "regulate",
+    code: "SG-LOOMING",
+    verdict: "confirm",
+    rule: "leak",
+    why: "w".repeat(79),
+    facts: { moves: ["host.send"], risks: ["leak host.send", "leak host.send"] },
+  };
+  const costly: Reason = {
+    mechanism: "regulate",
+    code: "SG-KEEP-LOST",
+    verdict: "allow",
+    observed: true,
+    facts: { tools: ["mail.send"] },
+    way: "call mail.send first",
+  };
+  const asked: Decision = { ...decision, verdict: "confirm", unobserved: "confirm", reasons: [looming, costly] };
+
+  it("a card says first what a consent accepts, and last what the call costs", () => {
+    const lines = cardLines(asked);
+    expect(lines[0]).toMatch(
+      /^Approving means: from then on `host.send` .* may bring about hazard `leak` in this run\.$/,
+    );
+    expect(lines.at(-1)).toBe(
+      "Note: after the call, `mail.send` cannot be used in this run any more; call mail.send first.",
+    );
+    const { way: _way, ...bare } = costly;
+    expect(warningsIn({ ...asked, reasons: [bare, { ...bare, code: "SG-OTHER" }] })).toEqual([
+      "after the call, `mail.send` cannot be used in this run any more",
+      "SG-OTHER",
+    ]);
+  });
+
+  it("only what a consent could lift names risks", () => {
+    expect(risksIn(asked)).toEqual(["leak host.send"]);
+    expect(
+      risksIn({
+        ...asked,
+        reasons: [
+          { ...looming, verdict: "deny" },
+          { ...looming, observed: true },
+        ],
+      }),
+    ).toEqual([]);
+  });
+
+  it("a warning is no verdict in the record", () => {
+    const line = auditLine({ ...asked, verdict: "allow", unobserved: "allow", reasons: [costly] });
+    expect(line).toBe("allow | warned SG-KEEP-LOST: tools: mail.send");
+  });
+
+  it("a cause too long for its explanation keeps the clause", () => {
+    const long: Reason = { ...looming, verdict: "deny", way: `take another step ${"and another ".repeat(6)}` };
+    const sentence = sentenceForModel({ ...decision, reasons: [long] }, "boot-1z", { kind: "refused" });
+    expect(sentence).toContain("nobody could stop that the client sends what it holds. Take");
+    expect(sentence).not.toContain("www");
+    expect(sentence.length).toBeLessThanOrEqual(sentenceCharactersMax);
   });
 });

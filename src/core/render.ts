@@ -3,6 +3,7 @@
  * labels and the operator's own words, never a value. People and the audit record get everything.
  */
 import { causeOf } from "./cause.ts";
+import { riskInWords } from "./regulation-cause.ts";
 import type { Decision } from "./decision.ts";
 import type { Reason } from "./opinion.ts";
 
@@ -59,19 +60,19 @@ export function wayOf(decision: Decision): string | undefined {
   return decision.reasons.find((reason) => reason.verdict === decision.verdict && reason.way !== undefined)?.way;
 }
 
-/** `what: cause. `, or the plain sentence where there is no cause to name. */
-function because(what: string, decision: Decision, plain: string): readonly [string, string] {
-  const cause = causeOf(decision);
-  return [cause === undefined ? plain : `${what}: ${cause}. `, plain];
+/** `what: cause. `, the same without the rule, and the plain sentence; only that where there is no cause to name. */
+function because(what: string, decision: Decision, plain: string): readonly string[] {
+  const causes = [causeOf(decision), causeOf(decision, "bare")];
+  return [...causes.flatMap((cause) => (cause === undefined ? [] : [`${what}: ${cause}. `])), plain];
 }
 
 /** Joins the parts within the limit. The way on and the decision must stay whole, so a long cause gives way first. */
-function fit(what: string | readonly [string, string], way: string, id: string): string {
+function fit(what: string | readonly string[], way: string, id: string): string {
   const tail = ` (decision ${id})`;
-  const [full, plain] = typeof what === "string" ? [what, what] : what;
-  const shownWay = `${way.charAt(0).toUpperCase()}${way.slice(1)}${/[.!?]$/.test(way) ? "" : "."}`;
+  const heads = typeof what === "string" ? [what] : what;
+  const shownWay = `${capital(way)}${/[.!?]$/.test(way) ? "" : "."}`;
   const fits = (text: string): boolean => text.length + shownWay.length + tail.length <= sentenceCharactersMax;
-  const head = fits(full) ? full : plain;
+  const head = heads.find(fits) ?? heads.at(-1) ?? "";
   const room = sentenceCharactersMax - tail.length - head.length;
   const cutWay = shownWay.length <= room ? shownWay : `${shownWay.slice(0, Math.max(0, room - 3))}...`;
   return `${head}${cutWay}${tail}`;
@@ -79,9 +80,10 @@ function fit(what: string | readonly [string, string], way: string, id: string):
 
 /** Lines of an approval card: why it is asked, and where each control argument came from. */
 export function cardLines(decision: Decision): readonly string[] {
-  const reasons = decision.reasons
-    .filter((reason) => reason.verdict !== "allow" && reason.observed !== true)
-    .map((reason) => reasonLine(reason, () => causeOf({ ...decision, reasons: [reason] })));
+  const shown = decision.reasons.filter((reason) => reason.verdict !== "allow" && reason.observed !== true);
+  const reasons = shown.map((reason) => reasonLine(reason, () => causeOf({ ...decision, reasons: [reason] })));
+  const warned = warningsIn(decision).map((text) => `Note: ${text}.`);
+  const risks = risksIn(decision).map((risk) => `${riskInWords(risk)}.`);
   const origins: string[] = [];
   for (const [name, argument] of decision.option?.arguments ?? []) {
     const from = argument.path.map((step) =>
@@ -89,7 +91,28 @@ export function cardLines(decision: Decision): readonly string[] {
     );
     if (from.length > 0) origins.push(`\`${name}\` came from ${from.join(", then ")}`);
   }
-  return [...reasons, ...origins];
+  return [...risks.map(capital), ...reasons, ...origins, ...warned];
+}
+
+/** Risks, each `HAZARD MOVE`, that a consent to this decision accepts for the rest of the run. */
+export function risksIn(decision: Decision): readonly string[] {
+  const named = decision.reasons.flatMap(({ verdict, observed, facts: { risks } }) =>
+    verdict === "confirm" && observed !== true && Array.isArray(risks) ? risks : [],
+  );
+  return [...new Set(named)];
+}
+
+/** What the decision costs although it allows: one clause each, with the alternative. */
+export function warningsIn(decision: Decision): readonly string[] {
+  const warnings = decision.reasons.filter(({ verdict, observed }) => verdict === "allow" && observed === true);
+  return warnings.map((reason) => {
+    const clause = causeOf({ ...decision, reasons: [reason] }) ?? reason.code;
+    return reason.way === undefined ? clause : `${clause}; ${reason.way}`;
+  });
+}
+
+function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 /** `cause` stands in where neither the policy nor the facts say anything: a person cannot judge a bare code. */
@@ -112,9 +135,10 @@ export function decidingCodes(decision: Decision): readonly string[] {
 
 /** A decision as one line of the audit record. */
 export function auditLine(decision: Decision): string {
-  const reasons = decision.reasons.map(
-    (reason) => `${reason.observed === true ? "observed " : ""}${reasonLine(reason)}`,
-  );
+  const reasons = decision.reasons.map((reason) => {
+    const only = reason.observed !== true ? "" : reason.verdict === "allow" ? "warned " : "observed ";
+    return `${only}${reasonLine(reason)}`;
+  });
   const stopped = decision.verdict === "allow" && decision.unobserved !== "allow";
   return [stopped ? `allow, would have been stopped (${decision.unobserved})` : decision.verdict, ...reasons].join(
     " | ",

@@ -207,6 +207,21 @@ describe("laws of deciding", () => {
     const found = step(engine, begin(engine, "r", undefined), call, new Map());
     expect(found).toMatchObject({ kind: "decided", decision: { verdict: "allow", unobserved: "deny" } });
   });
+
+  it("a warning stands in the decision and decides nothing; why something is fine does not", () => {
+    const fine = { mechanism: "w", code: "SG-FINE", verdict: "allow", facts: {} } as const;
+    const warning = { ...fine, code: "SG-KEEP-LOST", observed: true } as const;
+    const warns: Mechanism<null, number> = {
+      id: "w",
+      version: 1,
+      initial: () => null,
+      remember: () => null,
+      consider: () => settled([fine, warning]),
+    };
+    const engine: Engine<number> = { model, mechanisms: [seal(warns)] };
+    const found = step(engine, begin(engine, "r", undefined), call, new Map());
+    expect(found).toMatchObject({ decision: { verdict: "allow", unobserved: "allow", reasons: [warning] } });
+  });
 });
 
 describe("step", () => {

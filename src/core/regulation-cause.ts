@@ -1,0 +1,103 @@
+/**
+ * What regulation says, in one clause: what the run holds, and what could happen without anybody being asked again.
+ * Facts are names from the policy (`holds`, `moves`, `lost`, `tools`, `risks`) and numbers, never a value.
+ */
+import type { Reason } from "./opinion.ts";
+
+const nameLengthMax = 40;
+
+/** Names that a clause lists; the card has all of them. */
+const namesMax = 3;
+
+/** The clause for a reason of regulation; undefined for any other code. `tool` is the call in words. */
+export function regulationClause(reason: Reason, tool: string): string | undefined {
+  const [move] = namesIn(reason, "moves");
+  switch (reason.code) {
+    case "SG-HIDDEN":
+      return hidden(reason, tool, move);
+    case "SG-UNSAFE-STATE":
+    case "SG-LOOMING":
+      return unpreventable(reason, `after ${tool}`, move);
+    case "SG-OTHER-RUN":
+      return move === undefined
+        ? `another open run holds what ${tool} would expose`
+        : `another open run holds data, and after ${tool} nobody could stop that ${moveInWords(move)}`;
+    case "SG-POWER":
+      return `with ${tool} this run would gather power ${numberOf(reason, "after")} of ${numberOf(reason, "budget")}`;
+    case "SG-LEASE": {
+      const { limit } = reason.facts;
+      return `the lease of ${tool} has ended${typeof limit === "string" ? ` (${short(limit)})` : ""}`;
+    }
+    case "SG-KEEP-LOST":
+      return `after ${tool}, ${quoted(namesIn(reason, "tools"))} cannot be used in this run any more`;
+    case "SG-FORESIGHT":
+      return `what ${tool} may lead to looks unsafe`;
+    case "SG-SURPRISE":
+      return "calls of this run did other things than expected";
+    default:
+      return undefined;
+  }
+}
+
+/** A risk that a consent accepts, as a person should read it. `risk` is `HAZARD MOVE`. */
+export function riskInWords(risk: string): string {
+  const at = risk.indexOf(" ");
+  const [hazard, move] = at < 0 ? [risk, ""] : [risk.slice(0, at), risk.slice(at + 1)];
+  const happens = move === "" ? "something that nobody is asked about" : `\`${short(move)}\` (${moveInWords(move)})`;
+  return `approving means: from then on ${happens} may bring about hazard \`${short(hazard)}\` in this run`;
+}
+
+/** A move that nobody decides, by the name that the game gives it. */
+export function moveInWords(move: string): string {
+  const [kind = "", store = "", group = ""] = move.split(" ");
+  switch (kind) {
+    case "fire":
+      return `\`${short(group)}\` reads \`${short(store)}\``;
+    case "host.send":
+      return "the client sends what it holds";
+    case "host.execute":
+      return "the client runs code";
+    case "host.read":
+      return "the client reads by itself";
+    case "tick":
+      return `the time of \`${short(store)}\` runs out`;
+    default:
+      return `\`${short(move)}\` happens`;
+  }
+}
+
+function hidden(reason: Reason, tool: string, move: string | undefined): string {
+  const holds = namesIn(reason, "holds");
+  const held = holds.length === 0 ? "" : `this run holds ${holds.map(short).join(", ")} data`;
+  const danger = move === undefined ? "" : `nobody could stop that ${moveInWords(move)}`;
+  const causes = [held, danger].filter((part) => part !== "").join(", and ");
+  const lost = quoted(namesIn(reason, "lost"));
+  if (causes === "" && lost !== "") return `${tool} is hidden: after it ${lost} could not follow any more`;
+  return causes === "" ? `${tool} is hidden` : `${tool} is hidden: ${causes}`;
+}
+
+function unpreventable(reason: Reason, when: string, move: string | undefined): string {
+  if (move !== undefined) return `${when} nobody could stop that ${moveInWords(move)}`;
+  const lost = quoted(namesIn(reason, "lost"));
+  return lost === "" ? `${when} this run would be unsafe` : `${when} ${lost} could not follow any more`;
+}
+
+function namesIn(reason: Reason, name: string): readonly string[] {
+  const fact = reason.facts[name];
+  return Array.isArray(fact) ? fact.slice(0, namesMax) : [];
+}
+
+function numberOf(reason: Reason, name: string): string {
+  const fact = reason.facts[name];
+  return typeof fact === "number" ? String(fact) : "?";
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `\`${short(name)}\``).join(", ");
+}
+
+/** Names of tools and labels come from servers, too: short, on one line, nothing that hides or turns text. */
+function short(text: string): string {
+  const shown = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}`]/gu, "?");
+  return shown.length <= nameLengthMax ? shown : `${shown.slice(0, nameLengthMax - 1)}…`;
+}
