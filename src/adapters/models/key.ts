@@ -1,0 +1,30 @@
+/** Reads a key from the environment when it is needed, so that it stays out of policies, arguments, logs and errors. */
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import type { ModelFailure } from "../../gateway/model-port.ts";
+import { keyCharsMax } from "./limits.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Headers that carry the key, or what is wrong with the variable; its content is never part of the sentence. */
+export function keyHeaders(
+  variable: string | undefined,
+  environment: Environment = process.env,
+): Result<Readonly<Record<string, string>>, ModelFailure> {
+  if (variable === undefined) return ok({});
+  const key = environment[variable]?.trim() ?? "";
+  if (key === "") {
+    return err({
+      kind: "setup",
+      cause: `the environment variable ${variable} is empty: set it where the gateway starts`,
+    });
+  }
+  // A header cannot hold line breaks, and the error of the HTTP client would repeat the whole value.
+  if (key.length > keyCharsMax || !/^[\x21-\x7e]+$/.test(key)) {
+    return err({
+      kind: "setup",
+      cause: `the environment variable ${variable} holds no key: it must be one plain word`,
+    });
+  }
+  return ok({ authorization: `Bearer ${key}` });
+}

@@ -1,0 +1,179 @@
+/**
+ * A judge that is a language model. It says a verdict or why it has none; it never says anything because it failed.
+ *
+ * In this order: evidence above the bound is reduced, or the judge is not asked; a judge that failed repeatedly rests;
+ * one that has not withstood the canary is not believed; what was answered before is not asked again; tokens are
+ * reserved; the model is asked once, within its time; the answer is read by the reader of the question.
+ */
+import { mayFlow } from "../../core/label.ts";
+import type { Lattice } from "../../core/label.ts";
+import { labelOfNames } from "../../core/restriction-names.ts";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import type { ModelClient, ModelReply } from "../../gateway/model-port.ts";
+import type { Judge } from "../../policy/judges.ts";
+import { AnswerCache } from "./answer-cache.ts";
+import { Canaries } from "./canaries.ts";
+import { answerCharsMax, canaryWaitMs, openQuestionsMax, rememberedAnswersMax } from "./limits.ts";
+import type { JudgeQuestion } from "./question.ts";
+import { Rest } from "./rest.ts";
+import { estimatedTokens, TokenBudget } from "./token-budget.ts";
+
+export type JudgeServices = {
+  readonly client: ModelClient;
+  readonly nowMs: () => number;
+  /** Digest of a text; keys of remembered answers. */
+  readonly hash: (text: string) => string;
+  /** One line for the operator. */
+  readonly tell: (text: string) => void;
+};
+
+/** For whom a question is asked, and how long that one can wait. */
+export type Asking = { readonly run: string; readonly waitMs: number };
+
+/** An answer of less than this many tokens could hold no verdict. */
+const outputTokensMin = 16;
+
+export class ModelJudge {
+  readonly settings: Judge;
+  readonly #lattice: Lattice;
+  readonly #services: JudgeServices;
+  readonly #answers = new AnswerCache<ModelReply>(rememberedAnswersMax);
+  readonly #open = new Map<string, Promise<Result<ModelReply, string>>>();
+  readonly #budget: TokenBudget;
+  readonly #rest = new Rest();
+  readonly #canaries: Canaries;
+
+  constructor(settings: Judge, lattice: Lattice, services: JudgeServices) {
+    this.settings = settings;
+    this.#lattice = lattice;
+    this.#services = services;
+    this.#budget = new TokenBudget(settings.runTokensMax);
+    this.#canaries = new Canaries(services.nowMs);
+  }
+
+  /** The verdict on a question, or in words of ours why there is none. Never throws, never waits longer than asked. */
+  async ask<V>(question: JudgeQuestion<V>, asking: Asking): Promise<Result<V, string>> {
+    const late = err("it did not answer in time");
+    return within(asking.waitMs, this.#answer(question, asking.run), late).catch(() => err("it failed"));
+  }
+
+  /** Asks the canary of a question ahead of time, so that the first real question need not wait for it. */
+  async prepare<V>(question: JudgeQuestion<V>): Promise<void> {
+    await this.#trusted(question);
+  }
+
+  async #answer<V>(question: JudgeQuestion<V>, run: string): Promise<Result<V, string>> {
+    const evidence = this.#evidenceFor(question);
+    if (!evidence.ok) return evidence;
+    if (this.#rest.resting(this.#services.nowMs())) return err("it failed several times and is left alone for now");
+    const trusted = await this.#trusted(question);
+    if (!trusted.ok) return trusted;
+    const reply = await this.#reply(question, evidence.value, run);
+    return reply.ok ? question.read(reply.value) : reply;
+  }
+
+  /** Evidence as far as it may go to this judge. An unknown name of a restriction counts as every restriction. */
+  #evidenceFor<V>(question: JudgeQuestion<V>): Result<string, string> {
+    const { labels, values, shapes } = question.evidence;
+    if (mayFlow(labelOfNames(this.#lattice, labels), this.settings.forbidden)) return ok(values());
+    if (this.settings.above === "shapes") return ok(shapes());
+    return err("the evidence is above what it may be told");
+  }
+
+  async #trusted<V>(question: JudgeQuestion<V>): Promise<Result<true, string>> {
+    const { canary } = question;
+    if (!this.settings.canary || canary === undefined) return ok(true);
+    return this.#canaries.passed(question.id, async () => {
+      const asked = canary.question;
+      // The canary's evidence is ours, so it is below every bound; it is asked anew, because models are exchanged.
+      const reply = await this.#complete(asked, asked.evidence.values(), canaryWaitMs);
+      if (!reply.ok) return reply;
+      const verdict = this.#read(asked, reply.value);
+      if (!verdict.ok) return verdict;
+      const obeyed = canary.obeyed(verdict.value);
+      const warning = `The judge ${this.settings.name} obeys orders that stand in evidence: its answers are not used.`;
+      if (obeyed) this.#services.tell(warning);
+      return ok(obeyed);
+    });
+  }
+
+  #reply<V>(question: JudgeQuestion<V>, evidence: string, run: string): Promise<Result<ModelReply, string>> {
+    const { id, instructions, schema, outputTokensMax } = question;
+    const key = this.#services.hash(JSON.stringify([id, instructions, evidence, schema ?? null, outputTokensMax]));
+    const known = this.#answers.get(key);
+    if (known !== undefined) return Promise.resolve(ok(known));
+    const open = this.#open.get(key);
+    if (open !== undefined) return open;
+    if (this.#open.size >= openQuestionsMax) return Promise.resolve(err("too many questions wait for it"));
+    const asked = this.#charged(question, evidence, run)
+      .then((reply) => {
+        if (reply.ok) this.#answers.set(key, reply.value);
+        return reply;
+      })
+      .finally(() => this.#open.delete(key));
+    this.#open.set(key, asked);
+    return asked;
+  }
+
+  async #charged<V>(question: JudgeQuestion<V>, evidence: string, run: string): Promise<Result<ModelReply, string>> {
+    const { settings } = this;
+    const input = estimatedTokens(question.instructions, evidence, JSON.stringify(question.schema ?? ""));
+    const output = Math.min(question.outputTokensMax, settings.tokensMax - input);
+    if (output < Math.min(outputTokensMin, question.outputTokensMax))
+      return err("the question is longer than its budget");
+    if (!this.#budget.reserve(run, input + output)) return err("the run has used up its tokens");
+    const reply = await this.#complete({ ...question, outputTokensMax: output }, evidence, settings.waitMs);
+    if (!reply.ok) return reply;
+    this.#budget.settle(run, input + output, reply.value.tokens);
+    const verdict = this.#read(question, reply.value);
+    return verdict.ok ? reply : verdict;
+  }
+
+  /** Reads a fresh answer; one that cannot be read counts as a failure of the judge. */
+  #read<V>(question: JudgeQuestion<V>, reply: ModelReply): Result<V, string> {
+    const verdict = question.read(reply);
+    if (verdict.ok) this.#rest.answered();
+    else this.#rest.failed(this.#services.nowMs());
+    return verdict;
+  }
+
+  async #complete<V>(
+    question: JudgeQuestion<V>,
+    evidence: string,
+    waitMs: number,
+  ): Promise<Result<ModelReply, string>> {
+    const { client, nowMs } = this.#services;
+    const { instructions, schema, probabilities, outputTokensMax } = question;
+    const request = {
+      instructions,
+      evidence,
+      outputTokensMax,
+      ...(schema === undefined ? {} : { schema }),
+      ...(probabilities === undefined ? {} : { probabilities }),
+    };
+    const reply = await client.complete(request, AbortSignal.timeout(waitMs));
+    if (!reply.ok) {
+      this.#rest.failed(nowMs());
+      return err(reply.error.cause);
+    }
+    if (reply.value.text.length > answerCharsMax) {
+      this.#rest.failed(nowMs());
+      return err("its answer is too long");
+    }
+    return ok(reply.value);
+  }
+}
+
+/** What comes first: the promise, or the given value after a time. The promise goes on, and is remembered. */
+async function within<T>(waitMs: number, promise: Promise<T>, late: T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<T>((resolve) => {
+    timer = setTimeout(() => resolve(late), waitMs);
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
