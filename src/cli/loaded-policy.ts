@@ -35,6 +35,7 @@ import { addedRange, contextOf, storeRange, unmediated } from "../policy/state.t
 import type { Frame } from "../policy/transition.ts";
 import { digest } from "../wire/canonical.ts";
 import { sentenceMax, shortPath } from "./output.ts";
+import { makeRegulation } from "./regulator.ts";
 import { loadFrom, sha256, shippedLoader } from "./policy-source.ts";
 import { resolve } from "node:path";
 
@@ -74,7 +75,9 @@ export function loadedPolicy(
 ): LoadedPolicy<Q> {
   const { ir, table, settings } = compiled;
   const frame: Frame = { ir, slots: slotsOf(ir) };
-  const engine = engineOf(frame, more);
+  const plain = engineOf(frame, more);
+  const regulation = makeRegulation(compiled, frame, plain.model);
+  const engine: PolicyEngine = { ...plain, mechanisms: [...plain.mechanisms, regulation.mechanism] };
   const methods = new Map<string, ToolContract>();
   return {
     digest: compiled.digest,
@@ -97,13 +100,7 @@ export function loadedPolicy(
       const facts = serverFacts(table, name);
       return { trusted: facts.trust === "trusted", mode: facts.mode };
     },
-    // Lists depend on the policy and the manifest alone until the game makes them depend on the state.
-    regulated: false,
-    startProblem: undefined,
-    stateDigest: () => "",
-    sharedVerdict: () => ({ verdict: "allow", reason: undefined }),
-    describeRegulation: () => ({ power: 0, budget: undefined, state: "safe", hidden: [], risks: [] }),
-    shortlist: () => undefined,
+    ...regulation.port,
     mayRecordLate: (contract) => engine.model.relevant(contract).leavesNoTrace,
     contextLabel: (q) => contextOf(ir, q).hi,
     describeStores: (q) => describeStores(frame, q),

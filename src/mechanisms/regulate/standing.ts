@@ -29,6 +29,13 @@ export type Game = {
   readonly standing: (q: Q, at: number, held: readonly LabelRange[]) => Standing;
 };
 
+/** Where the game could not be made, nothing is permitted. */
+export const closedGame: Game = {
+  trivial: false,
+  looksAtHeld: true,
+  standing: () => ({ verdict: "deny", looming: [], lost: ["regulation"] }),
+};
+
 export function makeGame(watches: readonly Watch[], goals: GoalGame | undefined): Game {
   return {
     trivial: watches.length === 0 && goals === undefined,

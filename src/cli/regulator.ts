@@ -1,0 +1,112 @@
+/** Regulation of a loaded policy: the game is made once, with the tools that the policy itself labels. */
+import type { ToolContract } from "../core/contract.ts";
+import type { SealedMechanism } from "../core/mechanism.ts";
+import { seal } from "../core/mechanism.ts";
+import type { Reason } from "../core/opinion.ts";
+import type { Run } from "../core/run.ts";
+import type { Verdict } from "../core/verdict.ts";
+import { stricter } from "../core/verdict.ts";
+import type { LoadedPolicy } from "../gateway/policy-port.ts";
+import { standingReason } from "../mechanisms/regulate/reasons.ts";
+import type { Regulated, Regulator } from "../mechanisms/regulate/regulate.ts";
+import { makeRegulate, regulateId } from "../mechanisms/regulate/regulate.ts";
+import { shortlist } from "../mechanisms/regulate/shortlist.ts";
+import type { Game } from "../mechanisms/regulate/standing.ts";
+import { closedGame, makeGame, riskName } from "../mechanisms/regulate/standing.ts";
+import { exposureKey, viewOf } from "../mechanisms/regulate/view.ts";
+import type { CompiledPolicy } from "../policy/compile.ts";
+import { contractOfTool } from "../policy/contracts.ts";
+import type { PolicyModel } from "../policy/model.ts";
+import type { Q } from "../policy/state.ts";
+import { initialState, reservedHeld } from "../policy/state.ts";
+import type { Frame } from "../policy/transition.ts";
+import { makeGoals } from "../proof/game/goals.ts";
+import { watchesOf } from "../proof/game/watch.ts";
+import { digest } from "../wire/canonical.ts";
+import { sha256 } from "./policy-source.ts";
+
+type Port = Pick<
+  LoadedPolicy<Q>,
+  "regulated" | "startProblem" | "stateDigest" | "sharedVerdict" | "describeRegulation" | "shortlist"
+>;
+
+export type Regulation = { readonly mechanism: SealedMechanism<Q>; readonly port: Port };
+
+export function makeRegulation(compiled: CompiledPolicy, frame: Frame, model: PolicyModel): Regulation {
+  const tools = labelledTools(compiled);
+  const { game, problem } = gameOf(compiled, frame, tools);
+  const regulator: Regulator = {
+    frame,
+    model,
+    game,
+    tools,
+    settings: compiled.regulation,
+    digest: (value) => digest(value, sha256),
+  };
+  const mechanism = makeRegulate(regulator);
+  // The memory of this mechanism comes from its own `initial` and `remember`.
+  const memoryOf = (run: Run<Q>): Regulated => (run.memories.get(regulateId) ?? mechanism.initial()) as Regulated;
+  return {
+    mechanism: seal(mechanism),
+    port: {
+      regulated: true,
+      startProblem: problem ?? startProblem(regulator),
+      stateDigest: (run, at) => sha256(exposureKey(regulator, run.q, memoryOf(run), at)),
+      sharedVerdict: (moved, other) => sharedVerdict(regulator, moved, other),
+      describeRegulation: (run, contracts) => viewOf(regulator, run.q, memoryOf(run), { contracts, at: 0 }),
+      shortlist: (run, listed) => {
+        const max = compiled.regulation.shortlistMax;
+        const { instruction } = memoryOf(run).steps;
+        return max === undefined || instruction === "" ? undefined : shortlist([instruction], listed, max);
+      },
+    },
+  };
+}
+
+type Made = { readonly game: Game; readonly problem: string | undefined };
+
+function gameOf(policy: CompiledPolicy, { slots }: Frame, contracts: readonly ToolContract[]): Made {
+  const watches = watchesOf(policy, slots);
+  const keeps = policy.regulation.keeps.flatMap(({ firm, tools }) => (firm ? tools : []));
+  const goals = makeGoals({ policy, slots, contracts, keeps });
+  if (watches.ok && goals.ok) return { game: makeGame(watches.value, goals.value), problem: undefined };
+  return { game: closedGame, problem: watches.ok ? (goals.ok ? undefined : goals.error) : watches.error };
+}
+
+/** Tools that the policy names whole, as far as it alone says what they do. */
+function labelledTools({ table }: CompiledPolicy): readonly ToolContract[] {
+  const named = table.entries.filter(({ server, tool }) => !server.includes("*") && !tool.includes("*"));
+  return named.map(({ server, tool }) =>
+    contractOfTool(table, server, { name: tool }, (listed) => digest(listed, sha256)),
+  );
+}
+
+/** Why no run may start: nobody decides what would bring the hazard about, or what the policy owes cannot be met. */
+function startProblem({ frame, game }: Regulator): string | undefined {
+  const q = initialState(frame.ir, frame.slots, undefined);
+  const { looming, lost, verdict } = game.standing(q, 0, reservedHeld(frame.ir, q));
+  if (verdict === "allow") return undefined;
+  const [danger] = looming;
+  if (danger === undefined)
+    return `the policy cannot keep ${lost.join(", ")}: allow the call that meets it, or drop it`;
+  const { hazard, move } = danger;
+  return `hazard \`${hazard.id}\` can come about by \`${move}\` alone, which nobody decides: change \`host\` or the store, or write \`accepts: [${hazard.id}]\``;
+}
+
+/** A change of what all runs share must leave every other run where nothing looms that did not loom before. */
+function sharedVerdict(
+  regulator: Regulator,
+  moved: Q,
+  other: Q,
+): { readonly verdict: Verdict; readonly reason: Reason | undefined } {
+  const { frame, game } = regulator;
+  if (game.trivial) return { verdict: "allow", reason: undefined };
+  const now = game.standing(other, 0, reservedHeld(frame.ir, other));
+  const shared: Q = { ...other, stores: moved.stores };
+  const then = game.standing(shared, 0, reservedHeld(frame.ir, shared));
+  const before = new Set(now.looming.map(riskName));
+  const looming = then.looming.filter((danger) => !before.has(riskName(danger)));
+  if (looming.length === 0 && then.lost.length <= now.lost.length) return { verdict: "allow", reason: undefined };
+  const verdict = stricter(then.verdict, "confirm");
+  return { verdict, reason: standingReason(regulator, shared, { ...then, looming, verdict }, "SG-OTHER-RUN") };
+}

@@ -1,0 +1,55 @@
+/**
+ * Exposures of a state, remembered: every call is also judged as a list entry, and a list has many entries, while the parts
+ * of the state that they depend on rarely change from one to the next.
+ */
+import type { ToolContract } from "../../core/contract.ts";
+import type { LabelRange } from "../../core/label.ts";
+import type { Q } from "../../policy/state.ts";
+import { reservedHeld } from "../../policy/state.ts";
+import type { Board, Exposure } from "./exposure.ts";
+import { exposureOf } from "./exposure.ts";
+
+/** States whose exposures are remembered; there is one for each live run at most times. */
+const statesMax = 16;
+
+export type Exposures = { readonly of: (q: Q, contract: ToolContract, at: number) => Exposure };
+
+type Parts = Pick<Q, "stores" | "monitors" | "grants" | "lost"> & { readonly held: readonly LabelRange[] };
+type Remembered = { readonly parts: Parts; readonly by: Map<ToolContract, Exposure> };
+
+export function makeExposures(board: Board): Exposures {
+  const { ir, slots } = board.frame;
+  // What ends by itself makes the answer a matter of the instant.
+  const timed = slots.some(({ temporal }) => "withinMs" in temporal && temporal.withinMs !== undefined);
+  const known: Remembered[] = [];
+  return {
+    of: (q, contract, at) => {
+      const held = reservedHeld(ir, q);
+      if (timed || q.grants.length > 0 || (held !== q.held && q.inFlight.size > 0))
+        return exposureOf(board, q, contract, at);
+      const { stores, monitors, grants, lost } = q;
+      const parts: Parts = { stores, monitors, grants, lost, held: q.held };
+      const found = known.find((one) => sameParts(one.parts, parts)) ?? added(known, parts);
+      const exposure = found.by.get(contract) ?? exposureOf(board, q, contract, at);
+      found.by.set(contract, exposure);
+      return exposure;
+    },
+  };
+}
+
+function added(known: Remembered[], parts: Parts): Remembered {
+  const made: Remembered = { parts, by: new Map() };
+  known.unshift(made);
+  if (known.length > statesMax) known.pop();
+  return made;
+}
+
+function sameParts(left: Parts, right: Parts): boolean {
+  return (
+    left.held === right.held &&
+    left.stores === right.stores &&
+    left.monitors === right.monitors &&
+    left.lost === right.lost &&
+    left.grants.length === right.grants.length
+  );
+}

@@ -1,0 +1,115 @@
+/**
+ * What world models are asked, and what their answers do (foresight.md 2): they only move an option from allowed to asked or
+ * out. The question is advisory: without an answer the game alone decides, exactly as it would without a model.
+ */
+import type { ToolContract } from "../../core/contract.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { isArray, isObject, member, stringMember } from "../../core/json.ts";
+import type { Label, Lattice } from "../../core/label.ts";
+import { confidentiality, join } from "../../core/label.ts";
+import type { CallOption } from "../../core/moment.ts";
+import type { Answers, Obligation, Question, Reason } from "../../core/opinion.ts";
+import type { PredictionContext, PredictionStep, StateClass } from "../../core/prediction.ts";
+import { predictionKind } from "../../core/prediction.ts";
+import { restrictionNames } from "../../core/restriction-names.ts";
+import type { Regulation } from "../../policy/regulation.ts";
+import type { Steps } from "./steps.ts";
+import { stepOf } from "./steps.ts";
+
+const id = "regulate";
+
+/** Tools that are told to a model; those that the policy labels come first. */
+export const contextToolsMax = 100;
+
+/** What an answer says that decides something. */
+export type Forecast = { readonly safety: StateClass; readonly pUnsafe: number; readonly filtered: readonly string[] };
+
+export type Asking = {
+  readonly lattice: Lattice;
+  readonly steps: Steps;
+  readonly tools: readonly ToolContract[];
+  readonly digest: (value: Json) => string;
+};
+
+/** The question about a call, or, without one, about the list. */
+export function questionAbout(
+  { lattice, steps, tools, digest }: Asking,
+  call?: { readonly option: CallOption; readonly arguments: JsonObject },
+): Question {
+  const pending = call === undefined ? undefined : stepOf(call.option, call.arguments);
+  // What the person wrote is theirs: nobody says that it is fit for strangers.
+  const told = steps.instruction === "" ? lattice.bottom : confidentiality(lattice, lattice.top);
+  let evidence: Label = join(steps.evidence, told);
+  for (const { range } of call?.option.arguments.values() ?? []) evidence = join(evidence, range.hi);
+  const content: PredictionContext = {
+    version: 1,
+    instruction: steps.instruction,
+    tools: tools.slice(0, contextToolsMax).map(({ server, tool, effects }) => ({
+      name: `${server}.${tool}`,
+      effects: effects.may,
+    })),
+    steps: steps.done.map(({ call: _call, ...step }): PredictionStep => step),
+    ...(pending === undefined ? {} : { pending }),
+    evidence: restrictionNames(lattice, evidence),
+  };
+  const asked = content as unknown as JsonObject; // a context is JSON by construction: records, lists and texts
+  return {
+    key: `${predictionKind} ${digest(asked)}`,
+    mechanism: id,
+    kind: predictionKind,
+    content: asked,
+    mode: "advisory",
+    without: "allow",
+  };
+}
+
+/** The forecast in an answer; undefined where none was given, which changes nothing. */
+export function forecastIn(answers: Answers, { key }: Question): Forecast | "open" | undefined {
+  const answer = answers.get(key);
+  if (answer === undefined) return "open";
+  if (answer.kind === "unavailable") return undefined;
+  const { value } = answer;
+  const safety = isObject(value) ? stringMember(value, "safety") : undefined;
+  const pUnsafe = isObject(value) ? member(value, "pUnsafe") : undefined;
+  const filtered = isObject(value) ? member(value, "filteredTools") : undefined;
+  const known = safety === "safe" || safety === "critical" || safety === "unsafe";
+  // An answer that cannot be read is one of an oracle that cannot be trusted: the worst it could have said.
+  if (!known || typeof pUnsafe !== "number" || !isArray(filtered))
+    return { safety: "unsafe", pUnsafe: 1, filtered: [] };
+  return { safety, pUnsafe, filtered: filtered.filter((name) => typeof name === "string") };
+}
+
+/** What a forecast does to a call. */
+export function forecastReason(
+  { safety, pUnsafe }: Forecast,
+  { onUnsafe, epsilon }: Regulation,
+): { readonly reason: Reason; readonly obligations: readonly Obligation[] } | undefined {
+  if (safety !== "unsafe" && pUnsafe <= epsilon) return undefined;
+  const facts = { safety, probability: Math.round(pUnsafe * 100) / 100 };
+  const verdict = onUnsafe === "confirm" ? "confirm" : "deny";
+  const reason: Reason = {
+    mechanism: id,
+    code: "SG-FORESIGHT",
+    verdict,
+    facts,
+    way: onUnsafe === "end-run" ? "start a new run" : "take another step",
+  };
+  return { reason, obligations: onUnsafe === "end-run" ? [{ kind: "end-run", rule: "regulation.onUnsafe" }] : [] };
+}
+
+/** What a forecast does to a list entry; a tool that alone can meet a debt is asked about, not taken away. */
+export function filteredReason(
+  { filtered }: Forecast,
+  { server, tool }: ToolContract,
+  owed: boolean,
+): Reason | undefined {
+  if (!filtered.includes(`${server}.${tool}`)) return undefined;
+  const verdict = owed ? "confirm" : "deny";
+  return {
+    mechanism: id,
+    code: "SG-FORESIGHT",
+    verdict,
+    facts: { tool: `${server}.${tool}` },
+    way: "use another tool",
+  };
+}

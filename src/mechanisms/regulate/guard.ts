@@ -1,0 +1,44 @@
+/**
+ * What rules, hazards and the default say of an option, as reasons: the same functions with which a call is decided. Rules
+ * with keys and budgets speak only of concrete calls, so they hide nothing.
+ */
+import type { Reason } from "../../core/opinion.ts";
+import type { Verdict } from "../../core/verdict.ts";
+import { stricter } from "../../core/verdict.ts";
+import { hazardReasons } from "../../policy/hazard-reasons.ts";
+import type { Relevant } from "../../policy/relevance.ts";
+import { isKeyed } from "../../policy/state.ts";
+import type { Scene } from "../../policy/verdicts.ts";
+import { defaultAtEnds, firedRules, firedSlots, verdictAt } from "../../policy/verdicts.ts";
+
+/** What stands against an option: the strictest verdict, and who says so. */
+export type Objection = { readonly verdict: Verdict; readonly rule: string | undefined; readonly why: string };
+
+export function objectionTo(scene: Scene, { rules, slots, hazards, defaultAsks }: Relevant): Objection {
+  let found: Objection = { verdict: "allow", rule: undefined, why: "" };
+  const object = (verdict: Verdict, rule: string | undefined, why: string): void => {
+    if (stricter(found.verdict, verdict) !== found.verdict) found = { verdict, rule, why };
+  };
+  let lifted = false;
+  for (const { rule, at } of firedRules(scene, rules)) {
+    if (rule.mode === "observe") continue;
+    if (rule.tier === "allow") lifted ||= at.hi;
+    else object(verdictAt(at, rule.tier === "block" ? "deny" : "confirm"), rule.id, rule.why);
+  }
+  const plain = slots.filter((slot) => !isKeyed(slot) && slot.temporal.kind !== "budget" && slot.mode === "enforce");
+  for (const { slot, at } of firedSlots(scene, "rule", plain)) {
+    const rule = scene.frame.ir.rules.find(({ id }) => id === slot.id);
+    object(verdictAt(at, slot.tier === "confirm" ? "confirm" : "deny"), slot.id, rule?.why ?? "");
+  }
+  const unkeyed = hazards.filter((one) => one.kind !== "temporal" || one.temporal.key === undefined);
+  for (const reason of hazardReasons("regulate", scene, unkeyed)) {
+    if (reason.observed !== true) object(reason.verdict, reason.rule, reason.why ?? "");
+  }
+  if (defaultAsks && !lifted) object(askedByDefault(scene), undefined, "");
+  return found;
+}
+
+function askedByDefault(scene: Scene): Reason["verdict"] {
+  const { lo, hi } = defaultAtEnds(scene);
+  return verdictAt({ lo: Object.values(lo).some(Boolean), hi: Object.values(hi).some(Boolean) }, "confirm");
+}

@@ -1,0 +1,200 @@
+/**
+ * Regulation (SafeMCP): the list follows the state, and a call or a result that could make a hazard unpreventable or a debt
+ * unmeetable does not pass (formal.md 4.5). Around that exact core: leases, the power a run may gather, and world models,
+ * all of which only restrict.
+ */
+import type { ToolContract } from "../../core/contract.ts";
+import type { RunEvent } from "../../core/event.ts";
+import type { Json } from "../../core/json.ts";
+import type { Mechanism } from "../../core/mechanism.ts";
+import type { CallMoment, CallOption, ReleaseMoment } from "../../core/moment.ts";
+import type { Answers, Obligation, Opinion, Reason, Settled } from "../../core/opinion.ts";
+import { noObjection, settled } from "../../core/opinion.ts";
+import type { Run } from "../../core/run.ts";
+import { nameMatches, staticMatch } from "../../policy/patterns.ts";
+import type { Regulation } from "../../policy/regulation.ts";
+import type { Q } from "../../policy/state.ts";
+import { hold, reservedHeld, resultRange } from "../../policy/state.ts";
+import type { Board } from "./exposure.ts";
+import type { Exposures } from "./exposures.ts";
+import { makeExposures } from "./exposures.ts";
+import type { Filtered } from "./filter.ts";
+import { filterAfter, filterReason, nothingFiltered } from "./filter.ts";
+import { filteredReason, forecastIn, forecastReason, questionAbout } from "./foresight.ts";
+import type { Leases } from "./leases.ts";
+import { leaseReasons, leasesAfter, noLeases } from "./leases.ts";
+import type { Power } from "./power.ts";
+import { noPower, powerAfter, powerReason } from "./power.ts";
+import { hiddenReason, standingReason } from "./reasons.ts";
+import { standingAfter } from "./rounds.ts";
+import type { Steps } from "./steps.ts";
+import { noSteps, stepsAfter } from "./steps.ts";
+import { keepsLost, keepWarning } from "./warnings.ts";
+
+export const regulateId = "regulate";
+
+/** What regulation remembers of a run. */
+export type Regulated = {
+  readonly power: Power;
+  readonly leases: Leases;
+  readonly filtered: Filtered;
+  readonly steps: Steps;
+};
+
+export type Regulator = Board & {
+  readonly settings: Regulation;
+  /** What the policy labels: what a filter or a model is asked about. */
+  readonly tools: readonly ToolContract[];
+  readonly digest: (value: Json) => string;
+};
+
+export function makeRegulate(regulator: Regulator): Mechanism<Regulated, Q> {
+  const { frame, settings } = regulator;
+  const exposures = makeExposures(regulator);
+  const kept = regulator.tools.filter((contract) =>
+    settings.keeps.some(
+      ({ firm, tools }) =>
+        !firm &&
+        tools.some(({ server, tool }) => nameMatches(server, contract.server) && nameMatches(tool, contract.tool)),
+    ),
+  );
+  return {
+    id: regulateId,
+    version: 1,
+    initial: () => ({
+      power: noPower,
+      leases: noLeases,
+      filtered: nothingFiltered,
+      steps: noSteps(frame.ir.lattice),
+    }),
+    remember: (memory, event, run) => remembered(regulator, exposures, memory, event, run),
+    consider: ({ moment, option }, run, memory, answers) => {
+      switch (moment.kind) {
+        case "expose":
+          return exposed({ regulator, exposures }, run.q, memory, {
+            contract: moment.contract,
+            at: moment.at,
+            answers,
+          });
+        case "call":
+          return option === undefined
+            ? noObjection
+            : called(regulator, { moment, option, kept }, { q: run.q, memory, answers });
+        case "release":
+          return released(regulator, run, moment);
+        case "admit":
+        case "reflect":
+          return noObjection;
+      }
+    },
+  };
+}
+
+type Parts = { readonly regulator: Regulator; readonly exposures: Exposures };
+type Entry = { readonly contract: ToolContract; readonly at: number; readonly answers: Answers };
+
+function exposed({ regulator, exposures }: Parts, q: Q, memory: Regulated, { contract, at, answers }: Entry): Opinion {
+  const { settings, frame } = regulator;
+  const reasons = [...leaseReasons(settings.leases, memory.leases, contract, at)];
+  const filter = filterReason(memory.filtered, nameOf(contract), at);
+  if (filter !== undefined) reasons.push(filter);
+  const exposure = exposures.of(q, contract, at);
+  if (exposure.verdict === "deny") reasons.push(hiddenReason(regulator, q, contract, exposure, at));
+  if (reasons.length > 0) return settled(reasons);
+  const asked: Settled = exposure.verdict === "confirm" ? { ...noObjection, verdict: "confirm" } : noObjection;
+  if (!asksModels(settings)) return asked;
+  const question = questionAbout({ ...regulator, lattice: frame.ir.lattice, steps: memory.steps });
+  const forecast = forecastIn(answers, question);
+  if (forecast === "open") return { kind: "needs", questions: [question] };
+  const found = forecast === undefined ? undefined : filteredReason(forecast, contract, paysDebts(regulator, contract));
+  return found === undefined ? asked : withVerdict(asked, [found]);
+}
+
+function withVerdict(opinion: Settled, reasons: readonly Reason[]): Settled {
+  const more = settled([...opinion.reasons, ...reasons], opinion.obligations);
+  return more.verdict === "allow" ? { ...more, verdict: opinion.verdict } : more;
+}
+
+type Asked = { readonly moment: CallMoment; readonly option: CallOption; readonly kept: readonly ToolContract[] };
+type Known = { readonly q: Q; readonly memory: Regulated; readonly answers: Answers };
+
+function called(regulator: Regulator, { moment, option, kept }: Asked, { q, memory, answers }: Known): Opinion {
+  const { frame, game, settings } = regulator;
+  const { at } = moment;
+  const reasons: Reason[] = [];
+  const standing = game.trivial ? undefined : standingAfter(game, frame, q, option, at);
+  if (standing !== undefined && standing.verdict !== "allow") {
+    const already = game.standing(q, at, reservedHeld(frame.ir, q)).verdict !== "allow";
+    reasons.push(standingReason(regulator, q, standing, already ? "SG-UNSAFE-STATE" : "SG-LOOMING"));
+  }
+  const power = powerReason(memory.power, { option, arguments: moment.arguments }, settings.power);
+  if (power !== undefined) reasons.push(power);
+  const warning = keepWarning(keepsLost(regulator, q, option, { kept, at }));
+  if (warning !== undefined) reasons.push(warning);
+  if (!asksModels(settings) || !option.contract.consequential || reasons.some(({ verdict }) => verdict === "deny")) {
+    return settled(reasons);
+  }
+  const asking = { ...regulator, lattice: frame.ir.lattice, steps: memory.steps };
+  const question = questionAbout(asking, { option, arguments: moment.arguments });
+  const forecast = forecastIn(answers, question);
+  if (forecast === "open") return { kind: "needs", questions: [question] };
+  const found = forecast === undefined ? undefined : forecastReason(forecast, settings);
+  const duties: readonly Obligation[] = found?.obligations ?? [];
+  return settled(found === undefined ? reasons : [...reasons, found.reason], duties);
+}
+
+/** A result is passed on only if nothing looms once the agent holds it. */
+function released({ frame, game, ...rest }: Regulator, { q }: Run<Q>, moment: ReleaseMoment): Opinion {
+  if (!game.looksAtHeld) return noObjection;
+  const { option, contract, at } = moment;
+  const range = option === undefined ? contract.output.label : resultRange(frame.ir, q, option);
+  const standing = game.standing(q, at, hold(reservedHeld(frame.ir, q), range));
+  if (standing.verdict === "allow") return noObjection;
+  return settled([standingReason({ frame, game, ...rest }, q, standing, "SG-LOOMING")]);
+}
+
+function asksModels({ models }: Regulation): boolean {
+  return models.embedded || models.judge !== undefined;
+}
+
+/** Some debt can be met by a call of the tool. */
+function paysDebts({ frame }: Regulator, contract: ToolContract): boolean {
+  return frame.slots.some(
+    ({ temporal }) => temporal.kind === "owed" && staticMatch(temporal.owe, contract, "restrict", "hi"),
+  );
+}
+
+function nameOf({ server, tool }: ToolContract): string {
+  return `${server}.${tool}`;
+}
+
+function remembered(
+  regulator: Regulator,
+  exposures: Exposures,
+  memory: Regulated,
+  event: RunEvent,
+  run: Run<Q>,
+): Regulated {
+  const { settings, frame } = regulator;
+  const power = powerAfter(memory.power, event);
+  const leases = settings.leases.length === 0 ? memory.leases : leasesAfter(settings.leases, memory.leases, event);
+  const told = asksModels(settings) || (settings.shortlistMax !== undefined && event.kind === "registered");
+  const steps = told ? stepsAfter(frame.ir.lattice, memory.steps, event) : memory.steps;
+  const filtered = filteredAfter(regulator, exposures, memory.filtered, event, run);
+  const same = power === memory.power && leases === memory.leases && steps === memory.steps;
+  return same && filtered === memory.filtered ? memory : { power, leases, steps, filtered };
+}
+
+/** In the modes that remember, what the game hides now is noted whenever the state may have changed. */
+function filteredAfter(
+  { settings, tools }: Regulator,
+  exposures: Exposures,
+  memory: Filtered,
+  event: RunEvent,
+  { q }: Run<Q>,
+): Filtered {
+  const { filter } = settings;
+  if (filter.kind === "replace") return memory;
+  const hides = (contract: ToolContract): boolean => exposures.of(q, contract, event.at).verdict === "deny";
+  return filterAfter(filter, memory, new Set(tools.filter(hides).map(nameOf)), event.at);
+}

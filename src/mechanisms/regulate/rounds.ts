@@ -1,0 +1,44 @@
+/**
+ * A call tried on the state with the very transition function that the gateway runs: what the state would be after it, with
+ * nothing shown to the agent, and with the least that its result can bring (Φ of formal.md 4.5: every outcome can be dealt
+ * with, and some success is of use). A result that is refused leaves the state as the dispatch made it, so more outcomes
+ * need not be looked at: larger ones are decided when they come.
+ */
+import type { LabelRange } from "../../core/label.ts";
+import { join, joinRanges } from "../../core/label.ts";
+import type { CallOption } from "../../core/moment.ts";
+import { stricter } from "../../core/verdict.ts";
+import { contractFor } from "../../policy/ir.ts";
+import type { Q } from "../../policy/state.ts";
+import { hold, reservedHeld, storeRange } from "../../policy/state.ts";
+import type { Frame } from "../../policy/transition.ts";
+import { next } from "../../policy/transition.ts";
+import type { Game, Standing } from "./standing.ts";
+
+/** Name of the tried call among those in flight; no real call has it. */
+const trial = "";
+
+/** How the state after the call stands; undefined where the call is no move, which the core refuses by itself. */
+export function standingAfter(game: Game, frame: Frame, q: Q, option: CallOption, at: number): Standing | undefined {
+  const event = { kind: "allowed", at, call: trial, method: "", option, arguments: {}, digest: "" } as const;
+  const moved = next(frame, q, event);
+  if (!moved.ok) return undefined;
+  const reserved = reservedHeld(frame.ir, q);
+  const dispatched = game.standing(moved.value, at, reserved);
+  if (dispatched.verdict === "deny" || !game.looksAtHeld) return dispatched;
+  const shown = game.standing(moved.value, at, hold(reserved, leastResult(frame, moved.value, option)));
+  return stricter(dispatched.verdict, shown.verdict) === dispatched.verdict ? dispatched : shown;
+}
+
+/** The least that a success can bring; what it was sent and what it read are in it in any case. */
+function leastResult({ ir }: Frame, q: Q, option: CallOption): LabelRange {
+  const { output, reads } = contractFor(option.contract, option.class.truths);
+  const lo = output.fields.reduce((all, field) => join(all, field.label.lo), output.label.lo);
+  let range: LabelRange = { lo, hi: lo };
+  for (const argument of option.arguments.values()) range = joinRanges(range, argument.range);
+  for (const name of reads) {
+    const label = storeRange(ir, q, name);
+    if (label !== undefined) range = joinRanges(range, label);
+  }
+  return range;
+}

@@ -1,0 +1,81 @@
+/**
+ * What a world model is told of a run: its instruction and its last steps, bounded before they are kept. Arguments that
+ * are too long are left out whole; a model is asked about a call, not made to read a file.
+ */
+import type { RunEvent } from "../../core/event.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { Label, Lattice } from "../../core/label.ts";
+import { join } from "../../core/label.ts";
+import type { CallOption } from "../../core/moment.ts";
+import type { PredictionStep } from "../../core/prediction.ts";
+import { restrictionNames } from "../../core/restriction-names.ts";
+import { contractFor } from "../../policy/ir.ts";
+
+/** Steps that are kept; an older one has left its mark in the labels. */
+export const stepsMax = 16;
+
+/** Characters of one step's arguments as JSON, and of the instruction. */
+export const argumentCharactersMax = 2_000;
+export const instructionCharactersMax = 4_000;
+
+export type Steps = {
+  readonly instruction: string;
+  readonly done: readonly (PredictionStep & { readonly call: string })[];
+  /** ⊔ of everything in here, the instruction's own label aside. */
+  readonly evidence: Label;
+};
+
+export function noSteps(lattice: Lattice): Steps {
+  return { instruction: "", done: [], evidence: lattice.bottom };
+}
+
+export function stepsAfter(lattice: Lattice, memory: Steps, event: RunEvent): Steps {
+  switch (event.kind) {
+    case "registered":
+      return event.text.source === "instruction" ? { ...memory, instruction: textOf(event.text.value) } : memory;
+    case "allowed": {
+      const step = { ...stepOf(event.option, event.arguments), call: event.call };
+      const evidence = [...event.option.arguments.values()].reduce(
+        (all, { range }) => join(all, range.hi),
+        memory.evidence,
+      );
+      return { ...memory, done: [...memory.done, step].slice(-stepsMax), evidence };
+    }
+    case "succeeded":
+    case "failed":
+    case "unknown":
+      return withStep(memory, event.call, { outcome: event.kind });
+    case "released": {
+      if (event.call === undefined || event.how !== "pass") return memory;
+      const label = event.fields.reduce((all, field) => join(all, field.range.hi), event.label.hi);
+      return withStep(memory, event.call, { brought: restrictionNames(lattice, label) });
+    }
+    default:
+      return memory;
+  }
+}
+
+/** The step that a call would be. */
+export function stepOf(option: CallOption, given: JsonObject): PredictionStep {
+  const { server, tool } = option.contract;
+  const { effects } = contractFor(option.contract, option.class.truths);
+  const short = JSON.stringify(given).length <= argumentCharactersMax;
+  const declared = [...option.contract.arguments.keys()].filter((name) => Object.hasOwn(given, name));
+  return {
+    server,
+    tool,
+    effects: effects.may,
+    arguments: short ? given : {},
+    declared,
+    brought: [],
+    outcome: "pending",
+  };
+}
+
+function withStep(memory: Steps, call: string, change: Partial<PredictionStep>): Steps {
+  return { ...memory, done: memory.done.map((step) => (step.call === call ? { ...step, ...change } : step)) };
+}
+
+function textOf(value: Json): string {
+  return (typeof value === "string" ? value : JSON.stringify(value)).slice(0, instructionCharactersMax);
+}

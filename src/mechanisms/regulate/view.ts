@@ -1,0 +1,113 @@
+/** What regulation says of a run to people, and what of a run a list depends on. */
+import type { ToolContract } from "../../core/contract.ts";
+import type { StateClass } from "../../core/prediction.ts";
+import type { Q } from "../../policy/state.ts";
+import { cellAt, hold, reservedHeld, resultRange } from "../../policy/state.ts";
+import { next } from "../../policy/transition.ts";
+import { exposureOf } from "./exposure.ts";
+import { filterReason, nextReturn } from "./filter.ts";
+import { objectionTo } from "./guard.ts";
+import { leaseReasons, leaseState } from "./leases.ts";
+import { optionsOf } from "./options.ts";
+import { powerGathered } from "./power.ts";
+import { hiddenReason } from "./reasons.ts";
+import type { Regulated, Regulator } from "./regulate.ts";
+
+export type View = {
+  readonly power: number;
+  readonly budget: number | undefined;
+  readonly state: StateClass;
+  readonly hidden: readonly { readonly tool: string; readonly why: string }[];
+  readonly risks: readonly string[];
+};
+
+/** Hidden tools that are told of; a view is for people. */
+const hiddenMax = 100;
+
+export function viewOf(
+  regulator: Regulator,
+  q: Q,
+  memory: Regulated,
+  { contracts, at }: { readonly contracts: readonly ToolContract[]; readonly at: number },
+): View {
+  const { settings } = regulator;
+  const hidden = contracts.flatMap((contract) => {
+    const tool = `${contract.server}.${contract.tool}`;
+    const why = whyHidden(regulator, q, memory, contract, at);
+    return why === undefined ? [] : [{ tool, why }];
+  });
+  return {
+    power: powerGathered(memory.power, settings.power.weights),
+    budget: settings.power.budget,
+    state: stateClass(regulator, q, contracts, at),
+    hidden: hidden.slice(0, hiddenMax),
+    risks: q.grants.flatMap((one) =>
+      one.kind === "accept" && at < one.expiresAt ? [`${one.hazard} ${one.move}`] : [],
+    ),
+  };
+}
+
+function whyHidden(
+  regulator: Regulator,
+  q: Q,
+  memory: Regulated,
+  contract: ToolContract,
+  at: number,
+): string | undefined {
+  const exposure = exposureOf(regulator, q, contract, at);
+  const reason =
+    exposure.verdict === "deny"
+      ? hiddenReason(regulator, q, contract, exposure, at)
+      : (leaseReasons(regulator.settings.leases, memory.leases, contract, at)[0] ??
+        filterReason(memory.filtered, `${contract.server}.${contract.tool}`, at));
+  if (reason === undefined) return undefined;
+  return [reason.why ?? reason.rule ?? reason.code, reason.way ?? ""].filter((part) => part !== "").join("; ");
+}
+
+/**
+ * The class of a state (formal.md 4.5). Unsafe: outside W*. Critical: some call that the rules leave open has an outcome
+ * that may not be passed on.
+ */
+export function stateClass(regulator: Regulator, q: Q, contracts: readonly ToolContract[], at: number): StateClass {
+  const { game, frame, model } = regulator;
+  if (game.trivial) return "safe";
+  const reserved = reservedHeld(frame.ir, q);
+  if (game.standing(q, at, reserved).verdict !== "allow") return "unsafe";
+  for (const contract of contracts) {
+    const relevant = model.relevant(contract);
+    for (const option of optionsOf(frame.ir, q, contract, relevant.predicates) ?? []) {
+      if (objectionTo({ frame, q, option, at }, relevant).verdict === "deny") continue;
+      const event = { kind: "allowed", at, call: "", method: "", option, arguments: {}, digest: "" } as const;
+      const moved = next(frame, q, event);
+      if (!moved.ok) continue;
+      const most = hold(reserved, resultRange(frame.ir, moved.value, option));
+      if (game.standing(moved.value, at, most).verdict !== "allow") return "critical";
+    }
+  }
+  return "safe";
+}
+
+/** A text that is equal for two states of runs that are shown the same lists at the instant `at`. */
+export function exposureKey({ frame, settings }: Regulator, q: Q, memory: Regulated, at: number): string {
+  const { slots, ir } = frame;
+  const ends = (["lo", "hi"] as const).map((end) =>
+    slots.map((slot, index) =>
+      [...(q.monitors[end][index]?.keys() ?? [])].map((key) => {
+        const { bits } = cellAt(slot, q.monitors[end][index] ?? new Map(), key, at);
+        return bits.map((bit) => (bit ? 1 : 0)).join("");
+      }),
+    ),
+  );
+  const asks = settings.models.embedded || settings.models.judge !== undefined;
+  return JSON.stringify([
+    q.stores.map(({ label, audience, open }) => [label.lo, label.hi, audience, open]),
+    reservedHeld(ir, q).map(({ lo, hi }) => [lo, hi]),
+    ends,
+    q.grants.filter(({ expiresAt }) => at < expiresAt),
+    [q.lost, q.ended],
+    settings.leases.map((lease, index) => leaseState(lease, index, memory.leases, at).kind),
+    [...memory.filtered.until].filter(([, until]) => at < until),
+    nextReturn(memory.filtered, at) ?? 0,
+    asks ? [memory.steps.instruction, memory.steps.done.length, memory.steps.done.at(-1)] : [],
+  ]);
+}
