@@ -9,7 +9,7 @@ import type { Moment } from "../core/moment.ts";
 import type { Answer, Answers, Question, Reason } from "../core/opinion.ts";
 import { step } from "../core/step.ts";
 import type { LiveRun } from "./live-run.ts";
-import type { Oracle } from "./services-port.ts";
+import type { AskedFor, Oracle } from "./services-port.ts";
 
 const noAnswers: Answers = new Map<string, Answer>();
 
@@ -35,9 +35,10 @@ async function ask<Q, T>(
   commit: (decision: Decision, answers: Answers) => T,
 ): Promise<T> {
   const answers = new Map<string, Answer>();
+  const about = { policy: live.policy.digest, run: live.key };
   let open = questions;
   for (let round = 0; round < roundsMax; round += 1) {
-    for (const answer of await answered(oracle, open, live.policy.settings.answerWaitMsMax)) {
+    for (const answer of await answered({ oracle, about }, open, live.policy.settings.answerWaitMsMax)) {
       answers.set(answer.question.key, answer);
     }
     const next = step(live.policy.engine, live.state, moment, answers);
@@ -48,11 +49,15 @@ async function ask<Q, T>(
 }
 
 /** Every question gets an answer: what the oracle leaves out, or fails at, is unavailable. */
-async function answered(oracle: Oracle, open: readonly Question[], budgetMs: number): Promise<readonly Answer[]> {
+async function answered(
+  { oracle, about }: { readonly oracle: Oracle; readonly about: AskedFor },
+  open: readonly Question[],
+  budgetMs: number,
+): Promise<readonly Answer[]> {
   let given: readonly Answer[] = [];
   let cause = "no answer";
   try {
-    given = await oracle.answer(open, budgetMs);
+    given = await oracle.answer(open, budgetMs, about);
   } catch {
     cause = "the oracle failed";
   }

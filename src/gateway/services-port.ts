@@ -28,9 +28,12 @@ export interface Secrets {
   token(): string;
 }
 
+/** For whom questions are asked: digest of the policy, which says what may answer, and the run, whose budget it costs. */
+export type AskedFor = { readonly policy: string; readonly run: string };
+
 /** Answers questions of mechanisms within a budget; a question it does not answer counts as unavailable. */
 export interface Oracle {
-  answer(questions: readonly Question[], budgetMs: number): Promise<readonly Answer[]>;
+  answer(questions: readonly Question[], budgetMs: number, about?: AskedFor): Promise<readonly Answer[]>;
 }
 
 /** What a person is shown before consenting. Every text from outside is data for display, never markup. */

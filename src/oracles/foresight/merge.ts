@@ -1,0 +1,29 @@
+/** Several predictions of one future: the stricter one wins in every part, so that asking more models never loosens. */
+import type { Prediction } from "../../core/prediction.ts";
+import { stricterClass } from "./llm-verdict.ts";
+
+/** Reasons kept of all models together. */
+const reasonsMax = 16;
+
+export function stricterPrediction(left: Prediction, right: Prediction): Prediction {
+  const both = (one: readonly string[], other: readonly string[]): readonly string[] => [
+    ...new Set([...one, ...other]),
+  ];
+  const invented = (left.invented ?? 0) + (right.invented ?? 0);
+  const unanswered = both(left.unanswered ?? [], right.unanswered ?? []);
+  return {
+    model: `${left.model}+${right.model}`,
+    nextState: {
+      labels: both(left.nextState.labels, right.nextState.labels),
+      effects: both(left.nextState.effects, right.nextState.effects),
+      text: [left.nextState.text, right.nextState.text].filter((text) => text !== "").join(" / "),
+    },
+    safety: stricterClass(left.safety, right.safety),
+    pUnsafe: Math.max(left.pUnsafe, right.pUnsafe),
+    filteredTools: both(left.filteredTools, right.filteredTools),
+    reasons: both(left.reasons, right.reasons).slice(0, reasonsMax),
+    ...(invented === 0 ? {} : { invented }),
+    ...(unanswered.length === 0 ? {} : { unanswered }),
+    latencyMs: Math.max(left.latencyMs, right.latencyMs),
+  };
+}
