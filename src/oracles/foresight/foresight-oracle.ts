@@ -24,9 +24,11 @@ const reserveMs = 5;
 
 export class ForesightOracle implements Oracle {
   readonly #modelsOf: (policy: string) => Models | undefined;
+  readonly #nowMs: () => number;
 
-  constructor(modelsOf: (policy: string) => Models | undefined) {
+  constructor(modelsOf: (policy: string) => Models | undefined, nowMs: () => number) {
     this.#modelsOf = modelsOf;
+    this.#nowMs = nowMs;
   }
 
   async answer(questions: readonly Question[], budgetMs: number, about?: AskedFor): Promise<readonly Answer[]> {
@@ -51,7 +53,7 @@ export class ForesightOracle implements Oracle {
     { embedded, language }: Models,
     asking: Waiting & { readonly needed: boolean },
   ): Promise<Result<Prediction, string>> {
-    const head = embedded === undefined ? undefined : attempted(embedded, context);
+    const head = embedded === undefined ? undefined : this.#embedded(embedded, context);
     if (language === undefined) return head ?? err("none configured");
     const judged = await language.predict(context, asking);
     if (judged.ok) return head?.ok === true ? ok(stricterPrediction(head.value, judged.value)) : judged;
@@ -59,14 +61,16 @@ export class ForesightOracle implements Oracle {
     if (asking.needed || head?.ok !== true) return err(cause);
     return ok({ ...head.value, unanswered: [...(head.value.unanswered ?? []), cause] });
   }
+
+  #embedded(embedded: Embedded, context: PredictionContext): Result<Prediction, string> {
+    const startedMs = this.#nowMs();
+    try {
+      const prediction = embedded(context);
+      return ok({ ...prediction, latencyMs: this.#nowMs() - startedMs });
+    } catch {
+      return err("the embedded model failed");
+    }
+  }
 }
 
 type Waiting = { readonly run: string; readonly waitMs: number };
-
-function attempted(embedded: Embedded, context: PredictionContext): Result<Prediction, string> {
-  try {
-    return ok(embedded(context));
-  } catch {
-    return err("the embedded model failed");
-  }
-}
