@@ -43,7 +43,7 @@ describe("fire: readers of what was opened", () => {
   it("nobody decides it: once a store is open, whatever gets in is read", () => {
     const subject = small({ labels, stores: repo, never: leak });
     const proof = prove(subject);
-    expect(proof).toMatchObject({ verdict: "refuted", enforcedBy: "none" });
+    expect(proof).toMatchObject({ verdict: "refuted", enforcedBy: "regulation" });
     expect(proof.counterexample?.steps.at(-1)).toMatchObject({ kind: "fire", store: "repo", group: "anyone" });
     expect(told(subject, proof).at(-1)).toMatch(/anyone reads repo/);
   });
@@ -67,7 +67,7 @@ describe("the host: what the client does itself", () => {
 
   it("send carries all that is held to its groups", () => {
     const subject = small({ ...plain, host: { send: "open" }, never: leak });
-    expect(prove(subject)).toMatchObject({ verdict: "refuted", enforcedBy: "none" });
+    expect(prove(subject)).toMatchObject({ verdict: "refuted", enforcedBy: "regulation" });
     expect(prove(subject).counterexample?.steps.map(({ kind }) => kind)).toEqual(["call", "host-send"]);
     expect(prove(small({ ...plain, host: { send: { open: "me" } }, never: leak })).verdict).toBe("vacuous");
   });

@@ -8,6 +8,8 @@ import { err, ok } from "../core/result.ts";
 import type { Hazard } from "../policy/ir.ts";
 import type { Cost, Explored, Model } from "./fixpoint.ts";
 import { explore, freshCost, makeModel, tooLarge } from "./fixpoint.ts";
+import { safetyArena } from "./game/safety-arena.ts";
+import { solve } from "./game/solve.ts";
 import { shortestPath } from "./path.ts";
 import type { Ends, Subject } from "./subject.ts";
 import { boundsRule, candidates, defaultRule, questionOf } from "./subject.ts";
@@ -190,7 +192,7 @@ function givenConsent(one: Case, core: readonly string[]): Consent {
   return searched.value.kind === "safe" ? { holds: true } : { holds: false, consented: searched.value.counterexample };
 }
 
-/** What is left of a hazard that the rules do not prevent: whether refusing each bad call at its moment does, or nothing. */
+/** What is left of a hazard that the rules do not prevent: whether regulation does, or nothing. */
 function refuted({ subject, variants, hazard, cost }: Case, core: readonly string[]): Found {
   // The rules that the search brought in are enough to ask: with fewer rules more can happen.
   const question = questionOf(subject, { hazard, core: new Set(core), ends: ["hi"] });
@@ -200,9 +202,7 @@ function refuted({ subject, variants, hazard, cost }: Case, core: readonly strin
   const uncontrolled = explore(onlyEnvironment(model.value));
   if (uncontrolled.ok && uncontrolled.value.distance !== undefined) return { ...none, unenforceable: "host" };
   if (hazard.mode === "observe") return none;
-  const refusing = explore(refusingBad(model.value));
-  const prevented = refusing.ok && refusing.value.distance === undefined;
-  return { ...none, enforcedBy: prevented ? "regulation" : "none" };
+  return { ...none, enforcedBy: isRegulated(subject, hazard, cost) ? "regulation" : "none" };
 }
 
 const uncontrollable: ReadonlySet<string> = new Set(["fire", "tick", "host-read", "host-send", "host-execute"]);
@@ -211,15 +211,9 @@ function onlyEnvironment({ space, moves }: Model): Model {
   return { space, moves: moves.filter(({ kind }) => uncontrollable.has(kind)) };
 }
 
-/** The model in which the hazard itself refuses every call that would be bad, as the gateway does. */
-function refusingBad({ space, moves }: Model): Model {
-  const { diagram } = space;
-  return {
-    space,
-    moves: moves.map((move) => {
-      if (move.kind !== "dispatch") return move;
-      const permitted = diagram.and(move.step.permitted, diagram.not(move.step.bad));
-      return { ...move, step: { ...move.step, permitted, bad: 0 } };
-    }),
-  };
+/** The start is in W*: the gateway can refuse in time whatever would make the hazard unpreventable (formal.md 4.5). */
+function isRegulated({ policy }: Subject, hazard: Hazard, cost: Cost): boolean {
+  const { space, arena } = safetyArena(policy, hazard, cost);
+  const solved = solve(arena, "all");
+  return solved.ok && space.diagram.evaluate(solved.value.winning, (level) => space.variables[level]?.initial === true);
 }

@@ -60,10 +60,10 @@ function certificate(subject: Subject, proof: HazardProof): object | undefined {
 }
 
 describe("example 1: a grant, then a reader whom nobody mediates", () => {
-  it("is refuted without rules, the reader at the end of the way; nothing prevents it at the last moment", () => {
+  it("is refuted without rules, the reader at the end of the way; regulation refuses in time", () => {
     const subject = shared([]);
     const proof = prove(subject);
-    expect(proof).toMatchObject({ verdict: "refuted", enforcedBy: "none" });
+    expect(proof).toMatchObject({ verdict: "refuted", enforcedBy: "regulation" });
     expect(proof.counterexample?.steps.map((step) => (step.kind === "call" ? step.tool : step.kind))).toEqual([
       "grant",
       "write_repo",
@@ -98,7 +98,7 @@ describe("example 2: a client that can reach the web", () => {
   it("gated, it is an assumption; open, it is a move", () => {
     expect(prove(subject({})).verdict).toBe("vacuous");
     const sends = prove(subject({ host: { send: { open: "anyone" } } }));
-    expect(sends).toMatchObject({ verdict: "refuted", enforcedBy: "none" });
+    expect(sends).toMatchObject({ verdict: "refuted", enforcedBy: "regulation" });
     expect(sends.counterexample?.steps.map(({ kind }) => kind)).toEqual(["call", "host-send"]);
   });
 

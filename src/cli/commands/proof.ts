@@ -199,7 +199,7 @@ function propertyLines(property: VerifiedProperty): readonly string[] {
         property.unenforceable !== undefined
           ? ", and nothing here can prevent it"
           : property.enforcedBy === "regulation"
-            ? " by the rules alone; the gateway still refuses its last step"
+            ? " by the rules alone; the gateway refuses in time"
             : "";
       const accepted = property.accepted ? " (accepted)" : "";
       return [
