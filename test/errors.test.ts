@@ -32,6 +32,7 @@ const commands = new Set([
   "runs close",
   "bench",
   "bench agentdojo",
+  "train",
   "daemon run",
   "--help",
   "policy check",

@@ -20,6 +20,7 @@ const modules: Readonly<Record<string, () => Promise<{ readonly register: Regist
   audit: () => import("./commands/audit.ts"),
   doctor: () => import("./commands/doctor.ts"),
   bench: () => import("./commands/bench.ts"),
+  train: () => import("./commands/train.ts"),
 };
 
 /** Runs one command and resolves with its exit code. */

@@ -120,6 +120,8 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-TRACE", "replay ROOT/t.json", "t.json", file("t.json", "{")),
   row("SG-TRACE", "replay ROOT/t.json", "version", file("t.json", "{}")),
   row("SG-BENCH-DATA", "bench agentdojo --data ROOT", "agentdojo"),
+  row("SG-TRAIN", "train --check --out ROOT/p.yaml", "p.yaml", file("p.yaml", "taken")),
+  row("SG-USAGE", "train --seed many", "--seed"),
   row("SG-PROOF-READ", "proof check ROOT/none", "none"),
   row("SG-PROOF-READ", "proof check ROOT/c.json", "c.json", file("c.json", "{")),
   row("SG-PROOF-WRITE", "proof verify ROOT/p.yaml --cert-dir ROOT/p.yaml", "p.yaml", file("p.yaml", proved)),

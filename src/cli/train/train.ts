@@ -1,0 +1,44 @@
+/** One training from end to end: data, weights, manifest, comparison with what ships, quality. */
+import { hash } from "node:crypto";
+import type { Result } from "../../core/result.ts";
+import { ok } from "../../core/result.ts";
+import { encodeWeights } from "../../oracles/foresight/embedded/weights.ts";
+import { makeDataset, manifestOf } from "./dataset.ts";
+import type { QualityRow } from "./evaluate.ts";
+import { evaluateFolds } from "./evaluate.ts";
+import { fit } from "./fit.ts";
+import type { Example } from "./scenario.ts";
+import type { TrainingManifest } from "./shipped.ts";
+import { shippedBytes, shippedTable, weightsFile } from "./shipped.ts";
+
+export type Trained = {
+  readonly examples: readonly Example[];
+  readonly bytes: Uint8Array;
+  readonly manifest: TrainingManifest;
+  /** Whether the shipped weights are these, bit for bit. */
+  readonly sameAsShipped: boolean;
+  readonly quality: readonly QualityRow[];
+};
+
+/** `folds: false` leaves out the quality, which takes five more trainings. */
+export function trainAll(seed: number, folds: boolean): Result<Trained, string> {
+  const table = shippedTable();
+  if (!table.ok) return table;
+  const { families, text } = table.value;
+  const examples = makeDataset(families, seed);
+  const bytes = encodeWeights(fit(examples));
+  const shipped = shippedBytes();
+  const sha256 = (data: string | Uint8Array): string => hash("sha256", data);
+  return ok({
+    examples,
+    bytes,
+    manifest: {
+      data: { ...manifestOf(examples, { seed, families, sha256 }), table: sha256(text) },
+      weights: { file: weightsFile, bytes: bytes.length, sha256: sha256(bytes) },
+      node: process.versions.node,
+    },
+    // A missing file is like none: `--out` makes it.
+    sameAsShipped: shipped.ok && Buffer.compare(shipped.value, bytes) === 0,
+    quality: folds ? evaluateFolds(examples) : [],
+  });
+}
