@@ -14,7 +14,8 @@ import { openEventLog } from "../gateway/log/event-log.ts";
 import type { Connector } from "../gateway/ports.ts";
 import type { EventLog, LogKeys, Store } from "../gateway/store-port.ts";
 import type { Q } from "../policy/state.ts";
-import { nodeClock, nodeSecrets, noOracle } from "./node-services.ts";
+import { nodeClock, nodeSecrets } from "./node-services.ts";
+import { PolicyOracles } from "./oracles.ts";
 import type { LostHistory } from "./lost-history.ts";
 import { lostHistory } from "./lost-history.ts";
 import { logPlaces } from "./log-reader.ts";
@@ -55,7 +56,11 @@ export type CompositionSetup = {
 
 /** Opens everything; the error is a sentence for the user, and nothing is left open. */
 export async function compose(setup: CompositionSetup): Promise<Result<Composition, string>> {
-  const policies = new PolicyFiles(setup.policies, setup.tell, setup.more);
+  const oracle = new PolicyOracles(setup.tell);
+  const policies = new PolicyFiles(setup.policies, setup.tell, (policy) => {
+    oracle.learn(policy);
+    return setup.more?.(policy) ?? [];
+  });
   const policy = policies.openAll();
   if (!policy.ok) return policy;
   const places = logPlaces(setup.home);
@@ -73,7 +78,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
     services: {
       clock: nodeClock,
       secrets: nodeSecrets(keys.value),
-      oracle: noOracle,
+      oracle,
       human: waiters,
       policies,
       connector: setup.connector,

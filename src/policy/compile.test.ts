@@ -111,6 +111,7 @@ rules: [{id: R, tier: block, why: w, when: {data: public}}]
     ["SG-POLICY-INACTIVE", "info", 5],
     ["SG-POLICY-INACTIVE", "info", 6],
     ["SG-POLICY-INACTIVE", "info", 7],
+    ["SG-POLICY-IDLE", "info", 4],
   ]);
 });
 

@@ -84,8 +84,17 @@ it.each<[string, string]>([
 });
 
 it("warns of an address without encryption, and of a wait that nobody has", () => {
-  const warned = (judge: string, more = "") => load(judge, more).diagnostics.map((found) => found.code);
+  const warned = (judge: string, more = "") =>
+    load(judge, more)
+      .diagnostics.map((found) => found.code)
+      .filter((code) => code !== "SG-POLICY-IDLE");
   expect(warned('{url: "http://x.example", model: m}')).toEqual(["SG-POLICY-JUDGE-URL"]);
   expect(warned('{url: "http://127.0.0.1:1", model: m, wait: 3s}')).toEqual(["SG-POLICY-JUDGE-WAIT"]);
   expect(warned('{url: "http://127.0.0.1:1", model: m, wait: 3s}', "limits: {answerWait: 5s}\n")).toEqual([]);
+});
+
+it("says of a judge that nothing asks it", () => {
+  const idle = (more: string) => load("{kind: gguf, model: /m.gguf}", more).diagnostics.map((found) => found.code);
+  expect(idle("")).toEqual(["SG-POLICY-IDLE"]);
+  expect(idle("regulation: {models: {judge: j}}\n")).toEqual([]);
 });

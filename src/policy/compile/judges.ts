@@ -5,7 +5,7 @@
 import type { Label } from "../../core/label.ts";
 import type { CanonicalPolicy, JudgeForm } from "../canonical/form.ts";
 import { durationMs } from "../canonical/duration.ts";
-import { problem, warning } from "../diagnostic.ts";
+import { information, problem, warning } from "../diagnostic.ts";
 import type { Judge, Judges } from "../judges.ts";
 import type { LabelCompiler, Reporter } from "./labels.ts";
 
@@ -17,6 +17,18 @@ export function compileJudges(policy: CanonicalPolicy, labels: LabelCompiler, re
   const found = new Map<string, Judge>();
   for (const [name, form] of Object.entries(policy.judges ?? {})) {
     found.set(name, compileJudge(name, form, { labels, report, answerWait: policy.limits.answerWait }));
+  }
+  const asked = policy.regulation?.models?.judge;
+  for (const name of found.keys()) {
+    if (name === asked) continue;
+    report(
+      information(
+        "IDLE",
+        ["judges", name],
+        `nothing asks the judge \`${name}\``,
+        "name it in `regulation.models.judge`",
+      ),
+    );
   }
   return found;
 }

@@ -1,0 +1,89 @@
+/**
+ * World models of policies, made from what they configure. Loaded only where a policy configures one, because model
+ * clients are a large part of the program that most gateways never use.
+ */
+import { openModel } from "../adapters/models/open-model.ts";
+import type { CompiledPolicy } from "../policy/compile.ts";
+import type { Answer, Question } from "../core/opinion.ts";
+import type { AskedFor } from "../gateway/services-port.ts";
+import { makeEmbedded } from "../oracles/foresight/embedded.ts";
+import type { Embedded, Models } from "../oracles/foresight/foresight-oracle.ts";
+import { ForesightOracle } from "../oracles/foresight/foresight-oracle.ts";
+import { LanguageWorldModel } from "../oracles/foresight/llm.ts";
+import { ModelJudge } from "../oracles/judges/model-judge.ts";
+import { nodeClock } from "./node-services.ts";
+import { sha256 } from "./policy-source.ts";
+import { shippedWeights } from "./train/shipped.ts";
+
+/** Judges that live on over reloads of their policy; more than this are forgotten, oldest first. */
+const judgesKeptMax = 64;
+
+export class ConfiguredModels {
+  readonly #tell: (text: string) => void;
+  /** By settings and lattice: a policy that changed elsewhere keeps its judge, with what it answered and showed. */
+  readonly #languages = new Map<string, LanguageWorldModel>();
+  readonly #oracle: ForesightOracle;
+  #embedded: Embedded | undefined;
+
+  constructor(policyOf: (digest: string) => CompiledPolicy | undefined, tell: (text: string) => void) {
+    this.#tell = tell;
+    const modelsOf = (digest: string): Models | undefined => {
+      const policy = policyOf(digest);
+      return policy === undefined ? undefined : this.#modelsOf(policy);
+    };
+    this.#oracle = new ForesightOracle(modelsOf, nodeClock.monotonicMs);
+  }
+
+  answer(questions: readonly Question[], budgetMs: number, about: AskedFor): Promise<readonly Answer[]> {
+    return this.#oracle.answer(questions, budgetMs, about);
+  }
+
+  /** Reads the weights and tests the judge of a policy, so that its first call waits for neither. */
+  async prepare(policy: CompiledPolicy): Promise<void> {
+    await this.#modelsOf(policy).language?.prepare();
+  }
+
+  #modelsOf(policy: CompiledPolicy): Models {
+    const { embedded, judge } = policy.regulation.models;
+    return {
+      embedded: embedded ? this.#head() : undefined,
+      language: judge === undefined ? undefined : this.#language(policy, judge),
+    };
+  }
+
+  /** The shipped head; one that cannot be read is told once, and every question that needs it is unavailable. */
+  #head(): Embedded {
+    if (this.#embedded !== undefined) return this.#embedded;
+    const weights = shippedWeights();
+    if (!weights.ok) this.#tell(weights.error);
+    this.#embedded = weights.ok ? makeEmbedded(weights.value) : unreadable;
+    return this.#embedded;
+  }
+
+  #language(policy: CompiledPolicy, name: string): LanguageWorldModel | undefined {
+    const settings = policy.judges.get(name);
+    if (settings === undefined) return undefined;
+    const { lattice } = policy.ir;
+    const key = JSON.stringify([settings, lattice.levels, lattice.categories, lattice.groups]);
+    const known = this.#languages.get(key);
+    if (known !== undefined) return known;
+    const { kind, url, model, keyEnv } = settings;
+    const judge = new ModelJudge(settings, lattice, {
+      client: openModel({ kind, url, model, keyEnv }),
+      nowMs: nodeClock.monotonicMs,
+      hash: sha256,
+      tell: this.#tell,
+    });
+    const made = new LanguageWorldModel(judge, nodeClock.monotonicMs);
+    this.#languages.set(key, made);
+    for (const oldest of this.#languages.keys()) {
+      if (this.#languages.size <= judgesKeptMax) break;
+      this.#languages.delete(oldest);
+    }
+    return made;
+  }
+}
+
+const unreadable: Embedded = () => {
+  throw new Error("the shipped weights cannot be read");
+};

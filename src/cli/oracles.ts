@@ -1,0 +1,54 @@
+/**
+ * The oracle of a running gateway: it answers with the models that the policy of a run configures, and says `none
+ * configured` where it configures none. Policies come and go while it runs; each is known by its digest.
+ */
+import type { Answer, Question } from "../core/opinion.ts";
+import type { AskedFor, Oracle } from "../gateway/services-port.ts";
+import type { CompiledPolicy } from "../policy/compile.ts";
+import type { ConfiguredModels } from "./models.ts";
+import { nodeClock, noOracle } from "./node-services.ts";
+
+/** Policies that are remembered: runs go over to a new one at once, so only questions in flight need an old one. */
+const policiesKeptMax = 256;
+
+export class PolicyOracles implements Oracle {
+  readonly #tell: (text: string) => void;
+  /** Policies that configure a model, by digest. */
+  readonly #policies = new Map<string, CompiledPolicy>();
+  #models: Promise<ConfiguredModels> | undefined;
+
+  constructor(tell: (text: string) => void) {
+    this.#tell = tell;
+  }
+
+  /** Takes note of a policy that was loaded. Without a model in it nothing is loaded and nothing will be asked. */
+  learn(policy: CompiledPolicy): void {
+    const { embedded, judge } = policy.regulation.models;
+    if (!embedded && judge === undefined) return;
+    this.#policies.delete(policy.digest);
+    this.#policies.set(policy.digest, policy);
+    for (const oldest of this.#policies.keys()) {
+      if (this.#policies.size <= policiesKeptMax) break;
+      this.#policies.delete(oldest);
+    }
+    // What fails here fails again with the first question, which then says so.
+    void this.#loaded().then(
+      (models) => models.prepare(policy),
+      () => undefined,
+    );
+  }
+
+  async answer(questions: readonly Question[], budgetMs: number, about?: AskedFor): Promise<readonly Answer[]> {
+    if (about === undefined || !this.#policies.has(about.policy)) return noOracle.answer(questions, budgetMs);
+    const startedMs = nodeClock.monotonicMs();
+    const models = await this.#loaded();
+    return models.answer(questions, budgetMs - (nodeClock.monotonicMs() - startedMs), about);
+  }
+
+  #loaded(): Promise<ConfiguredModels> {
+    this.#models ??= import("./models.ts").then(
+      (module) => new module.ConfiguredModels((digest) => this.#policies.get(digest), this.#tell),
+    );
+    return this.#models;
+  }
+}
