@@ -5,6 +5,7 @@
 import type { LabelRange } from "./label.ts";
 import type { CallOption } from "./moment.ts";
 import type { FieldLabel } from "./opinion.ts";
+import type { Forecast } from "./prediction.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Role } from "./contract.ts";
 
@@ -65,6 +66,8 @@ export type RunEvent = { readonly at: number } & (
       readonly digest: string;
       /** The consent that was used up by this call, if any. */
       readonly consent?: string;
+      /** What a world model expected of it, to be compared with what comes. */
+      readonly forecast?: Forecast;
     }
   | { readonly kind: "sent"; readonly call: string }
   | { readonly kind: "succeeded"; readonly call: string }

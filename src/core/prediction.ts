@@ -2,7 +2,9 @@
  * What a world model is asked and what it says (foresight.md 2): plain data, so that answers can be logged and replayed.
  * The question is asked by the mechanism `regulate`; oracles answer it.
  */
-import type { JsonObject } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { isArray, isObject, member } from "./json.ts";
+import type { Answers } from "./opinion.ts";
 
 /** safe; critical = may go on, but some tool can now lead to harm; unsafe = the pending call must not run. */
 export type StateClass = "safe" | "critical" | "unsafe";
@@ -60,3 +62,33 @@ export type Prediction = {
   readonly unanswered?: readonly string[];
   readonly latencyMs: number;
 };
+
+/** What a model expected of one call: restrictions by name, and effects. */
+export type Forecast = { readonly labels: readonly string[]; readonly effects: readonly string[] };
+
+/** Names of one kind in a forecast; what a model invents beyond it says nothing more. */
+export const forecastNamesMax = 32;
+
+/** The forecast among the answers that a call was decided with; undefined where no model spoke of it. */
+export function forecastAmong(answers: Answers): Forecast | undefined {
+  for (const answer of answers.values()) {
+    const { question } = answer;
+    const aboutCall = question.kind === predictionKind && member(question.content, "pending") !== undefined;
+    if (!aboutCall || answer.kind !== "known") continue;
+    const next = isObject(answer.value) ? member(answer.value, "nextState") : undefined;
+    return readForecast(next);
+  }
+  return undefined;
+}
+
+/** A forecast from JSON; undefined where it is none. */
+export function readForecast(value: Json | undefined): Forecast | undefined {
+  const labels = namesIn(member(value, "labels"));
+  const effects = namesIn(member(value, "effects"));
+  return labels === undefined || effects === undefined ? undefined : { labels, effects };
+}
+
+function namesIn(value: Json | undefined): readonly string[] | undefined {
+  if (!isArray(value)) return undefined;
+  return value.slice(0, forecastNamesMax).filter((name) => typeof name === "string");
+}

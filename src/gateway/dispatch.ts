@@ -1,9 +1,11 @@
 /** Putting a decision about a call on record: an entry before anything is sent, or one refusal. */
 import type { Decision } from "../core/decision.ts";
-import { decidingCodes } from "../core/render.ts";
+import { decidingCodes, warningsIn } from "../core/render.ts";
 import type { Answers } from "../core/opinion.ts";
+import { forecastAmong } from "../core/prediction.ts";
 import type { Call } from "./call.ts";
 import { isObserved, notesOf } from "./call.ts";
+import { endsRun, foldRisks } from "./commitment.ts";
 import type { Consent } from "./consent.ts";
 import { appendBatch, Batch, keepLate, recordLate } from "./journal.ts";
 import type { Basis } from "./journal.ts";
@@ -32,15 +34,20 @@ export function recordDispatch<Q>(shared: Shared<Q>, call: Call<Q>, ground: Grou
   const batch = new Batch<Q>();
   const { server, tool } = contract;
   const approval = consent === undefined ? {} : { consent: consent.approval };
+  const forecast = answers.size === 0 ? undefined : forecastAmong(answers);
+  const expected = forecast === undefined ? {} : { forecast };
   shared.runs.fold(live, { kind: "requested", at, call: id, server, tool, digest }, batch);
+  if (consent !== undefined) foldRisks(shared, { use: call, decision, consent }, batch);
   const allowed = shared.runs.fold(
     live,
-    { kind: "allowed", at, call: id, method, option, arguments: call.arguments, digest, ...approval },
+    { kind: "allowed", at, call: id, method, option, arguments: call.arguments, digest, ...approval, ...expected },
     batch,
   );
   if (!allowed.ok) return recordRefusal(shared, call, denial("SG-NO-MOVE", { detail: allowed.error }), answers);
   shared.runs.fold(live, { kind: "sent", at, call: id }, batch);
   call.option = option;
+  call.warnings = warningsIn(decision);
+  for (const text of call.warnings) shared.services.human.notify(`${server}.${tool}: ${text}.`.slice(0, 240));
   if (consent !== undefined) shared.uncertain.get(live.key)?.delete(digest);
   const basis = { decision, answers, notes: notesOf(id, decision, isObserved(live, server)), manifestDigest };
   if (mayBeLate(shared, call, ground, batch)) {
@@ -87,6 +94,7 @@ export function recordRefusal<Q>(shared: Shared<Q>, call: Call<Q>, decision: Dec
   shared.runs.fold(live, { kind: "refused", at, call: id, codes: decidingCodes(decision) }, batch);
   const details = { method: call.method, arguments: call.arguments };
   void appendBatch(shared.services.log, batch, { decision, answers, notes: { decision: id }, details });
+  if (endsRun(decision)) shared.runs.stop(live);
   return { kind: "refused", decision };
 }
 

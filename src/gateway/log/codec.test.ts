@@ -111,6 +111,7 @@ const event: fc.Arbitrary<RunEvent> = fc.oneof(
       arguments: object,
       digest: text,
       consent: text,
+      forecast: fc.record({ labels: fc.array(text, { maxLength: 4 }), effects: fc.array(text, { maxLength: 4 }) }),
     },
     { requiredKeys: ["at", "kind", "call", "method", "option", "arguments", "digest"] },
   ),

@@ -44,7 +44,9 @@ function splitAllowed(event: Of<"allowed">, said: Record<string, Json>, name: Na
   if (event.digest !== about.digest) said["digest"] = event.digest;
   if (event.consent !== undefined) said["consent"] = event.consent;
   said["option"] = option.clear;
-  return { clear: said, payload: { arguments: event.arguments, ...option.payload } };
+  // A model has seen the arguments, so what it expects of them is as secret as they are.
+  const expected = event.forecast === undefined ? {} : { forecast: event.forecast };
+  return { clear: said, payload: { arguments: event.arguments, ...expected, ...option.payload } };
 }
 
 /** One event in its two parts. `name` gives the digest under which a contract is kept. */

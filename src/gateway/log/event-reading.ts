@@ -9,6 +9,7 @@ import type { Json } from "../../core/json.ts";
 import { isArray, isObject, member, stringMember } from "../../core/json.ts";
 import { join, type LabelRange } from "../../core/label.ts";
 import type { FieldLabel } from "../../core/opinion.ts";
+import { readForecast } from "../../core/prediction.ts";
 import { readRange } from "./label-reading.ts";
 import { joinOption, type ReadContext } from "./option-codec.ts";
 
@@ -34,7 +35,13 @@ function readAllowed(at: number, clear: Json, payload: Json | undefined, context
   const head = { at, kind: "allowed" as const, call, method, option, digest };
   // `isObject` was asked; the compiler keeps RawNumber in the union.
   const values = isObject(given) ? (given as Of<"allowed">["arguments"]) : {};
-  return consent === undefined ? { ...head, arguments: values } : { ...head, arguments: values, consent };
+  const forecast = readForecast(member(payload, "forecast"));
+  return {
+    ...head,
+    arguments: values,
+    ...(consent === undefined ? {} : { consent }),
+    ...(forecast === undefined ? {} : { forecast }),
+  };
 }
 
 /** Fields with their pointers. Without the payload no field is known apart, so the whole takes the join of all. */

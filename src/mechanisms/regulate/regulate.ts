@@ -18,6 +18,8 @@ import { hold, reservedHeld, resultRange } from "../../policy/state.ts";
 import type { Board } from "./exposure.ts";
 import type { Exposures } from "./exposures.ts";
 import { makeExposures } from "./exposures.ts";
+import type { Expected } from "./expected.ts";
+import { expectedAfter, nothingExpected } from "./expected.ts";
 import type { Filtered } from "./filter.ts";
 import { filterAfter, filterReason, nothingFiltered } from "./filter.ts";
 import { filteredReason, forecastIn, forecastReason, questionAbout } from "./foresight.ts";
@@ -29,6 +31,7 @@ import { hiddenReason, standingReason } from "./reasons.ts";
 import { standingAfter } from "./rounds.ts";
 import type { Steps } from "./steps.ts";
 import { noSteps, stepsAfter } from "./steps.ts";
+import { surpriseReason } from "./surprise.ts";
 import { keepsLost, keepWarning } from "./warnings.ts";
 
 export const regulateId = "regulate";
@@ -39,6 +42,7 @@ export type Regulated = {
   readonly leases: Leases;
   readonly filtered: Filtered;
   readonly steps: Steps;
+  readonly expected: Expected;
 };
 
 export type Regulator = Board & {
@@ -66,6 +70,7 @@ export function makeRegulate(regulator: Regulator): Mechanism<Regulated, Q> {
       leases: noLeases,
       filtered: nothingFiltered,
       steps: noSteps(frame.ir.lattice),
+      expected: nothingExpected,
     }),
     remember: (memory, event, run) => remembered(regulator, exposures, memory, event, run),
     consider: ({ moment, option }, run, memory, answers) => {
@@ -127,6 +132,8 @@ function called(regulator: Regulator, { moment, option, kept }: Asked, { q, memo
     const already = game.standing(q, at, reservedHeld(frame.ir, q)).verdict !== "allow";
     reasons.push(standingReason(regulator, q, standing, already ? "SG-UNSAFE-STATE" : "SG-LOOMING"));
   }
+  const surprise = surpriseReason(memory.expected, settings.surpriseMax, option.contract);
+  if (surprise !== undefined) reasons.push(surprise);
   const power = powerReason(memory.power, { option, arguments: moment.arguments }, settings.power);
   if (power !== undefined) reasons.push(power);
   const warning = keepWarning(keepsLost(regulator, q, option, { kept, at }));
@@ -181,8 +188,10 @@ function remembered(
   const told = asksModels(settings) || (settings.shortlistMax !== undefined && event.kind === "registered");
   const steps = told ? stepsAfter(frame.ir.lattice, memory.steps, event) : memory.steps;
   const filtered = filteredAfter(regulator, exposures, memory.filtered, event, run);
+  const expected = expectedAfter(frame.ir, memory.expected, event, run.q);
   const same = power === memory.power && leases === memory.leases && steps === memory.steps;
-  return same && filtered === memory.filtered ? memory : { power, leases, steps, filtered };
+  const all = same && filtered === memory.filtered && expected === memory.expected;
+  return all ? memory : { power, leases, steps, filtered, expected };
 }
 
 /** In the modes that remember, what the game hides now is noted whenever the state may have changed. */

@@ -7,6 +7,7 @@ import type { Effect, EffectRange } from "../../core/effect.ts";
 import type { LabelRange, Lattice } from "../../core/label.ts";
 import { atMost } from "../../core/label.ts";
 import type { Reason } from "../../core/opinion.ts";
+import type { Forecast } from "../../core/prediction.ts";
 import { labelOfNames } from "../../core/restriction-names.ts";
 import { completed } from "./power-weights.ts";
 
@@ -15,9 +16,6 @@ export const surpriseCallsMax = 16;
 
 /** Comparisons before which there is no rate: one wrong guess is no habit. */
 export const surpriseCallsMin = 4;
-
-/** What a model expected of one call: restrictions by name, and effects. */
-export type Forecast = { readonly labels: readonly string[]; readonly effects: readonly string[] };
 
 /**
  * What was seen. `brought` is the label of the result; `held` the most that the run holds after it. `effects` are those
