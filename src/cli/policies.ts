@@ -10,6 +10,7 @@ import type { SealedMechanism } from "../core/mechanism.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import type { LoadedPolicy, Policies } from "../gateway/policy-port.ts";
+import { startProblem } from "../gateway/policy-port.ts";
 import type { CompiledPolicy } from "../policy/compile.ts";
 import type { Who } from "../policy/select.ts";
 import { selectionProblems, selectPolicy } from "../policy/select.ts";
@@ -117,10 +118,9 @@ export class PolicyFiles implements Policies<Q> {
   #read(file: string | undefined): Result<Entry, string> {
     const compiled = compiledFrom(file);
     if (!compiled.ok) return compiled;
-    return ok({
-      policy: compiled.value.policy,
-      loaded: loadedPolicy(compiled.value, file ?? "default", this.#more(compiled.value)),
-    });
+    const loaded = loadedPolicy(compiled.value, file ?? "default", this.#more(compiled.value));
+    const problem = startProblem(loaded);
+    return problem === undefined ? ok({ policy: compiled.value.policy, loaded }) : err(problem);
   }
 
   /** Watches the folder, since editors replace files instead of writing them. */

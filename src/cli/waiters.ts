@@ -56,5 +56,5 @@ export class Waiters implements Human {
 }
 
 function cardOf(card: ApprovalCard): Json {
-  return { ...card, id: card.approval, lines: [...card.lines], choices: [...card.choices] };
+  return { ...card, id: card.approval, lines: [...card.lines], risks: [...card.risks], choices: [...card.choices] };
 }

@@ -42,6 +42,7 @@ export function cardJson(card: ApprovalCard, by: "anyone" | "other"): JsonObject
     server: card.server,
     tool: card.tool,
     arguments: card.arguments,
+    risks: [...card.risks],
     choices: [...card.choices],
     by,
   };
@@ -95,6 +96,12 @@ export async function ruleApproval(
   if (!decided.ok) return err(decided.error.sentence);
   if (decided.value === undefined) return err(`Approval \`${ruling.id}\` was decided by somebody else meanwhile.`);
   return ok(decided.value);
+}
+
+/** The risks that a stored card named. */
+export function risksOn(card: JsonObject | undefined): readonly string[] {
+  const risks = card?.["risks"];
+  return isArray(risks) ? risks.filter((risk) => typeof risk === "string") : [];
 }
 
 /** The choice that a decided row carries. */

@@ -8,6 +8,7 @@ import { member } from "../core/json.ts";
 import type { Call } from "./call.ts";
 import { callDigest, callMoment, isObserved } from "./call.ts";
 import type { Catalogue } from "./catalogue.ts";
+import { endingDecision, endsRun, forAllRuns } from "./commitment.ts";
 import type { Dispatched } from "./dispatch.ts";
 import { recordDispatch, recordRefusal } from "./dispatch.ts";
 import { appendBatch, Batch } from "./journal.ts";
@@ -56,6 +57,7 @@ export function orderedCall<Q>(
     lost: false,
     option: undefined,
     performed: undefined,
+    warnings: [],
   };
 }
 
@@ -86,8 +88,10 @@ type Committed =
 
 function commit<Q>(scene: Scene<Q>, call: Call<Q>, must: "bare" | "inject"): Judged<Committed> {
   const { clock, oracle } = scene.services;
-  return judge(call.live, oracle, callMoment(call, clock.monotonicMs()), (decision, answers): Committed => {
+  return judge(call.live, oracle, callMoment(call, clock.monotonicMs()), (judged, answers): Committed => {
     const free = isObserved(call.live, call.contract.server);
+    const decision = forAllRuns(scene, call, judged);
+    if (!free && endsRun(decision)) return recordRefusal(scene, call, endingDecision(decision), answers);
     if (!free && decision.verdict === "allow" && decision.obligations.some(({ kind }) => kind === "hold")) {
       return { kind: "held" };
     }

@@ -31,6 +31,8 @@ export type Call<Q> = {
   option: CallOption | undefined;
   /** Rules whose injected call has already succeeded for this one. */
   performed: Set<string> | undefined;
+  /** What the call costs although it was allowed, in words; shown with its result. */
+  warnings: readonly string[];
 };
 
 /** What must not be part of the arguments that are judged: it is mechanics, and judged or cleaned on its own. */

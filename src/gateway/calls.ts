@@ -10,6 +10,7 @@ import { isObject, member, stringMember } from "../core/json.ts";
 import { errorCodes, errorMessage } from "../wire/errors.ts";
 import type { ErrorMessage, RequestId, ResponseMessage } from "../wire/message.ts";
 import type { Call } from "./call.ts";
+import { covers, endingDecision, endsRun, forAllRuns } from "./commitment.ts";
 import { argumentsOf, callDigest, callMoment, harmsTwice, isObserved } from "./call.ts";
 import type { Consent, ConsentDesk } from "./consent.ts";
 import { consentInputName } from "./card-text.ts";
@@ -71,6 +72,7 @@ export class Calls<Q> {
       lost: false,
       option: undefined,
       performed: undefined,
+      warnings: [],
     };
   }
 
@@ -137,10 +139,12 @@ export class Calls<Q> {
     return callMoment(call, this.#scene.services.clock.monotonicMs());
   }
 
-  #commit(call: Call<Q>, { decision: judged, answers, consent }: Ground): Committed {
+  #commit(call: Call<Q>, { decision: judged, answers, consent: given }: Ground): Committed {
     if (call.cancelled) return { kind: "dropped" };
-    const decision = this.#withDoubt(call, judged, consent);
+    const decision = forAllRuns(this.#scene, call, this.#withDoubt(call, judged, given));
+    const consent = covers(given, decision) ? given : undefined;
     if (!isObserved(call.live, call.contract.server)) {
+      if (endsRun(decision)) return recordRefusal(this.#scene, call, endingDecision(decision), answers);
       if (decision.verdict === "deny") return recordRefusal(this.#scene, call, decision, answers);
       if (decision.verdict === "confirm" && consent === undefined) {
         call.option = decision.option;

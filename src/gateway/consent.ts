@@ -7,11 +7,12 @@ import type { Decision } from "../core/decision.ts";
 import type { Grant } from "../core/event.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isObject, member, stringMember } from "../core/json.ts";
-import { cardLines } from "../core/render.ts";
-import { approvalMatch, cardJson, choiceOf, ruleApproval } from "./approvals.ts";
+import { cardLines, risksIn } from "../core/render.ts";
+import { approvalMatch, cardJson, choiceOf, risksOn, ruleApproval } from "./approvals.ts";
 import type { Purpose } from "./approvals.ts";
 import type { Call } from "./call.ts";
 import { consentInputName, shownArguments, visible } from "./card-text.ts";
+import { covers } from "./commitment.ts";
 import { endorsableArguments, valueGrants } from "./endorsement.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { approvalsOpenMax, consentHoldMsMax } from "./limits.ts";
@@ -22,10 +23,19 @@ import { isModern } from "./scene.ts";
 import type { ApprovalCard, ApprovalChoice } from "./services-port.ts";
 import type { ApprovalRow } from "./store-port.ts";
 
-export type Consent = { readonly kind: "granted"; readonly approval: string; readonly by: string };
+export type Consent = {
+  readonly kind: "granted";
+  readonly approval: string;
+  readonly by: string;
+  /** Risks that the card named, each `HAZARD MOVE`: the consent accepts these and no others. */
+  readonly risks: readonly string[];
+};
 
 /** `answered`: the client has its answer, a refusal or a question. */
 export type Sought = Consent | { readonly kind: "answered" };
+
+/** An approval that waits; one whose card does not name every risk is of no use to a call that has more by now. */
+type OpenApproval = { readonly id: string; readonly expires: number; readonly risks: readonly string[] };
 
 /** What our sealed `requestState` says. Everything a retry must match is in it. */
 type SealedState = {
@@ -38,7 +48,7 @@ type SealedState = {
 export class ConsentDesk<Q> {
   readonly #scene: Scene<Q>;
   /** Approvals that are open, by digest, so that a repeated call does not open a second one. */
-  readonly #open = new Map<string, { readonly id: string; readonly expires: number }>();
+  readonly #open = new Map<string, OpenApproval>();
 
   constructor(scene: Scene<Q>) {
     this.#scene = scene;
@@ -82,7 +92,9 @@ export class ConsentDesk<Q> {
     if (!taken.ok || taken.value === undefined) return undefined;
     this.#open.delete(openKey(call, purpose));
     if (!(await this.#recordGrants(call, taken.value))) return undefined;
-    return { kind: "granted", approval: taken.value.id, by: taken.value.decidedBy ?? "unknown" };
+    const { id, run, decidedBy, card } = taken.value;
+    const risks = risksOn(card === undefined ? undefined : log.open(run, card));
+    return { kind: "granted", approval: id, by: decidedBy ?? "unknown", risks };
   }
 
   /** Opens an approval and gives its id; the same call finds the one that is open already. */
@@ -90,7 +102,7 @@ export class ConsentDesk<Q> {
     const { log, clock, secrets } = this.#scene.services;
     const now = clock.wallMs();
     const known = this.#open.get(openKey(call, purpose));
-    if (known !== undefined && known.expires > now) return known.id;
+    if (known !== undefined && known.expires > now && covers(known, decision)) return known.id;
     const id = secrets.token().slice(0, 12);
     const { approvals } = call.live.policy.settings;
     const expiresWallMs = now + approvals.expiryMs;
@@ -106,7 +118,7 @@ export class ConsentDesk<Q> {
     for (const [key, old] of this.#open) if (old.expires <= now) this.#open.delete(key);
     const oldest = this.#open.size >= approvalsOpenMax ? this.#open.keys().next() : undefined;
     if (oldest?.done === false) this.#open.delete(oldest.value);
-    this.#open.set(openKey(call, purpose), { id, expires: expiresWallMs });
+    this.#open.set(openKey(call, purpose), { id, expires: expiresWallMs, risks: risksIn(decision) });
     return id;
   }
 
@@ -210,6 +222,7 @@ export class ConsentDesk<Q> {
       server,
       tool,
       arguments: shownArguments(call.arguments),
+      risks: risksIn(decision),
       choices: endorsableArguments(call, decision).length === 1 ? ["once", "value", "refuse"] : ["once", "refuse"],
     };
   }

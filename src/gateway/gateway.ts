@@ -26,6 +26,7 @@ import type { Accept, ClientConnection, ClientHandler, ConnectionFacts, Connecto
 import { admittedList } from "./quarantine.ts";
 import { RoundTable } from "./rounds.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
+import { startProblem } from "./policy-port.ts";
 import type { MintedRun, NewRun } from "./run-control.ts";
 import { beginRun } from "./run-control.ts";
 import { runKeyOf } from "./run-keys.ts";
@@ -193,6 +194,7 @@ export class Gateway<Q> {
    * after a restart would begin a clean run beside the one that holds the labels.
    */
   async restore(): Promise<void> {
+    await this.runs.dormant.load();
     const rows = await this.#setup.services.log.store.openRuns();
     const namings = (rows.ok ? rows.value : []).flatMap((row) => namedIn(row.resume) ?? []);
     namings.sort((left, right) => left.sinceWallMs - right.sinceWallMs);
@@ -268,6 +270,8 @@ export class Gateway<Q> {
     if (known !== undefined && known.principal !== facts.principal) return err("This run belongs to somebody else.");
     const tag = this.#setup.tagOf?.(facts);
     const policy = known?.policy ?? policies.select({ principal: facts.principal, client: client.name, tag });
+    const problem = known === undefined ? startProblem(policy) : undefined;
+    if (problem !== undefined) return err(problem);
     const { workingDirectory } = facts;
     const operator = workingDirectory === undefined ? [] : [{ source: "operator" as const, value: [workingDirectory] }];
     return this.runs.obtain({

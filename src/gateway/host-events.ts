@@ -9,6 +9,7 @@ import type { Json, JsonObject } from "../core/json.ts";
 import type { CallOption } from "../core/moment.ts";
 import { sentenceForModel } from "../core/render.ts";
 import { callDigest, isObserved, notesOf } from "./call.ts";
+import { endingDecision, endsRun, forAllRuns } from "./commitment.ts";
 import { recordRefusal } from "./dispatch.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { judge } from "./judge.ts";
@@ -43,6 +44,8 @@ export type HostReply = {
   readonly decision: string | undefined;
 };
 
+const endedText = "The run has ended, so nothing is done in it any more. Start a new one with `sluicegate runs new`.";
+
 const allowed: HostReply = { verdict: "allow", sentence: "", decision: undefined };
 
 export type HostScene<Q> = {
@@ -56,6 +59,7 @@ export type HostScene<Q> = {
 export async function hostEvent<Q>(scene: HostScene<Q>, event: HostEvent): Promise<HostReply> {
   const { live, shared } = scene;
   if (live.ready !== undefined) await live.ready;
+  if (live.ended && event.kind === "before-tool") return { verdict: "deny", sentence: endedText, decision: undefined };
   switch (event.kind) {
     case "session-start":
       return allowed;
@@ -100,8 +104,11 @@ async function before<Q>(scene: HostScene<Q>, event: Use): Promise<HostReply> {
     workspace: live.workspace,
     digest,
   } as const;
-  const judged = judge(live, oracle, moment, (decision, answers) => {
+  const judged = judge(live, oracle, moment, (first, answers) => {
     const observed = isObserved(live, contract.server);
+    const use = { live, id: call, method: "host/tool", arguments: event.arguments, digest };
+    const tested = forAllRuns(shared, use, first);
+    const decision = !observed && endsRun(tested) ? endingDecision(tested) : tested;
     const { option } = decision;
     const duty =
       unmetObligation(decision.obligations) ??

@@ -67,5 +67,6 @@ export function orderedUse<Q>(
     lost: false,
     option: undefined,
     performed: undefined,
+    warnings: [],
   };
 }

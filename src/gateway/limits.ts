@@ -96,3 +96,6 @@ export const exposuresMax = 256;
 
 /** Attempts to judge a list of a run that moves on meanwhile, because somebody had to be asked. */
 export const exposeTriesMax = 3;
+
+/** Runs of the log that nobody has taken up and that are looked at one by one; beyond it they hold anything. */
+export const dormantRunsMax = 1_024;

@@ -3,12 +3,14 @@
  * decision and the event that records it happen in one turn, so decisions of a run are serial without a lock
  * (gateway.md 3), and nothing is held while somebody is asked, a server works or a person thinks.
  */
-import type { RunEvent } from "../core/event.ts";
+import type { RunEvent, TrustedText } from "../core/event.ts";
 import type { JsonObject } from "../core/json.ts";
 import { member, stringMember } from "../core/json.ts";
+import { begin } from "../core/mechanism.ts";
 import type { Run } from "../core/run.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
-import type { LogEntry } from "./store-port.ts";
+import type { RunKey } from "./run-keys.ts";
+import type { LogEntry, RunRow } from "./store-port.ts";
 
 export type LiveRun<Q> = {
   /** Public identity of the run; also the key its events are logged under. */
@@ -39,6 +41,53 @@ export type LiveRun<Q> = {
   /** Part of its history is gone for good, so it holds everything until it ends, over every restart. */
   lost: boolean;
 };
+
+export type RunRequest<Q> = {
+  readonly key: RunKey;
+  readonly principal: string;
+  readonly policy: LoadedPolicy<Q>;
+  readonly workspace: readonly string[];
+  readonly parent?: LiveRun<Q> | undefined;
+  readonly client?: LiveRun<Q>["client"];
+  readonly registered?: readonly TrustedText[];
+};
+
+/** A run of which nothing is folded yet. */
+export function newRun<Q>(request: RunRequest<Q>, at: number): LiveRun<Q> {
+  const { key, policy, principal, parent, workspace } = request;
+  return {
+    key: key.key,
+    principal,
+    parent,
+    client: request.client ?? { name: undefined, tag: undefined },
+    policy,
+    state: begin(policy.engine, key.key, undefined),
+    lastAt: at,
+    inFlight: new Set(),
+    late: [],
+    lateIsTimed: false,
+    ended: false,
+    ready: undefined,
+    workspace,
+    named: undefined,
+    tokensSaved: new Map(),
+    lost: false,
+  };
+}
+
+/** What the store keeps of a run, so that it is found and recognised again. */
+export function rowOf<Q>(live: LiveRun<Q>, wallMs: number): RunRow {
+  return {
+    key: live.key,
+    principal: live.principal,
+    ...(live.parent === undefined ? {} : { parent: live.parent.key }),
+    policyDigest: live.policy.digest,
+    begunWallMs: wallMs,
+    idleExpiresWallMs: wallMs + live.policy.settings.runIdleMs,
+    top: live.lost,
+    resume: live.named === undefined ? {} : { ...live.named },
+  };
+}
 
 /** Which conversation of which client process (or user) a run is, and since when (ms since 1970). */
 export type Naming = { readonly process: string; readonly conversation: string; readonly sinceWallMs: number };

@@ -9,6 +9,7 @@ import { ownMetaPrefix } from "../wire/meta.ts";
 
 export const runMetaKey = `${ownMetaPrefix}run`;
 export const consentMetaKey = `${ownMetaPrefix}consent`;
+export const warningMetaKey = `${ownMetaPrefix}warning`;
 
 /** Params as the server may see them: the same object when there is nothing to clean. */
 export function cleanParams(params: JsonObject | undefined, mac: (text: string) => string): JsonObject | undefined {

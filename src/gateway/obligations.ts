@@ -9,11 +9,13 @@ export function unmetObligation(obligations: readonly Obligation[]): string | un
     switch (obligation.kind) {
       case "isolate":
       case "redact":
-      case "end-run":
         return obligation.kind;
       case "perform":
         if (!isObject(obligation.arguments)) return obligation.kind;
         break;
+      // A run that must end is ended with the refusal; whoever asks only here refuses the call, which is no less.
+      case "end-run":
+        return obligation.kind;
       case "label":
       case "hold":
       case "notify":

@@ -96,6 +96,11 @@ export interface LoadedPolicy<Q> {
   importShared(value: JsonObject): Q | undefined;
 }
 
+/** Why no run may start under a policy; observing stops nothing, so there it is only reported. */
+export function startProblem<Q>({ settings, startProblem: problem }: LoadedPolicy<Q>): string | undefined {
+  return settings.mode === "observe" ? undefined : problem;
+}
+
 /** Which policy holds for a client (`match:` of the policies; most specific wins). */
 export interface Policies<Q> {
   select(who: {

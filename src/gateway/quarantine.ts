@@ -108,6 +108,7 @@ async function ask<Q>(subject: Quarantine<Q>, decision: Decision, id: string): P
     server: key.server,
     tool: what,
     arguments: "",
+    risks: [],
     choices: ["once", "refuse"] as const,
   };
   const expires = now + approvals.expiryMs;

@@ -1,9 +1,10 @@
 /** What the client gets of a message that was judged: the message, what redaction left of it, or a refusal instead. */
 import type { Json } from "../core/json.ts";
-import { member, stringMember } from "../core/json.ts";
+import { isObject, member, stringMember } from "../core/json.ts";
 import { errorMessage } from "../wire/errors.ts";
 import type { RequestId } from "../wire/message.ts";
 import type { Call } from "./call.ts";
+import { warningMetaKey } from "./meta.ts";
 import type { RefusedRequest } from "./refusals.ts";
 import { logFailureAfterText, refusalMessage, rejectionOf } from "./refusals.ts";
 import type { Ruling } from "./releases.ts";
@@ -22,12 +23,24 @@ export type Released = {
   readonly decision: string;
   readonly message: Answered;
   readonly ruling: Ruling;
+  /** What the call costs, for the client to show. */
+  readonly warnings?: readonly string[];
 };
 
 /** The answer once the release is on record; `durable` is what became of that. */
-export function releasedAnswer({ asked, decision, message, ruling }: Released, durable: boolean): Answered {
+export function releasedAnswer(released: Released, durable: boolean): Answered {
+  const { asked, decision, message, ruling, warnings = [] } = released;
   if (!durable) return refusalMessage(asked, decision, logFailureAfterText);
-  return ruling.how === "pass" ? passed(message, ruling.value, asked.id) : rejectionOf(asked, decision);
+  if (ruling.how !== "pass") return rejectionOf(asked, decision);
+  const value = warnings.length === 0 || message.kind === "error" ? ruling.value : warned(ruling.value, warnings);
+  return passed(message, value, asked.id);
+}
+
+/** The result with the warnings beside it: in `_meta`, since the content is the server's. */
+function warned(value: Json, warnings: readonly string[]): Json {
+  if (!isObject(value)) return value;
+  const meta = member(value, "_meta");
+  return { ...value, _meta: { ...(isObject(meta) ? meta : {}), [warningMetaKey]: [...warnings] } };
 }
 
 /** The message itself when nothing in it was changed (its bytes go out again), else one with the new value. */

@@ -8,6 +8,7 @@ import type { Json } from "../core/json.ts";
 import type { CallOption, ReleaseMoment } from "../core/moment.ts";
 import type { Answers } from "../core/opinion.ts";
 import { isObserved, notesOf } from "./call.ts";
+import { endingDecision, endsRun } from "./commitment.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { denial, judge } from "./judge.ts";
 import type { Judged } from "./judge.ts";
@@ -67,9 +68,15 @@ type Ground<Q> = {
 function rule<Q>({ shared, query, batch, at }: Ground<Q>, judged: Decision, answers: Answers): Ruling {
   const { live, contract, option } = query;
   const observed = isObserved(live, contract.server);
-  let decision = judged;
-  let how: Ruling["how"] =
-    observed || judged.verdict === "allow" ? "pass" : judged.verdict === "confirm" ? "withhold" : "reject";
+  const ends = !observed && endsRun(judged);
+  let decision = ends ? endingDecision(judged) : judged;
+  let how: Ruling["how"] = ends
+    ? "reject"
+    : observed || judged.verdict === "allow"
+      ? "pass"
+      : judged.verdict === "confirm"
+        ? "withhold"
+        : "reject";
   let value = query.value;
   if (how === "pass" && !observed && judged.obligations.length > 0) {
     const met = discharged(shared, query, judged);
@@ -100,6 +107,7 @@ function rule<Q>({ shared, query, batch, at }: Ground<Q>, judged: Decision, answ
   }
   const notes = notesOf(query.id, decision, observed);
   const durable = appendBatch(shared.services.log, batch, { decision, answers, notes });
+  if (ends) shared.runs.stop(live);
   return { how, value, label, decision, durable };
 }
 

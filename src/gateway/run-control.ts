@@ -4,6 +4,7 @@ import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
+import { startProblem } from "./policy-port.ts";
 import { mintedPrefix, mintRunToken } from "./run-keys.ts";
 import type { RunRegistry } from "./runs.ts";
 import type { Secrets } from "./services-port.ts";
@@ -44,13 +45,16 @@ export async function beginRun<Q>(control: RunControl<Q>, wanted: NewRun): Promi
       return err("The parent run is not open. Start the child while its parent runs, or start a run of its own.");
     }
   }
+  const policy = control.policyFor(wanted);
+  const problem = startProblem(policy);
+  if (problem !== undefined) return err(problem);
   const key = `${mintedPrefix}${secrets.token().slice(0, 24)}`;
   const registered: TrustedText[] =
     wanted.instruction === undefined ? [] : [{ source: "instruction", value: wanted.instruction }];
   const live = runs.obtain({
     key: { key, kind: "trusted", lineage: undefined },
     principal: wanted.principal,
-    policy: control.policyFor(wanted),
+    policy,
     client: { name: wanted.client, tag: wanted.tag },
     workspace: parent?.workspace ?? [],
     parent,

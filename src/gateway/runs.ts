@@ -3,33 +3,24 @@
  * synchronous, which is the one lock that formal.md annex 13 asks for: an event of one run, and what it does to the
  * others, is one turn.
  */
-import type { EndCause, RunEvent, TrustedText } from "../core/event.ts";
+import type { EndCause, RunEvent } from "../core/event.ts";
 import { begin } from "../core/mechanism.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import { evolve } from "../core/step.ts";
+import { DormantRuns } from "./dormant-runs.ts";
 import { appendBatch, Batch, recordLate } from "./journal.ts";
 import { rebuildTriesMax, refoldMsMax, resumeMsMax, runsLiveMax } from "./limits.ts";
 import { restrictiveImage } from "./lineage.ts";
-import type { LiveRun } from "./live-run.ts";
-import { namedIn, sameLattice, trackCalls } from "./live-run.ts";
+import type { LiveRun, RunRequest } from "./live-run.ts";
+import { namedIn, newRun, rowOf, sameLattice, trackCalls } from "./live-run.ts";
+import { OtherRuns } from "./other-runs.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
 import { foldHistory, sinceLastEnd } from "./refold.ts";
-import type { RunKey } from "./run-keys.ts";
 import { mintedPrefix } from "./run-keys.ts";
 import type { Services } from "./services-port.ts";
 import { SharedStates } from "./shared-states.ts";
-import type { OpenCall, RunRow } from "./store-port.ts";
-
-export type RunRequest<Q> = {
-  readonly key: RunKey;
-  readonly principal: string;
-  readonly policy: LoadedPolicy<Q>;
-  readonly workspace: readonly string[];
-  readonly parent?: LiveRun<Q> | undefined;
-  readonly client?: LiveRun<Q>["client"];
-  readonly registered?: readonly TrustedText[];
-};
+import type { OpenCall } from "./store-port.ts";
 
 /** Calls of all runs that the log has open, and why nobody waits for them any more. */
 type Abandoned = { readonly open: readonly OpenCall[]; readonly cause: string };
@@ -53,10 +44,16 @@ export class RunRegistry<Q> {
   readonly #onMoved: MovedListener<Q>[] = [];
   /** Ends on their way into the log: a run that begins under the same key must not take the ended one for open. */
   readonly #endings = new Map<string, Promise<unknown>>();
+  /** Runs of the log that nobody has taken up yet. */
+  readonly dormant: DormantRuns<Q>;
+  /** What one run does to the others. */
+  readonly others: OtherRuns<Q>;
 
   constructor(services: Services<Q>) {
     this.#services = services;
     this.#shared = new SharedStates(services.log.store);
+    this.dormant = new DormantRuns(services, this.#shared);
+    this.others = new OtherRuns({ live: () => this.#live.values(), dormant: this.dormant, shared: this.#shared });
   }
 
   all(): Iterable<LiveRun<Q>> {
@@ -87,25 +84,8 @@ export class RunRegistry<Q> {
       return ok(known);
     }
     if (this.#live.size >= runsLiveMax) return err(`more than ${runsLiveMax} runs are open: close some`);
-    const { key, policy, principal, parent } = request;
-    const live: LiveRun<Q> = {
-      key: key.key,
-      principal,
-      parent,
-      client: request.client ?? { name: undefined, tag: undefined },
-      policy,
-      state: begin(policy.engine, key.key, undefined),
-      lastAt: this.#services.clock.monotonicMs(),
-      inFlight: new Set(),
-      late: [],
-      lateIsTimed: false,
-      ended: false,
-      ready: undefined,
-      workspace: request.workspace,
-      named: undefined,
-      tokensSaved: new Map(),
-      lost: false,
-    };
+    const { key, parent } = request;
+    const live = newRun(request, this.#services.clock.monotonicMs());
     const relative = parent ?? this.#relative(key.lineage);
     this.#live.set(key.key, live);
     if (key.lineage !== undefined) this.#lineageOf.set(live, key.lineage);
@@ -135,17 +115,13 @@ export class RunRegistry<Q> {
   async end(live: LiveRun<Q>, cause: EndCause): Promise<readonly string[]> {
     if (live.ready !== undefined) await live.ready;
     const owed: string[] = [];
-    if (live.ended) return owed;
+    if (this.#live.get(live.key) !== live) return owed;
     for (const listener of this.#ending) owed.push(...(await listener(live)));
-    if (ended(live)) return owed; // somebody else ended it meanwhile
+    if (this.#live.get(live.key) !== live) return owed; // somebody else ended it meanwhile
     const batch = new Batch<Q>();
-    const at = this.#services.clock.monotonicMs();
-    for (const call of live.inFlight) {
-      this.fold(live, { kind: "unknown", at, call, cause: "the run ended" }, batch);
-    }
-    this.fold(live, { kind: "ended", at, cause }, batch);
+    this.#foldEnd(live, cause, batch);
     this.#forget(live);
-    batch.runs = [{ ...this.#row(live), endedWallMs: this.#services.clock.wallMs() }];
+    batch.runs = [{ ...rowOf(live, this.#services.clock.wallMs()), endedWallMs: this.#services.clock.wallMs() }];
     const written = appendBatch(this.#services.log, batch);
     this.#endings.set(live.key, written);
     await written;
@@ -153,12 +129,37 @@ export class RunRegistry<Q> {
     return owed;
   }
 
+  /**
+   * Ends a run that must not go on, at once and in this turn. Its key stays taken until a trusted act ends it for good:
+   * the agent still holds what the run held, so its next message must not begin a clean one.
+   */
+  stop(live: LiveRun<Q>): void {
+    if (live.ended) return;
+    const batch = new Batch<Q>();
+    this.#foldEnd(live, "unsafe", batch);
+    this.#moved(live);
+    void appendBatch(this.#services.log, batch);
+  }
+
+  /** Ends a run that nobody has taken up; false when there is none of this key. */
+  async endDormant(key: string, cause: EndCause): Promise<boolean> {
+    const row = this.dormant.find(key);
+    if (row === undefined) return false;
+    const { principal } = row;
+    const policy = this.#services.policies.select({ principal, client: undefined, tag: undefined });
+    const known = { key, kind: "trusted", lineage: undefined } as const;
+    const live = this.obtain({ key: known, principal, policy, workspace: [] });
+    if (!live.ok) return false;
+    await this.end(live.value, cause);
+    return true;
+  }
+
   /** A hook named the conversation of a client process: kept, so that a restart finds the process's run again. */
   async name(live: LiveRun<Q>, named: NonNullable<LiveRun<Q>["named"]>): Promise<void> {
     if (live.ready !== undefined) await live.ready;
     if (live.ended) return;
     live.named = named;
-    await this.#services.log.store.putRun(this.#row(live));
+    await this.#services.log.store.putRun(rowOf(live, this.#services.clock.wallMs()));
   }
 
   /** A trusted act of a principal: every run that only a session or the principal named ends (`runs new`). */
@@ -172,6 +173,11 @@ export class RunRegistry<Q> {
     const now = this.#services.clock.monotonicMs();
     for (const live of this.#live.values()) {
       if (now - live.lastAt >= live.policy.settings.runIdleMs) await this.end(live, "expired");
+    }
+    const { clock, policies } = this.#services;
+    for (const { key, principal, activeWallMs } of this.dormant.all()) {
+      const { settings } = policies.select({ principal, client: undefined, tag: undefined });
+      if (clock.wallMs() - activeWallMs >= settings.runIdleMs) await this.endDormant(key, "expired");
     }
   }
 
@@ -227,6 +233,16 @@ export class RunRegistry<Q> {
     }
   }
 
+  /** What is in flight becomes unknown, then the end is logged; a run that was stopped has both behind it. */
+  #foldEnd(live: LiveRun<Q>, cause: EndCause, batch: Batch<Q>): void {
+    const at = this.#services.clock.monotonicMs();
+    for (const call of live.inFlight) {
+      this.fold(live, { kind: "unknown", at, call, cause: "the run ended" }, batch);
+    }
+    if (live.ended) batch.add(live, { kind: "ended", at, cause });
+    else this.fold(live, { kind: "ended", at, cause }, batch);
+  }
+
   #forget(live: LiveRun<Q>): void {
     live.ended = true;
     this.#live.delete(live.key);
@@ -256,6 +272,7 @@ export class RunRegistry<Q> {
     await recordLate(this.#services.log, live);
     const history = await this.#services.log.replay(live.key, policy.lattice);
     const shared = await this.#shared.of(live.principal, policy);
+    await this.dormant.prepare(live.principal, policy);
     live.policy = policy;
     live.state = begin(policy.engine, live.key, shared);
     const folded = history.ok && foldHistory(live, sinceLastEnd(history.value.events), this.#limit(refoldMsMax)).ok;
@@ -267,6 +284,7 @@ export class RunRegistry<Q> {
   async #resume(live: LiveRun<Q>, relative: LiveRun<Q> | undefined, request: RunRequest<Q>): Promise<void> {
     if (relative?.ready !== undefined) await relative.ready;
     await this.#endings.get(live.key);
+    await this.dormant.prepare(live.principal, live.policy);
     const { log, clock } = this.#services;
     const shared = await this.#shared.of(live.principal, live.policy);
     live.state = begin(live.policy.engine, live.key, shared);
@@ -285,6 +303,7 @@ export class RunRegistry<Q> {
       live.named = namedIn(row.ok ? row.value?.resume : undefined);
       const cause = "the gateway stopped while it ran";
       this.#abandon(live, { open: log.store.opening.inFlight, cause }, batch);
+      this.dormant.forget(live.key);
     } else {
       const parent = request.parent?.key;
       const facts = parent === undefined ? {} : { parent };
@@ -292,10 +311,12 @@ export class RunRegistry<Q> {
       if (relative !== undefined) await this.#inherit(live, relative, batch);
       live.lost = lost;
       if (lost) toTop(live);
+      // Another session of a conversation that was stopped is no way around that.
+      if (relative !== undefined && ended(relative)) this.#foldEnd(live, "unsafe", batch);
     }
     for (const text of request.registered ?? []) this.fold(live, { kind: "registered", at, text }, batch);
     if (batch.parts.length === 0) return;
-    batch.runs = [this.#row(live)];
+    batch.runs = [rowOf(live, this.#services.clock.wallMs())];
     await appendBatch(log, batch);
   }
 
@@ -318,6 +339,8 @@ export class RunRegistry<Q> {
   async #replayInto(live: LiveRun<Q>, top: boolean): Promise<void> {
     const history = await this.#services.log.replay(live.key, live.policy.lattice);
     const events = history.ok ? sinceLastEnd(history.value.events) : [];
+    const last = history.ok ? history.value.events.at(-1) : undefined;
+    live.ended = last?.kind === "ended" && last.cause === "unsafe";
     for (const listener of this.#resumed) listener(live, events);
     const folded = history.ok && foldHistory(live, events, this.#limit(resumeMsMax)).ok;
     if (top || !folded || !history.value.complete) toTop(live);
@@ -346,27 +369,14 @@ export class RunRegistry<Q> {
     const lineage = this.#lineageOf.get(live);
     const relatives = new Set<LiveRun<Q>>();
     for (let up = live.parent; up !== undefined; up = up.parent) if (!up.ended) relatives.add(up);
-    for (const [other, group] of this.#lineageOf) if (group === lineage && other !== live) relatives.add(other);
+    for (const [other, group] of this.#lineageOf)
+      if (group === lineage && other !== live && !other.ended) relatives.add(other);
     for (const relative of relatives) {
       const understood = sameLattice(live.policy, relative.policy);
       for (const image of images) {
         if (!understood || !this.#foldOne(relative, image, batch).ok) toTop(relative);
       }
     }
-  }
-
-  #row(live: LiveRun<Q>): RunRow {
-    const wallMs = this.#services.clock.wallMs();
-    return {
-      key: live.key,
-      principal: live.principal,
-      ...(live.parent === undefined ? {} : { parent: live.parent.key }),
-      policyDigest: live.policy.digest,
-      begunWallMs: wallMs,
-      idleExpiresWallMs: wallMs + live.policy.settings.runIdleMs,
-      top: live.lost,
-      resume: live.named === undefined ? {} : { ...live.named },
-    };
   }
 }
 

@@ -44,6 +44,8 @@ export type ApprovalCard = {
   readonly server: string;
   readonly tool: string;
   readonly arguments: string;
+  /** Risks that a consent accepts for the rest of the run, each `HAZARD MOVE`; the lines have them in words. */
+  readonly risks: readonly string[];
   readonly choices: readonly ApprovalChoice[];
 };
 

@@ -239,7 +239,8 @@ export class Settlement<Q> {
       this.#withhold(call, message, ruling).catch(() => this.#failed(call));
       return;
     }
-    const released = { asked: requestOf(this.#scene, call), decision: call.id, message, ruling };
+    const { id: decision, warnings } = call;
+    const released = { asked: requestOf(this.#scene, call), decision, message, ruling, warnings };
     void this.#scene.deliveries.after(ruling.durable, (durable) =>
       call.exchange.respond(releasedAnswer(released, durable)),
     );
@@ -252,6 +253,7 @@ export class Settlement<Q> {
     const kept = this.#scene.withheld.keep(call.live.key, call.digest, {
       call: call.id,
       approval,
+      decision: ruling.decision,
       contract: call.contract,
       option: call.option,
       label: ruling.label,

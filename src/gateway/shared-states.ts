@@ -29,15 +29,15 @@ export class SharedStates<Q> {
     return stateOf(stored.value, policy);
   }
 
+  /** A state's shared part as another policy sees it; its worst where it cannot be read. */
+  seenBy(from: LoadedPolicy<Q>, q: Q, to: LoadedPolicy<Q>): Q {
+    return to.digest === from.digest ? q : stateOf(rowIn(from, q, ""), to);
+  }
+
   /** Gives the shared part of one run to the owner's other live runs; the row is to be stored with the event. */
   spread(from: LiveRun<Q>, all: Iterable<LiveRun<Q>>): SharedRow {
     const { policy, state, principal } = from;
-    const row: SharedRow = {
-      owner: principal,
-      policyDigest: policy.digest,
-      top: false,
-      value: policy.exportShared(state.q),
-    };
+    const row = rowIn(policy, state.q, principal);
     this.#rows.set(principal, row);
     for (const other of all) {
       if (other === from || other.principal !== principal) continue;
@@ -46,6 +46,11 @@ export class SharedStates<Q> {
     }
     return row;
   }
+}
+
+/** A row as it is stored or handed on, for another policy to read. */
+function rowIn<Q>(policy: LoadedPolicy<Q>, q: Q, owner: string): SharedRow {
+  return { owner, policyDigest: policy.digest, top: false, value: policy.exportShared(q) };
 }
 
 function stateOf<Q>(row: SharedRow, policy: LoadedPolicy<Q>): Q {

@@ -2,6 +2,7 @@
  * Results that wait for consent (gateway.md 3): the call was executed, so the same call repeated must not execute
  * again; it returns the stored result once a person has opened it.
  */
+import type { Decision } from "../core/decision.ts";
 import type { ToolContract } from "../core/contract.ts";
 import type { CallOption } from "../core/moment.ts";
 import type { ErrorMessage, ResponseMessage } from "../wire/message.ts";
@@ -11,6 +12,8 @@ import type { ReleaseLabel } from "./labels.ts";
 export type Withheld = {
   readonly call: string;
   readonly approval: string;
+  /** Why it waits, for the card of another approval. */
+  readonly decision: Decision;
   readonly contract: ToolContract;
   readonly option: CallOption | undefined;
   readonly label: ReleaseLabel;

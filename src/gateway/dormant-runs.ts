@@ -1,0 +1,101 @@
+/**
+ * Runs that are open in the log and that nobody has taken up since the gateway started. They may hold data, so what
+ * other runs do to the shared state is tested against them as against any live run (formal.md annex 13), until they
+ * are taken up, closed, or were idle for too long.
+ */
+import { begin } from "../core/mechanism.ts";
+import { evolve } from "../core/step.ts";
+import { dormantRunsMax, resumeMsMax } from "./limits.ts";
+import type { LoadedPolicy } from "./policy-port.ts";
+import { sinceLastEnd } from "./refold.ts";
+import type { Services } from "./services-port.ts";
+import type { SharedStates } from "./shared-states.ts";
+import type { RunRow } from "./store-port.ts";
+
+export type DormantRun = { readonly key: string; readonly principal: string; readonly activeWallMs: number };
+
+export class DormantRuns<Q> {
+  readonly #services: Services<Q>;
+  readonly #shared: SharedStates<Q>;
+  readonly #rows = new Map<string, RunRow & { readonly activeWallMs: number }>();
+  /** There are more than can be looked at: somebody among them may hold anything. */
+  #more = false;
+  /** States by policy digest, then by run key. */
+  readonly #states = new Map<string, Map<string, Q>>();
+
+  constructor(services: Services<Q>, shared: SharedStates<Q>) {
+    this.#services = services;
+    this.#shared = shared;
+  }
+
+  /** Learns from the store which runs are open; called once, before anything is served. */
+  async load(): Promise<void> {
+    const { log } = this.#services;
+    const rows = await log.store.openRuns();
+    if (!rows.ok) {
+      this.#more = true;
+      return;
+    }
+    for (const row of rows.value) {
+      if (this.#rows.size >= dormantRunsMax) {
+        this.#more = true;
+        return;
+      }
+      const last = await log.tail(1, row.key);
+      const said = last.ok ? Date.parse(last.value.at(-1)?.wallTime ?? "") : Number.NaN;
+      this.#rows.set(row.key, { ...row, activeWallMs: Number.isNaN(said) ? row.begunWallMs : said });
+    }
+  }
+
+  /** Folds what a principal's dormant runs hold under a policy, so that the test needs to wait for nothing. */
+  async prepare(principal: string, policy: LoadedPolicy<Q>): Promise<void> {
+    if (!policy.regulated) return;
+    let states = this.#states.get(policy.digest);
+    if (states === undefined) this.#states.set(policy.digest, (states = new Map()));
+    const { clock } = this.#services;
+    const until = clock.monotonicMs() + resumeMsMax;
+    for (const row of this.#rows.values()) {
+      if (row.principal !== principal || states.has(row.key)) continue;
+      // Who folds for too long looks at the rest as at runs that hold everything.
+      const late = clock.monotonicMs() > until;
+      states.set(row.key, row.top || late ? policy.topState() : await this.#folded(row, policy));
+    }
+  }
+
+  /** States of the principal's dormant runs under a policy; the worst for what was not prepared. */
+  of(principal: string, policy: LoadedPolicy<Q>): readonly { readonly key: string; readonly q: Q }[] {
+    const states = this.#states.get(policy.digest);
+    const found: { readonly key: string; readonly q: Q }[] = [];
+    for (const row of this.#rows.values()) {
+      if (row.principal === principal) found.push({ key: row.key, q: states?.get(row.key) ?? policy.topState() });
+    }
+    return this.#more ? [...found, { key: "", q: policy.topState() }] : found;
+  }
+
+  all(): readonly DormantRun[] {
+    return [...this.#rows.values()].map(({ key, principal, activeWallMs }) => ({ key, principal, activeWallMs }));
+  }
+
+  find(key: string): DormantRun | undefined {
+    return this.#rows.get(key);
+  }
+
+  /** Somebody has taken the run up, or ended it: from now on it speaks for itself. */
+  forget(key: string): void {
+    this.#rows.delete(key);
+    for (const states of this.#states.values()) states.delete(key);
+  }
+
+  async #folded({ key, principal }: RunRow, policy: LoadedPolicy<Q>): Promise<Q> {
+    const history = await this.#services.log.replay(key, policy.lattice);
+    const shared = await this.#shared.of(principal, policy);
+    if (!history.ok || !history.value.complete) return policy.topState();
+    let run = begin(policy.engine, key, shared);
+    for (const event of sinceLastEnd(history.value.events)) {
+      const next = evolve(policy.engine, run, event);
+      if (!next.ok) return policy.topState();
+      run = next.value;
+    }
+    return run.q;
+  }
+}

@@ -1,0 +1,144 @@
+// Several runs of one owner share stores and channels: a change must be fine for each of them (formal.md 4.5, example 7).
+import { describe, expect, it } from "vitest";
+import type { Verdict } from "../core/verdict.ts";
+import { FakeLog } from "../../test/gateway-kit/fake-log.ts";
+import type { FakeState, PolicyChanges } from "../../test/gateway-kit/fake-policy.ts";
+import { fakePolicy, lattice } from "../../test/gateway-kit/fake-policy.ts";
+import type { FakeClient } from "../../test/gateway-kit/playbook.ts";
+import { Stage } from "../../test/gateway-kit/playbook.ts";
+import { approvalIn, callTool } from "../../test/gateway-kit/served.ts";
+import type { LoadedPolicy } from "./policy-port.ts";
+import { ruleApproval } from "./approvals.ts";
+
+/** `write_store` opens what all runs share; a run that holds secrets, or is at its worst, must not be under that. */
+function policy(verdict: Verdict = "deny", more: PolicyChanges = {}): LoadedPolicy<FakeState> {
+  return fakePolicy([], {
+    regulation: {
+      sharedVerdict: (moved, other) => {
+        const harmed =
+          moved.shared > 0 && other.held !== lattice.bottom && !other.risks.includes("leak fire store anyone");
+        const reason = {
+          mechanism: "fake",
+          code: "SG-OTHER-RUN",
+          verdict,
+          facts: { moves: ["fire store anyone"], risks: ["leak fire store anyone"] },
+        } as const;
+        return harmed ? { verdict, reason } : { verdict: "allow", reason: undefined };
+      },
+    },
+    ...more,
+  });
+}
+
+function second(stage: Stage, pid = 8): FakeClient {
+  return stage.connect({ process: { pid, startedAt: "1" } });
+}
+
+describe("a call that changes what runs share", () => {
+  it("is refused while another run holds what it would expose, and says so", async () => {
+    const stage = new Stage({ policy: policy() });
+    await callTool(stage, stage.client, "read_secret");
+    const refused = await callTool(stage, second(stage), "write_store");
+    expect(refused.text).toMatch(/^Not executed: another open run holds data, and after `files.write_store` nobody/);
+    expect(refused.text).toContain("`anyone` reads `store`. Ask the user to end the other run");
+    expect(stage.log.events().filter(({ kind }) => kind === "refused")).toMatchObject([{ codes: ["SG-OTHER-RUN"] }]);
+  });
+
+  it("is allowed once the other run has ended, and where the other holds nothing", async () => {
+    const stage = new Stage({ policy: policy() });
+    await callTool(stage, stage.client, "read_secret");
+    const [first] = [...stage.gateway.runs.all()];
+    if (first !== undefined) await stage.gateway.runs.end(first, "closed");
+    expect((await callTool(stage, second(stage), "write_store")).refused).toBe(false);
+    const other = new Stage({ policy: policy() });
+    await callTool(other, other.client, "read_file");
+    expect((await callTool(other, second(other), "write_store")).refused).toBe(false);
+  });
+
+  it("does not concern runs of another owner, a run itself, or calls that share nothing", async () => {
+    const stage = new Stage({ policy: policy() });
+    await callTool(stage, stage.client, "read_secret");
+    expect((await callTool(stage, stage.client, "write_store")).refused).toBe(false);
+    const fresh = new Stage({ policy: policy() });
+    await callTool(fresh, fresh.client, "read_secret");
+    expect((await callTool(fresh, second(fresh), "send_mail")).refused).toBe(false);
+    const stranger = fresh.connect({ principal: "os:1001", process: { pid: 9, startedAt: "1" } });
+    expect((await callTool(fresh, stranger, "write_store")).refused).toBe(false);
+  });
+
+  it("is asked about where a person may accept it, and the other run keeps the risk", async () => {
+    const stage = new Stage({ policy: policy("confirm") });
+    await callTool(stage, stage.client, "read_secret");
+    const client = second(stage);
+    const asked = await callTool(stage, client, "write_store");
+    const id = approvalIn(asked);
+    const lines = JSON.parse(new TextDecoder().decode(stage.log.approvals.get(id)?.card)).lines as string[];
+    expect(lines[0]).toContain("`fire store anyone` (`anyone` reads `store`) may bring about hazard `leak`");
+    await ruleApproval(stage.log.port, stage.clock, { id, choice: "once", by: "alice", role: "operator" });
+    expect((await callTool(stage, client, "write_store")).refused).toBe(false);
+    const [one, two] = [...stage.gateway.runs.all()];
+    expect(one?.state.q.risks).toEqual(["leak fire store anyone"]);
+    expect(two?.state.q.risks).toEqual([]);
+    expect((await callTool(stage, client, "write_store")).refused).toBe(false);
+  });
+
+  it("another policy sees the shared part through its own eyes", async () => {
+    const stage = new Stage({ policy: policy("deny", { digest: "policy-a" }) });
+    await callTool(stage, stage.client, "read_secret");
+    stage.policy = policy("deny", { digest: "policy-b" });
+    expect((await callTool(stage, second(stage), "write_store")).refused).toBe(true);
+  });
+
+  it("observing refuses nothing, and the record says what would have been", async () => {
+    const stage = new Stage({ policy: policy("deny", { settings: { mode: "observe" } }) });
+    await callTool(stage, stage.client, "read_secret");
+    expect((await callTool(stage, second(stage), "write_store")).refused).toBe(false);
+    expect(stage.log.entries.some(({ notes }) => notes?.["wouldHaveBeenStopped"] === "deny")).toBe(true);
+  });
+});
+
+describe("runs that nobody has taken up since a restart", () => {
+  async function restarted(hours = 0): Promise<{ stage: Stage; log: FakeLog }> {
+    const log = new FakeLog();
+    const before = new Stage({ policy: policy(), log });
+    await callTool(before, before.client, "read_secret");
+    const stage = new Stage({ policy: policy(), log });
+    stage.clock.now += hours * 3_600_000;
+    await stage.gateway.restore();
+    return { stage, log };
+  }
+
+  it("count as live until they are closed", async () => {
+    const { stage, log } = await restarted();
+    const client = second(stage);
+    expect((await callTool(stage, client, "write_store")).refused).toBe(true);
+    const [key] = stage.gateway.runs.dormant.all().map((one) => one.key);
+    expect(await stage.gateway.runs.endDormant(key ?? "", "closed")).toBe(true);
+    expect(await stage.gateway.runs.endDormant(key ?? "", "closed")).toBe(false);
+    expect(log.kinds(key).at(-1)).toBe("ended");
+    expect((await callTool(stage, client, "write_store")).refused).toBe(false);
+  });
+
+  it("count as live until they were idle for too long", async () => {
+    const { stage } = await restarted(9);
+    const client = second(stage);
+    expect((await callTool(stage, client, "write_store")).refused).toBe(true);
+    await stage.gateway.expire();
+    expect((await callTool(stage, client, "write_store")).refused).toBe(false);
+  });
+
+  it("speak for themselves once they are taken up", async () => {
+    const { stage } = await restarted();
+    await callTool(stage, stage.client, "read_file");
+    expect(stage.gateway.runs.dormant.all()).toEqual([]);
+    expect((await callTool(stage, second(stage), "write_store")).refused).toBe(true);
+  });
+
+  it("hold anything where the store does not say which they are", async () => {
+    const log = new FakeLog();
+    log.port.store.openRuns = async () => ({ ok: false, error: { kind: "closed", place: "", sentence: "" } });
+    const stage = new Stage({ policy: policy(), log });
+    await stage.gateway.restore();
+    expect((await callTool(stage, stage.client, "write_store")).refused).toBe(true);
+  });
+});
