@@ -1,0 +1,21 @@
+import { expect, it } from "vitest";
+import { AnswerCache } from "./answer-cache.ts";
+import { TokenBudget } from "./token-budget.ts";
+
+it("a cache forgets what was used least recently", () => {
+  const cache = new AnswerCache<number>(2);
+  cache.set("a", 1);
+  cache.set("b", 2);
+  expect(cache.get("a")).toBe(1);
+  cache.set("c", 3);
+  expect([cache.get("a"), cache.get("b"), cache.get("c")]).toEqual([1, undefined, 3]);
+});
+
+it("a budget follows so many runs", () => {
+  const budget = new TokenBudget(10, 2);
+  for (const run of ["a", "b", "c"]) expect(budget.reserve(run, 10)).toBe(true);
+  expect(budget.reserve("c", 1)).toBe(false);
+  // The first run was forgotten, which gives it a new budget; what is settled for it later changes nothing.
+  budget.settle("a", 10, 5);
+  expect(budget.reserve("a", 10)).toBe(true);
+});
