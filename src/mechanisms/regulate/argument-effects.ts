@@ -1,8 +1,96 @@
-/** Effects that the arguments of a call add to what its contract says. */
+/**
+ * What the arguments of a call say about its effects (foresight.md 2): a command is read, a path may be one where keys lie
+ * or from which something runs by itself, an address may be one that hands out keys. It only ever adds to what the contract
+ * surely does, so whoever writes arguments cannot make a call look milder.
+ */
 import type { ToolContract } from "../../core/contract.ts";
 import type { Effect } from "../../core/effect.ts";
-import type { JsonObject } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { isArray, isObject } from "../../core/json.ts";
+import { addDestination } from "./shell/destinations.ts";
+import { effectsOfCommand, effectsOfWords } from "./shell/effects.ts";
+import type { CommandEffects, CommandFlag, Findings } from "./shell/findings.ts";
+import { add, addEverything, noFindings, noteSecret, plainFindings } from "./shell/findings.ts";
+import { placeOf, writingEffects } from "./shell/paths.ts";
 
-export function argumentEffects(_contract: ToolContract, _given: JsonObject): { readonly effects: readonly Effect[] } {
-  return { effects: [] };
+export type { CommandEffects } from "./shell/findings.ts";
+
+/** Text values looked at in one call; a call with more counts as one that cannot be read. */
+export const argumentLeavesMax = 512;
+
+/** Arguments with the role `command` that hold another language than that of a shell. */
+const otherLanguage =
+  /(?:^|_)(?:sql|query|queries|code|js|javascript|python|expression|function|method|statement|variables|inputs|schema|jq|regex|interpreter|language)$/i;
+
+/** What the arguments of a call reveal beside the effects that the contract is sure of. Total and bounded. */
+export function argumentEffects(contract: ToolContract, given: JsonObject): CommandEffects {
+  const found = noFindings();
+  add(found, ...contract.effects.must);
+  const budget = { leaves: 0 };
+  const runs = contract.effects.may.some((effect) => effect.startsWith("execute"));
+  for (const [name, value] of Object.entries(given)) {
+    const { role } = contract.arguments.get(name) ?? contract.rest;
+    if (role === "command" && runs && !otherLanguage.test(name)) commandArgument(value, found, budget);
+    else if (role === "path") eachText(value, budget, found, (text) => pathArgument(text, contract, found));
+    else if (role === "destination") eachText(value, budget, found, (text) => addressArgument(text, found));
+  }
+  return plainFindings(found, !found.flags.has("unreadable"));
+}
+
+type Budget = { leaves: number };
+
+function commandArgument(value: Json, found: Findings, budget: Budget): void {
+  if (isArray(value) && value.every((word) => typeof word === "string")) join(found, effectsOfWords(value));
+  else eachText(value, budget, found, (text) => join(found, effectsOfCommand(text)));
+}
+
+function join(found: Findings, more: CommandEffects): void {
+  add(found, ...more.effects);
+  for (const one of more.destinations) found.destinations.add(one);
+  for (const one of more.reads) found.reads.add(one);
+  for (const one of more.writes) found.writes.add(one);
+  for (const one of more.flags) found.flags.add(one);
+}
+
+function pathArgument(text: string, contract: ToolContract, found: Findings): void {
+  const path = text.replace(/^file:\/\/(?:localhost)?/i, "").replaceAll("\\", "/");
+  const may = (base: string): boolean => contract.effects.may.some((effect) => effect.startsWith(base));
+  const glob = /[*?[]/.test(path);
+  if (may("read")) noteSecret(found, path, glob);
+  if (!may("write") && !may("execute")) return;
+  const place = placeOf(path, glob);
+  add(found, ...writingEffects(place));
+  const flag = flags[place ?? "nothing"];
+  if (flag !== undefined) found.flags.add(flag);
+}
+
+const flags: { readonly [place: string]: CommandFlag } = {
+  startup: "persistence",
+  schedule: "persistence",
+  access: "rights",
+};
+
+/** A web address that is a file of this machine, or the place where a cloud keeps keys. */
+function addressArgument(text: string, found: Findings): void {
+  if (/^\s*file:/i.test(text)) {
+    add(found, "read.local");
+    noteSecret(found, text, false);
+  } else addDestination(found, { text: text.trim(), exact: true, plain: true, glob: false, assigns: false });
+}
+
+/** Every text in a value, whatever it is nested in. */
+function eachText(value: Json, budget: Budget, found: Findings, look: (text: string) => void): void {
+  const open: Json[] = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    budget.leaves += 1;
+    if (budget.leaves > argumentLeavesMax) return addEverything(found, "unreadable");
+    if (typeof next === "string") look(next);
+    else if (isArray(next)) open.push(...next.slice(0, argumentLeavesMax + 1));
+    else if (isObject(next)) open.push(...Object.values(next).slice(0, argumentLeavesMax + 1));
+  }
+}
+
+/** The effects that arguments add to what the contract surely does. */
+export function addedEffects(contract: ToolContract, found: CommandEffects): readonly Effect[] {
+  return found.effects.filter((effect) => !contract.effects.must.includes(effect));
 }

@@ -28,7 +28,7 @@ export function exposureOf({ frame, model, game }: Board, q: Q, contract: ToolCo
   if (options === undefined) return shown;
   let best: Exposure | undefined;
   for (const option of options) {
-    const objection = objectionTo({ frame, q, option, at }, relevant);
+    const objection = objectionTo({ frame, q, option, at }, relevant, "entry");
     const tried = objection.verdict !== "deny" && !game.trivial;
     const standing = tried ? standingAfter(game, frame, q, option, at) : undefined;
     const verdict = stricter(objection.verdict, standing?.verdict ?? "allow");

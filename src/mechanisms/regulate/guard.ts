@@ -6,15 +6,26 @@ import type { Reason } from "../../core/opinion.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import { stricter } from "../../core/verdict.ts";
 import { hazardReasons } from "../../policy/hazard-reasons.ts";
+import type { Temporal } from "../../policy/ir.ts";
 import type { Relevant } from "../../policy/relevance.ts";
 import { isKeyed } from "../../policy/state.ts";
+import { neededBy } from "../../policy/ways.ts";
 import type { Scene } from "../../policy/verdicts.ts";
 import { defaultAtEnds, firedRules, firedSlots, verdictAt } from "../../policy/verdicts.ts";
 
 /** What stands against an option: the strictest verdict, and who says so. */
 export type Objection = { readonly verdict: Verdict; readonly rule: string | undefined; readonly why: string };
 
-export function objectionTo(scene: Scene, { rules, slots, hazards, defaultAsks }: Relevant): Objection {
+/**
+ * As a list `entry`, what another call would lift is no objection: the refusal names that call, and an agent that cannot see
+ * a tool cannot work toward it.
+ */
+export function objectionTo(
+  scene: Scene,
+  { rules, slots, hazards, defaultAsks }: Relevant,
+  of: "call" | "entry",
+): Objection {
+  const stands = (temporal: Temporal): boolean => of === "call" || neededBy(temporal).length === 0;
   let found: Objection = { verdict: "allow", rule: undefined, why: "" };
   const object = (verdict: Verdict, rule: string | undefined, why: string): void => {
     if (stricter(found.verdict, verdict) !== found.verdict) found = { verdict, rule, why };
@@ -25,12 +36,16 @@ export function objectionTo(scene: Scene, { rules, slots, hazards, defaultAsks }
     if (rule.tier === "allow") lifted ||= at.hi;
     else object(verdictAt(at, rule.tier === "block" ? "deny" : "confirm"), rule.id, rule.why);
   }
-  const plain = slots.filter((slot) => !isKeyed(slot) && slot.temporal.kind !== "budget" && slot.mode === "enforce");
+  const plain = slots.filter(
+    (slot) => !isKeyed(slot) && slot.temporal.kind !== "budget" && slot.mode === "enforce" && stands(slot.temporal),
+  );
   for (const { slot, at } of firedSlots(scene, "rule", plain)) {
     const rule = scene.frame.ir.rules.find(({ id }) => id === slot.id);
     object(verdictAt(at, slot.tier === "confirm" ? "confirm" : "deny"), slot.id, rule?.why ?? "");
   }
-  const unkeyed = hazards.filter((one) => one.kind !== "temporal" || one.temporal.key === undefined);
+  const unkeyed = hazards.filter(
+    (one) => one.kind !== "temporal" || (one.temporal.key === undefined && stands(one.temporal)),
+  );
   for (const reason of hazardReasons("regulate", scene, unkeyed)) {
     if (reason.observed !== true) object(reason.verdict, reason.rule, reason.why ?? "");
   }

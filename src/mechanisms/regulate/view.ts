@@ -76,7 +76,7 @@ export function stateClass(regulator: Regulator, q: Q, contracts: readonly ToolC
   for (const contract of contracts) {
     const relevant = model.relevant(contract);
     for (const option of optionsOf(frame.ir, q, contract, relevant.predicates) ?? []) {
-      if (objectionTo({ frame, q, option, at }, relevant).verdict === "deny") continue;
+      if (objectionTo({ frame, q, option, at }, relevant, "call").verdict === "deny") continue;
       const event = { kind: "allowed", at, call: "", method: "", option, arguments: {}, digest: "" } as const;
       const moved = next(frame, q, event);
       if (!moved.ok) continue;
