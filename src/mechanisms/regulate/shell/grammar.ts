@@ -1,0 +1,306 @@
+/** Commands, pipelines, lists and compound commands. `readCommandLine` is what everything else calls. */
+import type { Command, Cursor, Pipeline, Redirection, Script, Word } from "./syntax.ts";
+import { ahead, commandUnitsMax, literal, nested, skipBlanks, unreadable } from "./syntax.ts";
+import type { ScriptReader } from "./word.ts";
+import { readArithmetic, readHereText, readWord } from "./word.ts";
+
+/** The commands of a text; undefined if it is too long, too deep or nothing that a shell would read. */
+export function readCommandLine(text: string): Script | undefined {
+  if (text.length > commandUnitsMax || text.includes("\0")) return undefined;
+  try {
+    return readText(text, { depth: 0, work: { steps: 0 } });
+  } catch (cause) {
+    if (cause === unreadable) return undefined;
+    throw cause;
+  }
+}
+
+function readText(text: string, within: Pick<Cursor, "depth" | "work">): Script {
+  const cursor: Cursor = { text, at: 0, depth: within.depth, work: within.work, waiting: [], inner: [] };
+  return readScript(cursor, () => cursor.at >= text.length);
+}
+
+const scripts: ScriptReader = {
+  inside: (cursor) => {
+    const script = readScript(cursor, () => cursor.text[cursor.at] === ")");
+    cursor.at += 1;
+    return script;
+  },
+  apart: (text, cursor) => readText(text, cursor),
+};
+
+function readScript(cursor: Cursor, ended: () => boolean): Script {
+  const pipelines: Pipeline[] = [];
+  for (;;) {
+    skipSeparators(cursor);
+    if (ended()) return pipelines;
+    if (cursor.at >= cursor.text.length) throw unreadable;
+    pipelines.push(readPipeline(cursor));
+    skipBlanks(cursor);
+    const operator = ahead(cursor, /&&|\|\||[;&\n]/y);
+    if (operator === "&&" || operator === "||") cursor.at += 2;
+    // What stands here otherwise must end the list; else two commands would have nothing between them.
+    else if (operator === undefined && !ended()) throw unreadable;
+  }
+}
+
+function skipSeparators(cursor: Cursor): void {
+  for (;;) {
+    skipBlanks(cursor);
+    const letter = cursor.text[cursor.at];
+    if (letter === "\n") readNewline(cursor);
+    else if (
+      (letter === ";" && ahead(cursor, /;;|;&/y) === undefined) ||
+      (letter === "&" && !startsRedirection(cursor))
+    )
+      cursor.at += 1;
+    else return;
+  }
+}
+
+function startsRedirection(cursor: Cursor): boolean {
+  return ahead(cursor, /&>/y) !== undefined;
+}
+
+/** The end of a line, after which come the lines of its here-documents. */
+function readNewline(cursor: Cursor): void {
+  cursor.at += 1;
+  const { waiting } = cursor;
+  cursor.waiting = [];
+  for (const { redirection, delimiter, tabs, expands, inner } of waiting) {
+    const lines: string[] = [];
+    while (cursor.at < cursor.text.length) {
+      const end = cursor.text.indexOf("\n", cursor.at);
+      const line = cursor.text.slice(cursor.at, end < 0 ? undefined : end);
+      cursor.at = end < 0 ? cursor.text.length : end + 1;
+      const own = tabs ? line.replace(/^\t+/, "") : line;
+      if (own === delimiter) break;
+      lines.push(own);
+    }
+    const text = `${lines.join("\n")}\n`;
+    if (!expands) redirection.body = literal(text);
+    else {
+      const body: Cursor = { text, at: 0, depth: cursor.depth, work: cursor.work, waiting: [], inner };
+      redirection.body = readHereText(body, scripts);
+    }
+  }
+}
+
+function skipNewlines(cursor: Cursor): void {
+  for (skipBlanks(cursor); cursor.text[cursor.at] === "\n"; skipBlanks(cursor)) readNewline(cursor);
+}
+
+function readPipeline(cursor: Cursor): Pipeline {
+  const commands: Command[] = [];
+  for (;;) {
+    skipNewlines(cursor);
+    skipPrefixes(cursor);
+    commands.push(nested(cursor, () => readCommand(cursor)));
+    skipBlanks(cursor);
+    const pipe = ahead(cursor, /\|&?(?!\|)/y);
+    if (pipe === undefined) return commands;
+    cursor.at += pipe.length;
+  }
+}
+
+/** `!`, `time -p` and `coproc NAME` before a command say nothing of what it does. */
+function skipPrefixes(cursor: Cursor): void {
+  for (;;) {
+    skipBlanks(cursor);
+    const prefix = ahead(cursor, /!(?=[\s(])|time(?:\s+-p)?(?=[\s(])|coproc(?:\s+\w+(?=\s+[{(]))?(?=[\s(])/y);
+    if (prefix === undefined) return;
+    cursor.at += prefix.length;
+  }
+}
+
+function takeKeyword(cursor: Cursor, word: string): boolean {
+  if (!atKeyword(cursor, word)) return false;
+  cursor.at += word.length;
+  return true;
+}
+
+function atKeyword(cursor: Cursor, word: string): boolean {
+  const next = cursor.text[cursor.at + word.length];
+  return cursor.text.startsWith(word, cursor.at) && (next === undefined || /[\s;&|()<>]/.test(next));
+}
+
+function mustTake(cursor: Cursor, word: string): void {
+  skipNewlines(cursor);
+  if (!takeKeyword(cursor, word)) throw unreadable;
+}
+
+function readCommand(cursor: Cursor): Command {
+  const outside = cursor.inner;
+  cursor.inner = [];
+  const { inner } = cursor;
+  const bodies = readCompound(cursor);
+  const command: Command =
+    bodies === undefined
+      ? readSimple(cursor)
+      : { kind: "compound", assignments: [], words: [], redirections: readRedirections(cursor), bodies, inner };
+  cursor.inner = outside;
+  return command;
+}
+
+/** Bodies of a compound command at the cursor; undefined if there is none. */
+function readCompound(cursor: Cursor): readonly Script[] | undefined {
+  const { text } = cursor;
+  const until = (...words: readonly string[]): Script =>
+    readScript(cursor, () => words.some((word) => atKeyword(cursor, word)));
+  if (text[cursor.at] === "(") {
+    const start = cursor.at;
+    if (text[start + 1] === "(") {
+      cursor.at += 2;
+      if (readArithmetic(cursor, scripts)) return [];
+    }
+    cursor.at = start + 1;
+    return [scripts.inside(cursor)];
+  }
+  if (takeKeyword(cursor, "{")) return [until("}"), ...closed(cursor, "}")];
+  if (takeKeyword(cursor, "if")) {
+    const bodies = [until("then")];
+    while (!takeKeyword(cursor, "fi")) {
+      if (!["then", "elif", "else"].some((word) => takeKeyword(cursor, word))) throw unreadable;
+      bodies.push(until("then", "elif", "else", "fi"));
+    }
+    return bodies;
+  }
+  if (takeKeyword(cursor, "while") || takeKeyword(cursor, "until")) {
+    const condition = until("do");
+    mustTake(cursor, "do");
+    return [condition, until("done"), ...closed(cursor, "done")];
+  }
+  if (takeKeyword(cursor, "for") || takeKeyword(cursor, "select")) return readFor(cursor);
+  if (takeKeyword(cursor, "case")) return readCase(cursor);
+  if (takeKeyword(cursor, "function")) {
+    skipBlanks(cursor);
+    if (readWord(cursor, scripts) === undefined) throw unreadable;
+    skipBlanks(cursor);
+    cursor.at += ahead(cursor, /\([ \t]*\)/y)?.length ?? 0;
+    return readFunction(cursor);
+  }
+  return undefined;
+}
+
+function closed(cursor: Cursor, word: string): readonly Script[] {
+  mustTake(cursor, word);
+  return [];
+}
+
+/** What a function would do counts where it is defined: whether it is called cannot always be seen. */
+function readFunction(cursor: Cursor): readonly Script[] {
+  skipNewlines(cursor);
+  return [[[nested(cursor, () => readCommand(cursor))]]];
+}
+
+function readFor(cursor: Cursor): readonly Script[] {
+  skipBlanks(cursor);
+  if (cursor.text.startsWith("((", cursor.at)) {
+    cursor.at += 2;
+    if (!readArithmetic(cursor, scripts)) throw unreadable;
+  } else {
+    if (readWord(cursor, scripts) === undefined) throw unreadable;
+    skipNewlines(cursor);
+    if (takeKeyword(cursor, "in")) {
+      do skipBlanks(cursor);
+      while (readWord(cursor, scripts) !== undefined);
+    }
+  }
+  skipSeparators(cursor);
+  const last = takeKeyword(cursor, "{") ? "}" : "done";
+  if (last === "done") mustTake(cursor, "do");
+  return [readScript(cursor, () => atKeyword(cursor, last)), ...closed(cursor, last)];
+}
+
+function readCase(cursor: Cursor): readonly Script[] {
+  skipBlanks(cursor);
+  if (readWord(cursor, scripts) === undefined) throw unreadable;
+  mustTake(cursor, "in");
+  const bodies: Script[] = [];
+  for (;;) {
+    skipNewlines(cursor);
+    if (takeKeyword(cursor, "esac")) return bodies;
+    if (cursor.text[cursor.at] === "(") cursor.at += 1;
+    for (let letter = ""; letter !== ")"; cursor.at += 1) {
+      skipBlanks(cursor);
+      if (readWord(cursor, scripts) === undefined) throw unreadable;
+      skipBlanks(cursor);
+      letter = cursor.text[cursor.at] ?? "";
+      if (letter !== "|" && letter !== ")") throw unreadable;
+    }
+    const end = /;;&?|;&/y;
+    bodies.push(readScript(cursor, () => ahead(cursor, end) !== undefined || atKeyword(cursor, "esac")));
+    cursor.at += ahead(cursor, end)?.length ?? 0;
+  }
+}
+
+function readSimple(cursor: Cursor): Command {
+  const { inner } = cursor;
+  const assignments: Word[] = [];
+  const words: Word[] = [];
+  const redirections: Redirection[] = [];
+  const start = cursor.at;
+  if (takeKeyword(cursor, "[["))
+    return { kind: "simple", assignments, words: readTest(cursor), redirections, bodies: [], inner };
+  for (;;) {
+    skipBlanks(cursor);
+    const redirection = readRedirection(cursor);
+    if (redirection !== undefined) {
+      redirections.push(redirection);
+      continue;
+    }
+    if (cursor.text[cursor.at] === "(") {
+      // Only the brackets after the name of a function can stand here.
+      const brackets = ahead(cursor, /\([ \t]*\)/y);
+      if (brackets === undefined || words.length !== 1 || assignments.length > 0) throw unreadable;
+      cursor.at += brackets.length;
+      return { kind: "compound", assignments, words: [], redirections, bodies: readFunction(cursor), inner };
+    }
+    const word = readWord(cursor, scripts);
+    if (word === undefined) break;
+    if (words.length === 0 && word.assigns) assignments.push(word);
+    else words.push(word);
+  }
+  if (cursor.at === start) throw unreadable;
+  return { kind: "simple", assignments, words, redirections, bodies: [], inner };
+}
+
+/** `[[ ... ]]`, in which operators of the shell are operators of the test. */
+function readTest(cursor: Cursor): readonly Word[] {
+  const words: Word[] = [literal("[[")];
+  for (;;) {
+    skipNewlines(cursor);
+    if (takeKeyword(cursor, "]]")) return words;
+    if (cursor.at >= cursor.text.length) throw unreadable;
+    const word = readWord(cursor, scripts);
+    if (word === undefined) cursor.at += 1;
+    else words.push(word);
+  }
+}
+
+function readRedirections(cursor: Cursor): readonly Redirection[] {
+  const found: Redirection[] = [];
+  for (;;) {
+    skipBlanks(cursor);
+    const redirection = readRedirection(cursor);
+    if (redirection === undefined) return found;
+    found.push(redirection);
+  }
+}
+
+function readRedirection(cursor: Cursor): Redirection | undefined {
+  const operator = ahead(cursor, /[0-9]{0,9}(?:<<<|<<-?|<>|<&|>>|>\||>&|&>>?|[<>](?!\())/y);
+  if (operator === undefined || (operator.startsWith("&") && !startsRedirection(cursor))) return undefined;
+  cursor.at += operator.length;
+  skipBlanks(cursor);
+  const sign = operator.replace(/^[0-9]+/, "");
+  const target = readWord(cursor, scripts);
+  if (target === undefined) throw unreadable;
+  const redirection: Redirection = { operator: sign, target };
+  if (sign === "<<<") redirection.body = target;
+  else if (sign === "<<" || sign === "<<-") {
+    const { text: delimiter, plain: expands } = target;
+    cursor.waiting.push({ redirection, delimiter, tabs: sign === "<<-", expands, inner: cursor.inner });
+  }
+  return redirection;
+}

@@ -1,0 +1,97 @@
+/**
+ * Places of a file system that mean more than a file: where keys lie, who may log in, what runs by itself. Judged by the
+ * text of a path alone; a glob that may stand for such a place counts as it.
+ */
+import type { Effect } from "../../../core/effect.ts";
+import { nameMatches } from "../../../policy/patterns.ts";
+
+export type Place =
+  /** Holds keys or passwords. */
+  | "credential"
+  /** Says who may log in or act as whom. */
+  | "access"
+  /** Runs when a person logs in, or a program starts. */
+  | "startup"
+  /** Runs at a time. */
+  | "schedule"
+  /** Belongs to the system. */
+  | "system"
+  /** A disk as a whole. */
+  | "disk"
+  /** Not a file: nothing is kept. */
+  | "nothing";
+
+const words = (text: string): readonly string[] => text.split(" ");
+
+/** Names of files and folders, lower case. A folder stands for all that is in it. */
+const names: { readonly [place in "access" | "credential" | "startup" | "schedule"]: readonly string[] } = {
+  access: words("authorized_keys authorized_keys2 sudoers sudoers.d .rhosts .shosts hosts.equiv pam.d"),
+  credential: words(
+    "id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk .netrc _netrc .pgpass .my.cnf .npmrc .pypirc .env " +
+      ".git-credentials .aws .azure .gnupg .password-store .vault-token .kube .docker keychains shadow gshadow " +
+      "master.passwd secring.gpg wallet.dat .htpasswd .bash_history .zsh_history .python_history .psql_history " +
+      "login.keychain-db kubeconfig credentials credentials.json .s3cfg .boto .ssh",
+  ),
+  startup: words(
+    ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zprofile .zshenv .zlogin .zlogout " +
+      ".kshrc .cshrc .tcshrc .login .xinitrc .xprofile .xsession .envrc .gitconfig .vimrc config.fish bash.bashrc " +
+      "profile.d autostart launchagents launchdaemons rc.local init.d ld.so.preload .pam_environment .inputrc",
+  ),
+  schedule: words("crontab cron.d cron.daily cron.hourly cron.weekly cron.monthly crontabs cron anacrontab systemd"),
+};
+
+const endings = words("*.pem *.key *.p12 *.pfx *.kdbx *.keystore *.jks *.ovpn .env.*");
+const harmless = /^\/dev\/(?:null|zero|full|u?random|tty\d*|std(?:in|out|err)|fd\/\d+)$/;
+const disk = /^\/dev\/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|mapper\/|loop|r?disk|mem$|kmem$)/;
+const systemFolders = words("etc usr bin sbin lib lib64 boot sys opt library system");
+
+/** Letters that a glob must have before it is taken for a name that it may stand for. */
+const globLettersMin = 2;
+
+/** What the path is, or undefined for any other file. */
+export function placeOf(path: string, glob = false): Place | undefined {
+  const text = path.toLowerCase();
+  if (harmless.test(text)) return "nothing";
+  if (disk.test(text)) return "disk";
+  const parts = text.split("/").filter((part) => part !== "" && part !== ".");
+  const last = parts.at(-1) ?? "";
+  const is = (part: string, list: readonly string[]): boolean => list.some((name) => same(part, name, glob));
+  if (parts.some((part) => is(part, names.access))) return "access";
+  if (/^\/etc\/(?:passwd|group)-?$/.test(text)) return "access";
+  // Public by intention, although they lie beside what is not.
+  if (last.endsWith(".pub") || last === "known_hosts" || last.endsWith(".env.example")) return undefined;
+  if (/\.ssh\/(?:config|rc)$|\.git\/(?:hooks\/|config$)/.test(text)) return "startup";
+  if (parts.some((part) => is(part, names.credential)) || endings.some((end) => nameMatches(end, last))) {
+    return "credential";
+  }
+  if (/(?:^|\/)(?:proc\/[^/]+\/environ|\.config\/(?:gcloud|gh|hub)(?:\/|$))/.test(text)) return "credential";
+  if (parts.some((part) => is(part, names.schedule))) return "schedule";
+  if (parts.some((part) => is(part, names.startup)) || text === "/etc/profile") return "startup";
+  return text.startsWith("/") && systemFolders.includes(parts[0] ?? "") ? "system" : undefined;
+}
+
+function same(part: string, name: string, glob: boolean): boolean {
+  if (!glob || !/[*?[]/.test(part)) return part === name;
+  const pattern = part.replace(/\[[^\]]*\]|\?/g, "*");
+  return pattern.replaceAll("*", "").length >= globLettersMin && nameMatches(pattern, name);
+}
+
+/** What reading a place does beside reading. */
+export function readingEffects(place: Place | undefined): readonly Effect[] {
+  return place === "credential" ? ["read.local.credential"] : [];
+}
+
+const writing: { readonly [place in Place]: readonly Effect[] } = {
+  credential: ["write.local.credential"],
+  access: ["write.local.grant"],
+  startup: ["write.local.config"],
+  schedule: ["write.local.schedule"],
+  system: ["write.local.config"],
+  disk: ["write.local.delete"],
+  nothing: [],
+};
+
+/** What writing to a place does beside writing. */
+export function writingEffects(place: Place | undefined): readonly Effect[] {
+  return place === undefined ? [] : writing[place];
+}
