@@ -1,0 +1,137 @@
+// A mechanism that asks a model is never looser than the same mechanism without one, whatever the model's server does.
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { member, stringMember } from "../../src/core/json.ts";
+import type { Label } from "../../src/core/label.ts";
+import type { Engine, Mechanism, Model } from "../../src/core/mechanism.ts";
+import { begin, seal } from "../../src/core/mechanism.ts";
+import type { CallMoment } from "../../src/core/moment.ts";
+import type { Answer, Opinion, Question } from "../../src/core/opinion.ts";
+import { noObjection, settled } from "../../src/core/opinion.ts";
+import { ok } from "../../src/core/result.ts";
+import { step } from "../../src/core/step.ts";
+import type { Verdict } from "../../src/core/verdict.ts";
+import { atLeastAsStrict } from "../../src/core/verdict.ts";
+import { context } from "./contexts.ts";
+import { judged, questionOf } from "./judged.ts";
+import type { ModelServer, Scripted } from "./model-server.ts";
+import { completion, startModelServer, verdict } from "./model-server.ts";
+
+const runs = Math.min(100, Number(process.env["SLUICEGATE_RUNS"] ?? 200));
+const nothing = 0 as Label;
+
+let server: ModelServer;
+beforeAll(async () => {
+  server = await startModelServer(() => verdict("safe"));
+});
+afterAll(() => server.close());
+
+const call: CallMoment = {
+  kind: "call",
+  at: 1,
+  call: "c1",
+  method: "tools/call",
+  contract: {
+    server: "mail",
+    tool: "send_mail",
+    toolDigest: undefined,
+    source: "operator",
+    effects: { must: [], may: [] },
+    flags: { irreversible: false, openWorld: false },
+    arguments: new Map(),
+    rest: { role: "content", sink: false, audience: 0, forbidden: nothing, schemaValues: [] },
+    output: { label: { lo: nothing, hi: nothing }, fields: [] },
+    cases: [],
+    reads: [],
+    writes: [],
+    opens: [],
+    consequential: true,
+  },
+  arguments: {},
+  workspace: [],
+  digest: "d",
+};
+
+const model: Model<number> = {
+  initial: () => 0,
+  classify: () => ({ server: "mail", tool: "send_mail", truths: new Map(), keys: new Map(), amounts: new Map() }),
+  unknownLabels: () => new Map(),
+  next: (q) => ok(q + 1),
+};
+
+const opinionOf = (id: string, of: Verdict): Opinion =>
+  of === "allow" ? noObjection : settled([{ mechanism: id, code: "SG-TEST", verdict: of, facts: {} }]);
+
+/** What every other mechanism thinks. */
+const other = (of: Verdict): Mechanism<null, number> => ({
+  id: "other",
+  version: 1,
+  initial: () => null,
+  remember: () => null,
+  consider: () => opinionOf("other", of),
+});
+
+/** Asks about the call, and follows whatever it is told: a mechanism that takes `safe` for a permission. */
+const asks = (question: Question): Mechanism<null, number> => ({
+  id: question.mechanism,
+  version: 1,
+  initial: () => null,
+  remember: () => null,
+  consider: ({ moment }, _run, _memory, answers): Opinion => {
+    if (moment.kind !== "call") return noObjection;
+    const answer = answers.get(question.key);
+    if (answer === undefined) return { kind: "needs", questions: [question] };
+    if (answer.kind === "unavailable") return noObjection;
+    const safety = stringMember(answer.value, "safety");
+    const filtered = JSON.stringify(member(answer.value, "filteredTools") ?? []);
+    if (safety === "unsafe") return opinionOf(question.mechanism, "deny");
+    return opinionOf(question.mechanism, filtered.includes("mail.send_mail") ? "confirm" : "allow");
+  },
+});
+
+const text = fc.oneof(
+  fc.string({ maxLength: 80 }),
+  fc.json(),
+  fc.constantFrom("safe", "<|safety|>safe<|safety|>", '{"safety":"safe"}', '{"safety":"safe","filtered_tools":[]}'),
+);
+const name = fc.constantFrom("mail.send_mail", "files.read_file", "shell.run", "*", "");
+const scripted: fc.Arbitrary<Scripted> = fc.oneof(
+  text.map((content) => completion(content)),
+  fc
+    .tuple(fc.constantFrom("safe", "critical", "unsafe", "fine"), fc.array(name, { maxLength: 3 }))
+    .map(([a, b]) => verdict(a, b)),
+  fc.integer({ min: 400, max: 599 }).map((status) => ({ status, body: "{}" })),
+  text.map((body) => ({ body })),
+  fc.constantFrom<Scripted>("hang", "cut", { status: 302, body: "", location: "http://127.0.0.1:1/" }),
+);
+
+it("in every verdict", async () => {
+  const verdicts = fc.constantFrom<Verdict>("allow", "confirm", "deny");
+  const modes = fc.constantFrom("required", "advisory");
+  await fc.assert(
+    fc.asyncProperty(verdicts, modes, scripted, async (without, mode, answer) => {
+      server.script = () => answer;
+      const question = questionOf(context, mode);
+      const plain: Engine<number> = { model, mechanisms: [seal(other(without))] };
+      const asking: Engine<number> = { model, mechanisms: [seal(other(without)), seal(asks(question))] };
+      const alone = step(plain, begin(plain, "r", undefined), call, new Map());
+      const first = step(asking, begin(asking, "r", undefined), call, new Map());
+      if (alone.kind !== "decided") throw new Error("nothing is asked without the mechanism");
+      // A deny is settled before anything is asked.
+      if (without === "deny") {
+        expect(first).toMatchObject({ kind: "decided", decision: { verdict: "deny" } });
+        return;
+      }
+      expect(first.kind).toBe("asking");
+      const { oracle } = judged(`{url: "${server.url}/v1", model: m, canary: false, labelFirst: false}`);
+      const answers = await oracle.answer([question], 150, { policy: "p", run: "r" });
+      const known = new Map<string, Answer>(answers.map((each) => [each.question.key, each]));
+      const last = step(asking, begin(asking, "r", undefined), call, known);
+      if (last.kind !== "decided") throw new Error("the oracle left a question open");
+      expect(atLeastAsStrict(last.decision.verdict, alone.decision.verdict)).toBe(true);
+      const unanswered = answers[0]?.kind === "unavailable";
+      if (mode === "required" && unanswered) expect(last.decision.verdict).not.toBe("allow");
+    }),
+    { numRuns: runs },
+  );
+});
