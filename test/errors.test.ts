@@ -30,6 +30,7 @@ const commands = new Set([
   "runs",
   "runs new",
   "runs close",
+  "runs accept",
   "bench",
   "bench agentdojo",
   "train",

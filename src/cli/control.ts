@@ -8,11 +8,13 @@ import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import { checkRuling, ruleApproval } from "../gateway/approvals.ts";
 import type { LiveRun } from "../gateway/live-run.ts";
+import { acceptRisk } from "../gateway/risk-acceptance.ts";
 import type { ApprovalRow, LogView } from "../gateway/store-port.ts";
 import type { Q } from "../policy/state.ts";
 import type { Composition } from "./composition.ts";
 import { hookEvent } from "./hook/answer.ts";
 import { nodeClock } from "./node-services.ts";
+import { dormantOf, regulationOf, regulationOfAll } from "./run-report.ts";
 
 const approvalsMax = 200;
 const tailMax = 10_000;
@@ -26,11 +28,17 @@ export async function control(
     case "status":
       return ok(status(composition));
     case "runs":
-      return ok({ runs: runs(composition), approvals: (await approvals(composition)).map((row) => summary(row)) });
+      return ok({
+        runs: runs(composition),
+        dormant: dormantOf(composition.gateway),
+        approvals: (await approvals(composition)).map((row) => summary(row)),
+      });
     case "runs-new":
       return startClean(composition);
     case "runs-close":
       return closeRun(composition, stringMember(request, "run") ?? "");
+    case "runs-accept":
+      return accept(composition, request);
     case "approvals":
       return ok({ approvals: (await approvals(composition)).map((row) => card(composition, row)) });
     case "approve":
@@ -55,12 +63,18 @@ function status({ gateway, log }: Composition): Json {
   const idleMs = open.map((live) => live.policy.settings.runIdleMs);
   // Policies may differ: the sentence speaks of the run that keeps its labels longest.
   const lasts = open.length === 0 ? {} : { lasts: labelsLast(Math.max(...idleMs)) };
-  return { runs: open.length, ...lasts, log: { state: health.kind, ...sentence } };
+  return {
+    runs: open.length,
+    ...lasts,
+    regulation: regulationOfAll(gateway),
+    log: { state: health.kind, ...sentence },
+  };
 }
 
 function runs({ gateway }: Composition): Json[] {
   return [...gateway.runs.all()].map((live) => {
     const { policy, state } = live;
+    const regulation = regulationOf(gateway, live);
     const stores = policy.describeStores(state.q).map((store) => ({ ...store, audience: [...store.audience] }));
     return {
       run: live.key,
@@ -68,6 +82,8 @@ function runs({ gateway }: Composition): Json[] {
       policy: policy.source,
       context: describe(policy.lattice, policy.contextLabel(state.q)),
       owed: [...policy.describeOwed(state.q)],
+      ...(live.ended ? { ended: true } : {}),
+      ...(regulation === undefined ? {} : { regulation }),
       stores,
       inFlight: [...live.inFlight],
       idleMs: Math.round(nodeClock.monotonicMs() - live.lastAt),
@@ -91,13 +107,24 @@ async function startClean({ gateway, lost }: Composition): Promise<Result<Json, 
   const open: LiveRun<Q>[] = [...gateway.runs.all()];
   const owed: string[] = [];
   for (const live of open) owed.push(...(await gateway.runs.end(live, "operator")));
-  return ok({ ended: open.map((live) => live.key), owed });
+  // Runs that nobody has taken up yet would otherwise bring back what they held.
+  const dormant = gateway.runs.dormant.all().map(({ key }) => key);
+  for (const key of dormant) await gateway.runs.endDormant(key, "operator");
+  return ok({ ended: [...open.map((live) => live.key), ...dormant], owed });
 }
 
 async function closeRun({ gateway }: Composition, key: string): Promise<Result<Json, string>> {
   const live = gateway.runs.find(key);
+  if (live === undefined && (await gateway.runs.endDormant(key, "closed"))) return ok({ ended: [key], owed: [] });
   if (live === undefined) return err("No such run is open: `sluicegate runs` lists them.");
   return ok({ ended: [key], owed: [...(await gateway.runs.end(live, "closed"))] });
+}
+
+/** A person accepts a risk for the rest of a run. Only the control socket asks for it, which no tool can reach. */
+async function accept({ gateway }: Composition, request: Json): Promise<Result<Json, string>> {
+  const [run = "", hazard = "", move = ""] = ["run", "hazard", "move"].map((name) => stringMember(request, name));
+  const accepted = await acceptRisk(gateway.shared, { run, hazard, move, by: `os:${userInfo().uid}` });
+  return accepted.ok ? ok({ run, accepted: `${hazard} ${move}` }) : accepted;
 }
 
 async function approvals({ log }: Composition): Promise<readonly ApprovalRow[]> {
@@ -120,6 +147,7 @@ function card({ log }: Composition, row: ApprovalRow): Json {
           lines: sealed["lines"] ?? [],
           // Whoever consents must see to what: the same tool with other arguments is another call.
           arguments: sealed["arguments"] ?? "",
+          risks: sealed["risks"] ?? [],
           choices: sealed["choices"] ?? [],
         };
   const plain = summary(row);

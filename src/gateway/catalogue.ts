@@ -95,6 +95,11 @@ export class Catalogue<Q> {
     );
   }
 
+  /** Contracts of all tools that are listed now. */
+  listed(policy: LoadedPolicy<Q>): readonly ToolContract[] {
+    return [...this.#tools.keys()].map((name) => this.contractOfTool(policy, name));
+  }
+
   contractOfMethod(policy: LoadedPolicy<Q>, method: string): ToolContract {
     return this.#remembered(policy, `method ${method}`, () => policy.contractOfMethod(this.#server, method));
   }

@@ -8,6 +8,7 @@ import { err } from "../core/result.ts";
 import type { NotificationMessage, RequestMessage } from "../wire/message.ts";
 import { errorCodes, errorMessage } from "../wire/errors.ts";
 import { ownIdPrefix, isOwnId } from "./call.ts";
+import type { Catalogue } from "./catalogue.ts";
 import { learnClient } from "./client-facts.ts";
 import { Deliveries } from "./deliveries.ts";
 import type { Link } from "./link.ts";
@@ -45,6 +46,11 @@ export class ClientSession<Q> implements ClientHandler {
   /** The mediator to a server that this session talks to already. */
   serving(server: string): Mediator<Q> | undefined {
     return this.#mediators.get(server);
+  }
+
+  /** What the servers of this session list. */
+  catalogues(): readonly Catalogue<Q>[] {
+    return [...this.#mediators.values()].map(({ catalogue }) => catalogue);
   }
 
   /** Tells the client something about a server that it talks to. */

@@ -2,6 +2,7 @@
  * The enforcement point as a whole: accepts client connections, owns runs and links, and keeps them apart. This is
  * what the composition root builds; it names no transport, store, policy format or mechanism.
  */
+import type { ToolContract } from "../core/contract.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
@@ -221,6 +222,15 @@ export class Gateway<Q> {
       : { server: server ?? only ?? "", name: shown };
     if (origin === undefined) return undefined;
     return this.#links.get(linkKey(principal, origin.server))?.catalogue.tool(origin.name);
+  }
+
+  /** Contracts of the tools that the servers of a run list, shown to it or not. */
+  listed(live: LiveRun<Q>): readonly ToolContract[] {
+    const sessions = [...this.#sessions].filter((session) => session.current() === live);
+    const shared = [...this.#links].filter(([key, { server }]) => key === linkKey(live.principal, server));
+    const own = sessions.flatMap((session) => session.catalogues());
+    const catalogues = new Set([...own, ...shared.map(([, { catalogue }]) => catalogue)]);
+    return [...catalogues].flatMap((catalogue) => catalogue.listed(live.policy));
   }
 
   /** A person has ruled: clients of a server whose list left quarantine are told to ask for it again. */

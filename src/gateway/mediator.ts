@@ -24,6 +24,7 @@ import { mayAnswer } from "./answers.ts";
 import { callUnattended, orderedCall } from "./background.ts";
 import { isReservedId } from "./call.ts";
 import { Calls, malformedCall, toolName } from "./calls.ts";
+import type { Catalogue } from "./catalogue.ts";
 import { isListMethod } from "./catalogue.ts";
 import { ClientAnswers } from "./client-answers.ts";
 import { ConsentDesk } from "./consent.ts";
@@ -92,6 +93,10 @@ export class Mediator<Q> implements LinkUser {
       subscriptions: this.#subscriptions,
     });
     this.#tasks = new TaskDesk(scene);
+  }
+
+  get catalogue(): Catalogue<Q> {
+    return this.#link.catalogue;
   }
 
   // -------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,51 @@
+/** What `runs` and `status` say of regulation: the state of a run, its power, what it is not shown and why. */
+import type { Json, JsonObject } from "../core/json.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import type { LiveRun } from "../gateway/live-run.ts";
+import type { RegulationView } from "../gateway/policy-port.ts";
+
+/** Hidden tools that one run names; there may be a thousand. */
+const hiddenMax = 50;
+
+/** Regulation of one run; undefined under a policy whose lists do not depend on the run. */
+export function regulationOf<Q>(gateway: Gateway<Q>, live: LiveRun<Q>): JsonObject | undefined {
+  if (!live.policy.regulated) return undefined;
+  const view: RegulationView = live.policy.describeRegulation(live.state, gateway.listed(live));
+  const { state, power, budget, hidden, risks } = view;
+  return {
+    state,
+    power,
+    budget: budget ?? null,
+    hidden: hidden.slice(0, hiddenMax).map(({ tool, why }) => ({ tool, why })),
+    hiddenMore: Math.max(0, hidden.length - hiddenMax),
+    risks: [...risks],
+    tokensSaved: tokensSaved(live),
+  };
+}
+
+/** All runs in one: how many are in which state, and what shortlists save. */
+export function regulationOfAll<Q>(gateway: Gateway<Q>): JsonObject {
+  const count: Record<string, number> = { safe: 0, critical: 0, unsafe: 0 };
+  let saved = 0;
+  for (const live of gateway.runs.all()) {
+    saved += tokensSaved(live);
+    if (!live.policy.regulated) continue;
+    const { state } = live.policy.describeRegulation(live.state, gateway.listed(live));
+    count[state] = (count[state] ?? 0) + 1;
+  }
+  return { states: count, tokensSaved: saved };
+}
+
+/** Runs of the log that nobody has taken up: they count for what others may do, so people must be able to end them. */
+export function dormantOf<Q>({ runs, shared }: Gateway<Q>): Json[] {
+  const now = shared.services.clock.wallMs();
+  return runs.dormant.all().map(({ key, principal, activeWallMs }) => ({
+    run: key,
+    principal,
+    idleMs: Math.max(0, now - activeWallMs),
+  }));
+}
+
+function tokensSaved<Q>(live: LiveRun<Q>): number {
+  return [...live.tokensSaved.values()].reduce((sum, tokens) => sum + tokens, 0);
+}
