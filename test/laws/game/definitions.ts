@@ -95,13 +95,17 @@ export class Definitions {
   reaching(goal: number, within: States): States {
     const reached = within.map(() => false);
     const wanted = this.game.goals[goal];
+    // What can be done depends on the set alone, not on what is reached so far.
+    const moves = within.map((inside, state) => {
+      const options = inside ? this.excusedIn(state, within) : [];
+      const holds = wanted?.holds[state] === true || options.some(({ round }) => wanted?.rounds.includes(round));
+      const after = [...options.flatMap((place) => this.afterRound(place, within)), ...this.afterFire(state)];
+      return { holds, after: [...new Set(after)] };
+    });
     for (let changed = true; changed;) {
       changed = false;
-      for (let state = 0; state < this.game.size; state += 1) {
-        if (reached[state] === true || within[state] !== true || wanted === undefined) continue;
-        const options = this.excusedIn(state, within);
-        const holds = wanted.holds[state] === true || options.some(({ round }) => wanted.rounds.includes(round));
-        const after = [...options.flatMap((place) => this.afterRound(place, within)), ...this.afterFire(state)];
+      for (const [state, { holds, after }] of moves.entries()) {
+        if (reached[state] === true || within[state] !== true) continue;
         if (!holds && !after.some((to) => reached[to] === true)) continue;
         reached[state] = true;
         changed = true;

@@ -15,7 +15,7 @@ export type Encoded = {
 export function encode(game: Game): Encoded {
   const diagram = new Diagram(nodesMax);
   const stateCount = Math.max(1, Math.ceil(Math.log2(game.size)));
-  const levels = stateCount + (game.choices === 2 ? 1 : 0);
+  const levels = stateCount + Math.ceil(Math.log2(game.choices));
   const bitOf = (state: number, level: number): boolean => ((state >> level) & 1) === 1;
 
   /** A function by its table; codes of no state are given whatever `stray` says. */
@@ -111,6 +111,6 @@ export function encode(game: Game): Encoded {
   return {
     arena,
     value: (node, state, choice = 0) =>
-      diagram.evaluate(node, (level) => (level < stateCount ? bitOf(state, level) : choice === 1)),
+      diagram.evaluate(node, (level) => bitOf(level < stateCount ? state : choice << stateCount, level)),
   };
 }

@@ -9,7 +9,7 @@ import { textOf } from "../proof/explicit.ts";
 import { actsBadly, tick } from "../proof/explicit-environment.ts";
 import type { MoveArgument, State, Store, World } from "../proof/explicit-model.ts";
 import { makeWorld } from "../proof/explicit-model.ts";
-import type { Class } from "../proof/explicit-moves.ts";
+import type { Class, Reading } from "../proof/explicit-moves.ts";
 import { afterDispatch, brought, judge, read, withHeld } from "../proof/explicit-moves.ts";
 import type { Hazards } from "./model.ts";
 
@@ -28,6 +28,8 @@ export type Point = {
 export type Trial = Omit<Class, "key"> & {
   readonly given: readonly MoveArgument[];
   readonly keys: readonly Class["key"][];
+  /** Outsiders put nothing into what it opens to them: the lower end. */
+  readonly sure?: true;
 };
 
 export type Verdicts = "allow" | "confirm" | "deny";
@@ -59,6 +61,7 @@ export class Regulation {
 
   /** Φ: whether the call may be let through. The gateway can pass a result or reject it; there are no handles. */
   permits(trial: Trial, point: Point, hazards: Hazards): boolean {
+    if (!this.wins(point, hazards)) return false;
     const worlds = this.#counted(hazards);
     if (worlds.some((world) => isBadMove(world, trial, point))) return false;
     const counting = worlds.some(({ hazard }) => hazard.kind === "temporal" && hazard.temporal.kind === "at-most");
@@ -79,10 +82,21 @@ export class Regulation {
     );
   }
 
-  /** Φ*, Φ?, or neither, where the rules allow the call. */
+  /**
+   * Φ*, Φ?, or neither, where the rules allow the call. Whether the host has read, and whether outsiders have put something
+   * into what is opened to them, is never known: one end of the uncertainty each (4.2).
+   */
   verdict(trial: Trial, point: Point): Verdicts {
-    if (!this.wins(point, "never") || !this.permits(trial, point, "never")) return "deny";
-    return this.wins(point, "all") && this.permits(trial, point, "all") ? "allow" : "confirm";
+    const certain: Trial = { ...trial, sure: true };
+    const read: Point = {
+      ...point,
+      held: withHeld(
+        point.held,
+        this.#worlds.flatMap((world) => readByHost(world, point)),
+      ),
+    };
+    if (!this.permits(certain, point, "never")) return "deny";
+    return this.permits(trial, read, "all") ? "allow" : "confirm";
   }
 
   #counted(hazards: Hazards): readonly World[] {
@@ -115,13 +129,17 @@ export function statesOf(world: World, { held, stores, bits }: Point): readonly 
   return own.map((one) => ({ held, stores, automata: one === undefined ? [] : [{ bits: one, pending: 0 }] }));
 }
 
+/** What the host reads by itself. */
+function readByHost(world: World, { stores }: Pick<State, "stores">): readonly number[] {
+  const { lattice, host } = world.ir;
+  if (host.read === "gated") return [];
+  return host.read === "everything" ? [lattice.top] : brought(world, stores, host.read);
+}
+
 /** What the host reads by itself, and time. */
 function drifts(world: World, state: State): readonly State[] {
-  const { lattice, host } = world.ir;
-  const labels =
-    host.read === "gated" ? [] : host.read === "everything" ? [lattice.top] : brought(world, state.stores, host.read);
   const ticked = world.automata.flatMap((automaton, index) => tick(world, automaton, index, state) ?? []);
-  return [{ ...state, held: withHeld(state.held, labels) }, ...ticked];
+  return [{ ...state, held: withHeld(state.held, readByHost(world, state)) }, ...ticked];
 }
 
 function isBadMove(world: World, trial: Trial, point: Point): boolean {
@@ -141,7 +159,13 @@ function after(world: World, trial: Trial, point: Point, { counts, succeeds, pas
   });
 }
 
-function readingOf(world: World, trial: Trial, { state, index }: { readonly state: State; readonly index: number }) {
-  const { keys, given, ...rest } = trial;
-  return read(world, { ...rest, key: keys[index] ?? "same" }, given, state);
+type Placed = { readonly state: State; readonly index: number };
+
+function readingOf(world: World, { keys, given, sure, ...rest }: Trial, { state, index }: Placed): Reading {
+  const one = { ...rest, key: keys[index] ?? ("same" as const) };
+  const whole = read(world, one, given, state);
+  if (sure !== true) return whole;
+  const alone = read(world, { ...one, contract: { ...one.contract, opens: [] } }, given, state);
+  const stores = whole.stores.map((store, at) => ({ ...store, label: alone.stores[at]?.label ?? store.label }));
+  return { ...alone, stores };
 }

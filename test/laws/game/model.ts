@@ -34,8 +34,8 @@ export type GameGoal = { readonly holds: readonly boolean[]; readonly rounds: re
 
 export type Game = {
   readonly size: number;
-  /** Choices that each move has. */
-  readonly choices: 1 | 2;
+  /** Choices that a move has at most; where there are fewer rows, there are fewer. */
+  readonly choices: number;
   readonly rounds: readonly GameRound[];
   /** By move, state, choice. */
   readonly fires: readonly (readonly (readonly Fire[])[])[];

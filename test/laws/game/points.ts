@@ -6,6 +6,7 @@ import { slotsOf } from "../../../src/policy/monitors.ts";
 import type { MonitorCell, Q } from "../../../src/policy/state.ts";
 import { globalKey, initialState, isKeyed } from "../../../src/policy/state.ts";
 import type { Subject } from "../../../src/proof/subject.ts";
+import type { Automaton, State, Store, World } from "../proof/explicit-model.ts";
 import { makeWorld, widthOf } from "../proof/explicit-model.ts";
 import type { Point } from "./explicit-regulation.ts";
 
@@ -23,34 +24,54 @@ export function labelFrom(lattice: Lattice, bits: number): number {
   return label;
 }
 
-export function pointsOf(subject: Subject): fc.Arbitrary<Point> {
-  const { ir } = subject.policy;
-  const every = (1 << ir.lattice.groups.length) - 1;
-  // Few restrictions at a time: a state that holds everything is seldom of interest.
+/** Few restrictions at a time: a state that holds everything is seldom of interest. */
+function labelsOf({ lattice }: Ir): fc.Arbitrary<number> {
   const bits = fc.oneof(
     { weight: 3, arbitrary: fc.constant(0) },
-    { weight: 3, arbitrary: fc.nat({ max: ir.lattice.bitCount - 1 }).map((bit) => 1 << bit) },
-    { weight: 1, arbitrary: fc.nat({ max: 2 ** ir.lattice.bitCount - 1 }) },
+    { weight: 3, arbitrary: fc.nat({ max: lattice.bitCount - 1 }).map((bit) => 1 << bit) },
+    { weight: 1, arbitrary: fc.nat({ max: 2 ** lattice.bitCount - 1 }) },
   );
-  const label = bits.map((one) => labelFrom(ir.lattice, one));
+  return bits.map((one) => labelFrom(lattice, one));
+}
+
+function heldIn(ir: Ir): fc.Arbitrary<readonly number[]> {
+  return fc
+    .array(labelsOf(ir), { maxLength: 3 })
+    .map((all) => [...new Set(all.filter((one) => one !== 0))].toSorted((left, right) => left - right));
+}
+
+function storesIn(ir: Ir): fc.Arbitrary<readonly Store[]> {
+  const every = (1 << ir.lattice.groups.length) - 1;
   const group = fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat({ max: every }) });
   const store = fc
-    .record({ label, audience: group, open: group })
+    .record({ label: labelsOf(ir), audience: group, open: group })
     .map((one) => ({ ...one, audience: one.audience | one.open }));
+  return fc.tuple(...ir.stores.map(() => store));
+}
+
+/** A counter is a thermometer, a debt counts calls only while it is owed; the others have one bit. */
+function bitsOf(automaton: Automaton): fc.Arbitrary<readonly boolean[]> {
+  const width = widthOf(automaton);
+  return fc.nat({ max: width }).map((filled) => Array.from({ length: width }, (_, bit) => bit < filled));
+}
+
+/** States of one world, rules and all; nothing is on its way. */
+export function statesIn(world: World): fc.Arbitrary<State> {
+  const automata = world.automata.map((automaton) => bitsOf(automaton).map((bits) => ({ bits, pending: 0 })));
+  return fc.record({ held: heldIn(world.ir), stores: storesIn(world.ir), automata: fc.tuple(...automata) });
+}
+
+export function pointsOf(subject: Subject): fc.Arbitrary<Point> {
+  const { ir } = subject.policy;
   const automata = ir.hazards.flatMap(({ id, kind }) => {
     const [own] = makeWorld(subject, id, []).automata;
     if (kind !== "temporal" || own === undefined) return [];
-    const width = widthOf(own);
-    // A counter is a thermometer; the others have one bit.
-    const vector = fc.nat({ max: width }).map((filled) => Array.from({ length: width }, (_, bit) => bit < filled));
-    const fresh = Array.from({ length: width }, () => false);
-    return [vector.map((one) => [id, own.key === undefined ? [one] : [one, fresh]] as const)];
+    const fresh = Array.from({ length: widthOf(own) }, () => false);
+    return [bitsOf(own).map((one) => [id, own.key === undefined ? [one] : [one, fresh]] as const)];
   });
   return fc.record({
-    held: fc
-      .array(label, { maxLength: 3 })
-      .map((all) => [...new Set(all.filter((one) => one !== 0))].toSorted((left, right) => left - right)),
-    stores: fc.tuple(...ir.stores.map(() => store)),
+    held: heldIn(ir),
+    stores: storesIn(ir),
     bits: fc.tuple(...automata).map((all) => new Map(all)),
   });
 }
@@ -59,18 +80,31 @@ export const exact = (label: number): LabelRange => ({ lo: label as Label, hi: l
 
 /** The state as the gateway holds it, with nothing uncertain in it. */
 export function stateOf(ir: Ir, point: Point): Q {
+  return held(ir, point, (id) => point.bits.get(id)?.[0]);
+}
+
+/** The same of a state of a world. */
+export function stateOfWorld(world: World, state: State): Q {
+  return held(world.ir, state, (id) => state.automata[world.automata.findIndex((one) => one.id === id)]?.bits);
+}
+
+type Around = Pick<Point, "held" | "stores">;
+
+function held(ir: Ir, around: Around, bitsOfSlot: (id: string) => readonly boolean[] | undefined): Q {
   const slots = slotsOf(ir);
   const empty = initialState(ir, slots, undefined);
   const monitors = slots.map((slot) => {
-    const [bits] = slot.owner === "hazard" ? (point.bits.get(slot.id) ?? []) : [];
-    if (bits === undefined || !bits.includes(true)) return new Map<string, MonitorCell>();
+    const own = bitsOfSlot(slot.id);
+    if (own === undefined || !own.includes(true)) return new Map<string, MonitorCell>();
+    // What waits until the end of the run has a bit of its own, before the one that is a gate.
+    const bits = slot.temporal.kind === "by-end" ? [true, ...own] : own;
     const times = slot.temporal.kind === "at-most" ? bits.filter(Boolean).map(() => now - 1) : [];
     return new Map([[isKeyed(slot) ? followedKey : globalKey, { bits, since: now - 1, times, amounts: [] }]]);
   });
   return {
     ...empty,
-    held: point.held.map(exact),
-    stores: point.stores.map(({ label, audience, open }) => ({
+    held: around.held.map(exact),
+    stores: around.stores.map(({ label, audience, open }) => ({
       label: exact(label),
       audience,
       open,

@@ -37,7 +37,7 @@ const shapes: readonly (readonly ReleaseKind[])[] = [
 
 type Frame = {
   readonly size: number;
-  readonly choices: 1 | 2;
+  readonly choices: number;
   readonly rounds: number;
   readonly fires: number;
   readonly goals: number;
@@ -108,7 +108,7 @@ export function games(sizes: { readonly min: number; readonly max: number }): fc
   return fc
     .record({
       size: fc.integer(sizes),
-      choices: fc.constantFrom(1 as const, 2 as const),
+      choices: fc.constantFrom(1, 2),
       rounds: fc.integer({ min: 1, max: 3 }),
       fires: fc.integer({ min: 0, max: 2 }),
       goals: fc.constantFrom(2, 2, 1, 0),

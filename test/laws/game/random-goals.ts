@@ -1,0 +1,38 @@
+/** Small policies with debts and tools to keep, whose rules follow no keys. */
+import fc from "fast-check";
+import type { KeepText, PolicyDocument, RuleText } from "../../../src/policy/document.ts";
+import { given, sometimes } from "../proof/random-pattern.ts";
+import { documents } from "../proof/random-policy.ts";
+import type { Named } from "./random-hazards.ts";
+
+function withoutKeys(document: PolicyDocument): PolicyDocument {
+  const text = JSON.stringify(document, (name, value: unknown) => (name === "key" ? undefined : value));
+  return JSON.parse(text) as PolicyDocument; // what was a document is one without its keys
+}
+
+export const goalDocuments: fc.Arbitrary<Named> = documents.chain(({ document, tools }) => {
+  const tool = fc.constantFrom(...tools);
+  const debt = fc
+    .record({
+      after: tool,
+      owe: tool,
+      within: fc.integer({ min: 1, max: 2 }),
+      before: sometimes(tool, { of: 0.3 }),
+    })
+    .map((owed): RuleText => ({ id: "debt", tier: "must", owed: given(owed), why: "it is owed" }));
+  const keep = tool.map((one): KeepText => ({ trace: [one], firm: true }));
+  return fc
+    .record({ debt: sometimes(debt, { of: 0.6 }), keep: sometimes(keep, { of: 0.5 }), rules: fc.nat({ max: 2 }) })
+    .map((parts) => {
+      const { mode: _, ...plain } = withoutKeys(document);
+      const rules = (plain.rules ?? []).slice(0, parts.rules);
+      return {
+        tools,
+        document: {
+          ...plain,
+          rules: parts.debt === undefined ? rules : [...rules, parts.debt],
+          ...(parts.keep === undefined ? {} : { keep: [parts.keep] }),
+        },
+      };
+    });
+});
