@@ -18,6 +18,8 @@ import { shippedWeights } from "./train/shipped.ts";
 /** Judges that live on over reloads of their policy; more than this are forgotten, oldest first. */
 const judgesKeptMax = 64;
 
+const nowMs = (): number => nodeClock.monotonicMs();
+
 export class ConfiguredModels {
   readonly #tell: (text: string) => void;
   /** By settings and lattice: a policy that changed elsewhere keeps its judge, with what it answered and showed. */
@@ -31,7 +33,7 @@ export class ConfiguredModels {
       const policy = policyOf(digest);
       return policy === undefined ? undefined : this.#modelsOf(policy);
     };
-    this.#oracle = new ForesightOracle(modelsOf, nodeClock.monotonicMs);
+    this.#oracle = new ForesightOracle(modelsOf, nowMs);
   }
 
   answer(questions: readonly Question[], budgetMs: number, about: AskedFor): Promise<readonly Answer[]> {
@@ -70,11 +72,11 @@ export class ConfiguredModels {
     const { kind, url, model, keyEnv } = settings;
     const judge = new ModelJudge(settings, lattice, {
       client: openModel({ kind, url, model, keyEnv }),
-      nowMs: nodeClock.monotonicMs,
+      nowMs,
       hash: sha256,
       tell: this.#tell,
     });
-    const made = new LanguageWorldModel(judge, nodeClock.monotonicMs);
+    const made = new LanguageWorldModel(judge, nowMs);
     this.#languages.set(key, made);
     for (const oldest of this.#languages.keys()) {
       if (this.#languages.size <= judgesKeptMax) break;

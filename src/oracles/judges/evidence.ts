@@ -10,7 +10,7 @@ import { fieldCharsMax, nameCharsMax, valueDepthMax, valueNodesMax } from "./lim
 
 /** Control, format, surrogate, private and unassigned characters, separators, and letters that show nothing. */
 const hidden =
-  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu;
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]|\p{Variation_Selector}|\u034f|\u17b4|\u17b5/gu;
 
 /** One text as a quoted string without marks and without anything hidden; at most about six times as long as its cap. */
 export function quotedText(text: string, charsMax: number = fieldCharsMax): string {
