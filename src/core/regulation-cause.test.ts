@@ -38,6 +38,8 @@ describe("what regulation objects to, in one clause", () => {
     ["SG-LEASE", { limit: "3 calls" }, "the lease of `repo.push` has ended (3 calls)"],
     ["SG-LEASE", {}, "the lease of `repo.push` has ended"],
     ["SG-KEEP-LOST", { tools: ["mail.send"] }, "after `repo.push`, `mail.send` cannot be used in this run any more"],
+    ["SG-FILTERED", {}, "`repo.push` was hidden from this run before, and stays so"],
+    ["SG-FILTERED", { waitMs: 1_500 }, "`repo.push` was hidden from this run before, and stays so for 2 s"],
     ["SG-FORESIGHT", {}, "what `repo.push` may lead to looks unsafe"],
     ["SG-SURPRISE", {}, "calls of this run did other things than expected"],
     ["SG-RULE-BLOCK", {}, undefined],

@@ -28,6 +28,11 @@ export function regulationClause(reason: Reason, tool: string): string | undefin
       const { limit } = reason.facts;
       return `the lease of ${tool} has ended${typeof limit === "string" ? ` (${short(limit)})` : ""}`;
     }
+    case "SG-FILTERED": {
+      const { waitMs } = reason.facts;
+      const wait = typeof waitMs === "number" ? ` for ${Math.ceil(waitMs / 1_000)} s` : "";
+      return `${tool} was hidden from this run before, and stays so${wait}`;
+    }
     case "SG-KEEP-LOST":
       return `after ${tool}, ${quoted(namesIn(reason, "tools"))} cannot be used in this run any more`;
     case "SG-FORESIGHT":
