@@ -12,19 +12,21 @@ import type { DojoSuite } from "../bench/agentdojo-data.ts";
 import { dojoServer, readSuite } from "../bench/agentdojo-data.ts";
 import { loadPolicyFor } from "../loaded-policy.ts";
 import type { Outcome } from "../output.ts";
-import { acts, failure, table } from "../output.ts";
+import { acts, failure, shown, table } from "../output.ts";
 import { packageFolder, sha256 } from "../policy-source.ts";
 
 export function register(program: Command): void {
   const command = program
     .command("bench <name>")
-    .description("evaluation suites and benchmarks: agentdojo, proof")
+    .description("evaluation suites and benchmarks: agentdojo, proof, regulation")
     .option("--svg <file>", "bench proof: draw how the costs grow")
+    .option("--latency", "bench regulation: measure what a call and a list cost")
     .option("--data <folder>", "root of the evaluation data", process.env["SLUICEGATE_DATA"]);
   acts(command, (options, name: string) => {
     if (name === "agentdojo") return agentdojo(options["data"]);
     if (name === "proof") return proof(options["svg"]);
-    return failure("SG-USAGE", "There are two suites so far: write `sluicegate bench agentdojo` or `bench proof`.");
+    if (name === "regulation") return regulation(options["data"], options["latency"] === true);
+    return failure("SG-USAGE", `There is no suite \`${shown(name, 40)}\`: there are agentdojo, proof and regulation.`);
   });
 }
 
@@ -41,6 +43,16 @@ async function proof(svg: unknown): Promise<Outcome> {
     }
   }
   return { exitCode: 0, json: { suite: "proof", seed: 1, ...measured.value }, text: proofText(measured.value) };
+}
+
+async function regulation(data: unknown, latency: boolean): Promise<Outcome> {
+  const { regulationBench, regulationLatency, regulationSeed } = await import("../bench/regulation/run.ts");
+  const { regulationText } = await import("../bench/regulation/text.ts");
+  const folder = typeof data === "string" ? resolve(data) : undefined;
+  const measured = latency ? regulationLatency() : regulationBench(folder);
+  if (!measured.ok) return failure("SG-BENCH-DATA", measured.error);
+  const json = { suite: "regulation", seed: regulationSeed, ...measured.value };
+  return { exitCode: 0, json, text: regulationText(measured.value) };
 }
 
 function agentdojo(data: unknown): Outcome {

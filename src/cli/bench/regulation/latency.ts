@@ -1,0 +1,245 @@
+/** What regulation costs: a call, a list of 50 and of 1,000 tools, with and without the embedded model; tokens saved. */
+import type { Json } from "../../../core/json.ts";
+import { stringMember } from "../../../core/json.ts";
+import type { CallMoment } from "../../../core/moment.ts";
+import { begin } from "../../../core/mechanism.ts";
+import type { Result } from "../../../core/result.ts";
+import { ok } from "../../../core/result.ts";
+import type { Run } from "../../../core/run.ts";
+import type { Q } from "../../../policy/state.ts";
+import { digest } from "../../../wire/canonical.ts";
+import { sha256 } from "../../policy-source.ts";
+import { gatewayCase } from "./gateway-case.ts";
+import type { Guard, Oracle } from "./play.ts";
+import { decide, followed } from "./play.ts";
+import { rounded } from "./score.ts";
+import type { Step } from "./scenario.ts";
+import type { World } from "./world.ts";
+import { withoutRegulation, worldFrom } from "./world.ts";
+
+const warmUps = 100;
+const warmUpMsMax = 2_000;
+const measureMsMax = 5_000;
+const countMin = 20;
+const callsMeasured = 1_000;
+const listsMeasured = 200;
+/** Lists of a policy that has judged none yet; each needs a policy of its own. */
+const firstListsMeasured = 30;
+
+export type LatencyRow = {
+  readonly suite: "latency";
+  readonly part: string;
+  readonly variant: string;
+  /** Measurements. */
+  readonly n: number;
+  readonly tools: number;
+  readonly p50TimeMs: number;
+  readonly p95TimeMs: number;
+  /** The same of processor time. */
+  readonly p95CpuTimeMs: number;
+  readonly seed: number;
+};
+
+export type TokenRow = {
+  readonly suite: "tokens";
+  readonly part: string;
+  readonly variant: string;
+  /** Tools of the whole list. */
+  readonly n: number;
+  readonly shown: number;
+  /** Of the whole list, and of what was left out; bytes / 4. */
+  readonly tokens: number;
+  readonly tokensSaved: number;
+  readonly seed: number;
+};
+
+export function latencyRows(oracle: Oracle | undefined): Result<readonly (LatencyRow | TokenRow)[], string> {
+  const rows: (LatencyRow | TokenRow)[] = [];
+  const variants = [
+    { variant: "rules only", duty: false, oracle: undefined },
+    { variant: "regulate", duty: false, oracle: undefined },
+    { variant: "regulate with a debt", duty: true, oracle: undefined },
+    ...(oracle === undefined ? [] : [{ variant: "regulate+embedded", duty: false, oracle }]),
+  ];
+  for (const one of variants) {
+    for (const size of [50, 1_000]) {
+      const world = worldOfSize(size, one);
+      if (!world.ok) return world;
+      if (size === 50) rows.push(calls(world.value, one.variant));
+      rows.push(lists(world.value, one.variant));
+    }
+    const first = firstLists(one);
+    if (!first.ok) return first;
+    rows.push(first.value);
+  }
+  const saved = tokenRows();
+  return saved.ok ? ok([...rows, ...saved.value]) : saved;
+}
+
+type Variant = { readonly variant: string; readonly duty: boolean; readonly oracle: Oracle | undefined };
+
+function worldOfSize(size: number, { variant, duty, oracle }: Variant): Result<World, string> {
+  const { policy, tools } = gatewayCase(size, { duty, models: oracle !== undefined });
+  const world = worldFrom(`${size} tools`, policy, tools);
+  if (!world.ok) return world;
+  return ok(variant === "rules only" ? withoutRegulation(world.value) : { ...world.value, oracle });
+}
+
+/** States of one run, from its start on: what is measured must not be one state only. */
+function states(guard: Guard): readonly Run<Q>[] {
+  const call = (tool: string, text: string): Step => ({
+    kind: "call",
+    tool,
+    arguments: { id: "a-77", text },
+    gives: "one page",
+    part: undefined,
+    hidden: new Set(),
+    afterMs: 0,
+  });
+  const steps = [
+    call("invoice-0.read_invoice", "the newest"),
+    call("invoice-0.create_invoice", "a new one for the garden"),
+    call("contact-1.search_contact", "gardeners"),
+    call("ticket-2.update_ticket", "waits for the invoice"),
+    call("ticket-2.share_ticket", "with the gardener"),
+    call("invoice-0.share_invoice", "with the gardener"),
+  ];
+  return followed(guard, { id: "latency", instruction, steps });
+}
+
+const instruction =
+  "Find the newest invoice a-77, make a new one for the garden and share the ticket with the gardener.";
+
+function calls(world: World, variant: string): LatencyRow {
+  const runs = states(world);
+  const moments = ["invoice-0.send_invoice", "contact-1.delete_contact", "ticket-2.update_ticket"].map((name, index) =>
+    momentOf(world, name, `call ${index}`),
+  );
+  let index = 0;
+  const times = measured(callsMeasured, () => {
+    const run = runs[index % runs.length];
+    const moment = moments[index % moments.length];
+    index += 1;
+    if (run !== undefined && moment !== undefined) decide(world, run, moment);
+  });
+  return row("call", variant, { times, tools: world.contracts.size });
+}
+
+function lists(world: World, variant: string): LatencyRow {
+  const runs = states(world);
+  let index = 0;
+  const times = measured(listsMeasured, () => {
+    const run = runs[index % runs.length];
+    index += 1;
+    if (run !== undefined) judgeList(world, run);
+  });
+  return row(`list ${world.contracts.size}`, variant, { times, tools: world.contracts.size });
+}
+
+/** The first list that a policy judges: nothing is cached yet. */
+function firstLists(one: Variant): Result<LatencyRow, string> {
+  const times = { wall: [] as number[], cpu: [] as number[] };
+  for (let count = 0; count < firstListsMeasured; count += 1) {
+    const world = worldOfSize(50, one);
+    if (!world.ok) return world;
+    const run = begin(world.value.engine, "latency", undefined);
+    timed(times, () => void judgeList(world.value, run));
+  }
+  return ok(row("list 50, first", one.variant, { times, tools: 50 }));
+}
+
+/** Each entry as the gateway judges it; an oracle is asked one question once. */
+function judgeList(guard: Guard, run: Run<Q>): ReadonlySet<string> {
+  const known = new Map<string, Json | undefined>();
+  const { oracle } = guard;
+  const once: Oracle | undefined =
+    oracle === undefined
+      ? undefined
+      : (question) => {
+          if (!known.has(question.key)) known.set(question.key, oracle(question));
+          return known.get(question.key);
+        };
+  const asking = { engine: guard.engine, oracle: once };
+  const shown = [...guard.contracts].filter(
+    ([, contract]) => decide(asking, run, { kind: "expose", at: 60_000, contract }).verdict !== "deny",
+  );
+  return new Set(shown.map(([name]) => name));
+}
+
+function momentOf(guard: Guard, name: string, call: string): CallMoment {
+  const contract = guard.contracts.get(name);
+  if (contract === undefined) throw new Error(`the case has no ${name}`);
+  const given = { id: "a-77", text: "a new one for the garden" };
+  const callDigest = digest([contract.server, contract.tool, given], sha256);
+  const common = { call, method: "tools/call", contract, arguments: given, workspace: [], digest: callDigest };
+  return { kind: "call", at: 60_000, ...common };
+}
+
+type Spent = { readonly wall: readonly number[]; readonly cpu: readonly number[] };
+
+/** At most `count` measurements, and fewer where they would take longer than anybody waits. */
+function measured(count: number, work: () => void): Spent {
+  const begun = performance.now();
+  for (let index = 0; index < warmUps && performance.now() - begun < warmUpMsMax; index += 1) work();
+  const spent = { wall: [] as number[], cpu: [] as number[] };
+  const from = performance.now();
+  while (spent.wall.length < count && (spent.wall.length < countMin || performance.now() - from < measureMsMax)) {
+    timed(spent, work);
+  }
+  return spent;
+}
+
+/** Processor time of this thread stands beside the wall clock, which other programs push up. */
+function timed(spent: { readonly wall: number[]; readonly cpu: number[] }, work: () => void): void {
+  const cpu = process.threadCpuUsage();
+  const from = performance.now();
+  work();
+  spent.wall.push(performance.now() - from);
+  const { user, system } = process.threadCpuUsage(cpu);
+  spent.cpu.push((user + system) / 1_000);
+}
+
+function row(
+  part: string,
+  variant: string,
+  { times, tools }: { readonly times: Spent; readonly tools: number },
+): LatencyRow {
+  const at = (all: readonly number[], share: number): number => {
+    const sorted = all.toSorted((left, right) => left - right);
+    return rounded(sorted[Math.floor(share * (sorted.length - 1))] ?? 0);
+  };
+  const common = { suite: "latency" as const, part, variant, n: times.wall.length, tools };
+  return {
+    ...common,
+    p50TimeMs: at(times.wall, 0.5),
+    p95TimeMs: at(times.wall, 0.95),
+    p95CpuTimeMs: at(times.cpu, 0.95),
+    seed: 0,
+  };
+}
+
+/** A gateway of 100 tools: what the list costs a context, and what regulation and a shortlist leave out. */
+function tokenRows(): Result<readonly TokenRow[], string> {
+  const rows: TokenRow[] = [];
+  const { policy, tools } = gatewayCase(100, { duty: false, models: false });
+  const world = worldFrom("100 tools", { ...policy, regulation: { shortlist: 20 } }, tools);
+  if (!world.ok) return world;
+  const run = states(world.value).at(-1);
+  if (run === undefined) return ok(rows);
+  const allowed = judgeList(world.value, run);
+  const entries = tools.map(({ server, tool }) => ({
+    name: `${server}.${stringMember(tool, "name") ?? ""}`,
+    description: stringMember(tool, "description") ?? "",
+    bytes: Buffer.byteLength(JSON.stringify(tool)),
+  }));
+  const tokens = Math.floor(entries.reduce((all, { bytes }) => all + bytes, 0) / 4);
+  const left = entries.filter(({ name }) => allowed.has(name));
+  const hidden = tokens - Math.floor(left.reduce((all, { bytes }) => all + bytes, 0) / 4);
+  const shortened = world.value.policy.shortlist(run, left);
+  const common = { suite: "tokens" as const, part: "100 tools", n: entries.length, tokens, seed: 0 };
+  rows.push({ ...common, variant: "regulate", shown: left.length, tokensSaved: hidden });
+  const more = shortened?.tokensSaved ?? 0;
+  const shown = shortened?.shown.size ?? left.length;
+  rows.push({ ...common, variant: "regulate, shortlist of 20", shown, tokensSaved: hidden + more });
+  return ok(rows);
+}
