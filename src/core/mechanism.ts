@@ -5,7 +5,10 @@ import type { Answers, Opinion } from "./opinion.ts";
 import type { Result } from "./result.ts";
 import type { Run } from "./run.ts";
 
-/** A moment with the option that the engine made of it; `option` is present exactly for calls. */
+/**
+ * A moment with the option that the engine made of it. A call is judged as a list entry, too, and then both have its option:
+ * what the entry alone would say of every possible call, the mechanism says better of this one.
+ */
 export type Judged = { readonly moment: Moment; readonly option: CallOption | undefined };
 
 /**

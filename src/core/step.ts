@@ -78,7 +78,7 @@ function views(moment: Moment, option: CallOption | undefined): readonly Judged[
   if (moment.kind !== "call") return [{ moment, option }];
   const entry: Moment = { kind: "expose", at: moment.at, contract: moment.contract };
   return [
-    { moment: entry, option: undefined },
+    { moment: entry, option },
     { moment, option },
   ];
 }

@@ -20,20 +20,21 @@ export type Exposure = {
 
 export type Board = { readonly frame: Frame; readonly model: PolicyModel; readonly game: Game };
 
-const shown: Exposure = { verdict: "allow", objection: undefined, standing: undefined };
+/** Nothing stands against the tool as an entry. */
+export const shownEntry: Exposure = { verdict: "allow", objection: undefined, standing: undefined };
 
 export function exposureOf({ frame, model, game }: Board, q: Q, contract: ToolContract, at: number): Exposure {
   const relevant = model.relevant(contract);
-  const options = optionsOf(frame.ir, q, contract, relevant.predicates);
-  if (options === undefined) return shown;
+  const options = optionsOf(frame, q, contract, relevant.predicates);
+  if (options === undefined) return shownEntry;
   let best: Exposure | undefined;
   for (const option of options) {
     const objection = objectionTo({ frame, q, option, at }, relevant, "entry");
     const tried = objection.verdict !== "deny" && !game.trivial;
     const standing = tried ? standingAfter(game, frame, q, option, at) : undefined;
     const verdict = stricter(objection.verdict, standing?.verdict ?? "allow");
-    if (verdict === "allow") return shown;
+    if (verdict === "allow") return shownEntry;
     if (best === undefined || stricter(best.verdict, verdict) !== verdict) best = { verdict, objection, standing };
   }
-  return best ?? shown;
+  return best ?? shownEntry;
 }

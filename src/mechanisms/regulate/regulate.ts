@@ -16,6 +16,7 @@ import type { Regulation } from "../../policy/regulation.ts";
 import type { Q } from "../../policy/state.ts";
 import { hold, reservedHeld, resultRange } from "../../policy/state.ts";
 import type { Board } from "./exposure.ts";
+import { shownEntry } from "./exposure.ts";
 import type { Exposures } from "./exposures.ts";
 import { makeExposures } from "./exposures.ts";
 import type { Expected } from "./expected.ts";
@@ -80,11 +81,14 @@ export function makeRegulate(regulator: Regulator): Mechanism<Regulated, Q> {
             contract: moment.contract,
             at: moment.at,
             answers,
+            // INVARIANT: some option of a tool is refused no harder than any call of it, so where the entry would be hidden,
+            // the call is refused by what is asked about it below; the property test of exposures holds that.
+            decidedAsCall: option !== undefined,
           });
         case "call":
           return option === undefined
             ? noObjection
-            : called(regulator, { moment, option, kept }, { q: run.q, memory, answers });
+            : called({ regulator, exposures }, { moment, option, kept }, { q: run.q, memory, answers });
         case "release":
           return released(regulator, run, moment);
         case "admit":
@@ -96,14 +100,20 @@ export function makeRegulate(regulator: Regulator): Mechanism<Regulated, Q> {
 }
 
 type Parts = { readonly regulator: Regulator; readonly exposures: Exposures };
-type Entry = { readonly contract: ToolContract; readonly at: number; readonly answers: Answers };
+type Entry = {
+  readonly contract: ToolContract;
+  readonly at: number;
+  readonly answers: Answers;
+  readonly decidedAsCall: boolean;
+};
 
-function exposed({ regulator, exposures }: Parts, q: Q, memory: Regulated, { contract, at, answers }: Entry): Opinion {
+function exposed({ regulator, exposures }: Parts, q: Q, memory: Regulated, entry: Entry): Opinion {
+  const { contract, at, answers } = entry;
   const { settings, frame } = regulator;
   const reasons = [...leaseReasons(settings.leases, memory.leases, contract, at)];
   const filter = filterReason(memory.filtered, nameOf(contract), at);
   if (filter !== undefined) reasons.push(filter);
-  const exposure = exposures.of(q, contract, at);
+  const exposure = entry.decidedAsCall ? shownEntry : exposures.of(q, contract, at);
   if (exposure.verdict === "deny") reasons.push(hiddenReason(regulator, q, contract, exposure, at));
   if (reasons.length > 0) return settled(reasons);
   const asked: Settled = exposure.verdict === "confirm" ? { ...noObjection, verdict: "confirm" } : noObjection;
@@ -123,14 +133,20 @@ function withVerdict(opinion: Settled, reasons: readonly Reason[]): Settled {
 type Asked = { readonly moment: CallMoment; readonly option: CallOption; readonly kept: readonly ToolContract[] };
 type Known = { readonly q: Q; readonly memory: Regulated; readonly answers: Answers };
 
-function called(regulator: Regulator, { moment, option, kept }: Asked, { q, memory, answers }: Known): Opinion {
+function called(parts: Parts, { moment, option, kept }: Asked, { q, memory, answers }: Known): Opinion {
+  const { regulator, exposures } = parts;
   const { frame, game, settings } = regulator;
   const { at } = moment;
   const reasons: Reason[] = [];
   const standing = game.trivial ? undefined : standingAfter(game, frame, q, option, at);
   if (standing !== undefined && standing.verdict !== "allow") {
     const already = game.standing(q, at, reservedHeld(frame.ir, q)).verdict !== "allow";
-    reasons.push(standingReason(regulator, q, standing, already ? "SG-UNSAFE-STATE" : "SG-LOOMING"));
+    const exposure = standing.verdict === "deny" && !already ? exposures.of(q, option.contract, at) : shownEntry;
+    reasons.push(
+      exposure.verdict === "deny"
+        ? hiddenReason(regulator, q, option.contract, exposure, at)
+        : standingReason(regulator, q, standing, already ? "SG-UNSAFE-STATE" : "SG-LOOMING"),
+    );
   }
   const surprise = surpriseReason(memory.expected, settings.surpriseMax, option.contract);
   if (surprise !== undefined) reasons.push(surprise);

@@ -7,6 +7,7 @@
 import type { LabelRange } from "../../core/label.ts";
 import { join, joinRanges } from "../../core/label.ts";
 import type { CallOption } from "../../core/moment.ts";
+import { ok } from "../../core/result.ts";
 import { stricter } from "../../core/verdict.ts";
 import { contractFor } from "../../policy/ir.ts";
 import type { Q } from "../../policy/state.ts";
@@ -20,10 +21,13 @@ const trial = "";
 
 /** How the state after the call stands; undefined where the call is no move, which the core refuses by itself. */
 export function standingAfter(game: Game, frame: Frame, q: Q, option: CallOption, at: number): Standing | undefined {
-  const event = { kind: "allowed", at, call: trial, method: "", option, arguments: {}, digest: "" } as const;
-  const moved = next(frame, q, event);
-  if (!moved.ok) return undefined;
+  const { writes, opens } = option.contract;
   const reserved = reservedHeld(frame.ir, q);
+  // A call that leaves the stores alone leaves everything as it is that the game looks at.
+  const leaves = writes.length === 0 && opens.length === 0 && !game.looksAtHistory;
+  const event = { kind: "allowed", at, call: trial, method: "", option, arguments: {}, digest: "" } as const;
+  const moved = leaves ? ok(q) : next(frame, q, event);
+  if (!moved.ok) return undefined;
   const dispatched = game.standing(moved.value, at, reserved);
   if (dispatched.verdict === "deny" || !game.looksAtHeld) return dispatched;
   const shown = game.standing(moved.value, at, hold(reserved, leastResult(frame, moved.value, option)));

@@ -4,11 +4,10 @@
  */
 import type { LabelRange } from "../../core/label.ts";
 import type { Verdict } from "../../core/verdict.ts";
-import { stricter } from "../../core/verdict.ts";
 import type { Q } from "../../policy/state.ts";
 import type { Look } from "../../proof/game/lookup.ts";
 import type { Danger, Watch } from "../../proof/game/watch.ts";
-import type { GoalGame } from "../../proof/game/goals.ts";
+import type { GoalGame, Lost } from "../../proof/game/goals.ts";
 
 export type Standing = {
   readonly verdict: Verdict;
@@ -25,6 +24,8 @@ export type Game = {
   readonly trivial: boolean;
   /** Whether what a run holds matters at all. */
   readonly looksAtHeld: boolean;
+  /** Whether any automaton matters: one of a hazard, or a debt. */
+  readonly looksAtHistory: boolean;
   /** `held` is what counts as held in the state, whatever else it says. */
   readonly standing: (q: Q, at: number, held: readonly LabelRange[]) => Standing;
 };
@@ -33,35 +34,66 @@ export type Game = {
 export const closedGame: Game = {
   trivial: false,
   looksAtHeld: true,
+  looksAtHistory: true,
   standing: () => ({ verdict: "deny", looming: [], lost: ["regulation"] }),
 };
 
 export function makeGame(watches: readonly Watch[], goals: GoalGame | undefined): Game {
+  const firm = new Set(
+    watches.flatMap(({ hazard, dangers }) => (hazard.consent === "never" ? dangers.map(riskName) : [])),
+  );
   return {
     trivial: watches.length === 0 && goals === undefined,
+    looksAtHistory: goals !== undefined || watches.some(({ hazard }) => hazard.kind === "temporal"),
     looksAtHeld: goals !== undefined || watches.some((watch) => watch.looksAtHeld),
     standing: (q, at, held) => {
-      const accepted = acceptedIn(q, at);
-      const looming = [...loomingAt(watches, { q, end: "hi", at, held }, accepted)];
-      const lost = goals?.lost({ q, end: "hi", at, held }, accepted) ?? [];
-      if (looming.length === 0 && lost.length === 0) return fine;
+      const high: Look = { q, end: "hi", at, held };
       const low: Look = { q, end: "lo", at, held };
-      const sure = new Set(loomingAt(watches, low, accepted));
-      let verdict: Verdict = "confirm";
-      for (const danger of looming) {
-        if (danger.hazard.consent === "never" && sure.has(danger)) verdict = stricter(verdict, "deny");
-      }
-      if (lost.some(({ consentable }) => !consentable) && (goals?.lost(low, accepted).length ?? 0) > 0)
-        verdict = "deny";
-      return { verdict, looming, lost: lost.flatMap(({ names }) => names) };
+      const accepted = acceptedIn(q, at);
+      const found = [...loomingAt(watches, { high, low }, accepted)];
+      const lost = goals?.lost(high, accepted) ?? [];
+      const sure = sureOf(accepted, firm);
+      const surelyLost = lost.length > 0 || sure !== accepted ? (goals?.lost(low, sure) ?? []) : [];
+      const missed = lost.length > 0 ? lost : surelyLost;
+      if (found.length === 0 && missed.length === 0) return fine;
+      const denied =
+        found.some(({ danger, certain }) => certain && danger.hazard.consent === "never") ||
+        (missed.some(isFirm) && surelyLost.some(isFirm));
+      return {
+        verdict: denied ? "deny" : "confirm",
+        looming: found.map(({ danger }) => danger),
+        lost: missed.flatMap(({ names }) => names),
+      };
     },
   };
 }
 
-function* loomingAt(watches: readonly Watch[], look: Look, accepted: ReadonlySet<string>): Generator<Danger> {
-  for (const { lookup, dangers } of watches) {
+function isFirm({ consentable }: Lost): boolean {
+  return !consentable;
+}
+
+/**
+ * Whoever accepts the risk of a hazard that nobody may consent to vouches for what is uncertain at that time: what surely
+ * leads there later stays refused, or one answer about a doubtful value would switch the hazard off.
+ */
+function sureOf(accepted: ReadonlySet<string>, firm: ReadonlySet<string>): ReadonlySet<string> {
+  const kept = [...accepted].filter((risk) => !firm.has(risk));
+  return kept.length === accepted.size ? accepted : new Set(kept);
+}
+
+type Ends = { readonly high: Look; readonly low: Look };
+
+function* loomingAt(
+  watches: readonly Watch[],
+  { high, low }: Ends,
+  accepted: ReadonlySet<string>,
+): Generator<{ readonly danger: Danger; readonly certain: boolean }> {
+  for (const { hazard, lookup, dangers } of watches) {
     for (const danger of dangers) {
-      if (!accepted.has(riskName(danger)) && !lookup(danger.winning, look)) yield danger;
+      if (lookup(danger.winning, high)) continue;
+      const certain = !lookup(danger.winning, low);
+      const excused = accepted.has(riskName(danger)) && (hazard.consent === "may" || !certain);
+      if (!excused) yield { danger, certain };
     }
   }
 }
