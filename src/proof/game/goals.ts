@@ -45,14 +45,14 @@ export function makeGoals(request: GoalsRequest): Result<GoalGame | undefined, s
   if (request.policy.policy.mode === "observe" || (!owes && request.keeps.length === 0)) return ok(undefined);
   const first = solvedFor(request, new Set());
   if (!first.ok) return first;
-  const known = new Map([["", first.value]]);
+  const known = new Map<string, Solved | undefined>([["", first.value]]);
   return ok({
     lost: (look, accepted) => {
       const key = [...accepted].toSorted().join("\n");
-      const solved = known.get(key) ?? later(request, accepted);
+      const solved = known.has(key) ? known.get(key) : later(request, accepted);
+      if (known.size < acceptedSetsMax) known.set(key, solved);
       // What cannot be solved any more counts as lost: nothing is permitted on a guess.
       if (solved === undefined) return [{ names: first.value.names, consentable: false }];
-      if (known.size < acceptedSetsMax) known.set(key, solved);
       if (solved.lookup(solved.all, look)) return [];
       return [{ names: solved.names, consentable: solved.lookup(solved.never, look) }];
     },

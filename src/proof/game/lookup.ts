@@ -77,14 +77,15 @@ function bitOf(
   { q, end, at }: Look,
   { key, bit }: { readonly key: string; readonly bit: number },
 ): boolean {
-  const opens = slot.temporal.kind === "gate" || slot.temporal.kind === "immediately";
+  const { kind } = slot.temporal;
+  const opens = kind === "gate" || kind === "immediately" || kind === "by-end";
   // A history that is lost may have armed and counted anything.
   if (q.lost && end === "hi" && !opens) return true;
   const cells = q.monitors[end][slot.index] ?? new Map();
   // What waits in the outbox is, to the model, a gate: it has one bit, which is that `by` has succeeded.
-  const place = slot.temporal.kind === "by-end" ? 1 : bit;
+  const place = kind === "by-end" ? 1 : bit;
   const own = cellAt(slot, cells, key, at).bits[place] === true;
   // What a call without a readable key has armed may be meant for this one.
-  const forAny = end === "hi" && slot.temporal.kind === "absence" && isKeyed(slot);
+  const forAny = end === "hi" && kind === "absence" && isKeyed(slot);
   return own || (forAny && cellAt(slot, cells, globalKey, at).bits[bit] === true);
 }
