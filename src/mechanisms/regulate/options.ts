@@ -9,15 +9,19 @@ import type { LabelRange } from "../../core/label.ts";
 import { confidentiality, exactly } from "../../core/label.ts";
 import type { ArgumentLabel, CallOption } from "../../core/moment.ts";
 import type { Ir } from "../../policy/ir.ts";
-import { contextOf, unmediated } from "../../policy/state.ts";
+import { contextOf, isKeyed, unmediated } from "../../policy/state.ts";
 import type { Q } from "../../policy/state.ts";
+import type { Frame } from "../../policy/transition.ts";
 
 /** Predicates of one tool whose truths are combined; beyond it the tool is shown, and its calls are decided one by one. */
 export const predicatesMax = 8;
 
+/** A key that no call has had. An agent that gives it as an id all the same only makes its own list shorter. */
+const freshKey = "\u0000";
+
 /** Undefined where there are too many combinations to look at. */
 export function optionsOf(
-  ir: Ir,
+  { ir, slots }: Frame,
   q: Q,
   contract: ToolContract,
   predicates: readonly number[],
@@ -26,9 +30,10 @@ export function optionsOf(
   const label: ArgumentLabel = { range: leastLabel(ir, q), digest: "", path: [] };
   const given = new Map((contract.required ?? []).map((name) => [name, label] as const));
   const { server, tool } = contract;
+  const keys = new Map(slots.filter(isKeyed).map(({ id }) => [id, [freshKey]]));
   return Array.from({ length: 2 ** predicates.length }, (_, vector) => {
     const truths = new Map(predicates.map((index, bit) => [index, (vector & (1 << bit)) !== 0]));
-    return { class: { server, tool, truths, keys: new Map(), amounts: new Map() }, contract, arguments: given };
+    return { class: { server, tool, truths, keys, amounts: new Map() }, contract, arguments: given };
   });
 }
 
