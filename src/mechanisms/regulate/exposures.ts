@@ -4,6 +4,7 @@
  */
 import type { ToolContract } from "../../core/contract.ts";
 import type { LabelRange } from "../../core/label.ts";
+import { callsInFlightMax } from "../../core/limits.ts";
 import type { Q } from "../../policy/state.ts";
 import { reservedHeld } from "../../policy/state.ts";
 import type { Board, Exposure } from "./exposure.ts";
@@ -12,9 +13,12 @@ import { exposureOf } from "./exposure.ts";
 /** States whose exposures are remembered; there is one for each live run at most times. */
 const statesMax = 16;
 
+/** Entries that are remembered of one state: servers make contracts anew whenever they change their lists. */
+const entriesMax = 4_096;
+
 export type Exposures = { readonly of: (q: Q, contract: ToolContract, at: number) => Exposure };
 
-type Parts = Pick<Q, "stores" | "monitors" | "grants" | "lost"> & { readonly held: readonly LabelRange[] };
+type Parts = Pick<Q, "stores" | "monitors" | "lost" | "ended"> & { readonly held: readonly LabelRange[] };
 type Remembered = { readonly parts: Parts; readonly by: Map<ToolContract, Exposure> };
 
 export function makeExposures(board: Board): Exposures {
@@ -25,13 +29,17 @@ export function makeExposures(board: Board): Exposures {
   return {
     of: (q, contract, at) => {
       const held = reservedHeld(ir, q);
-      if (timed || q.grants.length > 0 || (held !== q.held && q.inFlight.size > 0))
-        return exposureOf(board, q, contract, at);
-      const { stores, monitors, grants, lost } = q;
-      const parts: Parts = { stores, monitors, grants, lost, held: q.held };
-      const found = known.find((one) => sameParts(one.parts, parts)) ?? added(known, parts);
-      const exposure = found.by.get(contract) ?? exposureOf(board, q, contract, at);
-      found.by.set(contract, exposure);
+      // INVARIANT: what is remembered depends on nothing but its parts, or a run that is folded anew would differ.
+      const reserves = (held !== q.held && q.inFlight.size > 0) || q.inFlight.size >= callsInFlightMax;
+      if (timed || q.grants.length > 0 || reserves) return exposureOf(board, q, contract, at);
+      const { stores, monitors, lost, ended } = q;
+      const parts: Parts = { stores, monitors, lost, ended, held: q.held };
+      const { by } = known.find((one) => sameParts(one.parts, parts)) ?? added(known, parts);
+      const remembered = by.get(contract);
+      if (remembered !== undefined) return remembered;
+      const exposure = exposureOf(board, q, contract, at);
+      if (by.size >= entriesMax) by.clear();
+      by.set(contract, exposure);
       return exposure;
     },
   };
@@ -50,6 +58,6 @@ function sameParts(left: Parts, right: Parts): boolean {
     left.stores === right.stores &&
     left.monitors === right.monitors &&
     left.lost === right.lost &&
-    left.grants.length === right.grants.length
+    left.ended === right.ended
   );
 }

@@ -75,7 +75,7 @@ export function stateClass(regulator: Regulator, q: Q, contracts: readonly ToolC
   if (game.standing(q, at, reserved).verdict !== "allow") return "unsafe";
   for (const contract of contracts) {
     const relevant = model.relevant(contract);
-    for (const option of optionsOf(frame.ir, q, contract, relevant.predicates) ?? []) {
+    for (const option of optionsOf(frame, q, contract, relevant.predicates) ?? []) {
       if (objectionTo({ frame, q, option, at }, relevant, "call").verdict === "deny") continue;
       const event = { kind: "allowed", at, call: "", method: "", option, arguments: {}, digest: "" } as const;
       const moved = next(frame, q, event);
@@ -101,13 +101,14 @@ export function exposureKey({ frame, settings }: Regulator, q: Q, memory: Regula
   const asks = settings.models.embedded || settings.models.judge !== undefined;
   return JSON.stringify([
     q.stores.map(({ label, audience, open }) => [label.lo, label.hi, audience, open]),
-    reservedHeld(ir, q).map(({ lo, hi }) => [lo, hi]),
+    // What is on its way counts as held for what is decided, but not for what an argument may carry.
+    [q.held, reservedHeld(ir, q)].map((held) => held.map(({ lo, hi }) => [lo, hi])),
     ends,
     q.grants.filter(({ expiresAt }) => at < expiresAt),
     [q.lost, q.ended],
     settings.leases.map((lease, index) => leaseState(lease, index, memory.leases, at).kind),
     [...memory.filtered.until].filter(([, until]) => at < until),
-    nextReturn(memory.filtered, at) ?? 0,
-    asks ? [memory.steps.instruction, memory.steps.done.length, memory.steps.done.at(-1)] : [],
+    [nextReturn(memory.filtered, at) ?? 0, memory.filtered.full],
+    asks ? [memory.steps.instruction, memory.steps.evidence, memory.steps.done] : [],
   ]);
 }
