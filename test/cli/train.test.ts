@@ -1,4 +1,5 @@
 // `sluicegate train` as a person and as a machine use it.
+import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -36,6 +37,33 @@ describe("train", () => {
   test("another seed gives others, which is no finding", async () => {
     const ran = await terminal.run("train", "--check", "--seed", "7");
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining("Another seed gives other weights") });
+  });
+
+  test("--export writes training files for an engine", async () => {
+    const { code, value } = await terminal.json("train", "--export", join(terminal.root, "verl"), "--engine", "verl");
+    expect(code).toBe(0);
+    expect(value).toMatchObject({
+      engine: "verl",
+      files: [{ rows: 9_600 }, { rows: 2_000 }, { rows: 2_800 }, { rows: 1_200 }],
+    });
+    const without = await terminal.run("train", "--export", terminal.root);
+    expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining("--engine trl|openrlhf|verl") });
+  });
+
+  test("--serve-reward answers until it is stopped", async () => {
+    const child = spawn(process.execPath, [join(repository, "bin/sluicegate.js"), "train", "--serve-reward", "0"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const url = await new Promise<string>((found) => {
+      child.stdout.setEncoding("utf8").on("data", (text: string) => found(/http:\/\/[0-9.:]+/.exec(text)?.[0] ?? ""));
+    });
+    const body = JSON.stringify({ query: ["x"], prompts: [""], labels: ['{"safety":"safe","filtered_tools":[]}'] });
+    const reply = await fetch(`${url}/get_reward`, { method: "POST", body });
+    expect(await reply.json()).toMatchObject({ rewards: [0] });
+    const ended = new Promise((done) => child.on("close", done));
+    child.kill("SIGTERM");
+    expect(await ended).toBe(0);
+    expect(await terminal.run("train", "--serve-reward", "x")).toMatchObject({ code: 2 });
   });
 
   test("wrong words and folders are errors with a way on", async () => {

@@ -122,6 +122,8 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-BENCH-DATA", "bench agentdojo --data ROOT", "agentdojo"),
   row("SG-TRAIN", "train --check --out ROOT/p.yaml", "p.yaml", file("p.yaml", "taken")),
   row("SG-USAGE", "train --seed many", "--seed"),
+  row("SG-USAGE", "train --engine trl", "--export"),
+  row("SG-USAGE", "train --serve-reward x", "--serve-reward"),
   row("SG-PROOF-READ", "proof check ROOT/none", "none"),
   row("SG-PROOF-READ", "proof check ROOT/c.json", "c.json", file("c.json", "{")),
   row("SG-PROOF-WRITE", "proof verify ROOT/p.yaml --cert-dir ROOT/p.yaml", "p.yaml", file("p.yaml", proved)),

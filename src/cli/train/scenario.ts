@@ -21,6 +21,8 @@ export type Example = {
   readonly filtered: readonly string[];
   /** Label bits that the pending call's result brings; undefined for lists and calls that must not run. */
   readonly brings: number | undefined;
+  /** Label bits held in the state that the next list is for. */
+  readonly holds: number;
   readonly fold: number;
   /** Family of the pending call, else of the first server. */
   readonly family: string;
@@ -81,6 +83,7 @@ export function playScenario(families: readonly Family[], wantsCall: boolean, ra
     label: label.safety,
     filtered: stage.offered.flatMap((one) => (label.filtered.includes(one.tool) ? [`${one.server}.${one.name}`] : [])),
     brings: pending === undefined || isKnown || label.safety === "unsafe" ? undefined : brought,
+    holds: label.holds,
     fold: chosen[0]?.fold ?? 0,
     family: pending?.offered.tool.family ?? chosen[0]?.name ?? "",
   };

@@ -20,20 +20,31 @@ export type Trained = {
   readonly quality: readonly QualityRow[];
 };
 
-/** `folds: false` leaves out the quality, which takes five more trainings. */
-export function trainAll(seed: number, folds: boolean): Result<Trained, string> {
+export type TrainingData = { readonly examples: readonly Example[]; readonly manifest: TrainingManifest["data"] };
+
+const sha256 = (data: string | Uint8Array): string => hash("sha256", data);
+
+/** The data set of a seed over the shipped table. */
+export function trainingData(seed: number): Result<TrainingData, string> {
   const table = shippedTable();
   if (!table.ok) return table;
   const { families, text } = table.value;
   const examples = makeDataset(families, seed);
+  return ok({ examples, manifest: { ...manifestOf(examples, { seed, families, sha256 }), table: sha256(text) } });
+}
+
+/** `folds: false` leaves out the quality, which takes five more trainings. */
+export function trainAll(seed: number, folds: boolean): Result<Trained, string> {
+  const data = trainingData(seed);
+  if (!data.ok) return data;
+  const { examples, manifest } = data.value;
   const bytes = encodeWeights(fit(examples));
   const shipped = shippedBytes();
-  const sha256 = (data: string | Uint8Array): string => hash("sha256", data);
   return ok({
     examples,
     bytes,
     manifest: {
-      data: { ...manifestOf(examples, { seed, families, sha256 }), table: sha256(text) },
+      data: manifest,
       weights: { file: weightsFile, bytes: bytes.length, sha256: sha256(bytes) },
       node: process.versions.node,
     },

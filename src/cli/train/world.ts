@@ -127,6 +127,8 @@ export type ExactLabel = {
   readonly safety: StateClass;
   /** Tools to take from the next list; after a refused call, the tool itself besides. */
   readonly filtered: readonly Tool[];
+  /** Label bits held in the state that the next list is for. */
+  readonly holds: number;
 };
 
 /** The exact label of a run (reference definition: unsafe, else critical if some listed tool leads to harm, else safe). */
@@ -139,5 +141,5 @@ export function labelOf(run: LabelledRun): ExactLabel {
     const told = needed.length > 0 && needed.every((role) => run.roles.has(role));
     return isFiltered(next, tool, told) || (refused && tool === pending.tool);
   });
-  return { safety: refused ? "unsafe" : filtered.length > 0 ? "critical" : "safe", filtered };
+  return { safety: refused ? "unsafe" : filtered.length > 0 ? "critical" : "safe", filtered, holds: next.held };
 }
