@@ -95,6 +95,11 @@ export class Catalogue<Q> {
     );
   }
 
+  /** Names of all entries of a list; undefined while it is not known. */
+  names(method: ListMethod): readonly string[] | undefined {
+    return this.#lists.get(method)?.entries.flatMap((entry) => stringMember(entry, "name") ?? []);
+  }
+
   /** Contracts of all tools that are listed now. */
   listed(policy: LoadedPolicy<Q>): readonly ToolContract[] {
     return [...this.#tools.keys()].map((name) => this.contractOfTool(policy, name));

@@ -138,10 +138,16 @@ export class Gateway<Q> {
       directory = { tools: undefined, prompts: undefined };
       this.#directories.set(principal, directory);
     }
+    const opened = new Map<string, ClientSession<Q>>();
     return new MergedSession({
       connection,
       servers: [...this.#servers.keys()],
-      open: (own) => this.#session(own),
+      open: (own) => {
+        const session = this.#session(own);
+        opened.set(own.facts.server ?? "", session);
+        return session;
+      },
+      names: (server, method) => opened.get(server)?.serving(server)?.catalogue.names(method),
       directory,
       hash: secrets.hash,
       clock,
@@ -149,7 +155,7 @@ export class Gateway<Q> {
     });
   }
 
-  #session(connection: ClientConnection): ClientHandler {
+  #session(connection: ClientConnection): ClientSession<Q> {
     const session = new ClientSession<Q>({
       shared: this.shared,
       connection,

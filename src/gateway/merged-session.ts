@@ -11,7 +11,7 @@ import { metaKeys } from "../wire/meta.ts";
 import { modernRevision } from "../wire/revision.ts";
 import type { ListMethod } from "./catalogue.ts";
 import { entriesMember, entriesOf, isListMethod } from "./catalogue.ts";
-import { handshakeWaitMsMax, listPagesMax, serverRequestsOpenMax } from "./limits.ts";
+import { handshakeWaitMsMax, listPagesMax, listQuietMs, serverRequestsOpenMax } from "./limits.ts";
 import { MergedNames, unwrapUri, wrapUri } from "./merged-names.ts";
 import { mergedIdentity, shownEntry, shownResult } from "./merged-values.ts";
 import type { ClientConnection, ClientHandler, Exchange } from "./ports.ts";
@@ -26,6 +26,8 @@ export type MergedSetup = {
   readonly servers: readonly string[];
   /** Opens the session with the server that the connection's facts name. */
   readonly open: (connection: ClientConnection) => ClientHandler;
+  /** Names of everything that a server lists, shown to this run or not; undefined while its list is not known. */
+  readonly names: (server: string, method: ListMethod) => readonly string[] | undefined;
   readonly directory: MergedDirectory;
   readonly hash: (text: string) => string;
   readonly clock: Clock;
@@ -36,6 +38,8 @@ export class MergedSession implements ClientHandler {
   readonly #setup: MergedSetup;
   readonly #sessions = new Map<string, ClientHandler>();
   readonly #failed = new Set<string>();
+  /** Changes of lists that are about to be told. */
+  readonly #changing = new Set<string>();
   /** Where requests of the client went, for cancellation. */
   readonly #routed = new Map<RequestId, string>();
   readonly #questions = new Map<string, { readonly server: string; readonly id: RequestId }>();
@@ -160,8 +164,10 @@ export class MergedSession implements ClientHandler {
   }
 
   #named(method: ListMethod, lists: ReadonlyMap<string, readonly Json[]>): MergedNames {
+    // What is hidden keeps its name: else a name that the client remembers would come to mean another server's tool.
+    const shown = (list: readonly Json[]): readonly string[] => list.flatMap((one) => stringMember(one, "name") ?? []);
     const names = new Map(
-      [...lists].map(([server, list]) => [server, list.flatMap((entry) => stringMember(entry, "name") ?? [])]),
+      [...lists].map(([server, list]) => [server, this.#setup.names(server, method) ?? shown(list)]),
     );
     const merged = new MergedNames(names, this.#setup.hash);
     if (method === "tools/list") this.#setup.directory.tools = merged;
@@ -280,6 +286,7 @@ export class MergedSession implements ClientHandler {
   /** What a server sends on its own, with ids and URIs that mean something to the client. */
   #toClient(server: string, message: RequestMessage | NotificationMessage, way: Pick<Exchange, "send">): void {
     if (message.kind === "notification") {
+      if (message.method.endsWith("/list_changed")) return this.#listChanged(message, way);
       const uri = stringMember(message.params, "uri");
       if (message.method !== "notifications/resources/updated" || uri === undefined) return way.send(message);
       return way.send({
@@ -300,6 +307,17 @@ export class MergedSession implements ClientHandler {
     // The person must see which of the servers asks.
     const params = text === undefined ? message.params : { ...message.params, message: `[${server}] ${text}` };
     way.send({ kind: "request", id, method: message.method, params });
+  }
+
+  /** The list is one, so several servers that change theirs at once are one change of it. */
+  #listChanged(message: NotificationMessage, way: Pick<Exchange, "send">): void {
+    const key = JSON.stringify([message.method, message.params ?? {}]);
+    if (this.#changing.has(key)) return;
+    this.#changing.add(key);
+    this.#setup.clock.after(listQuietMs, () => {
+      this.#changing.delete(key);
+      way.send(message);
+    });
   }
 
   async #everybody(request: RequestMessage, exchange?: Exchange): Promise<ReadonlyMap<string, Answered | undefined>> {

@@ -193,3 +193,25 @@ describe("a modern client", () => {
     expect(said(stage.client)).toMatchObject([{ params: { notifications: { toolsListChanged: true } } }]);
   });
 });
+
+describe("the merged endpoint", () => {
+  it("tells of all its servers at once, and shows each server's entries by the state of the run", async () => {
+    const facts = { server: undefined } as never;
+    const stage = new Stage({ policy: regulated(), servers: ["files", "mail"], facts });
+    expect(await ask(stage, initialize)).toMatchObject({ result: { capabilities: { tools: { listChanged: true } } } });
+    expect(namesOf(await ask(stage, list("tools/list")))).toHaveLength(6);
+    await ask(stage, call("files__read_secret"));
+    stage.clock.pass(listQuietMs);
+    expect(said(stage.client)).toEqual([{ method: "notifications/tools/list_changed" }]);
+    expect(namesOf(await ask(stage, list("tools/list", "l2")))).toEqual([
+      "files__read_secret",
+      "files__read_file",
+      "mail__read_secret",
+      "mail__read_file",
+    ]);
+    // The name that a client remembers still means the same tool, and the refusal says why.
+    expect(await ask(stage, call("mail__send_mail", 2))).toMatchObject({
+      result: { isError: true, content: [{ text: expect.stringContaining("`mail.send_mail` is hidden") }] },
+    });
+  });
+});
