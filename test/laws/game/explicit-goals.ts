@@ -25,8 +25,8 @@ import { coreOf, hazardId } from "../proof/random-policy.ts";
 import type { Badness, Fire, Game, Row } from "./model.ts";
 
 /** Beyond these a policy is too large to be played here. */
-const statesMax = 160;
-const optionsMax = 24;
+const statesMax = 100;
+const optionsMax = 12;
 
 export type GoalGame = {
   readonly world: World;

@@ -129,7 +129,13 @@ export class Household {
       if (this.#performFirst(member, obligations)) ({ verdict, option, obligations } = this.#decide(member, moment));
       else verdict = "deny";
     }
-    if (option === undefined || (!observed && !mayGo())) {
+    const sends = { at: this.#at, call, method: "tools/call", arguments: text, digest: moment.digest };
+    const allowed: RunEvent | undefined = option && { kind: "allowed", option, ...sends };
+    if (
+      option === undefined ||
+      allowed === undefined ||
+      (!observed && !(mayGo() && this.#othersStand(member, allowed)))
+    ) {
       this.met.refused += 1;
       return undefined;
     }
@@ -144,15 +150,7 @@ export class Household {
     if (member.history.dispatch(move, this.#around(member.seen), how)) this.met.bad += 1;
     member.follower.catchUp(member.run.q, this.#at);
     const brings = member.follower.dispatch(option, observed, ending !== "no-effect");
-    this.#fold(member, {
-      kind: "allowed",
-      at: this.#at,
-      call,
-      method: "tools/call",
-      option,
-      arguments: text,
-      digest: moment.digest,
-    });
+    this.#fold(member, allowed);
     const asked = { run: member, call, option, brings, given: text, values, move, ending };
     const sent: Sent = { ...asked, stage: 0, result: undefined };
     this.#sent.push(sent);
@@ -163,6 +161,15 @@ export class Household {
     const found = step(this.#loaded.engine, member.run, moment, new Map());
     if (found.kind !== "decided") throw new Error("nothing is asked here");
     return found.decision;
+  }
+
+  /** What all runs share may only become what every other run can live with. */
+  #othersStand(member: Member, event: RunEvent): boolean {
+    const moved = evolve(this.#loaded.engine, member.run, event);
+    if (!moved.ok || !this.#loaded.sharedChanged(member.run.q, moved.value.q)) return true;
+    return this.#members.every(
+      (other) => other === member || this.#loaded.sharedVerdict(moved.value.q, other.run.q).verdict === "allow",
+    );
   }
 
   /** What the gateway itself must call first; false where that is refused. */
@@ -312,8 +319,12 @@ export class Household {
     const outcome = failed ? ("failed" as const) : ("succeeded" as const);
     const moment: ReleaseMoment = { kind: "release", at: this.#at, call, contract, option, outcome, value };
     const label = this.#judged(run, moment);
-    if (label === undefined) return;
     const { server, tool } = contract;
+    if (label === undefined) {
+      const shown = { label: contract.output.label, fields: [] };
+      this.#fold(run, { kind: "released", at: this.#at, call, server, tool, how: "reject", ...shown });
+      return;
+    }
     this.#checkLabel(result.whole, label.range.hi);
     const fields = label.fields.map(({ range }) => range.hi);
     if (!failed) this.#checkLabel(result.field, fields.length === 0 ? label.range.hi : joinOf(fields));

@@ -4,40 +4,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decideCore, makeProver } from "../../../src/proof/prove.ts";
 import { Household } from "./household.ts";
-import type { Operation } from "./operations.ts";
-import type { Recipe } from "./planted.ts";
 import { coreOf, documents, hazardId, subjectOf } from "./random-policy.ts";
+import { traces } from "./random-trace.ts";
 
 const numRuns = Math.min(10_000, Number(process.env["SLUICEGATE_RUNS"] ?? 200) * 5);
-
-const place = fc.nat({ max: 20 });
-const recipe: fc.Arbitrary<Recipe> = fc.oneof(
-  { weight: 2, arbitrary: fc.constantFrom("v", "w").map((word) => ({ kind: "plain" as const, word })) },
-  { weight: 2, arbitrary: place.map((of) => ({ kind: "copy" as const, of })) },
-  { weight: 2, arbitrary: place.map((of) => ({ kind: "token" as const, of })) },
-  { weight: 1, arbitrary: fc.tuple(place, place).map(([of, and]) => ({ kind: "join" as const, of, and })) },
-  { weight: 1, arbitrary: place.map((of) => ({ kind: "half" as const, of })) },
-  { weight: 1, arbitrary: place.map((of) => ({ kind: "encode" as const, of })) },
-);
-
-const operation: fc.Arbitrary<Operation> = fc.oneof(
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      kind: fc.constant("call" as const),
-      run: fc.nat({ max: 1 }),
-      tool: fc.nat({ max: 3 }),
-      given: fc.record({ x: fc.option(recipe, { nil: undefined }), y: fc.option(recipe, { nil: undefined, freq: 2 }) }),
-      ending: fc.constantFrom("succeeded", "succeeded", "succeeded", "failed", "no-effect", "lost", "late"),
-      atOnce: fc.boolean(),
-    }),
-  },
-  { weight: 4, arbitrary: place.map((which) => ({ kind: "advance" as const, which })) },
-  { weight: 1, arbitrary: fc.nat({ max: 1 }).map((run) => ({ kind: "say" as const, run })) },
-  { weight: 1, arbitrary: fc.constantFrom(70_000, 700_000).map((ms) => ({ kind: "wait" as const, ms })) },
-);
-
-const traces = fc.array(operation, { minLength: 1, maxLength: 14, size: "max" });
 
 const met = { traces: 0, safe: 0, allowed: 0, refused: 0, released: 0, bad: 0 };
 
