@@ -79,22 +79,24 @@ export function forecastIn(answers: Answers, { key }: Question): Forecast | "ope
   return { safety, pUnsafe, filtered: filtered.filter((name) => typeof name === "string") };
 }
 
-/** What a forecast does to a call. */
+/** What a forecast does to a call; one that meets what is owed now is asked about, whatever the policy says of others. */
 export function forecastReason(
   { safety, pUnsafe }: Forecast,
-  { onUnsafe, epsilon }: Regulation,
+  { onUnsafe, epsilon }: Pick<Regulation, "onUnsafe" | "epsilon">,
+  owed: boolean,
 ): { readonly reason: Reason; readonly obligations: readonly Obligation[] } | undefined {
   if (safety !== "unsafe" && pUnsafe <= epsilon) return undefined;
   const facts = { safety, probability: Math.round(pUnsafe * 100) / 100 };
-  const verdict = onUnsafe === "confirm" ? "confirm" : "deny";
+  const ends = onUnsafe === "end-run" && !owed;
+  const verdict = onUnsafe === "confirm" || owed ? "confirm" : "deny";
   const reason: Reason = {
     mechanism: id,
     code: "SG-FORESIGHT",
     verdict,
     facts,
-    way: onUnsafe === "end-run" ? "start a new run" : "take another step",
+    way: ends ? "start a new run" : "take another step",
   };
-  return { reason, obligations: onUnsafe === "end-run" ? [{ kind: "end-run", rule: "regulation.onUnsafe" }] : [] };
+  return { reason, obligations: ends ? [{ kind: "end-run", rule: "regulation.onUnsafe" }] : [] };
 }
 
 /** What a forecast does to a list entry; a tool that alone can meet a debt is asked about, not taken away. */

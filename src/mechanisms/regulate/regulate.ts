@@ -8,13 +8,14 @@ import type { RunEvent } from "../../core/event.ts";
 import type { Json } from "../../core/json.ts";
 import type { Mechanism } from "../../core/mechanism.ts";
 import type { CallMoment, CallOption, ReleaseMoment } from "../../core/moment.ts";
-import type { Answers, Obligation, Opinion, Reason, Settled } from "../../core/opinion.ts";
+import type { Answers, Obligation, Opinion, Question, Reason, Settled } from "../../core/opinion.ts";
 import { noObjection, settled } from "../../core/opinion.ts";
 import type { Run } from "../../core/run.ts";
+import type { Slot } from "../../policy/monitors.ts";
 import { nameMatches, staticMatch } from "../../policy/patterns.ts";
 import type { Regulation } from "../../policy/regulation.ts";
 import type { Q } from "../../policy/state.ts";
-import { hold, reservedHeld, resultRange } from "../../policy/state.ts";
+import { cellAt, globalKey, hold, reservedHeld, resultRange } from "../../policy/state.ts";
 import type { Board } from "./exposure.ts";
 import { shownEntry } from "./exposure.ts";
 import type { Exposures } from "./exposures.ts";
@@ -55,7 +56,7 @@ export type Regulator = Board & {
 
 export function makeRegulate(regulator: Regulator): Mechanism<Regulated, Q> {
   const { frame, settings } = regulator;
-  const exposures = makeExposures(regulator);
+  const parts: Parts = { regulator, exposures: makeExposures(regulator), aboutList: listQuestions(regulator) };
   const kept = regulator.tools.filter((contract) =>
     settings.keeps.some(
       ({ firm, tools }) =>
@@ -73,11 +74,11 @@ export function makeRegulate(regulator: Regulator): Mechanism<Regulated, Q> {
       steps: noSteps(frame.ir.lattice),
       expected: nothingExpected,
     }),
-    remember: (memory, event, run) => remembered(regulator, exposures, memory, event, run),
+    remember: (memory, event, run) => remembered(parts, memory, event, run),
     consider: ({ moment, option }, run, memory, answers) => {
       switch (moment.kind) {
         case "expose":
-          return exposed({ regulator, exposures }, run.q, memory, {
+          return exposed(parts, run.q, memory, {
             contract: moment.contract,
             at: moment.at,
             answers,
@@ -88,7 +89,7 @@ export function makeRegulate(regulator: Regulator): Mechanism<Regulated, Q> {
         case "call":
           return option === undefined
             ? noObjection
-            : called({ regulator, exposures }, { moment, option, kept }, { q: run.q, memory, answers });
+            : called(parts, { moment, option, kept }, { q: run.q, memory, answers });
         case "release":
           return released(regulator, run, moment);
         case "admit":
@@ -99,7 +100,23 @@ export function makeRegulate(regulator: Regulator): Mechanism<Regulated, Q> {
   };
 }
 
-type Parts = { readonly regulator: Regulator; readonly exposures: Exposures };
+type Parts = {
+  readonly regulator: Regulator;
+  readonly exposures: Exposures;
+  readonly aboutList: (steps: Steps) => Question;
+};
+
+/** The question about the list, made once for all entries: its key is a digest of all that a model is told. */
+function listQuestions(regulator: Regulator): (steps: Steps) => Question {
+  const { lattice } = regulator.frame.ir;
+  const known = new WeakMap<Steps, Question>();
+  return (steps) => {
+    const question = known.get(steps) ?? questionAbout({ ...regulator, lattice, steps });
+    known.set(steps, question);
+    return question;
+  };
+}
+
 type Entry = {
   readonly contract: ToolContract;
   readonly at: number;
@@ -107,9 +124,9 @@ type Entry = {
   readonly decidedAsCall: boolean;
 };
 
-function exposed({ regulator, exposures }: Parts, q: Q, memory: Regulated, entry: Entry): Opinion {
+function exposed({ regulator, exposures, aboutList }: Parts, q: Q, memory: Regulated, entry: Entry): Opinion {
   const { contract, at, answers } = entry;
-  const { settings, frame } = regulator;
+  const { settings } = regulator;
   const reasons = [...leaseReasons(settings.leases, memory.leases, contract, at)];
   const filter = filterReason(memory.filtered, nameOf(contract), at);
   if (filter !== undefined) reasons.push(filter);
@@ -118,10 +135,11 @@ function exposed({ regulator, exposures }: Parts, q: Q, memory: Regulated, entry
   if (reasons.length > 0) return settled(reasons);
   const asked: Settled = exposure.verdict === "confirm" ? { ...noObjection, verdict: "confirm" } : noObjection;
   if (!asksModels(settings)) return asked;
-  const question = questionAbout({ ...regulator, lattice: frame.ir.lattice, steps: memory.steps });
+  const question = aboutList(memory.steps);
   const forecast = forecastIn(answers, question);
   if (forecast === "open") return { kind: "needs", questions: [question] };
-  const found = forecast === undefined ? undefined : filteredReason(forecast, contract, paysDebts(regulator, contract));
+  const found =
+    forecast === undefined ? undefined : filteredReason(forecast, contract, debtsMetBy(regulator, contract).length > 0);
   return found === undefined ? asked : withVerdict(asked, [found]);
 }
 
@@ -161,7 +179,10 @@ function called(parts: Parts, { moment, option, kept }: Asked, { q, memory, answ
   const question = questionAbout(asking, { option, arguments: moment.arguments });
   const forecast = forecastIn(answers, question);
   if (forecast === "open") return { kind: "needs", questions: [question] };
-  const found = forecast === undefined ? undefined : forecastReason(forecast, settings);
+  const found =
+    forecast === undefined
+      ? undefined
+      : forecastReason(forecast, settings, paysOwed(regulator, q, option.contract, at));
   const duties: readonly Obligation[] = found?.obligations ?? [];
   return settled(found === undefined ? reasons : [...reasons, found.reason], duties);
 }
@@ -180,10 +201,18 @@ function asksModels({ models }: Regulation): boolean {
   return models.embedded || models.judge !== undefined;
 }
 
-/** Some debt can be met by a call of the tool. */
-function paysDebts({ frame }: Regulator, contract: ToolContract): boolean {
-  return frame.slots.some(
-    ({ temporal }) => temporal.kind === "owed" && staticMatch(temporal.owe, contract, "restrict", "hi"),
+/** Debts that a call of the tool may meet. */
+function debtsMetBy({ frame }: Regulator, contract: ToolContract): readonly Slot[] {
+  return frame.slots.filter(
+    ({ temporal, mode }) =>
+      temporal.kind === "owed" && mode === "enforce" && staticMatch(temporal.owe, contract, "restrict", "hi"),
+  );
+}
+
+/** The call may meet a debt that is open now. */
+function paysOwed(regulator: Regulator, q: Q, contract: ToolContract, at: number): boolean {
+  return debtsMetBy(regulator, contract).some(
+    (slot) => cellAt(slot, q.monitors.hi[slot.index] ?? new Map(), globalKey, at).bits[0] === true,
   );
 }
 
@@ -191,13 +220,7 @@ function nameOf({ server, tool }: ToolContract): string {
   return `${server}.${tool}`;
 }
 
-function remembered(
-  regulator: Regulator,
-  exposures: Exposures,
-  memory: Regulated,
-  event: RunEvent,
-  run: Run<Q>,
-): Regulated {
+function remembered({ regulator, exposures }: Parts, memory: Regulated, event: RunEvent, run: Run<Q>): Regulated {
   const { settings, frame } = regulator;
   const power = powerAfter(memory.power, event);
   const leases = settings.leases.length === 0 ? memory.leases : leasesAfter(settings.leases, memory.leases, event);
