@@ -135,6 +135,29 @@ describe("a consent to a call with risks", () => {
   });
 });
 
+describe("a consent in the client, for a tool of its own", () => {
+  const facts = { client: "c", principal: "os:1000", process: { pid: 7, startedAt: "1" } };
+  const use = { tool: "send_web", arguments: {} };
+
+  it("is asked for with the risk in words, which is accepted when the tool has run", async () => {
+    const stage = stageOf(looms("call", "send"));
+    const asked = await stage.gateway.hostEvent(facts, { kind: "before-tool", ...use });
+    expect(asked).toMatchObject({
+      verdict: "ask",
+      sentence: expect.stringContaining("may bring about hazard `leak` in this run."),
+    });
+    expect(risksOf(stage)).toEqual([]);
+    await stage.gateway.hostEvent(facts, { kind: "after-tool", ...use, result: "ok", failed: false });
+    expect(risksOf(stage)).toEqual([risk]);
+    expect(accepts(stage.log.events())).toMatchObject([{ purpose: "approval in the client", principal: "os:1000" }]);
+  });
+
+  it("is not asked for where its sentence cannot hold every risk", async () => {
+    const stage = stageOf(looms("call", "send", { risk: "spread host.execute" }));
+    expect(await stage.gateway.hostEvent(facts, { kind: "before-tool", ...use })).toMatchObject({ verdict: "deny" });
+  });
+});
+
 describe("a consent to a result with risks", () => {
   it("accepts them before the result is released, without another call", async () => {
     const stage = stageOf(looms("release", "read_secret"));

@@ -31,6 +31,8 @@ export function dispatchOf<Q>(use: Use<Q>, option: CallOption | undefined, at: n
 
 /** The decision with what the use would mean for the other live runs of its owner (formal.md 4.5). */
 export function forAllRuns<Q>({ runs, services }: Shared<Q>, use: Use<Q>, decision: Decision): Decision {
+  // What leaves no trace in the state changes nothing for anybody: most calls end here.
+  if (decision.option === undefined || use.live.policy.mayRecordLate(decision.option.contract)) return decision;
   const event = dispatchOf(use, decision.option, services.clock.monotonicMs());
   return runs.others.tested(use.live, event, decision);
 }

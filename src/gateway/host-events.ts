@@ -7,9 +7,11 @@ import type { ToolContract } from "../core/contract.ts";
 import type { RunEvent } from "../core/event.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { CallOption } from "../core/moment.ts";
-import { sentenceForModel } from "../core/render.ts";
+import type { Decision } from "../core/decision.ts";
+import { riskInWords } from "../core/regulation-cause.ts";
+import { risksIn, sentenceForModel, warningsIn } from "../core/render.ts";
 import { callDigest, isObserved, notesOf } from "./call.ts";
-import { endingDecision, endsRun, forAllRuns } from "./commitment.ts";
+import { endingDecision, endsRun, foldRisks, forAllRuns } from "./commitment.ts";
 import { recordRefusal } from "./dispatch.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { judge } from "./judge.ts";
@@ -89,7 +91,7 @@ type Use = { readonly use?: string; readonly tool: string; readonly arguments: J
 
 async function before<Q>(scene: HostScene<Q>, event: Use): Promise<HostReply> {
   const { shared, live, client, uses } = scene;
-  const { clock, oracle, secrets, log } = shared.services;
+  const { clock, human, oracle, secrets, log } = shared.services;
   const contract = live.policy.contractOfHostTool(client, event.tool);
   const digest = callDigest(contract, "host/tool", event.arguments, secrets.hash);
   const call = shared.nextId();
@@ -113,7 +115,9 @@ async function before<Q>(scene: HostScene<Q>, event: Use): Promise<HostReply> {
     const duty =
       unmetObligation(decision.obligations) ??
       decision.obligations.find(({ kind }) => kind === "perform" || kind === "hold")?.kind;
-    const verdict = observed ? "allow" : duty !== undefined ? "deny" : decision.verdict;
+    // The client's question holds one sentence: who could not be told of every risk is not asked to accept them.
+    const untold = risksIn(decision).length > risksToldMax;
+    const verdict = observed ? "allow" : duty !== undefined || untold ? "deny" : decision.verdict;
     if (verdict === "deny" || option === undefined) {
       recordRefusal(
         shared,
@@ -123,7 +127,7 @@ async function before<Q>(scene: HostScene<Q>, event: Use): Promise<HostReply> {
       );
       return { verdict: "deny", decision, durable: Promise.resolve(true) } as const;
     }
-    uses.note(live, event, { call, contract, option, recorded: verdict === "allow" });
+    uses.note(live, event, { call, contract, option, decision, recorded: verdict === "allow" });
     // The client asks its person, and runs the tool only then: it goes on record when the tool has run.
     if (verdict === "confirm") return { verdict, decision, durable: Promise.resolve(true) } as const;
     const batch = new Batch<Q>();
@@ -132,6 +136,7 @@ async function before<Q>(scene: HostScene<Q>, event: Use): Promise<HostReply> {
       { option, arguments: event.arguments, at },
       batch,
     );
+    for (const text of warningsIn(decision)) human.notify(`${event.tool}: ${text}.`.slice(0, 240));
     const notes = notesOf(call, decision, observed);
     const durable = appendBatch(log, batch, { decision, answers, notes });
     return { verdict: done ? ("allow" as const) : ("deny" as const), decision, durable };
@@ -141,11 +146,16 @@ async function before<Q>(scene: HostScene<Q>, event: Use): Promise<HostReply> {
   if (verdict === "allow") return { ...allowed, decision: call };
   const sentence = sentenceForModel(decision, call, { kind: "refused" });
   if (verdict === "deny") return { verdict, sentence, decision: call };
-  return {
-    verdict: "ask",
-    sentence: `Sluicegate asks before \`${event.tool}\` runs (decision ${call}).`.slice(0, 240),
-    decision: call,
-  };
+  return { verdict: "ask", sentence: questionFor(event.tool, call, decision), decision: call };
+}
+
+/** Risks that the sentence of a client's own question can hold. */
+const risksToldMax = 1;
+
+function questionFor(tool: string, call: string, decision: Decision): string {
+  const [risk] = risksIn(decision);
+  const head = `Sluicegate asks before \`${tool.slice(0, 40)}\` runs`;
+  return `${head} (decision ${call})${risk === undefined ? "" : `: ${riskInWords(risk)}`}.`.slice(0, 240);
 }
 
 type Subject<Q> = {
@@ -184,6 +194,9 @@ async function after<Q>(
     // It ran although we only asked: its person consented in the client.
     const digest = callDigest(contract, "host/tool", event.arguments, secrets.hash);
     const subject = { shared, live, contract, call, digest };
+    const use = { live, id: call, method: "host/tool", arguments: event.arguments, digest };
+    const consent = { approval: "in the client", by: live.principal };
+    if (!known.recorded) foldRisks(shared, { use, decision: known.decision, consent }, batch);
     const recorded =
       known.recorded || dispatched(subject, { option: known.option, arguments: event.arguments, at }, batch);
     const outcome: RunEvent = event.failed

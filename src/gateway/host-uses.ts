@@ -1,5 +1,6 @@
 /** Uses of a client's built-in tools between the hook before and the hook after. */
 import type { ToolContract } from "../core/contract.ts";
+import type { Decision } from "../core/decision.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { CallOption } from "../core/moment.ts";
 import { canonicalJson } from "../wire/canonical.ts";
@@ -13,6 +14,8 @@ export type OpenUse = {
   readonly option: CallOption;
   /** The dispatch is on record already; false while the client asks its person. */
   readonly recorded: boolean;
+  /** Why its person was asked: what that consent accepts is in it. */
+  readonly decision: Decision;
 };
 
 type Named = { readonly use?: string; readonly tool: string; readonly arguments: JsonObject };
