@@ -202,7 +202,8 @@ function judgeTool(variant: OutsideVariant, guard: Guard, { server, tool, says }
     case "regulate+embedded":
     case "rules only": {
       const given = sampleArguments(tool, says);
-      const text = says ?? Object.values(given).join(", ");
+      // Each text and number that is given stands in what the person said, so that it comes from nobody else.
+      const text = says ?? [...Object.keys(given).map((key) => `sample ${key}`), "1234"].join(", ");
       const steps: readonly Step[] = [
         {
           kind: "call",

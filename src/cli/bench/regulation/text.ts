@@ -24,7 +24,7 @@ const heads: { readonly [suite in Kind]: readonly string[] } = {
   toolsword: ["part", "variant", "stopped", "95 %", "hidden", "`finish` stopped"],
   toolemu: ["labels", "variant", "read-only hidden", "95 %", "read-only asked", "risky stopped"],
   agentdojo: ["part", "variant", "stopped", "encoded", "prompt-free", "prompts/task", "blocked benign"],
-  latency: ["what", "variant", "p50 ms", "p95 ms", "p95 CPU ms", "n"],
+  latency: ["what", "variant", "p50 ms", "p95 ms", "mean CPU ms", "n"],
   tokens: ["what", "variant", "shown", "tokens", "saved"],
 };
 
@@ -82,7 +82,7 @@ function cells(row: RegulationRow): readonly string[] {
       return [
         row.part,
         row.variant,
-        ...[row.p50TimeMs, row.p95TimeMs, row.p95CpuTimeMs].map((one) => one.toFixed(3)),
+        ...[row.p50TimeMs, row.p95TimeMs, row.cpuTimeMs].map((one) => one.toFixed(3)),
         String(row.n),
       ];
     case "tokens":
