@@ -10,7 +10,7 @@ const hiddenMax = 50;
 /** Regulation of one run; undefined under a policy whose lists do not depend on the run. */
 export function regulationOf<Q>(gateway: Gateway<Q>, live: LiveRun<Q>): JsonObject | undefined {
   if (!live.policy.regulated) return undefined;
-  const view: RegulationView = live.policy.describeRegulation(live.state, gateway.listed(live));
+  const view: RegulationView = viewOf(gateway, live);
   const { state, power, budget, hidden, risks } = view;
   return {
     state,
@@ -30,7 +30,7 @@ export function regulationOfAll<Q>(gateway: Gateway<Q>): JsonObject {
   for (const live of gateway.runs.all()) {
     saved += tokensSaved(live);
     if (!live.policy.regulated) continue;
-    const { state } = live.policy.describeRegulation(live.state, gateway.listed(live));
+    const { state } = viewOf(gateway, live);
     count[state] = (count[state] ?? 0) + 1;
   }
   return { states: count, tokensSaved: saved };
@@ -44,6 +44,11 @@ export function dormantOf<Q>({ runs, shared }: Gateway<Q>): Json[] {
     principal,
     idleMs: Math.max(0, now - activeWallMs),
   }));
+}
+
+function viewOf<Q>(gateway: Gateway<Q>, live: LiveRun<Q>): RegulationView {
+  const at = gateway.shared.services.clock.monotonicMs();
+  return live.policy.describeRegulation(live.state, gateway.listed(live), at);
 }
 
 function tokensSaved<Q>(live: LiveRun<Q>): number {

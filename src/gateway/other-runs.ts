@@ -49,11 +49,12 @@ export class OtherRuns<Q> {
     for (const other of others) {
       const { policy, key } = other;
       const shared = policy === live.policy ? moved.value : this.#setup.shared.seenBy(live.policy, moved.value, policy);
-      const verdict = policy.sharedVerdict(shared, policy.withShared(other.state.q, shared));
+      const verdict = policy.sharedVerdict(shared, other.state.q);
       add(found, { key, live: other, ...verdict });
     }
     for (const { key, q } of dormant) {
-      const verdict = live.policy.sharedVerdict(moved.value, live.policy.withShared(q, moved.value));
+      // It was folded when it was needed first; what has been shared since is shared with it, too.
+      const verdict = live.policy.sharedVerdict(moved.value, live.policy.withShared(q, live.state.q));
       add(found, { key, live: undefined, ...verdict });
     }
     return found;

@@ -65,11 +65,11 @@ export interface LoadedPolicy<Q> {
   stateDigest(run: Run<Q>, at: number): string;
   /**
    * What it means for another live run that one run moves the shared part to that of `moved`; `other` is that run's
-   * state with it (`withShared`). A deny or confirm comes with its reason (formal.md 4.5: every live run is tested).
+   * state before it. A deny or confirm comes with its reason (formal.md 4.5: every live run is tested).
    */
   sharedVerdict(moved: Q, other: Q): { readonly verdict: Verdict; readonly reason: Reason | undefined };
-  /** State, power, hidden tools and accepted risks of a run; `contracts` are of what is listed to it. */
-  describeRegulation(run: Run<Q>, contracts: readonly ToolContract[]): RegulationView;
+  /** State, power, hidden tools and accepted risks of a run at `at`; `contracts` are of what its servers list. */
+  describeRegulation(run: Run<Q>, contracts: readonly ToolContract[], at: number): RegulationView;
   /** What a run with a registered instruction is shown of its tools; undefined = all. Never a security decision. */
   shortlist(run: Run<Q>, tools: readonly ListedTool[]): Shortlist | undefined;
   /**
