@@ -66,6 +66,7 @@ function walkPipeline(pipeline: Pipeline, walk: Walk): void {
   let flow = nothingFlows;
   for (const command of pipeline) {
     walkCommand(command, flow, walk);
+    if (pipeline.length === 1) return;
     const program = command.words[0] === undefined ? "" : programName(command.words[0].text);
     const names = new Set(programsIn(command));
     flow = {

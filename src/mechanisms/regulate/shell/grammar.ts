@@ -10,8 +10,8 @@ export function readCommandLine(text: string): Script | undefined {
   try {
     return readText(text, { depth: 0, work: { steps: 0 } });
   } catch (cause) {
-    if (cause === unreadable) return undefined;
-    throw cause;
+    if (cause !== unreadable) throw cause;
+    return undefined;
   }
 }
 
@@ -147,15 +147,7 @@ function readCompound(cursor: Cursor): readonly Script[] | undefined {
   const { text } = cursor;
   const until = (...words: readonly string[]): Script =>
     readScript(cursor, () => words.some((word) => atKeyword(cursor, word)));
-  if (text[cursor.at] === "(") {
-    const start = cursor.at;
-    if (text[start + 1] === "(") {
-      cursor.at += 2;
-      if (readArithmetic(cursor, scripts)) return [];
-    }
-    cursor.at = start + 1;
-    return [scripts.inside(cursor)];
-  }
+  if (text[cursor.at] === "(") return text[cursor.at + 1] === "(" ? readDouble(cursor) : [readBrackets(cursor)];
   if (takeKeyword(cursor, "{")) return [until("}"), ...closed(cursor, "}")];
   if (takeKeyword(cursor, "if")) {
     const bodies = [until("then")];
@@ -180,6 +172,27 @@ function readCompound(cursor: Cursor): readonly Script[] | undefined {
     return readFunction(cursor);
   }
   return undefined;
+}
+
+function readBrackets(cursor: Cursor): Script {
+  cursor.at += 1;
+  return scripts.inside(cursor);
+}
+
+/** `((`: arithmetic in some shells, brackets in brackets in others. What can be read as commands counts as commands. */
+function readDouble(cursor: Cursor): readonly Script[] {
+  const { at, depth, inner } = cursor;
+  const waiting = [...cursor.waiting];
+  const before = inner.length;
+  try {
+    return [readBrackets(cursor)];
+  } catch (cause) {
+    if (cause !== unreadable) throw cause;
+    Object.assign(cursor, { at: at + 2, depth, waiting, inner });
+    inner.length = before;
+    if (!readArithmetic(cursor, scripts)) throw unreadable;
+    return [];
+  }
 }
 
 function closed(cursor: Cursor, word: string): readonly Script[] {

