@@ -21,7 +21,19 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   adapters: ["core", "wire", "gateway/ports"],
   control: ["core", "gateway/ports"],
   console: ["control/contract"],
-  cli: ["core", "wire", "policy", "proof", "proof/check", "mechanisms", "gateway", "oracles", "adapters", "control"],
+  cli: [
+    "core",
+    "wire",
+    "policy",
+    "proof",
+    "proof/check",
+    "mechanisms",
+    "mechanisms/regulate",
+    "gateway",
+    "oracles",
+    "adapters",
+    "control",
+  ],
 };
 
 /** Files of `gateway` that are ports: contracts that other layers implement. */
