@@ -2,6 +2,7 @@
  * A GGUF file inside this process, by `node-llama-cpp`: an optional package of hundreds of megabytes that the user
  * installs. It is named only here, loaded with the first question, and told neither to download nor to compile anything.
  */
+import { open as openFile } from "node:fs/promises";
 import type { JsonObject } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
@@ -26,6 +27,9 @@ type Session = {
 
 type Opened = { readonly library: Library; readonly llama: Llama; readonly sequence: object };
 
+/** Tensors and entries of a file; a real model has some thousands of each. */
+const countMax = 1_000_000n;
+
 const packageName = "node-llama-cpp";
 
 const absent: ModelFailure = {
@@ -49,9 +53,31 @@ export function ggufModel(place: ModelPlace, load: LoadLibrary = () => import(pa
         return ready.ok ? answer(ready.value, request, signal) : ready;
       });
       last = turn;
-      return turn;
+      return Promise.race([turn, stop(signal)]);
     },
   };
+}
+
+/** What becomes of a question whose time is over: loading a model is nothing that could be broken off. */
+function stop(signal: AbortSignal): Promise<Result<ModelReply, ModelFailure>> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(err(stopped));
+    else signal.addEventListener("abort", () => resolve(err(stopped)), { once: true });
+  });
+}
+
+/** Whether the file begins as a GGUF file does. The library reads counts out of any other file, and works for ever. */
+async function isGguf(path: string): Promise<boolean> {
+  try {
+    await using file = await openFile(path, "r");
+    const head = Buffer.alloc(24);
+    const { bytesRead } = await file.read(head, 0, head.length, 0);
+    const version = head.readUInt32LE(4);
+    const counted = head.readBigUInt64LE(8) <= countMax && head.readBigUInt64LE(16) <= countMax;
+    return bytesRead === head.length && head.toString("latin1", 0, 4) === "GGUF" && version <= 16 && counted;
+  } catch {
+    return false;
+  }
 }
 
 async function open(modelPath: string, load: LoadLibrary): Promise<Result<Opened, ModelFailure>> {
@@ -61,6 +87,11 @@ async function open(modelPath: string, load: LoadLibrary): Promise<Result<Opened
   } catch {
     return err(absent);
   }
+  const unusable: ModelFailure = {
+    kind: "setup",
+    cause: "its model file cannot be loaded: check the path, and that it is a GGUF file",
+  };
+  if (!(await isGguf(modelPath))) return err(unusable);
   try {
     // It logs to the console unless it is given a logger, and standard output may be a protocol stream.
     const llama = await library.getLlama({ build: "never", skipDownload: true, progressLogs: false, logger: () => {} });
@@ -68,7 +99,7 @@ async function open(modelPath: string, load: LoadLibrary): Promise<Result<Opened
     const context = await model.createContext({ contextSize: { max: contextTokensMax } });
     return ok({ library, llama, sequence: context.getSequence() });
   } catch {
-    return err({ kind: "setup", cause: "its model file cannot be loaded: check the path, and that it is a GGUF file" });
+    return err(unusable);
   }
 }
 
