@@ -1,0 +1,118 @@
+import { describe, expect, it } from "vitest";
+import { exactly } from "../../core/label.ts";
+import type { Label, LabelRange } from "../../core/label.ts";
+import type { CompiledPolicy } from "../../policy/compile.ts";
+import { slotsOf } from "../../policy/monitors.ts";
+import { initialState } from "../../policy/state.ts";
+import type { Q } from "../../policy/state.ts";
+import type { GoalGame, Lost } from "../../proof/game/goals.ts";
+import { watchesOf } from "../../proof/game/watch.ts";
+import { openHost } from "../../../test/regulation-kit/documents.ts";
+import { compiled } from "../../../test/regulation-kit/small-run.ts";
+import type { Game, Standing } from "./standing.ts";
+import { closedGame, makeGame } from "./standing.ts";
+
+function gameOf({ ir }: CompiledPolicy, policy: CompiledPolicy, goals?: GoalGame): Game {
+  const watches = watchesOf(policy, slotsOf(ir));
+  if (!watches.ok) throw new Error(watches.error);
+  return makeGame(watches.value, goals);
+}
+
+const never = compiled(openHost("never"));
+const may = compiled(openHost("may"));
+const secret = 1 as Label; // the one level bit of the small lattice
+const sure: LabelRange = exactly(secret);
+const doubtful: LabelRange = { lo: never.ir.lattice.bottom, hi: secret };
+
+function start({ ir }: CompiledPolicy, ...risks: readonly string[]): Q {
+  const q = initialState(ir, slotsOf(ir), undefined);
+  const said = { purpose: "", principal: "p", expiresAt: 10 };
+  const grants = risks.map((risk) => {
+    const [hazard = "", move = ""] = risk.split(" ");
+    return { kind: "accept" as const, hazard, move, ...said };
+  });
+  return { ...q, grants };
+}
+
+const verdicts = (...all: readonly Standing[]): readonly string[] => all.map(({ verdict }) => verdict);
+
+describe("how a state stands", () => {
+  it("an upper bound decides and a lower bound excuses", () => {
+    const game = gameOf(never, never);
+    const q = start(never);
+    expect(verdicts(game.standing(q, 0, []), game.standing(q, 0, [doubtful]), game.standing(q, 0, [sure]))).toEqual([
+      "allow",
+      "confirm",
+      "deny",
+    ]);
+  });
+
+  it("what a person may consent to is asked, however sure it is", () => {
+    expect(gameOf(may, may).standing(start(may), 0, [sure]).verdict).toBe("confirm");
+  });
+
+  it("an accepted risk no longer counts while the acceptance lasts", () => {
+    const game = gameOf(may, may);
+    const q = start(may, "leak host.send");
+    expect(verdicts(game.standing(q, 9, [sure]), game.standing(q, 10, [sure]))).toEqual(["allow", "confirm"]);
+  });
+
+  it("a hazard that nobody may consent to is not switched off by accepting a doubtful case of it", () => {
+    const game = gameOf(never, never);
+    const q = start(never, "leak host.send");
+    expect(verdicts(game.standing(q, 0, [doubtful]), game.standing(q, 0, [sure]))).toEqual(["allow", "deny"]);
+  });
+
+  it("grants of other kinds accept nothing", () => {
+    const said = { purpose: "", principal: "p", expiresAt: 10 };
+    const q: Q = { ...start(never), grants: [{ kind: "consent", digest: "d", ...said }] };
+    expect(gameOf(never, never).standing(q, 0, [sure]).verdict).toBe("deny");
+  });
+
+  it("without hazards that loom and without goals there is nothing to look at", () => {
+    expect(makeGame([], undefined)).toMatchObject({ trivial: true, looksAtHeld: false });
+    expect(gameOf(never, never)).toMatchObject({ trivial: false, looksAtHeld: true });
+  });
+
+  it("a game that could not be made permits nothing", () => {
+    expect(closedGame.standing(start(never), 0, [])).toMatchObject({ verdict: "deny", lost: ["regulation"] });
+  });
+});
+
+describe("goals", () => {
+  const firm: Lost = { names: ["debt d"], consentable: false };
+  const soft: Lost = { names: ["debt d"], consentable: true };
+  const goals = (hi: readonly Lost[], lo: readonly Lost[]): GoalGame => ({
+    lost: ({ end }) => (end === "hi" ? hi : lo),
+  });
+  const standing = (hi: readonly Lost[], lo: readonly Lost[]): Standing =>
+    makeGame([], goals(hi, lo)).standing(start(never), 0, []);
+
+  it("one that is surely out of reach refuses", () => {
+    expect(standing([firm], [firm])).toMatchObject({ verdict: "deny", lost: ["debt d"] });
+  });
+
+  it("one that is out of reach at the upper bound only, or that consent brings back at the lower, asks", () => {
+    expect(verdicts(standing([firm], []), standing([firm], [soft]), standing([soft], [soft]))).toEqual([
+      "confirm",
+      "confirm",
+      "confirm",
+    ]);
+    expect(standing([], []).verdict).toBe("allow");
+  });
+
+  it("accepting the risk of a firm hazard does not excuse a goal that it surely costs", () => {
+    const watches = watchesOf(never, slotsOf(never.ir));
+    if (!watches.ok) throw new Error(watches.error);
+    const asked: string[][] = [];
+    const game = makeGame(watches.value, {
+      lost: ({ end }, accepted) => {
+        asked.push([end, ...accepted]);
+        return accepted.size > 0 ? [] : [firm];
+      },
+    });
+    const found = game.standing(start(never, "leak host.send"), 0, []);
+    expect(asked).toEqual([["hi", "leak host.send"], ["lo"]]);
+    expect(found).toMatchObject({ verdict: "deny", lost: ["debt d"] });
+  });
+});
