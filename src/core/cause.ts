@@ -11,17 +11,17 @@ const nameLengthMax = 40;
 const whyLengthMax = 80;
 
 /**
- * The clause for the first deciding reason, without a full stop; undefined where there is nothing more to say. `bare`
- * leaves out rule and explanation, for where there is no room.
+ * The clause for the first deciding reason, without a full stop; undefined where there is nothing more to say. `named`
+ * leaves out the explanation of the rule, `bare` the rule as well, for where there is no room.
  */
-export function causeOf(decision: Decision, length: "whole" | "bare" = "whole"): string | undefined {
+export function causeOf(decision: Decision, length: "whole" | "named" | "bare" = "whole"): string | undefined {
   const reason = decision.reasons.find((one) => one.verdict === decision.unobserved) ?? decision.reasons[0];
   if (reason === undefined) return undefined;
   const { option } = decision;
   const tool =
     option === undefined ? "the call" : `\`${shownName(`${option.contract.server}.${option.contract.tool}`)}\``;
   const clause = clauseOf(reason, tool);
-  return clause === undefined ? undefined : `${clause}${length === "whole" ? ruleOf(reason) : ""}`;
+  return clause === undefined ? undefined : `${clause}${length === "bare" ? "" : ruleOf(reason, length === "whole")}`;
 }
 
 function clauseOf(reason: Reason, tool: string): string | undefined {
@@ -79,9 +79,9 @@ function neededBy(reason: Reason): string {
   return needs.length === 0 ? "something else" : needs.join(" or ");
 }
 
-function ruleOf(reason: Reason): string {
+function ruleOf(reason: Reason, explained: boolean): string {
   if (reason.rule === undefined) return "";
-  const why = reason.why === undefined || reason.why === "" ? "" : `: ${cut(reason.why, whyLengthMax)}`;
+  const why = !explained || reason.why === undefined || reason.why === "" ? "" : `: ${cut(reason.why, whyLengthMax)}`;
   return ` (rule ${cut(reason.rule, nameLengthMax)}${why})`;
 }
 

@@ -147,10 +147,16 @@ describe("regulation on cards and in records", () => {
   });
 
   it("a cause too long for its explanation keeps the clause", () => {
-    const long: Reason = { ...looming, verdict: "deny", way: `take another step ${"and another ".repeat(6)}` };
-    const sentence = sentenceForModel({ ...decision, reasons: [long] }, "boot-1z", { kind: "refused" });
-    expect(sentence).toContain("nobody could stop that the client sends what it holds. Take");
-    expect(sentence).not.toContain("www");
-    expect(sentence.length).toBeLessThanOrEqual(sentenceCharactersMax);
+    const sentence = (way: string): string =>
+      sentenceForModel({ ...decision, reasons: [{ ...looming, verdict: "deny", way }] }, "boot-1z", {
+        kind: "refused",
+      });
+    expect(sentence("take another step, and one more after it, and then look again")).toContain(
+      "sends what it holds (rule leak). Take another",
+    );
+    const bare = sentence(`take another step ${"and another ".repeat(7)}`);
+    expect(bare).toContain("nobody could stop that the client sends what it holds. Take");
+    expect(bare).not.toContain("www");
+    expect(bare.length).toBeLessThanOrEqual(sentenceCharactersMax);
   });
 });

@@ -60,9 +60,9 @@ export function wayOf(decision: Decision): string | undefined {
   return decision.reasons.find((reason) => reason.verdict === decision.verdict && reason.way !== undefined)?.way;
 }
 
-/** `what: cause. `, the same without the rule, and the plain sentence; only that where there is no cause to name. */
+/** `what: cause. `, the same with less of the rule, and the plain sentence; only that where there is no cause to name. */
 function because(what: string, decision: Decision, plain: string): readonly string[] {
-  const causes = [causeOf(decision), causeOf(decision, "bare")];
+  const causes = (["whole", "named", "bare"] as const).map((length) => causeOf(decision, length));
   return [...causes.flatMap((cause) => (cause === undefined ? [] : [`${what}: ${cause}. `])), plain];
 }
 

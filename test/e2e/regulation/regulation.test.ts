@@ -1,0 +1,83 @@
+/**
+ * Regulation end to end: official clients, two servers of one conversation, the daemon between them. What was read at one
+ * server takes a tool of the other one away, and the client hears of it.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startChild } from "../../harness/child.ts";
+import { repositoryFolder } from "../../harness/fixture.ts";
+import { createSandbox, type Sandbox } from "../../harness/gateway.ts";
+import { until } from "../../process/fixture/world.ts";
+
+const launcher = join(repositoryFolder, "bin", "sluicegate.js");
+const policy = join(import.meta.dirname, "policy.yaml");
+const wiki = [process.execPath, join(import.meta.dirname, "wiki-server.ts")];
+const filesystem = join(repositoryFolder, "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
+
+let sandbox: Sandbox;
+let desk = "";
+beforeAll(async () => {
+  sandbox = await createSandbox();
+  desk = join(sandbox.folder, "desk");
+  mkdirSync(desk);
+  writeFileSync(join(desk, "salaries.txt"), "Bob Marley earns 91,400 a year");
+});
+afterAll(() => sandbox.remove());
+
+type Connected = { readonly client: Client; readonly changes: () => number };
+
+async function connect(server: string, command: readonly string[], more: readonly string[] = []): Promise<Connected> {
+  const args = [launcher, "run", ...more, "--policy", policy, "--server", server, "--", ...command];
+  const env = { PATH: process.env["PATH"] ?? "", ...sandbox.env };
+  const client = new Client({ name: "e2e", version: "1" }, { versionNegotiation: { mode: "legacy" } });
+  let changes = 0;
+  client.setNotificationHandler("notifications/tools/list_changed", () => {
+    changes += 1;
+  });
+  await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: "ignore" }));
+  return { client, changes: () => changes };
+}
+
+async function toolsOf({ client }: Connected): Promise<readonly string[]> {
+  return (await client.listTools()).tools.map(({ name }) => name);
+}
+
+async function call({ client }: Connected, name: string, given: Record<string, string>): Promise<string> {
+  const { content, isError } = await client.callTool({ name, arguments: given });
+  const [first] = content;
+  return `${isError === true ? "! " : ""}${first?.type === "text" ? first.text : ""}`;
+}
+
+async function command(...words: readonly string[]): Promise<string> {
+  const child = startChild([process.execPath, launcher, ...words], sandbox.env);
+  let said = "";
+  child.process.stdout?.setEncoding("utf8").on("data", (text: string) => (said += text));
+  await new Promise((resolve) => child.process.once("close", resolve));
+  return said;
+}
+
+test("what was read at one server takes a tool of another one away", async () => {
+  const files = await connect("files", [process.execPath, filesystem, desk]);
+  const pages = await connect("wiki", wiki);
+  expect(pages.client.getServerCapabilities()).toMatchObject({ tools: { listChanged: true } });
+  expect(await toolsOf(pages)).toEqual(["write_page", "grant_access"]);
+  expect(await call(files, "read_text_file", { path: join(desk, "salaries.txt") })).toContain("91,400");
+  expect(await call(pages, "write_page", { title: "Pay", text: "91,400" })).toBe("write_page done");
+  await until(() => pages.changes() === 1);
+  expect(await toolsOf(pages)).toEqual(["write_page"]);
+  // The client may still know it: the call is judged, not the list.
+  const refused = await call(pages, "grant_access", { account: "ann@consult.example" });
+  expect(refused).toMatch(/^! Not executed: `wiki\.grant_access` is hidden/);
+  expect(refused).toContain("salaries-leak");
+  const listed = await command("runs");
+  expect(listed).toContain("Not shown now:");
+  expect(listed).toContain("wiki.grant_access");
+  // Nothing else changes for the run, so nothing more is announced.
+  expect(await call(pages, "write_page", { title: "Hours", text: "nine to five" })).toBe("write_page done");
+  expect(pages.changes()).toBe(1);
+  await files.client.close();
+  await pages.client.close();
+});
