@@ -30,7 +30,10 @@ export function standingAfter(game: Game, frame: Frame, q: Q, option: CallOption
   if (!moved.ok) return undefined;
   const dispatched = game.standing(moved.value, at, reserved);
   if (dispatched.verdict === "deny" || !game.looksAtHeld) return dispatched;
-  const shown = game.standing(moved.value, at, hold(reserved, leastResult(frame, moved.value, option)));
+  // What only a success brings is judged with what only a success unlocks, or a call could never meet its own debt.
+  const succeeded = leaves ? moved : next(frame, moved.value, { kind: "succeeded", at, call: trial });
+  if (!succeeded.ok) return undefined;
+  const shown = game.standing(succeeded.value, at, hold(reserved, leastResult(frame, moved.value, option)));
   return stricter(dispatched.verdict, shown.verdict) === dispatched.verdict ? dispatched : shown;
 }
 
