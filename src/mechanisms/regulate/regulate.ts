@@ -55,15 +55,9 @@ export type Regulator = Board & {
 };
 
 export function makeRegulate(regulator: Regulator): Mechanism<Regulated, Q> {
-  const { frame, settings } = regulator;
+  const { frame } = regulator;
   const parts: Parts = { regulator, exposures: makeExposures(regulator), aboutList: listQuestions(regulator) };
-  const kept = regulator.tools.filter((contract) =>
-    settings.keeps.some(
-      ({ firm, tools }) =>
-        !firm &&
-        tools.some(({ server, tool }) => nameMatches(server, contract.server) && nameMatches(tool, contract.tool)),
-    ),
-  );
+  const kept = keptTools(regulator);
   return {
     id: regulateId,
     version: 1,
@@ -98,6 +92,18 @@ export function makeRegulate(regulator: Regulator): Mechanism<Regulated, Q> {
       }
     },
   };
+}
+
+/**
+ * Tools of ordinary keeps, to be called with every argument that the policy speaks of: a call that says nothing stays
+ * possible whatever is held, and is not what somebody wants to keep.
+ */
+function keptTools({ settings, tools }: Regulator): readonly ToolContract[] {
+  const selectors = settings.keeps.flatMap((keep) => (keep.firm ? [] : keep.tools));
+  const kept = tools.filter((one) =>
+    selectors.some(({ server, tool }) => nameMatches(server, one.server) && nameMatches(tool, one.tool)),
+  );
+  return kept.map((one) => ({ ...one, required: [...one.arguments.keys()] }));
 }
 
 type Parts = {
