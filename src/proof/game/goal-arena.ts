@@ -155,7 +155,7 @@ function roundOf(space: Space, one: ModelClass): Round {
   const view = ownView(space);
   const seen = seenBy(space, view, one, "hi");
   const denied = diagram.or(stops(space, one, seen, ["block", "must"]), stoppedByKeys(space, seen));
-  const open = one.variant.observed ? 1 : diagram.not(denied);
+  const open = diagram.and(meant(space, one), one.variant.observed ? 1 : diagram.not(denied));
   const high = updates(space, one);
   const least = updates(space, leastOf(space, one));
   const none: Bad = { never: 0, may: 0 };
@@ -194,6 +194,20 @@ function badOf(space: Space, one: ModelClass, seen: Seen): Bad {
     else never = diagram.or(never, fires);
   }
   return { never, may };
+}
+
+/**
+ * In `strict` an argument that is given carries all that is held (formal.md 4.2). A call that says nothing could always be
+ * made, and would meet every goal without being of use to anybody: one that is to meet a goal has the arguments that the
+ * policy speaks of.
+ */
+function meant({ diagram, question, choice }: Space, one: ModelClass): Node {
+  if (question.subject.policy.ir.flow !== "strict") return 1;
+  const declared = one.variant.contract.arguments;
+  return one.arguments.reduce<Node>((all, { name }, index) => {
+    const counts = declared.size === 0 ? name === "" : declared.has(name);
+    return counts ? diagram.and(all, choice(choiceNames.present(index))) : all;
+  }, 1);
 }
 
 /** Rules with keys are not followed here: what one of them could stop must not be what a goal relies on. */

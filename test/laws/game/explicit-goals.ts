@@ -8,7 +8,7 @@ import { nameMatches } from "../../../src/policy/patterns.ts";
 import type { Subject } from "../../../src/proof/subject.ts";
 import { Explorer, textOf } from "../proof/explicit.ts";
 import { actsBadly, tick } from "../proof/explicit-environment.ts";
-import type { State, World } from "../proof/explicit-model.ts";
+import type { MoveArgument, State, World } from "../proof/explicit-model.ts";
 import { fires, makeWorld, matches } from "../proof/explicit-model.ts";
 import type { Class, Reading } from "../proof/explicit-moves.ts";
 import {
@@ -111,7 +111,9 @@ type Worlds = { readonly world: World; readonly asking: World };
 /** Every meaning that a call of the class can have here; undefined if there are too many. */
 function optionsIn({ world, asking }: Worlds, one: Class, state: State): readonly Option[] | undefined {
   const found = new Map<string, Option>();
-  const given = optionsOf(world, one.contract, choicesOf(world, state.held));
+  const given = optionsOf(world, one.contract, choicesOf(world, state.held)).filter((labels) =>
+    isMeant(world, one, labels, state),
+  );
   if (given.length > 4_096) return undefined;
   for (const labels of given) {
     const reading = read(world, one, labels, state);
@@ -129,6 +131,17 @@ function optionsIn({ world, asking }: Worlds, one: Class, state: State): readonl
     if (found.size > optionsMax) return undefined;
   }
   return [...found.values()];
+}
+
+/**
+ * In `strict` what is given carries all that is held. A call that is to meet a goal has the arguments that its contract
+ * declares, or some argument where it declares none: saying nothing meets no goal.
+ */
+function isMeant({ ir }: World, { contract }: Class, labels: readonly MoveArgument[], { held }: State): boolean {
+  const all = held.reduce((join, label) => join | label, 0);
+  const bare = contract.arguments.size === 0;
+  const declared = labels.filter(({ name }) => (name === undefined ? bare : contract.arguments.has(name)));
+  return ir.flow !== "strict" || declared.every(({ label }) => label === all);
 }
 
 function tierOf({ ir }: World, id: string): string | undefined {
