@@ -5,8 +5,10 @@
  */
 import type { ToolContract } from "../../core/contract.ts";
 import type { Effect } from "../../core/effect.ts";
+import { covers, mayCover } from "../../core/effect.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isArray, isObject } from "../../core/json.ts";
+import type { Reason } from "../../core/opinion.ts";
 import { addDestination } from "./shell/destinations.ts";
 import { effectsOfCommand, effectsOfWords } from "./shell/effects.ts";
 import type { CommandEffects, CommandFlag, Findings } from "./shell/findings.ts";
@@ -75,7 +77,7 @@ function addressArgument(text: string, found: Findings): void {
   if (/^\s*file:/i.test(text)) {
     add(found, "read.local");
     noteSecret(found, text, false);
-  } else addDestination(found, { text: text.trim(), exact: true, plain: true, glob: false, assigns: false });
+  } else addDestination(found, { text: text.trim(), exact: true });
 }
 
 /** Every text in a value, whatever it is nested in. */
@@ -93,4 +95,59 @@ function eachText(value: Json, budget: Budget, found: Findings, look: (text: str
 /** The effects that arguments add to what the contract surely does. */
 export function addedEffects(contract: ToolContract, found: CommandEffects): readonly Effect[] {
   return found.effects.filter((effect) => !contract.effects.must.includes(effect));
+}
+
+/**
+ * The contract of a call with what its arguments reveal: what rules and hazards say of this one is never milder. Undefined
+ * where the arguments reveal nothing that the contract is not sure of.
+ */
+export function revealedContract(contract: ToolContract, found: CommandEffects): ToolContract | undefined {
+  const added = addedEffects(contract, found);
+  if (added.length === 0) return undefined;
+  const { must, may } = contract.effects;
+  // What may be anything is not surely everything: only the upper end of it grows.
+  const sure = found.flags.some((flag) => unsure.includes(flag)) ? must : [...must, ...added];
+  return { ...contract, effects: { must: sure, may: [...new Set([...may, ...added])] } };
+}
+
+const unsure: readonly CommandFlag[] = ["unreadable", "hidden", "runs-download"];
+
+/** What is asked about even where running code is allowed, each with words for a card. */
+const asked: { readonly [flag in CommandFlag]?: string } = {
+  unreadable: "it cannot be read as a command",
+  hidden: "what it runs is only made while it runs",
+  "runs-download": "it runs what it fetches",
+  privilege: "it acts with the rights of somebody else",
+  rights: "it changes who may do what",
+  persistence: "it leaves something behind that runs by itself",
+};
+
+/** Code can do on its side of the machine whatever else there is to do. */
+function declared(may: readonly Effect[], effect: Effect): boolean {
+  const reach = effect.split(".")[1] ?? "";
+  return (
+    mayCover(effect, may) || may.some((one) => covers(one, effect) || one === `execute.${reach}` || one === "execute")
+  );
+}
+
+/**
+ * The question that the arguments of a call raise: they do what the labels of the tool do not foresee, or what nobody should
+ * agree to by allowing commands in general. Undefined where there is nothing to ask.
+ */
+export function argumentReason(contract: ToolContract, found: CommandEffects): Reason | undefined {
+  const flagged = found.flags.flatMap((flag) => asked[flag] ?? []);
+  const known = found.flags.some((flag) => unsure.includes(flag)) ? [] : addedEffects(contract, found);
+  const beyond = known.filter((effect) => !declared(contract.effects.may, effect));
+  if (flagged.length === 0 && beyond.length === 0) return undefined;
+  return {
+    mechanism: "regulate",
+    code: "SG-ARGUMENTS",
+    verdict: "confirm",
+    facts: {
+      ...(flagged.length === 0 ? {} : { because: flagged }),
+      ...(beyond.length === 0 ? {} : { effects: beyond }),
+      ...(found.destinations.length === 0 ? {} : { destinations: found.destinations.slice(0, 4) }),
+    },
+    way: "do it with simpler arguments, or ask the person",
+  };
 }

@@ -20,7 +20,7 @@ export function hostOf({ text, exact }: Pick<Word, "text" | "exact">): string | 
 }
 
 /** The command talks to the host in this word. What is worked out while it runs is told to that host. */
-export function addDestination(found: Findings, word: Word): void {
+export function addDestination(found: Findings, word: Pick<Word, "text" | "exact">): void {
   const host = hostOf(word);
   if (host !== undefined) found.destinations.add(host);
   if (!word.exact) add(found, "write.external.send");

@@ -87,14 +87,14 @@ describe("laws", () => {
       (inside: string) => `{ ${inside}; }`,
       (inside: string) => `if true; then ${inside}; fi`,
       (inside: string) => `f() { ${inside}; }`,
-      (inside: string) => `echo "$(${inside})"`,
+      (inside: string) => `echo "$( ${inside})"`,
       (inside: string) => `cat <(${inside})`,
       (inside: string) => `while ls; do ${inside}; done`,
       (inside: string) => `case a in b) ${inside};; esac`,
       (inside: string) => `ls && ! ${inside} | cat`,
       (inside: string) => `bash -c '${inside.replaceAll("'", "'\\''")}'`,
       (inside: string) => `eval "${inside.replaceAll(/["$]/g, "\\$&")}"`,
-      (inside: string) => `cat <<E\n$(${inside})\nE\n`,
+      (inside: string) => `cat <<E\n$( ${inside})\nE\n`,
     ];
     fc.assert(
       fc.property(command, fc.constantFrom(...frames), fc.constantFrom(...frames), (inside, inner, outer) => {

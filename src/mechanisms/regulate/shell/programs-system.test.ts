@@ -4,7 +4,12 @@ import { effectsOfCommand } from "./effects.ts";
 
 /** Effects, then what is read `<`, written `>` and talked to `@`, then flags. */
 test.each([
-  ["chmod +x a", "write.local write.local.grant", ">a", "rights"],
+  ["chmod +x a", "write.local", ">a", ""],
+  ["chmod -v 0644 a", "write.local", ">a", ""],
+  ["chmod -R 777 a", "write.local write.local.grant", ">a", "rights"],
+  ["chmod u+s a", "write.local write.local.grant", ">a", "rights"],
+  ["chmod -x ~/.bashrc", "write.local write.local.config", ">~/.bashrc", "persistence"],
+  ["chmod", "write.local write.local.grant", "", "rights"],
   ["chown root a", "write.local write.local.grant", ">a", "rights"],
   ["useradd ada", "write.local.grant", "", "rights"],
   ["crontab -l", "read.local", "", ""],

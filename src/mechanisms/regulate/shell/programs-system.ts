@@ -9,10 +9,16 @@ function always(...effects: readonly Effect[]): Program {
   return ({ found }) => add(found, ...effects);
 }
 
-const rights: Program = ({ args, found }) => {
-  add(found, "write.local.grant");
-  found.flags.add("rights");
-  for (const word of splitArguments(args, {}).rest.slice(1)) addWrite(found, word);
+/** Modes that let nobody else write and lend nobody's rights: `+x`, `u=rw`, `644`, `0755`. */
+const mildMode = /^(?:[ugoa]*[+=-][rxX]+|u[+=-][rwxX]+|0?[0-7][0145][0145])$/;
+
+const rights: Program = ({ program, args, found }) => {
+  // A mode such as `-x` looks like an option.
+  const [first, ...rest] = args.filter(({ text }) => !/^-(?:[RvcfhHLP]+$|-)/.test(text));
+  const mild = program === "chmod" && first?.exact === true && mildMode.test(first.text);
+  add(found, "write.local", ...(mild ? [] : ["write.local.grant"]));
+  if (!mild) found.flags.add("rights");
+  for (const word of rest) addWrite(found, word);
 };
 
 const people: Program = ({ found }) => {
