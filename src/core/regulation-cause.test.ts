@@ -35,6 +35,16 @@ describe("what regulation objects to, in one clause", () => {
     ],
     ["SG-POWER", { after: 7, budget: 5 }, "with `repo.push` this run would gather power 7 of 5"],
     ["SG-POWER", {}, "with `repo.push` this run would gather power ? of ?"],
+    [
+      "SG-ARGUMENTS",
+      { because: ["it acts with the rights of somebody else", "it runs what it fetches"] },
+      "with these arguments of `repo.push`, it acts with the rights of somebody else",
+    ],
+    [
+      "SG-ARGUMENTS",
+      { effects: ["write.external.send"] },
+      "with these arguments `repo.push` does more than its labels say (write.external.send)",
+    ],
     ["SG-LEASE", { limit: "3 calls" }, "the lease of `repo.push` has ended (3 calls)"],
     ["SG-LEASE", {}, "the lease of `repo.push` has ended"],
     ["SG-KEEP-LOST", { tools: ["mail.send"] }, "after `repo.push`, `mail.send` cannot be used in this run any more"],

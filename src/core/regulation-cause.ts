@@ -24,6 +24,13 @@ export function regulationClause(reason: Reason, tool: string): string | undefin
         : `another open run holds data, and after ${tool} nobody could stop that ${moveInWords(move)}`;
     case "SG-POWER":
       return `with ${tool} this run would gather power ${numberOf(reason, "after")} of ${numberOf(reason, "budget")}`;
+    case "SG-ARGUMENTS": {
+      const [because] = namesIn(reason, "because");
+      const effects = namesIn(reason, "effects").map(short).join(", ");
+      return because === undefined
+        ? `with these arguments ${tool} does more than its labels say (${effects})`
+        : `with these arguments of ${tool}, ${because}`;
+    }
     case "SG-LEASE": {
       const { limit } = reason.facts;
       return `the lease of ${tool} has ended${typeof limit === "string" ? ` (${short(limit)})` : ""}`;
