@@ -1,5 +1,5 @@
 /** The section `judges` as it is written (foresight.md 4): models that may be asked, and what they may be told. */
-import type { BoundText } from "./document.ts";
+import type { BoundText, Words } from "./document.ts";
 
 export type JudgeText = {
   /** Where it is reached; none for a model file that runs inside the gateway. */
@@ -9,6 +9,8 @@ export type JudgeText = {
   readonly kind?: "openai" | "ollama" | "llama-cpp" | "gguf";
   /** Largest label of evidence that may be sent to it. */
   readonly bound?: BoundText;
+  /** Groups that see what it is told; `anyone` unless it runs on this machine. */
+  readonly audience?: Words;
   /** What it is told of evidence above its bound: shapes and names, or nothing, which means that it is not asked. */
   readonly above?: "shapes" | "nothing";
   /** Longest wait for one answer. */

@@ -172,9 +172,9 @@ export type LeaseForm = Omit<LeaseText, "tool"> & { readonly tool: readonly stri
 export type RegulationForm = Omit<RegulationSection, "leases"> & { readonly leases?: readonly LeaseForm[] };
 
 type JudgeDefaults = "kind" | "above" | "wait" | "tokensMax" | "runTokensMax" | "canary" | "answers" | "labelFirst";
-/** `bound` stays absent where none is written: its default depends on where the judge runs, which compiling finds. */
-export type JudgeForm = Omit<JudgeText, JudgeDefaults | "bound"> &
-  Required<Pick<JudgeText, JudgeDefaults>> & { readonly bound?: BoundForm };
+/** `bound` and `audience` stay absent where none is written: their default depends on where the judge runs, which compiling finds. */
+export type JudgeForm = Omit<JudgeText, JudgeDefaults | "bound" | "audience"> &
+  Required<Pick<JudgeText, JudgeDefaults>> & { readonly bound?: BoundForm; readonly audience?: readonly string[] };
 export type JudgesForm = { readonly [name: string]: JudgeForm };
 
 export type CanonicalPolicy = Pick<PolicyDocument, "isolation" | "admission" | "reflection" | "stpa"> & {

@@ -2,7 +2,7 @@
 import type { JudgeText } from "../document-judges.ts";
 import { canonicalDuration } from "./duration.ts";
 import type { JudgeForm, JudgesForm } from "./form.ts";
-import { boundForm, compact, mapValues } from "./labels.ts";
+import { boundForm, compact, mapValues, sortedWords } from "./labels.ts";
 
 export function judgesForm(judges: { readonly [name: string]: JudgeText }): JudgesForm {
   return mapValues(judges, (judge) =>
@@ -11,6 +11,7 @@ export function judgesForm(judges: { readonly [name: string]: JudgeText }): Judg
       model: judge.model,
       kind: judge.kind ?? "openai",
       bound: judge.bound === undefined ? undefined : boundForm(judge.bound),
+      audience: judge.audience === undefined ? undefined : sortedWords(judge.audience),
       above: judge.above ?? "shapes",
       wait: canonicalDuration(judge.wait ?? "2s"),
       tokensMax: judge.tokensMax ?? 8_192,

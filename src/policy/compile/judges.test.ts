@@ -53,6 +53,11 @@ describe("what a judge may be told", () => {
     ['{url: "http://[::1]:8080", model: m}', []],
     ['{url: "http://127.0.0.1:8080", model: m, bound: public}', ["private", "medical"]],
     ["{kind: gguf, model: /models/small.gguf}", []],
+    ['{url: "http://127.0.0.1:8080", model: m, audience: anyone}', ["not anyone"]],
+    [
+      '{url: "https://x.example", model: m, audience: me, bound: {confidentiality: private, categories: [medical]}}',
+      ["not me"],
+    ],
     ['{url: "https://localhost.example", model: m}', ["private", "medical", "not anyone"]],
     ['{url: "https://127.0.0.1.example", model: m}', ["private", "medical", "not anyone"]],
   ])("%s must not see %j", (judge, wanted) => {
@@ -76,6 +81,7 @@ it.each<[string, string]>([
   ['{url: "http://127.0.0.1:1", model: m, wait: 0s}', "RANGE"],
   ['{url: "http://127.0.0.1:1", model: m, keyEnv: "sk-123 456"}', "FORM"],
   ['{url: "http://127.0.0.1:1", model: m, bound: secretish}', "LEVEL"],
+  ['{url: "http://127.0.0.1:1", model: m, audience: [mee]}', "GROUP"],
 ])("refuses %s", (judge, code) => {
   const { policy, diagnostics } = load(judge);
   expect(policy).toBeUndefined();

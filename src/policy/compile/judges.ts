@@ -74,10 +74,14 @@ function compileJudge(name: string, form: JudgeForm, scope: Scope): Judge {
 /** Whoever runs a judge elsewhere is `anyone`: what not everyone may read does not go there whatever its level. */
 function forbiddenTo(name: string, form: JudgeForm, local: boolean, labels: LabelCompiler): Label {
   const path = ["judges", name, "bound"];
-  const audience = local ? [] : ["anyone"];
+  const audience = form.audience ?? (local ? [] : ["anyone"]);
+  labels.groupBits(audience, ["judges", name, "audience"]);
   if (form.bound !== undefined) return labels.forbidden(form.bound, audience, path);
-  if (local) return labels.lattice.bottom;
-  const lowest = labels.lattice.levels[0] ?? "public";
+  const { levels, categories } = labels.lattice;
+  // Everything may be told to a model on this machine, except what its declared audience must not read.
+  const all = { confidentiality: levels.at(-1) ?? "private", categories };
+  if (local) return labels.forbidden(all, audience, path);
+  const lowest = levels[0] ?? "public";
   return labels.forbidden({ confidentiality: lowest, categories: [] }, audience, path);
 }
 
