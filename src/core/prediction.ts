@@ -41,6 +41,9 @@ export type PredictionContext = {
   readonly evidence: readonly string[];
 };
 
+/** What a model says that decides something. */
+export type Advice = Pick<Prediction, "safety" | "pUnsafe" | "filteredTools">;
+
 export type Prediction = {
   readonly model: string;
   readonly nextState: {
@@ -54,6 +57,8 @@ export type Prediction = {
   readonly pUnsafe: number;
   /** Tools, among those asked about, that the model would take from the list. */
   readonly filteredTools: readonly string[];
+  /** What a model says that is a prior and no judge: enough to ask a person, never to refuse. */
+  readonly asks?: Advice;
   /** Words of models about data of strangers: for people and the log, never for the agent. */
   readonly reasons: readonly string[];
   /** Tools that the model named and nobody listed; they were dropped. */

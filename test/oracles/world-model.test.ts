@@ -113,7 +113,8 @@ describe("no answer", () => {
       model: "embedded+j",
       safety: "unsafe",
       pUnsafe: 1,
-      filteredTools: ["mail.send_mail", "files.read_file"],
+      filteredTools: ["files.read_file"],
+      asks: { filteredTools: ["mail.send_mail"] },
     });
     const broken = judged(plain(), () => {
       throw new Error("no weights");

@@ -4,12 +4,12 @@
  */
 import type { ToolContract } from "../../core/contract.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import { isArray, isObject, member, stringMember } from "../../core/json.ts";
+import { isArray, member, stringMember } from "../../core/json.ts";
 import type { Label, Lattice } from "../../core/label.ts";
 import { confidentiality, join } from "../../core/label.ts";
 import type { CallOption } from "../../core/moment.ts";
 import type { Answers, Obligation, Question, Reason } from "../../core/opinion.ts";
-import type { PredictionContext, PredictionStep, StateClass } from "../../core/prediction.ts";
+import type { Advice, PredictionContext, PredictionStep } from "../../core/prediction.ts";
 import { predictionKind } from "../../core/prediction.ts";
 import { restrictionNames } from "../../core/restriction-names.ts";
 import type { Regulation } from "../../policy/regulation.ts";
@@ -22,7 +22,10 @@ const id = "regulate";
 export const contextToolsMax = 100;
 
 /** What an answer says that decides something. */
-export type Forecast = { readonly safety: StateClass; readonly pUnsafe: number; readonly filtered: readonly string[] };
+export type Forecast = Advice & {
+  /** What is enough to ask a person. */
+  readonly asks: Advice | undefined;
+};
 
 export type Asking = {
   readonly lattice: Lattice;
@@ -68,50 +71,51 @@ export function forecastIn(answers: Answers, { key }: Question): Forecast | "ope
   const answer = answers.get(key);
   if (answer === undefined) return "open";
   if (answer.kind === "unavailable") return undefined;
-  const { value } = answer;
-  const safety = isObject(value) ? stringMember(value, "safety") : undefined;
-  const pUnsafe = isObject(value) ? member(value, "pUnsafe") : undefined;
-  const filtered = isObject(value) ? member(value, "filteredTools") : undefined;
-  const known = safety === "safe" || safety === "critical" || safety === "unsafe";
   // An answer that cannot be read is one of an oracle that cannot be trusted: the worst it could have said.
-  if (!known || typeof pUnsafe !== "number" || !isArray(filtered))
-    return { safety: "unsafe", pUnsafe: 1, filtered: [] };
-  return { safety, pUnsafe, filtered: filtered.filter((name) => typeof name === "string") };
+  const worst: Forecast = { safety: "unsafe", pUnsafe: 1, filteredTools: [], asks: undefined };
+  const decides = readAdvice(answer.value);
+  if (decides === undefined) return worst;
+  const given = member(answer.value, "asks");
+  const asks = given === undefined ? undefined : readAdvice(given);
+  return given !== undefined && asks === undefined ? worst : { ...decides, asks };
+}
+
+function readAdvice(value: Json): Advice | undefined {
+  const safety = stringMember(value, "safety");
+  const pUnsafe = member(value, "pUnsafe");
+  const filtered = member(value, "filteredTools");
+  const known = safety === "safe" || safety === "critical" || safety === "unsafe";
+  if (!known || typeof pUnsafe !== "number" || !isArray(filtered)) return undefined;
+  return { safety, pUnsafe, filteredTools: filtered.filter((name) => typeof name === "string") };
 }
 
 /** What a forecast does to a call; one that meets what is owed now is asked about, whatever the policy says of others. */
 export function forecastReason(
-  { safety, pUnsafe }: Forecast,
+  forecast: Forecast,
   { onUnsafe, epsilon }: Pick<Regulation, "onUnsafe" | "epsilon">,
   owed: boolean,
 ): { readonly reason: Reason; readonly obligations: readonly Obligation[] } | undefined {
-  if (safety !== "unsafe" && pUnsafe <= epsilon) return undefined;
-  const facts = { safety, probability: Math.round(pUnsafe * 100) / 100 };
-  const ends = onUnsafe === "end-run" && !owed;
-  const verdict = onUnsafe === "confirm" || owed ? "confirm" : "deny";
+  const isUnsafe = ({ safety, pUnsafe }: Advice): boolean => safety === "unsafe" || pUnsafe > epsilon;
+  const decisive = isUnsafe(forecast);
+  const told = decisive ? forecast : forecast.asks;
+  if (told === undefined || !isUnsafe(told)) return undefined;
+  const refuses = decisive && onUnsafe !== "confirm" && !owed;
+  const ends = refuses && onUnsafe === "end-run";
   const reason: Reason = {
     mechanism: id,
     code: "SG-FORESIGHT",
-    verdict,
-    facts,
+    verdict: refuses ? "deny" : "confirm",
+    facts: { safety: told.safety, probability: Math.round(told.pUnsafe * 100) / 100 },
     way: ends ? "start a new run" : "take another step",
   };
   return { reason, obligations: ends ? [{ kind: "end-run", rule: "regulation.onUnsafe" }] : [] };
 }
 
 /** What a forecast does to a list entry; a tool that alone can meet a debt is asked about, not taken away. */
-export function filteredReason(
-  { filtered }: Forecast,
-  { server, tool }: ToolContract,
-  owed: boolean,
-): Reason | undefined {
-  if (!filtered.includes(`${server}.${tool}`)) return undefined;
-  const verdict = owed ? "confirm" : "deny";
-  return {
-    mechanism: id,
-    code: "SG-FORESIGHT",
-    verdict,
-    facts: { tool: `${server}.${tool}` },
-    way: "use another tool",
-  };
+export function filteredReason(forecast: Forecast, { server, tool }: ToolContract, owed: boolean): Reason | undefined {
+  const name = `${server}.${tool}`;
+  const decisive = forecast.filteredTools.includes(name);
+  if (!decisive && forecast.asks?.filteredTools.includes(name) !== true) return undefined;
+  const verdict = decisive && !owed ? "deny" : "confirm";
+  return { mechanism: id, code: "SG-FORESIGHT", verdict, facts: { tool: name }, way: "use another tool" };
 }

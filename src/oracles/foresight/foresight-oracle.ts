@@ -1,5 +1,6 @@
 /**
- * Answers questions about the future with the models that a policy configures. The stricter prediction wins. A judge
+ * Answers questions about the future with the models that a policy configures. The stricter prediction wins; the embedded
+ * head is a prior, so what it says is enough to ask a person and never to refuse. A judge
  * that does not answer in time leaves the embedded head's prediction, with its absence told; a required question is
  * then `unavailable`, because the policy wanted that judge to look.
  */
@@ -12,7 +13,7 @@ import { err, ok } from "../../core/result.ts";
 import type { AskedFor, Oracle } from "../../gateway/services-port.ts";
 import { readContext } from "./context.ts";
 import type { LanguageWorldModel } from "./llm.ts";
-import { stricterPrediction } from "./merge.ts";
+import { asAdvice, stricterPrediction } from "./merge.ts";
 
 export type Embedded = (context: PredictionContext) => Prediction;
 
@@ -66,7 +67,7 @@ export class ForesightOracle implements Oracle {
     const startedMs = this.#nowMs();
     try {
       const prediction = embedded(context);
-      return ok({ ...prediction, latencyMs: this.#nowMs() - startedMs });
+      return ok({ ...asAdvice(prediction), latencyMs: this.#nowMs() - startedMs });
     } catch {
       return err("the embedded model failed");
     }

@@ -1,9 +1,24 @@
 /** Several predictions of one future: the stricter one wins in every part, so that asking more models never loosens. */
-import type { Prediction } from "../../core/prediction.ts";
+import type { Advice, Prediction } from "../../core/prediction.ts";
 import { stricterClass } from "./llm-verdict.ts";
 
 /** Reasons kept of all models together. */
 const reasonsMax = 16;
+
+/** The prediction of a model that may only have a person asked. */
+export function asAdvice(prediction: Prediction): Prediction {
+  const { safety, pUnsafe, filteredTools } = prediction;
+  return { ...prediction, safety: "safe", pUnsafe: 0, filteredTools: [], asks: { safety, pUnsafe, filteredTools } };
+}
+
+function stricterAdvice(left: Advice | undefined, right: Advice | undefined): Advice | undefined {
+  if (left === undefined || right === undefined) return left ?? right;
+  return {
+    safety: stricterClass(left.safety, right.safety),
+    pUnsafe: Math.max(left.pUnsafe, right.pUnsafe),
+    filteredTools: [...new Set([...left.filteredTools, ...right.filteredTools])],
+  };
+}
 
 export function stricterPrediction(left: Prediction, right: Prediction): Prediction {
   const both = (one: readonly string[], other: readonly string[]): readonly string[] => [
@@ -11,6 +26,7 @@ export function stricterPrediction(left: Prediction, right: Prediction): Predict
   ];
   const invented = (left.invented ?? 0) + (right.invented ?? 0);
   const unanswered = both(left.unanswered ?? [], right.unanswered ?? []);
+  const asks = stricterAdvice(left.asks, right.asks);
   return {
     model: `${left.model}+${right.model}`,
     nextState: {
@@ -21,6 +37,7 @@ export function stricterPrediction(left: Prediction, right: Prediction): Predict
     safety: stricterClass(left.safety, right.safety),
     pUnsafe: Math.max(left.pUnsafe, right.pUnsafe),
     filteredTools: both(left.filteredTools, right.filteredTools),
+    ...(asks === undefined ? {} : { asks }),
     reasons: both(left.reasons, right.reasons).slice(0, reasonsMax),
     ...(invented === 0 ? {} : { invented }),
     ...(unanswered.length === 0 ? {} : { unanswered }),

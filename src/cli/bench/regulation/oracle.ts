@@ -5,6 +5,7 @@ import { predictionKind } from "../../../core/prediction.ts";
 import type { Result } from "../../../core/result.ts";
 import { ok } from "../../../core/result.ts";
 import { makeEmbedded } from "../../../oracles/foresight/embedded.ts";
+import { asAdvice } from "../../../oracles/foresight/merge.ts";
 import { shippedWeights } from "../../train/shipped.ts";
 import type { Oracle } from "./play.ts";
 
@@ -15,6 +16,6 @@ export function embeddedOracle(): Result<Oracle, string> {
   return ok((question) => {
     if (question.kind !== predictionKind) return undefined;
     // The question was made by regulation from such a context, and a prediction holds nothing but JSON values.
-    return predict(question.content as unknown as PredictionContext) as unknown as Json;
+    return asAdvice(predict(question.content as unknown as PredictionContext)) as unknown as Json;
   });
 }

@@ -43,11 +43,11 @@ class Features {
   }
 }
 
-/** Whether control arguments are told: 0 there are none, 1 all are, 2 some are not. */
-function toldOf(facts: readonly ArgumentFact[]): number {
-  const control = facts.filter((fact) => fact.role !== "content");
-  if (control.length === 0) return 0;
-  return control.every((fact) => fact.provenance === "told") ? 1 : 2;
+/** Whether the chosen arguments are told: 0 there are none, 1 all are, 2 some are not. */
+function toldOf(facts: readonly ArgumentFact[], chosen: (role: ArgumentFact["role"]) => boolean): number {
+  const some = facts.filter((fact) => chosen(fact.role));
+  if (some.length === 0) return 0;
+  return some.every((fact) => fact.provenance === "told") ? 1 : 2;
 }
 
 const serverBits = (server: ServerState): number =>
@@ -71,7 +71,11 @@ function bitsOf(bits: number): readonly number[] {
 export function callFeatures(subject: CallSubject): readonly number[] {
   const { state, deeds, nameWords, facts } = subject;
   const features = new Features();
-  const told = toldOf(facts);
+  const told = toldOf(facts, (role) => role !== "content");
+  // Ids come from lists that the agent has read, mostly without harm; words may carry what it has read.
+  const steered = toldOf(facts, (role) => role !== "content" && role !== "id");
+  const words = toldOf(facts, (role) => role === "content");
+  const whose = mix(steered, words);
   const server = serverBits(subject.server);
   const rights = mix(told, state.elevated ? 1 : 0);
   const control = facts.filter((fact) => fact.role !== "content").map((fact) => mix(roleOf(fact), provenanceOf(fact)));
@@ -83,15 +87,22 @@ export function callFeatures(subject: CallSubject): readonly number[] {
   features.add(deeds.bits, server, state.held);
   features.add(deeds.bits, server, told);
   features.add(told, state.held);
+  features.add(deeds.bits, state.held, whose);
+  features.add(deeds.bits, server, whose);
   features.add(wordsTold(subject), state.held, told);
   features.add(state.consequential, deeds.bits);
   features.add(state.failed);
   features.each(deeds.atoms);
   features.each(deeds.atoms, state.held);
   features.each(deeds.atoms, state.held, told);
+  features.each(deeds.atoms, state.held, whose);
   features.each(deeds.atoms, server, told);
+  features.each(deeds.atoms, server, whose);
   features.each(deeds.atoms, rights);
-  for (const label of bitsOf(state.held)) features.each(bitsOf(deeds.bits), label, told);
+  for (const label of bitsOf(state.held)) {
+    features.each(bitsOf(deeds.bits), label, told);
+    features.each(bitsOf(deeds.bits), label, whose);
+  }
   features.each(bitsOf(deeds.bits), server & 24, subject.server.content);
   features.each(control);
   features.each(control, state.held, deeds.bits);
