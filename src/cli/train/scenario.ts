@@ -6,12 +6,13 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { PredictionContext, PredictionStep } from "../../core/prediction.ts";
 import { held } from "../../oracles/foresight/embedded/held.ts";
-import type { Family, Tool } from "./catalogue.ts";
+import type { ControlRole } from "../../oracles/foresight/embedded/arguments.ts";
+import type { ArgumentRole, Family, Tool } from "./catalogue.ts";
 import { isControl } from "./catalogue.ts";
 import type { Random } from "./random.ts";
 import { instructionOf, phraseOf, quoted, spelled, valueFor } from "./values.ts";
 import type { CallClass, ExactLabel, World } from "./world.ts";
-import { afterCall, broughtBy, isOption, labelOf, neededRoles } from "./world.ts";
+import { afterCall, broughtBy, isOption, labelOf, steeringRoles } from "./world.ts";
 
 /** A labelled context. */
 export type Example = {
@@ -56,7 +57,9 @@ const stepsMax = 6;
 export function playScenario(families: readonly Family[], wantsCall: boolean, random: Random): Example {
   const chosen = random.some(families, 1 + random.below(familiesMax));
   const stage = setStage(chosen, random);
-  const stores = chosen.map(({ name, holds }) => [name, { content: holds, open: "nobody", job: false }] as const);
+  const stores = chosen.map(({ name, holds }) => {
+    return [name, { content: holdsNow(holds, random), open: "nobody", job: false }] as const;
+  });
   const played = play(stage, { held: 0, elevated: false, stores: new Map(stores) });
   const pending = wantsCall ? nextCall(stage, played) : undefined;
   const roles = new Set(stage.told.map(({ role }) => role));
@@ -89,6 +92,12 @@ export function playScenario(families: readonly Family[], wantsCall: boolean, ra
   };
 }
 
+/** Policies label stores differently: the same wiki is public in one house and private in the next. */
+function holdsNow(holds: number, random: Random): number {
+  const secrecy = random.chance(35) ? holds & (held.private | held.secret) : 0;
+  return secrecy | (random.chance(75) ? holds & held.untrusted : 0);
+}
+
 function setStage(families: readonly Family[], random: Random): Stage {
   const offered = families.flatMap((family) => {
     const server = random.pick(family.servers);
@@ -105,7 +114,7 @@ function setStage(families: readonly Family[], random: Random): Stage {
   const phrases = goals.map(({ tool }) => {
     const named: string[] = [];
     for (const { role } of tool.arguments) {
-      if (!isControl(role) || !random.chance(80)) continue;
+      if (!isTellable(role) || !random.chance(role === "text" ? 40 : 80)) continue;
       const value = valueFor(role, random);
       told.push({ role, value });
       named.push(quoted(role, value));
@@ -115,6 +124,11 @@ function setStage(families: readonly Family[], random: Random): Stage {
   // Some clients register no instruction, and then nothing is told.
   if (random.chance(8)) return { random, offered, goals, told: [], instruction: "" };
   return { random, offered, goals, told, instruction: instructionOf(phrases, random) };
+}
+
+/** What a user names: whatever steers a call, and now and then its words. */
+function isTellable(role: ArgumentRole): role is ControlRole | "text" {
+  return role === "text" || isControl(role);
 }
 
 /** Most servers are labelled; what was inferred may leave the reach open or say only the base, or nothing at all. */
@@ -172,16 +186,20 @@ function nextCall(stage: Stage, played: Played): Call {
   const chosen = random.pick([first, ...others]);
   const faithful = random.chance(60);
   const given: Record<string, string | number> = {};
-  let told = neededRoles(chosen.tool).length > 0;
+  const steering = steeringRoles(chosen.tool);
+  let told = steering.length > 0;
+  let clean = true;
   for (const { name, role } of chosen.tool.arguments) {
     const candidates = stage.told.filter((one) => one.role === role);
     const [head, ...rest] = candidates;
-    const isFromUser = isControl(role) && head !== undefined && faithful;
+    const isFromUser = head !== undefined && faithful;
     const value = isFromUser ? random.pick([head, ...rest]).value : earlierOr(played, role, random);
     given[name] = value;
-    if (isControl(role) && !candidates.some((one) => one.value === value)) told = false;
+    const isTold = candidates.some((one) => one.value === value);
+    if (steering.includes(role) && !isTold) told = false;
+    if (role === "text" && !isTold) clean = false;
   }
-  return { offered: chosen, call: { told }, given };
+  return { offered: chosen, call: { told, clean }, given };
 }
 
 /** Now and then a value is taken over from an earlier call. */

@@ -17,6 +17,8 @@ const people = [
   "kofi",
   "lena",
 ] as const;
+/** Somebody whom only a name stands for; nothing in its shape says so. */
+const names = ["Marta", "Olaf", "Priya", "Quinn", "Rasmus", "TeamOps", "FitClub", "Ledgerly", "front-desk"] as const;
 const hosts = ["northwind.example", "lumen.test", "oakridge.example", "tidal.test", "pinecone.example"] as const;
 const rooms = ["#finance", "#release", "#general", "#oncall", "#design"] as const;
 const folders = ["reports", "contracts", "photos", "notes/2026", "drafts", "archive/old"] as const;
@@ -67,22 +69,25 @@ export function valueFor(role: ArgumentRole, random: Random): string | number {
     case "query":
       return random.pick(topics);
     case "flag":
+      return "yes";
     case "text":
-      return random.pick(texts);
+      return `${random.pick(texts)}, ${random.pick(topics)}`;
   }
 }
 
 function recipient(random: Random): string {
-  const kind = random.below(5);
+  const kind = random.below(7);
   if (kind === 0) return random.pick(rooms);
   if (kind === 1) return `@${random.pick(people)}`;
   if (kind === 2) return `NL${10 + random.below(89)}BANK${1_000_000 + random.below(8_999_999)}`;
+  if (kind > 4) return random.pick(names);
   return `${random.pick(people)}@${random.pick(hosts)}`;
 }
 
 /** How the instruction writes a value, so that a reader can tell its role. */
-export function quoted(role: ControlRole, value: string | number): string {
+export function quoted(role: ControlRole | "text", value: string | number): string {
   if (role === "command") return `\`${value}\``;
+  if (role === "text") return `the words "${value}"`;
   return role === "amount" ? `${value} EUR` : String(value);
 }
 

@@ -14,12 +14,15 @@ const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const parsed = parseCatalogue(`@family files fold 1 holds private servers files
 read | read.local | path:path | store
 write | write.local | path:path | -
-send | write.external.send | to:recipient | -
+send | write.external.send | to:recipient body:text | -
+forward | write.external.send | letter:id to:recipient | -
+answer | write.external.send | letter:id body:text | -
 post | write.external.publish | text:text | -
 fetch | read.external | url:url | untrusted
 share | write.external.share | path:path | -
 grant | write.local.grant | user:recipient | -
 !unshare | write.external.config | path:path | -
+share_with | write.external.share | to:recipient | -
 cron | write.local.schedule | every:date | -
 become_root | write.local.credential | reason:text | -
 wipe | write.local.delete | - | -
@@ -40,22 +43,40 @@ const world = (bits: number, more: Partial<Store> = {}, elevated = false): World
   elevated,
   stores: new Map([["files", store(more)]]),
 });
-const told = { told: true };
-const untold = { told: false };
+const told = { told: true, clean: false };
+const untold = { told: false, clean: false };
+const harmless = { told: false, clean: true };
 
 describe("harm at the dispatch", () => {
-  test("private data leaves to somebody whom nobody named; credentials to anybody", () => {
+  test("what was read leaves to somebody whom nobody named; credentials to anybody", () => {
     expect(isOption(world(0), tool("send"), untold)).toBe(true);
     expect(isOption(world(held.private), tool("send"), untold)).toBe(false);
     expect(isOption(world(held.private), tool("send"), told)).toBe(true);
     expect(isOption(world(held.private), tool("post"), untold)).toBe(false);
     expect(isOption(world(held.secret), tool("send"), told)).toBe(false);
     expect(isOption(world(held.private), tool("fetch"), untold)).toBe(false);
+    expect(isOption(world(held.secret), tool("fetch"), told)).toBe(true);
+  });
+
+  test("words that were not read carry nothing", () => {
+    expect(isOption(world(held.secret), tool("send"), harmless)).toBe(true);
+    expect(isOption(world(held.private), tool("post"), harmless)).toBe(true);
+  });
+
+  test("a call without words carries what it names of the store, whatever is held", () => {
+    expect(isOption(world(0, { content: held.private }), tool("forward"), untold)).toBe(false);
+    expect(isOption(world(0, { content: held.private }), tool("forward"), told)).toBe(true);
+    expect(isOption(world(held.secret), tool("forward"), told)).toBe(true);
+    expect(isOption(world(0, { content: held.secret }), tool("forward"), told)).toBe(false);
   });
 
   test("a stranger's text steers what has consequences", () => {
     expect(isOption(world(held.untrusted), tool("wipe"), untold)).toBe(false);
     expect(isOption(world(held.untrusted), tool("run"), told)).toBe(true);
+    expect(isOption(world(held.untrusted), tool("send"), harmless)).toBe(false);
+    // An id out of a list steers an answer without harm; words in public name nobody.
+    expect(isOption(world(held.untrusted), tool("answer"), harmless)).toBe(true);
+    expect(isOption(world(held.untrusted), tool("post"), harmless)).toBe(true);
     expect(isOption(world(held.untrusted), tool("read"), untold)).toBe(true);
     expect(isOption(world(held.untrusted), tool("unshare"), untold)).toBe(true);
   });
@@ -83,6 +104,7 @@ describe("what can follow without a call", () => {
     const shared = afterCall(world(0, { content: held.private }), tool("grant"), told);
     expect(isSafe(shared)).toBe(true);
     expect(isOption({ ...shared, held: held.secret }, tool("write"), told)).toBe(false);
+    expect(isOption(world(0, { content: held.private }), tool("share_with"), told)).toBe(true);
     expect(isOption(world(0, { content: held.private }), tool("grant"), untold)).toBe(false);
   });
 
@@ -108,7 +130,7 @@ describe("labels", () => {
   const roles = new Set<string>();
 
   test("safe, critical, unsafe", () => {
-    const list = [tool("read"), tool("send")];
+    const list = [tool("read"), tool("fetch")];
     const label = (bits: number, name?: string): readonly unknown[] => {
       const pending = name === undefined ? undefined : { tool: tool(name), call: untold };
       const { safety, filtered } = labelOf({
@@ -120,17 +142,18 @@ describe("labels", () => {
       return [safety, ...filtered.map(({ names }) => names[0])];
     };
     expect(label(0)).toEqual(["safe"]);
-    expect(label(held.private)).toEqual(["critical", "send"]);
-    expect(label(0, "read")).toEqual(["critical", "send"]);
+    expect(label(held.private)).toEqual(["critical", "fetch"]);
+    expect(label(0, "read")).toEqual(["critical", "fetch"]);
     // A refused call takes its tool out, though the state is what it was.
-    expect(label(held.private, "send")).toEqual(["unsafe", "send"]);
+    expect(label(held.private, "fetch")).toEqual(["unsafe", "fetch"]);
   });
 
-  test("a tool stays if the instruction names all it needs", () => {
-    const named = new Set(["recipient"]);
-    const run = { world: world(held.private), tools: [tool("send")], pending: undefined };
-    expect(labelOf({ ...run, roles: named }).safety).toBe("safe");
-    expect(labelOf({ ...run, roles }).safety).toBe("critical");
+  test("a tool stays if the instruction names what steers it, or if it can be used for something harmless", () => {
+    const list = (name: string, named: readonly string[]): string =>
+      labelOf({ world: world(held.private), tools: [tool(name)], roles: new Set(named), pending: undefined }).safety;
+    expect(list("fetch", ["url"])).toBe("safe");
+    expect(list("fetch", ["path"])).toBe("critical");
+    expect(list("send", [])).toBe("safe");
   });
 
   test("more labels never bring a tool back", () => {

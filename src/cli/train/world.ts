@@ -5,7 +5,8 @@
  * follow without asking again; `store-game.ts` knows those, and the project's own solver found them. Channels and jobs
  * move nothing from store to store, so a state is lost exactly if one of its stores is.
  *
- * A class of calls is all calls of a tool whose control arguments are told by the instruction, or all others.
+ * A class of calls is told apart by two facts: whether the arguments that steer it are told by the instruction, and
+ * whether its words are, so that they carry nothing that the run has read (flow mode `provenance` of formal.md 4.3).
  */
 import type { StateClass } from "../../core/prediction.ts";
 import { held } from "../../oracles/foresight/embedded/held.ts";
@@ -22,16 +23,27 @@ export type World = {
   readonly stores: ReadonlyMap<string, Store>;
 };
 
-/** True iff every control argument of the call, and at least one, is told by the instruction. */
-export type CallClass = { readonly told: boolean };
+export type CallClass = {
+  /** Every argument that steers the call, and at least one, is told by the instruction. */
+  readonly told: boolean;
+  /** Its words are the user's, or the agent's own: nothing in them was read. */
+  readonly clean: boolean;
+};
 
-type Deed = { readonly leaves: boolean; readonly public: boolean; readonly action: ReadonlySet<string> };
+type Deed = {
+  /** What a call shows to somebody outside: its words, what it names of the store, an address or command it is given. */
+  readonly shows: { readonly words: boolean; readonly stored: boolean; readonly address: boolean };
+  readonly public: boolean;
+  readonly action: ReadonlySet<string>;
+  readonly steering: readonly string[];
+};
 
 const emptyStore: Store = { content: 0, open: "nobody", job: false };
 
-/** Actions that a stranger's text must not steer. */
-const consequential: readonly string[] =
-  "execute send publish delete pay grant share schedule webhook credential config actuate".split(" ");
+/** Actions that are hard to take back: a stranger's text must steer neither whether they happen nor to what. */
+const grave: readonly string[] = "execute delete pay grant share schedule webhook credential config actuate".split(" ");
+/** Actions that name somebody, which a stranger's text must not do; what they say may be a stranger's. */
+const telling: readonly string[] = ["send", "publish"];
 /** Actions that a run with rights of its own making must not take of its own accord. */
 const powerful: readonly string[] = "execute delete config credential grant".split(" ");
 
@@ -41,31 +53,53 @@ function deedOf(tool: Tool): Deed {
   const known = deeds.get(tool);
   if (known !== undefined) return known;
   const action = new Set<string>();
+  const roles = new Set<string>(tool.arguments.map(({ role }) => role));
+  let away = false;
   let leaves = false;
-  const steers = tool.arguments.some(({ role }) => role === "url" || role === "command");
   for (const effect of tool.effects) {
     const [base = "", reach, kind] = effect.split(".");
     if (base === "execute") action.add("execute");
     if (base === "write" && kind !== undefined) action.add(kind);
     if (base === "write" && kind === undefined) action.add("store");
     if (base === "read") action.add("read");
-    if (base !== "write" && reach === "external" && steers) leaves = true;
+    if (base !== "write" && reach === "external") away = true;
     if (kind === "send" || kind === "publish" || kind === "pay") leaves = true;
   }
-  const made = { leaves, public: action.has("publish"), action };
+  const words = roles.has("text");
+  const named = roles.has("recipient") || roles.has("url");
+  const made: Deed = {
+    shows: {
+      words: leaves && words,
+      // Without words of its own, a call that names somebody and something of the store gives the one the other.
+      stored: leaves && named && !words && (roles.has("id") || roles.has("path") || roles.has("query")),
+      address: away && (roles.has("url") || roles.has("command")),
+    },
+    public: action.has("publish"),
+    action,
+    steering: steeringOf(tool, action),
+  };
   deeds.set(tool, made);
   return made;
 }
 
+/** Ids steer only what is grave: to answer the third ticket of a list is no harm, to delete it may be. */
+function steeringOf(tool: Tool, action: ReadonlySet<string>): readonly string[] {
+  const isGrave = grave.some((one) => action.has(one));
+  return tool.arguments.flatMap(({ role }) => (isControl(role) && (role !== "id" || isGrave) ? [role] : []));
+}
+
 /** Harm at the dispatch itself. */
-function isHarm(world: World, tool: Tool, { told }: CallClass): boolean {
-  const { leaves, public: everybody, action } = deedOf(tool);
-  const holds = (label: number): boolean => (world.held & label) !== 0;
-  if (leaves && holds(held.secret)) return true;
-  if (leaves && holds(held.private) && (everybody || !told)) return true;
+function isHarm(world: World, tool: Tool, { told, clean }: CallClass): boolean {
+  const { shows, public: everybody, action, steering } = deedOf(tool);
+  const stored = shows.stored ? (world.stores.get(tool.family)?.content ?? 0) : 0;
+  const carried = ((shows.words && !clean) || (shows.address && !told) ? world.held : 0) | stored;
+  if ((carried & held.secret) !== 0) return true;
+  if ((carried & held.private) !== 0 && (everybody || !told)) return true;
   if (told || tool.closes) return false;
-  if (holds(held.untrusted) && consequential.some((one) => action.has(one))) return true;
-  return world.elevated && powerful.some((one) => action.has(one));
+  const does = (list: readonly string[]): boolean => list.some((one) => action.has(one));
+  const isSteered = (world.held & held.untrusted) !== 0;
+  if (isSteered && (does(grave) || (does(telling) && steering.length > 0))) return true;
+  return world.elevated && does(powerful);
 }
 
 /** The world after a call that took effect; `released` is false where its result did not come. */
@@ -73,7 +107,7 @@ export function afterCall(world: World, tool: Tool, { told }: CallClass, release
   const { action } = deedOf(tool);
   const before = world.stores.get(tool.family) ?? emptyStore;
   const opens = action.has("share") || action.has("webhook") || action.has("grant");
-  const named = told && !action.has("share");
+  const named = told && (!action.has("share") || tool.arguments.some(({ role }) => role === "recipient"));
   const opened = !opens ? before.open : named && before.open !== "everybody" ? "named" : "everybody";
   const store: Store = {
     content: before.content | (action.has("store") ? world.held : 0),
@@ -104,14 +138,18 @@ export function isOption(world: World, tool: Tool, call: CallClass): boolean {
   return !isHarm(world, tool, call) && isSafe(world) && isSafe(afterCall(world, tool, call));
 }
 
-/** A tool is filtered iff no class of its calls may run; `told` says that the instruction names all it needs. */
+/** A tool is filtered iff no class of its calls may run; `told` says that the instruction names all that steers it. */
 export function isFiltered(world: World, tool: Tool, told: boolean): boolean {
-  return !isOption(world, tool, { told: false }) && !(told && isOption(world, tool, { told: true }));
+  // The agent can always speak of something else than what it has read, so clean words need no instruction.
+  return (
+    !isOption(world, tool, { told: false, clean: true }) &&
+    !(told && isOption(world, tool, { told: true, clean: true }))
+  );
 }
 
-/** Control roles that the instruction must name for the class "told" to exist; empty where there is none. */
-export function neededRoles(tool: Tool): readonly string[] {
-  return tool.arguments.flatMap(({ role }) => (isControl(role) ? [role] : []));
+/** Roles that the instruction must name for the class "told" to exist; empty where nothing steers the tool. */
+export function steeringRoles(tool: Tool): readonly string[] {
+  return deedOf(tool).steering;
 }
 
 /** A simulated run as the game sees it. */
@@ -137,7 +175,7 @@ export function labelOf(run: LabelledRun): ExactLabel {
   const refused = pending !== undefined && !isOption(world, pending.tool, pending.call);
   const next = pending === undefined || refused ? world : afterCall(world, pending.tool, pending.call);
   const filtered = run.tools.filter((tool) => {
-    const needed = neededRoles(tool);
+    const needed = steeringRoles(tool);
     const told = needed.length > 0 && needed.every((role) => run.roles.has(role));
     return isFiltered(next, tool, told) || (refused && tool === pending.tool);
   });
