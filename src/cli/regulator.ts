@@ -49,11 +49,11 @@ export function makeRegulation(compiled: CompiledPolicy, frame: Frame, model: Po
   return {
     mechanism: seal(mechanism),
     port: {
-      regulated: true,
+      regulated: followsState(compiled, game),
       startProblem: problem ?? startProblem(regulator),
       stateDigest: (run, at) => sha256(exposureKey(regulator, run.q, memoryOf(run), at)),
       sharedVerdict: (moved, other) => sharedVerdict(regulator, moved, other),
-      describeRegulation: (run, contracts) => viewOf(regulator, run.q, memoryOf(run), { contracts, at: 0 }),
+      describeRegulation: (run, contracts, at) => viewOf(regulator, run.q, memoryOf(run), { contracts, at }),
       shortlist: (run, listed) => {
         const max = compiled.regulation.shortlistMax;
         const { instruction } = memoryOf(run).steps;
@@ -61,6 +61,14 @@ export function makeRegulation(compiled: CompiledPolicy, frame: Frame, model: Po
       },
     },
   };
+}
+
+/** Whether a list can differ from one state of a run to another. Where it cannot, lists pass as they are. */
+function followsState({ ir, regulation }: CompiledPolicy, game: Game): boolean {
+  const { leases, shortlistMax, models } = regulation;
+  const restricts = ir.hazards.length > 0 || ir.rules.some(({ tier }) => tier !== "allow");
+  const offers = leases.length > 0 || shortlistMax !== undefined || models.embedded || models.judge !== undefined;
+  return !game.trivial || restricts || offers || ir.flow === "strict";
 }
 
 type Made = { readonly game: Game; readonly problem: string | undefined };

@@ -1,9 +1,12 @@
 /** What regulation says of a run to people, and what of a run a list depends on. */
 import type { ToolContract } from "../../core/contract.ts";
+import type { ArgumentLabel, CallOption } from "../../core/moment.ts";
 import type { StateClass } from "../../core/prediction.ts";
+import type { Ir } from "../../policy/ir.ts";
 import type { Q } from "../../policy/state.ts";
-import { cellAt, hold, reservedHeld, resultRange } from "../../policy/state.ts";
+import { cellAt, contextOf, hold, reservedHeld, resultRange } from "../../policy/state.ts";
 import { next } from "../../policy/transition.ts";
+import type { Scene } from "../../policy/verdicts.ts";
 import { exposureOf } from "./exposure.ts";
 import { filterReason, nextReturn } from "./filter.ts";
 import { objectionTo } from "./guard.ts";
@@ -65,26 +68,41 @@ function whyHidden(
 }
 
 /**
- * The class of a state (formal.md 4.5). Unsafe: outside W*. Critical: some call that the rules leave open has an outcome
- * that may not be passed on.
+ * The class of a state (formal.md 4.5). Unsafe: outside W*. Critical: some call that the rules leave open is bad itself, or
+ * has an outcome that may not be passed on. Calls with the least and with the most that arguments can carry are looked at.
  */
 export function stateClass(regulator: Regulator, q: Q, contracts: readonly ToolContract[], at: number): StateClass {
   const { game, frame, model } = regulator;
-  if (game.trivial) return "safe";
   const reserved = reservedHeld(frame.ir, q);
   if (game.standing(q, at, reserved).verdict !== "allow") return "unsafe";
   for (const contract of contracts) {
     const relevant = model.relevant(contract);
-    for (const option of optionsOf(frame, q, contract, relevant.predicates) ?? []) {
-      if (objectionTo({ frame, q, option, at }, relevant, "call").verdict === "deny") continue;
-      const event = { kind: "allowed", at, call: "", method: "", option, arguments: {}, digest: "" } as const;
-      const moved = next(frame, q, event);
-      if (!moved.ok) continue;
-      const most = hold(reserved, resultRange(frame.ir, moved.value, option));
-      if (game.standing(moved.value, at, most).verdict !== "allow") return "critical";
+    const least = optionsOf(frame, q, contract, relevant.predicates) ?? [];
+    for (const option of [...least, ...least.map((one) => withMost(frame.ir, q, one))]) {
+      const scene = { frame, q, option, at };
+      if (objectionTo(scene, { ...relevant, hazards: [] }, "call").verdict === "deny") continue;
+      const bad = objectionTo(scene, { ...relevant, rules: [], slots: [], defaultAsks: false }, "call");
+      if (bad.verdict !== "allow" || !staysWithin(regulator, scene)) return "critical";
     }
   }
   return "safe";
+}
+
+/** The same call with all that is held in every argument. */
+function withMost(ir: Ir, q: Q, option: CallOption): CallOption {
+  if (ir.flow === "none") return option;
+  const label: ArgumentLabel = { range: contextOf(ir, q), digest: "", path: [] };
+  const names = [...option.contract.arguments.keys(), ""];
+  return { ...option, arguments: new Map(names.map((name) => [name, label])) };
+}
+
+/** Everything that the call can bring may be passed on. */
+function staysWithin({ game, frame }: Regulator, { q, option, at }: Scene): boolean {
+  const event = { kind: "allowed", at, call: "", method: "", option, arguments: {}, digest: "" } as const;
+  const moved = next(frame, q, event);
+  if (!moved.ok) return true;
+  const most = hold(reservedHeld(frame.ir, q), resultRange(frame.ir, moved.value, option));
+  return game.standing(moved.value, at, most).verdict === "allow";
 }
 
 /** A text that is equal for two states of runs that are shown the same lists at the instant `at`. */
