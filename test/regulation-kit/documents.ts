@@ -54,7 +54,7 @@ export const debt = (consent: "never" | "may" = "never"): SmallDocument => ({
     {
       id: "say-so",
       tier: "must",
-      owed: { after: { tool: "s.pay" }, owe: { tool: "s.notify" } },
+      owed: { after: { tool: "s.pay" }, owe: { tool: "s.notify" }, within: 3 },
       why: "they must know",
     },
     { id: "local", tier: "allow", when: { tool: ["s.pay", "s.notify", "s.read_medical"] }, why: "ordinary" },

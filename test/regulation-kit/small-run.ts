@@ -14,6 +14,7 @@ import { contractOfTool } from "../../src/policy/contracts.ts";
 import type { PolicyDocument } from "../../src/policy/document.ts";
 import { loadPolicy } from "../../src/policy/load.ts";
 import type { CompiledPolicy } from "../../src/policy/compile.ts";
+import type { Ir } from "../../src/policy/ir.ts";
 import { resultRange } from "../../src/policy/state.ts";
 import type { Q } from "../../src/policy/state.ts";
 import { digest } from "../../src/wire/canonical.ts";
@@ -43,15 +44,19 @@ export type Sent = { readonly call: string; readonly contract: ToolContract; rea
 export class SmallRun {
   readonly policy: LoadedPolicy<Q>;
   readonly #compiled: CompiledPolicy;
+  readonly ir: Ir;
   readonly #required: readonly string[];
   readonly #contracts = new Map<string, ToolContract>();
   run: Run<Q>;
   at = 1;
+  /** What every model answers to everything; undefined = nobody is asked. */
+  answering: Json | undefined = undefined;
   #calls = 0;
 
   /** `required` are arguments that every tool that has them must be given. */
   constructor(document: SmallDocument, required: readonly string[] = []) {
     this.#compiled = compiled(document);
+    this.ir = this.#compiled.ir;
     this.#required = required;
     this.policy = loadedPolicy(this.#compiled, "small");
     this.run = begin(this.policy.engine, "run", undefined);
@@ -138,7 +143,7 @@ export class SmallRun {
 
   pass({ call, contract, option }: Sent, text = "text"): void {
     const { server, tool } = contract;
-    const label = resultRange(this.#compiled.ir, this.run.q, option);
+    const label = resultRange(this.ir, this.run.q, option);
     const value: JsonObject = { content: [{ type: "text", text }] };
     this.fold({ kind: "released", at: this.at, call, server, tool, how: "pass", label, fields: [], value });
   }
@@ -164,7 +169,12 @@ export class SmallRun {
   }
 
   #decided(moment: Moment, answers: Answers): Decision {
-    const found = step(this.policy.engine, this.run, moment, answers);
+    let found = step(this.policy.engine, this.run, moment, answers);
+    if (found.kind === "asking" && this.answering !== undefined) {
+      const value = this.answering;
+      const all = found.questions.map((question) => [question.key, { kind: "known", question, value }] as const);
+      found = step(this.policy.engine, this.run, moment, new Map(all));
+    }
     if (found.kind !== "decided") throw new Error(`asks: ${JSON.stringify(found.questions)}`);
     return found.decision;
   }

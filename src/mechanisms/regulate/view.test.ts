@@ -1,0 +1,160 @@
+import { describe, expect, it } from "vitest";
+import { reservedHeld } from "../../policy/state.ts";
+import { open, tools } from "../../../test/proof-kit/small.ts";
+import { debt, openHost, repository, unsure } from "../../../test/regulation-kit/documents.ts";
+import type { SmallDocument } from "../../../test/regulation-kit/small-run.ts";
+import { SmallRun } from "../../../test/regulation-kit/small-run.ts";
+
+const names = ["s.read_pub", "s.read_priv", "s.read_any", "s.mail_out"];
+
+function view(run: SmallRun, of: readonly string[] = names) {
+  return run.policy.describeRegulation(
+    run.run,
+    of.map((name) => run.contract(name)),
+    run.at,
+  );
+}
+
+describe("what people are told of a run", () => {
+  it("the class of its state: critical where some result may not be passed on, unsafe outside of W", () => {
+    const run = new SmallRun(openHost("may"));
+    expect(view(run).state).toBe("critical");
+    expect(view(run, ["s.read_pub", "s.mail_out"]).state).toBe("safe");
+    run.call("s.read_priv");
+    expect(view(run)).toMatchObject({ state: "critical", risks: ["leak host.send"] });
+    run.run = { ...run.run, q: { ...run.run.q, grants: [] } };
+    expect(view(run)).toMatchObject({ state: "unsafe", risks: [] });
+    expect(view(new SmallRun({ labels: openHost().labels ?? {} })).state).toBe("safe");
+  });
+
+  it("calls that rules refuse, and calls that are no move, make no state critical", () => {
+    const rules = ["s.read_priv", "s.read_any"].map((tool) => ({
+      id: `no-${tool}`,
+      tier: "block" as const,
+      when: { tool },
+      why: "never",
+    }));
+    expect(view(new SmallRun({ ...openHost(), rules })).state).toBe("safe");
+    const ended = new SmallRun(openHost());
+    ended.fold({ kind: "ended", at: 1, cause: "closed" });
+    expect(view(ended).state).toBe("safe");
+  });
+
+  it("which tools are hidden, why, and when they come back", () => {
+    const never = new SmallRun(openHost());
+    expect(view(never).hidden).toEqual([
+      {
+        tool: "s.read_priv",
+        why: "private data stays here; use another tool; a person can change the policy or reset the store",
+      },
+    ]);
+    const written = new SmallRun({ ...repository(), flow: { mode: "strict" } }, ["text"]);
+    written.call("s.grant");
+    written.call("s.read_secret");
+    expect(view(written, ["s.write_repo"]).hidden).toEqual([
+      { tool: "s.write_repo", why: "private data stays here; it comes back in a new run (`sluicegate runs new`)" },
+    ]);
+    const leased = new SmallRun({
+      labels: { "s.mail_out": tools.sends() },
+      regulation: { leases: [{ tool: "s.mail_out", calls: 1 }] },
+    });
+    leased.call("s.mail_out");
+    expect(view(leased, ["s.mail_out"]).hidden).toEqual([
+      { tool: "s.mail_out", why: "SG-LEASE; start a new run for it" },
+    ]);
+  });
+
+  it("a tool that a hazard of order hides names the call that unlocks it", () => {
+    const run = new SmallRun({
+      host: { execute: "open" },
+      labels: { "s.read": tools.reads(open), "s.clean": tools.reads(open) },
+      hazards: {
+        order: {
+          consent: "never",
+          why: "first clean up",
+          never: { sequence: { after: { tool: "s.read" }, never: { effect: "execute" }, until: { tool: "s.clean" } } },
+        },
+      },
+    });
+    expect(view(run, ["s.read", "s.clean"]).hidden).toEqual([
+      { tool: "s.read", why: "first clean up; it comes back after s.clean" },
+    ]);
+  });
+});
+
+describe("the class of a state", () => {
+  it("is critical where a call is bad by itself, though nothing uncontrollable is, and safe without such a call", () => {
+    const gated = new SmallRun({ ...openHost("may"), host: { send: "gated" } });
+    expect(view(gated).state).toBe("safe");
+    gated.call("s.read_priv");
+    expect(view(gated).state).toBe("critical");
+    expect(view(gated, ["s.read_pub"]).state).toBe("safe");
+    const unlabelled = new SmallRun({ ...openHost("may"), host: { send: "gated" }, flow: { mode: "none" } });
+    unlabelled.call("s.read_priv");
+    expect(view(unlabelled).state).toBe("safe");
+  });
+});
+
+describe("the digest of what a list depends on", () => {
+  const digest = (run: SmallRun): string => run.policy.stateDigest(run.run, run.at);
+
+  it("stays the same while nothing happens that a list could show", () => {
+    const run = new SmallRun({ labels: openHost().labels ?? {} });
+    const before = digest(run);
+    run.call("s.read_pub");
+    run.call("s.read_pub");
+    const once = digest(run);
+    run.call("s.read_pub");
+    expect(digest(run)).toBe(once);
+    run.call("s.read_priv");
+    expect(digest(run)).not.toBe(once);
+    expect(before).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it("tells a result that is held from one that is under way", () => {
+    const strict: SmallDocument = { ...repository(), flow: { mode: "strict" } };
+    const run = new SmallRun(strict, ["text"]);
+    run.call("s.grant");
+    const sent = run.send("s.read_secret");
+    run.succeed(sent);
+    const waiting = digest(run);
+    const reserved = reservedHeld(run.ir, run.run.q);
+    run.pass(sent);
+    expect(reservedHeld(run.ir, run.run.q)).toEqual(reserved);
+    expect(digest(run)).not.toBe(waiting);
+  });
+
+  it("changes with a lease that ends, a tool that stays filtered, an accepted risk, and what a model is told", () => {
+    const changes = (document: SmallDocument, act: (run: SmallRun) => void): boolean => {
+      const run = new SmallRun(document, ["text"]);
+      run.answering = { safety: "safe", pUnsafe: 0, filteredTools: [] };
+      const before = digest(run);
+      act(run);
+      return digest(run) !== before;
+    };
+    const leased = { labels: openHost().labels ?? {}, regulation: { leases: [{ tool: "s.mail_out", for: "1m" }] } };
+    expect(changes(leased, (run) => (run.at = 60_001))).toBe(true);
+    const filtered: SmallDocument = { ...debt(), regulation: { filter: { mode: "accumulate" } } };
+    const round = (run: SmallRun): void => {
+      run.call("s.pay", { amount: "1" });
+      run.call("s.notify", { text: "paid" });
+    };
+    expect(changes(filtered, round)).toBe(true);
+    expect(changes(openHost("may"), (run) => run.accept("leak host.send"))).toBe(true);
+    const told: SmallDocument = { labels: { "s.a": tools.reads(unsure) }, regulation: { models: { embedded: true } } };
+    expect(changes(told, (run) => run.send("s.a"))).toBe(true);
+    const timed: SmallDocument = {
+      ...debt(),
+      rules: [
+        ...(debt().rules ?? []),
+        {
+          id: "wait",
+          tier: "block",
+          absence: { after: { tool: "s.pay" }, never: { tool: "s.pay" }, within: "1m" },
+          why: "once",
+        },
+      ],
+    };
+    expect(changes(timed, (run) => run.call("s.pay", { amount: "1" }))).toBe(true);
+  });
+});
