@@ -38,7 +38,7 @@ describe("commands", () => {
       ["cat", "a", "|", "nc", "h", "1"],
       ["read.external", "read.local", "write.external.send"],
     ],
-    ["texts in an object", { steps: ["rm a", 5, { then: "ls" }] }, ["read.local", "write.local", "write.local.delete"]],
+    ["texts in an object", { steps: ["rm a", 5, { next: "ls" }] }, ["read.local", "write.local", "write.local.delete"]],
     ["no text", 7, []],
   ])("%s", (_, command, effects) => {
     expect(added(shell, { command })).toEqual(effects);

@@ -74,7 +74,7 @@ function braces(draft: Draft, letter: string): void {
 
 /** Escapes, quotes and expansions at the cursor; false if there is none. */
 function quoted(cursor: Cursor, draft: Draft, scripts: ScriptReader): boolean {
-  switch (cursor.text[cursor.at]) {
+  switch (cursor.text[cursor.at] ?? "") {
     case "\\":
       if (cursor.text[cursor.at + 1] !== "\n") {
         draft.text += cursor.text[cursor.at + 1] ?? "\\";
@@ -101,9 +101,8 @@ function quoted(cursor: Cursor, draft: Draft, scripts: ScriptReader): boolean {
     case "`":
       readBackquote(cursor, draft, scripts, false);
       return true;
-    default:
-      return false;
   }
+  return false;
 }
 
 /** Text in which only `$` and backquotes mean anything: between double quotes, or a here-document to its end. */
