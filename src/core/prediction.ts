@@ -47,9 +47,12 @@ export type Advice = Pick<Prediction, "safety" | "pUnsafe" | "filteredTools">;
 export type Prediction = {
   readonly model: string;
   readonly nextState: {
-    /** Restrictions that the run is expected to hold next, and effects that are expected to happen. */
-    readonly labels: readonly string[];
-    readonly effects: readonly string[];
+    /**
+     * Restrictions that the run is expected to hold next, and effects that are expected to happen. Absent where a model
+     * does not speak of them: then there is nothing that could turn out to be wrong.
+     */
+    readonly labels?: readonly string[];
+    readonly effects?: readonly string[];
     readonly text: string;
   };
   readonly safety: StateClass;

@@ -24,7 +24,7 @@ describe("an answer", () => {
       model: "j",
       safety: "critical",
       filteredTools: ["mail.send_mail"],
-      nextState: { labels: ["private", "untrusted"], effects: ["write.external.send"], text: "things go on" },
+      nextState: { text: "things go on" },
       reasons: ["because"],
     });
     const { instructions, evidence } = messagesOf(server.bodies[0] ?? null);

@@ -6,7 +6,7 @@ import type { ToolContract } from "../../core/contract.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isArray, member, stringMember } from "../../core/json.ts";
 import type { Label, Lattice } from "../../core/label.ts";
-import { confidentiality, join } from "../../core/label.ts";
+import { confidentiality, excludedBits, fromBits, join } from "../../core/label.ts";
 import type { CallOption } from "../../core/moment.ts";
 import type { Answers, Obligation, Question, Reason } from "../../core/opinion.ts";
 import type { Advice, PredictionContext, PredictionStep } from "../../core/prediction.ts";
@@ -34,14 +34,20 @@ export type Asking = {
   readonly digest: (value: Json) => string;
 };
 
+/** What the person wrote is theirs: as secret as anything can be, for nobody else to read, though not from a stranger. */
+function ownWords(lattice: Lattice): Label {
+  const secret = confidentiality(lattice, lattice.top);
+  const mine = excludedBits(lattice, ["me"]) ?? lattice.bottom;
+  return fromBits(lattice, secret & ~mine) ?? secret;
+}
+
 /** The question about a call, or, without one, about the list. */
 export function questionAbout(
   { lattice, steps, tools, digest }: Asking,
   call?: { readonly option: CallOption; readonly arguments: JsonObject },
 ): Question {
   const pending = call === undefined ? undefined : stepOf(call.option, call.arguments);
-  // What the person wrote is theirs: nobody says that it is fit for strangers.
-  const told = steps.instruction === "" ? lattice.bottom : confidentiality(lattice, lattice.top);
+  const told = steps.instruction === "" ? lattice.bottom : ownWords(lattice);
   let evidence: Label = join(steps.evidence, told);
   for (const { range } of call?.option.arguments.values() ?? []) evidence = join(evidence, range.hi);
   const content: PredictionContext = {

@@ -39,11 +39,11 @@ export class LanguageWorldModel {
     if (chances !== undefined && sure !== "doubt") {
       const filtered = sure === "unsafe" ? pendingTool(context) : [];
       const verdict: Verdict = { safety: sure, nextState: "", reasoning: "", filtered, invented: 0 };
-      return ok(predictionOf(judge, context, { verdict, chances, latencyMs: spent() }));
+      return ok(predictionOf(judge, { verdict, chances, latencyMs: spent() }));
     }
     const verdict = await judge.ask(reportQuestion(context, judge.settings.answers), left());
     if (!verdict.ok) return verdict;
-    return ok(predictionOf(judge, context, { verdict: verdict.value, chances, latencyMs: spent() }));
+    return ok(predictionOf(judge, { verdict: verdict.value, chances, latencyMs: spent() }));
   }
 
   /** Tests the judge ahead of the first question, in every form in which it will be asked. */
@@ -118,13 +118,13 @@ function pendingTool(context: PredictionContext): readonly string[] {
 
 type Answered = { readonly verdict: Verdict; readonly chances: LabelChances | undefined; readonly latencyMs: number };
 
-/** What is expected is at least what is already so: a language model adds words to that, and no labels of its own. */
-function predictionOf(judge: ModelJudge, context: PredictionContext, answered: Answered): Prediction {
+/** A language model says in words what it expects, so there are no labels to compare with what happens. */
+function predictionOf(judge: ModelJudge, answered: Answered): Prediction {
   const { verdict, chances, latencyMs } = answered;
   const { safety, filtered, invented, nextState, reasoning } = verdict;
   return {
     model: judge.settings.name,
-    nextState: { labels: context.evidence, effects: context.pending?.effects ?? [], text: nextState },
+    nextState: { text: nextState },
     safety,
     pUnsafe: Math.max(pUnsafeOf[safety], chances?.unsafe ?? 0),
     filteredTools: filtered,

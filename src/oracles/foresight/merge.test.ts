@@ -6,7 +6,7 @@ import { stricterPrediction } from "./merge.ts";
 const words = fc.uniqueArray(fc.constantFrom("a", "b", "c", "d"));
 const prediction: fc.Arbitrary<Prediction> = fc.record({
   model: fc.constant("m"),
-  nextState: fc.record({ labels: words, effects: words, text: fc.constantFrom("", "x") }),
+  nextState: fc.record({ labels: words, effects: words, text: fc.constantFrom("", "x") }, { requiredKeys: ["text"] }),
   safety: fc.constantFrom("safe", "critical", "unsafe"),
   pUnsafe: fc.double({ min: 0, max: 1, noNaN: true }),
   filteredTools: words,
@@ -25,8 +25,8 @@ it("two predictions together are at least as strict as each", () => {
         expect(rank[both.safety]).toBeGreaterThanOrEqual(rank[one.safety]);
         expect(both.pUnsafe).toBeGreaterThanOrEqual(one.pUnsafe);
         expect(both.filteredTools).toEqual(expect.arrayContaining([...one.filteredTools]));
-        expect(both.nextState.effects).toEqual(expect.arrayContaining([...one.nextState.effects]));
-        expect(both.nextState.labels).toEqual(expect.arrayContaining([...one.nextState.labels]));
+        expect(both.nextState.effects).toEqual(expect.arrayContaining([...(one.nextState.effects ?? [])]));
+        expect(both.nextState.labels).toEqual(expect.arrayContaining([...(one.nextState.labels ?? [])]));
       }
     }),
   );

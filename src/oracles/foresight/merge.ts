@@ -26,12 +26,16 @@ export function stricterPrediction(left: Prediction, right: Prediction): Predict
   ];
   const invented = (left.invented ?? 0) + (right.invented ?? 0);
   const unanswered = both(left.unanswered ?? [], right.unanswered ?? []);
+  const some = (one?: readonly string[], other?: readonly string[]): readonly string[] | undefined =>
+    one === undefined || other === undefined ? (one ?? other) : both(one, other);
+  const labels = some(left.nextState.labels, right.nextState.labels);
+  const effects = some(left.nextState.effects, right.nextState.effects);
   const asks = stricterAdvice(left.asks, right.asks);
   return {
     model: `${left.model}+${right.model}`,
     nextState: {
-      labels: both(left.nextState.labels, right.nextState.labels),
-      effects: both(left.nextState.effects, right.nextState.effects),
+      ...(labels === undefined ? {} : { labels }),
+      ...(effects === undefined ? {} : { effects }),
       text: [left.nextState.text, right.nextState.text].filter((text) => text !== "").join(" / "),
     },
     safety: stricterClass(left.safety, right.safety),
