@@ -41,6 +41,8 @@ export type Question = {
   readonly hazard: Hazard;
   /** All whose patterns and automata the model follows; for a proof that one alone. */
   readonly hazards: readonly Hazard[];
+  /** Patterns by which calls are told apart, and nothing else. */
+  readonly apart: readonly Pattern[];
   readonly core: ReadonlySet<string>;
   readonly ends: Ends;
   /** Plain rules of the core that block or ask. */
@@ -59,13 +61,15 @@ export type QuestionRequest = {
   readonly hazard: Hazard;
   /** Further hazards to follow, beside the one that is asked about; none of them with a key. */
   readonly beside?: readonly Hazard[];
+  /** Patterns that are no part of the model, and by which calls are told apart all the same. */
+  readonly apart?: readonly Pattern[];
   readonly core: ReadonlySet<string>;
   readonly ends: Ends;
 };
 
 export function questionOf(
   subject: Subject,
-  { hazard, beside = [], core, ends }: QuestionRequest,
+  { hazard, beside = [], apart = [], core, ends }: QuestionRequest,
 ): Question {
   const hazards = [hazard, ...beside];
   const { ir } = subject.policy;
@@ -80,7 +84,7 @@ export function questionOf(
     : [];
   const rules = enforced.flatMap((rule) => (core.has(rule.id) ? automatonOf(rule, key) : []));
   const automata = [...rules, ...hazards.flatMap(hazardAutomaton)];
-  const question = { subject, hazard, hazards, core, ends, plain, automata, allows, useDefault, key };
+  const question = { subject, hazard, hazards, apart, core, ends, plain, automata, allows, useDefault, key };
   return { ...question, mattering: matteringBits(question) };
 }
 
@@ -205,7 +209,7 @@ function hazardReadings(hazard: Hazard): readonly Reading[] {
   }
 }
 
-type Parts = Pick<Question, "subject" | "hazards" | "core" | "plain" | "automata" | "allows" | "useDefault">;
+type Parts = Pick<Question, "subject" | "hazards" | "apart" | "core" | "plain" | "automata" | "allows" | "useDefault">;
 
 /** Place of the hazard's own automaton, if it is temporal. */
 export function automatonOfHazard({ automata }: Question, { id }: Hazard): number {
@@ -213,8 +217,9 @@ export function automatonOfHazard({ automata }: Question, { id }: Hazard): numbe
 }
 
 /** Every pattern that the model of a question looks at. */
-export function readings({ hazards, plain, automata, allows }: Parts): readonly Reading[] {
+export function readings({ hazards, apart, plain, automata, allows }: Parts): readonly Reading[] {
   return [
+    ...apart.map(restrict),
     ...hazards.flatMap(hazardReadings),
     ...plain.map((rule) => restrict(rule.when)),
     ...automata.flatMap(({ temporal }) => readingsOf(temporal)),

@@ -10,7 +10,7 @@ import type { LabelRange } from "../../core/label.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import type { CompiledPolicy } from "../../policy/compile.ts";
-import type { Hazard, ToolSelector } from "../../policy/ir.ts";
+import type { Hazard, Pattern, Rule, Temporal, ToolSelector } from "../../policy/ir.ts";
 import { matches, nameMatches } from "../../policy/patterns.ts";
 import type { ModelClass } from "../classes.ts";
 import { makeClasses, outcomeOf } from "../classes.ts";
@@ -65,7 +65,8 @@ export function goalArena(request: GoalRequest): Result<GoalArena, string> {
     ({ tier, mode }) => mode === "enforce" && (tier === "block" || tier === "must"),
   );
   const core = new Set(denying.map(({ id }) => id));
-  const question = questionOf(subject, { hazard, beside, core, ends: ["hi"] });
+  const apart = keyedFirings(policy).map(({ firing }) => firing);
+  const question = questionOf(subject, { hazard, beside, apart, core, ends: ["hi"] });
   if (stateWidth(question) > stateVariablesMax) {
     return err(`the game counts to more than the limit of ${stateVariablesMax} bits of state: use smaller numbers`);
   }
@@ -154,7 +155,7 @@ function roundOf(space: Space, one: ModelClass): Round {
   const { diagram } = space;
   const view = ownView(space);
   const seen = seenBy(space, view, one, "hi");
-  const denied = diagram.or(stops(space, one, seen, ["block", "must"]), stoppedByKeys(space, seen));
+  const denied = diagram.or(stops(space, one, seen, ["block", "must"]), keyed(space, seen, "rule"));
   const open = diagram.and(meant(space, one), one.variant.observed ? 1 : diagram.not(denied));
   const high = updates(space, one);
   const least = updates(space, leastOf(space, one));
@@ -186,8 +187,8 @@ function roundOf(space: Space, one: ModelClass): Round {
 
 function badOf(space: Space, one: ModelClass, seen: Seen): Bad {
   const { diagram, question } = space;
-  let never: Node = 0;
-  let may: Node = 0;
+  let never = keyed(space, seen, "never");
+  let may = keyed(space, seen, "may");
   for (const hazard of question.hazards) {
     const fires = hazardFires(about(space, hazard), one, seen);
     if (hazard.consent === "may") may = diagram.or(may, fires);
@@ -210,16 +211,32 @@ function meant({ diagram, question, choice }: Space, one: ModelClass): Node {
   }, 1);
 }
 
-/** Rules with keys are not followed here: what one of them could stop must not be what a goal relies on. */
-function stoppedByKeys({ diagram, question }: Space, { context, scene }: Seen): Node {
-  return question.subject.policy.ir.rules.reduce<Node>((all, rule) => {
-    if (rule.kind !== "temporal" || rule.mode !== "enforce" || (rule.tier !== "block" && rule.tier !== "must"))
-      return all;
-    const temporal = modelTemporal(rule.temporal);
-    if (temporal === undefined || !("key" in temporal) || temporal.key === undefined) return all;
-    const firing = firingOf(temporal);
-    return firing === undefined ? all : diagram.or(all, matches(context, firing, "restrict", scene));
-  }, 0);
+type Firing = { readonly owner: "rule" | Hazard["consent"]; readonly firing: Pattern };
+
+/**
+ * Rules and hazards with keys are not followed here: what one of them could stop, or find bad, must not be what a goal
+ * relies on.
+ */
+function keyedFirings(policy: CompiledPolicy): readonly Firing[] {
+  const { rules, hazards } = policy.ir;
+  const firing = (owner: Firing["owner"], temporal: Temporal): readonly Firing[] => {
+    const followed = modelTemporal(temporal);
+    if (followed === undefined || !("key" in followed) || followed.key === undefined) return [];
+    const pattern = firingOf(followed);
+    return pattern === undefined ? [] : [{ owner, firing: pattern }];
+  };
+  const denies = ({ mode, tier }: Rule): boolean => mode === "enforce" && (tier === "block" || tier === "must");
+  return [
+    ...rules.flatMap((rule) => (rule.kind === "temporal" && denies(rule) ? firing("rule", rule.temporal) : [])),
+    ...hazards.flatMap((one) =>
+      one.kind === "temporal" && inGame(policy, one) ? firing(one.consent, one.temporal) : [],
+    ),
+  ];
+}
+
+function keyed({ diagram, question }: Space, { context, scene }: Seen, owner: Firing["owner"]): Node {
+  const own = keyedFirings(question.subject.policy).filter((one) => one.owner === owner);
+  return own.reduce<Node>((all, { firing }) => diagram.or(all, matches(context, firing, "restrict", scene)), 0);
 }
 
 /** The class with the least that its result can bring. */

@@ -84,7 +84,9 @@ export function debtPolicy(consent: Consent, host: HostSection = {}): PolicyDocu
     stores: { records: { audience: "me", label: secret } },
     host,
     hazards: { leak: leak(consent, "s.notify") },
-    rules: [{ id: "tell", tier: "must", owed: { after: "s.pay", owe: "s.notify", within: 4 }, why: "the payee is told" }],
+    rules: [
+      { id: "tell", tier: "must", owed: { after: "s.pay", owe: "s.notify", within: 4 }, why: "the payee is told" },
+    ],
   };
 }
 

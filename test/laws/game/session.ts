@@ -17,10 +17,10 @@ import { digest } from "../../../src/wire/canonical.ts";
 import { subjectOf } from "../proof/random-policy.ts";
 
 /** A tool whose arguments are all required, so that its entry in a list is judged with what they would carry. */
-function listed(name: string, labels: { readonly args?: object } | undefined): { readonly name: string } {
+function listed(name: string, labels: { readonly args?: object } | undefined): JsonObject & { readonly name: string } {
   const names = Object.keys(labels?.args ?? {});
   const properties = Object.fromEntries(names.map((one) => [one, { type: "string" }]));
-  return { name, ...{ inputSchema: { type: "object", properties, required: names } } };
+  return { name, inputSchema: { type: "object", properties, required: names } };
 }
 
 export class Session {

@@ -22,7 +22,7 @@ export function trialsOf(subject: Subject, { held }: Point): fc.Arbitrary<Trial>
   const world = makeWorld(subject, hazardId, []);
   const classes = new Map(classesOf(world).map((one) => [JSON.stringify([one.contract, [...one.truths]]), one]));
   const label = fc.constantFrom(...choicesOf(world, held));
-  return fc.constantFrom(...classes.values()).chain(({ key: _, ...one }) =>
+  return fc.constantFrom(...classes.values()).chain((one) =>
     fc.record({
       contract: fc.constant(one.contract),
       truths: fc.constant(one.truths),

@@ -22,11 +22,12 @@ const order: readonly Verdicts[] = ["allow", "confirm", "deny"];
 const met = { policies: 0, allow: 0, confirm: 0, deny: 0, coarser: 0, lookedAhead: 0 };
 
 /** What the policy's default adds, which is a question at most. */
-function defaultAsks(subject: Subject, { keys: _, sure: __, ...trial }: Trial, { held, stores }: Point): boolean {
+function defaultAsks(subject: Subject, trial: Trial, { held, stores }: Point): boolean {
+  const { contract, truths, observed, given } = trial;
   const asking = makeWorld(subject, hazardId, ["default", "bounds"]);
   const bits = asking.automata.map(() => ({ bits: [], pending: 0 }));
   const state = { held, stores, automata: bits };
-  return read(asking, { ...trial, key: "same" }, trial.given, state).stopped;
+  return read(asking, { contract, truths, observed, key: "same" }, given, state).stopped;
 }
 
 it(
