@@ -14,6 +14,9 @@ import { judged } from "./embedded/weights.ts";
 
 export const embeddedName = "embedded";
 
+/** Tools of one list that are judged; what stands behind them is unknown, and filtered. */
+const toolsMax = 4_096;
+
 /** Probability from which a tool is filtered and a class is taken. */
 const threshold = 0.5;
 
@@ -39,9 +42,11 @@ export function scoreEmbedded(weights: Weights, context: PredictionContext): Sco
   const refused = pUnsafe >= threshold;
   const brought = call === undefined ? 0 : expectedBits(call.step, call.subject, weights);
   const next = nextState(view, refused ? undefined : brought);
-  const tools = listedFeatures(context.tools, next, view.instruction).map((features) =>
+  const judgedTools = context.tools.slice(0, toolsMax);
+  const scores = listedFeatures(judgedTools, next, view.instruction).map((features) =>
     judged(weights.filter, features),
   );
+  const tools = context.tools.map((_, index) => scores[index] ?? 1);
   const pCritical = judged(weights.critical, listFeatures(tools, next, call !== undefined));
   const safety = refused ? "unsafe" : classOfList(tools, pCritical);
   const isFiltered = filterOf(safety, tools, context);

@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isArray, isObject, isRawNumber } from "../../../core/json.ts";
+import type { PredictionStep } from "../../../core/prediction.ts";
 import { hashText, wordHashes } from "./words.ts";
 
 export const controlRoles = ["recipient", "url", "path", "amount", "id", "command"] as const;
@@ -19,6 +20,8 @@ export type ArgumentFact = {
 /** Leaves of one call's arguments, members of one object, their depth, and the units of each that are looked at. */
 const leavesMax = 24;
 const membersMax = 64;
+/** Values visited in one call's arguments, empty ones included. */
+const valuesMax = 512;
 const depthMax = 6;
 const valueUnitsMax = 200;
 /** Units and words of the instruction that are looked at. */
@@ -105,6 +108,15 @@ export function argumentFacts(
   return facts;
 }
 
+/**
+ * The arguments with those that were left out because they are long: who knows what they say, so they are new. Else an
+ * agent could hide the argument that decides behind one that is too long to be told.
+ */
+export function withLeftOut({ arguments: given, declared = [] }: PredictionStep): JsonObject {
+  const missing = declared.slice(0, membersMax).filter((name) => !Object.hasOwn(given, name));
+  return missing.length === 0 ? given : { ...given, ...Object.fromEntries(missing.map((name) => [name, ""])) };
+}
+
 /** Adds every value of a call to those that were seen. */
 export function rememberValues(given: JsonObject, seen: Set<string>): void {
   eachLeaf(given, (_, value) => void seen.add(value));
@@ -118,8 +130,10 @@ function isTold(value: string, instruction: Instruction): boolean {
 /** Visits at most `leavesMax` leaves, members by name, so that the order of a client's members changes nothing. */
 function eachLeaf(given: JsonObject, visit: (name: string, value: string) => void): void {
   let left = leavesMax;
+  let visits = valuesMax;
   const walk = (name: string, value: Json, depth: number): void => {
-    if (left <= 0 || depth > depthMax || value === null || typeof value === "boolean") return;
+    visits -= 1;
+    if (visits < 0 || left <= 0 || depth > depthMax || value === null || typeof value === "boolean") return;
     if (isRawNumber(value)) return walk(name, value.rawJSON, depth);
     if (isArray(value)) {
       for (const item of value.slice(0, left)) walk(name, item, depth + 1);

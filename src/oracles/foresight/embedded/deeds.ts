@@ -26,6 +26,7 @@ export const deed = {
 
 /** More effects than a real tool has: then nothing is known of it. */
 const effectsKnownMax = 12;
+const effectUnitsMax = 64;
 
 const consequentialActions: readonly string[] = [
   "send",
@@ -55,6 +56,8 @@ export function deedsOf(effects: readonly string[]): Deeds {
   let bits = 0;
   const atoms: number[] = [];
   for (const effect of effects) {
+    // No effect path is longer; what is, matches none.
+    if (effect.length > effectUnitsMax) return nothingKnown;
     bits |= bitsOf(effect);
     atoms.push(hashText(effect));
   }

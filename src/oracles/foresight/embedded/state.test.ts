@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { everyEffect } from "../../../core/effect.ts";
 import type { PredictionContext, PredictionStep } from "../../../core/prediction.ts";
-import { argumentFacts, controlRoles, readInstruction, rememberValues, roleBit } from "./arguments.ts";
+import { argumentFacts, controlRoles, readInstruction, rememberValues, roleBit, withLeftOut } from "./arguments.ts";
 import { deed, deedsOf } from "./deeds.ts";
 import { held, heldBits } from "./held.ts";
 import { after, readState, stepsMax } from "./run-state.ts";
@@ -26,6 +26,7 @@ test("deeds follow from effects, whatever the tool is called", () => {
 test("no effects, and all effects, are both no knowledge", () => {
   expect(deedsOf([]).bits).toBe(deed.unknown);
   expect(deedsOf(everyEffect)).toEqual(deedsOf([]));
+  expect(deedsOf(["x".repeat(65)])).toEqual(deedsOf([]));
 });
 
 test("restrictions of any policy become three bits", () => {
@@ -85,9 +86,19 @@ test("hostile arguments are read up to a limit", () => {
   expect(
     argumentFacts({ deep: JSON.parse(JSON.stringify(deep)), flag: true, none: null }, instruction, new Set()),
   ).toEqual([]);
+  const empty = Object.fromEntries(
+    Array.from({ length: 60 }, (_, index) => [`e${index}`, Array.from({ length: 60 }, () => [])]),
+  );
+  expect(argumentFacts({ empty, z: "last" }, instruction, new Set())).toEqual([]);
   expect(argumentFacts({ list: Array.from({ length: 900 }, () => "x"), wide }, instruction, new Set())).toHaveLength(
     24,
   );
+});
+
+test("an argument that was left out is new, whatever it says", () => {
+  const facts = argumentFacts(withLeftOut(step("pay", [], { declared: ["iban"] })), instruction, new Set());
+  expect(facts).toMatchObject([{ role: "recipient", provenance: "new" }]);
+  expect(withLeftOut(step("pay", [], { declared: ["iban"], arguments: { iban: "x" } }))).toEqual({ iban: "x" });
 });
 
 const step = (tool: string, effects: readonly string[], more: Partial<PredictionStep> = {}): PredictionStep => ({

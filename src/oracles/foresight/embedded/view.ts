@@ -1,7 +1,7 @@
 /** A context as the heads see it: parsed once, then asked for the features of its call and of each of its tools. */
 import type { PredictionContext, PredictionStep } from "../../../core/prediction.ts";
 import type { Instruction } from "./arguments.ts";
-import { argumentFacts, readInstruction, rememberValues } from "./arguments.ts";
+import { argumentFacts, readInstruction, rememberValues, withLeftOut } from "./arguments.ts";
 import { deedsOf } from "./deeds.ts";
 import type { CallSubject } from "./features.ts";
 import { bringFeatures, toolFeatures } from "./features.ts";
@@ -33,7 +33,7 @@ export function viewOf(context: PredictionContext): View {
     deeds: deedsOf(step.effects),
     nameWords: wordHashes(step.tool),
     instruction,
-    facts: argumentFacts(step.arguments, instruction, earlier),
+    facts: argumentFacts(withLeftOut(step), instruction, earlier),
     previous: previous === undefined ? undefined : deedsOf(previous.effects),
   };
   return { state, instruction, call: { step, subject } };
