@@ -154,7 +154,7 @@ describe("regulation on cards and in records", () => {
     expect(sentence("take another step, and one more after it, and then look again")).toContain(
       "sends what it holds (rule leak). Take another",
     );
-    const bare = sentence(`take another step ${"and another ".repeat(7)}`);
+    const bare = sentence(`take another step ${"and another ".repeat(9)}`);
     expect(bare).toContain("nobody could stop that the client sends what it holds. Take");
     expect(bare).not.toContain("www");
     expect(bare.length).toBeLessThanOrEqual(sentenceCharactersMax);
