@@ -6,6 +6,7 @@ import type { CompiledPolicy } from "../../policy/compile.ts";
 import type { ToolSelector } from "../../policy/ir.ts";
 import type { Slot } from "../../policy/monitors.ts";
 import type { Node } from "../diagram.ts";
+import type { Cost } from "../fixpoint.ts";
 import { freshCost } from "../fixpoint.ts";
 import { goalArena } from "./goal-arena.ts";
 import type { Look, Lookup } from "./lookup.ts";
@@ -25,6 +26,8 @@ export type GoalsRequest = {
   readonly slots: readonly Slot[];
   readonly contracts: readonly ToolContract[];
   readonly keeps: readonly ToolSelector[];
+  /** What one solution may cost; the limits of a proof unless said otherwise. */
+  readonly cost?: () => Cost;
 };
 
 type Solved = {
@@ -65,10 +68,10 @@ function later(request: GoalsRequest, accepted: ReadonlySet<string>): Solved | u
 }
 
 function solvedFor(
-  { policy, slots, contracts, keeps }: GoalsRequest,
+  { policy, slots, contracts, keeps, cost = freshCost }: GoalsRequest,
   accepted: ReadonlySet<string>,
 ): Result<Solved, string> {
-  const made = goalArena({ policy, contracts, keeps, accepted, cost: freshCost() });
+  const made = goalArena({ policy, contracts, keeps, accepted, cost: cost() });
   if (!made.ok) return made;
   const { space, arena } = made.value;
   const all = solve(arena, "all");

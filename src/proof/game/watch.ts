@@ -9,6 +9,7 @@ import type { CompiledPolicy } from "../../policy/compile.ts";
 import type { Hazard } from "../../policy/ir.ts";
 import type { Slot } from "../../policy/monitors.ts";
 import type { Node } from "../diagram.ts";
+import type { Cost } from "../fixpoint.ts";
 import { freshCost } from "../fixpoint.ts";
 import type { Lookup } from "./lookup.ts";
 import { makeLookup } from "./lookup.ts";
@@ -33,11 +34,15 @@ export type Watch = {
 };
 
 /** Watches of all hazards that are enforced and not accepted; none for those that only a call could bring about. */
-export function watchesOf(policy: CompiledPolicy, slots: readonly Slot[]): Result<readonly Watch[], string> {
+export function watchesOf(
+  policy: CompiledPolicy,
+  slots: readonly Slot[],
+  cost: () => Cost = freshCost,
+): Result<readonly Watch[], string> {
   const watches: Watch[] = [];
   for (const hazard of policy.ir.hazards) {
     if (!inGame(policy, hazard)) continue;
-    const { space, arena } = safetyArena(policy, hazard, freshCost());
+    const { space, arena } = safetyArena(policy, hazard, cost());
     const dangers: Danger[] = [];
     const harmful = arena.uncontrollable.filter(({ bad }) => bad.never !== 0 || bad.may !== 0);
     for (const one of harmful) {

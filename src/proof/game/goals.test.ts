@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import { exactly } from "../../core/label.ts";
+import type { Label } from "../../core/label.ts";
+import { slotsOf } from "../../policy/monitors.ts";
+import { initialState } from "../../policy/state.ts";
+import type { Q } from "../../policy/state.ts";
+import { freshCost } from "../fixpoint.ts";
+import { debt, openHost } from "../../../test/regulation-kit/documents.ts";
+import type { SmallDocument } from "../../../test/regulation-kit/small-run.ts";
+import { compiled, SmallRun } from "../../../test/regulation-kit/small-run.ts";
+import type { GoalGame, GoalsRequest, Lost } from "./goals.ts";
+import { makeGoals } from "./goals.ts";
+
+function request(document: SmallDocument, keeps: GoalsRequest["keeps"] = []): GoalsRequest {
+  const policy = compiled(document);
+  const run = new SmallRun({ ...document, mode: "enforce" });
+  const contracts = Object.keys(document.labels ?? {}).map((name) => run.contract(name));
+  return { policy, slots: slotsOf(policy.ir), contracts, keeps };
+}
+
+function gameOf(document: SmallDocument, keeps: GoalsRequest["keeps"] = []): GoalGame {
+  const found = makeGoals(request(document, keeps));
+  if (!found.ok || found.value === undefined) throw new Error("there is a game");
+  return found.value;
+}
+
+const secret = exactly(1 as Label); // the one level bit of the small lattice
+
+/** A state with the debt open, or with private data held. */
+function state(document: SmallDocument, { owed, held }: { owed: boolean; held: boolean }): Q {
+  const { ir } = compiled(document);
+  const slots = slotsOf(ir);
+  const q = initialState(ir, slots, undefined);
+  const cell = { bits: [true, false, false], since: 0, times: [], amounts: [] };
+  const monitors = slots.map(() => new Map(owed ? [["", cell]] : []));
+  return { ...q, held: held ? [secret] : [], monitors: { lo: monitors, hi: monitors } };
+}
+
+function lost(
+  document: SmallDocument,
+  at: { owed: boolean; held: boolean },
+  accepted: readonly string[] = [],
+): readonly Lost[] {
+  const q = state(document, at);
+  return gameOf(document).lost({ q, end: "hi", at: 0, held: q.held }, new Set(accepted));
+}
+
+describe("goals at run time", () => {
+  it("there are none where nothing is owed or kept, or the policy only observes", () => {
+    expect(makeGoals(request(openHost()))).toEqual({ ok: true, value: undefined });
+    expect(makeGoals(request({ ...debt(), mode: "observe" }))).toEqual({ ok: true, value: undefined });
+  });
+
+  it("a debt is out of reach once what it needs is refused for good", () => {
+    expect(lost(debt(), { owed: true, held: false })).toEqual([]);
+    expect(lost(debt(), { owed: false, held: true })).toEqual([]);
+    expect(lost(debt(), { owed: true, held: true })).toEqual([{ names: ["debt say-so"], consentable: false }]);
+    expect(lost(debt("may"), { owed: true, held: true })).toEqual([]);
+  });
+
+  it("a risk that was accepted is no longer in the way of anything", () => {
+    const sending: SmallDocument = { ...debt("may"), host: { send: { open: "anyone" } } };
+    const at = { owed: true, held: true };
+    expect(lost(sending, at)).toEqual([{ names: ["debt say-so"], consentable: true }]);
+    expect(lost(sending, at, ["leak host.send"])).toEqual([]);
+    const firm: SmallDocument = { ...debt(), host: { send: { open: "anyone" } } };
+    expect(lost(firm, at)).toEqual([{ names: ["debt say-so"], consentable: false }]);
+  });
+
+  it("a firm keep names its tool, and one that is not there is out of reach from the start", () => {
+    const q = state(debt(), { owed: false, held: false });
+    const look = { q, end: "hi", at: 0, held: [] } as const;
+    const rules = (debt().rules ?? []).filter(({ tier }) => tier === "allow");
+    const document = { ...debt(), rules };
+    expect(gameOf(document, [{ server: "s", tool: "notify" }]).lost(look, new Set())).toEqual([]);
+    expect(gameOf(document, [{ server: "s", tool: "none" }]).lost(look, new Set())).toEqual([
+      { names: ["keep s.none"], consentable: false },
+    ]);
+  });
+
+  it("rules that block, and what must come first, count; who may be asked does not", () => {
+    const block = { id: "no", tier: "block" as const, when: { tool: "s.notify" }, why: "never" };
+    const with_ = (rule: NonNullable<SmallDocument["rules"]>[number]): SmallDocument => ({
+      ...debt(),
+      rules: [...(debt().rules ?? []), rule],
+    });
+    expect(lost(with_(block), { owed: true, held: false })).toHaveLength(1);
+    expect(lost(with_({ ...block, tier: "confirm" }), { owed: true, held: false })).toEqual([]);
+    expect(lost(with_({ ...block, mode: "observe" }), { owed: true, held: false })).toEqual([]);
+    const keyed = { before: { tool: "s.notify" }, need: { tool: "s.read_medical" }, key: "text" };
+    expect(
+      lost(with_({ id: "key", tier: "must", gate: keyed, why: "order" }), { owed: true, held: false }),
+    ).toHaveLength(1);
+  });
+
+  it("a game that is too large is an error when the policy is loaded", () => {
+    const small = { ...request(debt()), cost: () => ({ nodesMax: 50, effort: { left: 1_000_000 } }) };
+    expect(makeGoals(small)).toMatchObject({ ok: false, error: expect.stringMatching(/limit/) });
+    const counting = {
+      id: "many",
+      tier: "block" as const,
+      atMost: { of: { tool: "s.pay" }, count: 1_000 },
+      why: "a lot",
+    };
+    const wide = request({ ...debt(), rules: [...(debt().rules ?? []), counting] });
+    expect(makeGoals(wide)).toMatchObject({ ok: false, error: expect.stringMatching(/limit of 1000 bits of state/) });
+  });
+
+  it("what becomes too large with an accepted risk is lost, and is not tried again", () => {
+    let made = 0;
+    const cost = () => {
+      made += 1;
+      return made === 1 ? freshCost() : { nodesMax: 50, effort: { left: 1_000_000 } };
+    };
+    const game = makeGoals({ ...request(debt()), cost });
+    if (!game.ok || game.value === undefined) throw new Error("there is a game");
+    const q = state(debt(), { owed: false, held: false });
+    const look = { q, end: "hi", at: 0, held: [] } as const;
+    const accepted = new Set(["leak host.send"]);
+    const gone = [{ names: ["debt say-so"], consentable: false }];
+    expect(game.value.lost(look, accepted)).toEqual(gone);
+    expect(game.value.lost(look, accepted)).toEqual(gone);
+    expect(made).toBe(2);
+    expect(game.value.lost(look, new Set())).toEqual([]);
+  });
+});
