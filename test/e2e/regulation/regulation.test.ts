@@ -2,7 +2,7 @@
  * Regulation end to end: official clients, two servers of one conversation, the daemon between them. What was read at one
  * server takes a tool of the other one away, and the client hears of it.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -29,8 +29,8 @@ afterAll(() => sandbox.remove());
 
 type Connected = { readonly client: Client; readonly changes: () => number };
 
-async function connect(server: string, command: readonly string[], more: readonly string[] = []): Promise<Connected> {
-  const args = [launcher, "run", ...more, "--policy", policy, "--server", server, "--", ...command];
+async function connect(server: string, command: readonly string[], under = policy): Promise<Connected> {
+  const args = [launcher, "run", "--policy", under, "--server", server, "--", ...command];
   const env = { PATH: process.env["PATH"] ?? "", ...sandbox.env };
   const client = new Client({ name: "e2e", version: "1" }, { versionNegotiation: { mode: "legacy" } });
   let changes = 0;
@@ -78,6 +78,27 @@ test("what was read at one server takes a tool of another one away", async () =>
   // Nothing else changes for the run, so nothing more is announced.
   expect(await call(pages, "write_page", { title: "Hours", text: "nine to five" })).toBe("write_page done");
   expect(pages.changes()).toBe(1);
+  await files.client.close();
+  await pages.client.close();
+});
+
+test("where a person may accept it, the card names what looms, and the run shows what was accepted", async () => {
+  await command("runs", "new");
+  const lenient = join(sandbox.folder, "lenient.yaml");
+  writeFileSync(lenient, readFileSync(policy, "utf8").replace("consent: never", "consent: may"));
+  const files = await connect("files", [process.execPath, filesystem, desk], lenient);
+  const pages = await connect("wiki", wiki, lenient);
+  // The store is private since the test before: opening it is asked about, in the list and at the call.
+  const listed = (await pages.client.listTools()).tools.find(({ name }) => name === "grant_access");
+  expect(listed?._meta).toEqual({ "io.github.sluicegate/consent": true });
+  const asked = await call(pages, "grant_access", { account: "ann@consult.example" });
+  const id = /sluicegate approve ([\w-]+)`/.exec(asked)?.[1] ?? "";
+  expect(await command("approve")).toContain(
+    "Approving means: from then on `fire wiki:pages anyone` (`anyone` reads `wiki:pages`) may bring about hazard `salaries-leak` in this run.",
+  );
+  await command("approve", id);
+  expect(await call(pages, "grant_access", { account: "ann@consult.example" })).toBe("grant_access done");
+  expect(await command("runs")).toContain("salaries-leak fire wiki:pages anyone");
   await files.client.close();
   await pages.client.close();
 });
