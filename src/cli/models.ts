@@ -3,7 +3,10 @@
  * clients are a large part of the program that most gateways never use.
  */
 import { openModel } from "../adapters/models/open-model.ts";
+import type { Result } from "../core/result.ts";
+import { ok } from "../core/result.ts";
 import type { CompiledPolicy } from "../policy/compile.ts";
+import type { Judge } from "../policy/judges.ts";
 import type { Answer, Question } from "../core/opinion.ts";
 import type { AskedFor } from "../gateway/services-port.ts";
 import { makeEmbedded } from "../oracles/foresight/embedded.ts";
@@ -19,6 +22,12 @@ import { shippedWeights } from "./train/shipped.ts";
 const judgesKeptMax = 64;
 
 const nowMs = (): number => nodeClock.monotonicMs();
+
+/** A model may have to be read from disk first. */
+const examinationWaitMs = 40_000;
+
+/** A judge, and the milliseconds that it took to answer, or why it did not. */
+export type Examined = { readonly judge: Judge; readonly said: Result<number, string> };
 
 export class ConfiguredModels {
   readonly #tell: (text: string) => void;
@@ -43,6 +52,15 @@ export class ConfiguredModels {
   /** Reads the weights and tests the judge of a policy, so that its first call waits for neither. */
   async prepare(policy: CompiledPolicy): Promise<void> {
     await this.#modelsOf(policy).language?.prepare();
+  }
+
+  /** Asks the judge of a policy about a known call; undefined where it has none. */
+  async examine(policy: CompiledPolicy): Promise<Examined | undefined> {
+    const { language } = this.#modelsOf(policy);
+    if (language === undefined) return undefined;
+    const startedMs = nowMs();
+    const said = await language.examine(examinationWaitMs);
+    return { judge: language.judge.settings, said: said.ok ? ok(nowMs() - startedMs) : said };
   }
 
   #modelsOf(policy: CompiledPolicy): Models {

@@ -1,8 +1,11 @@
 // The oracle of a running gateway: which model answers follows from the policy of the run, over reloads.
 import { spawnSync } from "node:child_process";
-import { resolve } from "node:path";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { checkJudges } from "../../src/cli/doctor/judges.ts";
 import { PolicyOracles } from "../../src/cli/oracles.ts";
 import type { CompiledPolicy } from "../../src/policy/compile.ts";
 import { loadPolicy } from "../../src/policy/load.ts";
@@ -94,4 +97,32 @@ it("loads neither model clients nor `ai` for a gateway without models", () => {
   expect(seen.some((url) => url.endsWith("/cli/oracles.ts"))).toBe(true);
   const models = /\/node_modules\/(ai|@ai-sdk|node-llama-cpp)\/|\/adapters\/models\/|\/src\/oracles\//;
   expect(seen.filter((url) => models.test(url))).toEqual([]);
+});
+
+it("can be examined: `doctor` says whether the judge of a policy answers", async () => {
+  const home = mkdtempSync(join(tmpdir(), "sg-judges-"));
+  const before = process.env["SLUICEGATE_POLICY"];
+  const judge = (more: string): string =>
+    `version: 1\nregulation: {models: {judge: j}}\njudges: {j: {url: "${first.url}/v1", model: m${more}}}\n`;
+  const checked = async (text: string) => {
+    writeFileSync(join(home, "policy.yaml"), text);
+    return checkJudges();
+  };
+  process.env["SLUICEGATE_POLICY"] = join(home, "policy.yaml");
+  try {
+    expect(await checked("version: 1\n")).toEqual([]);
+    expect(await checked(judge(""))).toMatchObject([{ state: "ok", name: "judge" }]);
+    first.script = () => verdict("safe");
+    expect(await checked(judge(""))).toMatchObject([{ state: "failed", sentence: expect.stringContaining("obeys") }]);
+    first.script = () => "cut";
+    expect(await checked(judge(""))).toMatchObject([{ state: "failed", sentence: expect.stringContaining("reached") }]);
+    const slow = verdict("unsafe", ["mail.send_mail"]);
+    first.script = () => (slow === "hang" || slow === "cut" ? slow : { ...slow, delayMs: 400 });
+    expect(await checked(judge(", wait: 20ms, canary: false, labelFirst: false"))).toMatchObject([{ state: "failed" }]);
+    expect(await checked(judge(", wait: 700ms, labelFirst: false"))).toMatchObject([{ state: "note" }]);
+  } finally {
+    if (before === undefined) delete process.env["SLUICEGATE_POLICY"];
+    else process.env["SLUICEGATE_POLICY"] = before;
+    rmSync(home, { recursive: true });
+  }
 });

@@ -16,6 +16,7 @@ import { readLog } from "../log-reader.ts";
 import { shortPath, shown } from "../output.ts";
 import type { Check } from "./check.ts";
 import { failed, noted, passed } from "./check.ts";
+import { checkJudges } from "./judges.ts";
 
 /** Records up to which the whole log is verified here; of a longer one the daemon's word on its health must do. */
 const verifiedRecordsMax = 20_000;
@@ -27,7 +28,8 @@ export async function surroundings(): Promise<readonly Check[]> {
   const folders = checkFolders();
   const paths = daemonPaths(process.env);
   const daemon = paths.ok ? await checkDaemon(paths.value) : failed("daemon", paths.error);
-  return [checkNode(), ...folders, daemon, await checkLog(), checkPolicy(), checkProcesses(), checkHooks()];
+  const policies = [checkPolicy(), ...(await checkJudges())];
+  return [checkNode(), ...folders, daemon, await checkLog(), ...policies, checkProcesses(), checkHooks()];
 }
 
 function checkNode(): Check {

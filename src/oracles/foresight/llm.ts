@@ -53,6 +53,11 @@ export class LanguageWorldModel {
     if (labelFirst) await this.judge.prepare(wordQuestion(realContext, answers));
   }
 
+  /** A whole prediction about a known call, for whoever wants to see that the judge can be relied on. */
+  examine(waitMs: number): Promise<Result<Prediction, string>> {
+    return this.predict(realContext, { run: "", waitMs });
+  }
+
   /** Chances of the labels; undefined where there is no fast path, or no answer: then the report decides. */
   async #chances(context: PredictionContext, asking: Asking): Promise<LabelChances | undefined> {
     const { settings } = this.judge;

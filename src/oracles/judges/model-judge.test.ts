@@ -1,6 +1,8 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Label } from "../../core/label.ts";
-import { levelLabel, makeLattice } from "../../core/label.ts";
+import { fromBits, levelLabel, makeLattice, mayFlow } from "../../core/label.ts";
+import { restrictionNames } from "../../core/restriction-names.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import type { ModelClient, ModelFailure, ModelReply, ModelRequest } from "../../gateway/model-port.ts";
@@ -127,6 +129,20 @@ describe("evidence", () => {
     expect(asked.map((request) => request.evidence)).toEqual(sent === undefined ? [] : [sent]);
     expect(answer.ok).toBe(sent !== undefined);
   });
+});
+
+it("evidence is sent whole if and only if it carries no restriction that is forbidden to the judge", async () => {
+  const bits = fc.integer({ min: 0, max: lattice.top });
+  await fc.assert(
+    fc.asyncProperty(bits, bits, async (carried, forbidden) => {
+      const label = fromBits(lattice, carried);
+      const kept = fromBits(lattice, forbidden);
+      if (label === undefined || kept === undefined) throw new Error("every number up to the top is a label");
+      const { judge, asked } = judgeWith(() => reply("yes"), { forbidden: kept });
+      await judge.ask(question("e", restrictionNames(lattice, label)), asking);
+      expect(asked[0]?.evidence).toBe(mayFlow(label, kept) ? "e" : "shapes only");
+    }),
+  );
 });
 
 describe("tokens", () => {

@@ -1,0 +1,49 @@
+/** The judges that the user's policies ask: whether each answers, in time, and without obeying what it is shown. */
+import type { CompiledPolicy } from "../../policy/compile.ts";
+import { userPolicies } from "../compose.ts";
+import { PolicyFiles } from "../policies.ts";
+import type { Check } from "./check.ts";
+import { failed, noted, passed } from "./check.ts";
+
+/** One check for each judge that is asked; none where no policy asks one, and nothing is loaded for that. */
+export async function checkJudges(): Promise<readonly Check[]> {
+  const asking = policies().filter((policy) => policy.regulation.models.judge !== undefined);
+  if (asking.length === 0) return [];
+  const { ConfiguredModels } = await import("../models.ts");
+  const models = new ConfiguredModels(
+    () => undefined,
+    () => undefined,
+  );
+  const checks: Check[] = [];
+  for (const policy of asking) {
+    const examined = await models.examine(policy);
+    if (examined === undefined) continue;
+    const { judge, said } = examined;
+    const ms = said.ok ? Math.round(said.value) : 0;
+    if (!said.ok) checks.push(failed("judge", `The judge ${judge.name} gave no answer: ${said.error}.`));
+    else if (ms > judge.waitMs) {
+      const late = `The judge ${judge.name} needed ${ms} ms, with its test; calls wait at most ${judge.waitMs} ms for it.`;
+      checks.push(noted("judge", late));
+    } else {
+      const where = judge.local ? "on this machine" : "elsewhere";
+      checks.push(passed("judge", `The judge ${judge.name}, ${where}, answers in ${ms} ms and obeyed no evidence.`));
+    }
+  }
+  return checks;
+}
+
+/** The user's policies, compiled; one that does not load has its own check. */
+function policies(): readonly CompiledPolicy[] {
+  const found: CompiledPolicy[] = [];
+  const files = new PolicyFiles(
+    userPolicies(process.env),
+    () => undefined,
+    (policy) => {
+      found.push(policy);
+      return [];
+    },
+  );
+  files.openAll();
+  files.close();
+  return found;
+}
