@@ -2,6 +2,7 @@
 import { scoreEmbedded } from "../../oracles/foresight/embedded.ts";
 import { deed, deedsOf } from "../../oracles/foresight/embedded/deeds.ts";
 import { foldCount } from "./catalogue.ts";
+import type { Prepared } from "./fit.ts";
 import { fit } from "./fit.ts";
 import type { Answer, Quality, Truth } from "./quality.ts";
 import { qualityOf } from "./quality.ts";
@@ -15,11 +16,12 @@ type Variant = { readonly name: string; readonly answer: (example: Example) => A
  * One row for each fold of families with a model that has seen no tool of it, one over all folds, and the baselines over
  * all examples.
  */
-export function evaluateFolds(examples: readonly Example[]): readonly QualityRow[] {
+export function evaluateFolds(prepared: readonly Prepared[]): readonly QualityRow[] {
+  const examples = prepared.map(({ example }) => example);
   const rows: QualityRow[] = [];
   const all: { readonly truth: Truth; readonly answer: Answer }[] = [];
   for (let fold = 1; fold <= foldCount; fold += 1) {
-    const weights = fit(examples.filter((example) => example.fold !== fold));
+    const weights = fit(prepared.filter(({ example }) => example.fold !== fold));
     const left = examples.filter((example) => example.fold === fold);
     const pairs = left.map((example) => ({ truth: truthOf(example), answer: embeddedAnswer(example, weights) }));
     all.push(...pairs);

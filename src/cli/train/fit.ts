@@ -2,8 +2,7 @@
  * Training of all heads on labelled contexts, one after the other, because each looks at what those before it say: what
  * a result brings, then which tools a state rules out, then the class.
  */
-import { callFeatures, listFeatures } from "../../oracles/foresight/embedded/features.ts";
-import { bringFeatures } from "../../oracles/foresight/embedded/features.ts";
+import { bringFeatures, callFeatures, listFeatures } from "../../oracles/foresight/embedded/features.ts";
 import { held } from "../../oracles/foresight/embedded/held.ts";
 import type { View } from "../../oracles/foresight/embedded/view.ts";
 import { expectedBits, listedFeatures, nextState, viewOf } from "../../oracles/foresight/embedded/view.ts";
@@ -25,25 +24,54 @@ const settings: { readonly [name in HeadName]: Omit<Settings, "bits" | "seed"> }
   untrusted: { epochs: 6, rate: 0.1, decay: 1e-4 },
 };
 
-type Seen = { readonly example: Example; readonly view: View; readonly kept: boolean };
+/** An example as the heads see it, without what depends on any weights: it is made once for all folds. */
+export type Prepared = {
+  readonly example: Example;
+  readonly view: View;
+  /** Features of the pending call; undefined where a list is judged. */
+  readonly call: Int32Array | undefined;
+  readonly bring: Int32Array | undefined;
+};
+
+export function prepare(examples: readonly Example[]): readonly Prepared[] {
+  return examples.map((example) => {
+    const view = viewOf(example.context);
+    const subject = view.call?.subject;
+    const isKnown = subject === undefined || example.brings === undefined;
+    return {
+      example,
+      view,
+      call: subject === undefined ? undefined : Int32Array.from(callFeatures(subject)),
+      bring: isKnown ? undefined : Int32Array.from(bringFeatures(subject)),
+    };
+  });
+}
+
+/** With what depends on the heads that say what a result brings: the state after the call, and each tool in it. */
+type Seen = Prepared & {
+  readonly kept: boolean;
+  readonly state: View["state"];
+  readonly tools: readonly Int32Array[];
+};
 
 /** Samples of a head, and which of them are for calibration. */
 type Samples = { readonly trained: Sample[]; readonly kept: Sample[] };
 
 /** Trains and calibrates all heads. The order of the examples counts; equal ones give equal bits. */
-export function fit(examples: readonly Example[]): Weights {
-  const seen = examples.map((example, index) => ({
-    example,
-    view: viewOf(example.context),
-    kept: index % calibrationShare === calibrationShare - 1,
-  }));
+export function fit(prepared: readonly Prepared[]): Weights {
+  const split = prepared.map((one, index) => ({ ...one, kept: index % calibrationShare === calibrationShare - 1 }));
   const bring = {
-    private: fitHead("private", bringSamples(seen, held.private)),
-    secret: fitHead("secret", bringSamples(seen, held.secret)),
-    untrusted: fitHead("untrusted", bringSamples(seen, held.untrusted)),
+    private: fitHead("private", bringSamples(split, held.private)),
+    secret: fitHead("secret", bringSamples(split, held.secret)),
+    untrusted: fitHead("untrusted", bringSamples(split, held.untrusted)),
   };
-  const filter = fitHead("filter", filterSamples(seen, bring));
-  const critical = fitHead("critical", criticalSamples(seen, bring, filter));
+  const seen = split.map((one): Seen => {
+    const state = stateAfter(one, bring);
+    const listed = listedFeatures(one.example.context.tools, state, one.view.instruction);
+    return { ...one, state, tools: listed.map((features) => Int32Array.from(features)) };
+  });
+  const filter = fitHead("filter", filterSamples(seen));
+  const critical = fitHead("critical", criticalSamples(seen, filter));
   return { ...bring, filter, critical, unsafe: fitHead("unsafe", unsafeSamples(seen)) };
 }
 
@@ -52,61 +80,57 @@ function fitHead(name: HeadName, { trained, kept }: Samples): Head {
   return calibrate(learn(trained, { ...settings[name], bits, seed: bits * 31 + name.length }), bits, kept);
 }
 
-function unsafeSamples(seen: readonly Seen[]): Samples {
+type Split = Prepared & { readonly kept: boolean };
+
+function unsafeSamples(seen: readonly Split[]): Samples {
   const samples = noSamples();
   for (const one of seen) {
-    const subject = one.view.call?.subject;
-    if (subject !== undefined)
-      add(samples, one, { features: callFeatures(subject), yes: one.example.label === "unsafe" });
+    if (one.call !== undefined) add(samples, one, { features: one.call, yes: one.example.label === "unsafe" });
   }
   return samples;
 }
 
-function bringSamples(seen: readonly Seen[], bit: number): Samples {
+function bringSamples(seen: readonly Split[], bit: number): Samples {
   const samples = noSamples();
   for (const one of seen) {
-    const { brings } = one.example;
-    const subject = one.view.call?.subject;
-    if (brings === undefined || subject === undefined) continue;
-    add(samples, one, { features: bringFeatures(subject), yes: (brings & bit) !== 0 });
+    const brings = one.example.brings ?? 0;
+    if (one.bring !== undefined) add(samples, one, { features: one.bring, yes: (brings & bit) !== 0 });
   }
   return samples;
 }
 
 /** State in which the list after the example is shown, as the model will guess it. */
-function stateAfter({ example, view }: Seen, heads: Pick<Weights, "private" | "secret" | "untrusted">): View["state"] {
+function stateAfter(
+  { example, view }: Prepared,
+  heads: Pick<Weights, "private" | "secret" | "untrusted">,
+): View["state"] {
   const { call } = view;
   if (call === undefined || example.label === "unsafe") return view.state;
   return nextState(view, expectedBits(call.step, call.subject, heads));
 }
 
-function filterSamples(seen: readonly Seen[], heads: Pick<Weights, "private" | "secret" | "untrusted">): Samples {
+function filterSamples(seen: readonly Seen[]): Samples {
   const samples = noSamples();
   for (const one of seen) {
     const { context, filtered, label } = one.example;
-    const listed = listedFeatures(context.tools, stateAfter(one, heads), one.view.instruction);
     const called = context.pending === undefined ? "" : `${context.pending.server}.${context.pending.tool}`;
-    context.tools.forEach(({ name }, index) => {
+    one.tools.forEach((features, index) => {
+      const name = context.tools[index]?.name ?? "";
       // A refused call takes its own tool out by rule; whether the state does so too is not known from the label.
       if (label === "unsafe" && name === called) return;
-      add(samples, one, { features: listed[index] ?? [], yes: filtered.includes(name) });
+      add(samples, one, { features, yes: filtered.includes(name) });
     });
   }
   return samples;
 }
 
-function criticalSamples(
-  seen: readonly Seen[],
-  heads: Pick<Weights, "private" | "secret" | "untrusted">,
-  filter: Head,
-): Samples {
+function criticalSamples(seen: readonly Seen[], filter: Head): Samples {
   const samples = noSamples();
   for (const one of seen) {
     const { context, label } = one.example;
     if (label === "unsafe") continue;
-    const state = stateAfter(one, heads);
-    const scores = listedFeatures(context.tools, state, one.view.instruction).map((list) => judged(filter, list));
-    const features = listFeatures(scores, state, context.pending !== undefined);
+    const scores = one.tools.map((features) => judged(filter, features));
+    const features = Int32Array.from(listFeatures(scores, one.state, context.pending !== undefined));
     add(samples, one, { features, yes: label === "critical" });
   }
   return samples;
@@ -114,6 +138,6 @@ function criticalSamples(
 
 const noSamples = (): Samples => ({ trained: [], kept: [] });
 
-function add(samples: Samples, { kept }: Seen, sample: Sample): void {
+function add(samples: Samples, { kept }: Split, sample: Sample): void {
   (kept ? samples.kept : samples.trained).push(sample);
 }

@@ -9,7 +9,7 @@ import { makeRandom } from "./random.ts";
 const settings = { bits: 4, epochs: 20, rate: 0.2, decay: 0, seed: 3 };
 // Yes exactly if feature 1 is there; feature 2 is noise.
 const samples = Array.from({ length: 60 }, (_, index) => ({
-  features: [0, ...(index % 2 === 0 ? [1] : []), ...(index % 3 === 0 ? [2] : [])],
+  features: Int32Array.from([0, ...(index % 2 === 0 ? [1] : []), ...(index % 3 === 0 ? [2] : [])]),
   yes: index % 2 === 0,
 }));
 
@@ -29,7 +29,7 @@ describe("learning", () => {
   });
 
   test("a score that says nothing is calibrated to the share of yes", () => {
-    const mixed = samples.map(({ yes }, index) => ({ features: [5], yes: yes && index % 4 === 0 }));
+    const mixed = samples.map(({ yes }, index) => ({ features: Int32Array.of(5), yes: yes && index % 4 === 0 }));
     const head = calibrate(new Float32Array(16), 4, mixed);
     expect(judged(head, [5])).toBeCloseTo(0.25, 1);
   });

@@ -8,7 +8,7 @@ import { scoreOf } from "../../oracles/foresight/embedded/weights.ts";
 import { makeRandom } from "./random.ts";
 
 /** One example of one head: features, and whether the answer is yes. */
-export type Sample = { readonly features: readonly number[]; readonly yes: boolean };
+export type Sample = { readonly features: Int32Array; readonly yes: boolean };
 
 export type Settings = {
   readonly bits: number;
@@ -45,8 +45,8 @@ function descend({ features, yes }: Sample, { table, squares, mask, rate, decay 
   const error = probability(scoreOf(table, features)) - (yes ? 1 : 0);
   // A step that cannot move a weight is not worth its time, and most examples soon are of that kind.
   if (error < 0.001 && error > -0.001) return;
-  for (const feature of features) {
-    const at = feature & mask;
+  for (let index = 0; index < features.length; index += 1) {
+    const at = (features[index] ?? 0) & mask;
     const weight = table[at] ?? 0;
     const gradient = error + decay * weight;
     const sum = (squares[at] ?? 0) + gradient * gradient;

@@ -6,7 +6,7 @@ import { encodeWeights } from "../../oracles/foresight/embedded/weights.ts";
 import { makeDataset, manifestOf } from "./dataset.ts";
 import type { QualityRow } from "./evaluate.ts";
 import { evaluateFolds } from "./evaluate.ts";
-import { fit } from "./fit.ts";
+import { fit, prepare } from "./fit.ts";
 import type { Example } from "./scenario.ts";
 import type { TrainingManifest } from "./shipped.ts";
 import { shippedBytes, shippedTable, weightsFile } from "./shipped.ts";
@@ -38,7 +38,8 @@ export function trainAll(seed: number, folds: boolean): Result<Trained, string> 
   const data = trainingData(seed);
   if (!data.ok) return data;
   const { examples, manifest } = data.value;
-  const bytes = encodeWeights(fit(examples));
+  const prepared = prepare(examples);
+  const bytes = encodeWeights(fit(prepared));
   const shipped = shippedBytes();
   return ok({
     examples,
@@ -50,6 +51,6 @@ export function trainAll(seed: number, folds: boolean): Result<Trained, string> 
     },
     // A missing file is like none: `--out` makes it.
     sameAsShipped: shipped.ok && Buffer.compare(shipped.value, bytes) === 0,
-    quality: folds ? evaluateFolds(examples) : [],
+    quality: folds ? evaluateFolds(prepared) : [],
   });
 }

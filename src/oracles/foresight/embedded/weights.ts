@@ -28,7 +28,7 @@ export type Weights = { readonly [name in HeadName]: Head };
 export const tableBits: { readonly [name in HeadName]: number } = {
   unsafe: 14,
   critical: 8,
-  filter: 15,
+  filter: 14,
   private: 12,
   secret: 12,
   untrusted: 12,
@@ -44,15 +44,15 @@ const magnitudeMax = 1e4;
 export const weightsBytesMax = 1_048_576;
 
 /** Sum of the weights of the features, before calibration. */
-export function scoreOf(table: ArrayLike<number>, features: readonly number[]): number {
+export function scoreOf(table: ArrayLike<number>, features: ArrayLike<number>): number {
   const mask = table.length - 1;
   let sum = 0;
-  for (const feature of features) sum += table[feature & mask] ?? 0;
+  for (let at = 0; at < features.length; at += 1) sum += table[(features[at] ?? 0) & mask] ?? 0;
   return sum;
 }
 
 /** Calibrated probability of a head. */
-export function judged(head: Head, features: readonly number[]): number {
+export function judged(head: Head, features: ArrayLike<number>): number {
   return probability(head.scale * scoreOf(head.table, features) + head.shift);
 }
 
