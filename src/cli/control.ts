@@ -30,7 +30,7 @@ export async function control(
     case "runs":
       return ok({
         runs: runs(composition),
-        dormant: dormantOf(composition.gateway),
+        dormant: await dormantOf(composition.gateway),
         approvals: (await approvals(composition)).map((row) => summary(row)),
       });
     case "runs-new":

@@ -37,13 +37,13 @@ export function regulationOfAll<Q>(gateway: Gateway<Q>): JsonObject {
 }
 
 /** Runs of the log that nobody has taken up: they count for what others may do, so people must be able to end them. */
-export function dormantOf<Q>({ runs, shared }: Gateway<Q>): Json[] {
+export async function dormantOf<Q>({ runs, shared }: Gateway<Q>): Promise<Json[]> {
   const now = shared.services.clock.wallMs();
-  return runs.dormant.all().map(({ key, principal, activeWallMs }) => ({
-    run: key,
-    principal,
-    idleMs: Math.max(0, now - activeWallMs),
-  }));
+  const rows = runs.dormant.all().map(async (run) => {
+    const idleMs = Math.max(0, now - (await runs.dormant.activeWallMs(run)));
+    return { run: run.key, principal: run.principal, idleMs };
+  });
+  return Promise.all(rows);
 }
 
 function viewOf<Q>(gateway: Gateway<Q>, live: LiveRun<Q>): RegulationView {

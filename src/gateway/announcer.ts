@@ -11,6 +11,7 @@ import type { SubscriptionFilter } from "../wire/modern.ts";
 import { filterJson, readFilter } from "../wire/modern.ts";
 import { acknowledged, filterAdmits, withSubscription } from "../wire/translate-notification.ts";
 import type { ListMethod } from "./catalogue.ts";
+import { streamsMax } from "./limits.ts";
 import type { Ear } from "./list-watch.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Exchange } from "./ports.ts";
@@ -72,6 +73,8 @@ export class Announcer<Q> {
     const filter = request.method === "subscriptions/listen" ? readFilter(request.params) : undefined;
     if (filter === undefined || !live.policy.regulated) return exchange;
     if (!filter.toolsListChanged && !filter.promptsListChanged && !filter.resourcesListChanged) return exchange;
+    // An id that is taken is refused later on; the stream that has it must not lose its ear to the newcomer.
+    if (this.#streams.has(request.id) || this.#streams.size >= streamsMax) return exchange;
     const ear = this.#earOf(true, (methods) => {
       for (const message of noticesOf(methods)) {
         if (filterAdmits(filter, message)) this.#send(withSubscription(message, request.id), exchange);

@@ -8,7 +8,7 @@ import { member } from "../core/json.ts";
 import type { Call } from "./call.ts";
 import { callDigest, callMoment, isObserved } from "./call.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { endingDecision, endsRun, forAllRuns } from "./commitment.ts";
+import { endingDecision, endsRun, forAllRuns, othersReady } from "./commitment.ts";
 import type { Dispatched } from "./dispatch.ts";
 import { recordDispatch, recordRefusal } from "./dispatch.ts";
 import { appendBatch, Batch } from "./journal.ts";
@@ -66,6 +66,8 @@ export function orderedCall<Q>(
  * from the outbox is, and its injected calls are made first (`inject`).
  */
 export async function callUnattended<Q>(scene: Scene<Q>, call: Call<Q>, must: "bare" | "inject"): Promise<Unattended> {
+  const others = othersReady(scene, call.live, call.contract);
+  if (others !== undefined) await others;
   let committed = await commit(scene, call, must);
   if (committed.kind === "perform") {
     for (const order of committed.orders) {

@@ -10,7 +10,7 @@ import { isObject, member, stringMember } from "../core/json.ts";
 import { errorCodes, errorMessage } from "../wire/errors.ts";
 import type { ErrorMessage, RequestId, ResponseMessage } from "../wire/message.ts";
 import type { Call } from "./call.ts";
-import { covers, endingDecision, endsRun, forAllRuns } from "./commitment.ts";
+import { covers, endingDecision, endsRun, forAllRuns, othersReady } from "./commitment.ts";
 import { argumentsOf, callDigest, callMoment, harmsTwice, isObserved } from "./call.ts";
 import type { Consent, ConsentDesk } from "./consent.ts";
 import { consentInputName } from "./card-text.ts";
@@ -102,6 +102,8 @@ export class Calls<Q> {
 
   async #pursue(call: Call<Q>, given: Consent | undefined): Promise<void> {
     let consent = given;
+    const others = othersReady(this.#scene, call.live, call.contract);
+    if (others !== undefined) await others;
     // Each turn of the loop obtains one thing: consent, or an injected call. Both happen at most once per call and rule.
     for (let turn = 0; turn < 8; turn += 1) {
       const judged = judge(call.live, this.#scene.services.oracle, this.#moment(call), (decision, answers) =>

@@ -2,6 +2,7 @@
  * What stands between a decision about a call and its commit, in one turn: what the call does to other runs, which
  * risks a consent has to name, and whether the run must end.
  */
+import type { ToolContract } from "../core/contract.ts";
 import type { Decision } from "../core/decision.ts";
 import type { Grant, RunEvent } from "../core/event.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -27,6 +28,18 @@ export function dispatchOf<Q>(use: Use<Q>, option: CallOption | undefined, at: n
   if (option === undefined) return undefined;
   const { id, method, digest } = use;
   return { kind: "allowed", at, call: id, method, option, arguments: use.arguments, digest };
+}
+
+/**
+ * What has to be known of other runs before a call can be tested for them; undefined where nothing has, so that the
+ * common call waits for nothing.
+ */
+export function othersReady<Q>(
+  { runs }: Shared<Q>,
+  { principal, policy }: LiveRun<Q>,
+  { writes, opens }: ToolContract,
+): Promise<void> | undefined {
+  return writes.length === 0 && opens.length === 0 ? undefined : runs.dormant.prepare(principal, policy);
 }
 
 /** The decision with what the use would mean for the other live runs of its owner (formal.md 4.5). */

@@ -12,12 +12,14 @@ import type { Services } from "./services-port.ts";
 import type { SharedStates } from "./shared-states.ts";
 import type { RunRow } from "./store-port.ts";
 
-export type DormantRun = { readonly key: string; readonly principal: string; readonly activeWallMs: number };
+export type DormantRun = { readonly key: string; readonly principal: string; readonly begunWallMs: number };
 
 export class DormantRuns<Q> {
   readonly #services: Services<Q>;
   readonly #shared: SharedStates<Q>;
-  readonly #rows = new Map<string, RunRow & { readonly activeWallMs: number }>();
+  readonly #rows = new Map<string, RunRow>();
+  /** What is being folded, by policy and principal; undefined once it is. */
+  readonly #prepared = new Map<string, Promise<void> | undefined>();
   /** There are more than can be looked at: somebody among them may hold anything. */
   #more = false;
   /** States by policy digest, then by run key. */
@@ -41,15 +43,34 @@ export class DormantRuns<Q> {
         this.#more = true;
         return;
       }
-      const last = await log.tail(1, row.key);
-      const said = last.ok ? Date.parse(last.value.at(-1)?.wallTime ?? "") : Number.NaN;
-      this.#rows.set(row.key, { ...row, activeWallMs: Number.isNaN(said) ? row.begunWallMs : said });
+      this.#rows.set(row.key, row);
     }
   }
 
-  /** Folds what a principal's dormant runs hold under a policy, so that the test needs to wait for nothing. */
-  async prepare(principal: string, policy: LoadedPolicy<Q>): Promise<void> {
-    if (!policy.regulated) return;
+  /** When something last happened in a run, in ms since 1970. */
+  async activeWallMs({ key, begunWallMs }: DormantRun): Promise<number> {
+    const last = await this.#services.log.tail(1, key);
+    const said = last.ok ? Date.parse(last.value.at(-1)?.wallTime ?? "") : Number.NaN;
+    return Number.isNaN(said) ? begunWallMs : said;
+  }
+
+  /**
+   * Folds what a principal's dormant runs hold under a policy, so that the test needs to wait for nothing. Begun with the
+   * first message of a run, and waited for by calls that could change what is shared.
+   */
+  prepare(principal: string, policy: LoadedPolicy<Q>): Promise<void> | undefined {
+    const name = `${policy.digest} ${principal}`;
+    if (!policy.regulated || this.#rows.size === 0) return undefined;
+    if (this.#prepared.has(name)) return this.#prepared.get(name);
+    // What could not be folded stays unknown, and so counts as holding everything.
+    const preparing = this.#prepare(principal, policy)
+      .catch(() => undefined)
+      .finally(() => this.#prepared.set(name, undefined));
+    this.#prepared.set(name, preparing);
+    return preparing;
+  }
+
+  async #prepare(principal: string, policy: LoadedPolicy<Q>): Promise<void> {
     let states = this.#states.get(policy.digest);
     if (states === undefined) this.#states.set(policy.digest, (states = new Map()));
     const { clock } = this.#services;
@@ -73,7 +94,7 @@ export class DormantRuns<Q> {
   }
 
   all(): readonly DormantRun[] {
-    return [...this.#rows.values()].map(({ key, principal, activeWallMs }) => ({ key, principal, activeWallMs }));
+    return [...this.#rows.values()];
   }
 
   find(key: string): DormantRun | undefined {

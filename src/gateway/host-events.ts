@@ -11,7 +11,7 @@ import type { Decision } from "../core/decision.ts";
 import { riskInWords } from "../core/regulation-cause.ts";
 import { risksIn, sentenceForModel, warningsIn } from "../core/render.ts";
 import { callDigest, isObserved, notesOf } from "./call.ts";
-import { endingDecision, endsRun, foldRisks, forAllRuns } from "./commitment.ts";
+import { endingDecision, endsRun, foldRisks, forAllRuns, othersReady } from "./commitment.ts";
 import { recordRefusal } from "./dispatch.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { judge } from "./judge.ts";
@@ -95,6 +95,8 @@ async function before<Q>(scene: HostScene<Q>, event: Use): Promise<HostReply> {
   const contract = live.policy.contractOfHostTool(client, event.tool);
   const digest = callDigest(contract, "host/tool", event.arguments, secrets.hash);
   const call = shared.nextId();
+  const others = othersReady(shared, live, contract);
+  if (others !== undefined) await others;
   const at = clock.monotonicMs();
   const moment = {
     kind: "call",

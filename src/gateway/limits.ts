@@ -91,6 +91,9 @@ export const linkIdleMsMax = 15 * 60_000;
 /** Time in which all that happens to a run counts as one change of its lists; a call is three or four events. */
 export const listQuietMs = 20;
 
+/** Streams of changes of one connection that the gateway adds its own changes to. */
+export const streamsMax = 64;
+
 /** Verdicts of lists that are remembered; the oldest is judged again. */
 export const exposuresMax = 256;
 

@@ -5,6 +5,7 @@
  */
 import type { Decision } from "../core/decision.ts";
 import type { RunEvent } from "../core/event.ts";
+import { reasonsMax } from "../core/limits.ts";
 import type { Reason } from "../core/opinion.ts";
 import { risksIn } from "../core/render.ts";
 import type { Verdict } from "../core/verdict.ts";
@@ -67,13 +68,16 @@ export class OtherRuns<Q> {
     if (harmed.length === 0) return decision;
     const strictest = harmed.reduce<Verdict>((all, { verdict }) => stricter(all, verdict), decision.verdict);
     const unobserved = stricter(decision.unobserved, strictest);
-    // One reason speaks for all: with the verdict that decides, and every risk that would have to be accepted.
-    const reasons = harmed.map(({ reason }) => reason).toSorted((left) => (left.verdict === strictest ? -1 : 1));
-    return { ...decision, verdict: strictest, unobserved, reasons: [...reasons, ...decision.reasons].slice(0, 32) };
+    const deciding = harmed.map(({ reason }) => reason).filter(({ verdict }) => verdict === strictest);
+    const others = harmed.map(({ reason }) => reason).filter(({ verdict }) => verdict !== strictest);
+    const reasons = [...deciding, ...decision.reasons, ...others].slice(0, reasonsMax);
+    return { ...decision, verdict: strictest, unobserved, reasons };
   }
 
   #counts(live: LiveRun<Q>, other: LiveRun<Q>): boolean {
-    return other !== live && !other.ended && other.principal === live.principal && other.policy.regulated;
+    if (other === live || other.ended || other.principal !== live.principal || !other.policy.regulated) return false;
+    // Who is only observed stops nothing, and so nobody else either; one observer logs what it means for another.
+    return other.policy.settings.mode === "enforce" || live.policy.settings.mode === "observe";
   }
 
   /** Those that live in memory by now are tested as they are there; one that is being folded counts as it was. */

@@ -175,9 +175,11 @@ export class RunRegistry<Q> {
       if (now - live.lastAt >= live.policy.settings.runIdleMs) await this.end(live, "expired");
     }
     const { clock, policies } = this.#services;
-    for (const { key, principal, activeWallMs } of this.dormant.all()) {
-      const { settings } = policies.select({ principal, client: undefined, tag: undefined });
-      if (clock.wallMs() - activeWallMs >= settings.runIdleMs) await this.endDormant(key, "expired");
+    for (const run of this.dormant.all()) {
+      const { settings } = policies.select({ principal: run.principal, client: undefined, tag: undefined });
+      const since = clock.wallMs() - settings.runIdleMs;
+      if (run.begunWallMs > since || (await this.dormant.activeWallMs(run)) > since) continue;
+      await this.endDormant(run.key, "expired");
     }
   }
 
@@ -272,7 +274,7 @@ export class RunRegistry<Q> {
     await recordLate(this.#services.log, live);
     const history = await this.#services.log.replay(live.key, policy.lattice);
     const shared = await this.#shared.of(live.principal, policy);
-    await this.dormant.prepare(live.principal, policy);
+    void this.dormant.prepare(live.principal, policy);
     live.policy = policy;
     live.state = begin(policy.engine, live.key, shared);
     const folded = history.ok && foldHistory(live, sinceLastEnd(history.value.events), this.#limit(refoldMsMax)).ok;
@@ -284,7 +286,7 @@ export class RunRegistry<Q> {
   async #resume(live: LiveRun<Q>, relative: LiveRun<Q> | undefined, request: RunRequest<Q>): Promise<void> {
     if (relative?.ready !== undefined) await relative.ready;
     await this.#endings.get(live.key);
-    await this.dormant.prepare(live.principal, live.policy);
+    void this.dormant.prepare(live.principal, live.policy);
     const { log, clock } = this.#services;
     const shared = await this.#shared.of(live.principal, live.policy);
     live.state = begin(live.policy.engine, live.key, shared);

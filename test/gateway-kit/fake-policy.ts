@@ -54,7 +54,7 @@ export function fakeContract(server: string, tool: string): ToolContract {
     output: { label: exactly(tool.includes("secret") ? lattice.top : lattice.bottom), fields: [] },
     cases: [],
     reads: [],
-    writes: [],
+    writes: tool === "write_store" ? ["store"] : [],
     opens: [],
     consequential: !confined,
   };
