@@ -91,7 +91,8 @@ function readAdvice(value: Json): Advice | undefined {
   const pUnsafe = member(value, "pUnsafe");
   const filtered = member(value, "filteredTools");
   const known = safety === "safe" || safety === "critical" || safety === "unsafe";
-  if (!known || typeof pUnsafe !== "number" || !isArray(filtered)) return undefined;
+  // No number is above the bound of a policy that is not one.
+  if (!known || typeof pUnsafe !== "number" || !Number.isFinite(pUnsafe) || !isArray(filtered)) return undefined;
   return { safety, pUnsafe, filteredTools: filtered.filter((name) => typeof name === "string") };
 }
 
