@@ -7,6 +7,7 @@ import type { Json, JsonObject } from "../../src/core/json.ts";
 import { begin } from "../../src/core/mechanism.ts";
 import type { CallMoment, CallOption, Moment, ReleaseMoment } from "../../src/core/moment.ts";
 import type { Answers, Question, Reason } from "../../src/core/opinion.ts";
+import type { Forecast } from "../../src/core/prediction.ts";
 import type { Run } from "../../src/core/run.ts";
 import { evolve, step } from "../../src/core/step.ts";
 import type { LoadedPolicy } from "../../src/gateway/policy-port.ts";
@@ -75,7 +76,7 @@ export class SmallRun {
 
   /** The entry of the list. */
   expose(name: string, answers: Answers = new Map()): Decision {
-    return this.#decided({ kind: "expose", at: this.at, contract: this.contract(name) }, answers);
+    return this.judge({ kind: "expose", at: this.at, contract: this.contract(name) }, answers);
   }
 
   /** Those of the tools that are listed. */
@@ -84,7 +85,7 @@ export class SmallRun {
   }
 
   decide(name: string, given: JsonObject = {}, answers: Answers = new Map()): Decision {
-    return this.#decided(this.moment(name, given), answers);
+    return this.judge(this.moment(name, given), answers);
   }
 
   /** What has to be asked before the call can be decided. */
@@ -107,15 +108,16 @@ export class SmallRun {
   }
 
   /** Lets a call through as a person would who consents to everything that is not refused, and takes the risks named. */
-  send(name: string, given: JsonObject = {}): Sent {
+  send(name: string, given: JsonObject = {}, forecast?: Forecast): Sent {
     this.#calls += 1;
     const moment = this.moment(name, given);
-    const { verdict, option, reasons } = this.#decided(moment, new Map());
+    const { verdict, option, reasons } = this.judge(moment, new Map());
     if (verdict === "deny" || option === undefined) throw new Error(`${name}: ${JSON.stringify(reasons)}`);
     if (verdict === "confirm")
       for (const { facts } of reasons) for (const risk of namesIn(facts, "risks")) this.accept(risk);
     const { call, method, contract, arguments: all, digest: of } = moment;
-    this.fold({ kind: "allowed", at: this.at, call, method, option, arguments: all, digest: of });
+    const expected = forecast === undefined ? {} : { forecast };
+    this.fold({ kind: "allowed", at: this.at, call, method, option, arguments: all, digest: of, ...expected });
     return { call, contract, option };
   }
 
@@ -132,13 +134,13 @@ export class SmallRun {
     const value: JsonObject = { content: [{ type: "text", text }] };
     const head = { kind: "release", at: this.at, call, contract, option, outcome: "succeeded" } as const;
     const moment: ReleaseMoment = { ...head, value };
-    return this.#decided(moment, new Map());
+    return this.judge(moment, new Map());
   }
 
   /** What is decided about something that a server says outside any call. */
   unasked(contract: ToolContract): Decision {
     const head = { kind: "release", at: this.at, call: undefined, option: undefined, outcome: "succeeded" } as const;
-    return this.#decided({ ...head, contract, value: "text" }, new Map());
+    return this.judge({ ...head, contract, value: "text" }, new Map());
   }
 
   pass({ call, contract, option }: Sent, text = "text"): void {
@@ -151,6 +153,13 @@ export class SmallRun {
   /** A whole round: sent, succeeded, passed on. */
   call(name: string, given: JsonObject = {}): void {
     const sent = this.send(name, given);
+    this.succeed(sent);
+    this.pass(sent);
+  }
+
+  /** A whole round of which a model expected something. */
+  callExpecting(name: string, forecast: Forecast): void {
+    const sent = this.send(name, {}, forecast);
     this.succeed(sent);
     this.pass(sent);
   }
@@ -168,7 +177,8 @@ export class SmallRun {
     this.run = moved.value;
   }
 
-  #decided(moment: Moment, answers: Answers): Decision {
+  /** Decides any moment; a question that nobody answers fails the test. */
+  judge(moment: Moment, answers: Answers = new Map()): Decision {
     let found = step(this.policy.engine, this.run, moment, answers);
     if (found.kind === "asking" && this.answering !== undefined) {
       const value = this.answering;

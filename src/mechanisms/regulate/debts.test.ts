@@ -77,6 +77,12 @@ describe("what must stay usable", () => {
     expect(run.decide("s.read_secret").reasons).toEqual([]);
   });
 
+  it("is not asked about where the call is no move", () => {
+    const run = new SmallRun(kept(false), ["text"]);
+    run.fold({ kind: "ended", at: 1, cause: "closed" });
+    expect(run.decide("s.read_secret").reasons.map(({ code }) => code)).not.toContain("SG-KEEP-LOST");
+  });
+
   it("a tool that asks is not usable as it was", () => {
     const run = new SmallRun(
       kept(false, {

@@ -99,9 +99,27 @@ describe("what an answer does", () => {
 
   it("one that cannot be read counts as the worst that it could have said", () => {
     const run = new SmallRun(models());
-    for (const garbage of ["safe", null, { safety: "fine" }, { safety: "safe" }, { safety: "safe", pUnsafe: 0 }]) {
+    for (const garbage of [
+      "safe",
+      null,
+      { safety: "fine" },
+      { safety: "safe" },
+      { safety: "safe", pUnsafe: 0 },
+      { ...safe, pUnsafe: Number.NaN },
+    ]) {
       expect(told(run.decide("s.mail_out", {}, answered(run, "s.mail_out", garbage)))).toBe("deny SG-FORESIGHT");
     }
+  });
+
+  it("what is enough to ask asks, and never more than that", () => {
+    const run = new SmallRun(models({ onUnsafe: "end-run" }));
+    const doubt = { ...safe, asks: { safety: "unsafe", pUnsafe: 0.7, filteredTools: ["s.mail_out"] } };
+    const decision = run.decide("s.mail_out", {}, answered(run, "s.mail_out", doubt));
+    expect(told(decision)).toBe("confirm SG-FORESIGHT");
+    expect(decision.obligations).toEqual([]);
+    expect(told(run.expose("s.mail_out", answered(run, "s.mail_out", doubt)))).toBe("confirm SG-FORESIGHT");
+    const garbage = { ...safe, asks: { safety: "perhaps" } };
+    expect(told(run.decide("s.mail_out", {}, answered(run, "s.mail_out", garbage)))).toBe("deny SG-FORESIGHT");
   });
 
   it("tools that it takes from the list are hidden and not callable, and names that are none of them change nothing", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { open, tools } from "../../../test/proof-kit/small.ts";
 import { openHost, repository } from "../../../test/regulation-kit/documents.ts";
 import { namesIn, SmallRun, told } from "../../../test/regulation-kit/small-run.ts";
 
@@ -135,6 +136,28 @@ describe("a store that others can come to read", () => {
     expect(run.listed(all)).toEqual(all);
     expect(told(run.decide("s.write_repo", { text: "hello" }))).toBe("allow");
     expect(told(run.decide("s.write_repo", { text: "the combination is 84-17-22-63-09" }))).toBe("deny SG-LOOMING");
+  });
+});
+
+describe("a store that is read again", () => {
+  it("brings what was written to it: a call that surely does so is refused where nothing private may be held", () => {
+    const run = new SmallRun({
+      ...openHost(),
+      flow: { mode: "strict" },
+      stores: { notes: { audience: "me", label: { confidentiality: "private", trust: "trusted" } } },
+      labels: { ...openHost().labels, "s.recall": tools.reads(open, { reads: "notes" }) },
+    });
+    expect(told(run.decide("s.recall"))).toBe("deny SG-HIDDEN");
+    expect(told(run.decide("s.read_pub"))).toBe("allow");
+  });
+});
+
+describe("moments of other mechanisms", () => {
+  it("are none of its business", () => {
+    const run = new SmallRun(openHost());
+    const admit = { kind: "admit", at: 1, server: "s", manifestDigest: "d", contracts: [] } as const;
+    const reflect = { kind: "reflect", at: 1, server: undefined, cause: "start" } as const;
+    expect([told(run.judge(admit)), told(run.judge(reflect))]).toEqual(["allow", "allow"]);
   });
 });
 

@@ -93,6 +93,31 @@ describe("goals at run time", () => {
     ).toHaveLength(1);
   });
 
+  it("a result is counted on with the least that it can bring, in its fields as well", () => {
+    const check = {
+      effects: "read.local",
+      rest: { role: "content", sink: false },
+      output: { confidentiality: "unsure", trust: "trusted", fields: { "/note": { confidentiality: "unsure" } } },
+    } as const;
+    const gate = { before: { tool: "s.notify" }, need: { tool: "s.check" } };
+    const document: SmallDocument = {
+      ...debt(),
+      labels: { ...debt().labels, "s.check": check },
+      rules: [...(debt().rules ?? []), { id: "checked", tier: "must", gate, why: "checked first" }],
+    };
+    const q = { ...state(document, { owed: false, held: false }) };
+    const cell = { bits: [true, false, false], since: 0, times: [], amounts: [] };
+    const monitors = slotsOf(compiled(document).ir).map(({ temporal }) =>
+      temporal.kind === "owed" ? new Map([["", cell]]) : new Map<string, typeof cell>(),
+    );
+    const owing = { ...q, monitors: { lo: monitors, hi: monitors } };
+    const look = { q: owing, end: "hi", at: 0, held: [] } as const;
+    expect(gameOf(document).lost(look, new Set())).toEqual([]);
+    const private_ = { ...check, output: { confidentiality: "private", trust: "trusted" } } as const;
+    const surely: SmallDocument = { ...document, labels: { ...document.labels, "s.check": private_ } };
+    expect(gameOf(surely).lost(look, new Set())).toHaveLength(1);
+  });
+
   it("a game that is too large is an error when the policy is loaded", () => {
     const small = { ...request(debt()), cost: () => ({ nodesMax: 50, effort: { left: 1_000_000 } }) };
     expect(makeGoals(small)).toMatchObject({ ok: false, error: expect.stringMatching(/limit/) });
