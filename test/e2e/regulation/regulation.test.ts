@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { startChild } from "../../harness/child.ts";
 import { repositoryFolder } from "../../harness/fixture.ts";
 import { createSandbox, type Sandbox } from "../../harness/gateway.ts";
@@ -19,20 +19,26 @@ const filesystem = join(repositoryFolder, "node_modules/@modelcontextprotocol/se
 
 let sandbox: Sandbox;
 let desk = "";
-beforeAll(async () => {
+beforeEach(async () => {
   sandbox = await createSandbox();
   desk = join(sandbox.folder, "desk");
   mkdirSync(desk);
   writeFileSync(join(desk, "salaries.txt"), "Bob Marley earns 91,400 a year");
 });
-afterAll(() => sandbox.remove());
+afterEach(() => sandbox.remove());
 
 type Connected = { readonly client: Client; readonly changes: () => number };
 
-async function connect(server: string, command: readonly string[], under = policy): Promise<Connected> {
+type Wanted = { readonly under?: string; readonly modern?: true };
+
+async function connect(server: string, command: readonly string[], wanted: Wanted = {}): Promise<Connected> {
+  const { under = policy, modern } = wanted;
   const args = [launcher, "run", "--policy", under, "--server", server, "--", ...command];
   const env = { PATH: process.env["PATH"] ?? "", ...sandbox.env };
-  const client = new Client({ name: "e2e", version: "1" }, { versionNegotiation: { mode: "legacy" } });
+  const client = new Client(
+    { name: "e2e", version: "1" },
+    { versionNegotiation: { mode: modern ? { pin: "2026-07-28" } : "legacy" } },
+  );
   let changes = 0;
   client.setNotificationHandler("notifications/tools/list_changed", () => {
     changes += 1;
@@ -82,13 +88,28 @@ test("what was read at one server takes a tool of another one away", async () =>
   await pages.client.close();
 });
 
+test("a modern client hears of it on the stream that it asked for, before a server of the era before", async () => {
+  const files = await connect("files", [process.execPath, filesystem, desk]);
+  const pages = await connect("wiki", wiki, { modern: true });
+  await pages.client.listen({ toolsListChanged: true });
+  const listed = await pages.client.listTools();
+  expect(listed).toMatchObject({ ttlMs: 0, cacheScope: "private" });
+  const before = pages.changes();
+  expect(await call(files, "read_text_file", { path: join(desk, "salaries.txt") })).toContain("91,400");
+  await call(pages, "write_page", { title: "Pay", text: "91,400" });
+  await until(() => pages.changes() > before);
+  await files.client.close();
+  await pages.client.close();
+});
+
 test("where a person may accept it, the card names what looms, and the run shows what was accepted", async () => {
-  await command("runs", "new");
   const lenient = join(sandbox.folder, "lenient.yaml");
   writeFileSync(lenient, readFileSync(policy, "utf8").replace("consent: never", "consent: may"));
-  const files = await connect("files", [process.execPath, filesystem, desk], lenient);
-  const pages = await connect("wiki", wiki, lenient);
-  // The store is private since the test before: opening it is asked about, in the list and at the call.
+  const files = await connect("files", [process.execPath, filesystem, desk], { under: lenient });
+  const pages = await connect("wiki", wiki, { under: lenient });
+  await call(files, "read_text_file", { path: join(desk, "salaries.txt") });
+  await call(pages, "write_page", { title: "Pay", text: "91,400" });
+  // Opening the store is asked about now, in the list and at the call.
   const listed = (await pages.client.listTools()).tools.find(({ name }) => name === "grant_access");
   expect(listed?._meta).toEqual({ "io.github.sluicegate/consent": true });
   const asked = await call(pages, "grant_access", { account: "ann@consult.example" });

@@ -28,12 +28,14 @@ function answer(request: Request): unknown {
     case "tools/call":
       return text(`${String(request.params?.["name"])} done`);
     default:
-      return {};
+      return undefined;
   }
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line) as Request; // a fixture trusts the gateway in front of it
   if (request.id === undefined) continue;
-  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id: request.id, result: answer(request) })}\n`);
+  const result = answer(request);
+  const said = result === undefined ? { error: { code: -32601, message: "Method not found" } } : { result };
+  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id: request.id, ...said })}\n`);
 }
