@@ -5,6 +5,7 @@
 import fc from "fast-check";
 import { engineOf } from "../../../src/cli/loaded-policy.ts";
 import { sha256 } from "../../../src/cli/policy-source.ts";
+import type { Regulation } from "../../../src/cli/regulator.ts";
 import { makeRegulation } from "../../../src/cli/regulator.ts";
 import type { ToolContract } from "../../../src/core/contract.ts";
 import type { Decision } from "../../../src/core/decision.ts";
@@ -70,6 +71,7 @@ export class DrivenRun {
   readonly contracts: readonly ToolContract[];
   readonly #rules: Engine<Q>;
   readonly #engine: Engine<Q>;
+  readonly #port: Regulation["port"];
   readonly #seen: string[] = [];
   run: Run<Q>;
   at = 1;
@@ -84,8 +86,9 @@ export class DrivenRun {
     this.board = { frame, model: plain.model, game };
     this.contracts = contracts;
     this.#rules = plain;
-    const { mechanism } = makeRegulation(policy, frame, plain.model);
+    const { mechanism, port } = makeRegulation(policy, frame, plain.model);
     this.#engine = { ...plain, mechanisms: [...plain.mechanisms, mechanism] };
+    this.#port = port;
     this.run = begin(this.#engine, "law", undefined);
   }
 
@@ -109,6 +112,16 @@ export class DrivenRun {
   /** The decision without regulation. */
   ruled(moment: CallMoment): Decision {
     return decided(step(this.#rules, this.run, moment, new Map()));
+  }
+
+  /** The list as the whole engine gives it. */
+  listed(): readonly string[] {
+    const moments = this.contracts.map((contract) => ({ kind: "expose", at: this.at, contract }) as const);
+    return moments.map((moment) => decided(step(this.#engine, this.run, moment, new Map())).verdict);
+  }
+
+  digest(): string {
+    return this.#port.stateDigest(this.run, this.at);
   }
 
   perform(operation: Operation): void {
