@@ -46,9 +46,15 @@ describe("two live runs", () => {
   it("a store that one opens is open to the other's next decision", async () => {
     const talk = new Conversation(policy, tools);
     await talk.call("desk.read_private", {}, first);
-    expect((await talk.call("desk.write_note", { text: "secret" }, first)).refused).toBe(false);
-    await talk.call("desk.open_notes", {}, second);
+    expect((await talk.call("desk.open_notes", {}, second)).refused).toBe(false);
     expect((await talk.call("desk.write_note", { text: "more" }, first)).refused).toBe(true);
+  });
+
+  it("a store in which one has put a secret is not opened by the other", async () => {
+    const talk = new Conversation(policy, tools);
+    await talk.call("desk.read_private", {}, first);
+    expect((await talk.call("desk.write_note", { text: "secret" }, first)).refused).toBe(false);
+    expect((await talk.call("desk.open_notes", {}, second)).text).toMatch(/^Not executed: `desk.open_notes` is hidden/);
   });
 
   it("labels held by one run are not held by the other: a clean run may still send", async () => {
