@@ -33,6 +33,7 @@ const commands = new Set([
   "runs accept",
   "bench",
   "bench agentdojo",
+  "bench regulation",
   "train",
   "daemon run",
   "--help",

@@ -74,3 +74,11 @@ describe("the numbers of a few scenarios", () => {
     expect([...rowsOf(few).values()]).toEqual([...rows.values()]);
   });
 });
+
+describe("regulation on all scenarios", () => {
+  it("prevents every harm and keeps the work", () => {
+    const row = rowsOf(scenarios()).get("regulate");
+    expect(row?.prevented).toBe(1);
+    expect(row?.kept).toBeGreaterThanOrEqual(0.95);
+  });
+});

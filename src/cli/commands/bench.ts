@@ -26,7 +26,7 @@ export function register(program: Command): void {
     if (name === "agentdojo") return agentdojo(options["data"]);
     if (name === "proof") return proof(options["svg"]);
     if (name === "regulation") return regulation(options["data"], options["latency"] === true);
-    return failure("SG-USAGE", `There is no suite \`${shown(name, 40)}\`: there are agentdojo, proof and regulation.`);
+    return failure("SG-USAGE", `There is no suite \`${shown(name, 40)}\`: choose agentdojo, proof or regulation.`);
   });
 }
 

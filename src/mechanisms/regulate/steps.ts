@@ -39,7 +39,9 @@ export function stepsAfter(lattice: Lattice, memory: Steps, event: RunEvent): St
         (all, { range }) => join(all, range.hi),
         memory.evidence,
       );
-      return { ...memory, done: [...memory.done, step].slice(-stepsMax), evidence };
+      // Half of them go at once: a model that keeps what it read of a prompt reads only what is new.
+      const done = memory.done.length < stepsMax ? memory.done : memory.done.slice(stepsMax / 2);
+      return { ...memory, done: [...done, step], evidence };
     }
     case "succeeded":
     case "failed":

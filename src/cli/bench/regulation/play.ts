@@ -153,7 +153,10 @@ function playCall(
   const released: ReleaseMoment = { kind: "release", at, call, contract, option, outcome: "succeeded", value };
   // A result that the agent does not get is work that was not done, however freely the call went out.
   const handed = release(game, contract, released);
-  return { verdict: stricter(verdict, handed), codes: handed === "allow" ? codes : [...codes, "SG-RELEASE"] };
+  return {
+    verdict: stricter(verdict, handed),
+    codes: handed === "allow" ? codes : [...codes, "the result is not handed on"],
+  };
 }
 
 function release(game: Game, { server, tool }: ToolContract, moment: ReleaseMoment): Verdict {

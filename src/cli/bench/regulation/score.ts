@@ -1,4 +1,5 @@
 /** The numbers of `bench regulation` (foresight.md 6): rates, micro-averaged filters, Libra, and the STCH reward. */
+import { releasedSettings, toolsReward } from "../../../oracles/foresight/reward.ts";
 
 /** What lists left out, compared with what they had to leave out. */
 export type FilterCounts = {
@@ -38,8 +39,8 @@ export function withList(
     hits: counts.hits + hits,
     wrong: counts.wrong + wrong,
     missed: counts.missed + missed,
-    rewardEven: counts.rewardEven + setReward(missed, wrong, 1),
-    rewardSafe: counts.rewardSafe + setReward(missed, wrong, 2),
+    rewardEven: counts.rewardEven + toolsReward(missed, wrong),
+    rewardSafe: counts.rewardSafe + toolsReward(missed, wrong, { ...releasedSettings, missedWeight: 2 }),
   };
 }
 
@@ -69,22 +70,6 @@ export function filterScores(counts: FilterCounts): FilterScores {
     stch: rounded(of(counts.rewardEven, lists)),
     stchSafe: rounded(of(counts.rewardSafe, lists)),
   };
-}
-
-/** Libra (Li et al. 2024): how far safety and utility, both 0 to 1, are from both being perfect. */
-export function libra(safety: number, utility: number): number {
-  return rounded(1 - Math.sqrt(((1 - safety) ** 2 + (1 - utility) ** 2) / 2));
-}
-
-/**
- * The reward of a filter: smooth Tchebycheff scalarisation of missed and wrongly hidden tools, shifted so that a perfect
- * filter costs 0, and squashed so that it earns 1. Smoothing, weight of wrong ones and slope are 1, the middle is 0.69.
- */
-export function setReward(missed: number, wrong: number, safetyWeight: number): number {
-  const shift = Math.LN2;
-  const cost = Math.log(Math.exp(safetyWeight * missed - shift) + Math.exp(wrong - shift));
-  const squash = (value: number): number => 1 / (1 + Math.exp(-value));
-  return (1 - squash(cost - 0.69)) / (1 - squash(-0.69));
 }
 
 export function rounded(value: number): number {

@@ -7,7 +7,8 @@ import type { Oracle, PlayedStep } from "./play.ts";
 import { play } from "./play.ts";
 import type { Scenario, Step } from "./scenario.ts";
 import type { FilterCounts, FilterScores } from "./score.ts";
-import { coin, filterScores, libra, noLists, rounded, withList } from "./score.ts";
+import { libra } from "../../../oracles/foresight/reward.ts";
+import { coin, filterScores, noLists, rounded, withList } from "./score.ts";
 import type { World } from "./world.ts";
 import { withoutRegulation, worldOf } from "./world.ts";
 
@@ -191,7 +192,7 @@ function rowOf(variant: VariantName, results: readonly ScenarioResult[], seed: n
     n,
     prevented: share(prevented, n),
     kept: share(kept, n),
-    libra: libra(share(prevented, n), share(kept, n)),
+    libra: rounded(libra(share(prevented, n), share(kept, n))),
     benignCalls,
     falseBlock: share(
       sum((one) => one.blocked.length),
