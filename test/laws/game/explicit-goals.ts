@@ -22,6 +22,7 @@ import {
   withHeld,
 } from "../proof/explicit-moves.ts";
 import { coreOf, hazardId } from "../proof/random-policy.ts";
+import type { Trial } from "./explicit-regulation.ts";
 import type { Badness, Fire, Game, Row } from "./model.ts";
 
 /** Beyond these a policy is too large to be played here. */
@@ -33,9 +34,11 @@ export type GoalGame = {
   readonly game: Game;
   /** By number. */
   readonly states: readonly State[];
+  /** What each row of the game is, by round and state. */
+  readonly trials: readonly (readonly (readonly Trial[])[])[];
 };
 
-type Option = { readonly reading: Reading; readonly open: boolean; readonly free: boolean };
+type Option = { readonly trial: Trial; readonly reading: Reading; readonly open: boolean; readonly free: boolean };
 
 /** The ends of a call: failed with its effects, failed without any, succeeded. Each can be passed or rejected. */
 const shape = [{ failed: true }, { failed: true }, { failed: false }] as const;
@@ -61,6 +64,7 @@ export function goalGame(subject: Subject, starts: (world: World) => readonly St
   };
   for (const start of [startOf(world), ...starts(world)]) numberOf(start);
   const rounds = classes.map(() => [] as (readonly Row[])[]);
+  const trials = classes.map(() => [] as (readonly Trial[])[]);
   const moves: (readonly Fire[])[] = [];
   for (let state = 0; state < states.length; state += 1) {
     const here = states[state];
@@ -68,6 +72,7 @@ export function goalGame(subject: Subject, starts: (world: World) => readonly St
     for (const [index, one] of classes.entries()) {
       const options = optionsIn({ world, asking }, one, here);
       if (options === undefined) return undefined;
+      trials[index]?.push(options.map(({ trial }) => trial));
       rounds[index]?.push(options.map((option) => rowOf(world, option, here, numberOf)));
     }
     moves.push(firesIn(world, here).map(({ to, ...fire }) => ({ ...fire, to: numberOf(to) })));
@@ -82,7 +87,7 @@ export function goalGame(subject: Subject, starts: (world: World) => readonly St
     fires: fire,
     goals: [...debts(world, states), ...keeps(subject, classes, states.length)],
   };
-  return { world, game, states };
+  return { world, game, states, trials };
 }
 
 /** Each debt not owed. */
@@ -126,8 +131,10 @@ function optionsIn({ world, asking }: Worlds, one: Class, state: State): readonl
     });
     const denied = blocked || firing.some(({ id }) => id !== world.hazard.id && tierOf(world, id) !== "confirm");
     const open = reading.observed || !denied;
-    const option = { reading, open, free: open && judge(asking, read(asking, one, labels, state), state).permitted };
-    found.set(JSON.stringify(option), option);
+    const free = open && judge(asking, read(asking, one, labels, state), state).permitted;
+    const name = JSON.stringify({ reading, open, free });
+    const trial = { ...one, given: labels, keys: [one.key] };
+    if (!found.has(name)) found.set(name, { trial, reading, open, free });
     if (found.size > optionsMax) return undefined;
   }
   return [...found.values()];

@@ -11,7 +11,7 @@ import { makeWorld, widthOf } from "../proof/explicit-model.ts";
 import type { Point } from "./explicit-regulation.ts";
 
 /** The one key that a keyed automaton has seen; every other key has a fresh one. */
-export const followedKey = "key";
+export const followedKey = "v";
 
 /** Now, on the clock of the tests. Everything that is set was set just before. */
 export const now = 1_000_000;
@@ -55,10 +55,23 @@ function bitsOf(automaton: Automaton): fc.Arbitrary<readonly boolean[]> {
   return fc.nat({ max: width }).map((filled) => Array.from({ length: width }, (_, bit) => bit < filled));
 }
 
-/** States of one world, rules and all; nothing is on its way. */
+/** States of one world, rules and all; nothing is on its way, and stores are as they began where no tool changes them. */
 export function statesIn(world: World): fc.Arbitrary<State> {
   const automata = world.automata.map((automaton) => bitsOf(automaton).map((bits) => ({ bits, pending: 0 })));
-  return fc.record({ held: heldIn(world.ir), stores: storesIn(world.ir), automata: fc.tuple(...automata) });
+  const { contracts } = world.subject;
+  const stores = storesIn(world.ir).map((all) =>
+    all.map(({ label, audience, open }, index) => {
+      const { name = "", initial, audience: declared } = world.ir.stores[index] ?? {};
+      const grows = contracts.some((one) => one.writes.includes(name) || one.opens.some(({ store }) => store === name));
+      const opened = contracts.some((one) => one.opens.some(({ store }) => store === name));
+      return {
+        label: (initial?.hi ?? 0) | (grows ? label : 0),
+        audience: (declared ?? 0) | (opened ? audience : 0),
+        open: opened ? open : 0,
+      };
+    }),
+  );
+  return fc.record({ held: heldIn(world.ir), stores, automata: fc.tuple(...automata) });
 }
 
 export function pointsOf(subject: Subject): fc.Arbitrary<Point> {

@@ -1,13 +1,20 @@
-/** Small policies with debts and tools to keep, whose rules follow no keys. */
+/** Small policies with debts and tools to keep, whose rules follow no keys and whose labels are certain. */
 import fc from "fast-check";
 import type { KeepText, PolicyDocument, RuleText } from "../../../src/policy/document.ts";
 import { given, sometimes } from "../proof/random-pattern.ts";
 import { documents } from "../proof/random-policy.ts";
 import type { Named } from "./random-hazards.ts";
 
-function withoutKeys(document: PolicyDocument): PolicyDocument {
-  const text = JSON.stringify(document, (name, value: unknown) => (name === "key" ? undefined : value));
-  return JSON.parse(text) as PolicyDocument; // what was a document is one without its keys
+/** The document with no keys, and with labels that are certain: what a tool may do it does, what may be restricted is. */
+function plain(document: PolicyDocument): PolicyDocument {
+  const top = document.lattice?.confidentiality?.at(-1) ?? "public";
+  const text = JSON.stringify(document, (name, value: unknown) => {
+    if (name === "key") return undefined;
+    if (name === "effects" && typeof value === "object" && value !== null && "may" in value) return value.may;
+    if (value !== "unsure") return value;
+    return name === "trust" ? "untrusted" : top;
+  });
+  return JSON.parse(text) as PolicyDocument; // what was a document is one with other words in the same places
 }
 
 export const goalDocuments: fc.Arbitrary<Named> = documents.chain(({ document, tools }) => {
@@ -24,12 +31,12 @@ export const goalDocuments: fc.Arbitrary<Named> = documents.chain(({ document, t
   return fc
     .record({ debt: sometimes(debt, { of: 0.6 }), keep: sometimes(keep, { of: 0.5 }), rules: fc.nat({ max: 2 }) })
     .map((parts) => {
-      const { mode: _, ...plain } = withoutKeys(document);
-      const rules = (plain.rules ?? []).slice(0, parts.rules);
+      const { mode: _, ...base } = plain(document);
+      const rules = (base.rules ?? []).slice(0, parts.rules);
       return {
         tools,
         document: {
-          ...plain,
+          ...base,
           rules: parts.debt === undefined ? rules : [...rules, parts.debt],
           ...(parts.keep === undefined ? {} : { keep: [parts.keep] }),
         },

@@ -12,7 +12,7 @@ import type { Subject } from "../../../src/proof/subject.ts";
 import { Regulation } from "./explicit-regulation.ts";
 import { hazardDocuments } from "./random-hazards.ts";
 
-const numRuns = Math.min(10_000, Number(process.env["SLUICEGATE_RUNS"] ?? 200) * 5);
+const numRuns = Math.min(5_000, Number(process.env["SLUICEGATE_RUNS"] ?? 200) * 2);
 
 const met = { policies: 0, unenforceable: 0, allowed: 0, refused: 0, released: 0, unregulated: 0 };
 

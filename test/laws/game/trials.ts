@@ -57,13 +57,19 @@ export function decidedBy(
 
 /** The engine with the class and the labels of the trial in place of what it would find out by itself. */
 export function told(engine: Engine<Q>, subject: Subject, trial: Trial): Engine<Q> {
+  const { model, mechanisms } = toldLabels(engine, trial);
+  return { model: { ...model, classify: () => classOf(subject, trial) }, mechanisms };
+}
+
+/** The same with its labels alone. */
+export function toldLabels(engine: Engine<Q>, trial: Trial): Engine<Q> {
   const labels = new Map(
     trial.given.flatMap(({ name, label }) =>
       label === 0 ? [] : [[name ?? unnamed, { range: exact(label), digest: "", path: [] }] as const],
     ),
   );
   return {
-    model: { ...engine.model, classify: () => classOf(subject, trial) },
+    model: engine.model,
     mechanisms: engine.mechanisms.map((one) => (one.labels ? { ...one, label: () => labels } : one)),
   };
 }
