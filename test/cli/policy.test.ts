@@ -37,6 +37,28 @@ describe("policy check", () => {
     expect(shown).toContain("The policy does not load");
   });
 
+  test("a hazard that nobody can prevent is an error until it is accepted", async () => {
+    const text = (more: string): string => `version: 1
+host: {send: {open: anyone}, read: {open: [diary]}}
+stores: {diary: {audience: me, label: {confidentiality: private}}}
+hazards:
+  leak: {loss: L1, consent: never, never: {flow: {from: {confidentiality: private}, to: {effect: write.external}}}}
+${more}`;
+    const { code, value } = await terminal.json("policy", "check", terminal.file("open.yaml", text("")));
+    expect(code).toBe(1);
+    expect(value).toHaveProperty("diagnostics[0]", {
+      code: "SG-POLICY-START",
+      severity: "error",
+      message: "hazard `leak` can come about by `host.send` alone, which nobody decides",
+      file: expect.stringContaining("open.yaml"),
+      line: 0,
+      column: 0,
+      remedy: "change `host` or the store, or write `accepts: [leak]`",
+    });
+    const accepted = terminal.file("accepted.yaml", text("accepts: [leak]\n"));
+    expect((await terminal.run("policy", "check", accepted)).code).toBe(0);
+  });
+
   test("a manifest finds misspelt tools; warnings count only when strict", async () => {
     const manifest = terminal.file("mail.json", { tools: [{ name: "send" }] });
     const wrong = terminal.file("wrong.yaml", "version: 1\nrules: [{id: R, tier: block, when: mail.sned, why: w}]\n");

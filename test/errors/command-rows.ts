@@ -167,5 +167,6 @@ export const commandRows: readonly CommandRow[] = [
 export const unproduced: Readonly<Record<string, string>> = {
   "SG-DAEMON-GONE": "needs a daemon that ends while a command listens; test/process shows it",
   "SG-POLICY-TIE": "needs two policy files beside each other; src/cli/policies.test.ts shows the sentence",
+  "SG-POLICY-START": "needs an engine; test/cli/policy.test.ts shows it",
   "SG-POLICY-EXPECT": "needs an engine; test/policy/expectations.test.ts and test/cli/policy.test.ts show it",
 };

@@ -15,7 +15,8 @@ import { err, ok } from "../../core/result.ts";
 import { readManifests, toolNames } from "../manifest.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shortPath, shown } from "../output.ts";
-import { diagnosticLine } from "../loaded-policy.ts";
+import { startProblem } from "../../gateway/policy-port.ts";
+import { diagnosticLine, loadedPolicy } from "../loaded-policy.ts";
 import { checkExpectations } from "../replay/expectations.ts";
 import { defaultPolicyName, isShipped, loadFrom, toolDigest } from "../policy-source.ts";
 import { stpaFindings } from "../stpa-of-policy.ts";
@@ -62,8 +63,9 @@ function check(name: string, options: Options): Outcome {
   const lints = policy === undefined ? [] : lintPolicy(policy, lists.value ?? {}, toolDigest).map(place);
   const own = lints.filter((found) => name === defaultPolicyName || !isShipped(found.file));
   const broken = policy === undefined ? [] : brokenExpectations(policy, name);
+  const unstartable = policy === undefined ? [] : startFindings(policy, name);
   const untraced = policy === undefined ? [] : stpaFindings(policy, place);
-  const diagnostics = [...loaded.value.diagnostics, ...own, ...broken, ...untraced].toSorted(
+  const diagnostics = [...loaded.value.diagnostics, ...own, ...broken, ...unstartable, ...untraced].toSorted(
     (left, right) => rank(left) - rank(right),
   );
   const count = (severity: Diagnostic["severity"]): number =>
@@ -88,6 +90,15 @@ function brokenExpectations(policy: CompiledPolicy, file: string): readonly Diag
       column: 0,
       remedy: "change the rule or the expectation",
     }));
+}
+
+/** A hazard that nobody can prevent keeps every run from starting: better said here than at the first connection. */
+function startFindings(policy: CompiledPolicy, file: string): readonly Diagnostic[] {
+  const problem = startProblem(loadedPolicy(policy, file));
+  if (problem === undefined) return [];
+  const remedyAt = problem.indexOf(": ");
+  const parts = { message: problem.slice(0, remedyAt), remedy: problem.slice(remedyAt + 2) };
+  return [{ code: "SG-POLICY-START", severity: "error", ...parts, file, line: 0, column: 0 }];
 }
 
 const order = { error: 0, warning: 1, info: 2 } as const;
