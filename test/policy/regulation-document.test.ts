@@ -14,7 +14,7 @@ const text = readFileSync(join(resolve(import.meta.dirname, "../.."), "docs/regu
 const weigh = (effect: Effect): number => powerOf(new Set([effect]), new Map());
 
 test("the policy loads, and none of its words is idle", () => {
-  const shown = /^```yaml\n([\s\S]*?)^```/m.exec(text)?.[1] ?? "";
+  const shown = /^## The words[^]*?^```yaml\n([\s\S]*?)^```/m.exec(text)?.[1] ?? "";
   const loaded = loadPolicy({ file: "regulation.md", text: shown }, { loader: () => undefined, hash: sha256 });
   expect(loaded.diagnostics.map(({ code }) => code)).not.toContain("SG-POLICY-IDLE");
   expect(loaded.policy?.regulation).toMatchObject({
