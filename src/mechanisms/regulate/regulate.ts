@@ -30,6 +30,7 @@ import { leaseReasons, leasesAfter, noLeases } from "./leases.ts";
 import type { Power } from "./power.ts";
 import { noPower, powerAfter, powerReason } from "./power.ts";
 import { hiddenReason, standingReason } from "./reasons.ts";
+import { revealedReasons } from "./revealed.ts";
 import { standingAfter } from "./rounds.ts";
 import type { Steps } from "./steps.ts";
 import { noSteps, stepsAfter } from "./steps.ts";
@@ -137,7 +138,7 @@ function exposed({ regulator, exposures, aboutList }: Parts, q: Q, memory: Regul
   const filter = filterReason(memory.filtered, nameOf(contract), at);
   if (filter !== undefined) reasons.push(filter);
   const exposure = entry.decidedAsCall ? shownEntry : exposures.of(q, contract, at);
-  if (exposure.verdict === "deny") reasons.push(hiddenReason(regulator, q, contract, exposure, at));
+  if (exposure.verdict === "deny") reasons.push(hiddenReason(regulator, q, contract, { exposure, at }));
   if (reasons.length > 0) return settled(reasons);
   const asked: Settled = exposure.verdict === "confirm" ? { ...noObjection, verdict: "confirm" } : noObjection;
   if (!asksModels(settings)) return asked;
@@ -162,13 +163,13 @@ function called(parts: Parts, { moment, option, kept }: Asked, { q, memory, answ
   const { frame, game, settings } = regulator;
   const { at } = moment;
   const reasons: Reason[] = [];
-  const standing = game.trivial ? undefined : standingAfter(game, frame, q, option, at);
+  const standing = game.trivial ? undefined : standingAfter(game, { frame, q, option, at });
   if (standing !== undefined && standing.verdict !== "allow") {
     const already = game.standing(q, at, reservedHeld(frame.ir, q)).verdict !== "allow";
     const exposure = standing.verdict === "deny" && !already ? exposures.of(q, option.contract, at) : shownEntry;
     reasons.push(
       exposure.verdict === "deny"
-        ? hiddenReason(regulator, q, option.contract, exposure, at)
+        ? hiddenReason(regulator, q, option.contract, { exposure, at })
         : standingReason(regulator, q, standing, already ? "SG-UNSAFE-STATE" : "SG-LOOMING"),
     );
   }
@@ -176,6 +177,7 @@ function called(parts: Parts, { moment, option, kept }: Asked, { q, memory, answ
   if (surprise !== undefined) reasons.push(surprise);
   const power = powerReason(memory.power, { option, arguments: moment.arguments }, settings.power);
   if (power !== undefined) reasons.push(power);
+  reasons.push(...revealedReasons(regulator, q, { moment, option }));
   const warning = keepWarning(keepsLost(regulator, q, option, { kept, at }));
   if (warning !== undefined) reasons.push(warning);
   if (!asksModels(settings) || !option.contract.consequential || reasons.some(({ verdict }) => verdict === "deny")) {
@@ -226,13 +228,14 @@ function nameOf({ server, tool }: ToolContract): string {
   return `${server}.${tool}`;
 }
 
-function remembered({ regulator, exposures }: Parts, memory: Regulated, event: RunEvent, run: Run<Q>): Regulated {
+function remembered(parts: Parts, memory: Regulated, event: RunEvent, run: Run<Q>): Regulated {
+  const { regulator } = parts;
   const { settings, frame } = regulator;
   const power = powerAfter(memory.power, event);
   const leases = settings.leases.length === 0 ? memory.leases : leasesAfter(settings.leases, memory.leases, event);
   const told = asksModels(settings) || (settings.shortlistMax !== undefined && event.kind === "registered");
   const steps = told ? stepsAfter(frame.ir.lattice, memory.steps, event) : memory.steps;
-  const filtered = filteredAfter(regulator, exposures, memory.filtered, event, run);
+  const filtered = filteredAfter(parts, memory.filtered, event, run);
   const expected = expectedAfter(frame.ir, memory.expected, event, run.q);
   const same = power === memory.power && leases === memory.leases && steps === memory.steps;
   const all = same && filtered === memory.filtered && expected === memory.expected;
@@ -240,13 +243,8 @@ function remembered({ regulator, exposures }: Parts, memory: Regulated, event: R
 }
 
 /** In the modes that remember, what the game hides now is noted whenever the state may have changed. */
-function filteredAfter(
-  { settings, tools }: Regulator,
-  exposures: Exposures,
-  memory: Filtered,
-  event: RunEvent,
-  { q }: Run<Q>,
-): Filtered {
+function filteredAfter({ regulator, exposures }: Parts, memory: Filtered, event: RunEvent, { q }: Run<Q>): Filtered {
+  const { settings, tools } = regulator;
   const { filter } = settings;
   if (filter.kind === "replace") return memory;
   const hides = (contract: ToolContract): boolean => exposures.of(q, contract, event.at).verdict === "deny";

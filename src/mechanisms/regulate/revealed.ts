@@ -1,0 +1,46 @@
+/**
+ * The symbolic world model at a call (foresight.md 2): the call is judged once more as a call of a tool that does what its
+ * arguments reveal. Where the rules and hazards of the policy object to that, and not to the call by its labels, a person is
+ * asked. It never refuses by itself: how a server runs what it is given is its own affair, and proofs know labels alone.
+ */
+import type { CallMoment, CallOption } from "../../core/moment.ts";
+import type { Reason } from "../../core/opinion.ts";
+import { contractFor } from "../../policy/ir.ts";
+import type { PolicyModel } from "../../policy/model.ts";
+import type { Q } from "../../policy/state.ts";
+import type { Frame } from "../../policy/transition.ts";
+import { argumentEffects, argumentReason, revealedContract } from "./argument-effects.ts";
+import { objectionTo } from "./guard.ts";
+
+type Asked = { readonly moment: Pick<CallMoment, "at" | "arguments">; readonly option: CallOption };
+
+/** Reasons against a call from what its arguments reveal; only ever more than without them. */
+export function revealedReasons(
+  { frame, model }: { readonly frame: Frame; readonly model: PolicyModel },
+  q: Q,
+  { moment, option }: Asked,
+): readonly Reason[] {
+  const own = { ...contractFor(option.contract, option.class.truths), cases: [] };
+  const found = argumentEffects(own, moment.arguments);
+  const reason = argumentReason(own, found);
+  const reasons = reason === undefined ? [] : [reason];
+  const contract = revealedContract(own, found);
+  if (contract === undefined) return reasons;
+  const { at } = moment;
+  const plain = objectionTo({ frame, q, option, at }, model.relevant(option.contract), "call");
+  if (plain.verdict !== "allow") return reasons;
+  const more = objectionTo({ frame, q, option: { ...option, contract }, at }, model.relevant(contract), "call");
+  if (more.verdict === "allow") return reasons;
+  return [
+    ...reasons,
+    {
+      mechanism: "regulate",
+      code: "SG-ARGUMENTS",
+      verdict: "confirm",
+      ...(more.rule === undefined ? {} : { rule: more.rule }),
+      ...(more.why === "" ? {} : { why: more.why }),
+      facts: { effects: found.effects.filter((effect) => !own.effects.must.includes(effect)) },
+      way: "do it with simpler arguments, or leave that part out",
+    },
+  ];
+}
