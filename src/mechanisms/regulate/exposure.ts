@@ -31,7 +31,7 @@ export function exposureOf({ frame, model, game }: Board, q: Q, contract: ToolCo
   for (const option of options) {
     const objection = objectionTo({ frame, q, option, at }, relevant, "entry");
     const tried = objection.verdict !== "deny" && !game.trivial;
-    const standing = tried ? standingAfter(game, frame, q, option, at) : undefined;
+    const standing = tried ? standingAfter(game, { frame, q, option, at }) : undefined;
     const verdict = stricter(objection.verdict, standing?.verdict ?? "allow");
     if (verdict === "allow") return shownEntry;
     if (best === undefined || stricter(best.verdict, verdict) !== verdict) best = { verdict, objection, standing };

@@ -16,7 +16,12 @@ const id = "regulate";
 const namesMax = 6;
 
 /** Why a tool is not shown, and when it comes back. */
-export function hiddenReason(board: Board, q: Q, contract: ToolContract, exposure: Exposure, at: number): Reason {
+export function hiddenReason(
+  board: Board,
+  q: Q,
+  contract: ToolContract,
+  { exposure, at }: { readonly exposure: Exposure; readonly at: number },
+): Reason {
   const { objection, standing } = exposure;
   const byRule = objection?.verdict === "deny" ? objection : undefined;
   const danger = standing?.looming[0];

@@ -14,13 +14,14 @@ import type { Q } from "../../policy/state.ts";
 import { hold, reservedHeld, storeRange } from "../../policy/state.ts";
 import type { Frame } from "../../policy/transition.ts";
 import { next } from "../../policy/transition.ts";
+import type { Scene } from "../../policy/verdicts.ts";
 import type { Game, Standing } from "./standing.ts";
 
 /** Name of the tried call among those in flight; no real call has it. */
 const trial = "";
 
 /** How the state after the call stands; undefined where the call is no move, which the core refuses by itself. */
-export function standingAfter(game: Game, frame: Frame, q: Q, option: CallOption, at: number): Standing | undefined {
+export function standingAfter(game: Game, { frame, q, option, at }: Scene): Standing | undefined {
   const { writes, opens } = option.contract;
   const reserved = reservedHeld(frame.ir, q);
   // A call that leaves the stores alone leaves everything as it is that the game looks at.

@@ -52,7 +52,12 @@ export function stepsAfter(lattice: Lattice, memory: Steps, event: RunEvent): St
       const label = event.fields.reduce((all, field) => join(all, field.range.hi), event.label.hi);
       return withStep(memory, event.call, { brought: restrictionNames(lattice, label) });
     }
-    default:
+    case "begun":
+    case "requested":
+    case "refused":
+    case "sent":
+    case "granted":
+    case "ended":
       return memory;
   }
 }

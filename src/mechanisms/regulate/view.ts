@@ -36,7 +36,7 @@ export function viewOf(
   const { settings } = regulator;
   const hidden = contracts.flatMap((contract) => {
     const tool = `${contract.server}.${contract.tool}`;
-    const why = whyHidden(regulator, q, memory, contract, at);
+    const why = whyHidden(regulator, { q, memory }, contract, at);
     return why === undefined ? [] : [{ tool, why }];
   });
   return {
@@ -52,15 +52,14 @@ export function viewOf(
 
 function whyHidden(
   regulator: Regulator,
-  q: Q,
-  memory: Regulated,
+  { q, memory }: { readonly q: Q; readonly memory: Regulated },
   contract: ToolContract,
   at: number,
 ): string | undefined {
   const exposure = exposureOf(regulator, q, contract, at);
   const reason =
     exposure.verdict === "deny"
-      ? hiddenReason(regulator, q, contract, exposure, at)
+      ? hiddenReason(regulator, q, contract, { exposure, at })
       : (leaseReasons(regulator.settings.leases, memory.leases, contract, at)[0] ??
         filterReason(memory.filtered, `${contract.server}.${contract.tool}`, at));
   if (reason === undefined) return undefined;

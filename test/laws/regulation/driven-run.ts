@@ -161,7 +161,7 @@ export class DrivenRun {
     if (ending === "open") return;
     if (ending === "failed") this.#fold({ kind: "failed", at: this.at, call, noEffect: false });
     else this.#fold({ kind: "succeeded", at: this.at, call });
-    const text = `r${sha256(call).slice(0, 20)} ${Object.values(given).join(" ")}`;
+    const text = `r${sha256(call).slice(0, 20)} ${Object.values(given).map(String).join(" ")}`;
     const content: JsonObject = { content: [{ type: "text", text }] };
     const outcome = ending === "failed" ? ("failed" as const) : ("succeeded" as const);
     const release = { kind: "release", at: this.at, call, contract, option, outcome, value: content } as const;

@@ -38,7 +38,7 @@ describe("what a list shows", () => {
                 const { option } = decision;
                 if (option === undefined) throw new Error("every call has an option");
                 const { frame, game } = driven.board;
-                const standing = standingAfter(game, frame, q, option, driven.at)?.verdict ?? "allow";
+                const standing = standingAfter(game, { frame, q, option, at: driven.at })?.verdict ?? "allow";
                 met.calls += 1;
                 if (standing !== "allow") met.byGame += 1;
                 const judged = stricter(decision.verdict, standing);
