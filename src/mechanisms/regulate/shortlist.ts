@@ -61,14 +61,15 @@ export function scoresOf(instructions: readonly string[], tools: readonly Listed
     name: wordsOf(tool.name.slice(0, nameUnitsMax)),
     description: wordsOf(tool.description.slice(0, descriptionUnitsMax)),
   }));
-  const having = new Map<string, number>();
-  for (const { name, description } of texts) {
-    for (const word of name.union(description)) {
-      if (wanted.has(word)) having.set(word, (having.get(word) ?? 0) + 1);
-    }
-  }
+  const having = new Map(
+    [...wanted].map((word) => [
+      word,
+      texts.filter(({ name, description }) => name.has(word) || description.has(word)).length,
+    ]),
+  );
   // 0 for what every tool has, such as `the`. A root is rounded alike by every machine; a logarithm is not.
-  const rarity = (word: string): number => Math.round(16 * (Math.sqrt(tools.length / (having.get(word) ?? 1)) - 1));
+  const rarity = (word: string): number =>
+    Math.round(16 * (Math.sqrt(tools.length / Math.max(1, having.get(word) ?? 1)) - 1));
   return texts.map(({ name, description }) => {
     let score = 0;
     for (const word of wanted) {

@@ -3,9 +3,14 @@
 /** Words read of one text. */
 const wordsMax = 2_048;
 
-/** Where one script ends and the next word of a name such as `sendEmail` or `read_file2` begins. */
-const boundary = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/gu;
+/** Where the next word of a name such as `sendEmail` begins. */
+const boundary = /(?<=\p{Ll})(?=\p{Lu})/gu;
 const word = /[\p{L}\p{M}]+|\p{N}+/gu;
+
+/** Most tools are described in ASCII, for which plain classes are several times as fast. */
+const plainText = /^[ -~\s]*$/;
+const plainBoundary = /(?<=[a-z])(?=[A-Z])/g;
+const plainWord = /[a-z]+|[0-9]+/g;
 
 /** Scripts that are written without spaces: pairs of characters stand for words. */
 const unspaced = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
@@ -19,17 +24,24 @@ const stemPoints = 4;
  */
 export function wordsOf(text: string): ReadonlySet<string> {
   const found = new Set<string>();
-  for (const [token] of text.normalize("NFKC").replace(boundary, " ").toLowerCase().matchAll(word)) {
+  const plain = plainText.test(text);
+  const tokens = plain
+    ? text.replace(plainBoundary, " ").toLowerCase().match(plainWord)
+    : text.normalize("NFKC").replace(boundary, " ").toLowerCase().match(word);
+  for (const token of tokens ?? []) {
     if (found.size >= wordsMax) break;
-    const points = [...token];
-    if (unspaced.test(token)) {
-      if (points.length === 1) found.add(token);
-      for (let at = 0; at + 1 < points.length && found.size < wordsMax; at += 1)
-        found.add(`${points[at]}${points[at + 1]}`);
-    } else if (points.length > 1) {
+    if (!plain && unspaced.test(token)) addPairs(found, [...token]);
+    else if (token.length > 1 && !found.has(token)) {
       found.add(token);
-      if (points.length >= stemPoints) found.add(`~${points.slice(0, stemPoints).join("")}`);
+      const stem = plain ? token.slice(0, stemPoints) : [...token].slice(0, stemPoints).join("");
+      if (token.length >= stemPoints) found.add(`~${stem}`);
     }
   }
   return found;
+}
+
+function addPairs(found: Set<string>, points: readonly string[]): void {
+  if (points.length === 1) found.add(points[0] ?? "");
+  for (let at = 0; at + 1 < points.length && found.size < wordsMax; at += 1)
+    found.add(`${points[at]}${points[at + 1]}`);
 }
