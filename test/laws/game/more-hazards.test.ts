@@ -3,7 +3,9 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { loadedPolicy } from "../../../src/cli/loaded-policy.ts";
 import type { Subject } from "../../../src/proof/subject.ts";
-import { hazardId } from "../proof/random-policy.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
+import type { CallMoment } from "../../../src/core/moment.ts";
+import { hazardId, subjectOf } from "../proof/random-policy.ts";
 import type { Point, Trial } from "./explicit-regulation.ts";
 import { now, pointsOf, stateOf } from "./points.ts";
 import { exactSubject, hazardDocuments } from "./random-hazards.ts";
@@ -67,4 +69,46 @@ it("the law above meets hazards that make a difference", () => {
   if (process.env["SHOW"] !== undefined) console.log(met);
   expect(met.stricter).toBeGreaterThan(met.trials / 20);
   expect(met.hidden).toBeGreaterThan(met.trials / 50);
+});
+
+it("a tool is not hidden for what a call with a key would do, while one without is only asked about", () => {
+  const open = { confidentiality: "public", trust: "trusted" };
+  const rest = { role: "content", sink: false } as const;
+  const subject = subjectOf(
+    {
+      version: 1,
+      servers: { s: { trust: "trusted" } },
+      labels: {
+        "s.open_case": { effects: "write.local", args: { x: rest }, rest, output: open },
+        "s.share": { effects: "write.external.share", rest, output: open, opens: { store: "box", audience: "anyone" } },
+      },
+      stores: { box: { audience: "me", label: open } },
+      hazards: {
+        [hazardId]: {
+          never: {
+            sequence: { after: "s.open_case", never: { effect: "write.external" }, key: { argument: "x", form: "id" } },
+          },
+        },
+      },
+      flow: { mode: "provenance" },
+    },
+    ["s.open_case", "s.share"],
+  );
+  if (subject === undefined) throw new Error("the policy of the example does not load");
+  const [contract] = subject.contracts;
+  if (contract === undefined) throw new Error("the example has tools");
+  const { engine } = loadedPolicy(subject.policy, "law");
+  const shared = {
+    held: [],
+    stores: [{ label: 0, audience: 3, open: 2 }],
+    bits: new Map([[hazardId, [[false], [false]]]]),
+  };
+  const q = stateOf(subject.policy.ir, shared);
+  const call = (given: JsonObject): CallMoment => {
+    const head = { kind: "call" as const, at: now, call: "c", method: "tools/call", contract };
+    return { ...head, arguments: given, workspace: [], digest: "c" };
+  };
+  expect(decidedBy(engine, q, call({ x: "case" })).verdict).toBe("deny");
+  expect(decidedBy(engine, q, call({})).verdict).toBe("confirm");
+  expect(decidedBy(engine, q, { kind: "expose", at: now, contract }).verdict).toBe("confirm");
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Decision } from "../../../src/core/decision.ts";
 import type { Engine } from "../../../src/core/mechanism.ts";
 import { begin } from "../../../src/core/mechanism.ts";
-import type { CallClass, CallMoment } from "../../../src/core/moment.ts";
+import type { CallClass, CallMoment, ExposeMoment } from "../../../src/core/moment.ts";
 import type { Run } from "../../../src/core/run.ts";
 import { step } from "../../../src/core/step.ts";
 import type { Q } from "../../../src/policy/state.ts";
@@ -44,13 +44,9 @@ function classOf(subject: Subject, { contract, truths, keys }: Trial): CallClass
 }
 
 /** The verdict of the engine on a call in a state, or on its entry in a list. */
-export function decidedBy(
-  engine: Engine<Q>,
-  q: Q,
-  moment: CallMoment | ({ readonly kind: "expose" } & object),
-): Decision {
+export function decidedBy(engine: Engine<Q>, q: Q, moment: CallMoment | ExposeMoment): Decision {
   const run: Run<Q> = { ...begin(engine, "law", undefined), q };
-  const found = step(engine, run, moment as CallMoment, new Map()); // either kind of moment is one
+  const found = step(engine, run, moment, new Map());
   if (found.kind !== "decided") throw new Error("nothing is asked here");
   return found.decision;
 }

@@ -52,7 +52,7 @@ it(
           }
         }
       }),
-      { numRuns },
+      { numRuns, endOnFailure: true },
     );
   },
   numRuns * 200,
