@@ -3,7 +3,7 @@ import type { PatternObject } from "../../policy/document.ts";
 import { local, open, secret, tools } from "../../../test/proof-kit/small.ts";
 import { leak, openHost } from "../../../test/regulation-kit/documents.ts";
 import { SmallRun, told } from "../../../test/regulation-kit/small-run.ts";
-import { predicatesMax } from "./options.ts";
+import { optionsMax } from "./options.ts";
 
 const block = (id: string, when: PatternObject) => ({ id, tier: "block" as const, when, why: `because of ${id}` });
 const writes = { effects: "write.local", args: { x: local, y: local }, rest: local, output: open } as const;
@@ -77,7 +77,7 @@ describe("what hides a tool", () => {
   });
 
   it("too many predicates to combine leave it shown, and each call is decided", () => {
-    const many = Array.from({ length: predicatesMax }, (_, index) =>
+    const many = Array.from({ length: Math.log2(optionsMax) }, (_, index) =>
       block(`r${index}`, { tool: "s.a", arg: { x: { equals: `v${index}` } } }),
     );
     const run = new SmallRun({

@@ -25,7 +25,7 @@ export const shownEntry: Exposure = { verdict: "allow", objection: undefined, st
 
 export function exposureOf({ frame, model, game }: Board, q: Q, contract: ToolContract, at: number): Exposure {
   const relevant = model.relevant(contract);
-  const options = optionsOf(frame, q, contract, relevant.predicates);
+  const options = optionsOf(frame, q, contract, relevant);
   if (options === undefined) return shownEntry;
   let best: Exposure | undefined;
   for (const option of options) {

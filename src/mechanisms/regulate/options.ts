@@ -1,14 +1,16 @@
 /**
  * The options that the agent has with a tool (formal.md 4.1): one for each combination of truths of the argument predicates
  * that matter, with the least labels that the flow mode leaves to it. If none of these would be let through, none is: larger
- * labels never loosen. Arguments that the tool can do without are left out, amounts fit, and keys are fresh or none, so the list may
- * show a tool whose every useful call is refused, but hides none that could be called.
+ * labels never loosen. Arguments that the tool can do without are left out, amounts fit, and keys are such as do least, so
+ * the list may show a tool whose every useful call is refused, but hides none that could be called.
  */
 import type { ToolContract } from "../../core/contract.ts";
 import type { LabelRange } from "../../core/label.ts";
 import { confidentiality, exactly } from "../../core/label.ts";
 import type { ArgumentLabel, CallOption } from "../../core/moment.ts";
-import type { Ir, Temporal } from "../../policy/ir.ts";
+import type { Ir } from "../../policy/ir.ts";
+import type { Slot } from "../../policy/monitors.ts";
+import type { Relevant } from "../../policy/relevance.ts";
 import { contextOf, globalKey, isKeyed, unmediated } from "../../policy/state.ts";
 import type { Q } from "../../policy/state.ts";
 import type { Frame } from "../../policy/transition.ts";

@@ -76,7 +76,7 @@ export function stateClass(regulator: Regulator, q: Q, contracts: readonly ToolC
   if (game.standing(q, at, reserved).verdict !== "allow") return "unsafe";
   for (const contract of contracts) {
     const relevant = model.relevant(contract);
-    const least = optionsOf(frame, q, contract, relevant.predicates) ?? [];
+    const least = optionsOf(frame, q, contract, relevant) ?? [];
     for (const option of [...least, ...least.map((one) => withMost(frame.ir, q, one))]) {
       const scene = { frame, q, option, at };
       if (objectionTo(scene, { ...relevant, hazards: [] }, "call").verdict === "deny") continue;
