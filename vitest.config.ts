@@ -24,7 +24,7 @@ export default defineConfig({
         "**/*.test.ts",
         "**/*.d.ts",
         "src/core/{event,moment,run,settings}.ts",
-        "src/policy/{document,document-later,document-judges,judges,regulation}.ts",
+        "src/policy/{document,document-later,document-judges,document-regulation,judges,regulation}.ts",
         "src/proof/game/arena.ts",
         "src/policy/canonical/form.ts",
         "src/wire/message.ts",
