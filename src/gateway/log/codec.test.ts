@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { roles } from "../../core/contract.ts";
 import type { Grant, RunEvent } from "../../core/event.ts";
+import { endCauses } from "../../core/event.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isArray } from "../../core/json.ts";
 import { exactly, fromBits, makeLattice, type Label, type LabelRange, type Lattice } from "../../core/label.ts";
@@ -136,7 +137,7 @@ const event: fc.Arbitrary<RunEvent> = fc.oneof(
   fc.record({
     at,
     kind: fc.constant("ended" as const),
-    cause: fc.constantFrom("closed" as const, "expired" as const, "operator" as const),
+    cause: fc.constantFrom(...endCauses),
   }),
 );
 
