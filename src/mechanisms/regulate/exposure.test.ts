@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { atLeastAsStrict } from "../../core/verdict.ts";
 import type { PatternObject } from "../../policy/document.ts";
 import { local, open, secret, tools } from "../../../test/proof-kit/small.ts";
 import { leak, openHost } from "../../../test/regulation-kit/documents.ts";
@@ -133,6 +134,33 @@ describe("the least that a call can carry", () => {
     expect(told(run.decide("s.mail", { to: "a@example.com" }))).toBe("allow");
     expect(told(run.expose("s.mail"))).toBe("allow");
     expect(told(run.decide("s.mail", { text: "x" }))).toMatch(/^deny/);
+  });
+});
+
+describe("a keyed hazard", () => {
+  it("does not hide the call that takes away what it brings: a key that is set can be freed", () => {
+    const by = { job: { role: "identifier", sink: false } } as const;
+    const sequence = {
+      after: { tool: "s.start" },
+      never: { effect: "execute" },
+      until: { tool: "s.stop" },
+      key: "job",
+    };
+    const run = new SmallRun({
+      host: { execute: "open" },
+      labels: {
+        "s.start": { ...tools.reads(open), args: by },
+        "s.stop": { ...tools.reads(open), args: by },
+      },
+      hazards: { h: { consent: "may", why: "stop what was started", never: { sequence } } },
+    });
+    expect(run.expose("s.start").verdict).toBe("confirm");
+    run.call("s.start", { job: "1" });
+    run.run = { ...run.run, q: { ...run.run.q, grants: [] } };
+    for (const job of ["1", "2"]) {
+      const judged = run.decide("s.stop", { job }).verdict;
+      expect(atLeastAsStrict(judged, run.expose("s.stop").verdict)).toBe(true);
+    }
   });
 });
 

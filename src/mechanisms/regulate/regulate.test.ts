@@ -152,6 +152,19 @@ describe("a store that is read again", () => {
   });
 });
 
+describe("a field of a result", () => {
+  it("counts with the least that it can hold, like the result itself", () => {
+    const output = { ...open, fields: { "/note": { confidentiality: "private" } } };
+    const unknown = { ...open, fields: { "/note": { confidentiality: "unsure" } } };
+    const run = new SmallRun({
+      ...openHost(),
+      labels: { ...openHost().labels, "s.find": tools.reads(output), "s.look": tools.reads(unknown) },
+    });
+    expect(told(run.decide("s.find"))).toBe("deny SG-HIDDEN");
+    expect(told(run.decide("s.look"))).toBe("allow");
+  });
+});
+
 describe("moments of other mechanisms", () => {
   it("are none of its business", () => {
     const run = new SmallRun(openHost());
