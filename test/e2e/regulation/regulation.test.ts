@@ -120,6 +120,14 @@ test("where a person may accept it, the card names what looms, and the run shows
   await command("approve", id);
   expect(await call(pages, "grant_access", { account: "ann@consult.example" })).toBe("grant_access done");
   expect(await command("runs")).toContain("salaries-leak fire wiki:pages anyone");
+  // The wiki stays open: a new run begins where nobody has accepted that, until a person does by hand.
+  await command("runs", "new");
+  expect(await call(pages, "write_page", { title: "Hours", text: "nine to five" })).toMatch(/^! Not executed/);
+  const { runs } = JSON.parse(await command("runs", "--json")) as { runs: { run: string; regulation: object }[] };
+  expect(runs).toMatchObject([{ regulation: { state: "unsafe", risks: [] } }]);
+  const said = await command("runs", "accept", runs[0]?.run ?? "", "salaries-leak", "fire", "wiki:pages", "anyone");
+  expect(said).toContain("fire wiki:pages anyone may bring about hazard salaries-leak");
+  expect(await call(pages, "write_page", { title: "Hours", text: "nine to five" })).toBe("write_page done");
   await files.client.close();
   await pages.client.close();
 });
