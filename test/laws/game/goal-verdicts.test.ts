@@ -12,7 +12,7 @@ import { exactSubject } from "./random-hazards.ts";
 import { callOf, decidedBy, told } from "./trials.ts";
 
 // What is drawn while a law runs shrinks slowly and to little use, so the first failure ends it. Each game is played through whole, which takes its time.
-const numRuns = Math.min(1_000, Math.ceil(Number(process.env["SLUICEGATE_RUNS"] ?? 200) / 2));
+const numRuns = Math.min(500, Math.ceil(Number(process.env["SLUICEGATE_RUNS"] ?? 200) / 2));
 /** Calls that are tried of each policy, spread over its states. */
 const callsMax = 60;
 
@@ -69,6 +69,6 @@ it("the law above meets calls of every kind, and seldom one that is refused with
   if (process.env["SHOW"] !== undefined) console.log(met);
   expect(met.allow).toBeGreaterThan(met.games);
   expect(met.refused).toBeGreaterThan(met.games);
-  expect(met.lost).toBeGreaterThan(met.games / 2);
+  expect(met.lost).toBeGreaterThan(met.games / 4);
   expect(met.coarser).toBeLessThan(met.allow / 5);
 });

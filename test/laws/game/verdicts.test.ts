@@ -13,7 +13,7 @@ import { pointsOf, stateOf } from "./points.ts";
 import { exactSubject, hazardDocuments } from "./random-hazards.ts";
 import { callOf, decidedBy, told, trialsOf } from "./trials.ts";
 
-const numRuns = Math.min(5_000, Number(process.env["SLUICEGATE_RUNS"] ?? 200) * 2);
+const numRuns = Math.min(3_000, Number(process.env["SLUICEGATE_RUNS"] ?? 200) * 2);
 const pointsPerPolicy = 3;
 const trialsPerPoint = 4;
 
