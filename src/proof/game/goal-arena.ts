@@ -25,7 +25,7 @@ import { stateVariablesMax } from "../limits.ts";
 import type { Space } from "../space.ts";
 import { makeSpace, ownView } from "../space.ts";
 import { firingOf, modelTemporal, questionOf } from "../subject.ts";
-import type { Subject } from "../subject.ts";
+import type { ModelTemporal, Subject } from "../subject.ts";
 import type { Variant, Variants } from "../variants.ts";
 import { makeVariants } from "../variants.ts";
 import type { Arena, Bad, Goal, Outcome, Round, Uncontrollable, Update } from "./arena.ts";
@@ -215,15 +215,15 @@ type Firing = { readonly owner: "rule" | Hazard["consent"]; readonly firing: Pat
 
 /**
  * Rules and hazards with keys are not followed here: what one of them could stop, or find bad, must not be what a goal
- * relies on.
+ * relies on; nor what arms a hazard that others than the agent could then bring about.
  */
 function keyedFirings(policy: CompiledPolicy): readonly Firing[] {
   const { rules, hazards } = policy.ir;
   const firing = (owner: Firing["owner"], temporal: Temporal): readonly Firing[] => {
     const followed = modelTemporal(temporal);
     if (followed === undefined || !("key" in followed) || followed.key === undefined) return [];
-    const pattern = firingOf(followed);
-    return pattern === undefined ? [] : [{ owner, firing: pattern }];
+    const arms = owner === "rule" || !othersAct(policy) ? [] : armingOf(followed);
+    return [firingOf(followed), ...arms].flatMap((one) => (one === undefined ? [] : [{ owner, firing: one }]));
   };
   const denies = ({ mode, tier }: Rule): boolean => mode === "enforce" && (tier === "block" || tier === "must");
   return [
@@ -232,6 +232,16 @@ function keyedFirings(policy: CompiledPolicy): readonly Firing[] {
       one.kind === "temporal" && inGame(policy, one) ? firing(one.consent, one.temporal) : [],
     ),
   ];
+}
+
+/** Something besides calls can bring a hazard about: the client itself, or whoever a store is opened to. */
+function othersAct({ ir }: CompiledPolicy): boolean {
+  return ir.host.send !== 0 || ir.host.execute || ir.stores.length > 0;
+}
+
+function armingOf(temporal: ModelTemporal): readonly (Pattern | undefined)[] {
+  if (temporal.kind === "absence") return [temporal.after];
+  return temporal.kind === "gate" ? [temporal.relock] : [];
 }
 
 function keyed({ diagram, question }: Space, { context, scene }: Seen, owner: Firing["owner"]): Node {

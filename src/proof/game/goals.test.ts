@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { exactly } from "../../core/label.ts";
 import type { Label } from "../../core/label.ts";
+import type { NeverText } from "../../policy/document.ts";
 import { slotsOf } from "../../policy/monitors.ts";
 import { initialState } from "../../policy/state.ts";
 import type { Q } from "../../policy/state.ts";
@@ -91,6 +92,20 @@ describe("goals at run time", () => {
     expect(
       lost(with_({ id: "key", tier: "must", gate: keyed, why: "order" }), { owed: true, held: false }),
     ).toHaveLength(1);
+  });
+
+  it("no call is counted on that arms a keyed hazard which others can bring about then", () => {
+    const sequence = { after: { tool: "s.notify" }, never: { effect: "execute" }, key: "text" };
+    const unless = { call: { effect: "execute" }, need: { tool: "s.pay" }, key: "amount" };
+    const keyed = (never: NeverText, host: SmallDocument["host"] = {}): SmallDocument => ({
+      ...debt(),
+      host,
+      hazards: { h: { consent: "never", why: "order", never } },
+    });
+    const at = { owed: true, held: false };
+    expect(lost(keyed({ sequence }), at)).toEqual([]);
+    expect(lost(keyed({ sequence }, { execute: "open" }), at)).toHaveLength(1);
+    expect(lost(keyed({ unless }, { execute: "open" }), at)).toEqual([]);
   });
 
   it("a result is counted on with the least that it can bring, in its fields as well", () => {
