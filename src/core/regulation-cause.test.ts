@@ -13,7 +13,7 @@ describe("what regulation objects to, in one clause", () => {
     [
       "SG-HIDDEN",
       { holds: ["private"], moves: ["fire repo anyone", "host.send"] },
-      "`repo.push` is hidden: this run holds private data, and `anyone` reads `repo` unasked",
+      "`repo.push` is hidden: this run holds private data, and after it nobody could stop that `anyone` reads `repo`",
     ],
     [
       "SG-HIDDEN",
@@ -31,7 +31,7 @@ describe("what regulation objects to, in one clause", () => {
     [
       "SG-OTHER-RUN",
       { moves: ["fire repo anyone"] },
-      "another open run holds data, and after `repo.push` nobody could stop that `anyone` reads `repo`",
+      "another open run holds data, and after `repo.push` `anyone` reads `repo` unasked",
     ],
     ["SG-POWER", { after: 7, budget: 5 }, "with `repo.push` this run would gather power 7 of 5"],
     ["SG-POWER", {}, "with `repo.push` this run would gather power ? of ?"],

@@ -21,7 +21,7 @@ export function regulationClause(reason: Reason, tool: string): string | undefin
     case "SG-OTHER-RUN":
       return move === undefined
         ? `another open run holds what ${tool} would expose`
-        : `another open run holds data, and after ${tool} nobody could stop that ${moveInWords(move)}`;
+        : `another open run holds data, and after ${tool} ${moveInWords(move)} unasked`;
     case "SG-POWER":
       return `with ${tool} this run would gather power ${numberOf(reason, "after")} of ${numberOf(reason, "budget")}`;
     case "SG-ARGUMENTS": {
@@ -81,7 +81,7 @@ export function moveInWords(move: string): string {
 function hidden(reason: Reason, tool: string, move: string | undefined): string {
   const holds = namesIn(reason, "holds");
   const held = holds.length === 0 ? "" : `this run holds ${holds.map(short).join(", ")} data`;
-  const danger = move === undefined ? "" : `${moveInWords(move)} unasked`;
+  const danger = move === undefined ? "" : `after it nobody could stop that ${moveInWords(move)}`;
   const causes = [held, danger].filter((part) => part !== "").join(", and ");
   const lost = quoted(namesIn(reason, "lost"));
   if (causes === "" && lost !== "") return `${tool} is hidden: after it ${lost} could not follow any more`;

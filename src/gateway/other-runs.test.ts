@@ -39,8 +39,10 @@ describe("a call that changes what runs share", () => {
     const stage = new Stage({ policy: policy() });
     await callTool(stage, stage.client, "read_secret");
     const refused = await callTool(stage, second(stage), "write_store");
-    expect(refused.text).toMatch(/^Not executed: another open run holds data, and after `files.write_store` nobody/);
-    expect(refused.text).toContain("`anyone` reads `store`. Ask the user to end the other run");
+    expect(refused.text).toMatch(/^Not executed: another open run holds data, and after `files.write_store` `anyone`/);
+    const key = [...stage.gateway.runs.all()][0]?.key;
+    expect(refused.text).toContain("reads `store` unasked. Ask the user to end that run");
+    expect(refused.text).toContain(`\`sluicegate runs close ${key}\``);
     expect(stage.log.events().filter(({ kind }) => kind === "refused")).toMatchObject([{ codes: ["SG-OTHER-RUN"] }]);
   });
 

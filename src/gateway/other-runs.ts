@@ -29,7 +29,13 @@ export type OtherRunsSetup<Q> = {
   readonly shared: SharedStates<Q>;
 };
 
-const endOther = "ask the user to end the other run (`sluicegate runs` lists them), then repeat";
+/** Keys that a sentence can hold, and that can neither turn it nor end its code. */
+const plainKey = /^[!-_a-~]{1,60}$/;
+
+function endOther(key: string): string {
+  const how = plainKey.test(key) ? `\`sluicegate runs close ${key}\`` : "`sluicegate runs` lists them";
+  return `ask the user to end that run (${how}), then repeat`;
+}
 
 export class OtherRuns<Q> {
   readonly #setup: OtherRunsSetup<Q>;
@@ -98,7 +104,7 @@ function add<Q>(
     code: "SG-OTHER-RUN",
     verdict,
     facts: { ...plain.facts, run: key },
-    way: endOther,
+    way: endOther(key),
   };
   found.push({ key, live, verdict, reason: said });
 }

@@ -34,8 +34,10 @@ describe("two runs and a channel that both share", () => {
     const talk = new Conversation(policy("never"), tools);
     expect((await talk.call("desk.read_priv", {}, first)).refused).toBe(false);
     const refused = await talk.call("desk.enable_web", {}, second);
-    expect(refused.text).toMatch(/^Not executed: another open run holds data, and after `desk.enable_web` nobody/);
-    expect(refused.text).toContain("Ask the user to end the other run");
+    expect(refused.text).toMatch(
+      /^Not executed: another open run holds data, and after `desk.enable_web` the client sends/,
+    );
+    expect(refused.text).toContain("Ask the user to end that run");
     const [live] = [...talk.stage.gateway.runs.all()];
     if (live !== undefined) await talk.stage.gateway.runs.end(live, "closed");
     expect((await talk.call("desk.enable_web", {}, second)).refused).toBe(false);
