@@ -45,7 +45,7 @@ describe("what people are told of a run", () => {
     expect(view(never).hidden).toEqual([
       {
         tool: "s.read_priv",
-        why: "private data stays here; use another tool; a person can change the policy or reset the store",
+        why: "after it nobody could stop that the client sends what it holds (rule leak); use another tool; a person can change the policy or reset the store",
       },
     ]);
     const written = new SmallRun({ ...repository(), flow: { mode: "strict" } }, ["text"]);
@@ -77,7 +77,10 @@ describe("what people are told of a run", () => {
       },
     });
     expect(view(run, ["s.read", "s.clean"]).hidden).toEqual([
-      { tool: "s.read", why: "first clean up; it comes back after s.clean" },
+      {
+        tool: "s.read",
+        why: "after it nobody could stop that the client runs code (rule order); it comes back after s.clean",
+      },
     ]);
   });
 });

@@ -2,6 +2,7 @@
 import type { ToolContract } from "../../core/contract.ts";
 import type { ArgumentLabel, CallOption } from "../../core/moment.ts";
 import type { StateClass } from "../../core/prediction.ts";
+import { regulationClause } from "../../core/regulation-cause.ts";
 import type { Ir } from "../../policy/ir.ts";
 import type { Q } from "../../policy/state.ts";
 import { cellAt, contextOf, hold, reservedHeld, resultRange } from "../../policy/state.ts";
@@ -63,7 +64,12 @@ function whyHidden(
       : (leaseReasons(regulator.settings.leases, memory.leases, contract, at)[0] ??
         filterReason(memory.filtered, `${contract.server}.${contract.tool}`, at));
   if (reason === undefined) return undefined;
-  return [reason.why ?? reason.rule ?? reason.code, reason.way ?? ""].filter((part) => part !== "").join("; ");
+  const tool = `\`${contract.server}.${contract.tool}\``;
+  const clause = regulationClause(reason, tool) ?? reason.code;
+  // The tool stands before the sentence already.
+  const cause = clause.startsWith(`${tool} is hidden: `) ? clause.slice(`${tool} is hidden: `.length) : clause;
+  const rule = reason.rule === undefined ? "" : ` (rule ${reason.rule})`;
+  return `${cause}${rule}; ${reason.way ?? "use another tool"}`;
 }
 
 /**
