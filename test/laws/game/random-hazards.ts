@@ -39,7 +39,15 @@ function reaching(names: Names): fc.Arbitrary<HazardText> {
   );
   const to = fc.constantFrom({ effect: "write.external" }, { effect: "write.external.send" });
   const consent = fc.constantFrom("never" as const, "may" as const);
-  return fc.record({ consent, never: fc.record({ from, to }).map((flow) => ({ flow })) });
+  const tool = fc.constantFrom(...names.tools);
+  const within = fc.constantFrom("1m", "10m");
+  const never: fc.Arbitrary<HazardText["never"]> = fc.oneof(
+    { weight: 3, arbitrary: fc.record({ from, to }).map((flow) => ({ flow })) },
+    // What outsiders and the host do is only fine for a while, or only until something has happened.
+    { weight: 1, arbitrary: fc.record({ call: to, need: tool, within }).map((unless) => ({ unless })) },
+    { weight: 1, arbitrary: fc.record({ after: tool, never: to }).map((sequence) => ({ sequence })) },
+  );
+  return fc.record({ consent, never });
 }
 
 /** Documents with one to three hazards, the first of which is called `h`. */
