@@ -52,7 +52,10 @@ describe("what people are told of a run", () => {
     written.call("s.grant");
     written.call("s.read_secret");
     expect(view(written, ["s.write_repo"]).hidden).toEqual([
-      { tool: "s.write_repo", why: "private data stays here; it comes back in a new run (`sluicegate runs new`)" },
+      {
+        tool: "s.write_repo",
+        why: "this run holds private data, and after it nobody could stop that `anyone` reads `repo` (rule leak); it comes back in a new run (`sluicegate runs new`)",
+      },
     ]);
     const leased = new SmallRun({
       labels: { "s.mail_out": tools.sends() },
