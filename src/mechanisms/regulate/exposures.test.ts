@@ -73,6 +73,21 @@ describe("exposures of a state", () => {
     expect(board.asked).toBe(3);
   });
 
+  it("stay known after a step that touches no automaton, and not after one that does", () => {
+    const board = new CountingBoard({
+      ...openHost(),
+      rules: [{ id: "r", tier: "block", atMost: { of: { tool: "s.none" }, count: 1 }, why: "once" }],
+    });
+    const q = board.state();
+    const stepped = { ...q, monitors: { lo: [...q.monitors.lo], hi: [...q.monitors.hi] } };
+    board.verdict(q);
+    board.verdict(stepped);
+    expect(board.asked).toBe(1);
+    board.verdict({ ...stepped, monitors: { ...stepped.monitors, hi: [new Map()] } });
+    board.verdict({ ...stepped, monitors: { ...stepped.monitors, lo: [] } });
+    expect(board.asked).toBe(3);
+  });
+
   it("of a run that has ended, or lost its history, are not those of another", () => {
     const board = new CountingBoard();
     board.closed = true;

@@ -55,9 +55,15 @@ function added(known: Remembered[], parts: Parts): Remembered {
 function sameParts(left: Parts, right: Parts): boolean {
   return (
     left.held === right.held &&
-    left.stores === right.stores &&
-    left.monitors === right.monitors &&
+    sameItems(left.stores, right.stores) &&
+    sameItems(left.monitors.lo, right.monitors.lo) &&
+    sameItems(left.monitors.hi, right.monitors.hi) &&
     left.lost === right.lost &&
     left.ended === right.ended
   );
+}
+
+/** A step makes a new list of automata, and keeps those that it does not touch. */
+function sameItems<T>(left: readonly T[], right: readonly T[]): boolean {
+  return left === right || (left.length === right.length && left.every((one, index) => one === right[index]));
 }
