@@ -22,7 +22,10 @@ hazards:
   leak:
     consent: ${consent}
     why: what is private stays here
-    never: {flow: {from: {confidentiality: private, audience: [anyone]}, to: {effect: write.external.send, store: {name: web, audience: anyone}}}}
+    never:
+      flow:
+        from: {confidentiality: private, audience: [anyone]}
+        to: {effect: write.external.send, store: {name: web, audience: anyone}}
 `;
 }
 
