@@ -81,7 +81,7 @@ export function moveInWords(move: string): string {
 function hidden(reason: Reason, tool: string, move: string | undefined): string {
   const holds = namesIn(reason, "holds");
   const held = holds.length === 0 ? "" : `this run holds ${holds.map(short).join(", ")} data`;
-  const danger = move === undefined ? "" : `after it nobody could stop that ${moveInWords(move)}`;
+  const danger = move === undefined ? "" : `after it ${moveInWords(move)} unasked`;
   const causes = [held, danger].filter((part) => part !== "").join(", and ");
   const lost = quoted(namesIn(reason, "lost"));
   if (causes === "" && lost !== "") return `${tool} is hidden: after it ${lost} could not follow any more`;

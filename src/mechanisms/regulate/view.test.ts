@@ -45,7 +45,7 @@ describe("what people are told of a run", () => {
     expect(view(never).hidden).toEqual([
       {
         tool: "s.read_priv",
-        why: "after it nobody could stop that the client sends what it holds (rule leak); use another tool; a person can change the policy or reset the store",
+        why: "after it the client sends what it holds unasked (rule leak); use another tool; a person can change the policy or reset the store",
       },
     ]);
     const written = new SmallRun({ ...repository(), flow: { mode: "strict" } }, ["text"]);
@@ -54,7 +54,7 @@ describe("what people are told of a run", () => {
     expect(view(written, ["s.write_repo"]).hidden).toEqual([
       {
         tool: "s.write_repo",
-        why: "this run holds private data, and after it nobody could stop that `anyone` reads `repo` (rule leak); it comes back in a new run (`sluicegate runs new`)",
+        why: "this run holds private data, and after it `anyone` reads `repo` unasked (rule leak); it comes back in a new run (`sluicegate runs new`)",
       },
     ]);
     const leased = new SmallRun({
@@ -82,7 +82,7 @@ describe("what people are told of a run", () => {
     expect(view(run, ["s.read", "s.clean"]).hidden).toEqual([
       {
         tool: "s.read",
-        why: "after it nobody could stop that the client runs code (rule order); it comes back after s.clean",
+        why: "after it the client runs code unasked (rule order); it comes back after s.clean",
       },
     ]);
   });
