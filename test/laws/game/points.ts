@@ -7,7 +7,7 @@ import type { MonitorCell, Q } from "../../../src/policy/state.ts";
 import { globalKey, initialState, isKeyed } from "../../../src/policy/state.ts";
 import type { Subject } from "../../../src/proof/subject.ts";
 import type { Automaton, State, Store, World } from "../proof/explicit-model.ts";
-import { makeWorld, widthOf } from "../proof/explicit-model.ts";
+import { joinOf, makeWorld, widthOf } from "../proof/explicit-model.ts";
 import type { Point } from "./explicit-regulation.ts";
 
 /** The one key that a keyed automaton has seen; every other key has a fresh one. */
@@ -63,11 +63,14 @@ export function statesIn(world: World): fc.Arbitrary<State> {
     all.map(({ label, audience, open }, index) => {
       const { name = "", initial, audience: declared } = world.ir.stores[index] ?? {};
       const grows = contracts.some((one) => one.writes.includes(name) || one.opens.some(({ store }) => store === name));
-      const opened = contracts.some((one) => one.opens.some(({ store }) => store === name));
+      const groups = contracts.flatMap((one) =>
+        one.opens.flatMap((each) => (each.store === name ? each.audience : [])),
+      );
+      const opened = joinOf(groups.map((group) => 1 << world.ir.lattice.groups.indexOf(group)));
       return {
         label: (initial?.hi ?? 0) | (grows ? label : 0),
-        audience: (declared ?? 0) | (opened ? audience : 0),
-        open: opened ? open : 0,
+        audience: (declared ?? 0) | (opened & audience),
+        open: opened & open,
       };
     }),
   );
