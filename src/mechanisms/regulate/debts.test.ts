@@ -15,7 +15,10 @@ describe("a debt", () => {
     expect(run.listed(all)).toEqual(["s.pay", "s.notify"]);
     const decision = run.decide("s.read_medical");
     expect(told(decision)).toBe("deny SG-HIDDEN");
-    expect(decision.reasons[0]?.facts).toMatchObject({ lost: ["debt say-so"] });
+    expect(decision.reasons[0]).toMatchObject({
+      facts: { lost: ["debt say-so"] },
+      way: "it comes back after s.notify",
+    });
     run.call("s.notify", { text: "paid" });
     expect(run.listed(all)).toEqual(all);
   });

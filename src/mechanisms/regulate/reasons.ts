@@ -2,9 +2,10 @@
 import type { ToolContract } from "../../core/contract.ts";
 import type { Reason } from "../../core/opinion.ts";
 import { restrictionNames } from "../../core/restriction-names.ts";
+import type { Slot } from "../../policy/monitors.ts";
 import { neededBy } from "../../policy/ways.ts";
 import type { Q } from "../../policy/state.ts";
-import { contextOf, initialState } from "../../policy/state.ts";
+import { cellAt, contextOf, globalKey, initialState } from "../../policy/state.ts";
 import type { Board, Exposure } from "./exposure.ts";
 import { exposureOf } from "./exposure.ts";
 import type { Standing } from "./standing.ts";
@@ -80,11 +81,21 @@ function comesBack(
   contract: ToolContract,
   { rule, at }: { readonly rule: string | undefined; readonly at: number },
 ): string {
-  const slot = board.frame.slots.find((one) => one.id === rule);
-  const needed = slot === undefined ? [] : neededBy(slot.temporal);
+  const { slots } = board.frame;
+  // Where no rule and no danger hides it, a goal does; what is owed now is what can be met.
+  const locks = rule === undefined ? openDebts(slots, q, at) : slots.filter((one) => one.id === rule);
+  const needed = [...new Set(locks.flatMap(({ temporal }) => neededBy(temporal)))].slice(0, namesMax);
   if (needed.length > 0) return `it comes back after ${needed.join(" or ")}`;
   const fresh = exposureOf(board, initialState(board.frame.ir, board.frame.slots, q), contract, at);
   return fresh.verdict === "deny"
     ? "use another tool; a person can change the policy or reset the store"
     : "it comes back in a new run (`sluicegate runs new`)";
+}
+
+function openDebts(slots: readonly Slot[], { monitors }: Q, at: number): readonly Slot[] {
+  return slots.filter(
+    (slot) =>
+      slot.temporal.kind === "owed" &&
+      cellAt(slot, monitors.hi[slot.index] ?? new Map(), globalKey, at).bits[0] === true,
+  );
 }
