@@ -182,6 +182,19 @@ describe("a modern client", () => {
     expect(said(stream)).toEqual([]);
   });
 
+  it("a second stream under a taken id is none, and the first one still hears", async () => {
+    const stage = new Stage({ policy: regulated(), facts: { transport: "http" } });
+    await ask(stage, { ...list("tools/list"), params: { _meta } });
+    const stream = stage.connect();
+    for (let times = 0; times < 2; times += 1) {
+      stream.say(listen);
+      await settle(stage);
+    }
+    expect(said(stream)).toMatchObject([{ method: "notifications/subscriptions/acknowledged" }, { error: {} }]);
+    await ask(stage, { ...call("read_secret"), params: { name: "read_secret", _meta } });
+    expect(said(stream)).toMatchObject([notice]);
+  });
+
   it("is promised on the server's own acknowledgement what the gateway adds", async () => {
     const stage = new Stage({ policy: regulated(), facts: { transport: "http" } });
     stage.client.say(listen);

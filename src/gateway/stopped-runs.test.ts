@@ -124,5 +124,9 @@ describe("a warning", () => {
     ]);
     expect((await callTool(stage, stage.client, "send_mail")).answer).toMatchObject({ result: { content: [{}] } });
     expect(stage.notices).toHaveLength(1);
+    const facts = { client: "c", principal: "os:1000", process: { pid: 7, startedAt: "1" } };
+    const use = { kind: "before-tool", tool: "read_disk", arguments: {} } as const;
+    expect(await stage.gateway.hostEvent(facts, use)).toMatchObject({ verdict: "allow" });
+    expect(stage.notices.at(-1)).toContain("read_disk: after `host:c.read_disk`, `mail.send` cannot be used");
   });
 });
