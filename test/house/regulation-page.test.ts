@@ -8,6 +8,7 @@ import { compiledFrom } from "../../src/cli/loaded-policy.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const page = readFileSync(join(root, "docs/regulation.md"), "utf8");
+const readme = readFileSync(join(root, "README.md"), "utf8");
 const shipped = readFileSync(join(root, "examples/regulation/policy.yaml"), "utf8");
 const blocks = [...page.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, text = ""]) => text);
 const [example = "", ...parts] = blocks;
@@ -38,7 +39,9 @@ describe("docs/regulation.md", () => {
 
   it("tells what the agent is told", async () => {
     const told = await last("files.read_salaries", "wiki.edit", "wiki.publish");
-    expect(page).toContain(told.replace(/ \(decision .*\)$/, ""));
+    const sentence = told.replace(/ \(decision .*\)$/, "");
+    expect(page).toContain(sentence);
+    expect(readme.replaceAll("\n", " ")).toContain(sentence);
   });
 
   it.each([
