@@ -56,7 +56,11 @@ export function leaseReasons(
     const { kind } = leaseState(lease, index, memory, at);
     if (kind === "open") return [];
     const limit =
-      kind === "over" ? `${Math.round((lease.forMs ?? 0) / 1_000)} s after the run began` : `${lease.callsMax} calls`;
+      kind === "over"
+        ? `${Math.round((lease.forMs ?? 0) / 1_000)} s after the run began`
+        : lease.callsMax === 1
+          ? "1 call"
+          : `${lease.callsMax} calls`;
     const facts = { ended: kind, limit };
     return [{ mechanism: "regulate", code: "SG-LEASE", verdict: "deny", facts, way: "start a new run for it" }];
   });

@@ -63,7 +63,7 @@ describe("what people are told of a run", () => {
     });
     leased.call("s.mail_out");
     expect(view(leased, ["s.mail_out"]).hidden).toEqual([
-      { tool: "s.mail_out", why: "the lease of `s.mail_out` has ended (1 calls); start a new run for it" },
+      { tool: "s.mail_out", why: "the lease of `s.mail_out` has ended (1 call); start a new run for it" },
     ]);
   });
 
