@@ -5,7 +5,7 @@ import { seal } from "../core/mechanism.ts";
 import type { Reason } from "../core/opinion.ts";
 import type { Run } from "../core/run.ts";
 import type { Verdict } from "../core/verdict.ts";
-import { stricter } from "../core/verdict.ts";
+import { atLeastAsStrict, stricter } from "../core/verdict.ts";
 import type { LoadedPolicy } from "../gateway/policy-port.ts";
 import { standingReason } from "../mechanisms/regulate/reasons.ts";
 import type { Regulated, Regulator } from "../mechanisms/regulate/regulate.ts";
@@ -113,8 +113,12 @@ function sharedVerdict(
   const shared: Q = { ...other, stores: moved.stores };
   const then = game.standing(shared, 0, reservedHeld(frame.ir, shared));
   const before = new Set(now.looming.map(riskName));
-  const looming = then.looming.filter((danger) => !before.has(riskName(danger)));
-  if (looming.length === 0 && then.lost.length <= now.lost.length) return { verdict: "allow", reason: undefined };
+  const added = then.looming.filter((danger) => !before.has(riskName(danger)));
+  // What was in doubt before must not become sure, either.
+  const worse = !atLeastAsStrict(now.verdict, then.verdict);
+  if (added.length === 0 && !worse && then.lost.length <= now.lost.length)
+    return { verdict: "allow", reason: undefined };
+  const looming = added.length === 0 && worse ? then.looming : added;
   const verdict = stricter(then.verdict, "confirm");
   return { verdict, reason: standingReason(regulator, shared, { ...then, looming, verdict }, "SG-OTHER-RUN") };
 }

@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import type { LabelRange } from "../core/label.ts";
+import type { Q, StoreCell } from "../policy/state.ts";
+import { open, secret, tools } from "../../test/proof-kit/small.ts";
+import { leak, openHost } from "../../test/regulation-kit/documents.ts";
+import type { SmallDocument } from "../../test/regulation-kit/small-run.ts";
+import { SmallRun } from "../../test/regulation-kit/small-run.ts";
+
+describe("where no run may start", () => {
+  it("says what would bring the hazard about by itself, and what to change", () => {
+    const { startProblem } = new SmallRun({
+      ...openHost(),
+      host: { send: { open: "anyone" }, read: { open: "notes" } },
+      stores: { notes: { audience: "me", label: { confidentiality: "private", trust: "trusted" } } },
+    }).policy;
+    expect(startProblem).toBe(
+      "hazard `leak` can come about by `host.send` alone, which nobody decides: change `host` or the store, or write `accepts: [leak]`",
+    );
+    expect(new SmallRun(openHost()).policy.startProblem).toBeUndefined();
+  });
+});
+
+/** Whoever reads the notes by itself may send them on. */
+const reading: SmallDocument = {
+  host: { send: { open: "anyone" }, read: { open: "notes" } },
+  stores: { notes: { audience: "me" }, board: { audience: "me" } },
+  labels: {
+    "s.read": tools.reads(secret),
+    "s.note": tools.writes("notes"),
+    "s.post": tools.writes("board"),
+    "s.open": tools.grants("board"),
+    "s.look": tools.reads(open),
+  },
+  hazards: { leak: leak() },
+};
+
+const range = (lo: number, hi: number): LabelRange => ({ lo: lo as LabelRange["lo"], hi: hi as LabelRange["hi"] }); // bits of the small lattice
+
+describe("a change of what all runs share", () => {
+  const run = new SmallRun(reading);
+  const { sharedVerdict } = run.policy;
+  const everyone = (1 << run.ir.lattice.groups.length) - 1;
+
+  function state(notes: Partial<StoreCell>, board: Partial<StoreCell>): Q {
+    const [first, second] = run.run.q.stores;
+    if (first === undefined || second === undefined) throw new Error("there are two stores");
+    return {
+      ...run.run.q,
+      stores: [
+        { ...first, ...notes },
+        { ...second, ...board },
+      ],
+    };
+  }
+
+  it("is fine where nothing looms over another run that did not loom before", () => {
+    const quiet = state({}, {});
+    expect(sharedVerdict(quiet, quiet).verdict).toBe("allow");
+    const alarmed = state({}, { label: range(1, 1), open: everyone, audience: everyone });
+    expect(sharedVerdict(alarmed, alarmed).verdict).toBe("allow");
+    const trivial = new SmallRun({ labels: openHost().labels ?? {} });
+    expect(trivial.policy.sharedVerdict(trivial.run.q, trivial.run.q)).toEqual({ verdict: "allow", reason: undefined });
+  });
+
+  it("is refused where something would loom for certain, and names it", () => {
+    const moved = state({}, { label: range(1, 1), open: everyone, audience: everyone });
+    const found = sharedVerdict(moved, state({}, {}));
+    expect(found).toMatchObject({ verdict: "deny", reason: { code: "SG-OTHER-RUN", rule: "leak" } });
+  });
+
+  it("is asked about where it only may, and refused where what was in doubt becomes sure", () => {
+    const doubtful = state({}, { label: range(0, 1), open: everyone, audience: everyone });
+    expect(sharedVerdict(doubtful, state({}, {})).verdict).toBe("confirm");
+    const sure = state({}, { label: range(1, 1), open: everyone, audience: everyone });
+    const found = sharedVerdict(sure, doubtful);
+    expect(found).toMatchObject({ verdict: "deny", reason: { rule: "leak" } });
+  });
+});
