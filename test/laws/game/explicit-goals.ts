@@ -55,7 +55,9 @@ export function goalGame(subject: Subject, starts: (world: World) => readonly St
   const { classes } = new Explorer(world);
   const numbers = new Map<string, number>();
   const states: State[] = [];
-  const numberOf = (state: State): number => {
+  const numberOf = (after: State): number => {
+    // A call is a round here: it has ended before the next one, so none is on its way.
+    const state = { ...after, automata: after.automata.map(({ bits }) => ({ bits, pending: 0 })) };
     const text = textOf(state);
     const known = numbers.get(text);
     if (known !== undefined) return known;
