@@ -38,7 +38,7 @@ const range = (lo: number, hi: number): LabelRange => ({ lo: lo as LabelRange["l
 
 describe("a change of what all runs share", () => {
   const run = new SmallRun(reading);
-  const { sharedVerdict } = run.policy;
+  const sharedVerdict = (moved: Q, other: Q) => run.policy.sharedVerdict(moved, other);
   const everyone = (1 << run.ir.lattice.groups.length) - 1;
 
   function state(notes: Partial<StoreCell>, board: Partial<StoreCell>): Q {
