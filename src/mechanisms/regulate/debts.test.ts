@@ -38,6 +38,17 @@ describe("a debt", () => {
     expect(run.decide("s.notify", { text: "paid" }).verdict).toBe("confirm");
   });
 
+  it("can still be met, with consent, by a tool whose lease has ended or that the filter keeps away", () => {
+    const run = new SmallRun({ ...debt(), regulation: { leases: [{ tool: "s.notify", calls: 1 }] } }, ["text"]);
+    run.call("s.pay", { amount: "1" });
+    run.call("s.notify", { text: "paid" });
+    expect(told(run.expose("s.notify"))).toBe("deny SG-LEASE");
+    expect(told(run.decide("s.notify", { text: "paid" }))).toBe("deny SG-LEASE");
+    run.call("s.pay", { amount: "2" });
+    expect(told(run.expose("s.notify"))).toBe("confirm SG-LEASE");
+    expect(told(run.decide("s.notify", { text: "paid" }))).toBe("confirm SG-LEASE");
+  });
+
   it("that nothing in the policy can meet is never taken on", () => {
     const labels = { "s.pay": debt().labels?.["s.pay"] ?? {} };
     const run = new SmallRun({ ...debt(), labels });

@@ -134,9 +134,12 @@ type Entry = {
 function exposed({ regulator, exposures, aboutList }: Parts, q: Q, memory: Regulated, entry: Entry): Opinion {
   const { contract, at, answers } = entry;
   const { settings } = regulator;
-  const reasons = [...leaseReasons(settings.leases, memory.leases, contract, at)];
+  const limits = [...leaseReasons(settings.leases, memory.leases, contract, at)];
   const filter = filterReason(memory.filtered, nameOf(contract), at);
-  if (filter !== undefined) reasons.push(filter);
+  if (filter !== undefined) limits.push(filter);
+  // The game counts on the calls that meet a debt: while it is open, a person is asked instead.
+  const owed = limits.length > 0 && paysOwed(regulator, q, contract, at);
+  const reasons = owed ? limits.map((reason): Reason => ({ ...reason, verdict: "confirm" })) : limits;
   const exposure = entry.decidedAsCall ? shownEntry : exposures.of(q, contract, at);
   if (exposure.verdict === "deny") reasons.push(hiddenReason(regulator, q, contract, { exposure, at }));
   if (reasons.length > 0) return settled(reasons);
