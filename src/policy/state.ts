@@ -138,10 +138,16 @@ export function unmediated(ir: Ir, q: Q): LabelRange {
  * is decided (formal.md 4.1).
  */
 export function reservedHeld(ir: Ir, q: Q): readonly LabelRange[] {
+  const known = reserved.get(q);
+  if (known?.ir === ir) return known.held;
   let held = hostHeld(ir, q).reduce(hold, q.held);
   for (const { option } of q.inFlight.values()) held = hold(held, resultRange(ir, q, option));
+  reserved.set(q, { ir, held });
   return held;
 }
+
+/** Every mechanism asks it of the same state, and with hundreds of calls in flight it is what a decision costs. */
+const reserved = new WeakMap<Q, { readonly ir: Ir; readonly held: readonly LabelRange[] }>();
 
 /** Range of the result of a call: its output and fields joined with its arguments and the stores it reads. */
 export function resultRange(ir: Ir, q: Q, option: CallOption): LabelRange {
