@@ -166,6 +166,10 @@ export function openMemoryStore(recordsMax: number = recordsMaxDefault): Store {
     run: (key) => lookUp(() => tables.runs.get(key)),
     openRuns: () => lookUp(() => [...tables.runs.values()].filter((row) => row.endedWallMs === undefined)),
     shared: (owner) => lookUp(() => tables.shared.get(owner)),
+    sharedRows: (limit) =>
+      lookUp(() =>
+        [...tables.shared.values()].toSorted((left, right) => (left.owner < right.owner ? -1 : 1)).slice(0, limit),
+      ),
     ...approvalMethods(tables, read),
     ...cacheMethods(tables, read),
     health: () => (failed === undefined ? { kind: "ok" } : { kind: "failed", failure: failed }),

@@ -104,6 +104,7 @@ function assemble(parts: Parts): Store {
     run: (key) => read(() => reader.run(key)),
     openRuns: () => read(reader.openRuns),
     shared: (owner) => read(() => reader.shared(owner)),
+    sharedRows: (limit) => read(() => reader.sharedRows(limit)),
     createApproval: (row) => group.write(() => writer.createApproval(row)),
     approval: (id) => read(() => reader.approval(id)),
     approvals: (wallMs, limit) => read(() => reader.approvals(wallMs, limit)),

@@ -108,7 +108,7 @@ export function loadedPolicy(
     sharedChanged,
     withShared,
     topState: () => topState(frame),
-    exportShared: (q) => exportShared(frame, q),
+    exportShared: (q, former) => exportShared(frame, q, former),
     importShared: (value) => importShared(frame, value),
   };
 }

@@ -102,3 +102,6 @@ export const exposeTriesMax = 3;
 
 /** Runs of the log that nobody has taken up and that are looked at one by one; beyond it they hold anything. */
 export const dormantRunsMax = 1_024;
+
+/** Owners whose stores are listed at once. */
+export const ownersMax = 10_000;

@@ -91,8 +91,11 @@ export interface LoadedPolicy<Q> {
   withShared(q: Q, shared: Q): Q;
   /** The worst state, for a run whose history is lost: everything held, everything armed, nothing unlocked. */
   topState(): Q;
-  /** A state as JSON for snapshots, and back; undefined if it does not belong to this policy. */
-  exportShared(q: Q): JsonObject;
+  /**
+   * The shared part g as JSON for the store, and back; undefined if it does not belong to this policy. Of `former` it
+   * keeps what other policies of the owner put there.
+   */
+  exportShared(q: Q, former?: JsonObject): JsonObject;
   importShared(value: JsonObject): Q | undefined;
 }
 

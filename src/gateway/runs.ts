@@ -38,12 +38,13 @@ export class RunRegistry<Q> {
   readonly #services: Services<Q>;
   readonly #live = new Map<string, LiveRun<Q>>();
   readonly #lineageOf = new Map<LiveRun<Q>, string>();
-  readonly #shared: SharedStates<Q>;
   readonly #ending: EndingListener<Q>[] = [];
   readonly #resumed: ResumedListener<Q>[] = [];
   readonly #onMoved: MovedListener<Q>[] = [];
   /** Ends on their way into the log: a run that begins under the same key must not take the ended one for open. */
   readonly #endings = new Map<string, Promise<unknown>>();
+  /** What runs of one owner have in common, and keep when they end. */
+  readonly shared: SharedStates<Q>;
   /** Runs of the log that nobody has taken up yet. */
   readonly dormant: DormantRuns<Q>;
   /** What one run does to the others. */
@@ -51,9 +52,9 @@ export class RunRegistry<Q> {
 
   constructor(services: Services<Q>) {
     this.#services = services;
-    this.#shared = new SharedStates(services.log.store);
-    this.dormant = new DormantRuns(services, this.#shared);
-    this.others = new OtherRuns({ live: () => this.#live.values(), dormant: this.dormant, shared: this.#shared });
+    this.shared = new SharedStates(services.log.store);
+    this.dormant = new DormantRuns(services, this.shared);
+    this.others = new OtherRuns({ live: () => this.#live.values(), dormant: this.dormant, shared: this.shared });
   }
 
   all(): Iterable<LiveRun<Q>> {
@@ -219,7 +220,7 @@ export class RunRegistry<Q> {
       // What was folded so far is durable or refused once an append behind it has its answer.
       if (!(await recordLate(log, live))) return;
       const history = await log.replay(live.key, live.policy.lattice);
-      const shared = await this.#shared.of(live.principal, live.policy);
+      const shared = await this.shared.of(live.principal, live.policy);
       const open = await log.store.openCalls();
       if (live.state !== before) continue; // an event came in between that the history may lack
       live.inFlight.clear();
@@ -263,7 +264,7 @@ export class RunRegistry<Q> {
     live.state = next.value;
     batch.add(live, event);
     if (live.policy.sharedChanged(before, next.value.q)) {
-      batch.shared = this.#shared.spread(live, this.#live.values());
+      batch.shared = this.shared.spread(live, this.#live.values());
       for (const other of this.#live.values()) if (other !== live) this.#moved(other);
     }
     this.#moved(live);
@@ -273,7 +274,7 @@ export class RunRegistry<Q> {
   async #refoldOne(live: LiveRun<Q>, policy: LoadedPolicy<Q>): Promise<void> {
     await recordLate(this.#services.log, live);
     const history = await this.#services.log.replay(live.key, policy.lattice);
-    const shared = await this.#shared.of(live.principal, policy);
+    const shared = await this.shared.of(live.principal, policy);
     void this.dormant.prepare(live.principal, policy);
     live.policy = policy;
     live.state = begin(policy.engine, live.key, shared);
@@ -288,7 +289,7 @@ export class RunRegistry<Q> {
     await this.#endings.get(live.key);
     void this.dormant.prepare(live.principal, live.policy);
     const { log, clock } = this.#services;
-    const shared = await this.#shared.of(live.principal, live.policy);
+    const shared = await this.shared.of(live.principal, live.policy);
     live.state = begin(live.policy.engine, live.key, shared);
     const row = await log.store.run(live.key);
     const known = !row.ok || (row.value !== undefined && row.value.endedWallMs === undefined);

@@ -194,7 +194,7 @@ export type RunRow = {
   readonly resume: JsonObject;
 };
 
-/** Labels and audiences of stores of one owner. The caller merges (join) before it writes: raise only. */
+/** Labels and audiences of stores of one owner. The caller merges (join) before it writes; only a person lowers them. */
 export type SharedRow = {
   readonly owner: string;
   readonly policyDigest: string;
@@ -300,6 +300,8 @@ export interface Store {
   /** Runs that have not ended. */
   openRuns(): StoreAnswer<readonly RunRow[]>;
   shared(owner: string): StoreAnswer<SharedRow | undefined>;
+  /** Rows of all owners, by owner. */
+  sharedRows(limit: number): StoreAnswer<readonly SharedRow[]>;
 
   createApproval(row: ApprovalRow): StoreAnswer<void>;
   approval(id: string): StoreAnswer<ApprovalRow | undefined>;

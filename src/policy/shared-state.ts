@@ -4,7 +4,7 @@
  */
 import { isArray, isObject, member } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/json.ts";
-import type { Label, LabelRange } from "../core/label.ts";
+import type { Label, LabelRange, Lattice } from "../core/label.ts";
 import { describe, fromBits, joinRanges, unknownRange } from "../core/label.ts";
 import type { Frame } from "./transition.ts";
 import type { Q, StoreCell } from "./state.ts";
@@ -46,43 +46,54 @@ export function withShared(q: Q, shared: Q): Q {
   return { ...q, stores: joinStores(q.stores, shared.stores) };
 }
 
-export function exportShared(frame: Frame, q: Q): JsonObject {
-  const stores: Record<string, Json> = {};
+/**
+ * The shared part as it is stored. What `former` says under the same lattice of stores that this policy does not
+ * declare is kept: another policy of the same owner does, and its labels must not fall.
+ */
+export function exportShared(frame: Frame, q: Q, former?: JsonObject): JsonObject {
+  const { levels, categories, groups } = frame.ir.lattice;
+  const lattice = { levels: [...levels], categories: [...categories], groups: [...groups] };
+  const others = former !== undefined && sameLattice(frame, former) ? member(former, "stores") : undefined;
+  const stores: Record<string, Json> = isObject(others) ? { ...(others as JsonObject) } : {}; // an object is no RawNumber
   frame.ir.stores.forEach(({ name }, index) => {
     const cell = q.stores[index];
     if (cell === undefined) return;
     const { label, audience, open, added } = cell;
     stores[name] = { lo: label.lo, hi: label.hi, audience, open, added: { lo: added.lo, hi: added.hi } };
   });
-  const { levels, categories, groups } = frame.ir.lattice;
-  return { lattice: { levels: [...levels], categories: [...categories], groups: [...groups] }, stores };
+  return { lattice, stores };
+}
+
+function sameLattice({ ir }: Frame, value: JsonObject): boolean {
+  const written = member(value, "lattice");
+  return (["levels", "categories", "groups"] as const).every(
+    (part) => JSON.stringify(member(written, part)) === JSON.stringify(ir.lattice[part]),
+  );
 }
 
 /** Reads a stored shared part; undefined if it was written under another lattice or is no such thing. */
 export function importShared(frame: Frame, value: JsonObject): Q | undefined {
   const { lattice } = frame.ir;
-  const written = member(value, "lattice");
-  const same = (["levels", "categories", "groups"] as const).every(
-    (part) => JSON.stringify(member(written, part)) === JSON.stringify(lattice[part]),
-  );
   const stored = member(value, "stores");
-  if (!same || !isObject(stored)) return undefined;
+  if (!isObject(stored)) return undefined;
   const first = initialState(frame.ir, frame.slots, undefined);
+  // Where no store is named there is no label whose meaning another lattice could change: a person reset them all.
+  if (!sameLattice(frame, value)) return Object.keys(stored).length === 0 ? first : undefined;
   const cells: StoreCell[] = [];
   for (const [index, { name }] of frame.ir.stores.entries()) {
     const start = first.stores[index];
     if (start === undefined) return undefined;
     const found = member(stored, name);
     // A store that the policy declares since then starts as declared; a damaged entry spoils the whole.
-    const cell = found === undefined ? start : readCell(frame, found);
+    const cell = found === undefined ? start : readCell(lattice, found);
     if (cell === undefined) return undefined;
     cells.push(cell);
   }
   return { ...first, stores: joinStores(first.stores, cells) };
 }
 
-function readCell(frame: Frame, value: Json): StoreCell | undefined {
-  const { lattice } = frame.ir;
+/** A store as it was written under a lattice; undefined if it is no such thing. */
+export function readCell(lattice: Lattice, value: Json): StoreCell | undefined {
   const bits = (from: Json | undefined, name: string): Label | undefined => {
     const found = member(from, name);
     return typeof found === "number" ? fromBits(lattice, found) : undefined;
@@ -114,11 +125,11 @@ export function describeStores(
     const cell = q.stores[index];
     if (cell === undefined) return [];
     const audience = lattice.groups.filter((_, group) => (cell.audience & (1 << group)) !== 0);
-    return [{ store: name, label: describeRange(frame, cell.label), audience }];
+    return [{ store: name, label: describeLabels(lattice, cell.label), audience }];
   });
 }
 
-export function describeRange(frame: Frame, { lo, hi }: LabelRange): string {
-  const worst = describe(frame.ir.lattice, hi);
+export function describeLabels(lattice: Lattice, { lo, hi }: LabelRange): string {
+  const worst = describe(lattice, hi);
   return lo === hi ? worst : `at most ${worst}`;
 }

@@ -80,6 +80,7 @@ export class FakeLog {
       openCalls: async () => ok(this.inFlight),
       openRuns: async () => ok([...this.runs.values()].filter((row) => row.endedWallMs === undefined)),
       shared: async (owner) => ok(this.shared.get(owner)),
+      sharedRows: async () => ok([...this.shared.values()]),
       putManifest: async (row) => {
         this.manifests.set(row.key, row);
         return ok(undefined);

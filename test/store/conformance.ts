@@ -1,6 +1,6 @@
 /** What every store must do. One suite for SQLite, memory and whatever comes later. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ApprovalRow, RunRow, SessionRow, Store } from "../../src/gateway/store-port.ts";
+import type { ApprovalRow, RunRow, SessionRow, SharedRow, Store } from "../../src/gateway/store-port.ts";
 import { record, unwrap } from "./fixture.ts";
 
 export type StoreUnderTest = { readonly store: Store; readonly dispose: () => Promise<void> };
@@ -156,6 +156,25 @@ function tableSuite(current: () => Store): void {
     expect(unwrap(await store.openRuns())).toEqual([{ ...runRow, key: "run-2", parent: "run-1", top: true }]);
     expect(unwrap(await store.run("run-1"))).toEqual({ ...runRow, endedWallMs: 77 });
     expect(unwrap(await store.run("run-3"))).toBeUndefined();
+  });
+
+  it("keeps one row of shared state for each owner, the newest, and lists them by owner", async () => {
+    const store = current();
+    const { writer } = store.opening;
+    const row = (owner: string, value: SharedRow["value"], top = false): SharedRow => {
+      return { owner, policyDigest: "policy-1", top, value };
+    };
+    expect(unwrap(await store.sharedRows(10))).toEqual([]);
+    const tainted = row("os:1001", { stores: { repo: { lo: 1 } } }, true);
+    unwrap(await store.append({ records: [record(1, "run-1", writer)], shared: tainted }));
+    unwrap(await store.append({ records: [record(2, "run-1", writer)], shared: row("os:1000", { stores: {} }) }));
+    expect(unwrap(await store.sharedRows(10))).toEqual([row("os:1000", { stores: {} }), tainted]);
+    expect(unwrap(await store.sharedRows(1))).toEqual([row("os:1000", { stores: {} })]);
+    // A reset: a row that says less takes the place of the one before, with a record that is of no run.
+    unwrap(await store.append({ records: [record(3, "", writer)], shared: row("os:1001", { stores: {} }) }));
+    expect(unwrap(await store.shared("os:1001"))).toEqual(row("os:1001", { stores: {} }));
+    expect(unwrap(await store.records({ run: "", order: "oldest", limit: 9 }))).toEqual([]);
+    expect(unwrap(await store.records({ order: "newest", limit: 1 }))).toMatchObject([{ seq: 3, run: "" }]);
   });
 
   it("keeps sessions until they are dropped", async () => {

@@ -131,6 +131,7 @@ export const sql = {
   topRuns: "UPDATE runs SET top = 1 WHERE ended_ms IS NULL",
   putShared: "INSERT OR REPLACE INTO shared (owner, policy, top, value) VALUES (?, ?, ?, ?)",
   shared: "SELECT * FROM shared WHERE owner = ?",
+  sharedRows: "SELECT * FROM shared ORDER BY owner LIMIT ?",
   topShared: "UPDATE shared SET top = 1",
 
   insertApproval:

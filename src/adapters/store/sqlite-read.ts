@@ -37,6 +37,7 @@ export type Reader = {
   readonly run: (key: string) => RunRow | undefined;
   readonly openRuns: () => readonly RunRow[];
   readonly shared: (owner: string) => SharedRow | undefined;
+  readonly sharedRows: (limit: number) => readonly SharedRow[];
   readonly approval: (id: string) => ApprovalRow | undefined;
   readonly approvals: (wallMs: number, limit: number) => readonly ApprovalRow[];
   readonly session: (id: string) => SessionRow | undefined;
@@ -99,6 +100,7 @@ export function sqliteReader(database: DatabaseSync): Reader {
   const openCalls = database.prepare(sql.openCalls);
   const openRuns = database.prepare(sql.openRuns);
   const approvals = database.prepare(sql.approvals);
+  const sharedRows = database.prepare(sql.sharedRows);
   return {
     records: recordsReader(database),
     writers: () => writers.all().map((row) => Number(row["writer"])),
@@ -110,6 +112,7 @@ export function sqliteReader(database: DatabaseSync): Reader {
     run: single(database, sql.run, runFrom),
     openRuns: () => openRuns.all().map(runFrom),
     shared: single(database, sql.shared, sharedFrom),
+    sharedRows: (limit) => sharedRows.all(Math.min(limit, rowsMax)).map(sharedFrom),
     approval: single(database, sql.approval, approvalFrom),
     approvals: (wallMs, limit) => approvals.all(wallMs, Math.min(limit, rowsMax)).map(approvalFrom),
     session: single(database, sql.session, sessionFrom),
