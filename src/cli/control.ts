@@ -1,4 +1,4 @@
-/** Answers the daemon's control requests: what the commands `runs`, `approve`, `audit`, `hook`, `status` ask for. */
+/** Answers the daemon's control requests: what `runs`, `stores`, `approve`, `audit`, `hook` and `status` ask for. */
 import { userInfo } from "node:os";
 import type { ControlContext } from "../adapters/daemon/services.ts";
 import type { Json } from "../core/json.ts";
@@ -15,6 +15,7 @@ import type { Composition } from "./composition.ts";
 import { hookEvent } from "./hook/answer.ts";
 import { nodeClock } from "./node-services.ts";
 import { dormantOf, regulationOf, regulationOfAll } from "./run-report.ts";
+import { resetReport, storesReport } from "./store-report.ts";
 
 const approvalsMax = 200;
 const tailMax = 10_000;
@@ -39,6 +40,10 @@ export async function control(
       return closeRun(composition, stringMember(request, "run") ?? "");
     case "runs-accept":
       return accept(composition, request);
+    case "stores":
+      return storesReport(composition);
+    case "stores-reset":
+      return resetReport(composition, request);
     case "approvals":
       return ok({ approvals: (await approvals(composition)).map((row) => card(composition, row)) });
     case "approve":
@@ -97,7 +102,7 @@ function runs({ gateway }: Composition): Json[] {
 function labelsLast(idleMs: number): string {
   const minutes = Math.round(idleMs / 60_000);
   const idle = minutes >= 120 && minutes % 60 === 0 ? `${minutes / 60} hours` : `${minutes} minutes`;
-  return `What a run holds lasts until it ends: after ${idle} without a message, or when you run \`sluicegate runs new\` or \`runs close ID\`. Labels of stores stay.`;
+  return `What a run holds lasts until it ends: after ${idle} without a message, or when you run \`sluicegate runs new\` or \`runs close ID\`. Labels of stores stay (\`sluicegate stores\`).`;
 }
 
 /** A trusted act of the person at the machine: every run that is not tied to a token ends, so the next call is clean. */

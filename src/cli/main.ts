@@ -16,6 +16,7 @@ const modules: Readonly<Record<string, () => Promise<{ readonly register: Regist
   labels: () => import("./commands/labels.ts"),
   replay: () => import("./commands/replay.ts"),
   runs: () => import("./commands/runs.ts"),
+  stores: () => import("./commands/stores.ts"),
   approve: () => import("./commands/approve.ts"),
   audit: () => import("./commands/audit.ts"),
   doctor: () => import("./commands/doctor.ts"),

@@ -89,6 +89,11 @@ export class PolicyFiles implements Policies<Q> {
     return selectPolicy(this.#candidates(), who)?.loaded ?? this.#denying();
   }
 
+  /** Every policy that is in force for somebody. */
+  loaded(): readonly LoadedPolicy<Q>[] {
+    return [...this.#entries.values()].map((entry) => entry.loaded);
+  }
+
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }

@@ -26,12 +26,23 @@ export function auditLineOf(view: LogView, withPayload: boolean): string {
     shown(subject, 60),
     stopped === undefined ? verdict : `observed: would have been stopped (${stopped})`,
     shown(reasonsOf(decision), 120),
+    shown(resetOf(view), 120),
   ];
   const line = words.filter((word) => word !== "").join("  ");
   const payload = view.payload;
   return withPayload && payload !== undefined
     ? `${line}\n    ${shown(JSON.stringify(payload), payloadLengthMax)}`
     : line;
+}
+
+/** Which stores a person had forgotten, of whom, and what one of them held. */
+function resetOf({ kind, clear }: LogView): string {
+  if (kind !== "stores-reset") return "";
+  const notes = member(clear, "notes");
+  const name = stringMember(notes, "stores") ?? "?";
+  const was = member(notes, "was");
+  const held = name !== "all" && isArray(was) ? `, held ${stringMember(was[0], "label") ?? "?"}` : "";
+  return `${name} of ${stringMember(clear, "principal") ?? "?"}${held}, by ${stringMember(notes, "by") ?? "?"}`;
 }
 
 /** Codes and rules of what was not simply allowed. */
