@@ -31,6 +31,8 @@ const commands = new Set([
   "runs new",
   "runs close",
   "runs accept",
+  "stores",
+  "stores reset",
   "bench",
   "bench agentdojo",
   "bench regulation",

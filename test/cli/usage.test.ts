@@ -22,6 +22,7 @@ describe("help and version", () => {
       "labels",
       "replay",
       "runs",
+      "stores",
       "approve",
       "audit",
       "doctor",

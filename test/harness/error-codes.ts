@@ -37,7 +37,7 @@ export function commandsInSources(): ReadonlySet<string> {
     const text = readFileSync(join(root, file), "utf8");
     for (const found of text.matchAll(/`sluicegate ([a-z-]+)(?: ([a-z][a-z-]+))?/g)) {
       const [, first = "", second] = found;
-      const both = groups.has(first) || (first === "runs" && second !== undefined);
+      const both = groups.has(first) || ((first === "runs" || first === "stores") && second !== undefined);
       named.add(both ? `${first} ${second ?? ""}`.trim() : first);
     }
   }

@@ -16,6 +16,9 @@ const id = "regulate";
 /** Names of one kind in a reason; a sentence holds no more. */
 const namesMax = 6;
 
+/** Characters of the name of a store in a sentence. */
+const nameShownMax = 40;
+
 /** Why a tool is not shown, and when it comes back. */
 export function hiddenReason(
   board: Board,
@@ -36,7 +39,7 @@ export function hiddenReason(
     ...(why === "" ? {} : { why }),
     facts: { ...holding(board, q), ...standingFacts(standing) },
     serves: danger === undefined || danger.hazard.loss === "" ? [] : [danger.hazard.loss],
-    way: comesBack(board, q, contract, { rule, at }),
+    way: comesBack(board, q, contract, { rule, at, move: danger?.move }),
   };
 }
 
@@ -79,17 +82,25 @@ function comesBack(
   board: Board,
   q: Q,
   contract: ToolContract,
-  { rule, at }: { readonly rule: string | undefined; readonly at: number },
+  { rule, at, move }: { readonly rule: string | undefined; readonly at: number; readonly move: string | undefined },
 ): string {
   const { slots } = board.frame;
   // Where no rule and no danger hides it, a goal does; what is owed now is what can be met.
   const locks = rule === undefined ? openDebts(slots, q, at) : slots.filter((one) => one.id === rule);
   const needed = [...new Set(locks.flatMap(({ temporal }) => neededBy(temporal)))].slice(0, namesMax);
   if (needed.length > 0) return `it comes back after ${needed.join(" or ")}`;
-  const fresh = exposureOf(board, initialState(board.frame.ir, board.frame.slots, q), contract, at);
-  return fresh.verdict === "deny"
-    ? "use another tool; a person can change the policy or reset the store"
-    : "it comes back in a new run (`sluicegate runs new`)";
+  const { ir } = board.frame;
+  const hides = (shared: Q | undefined): boolean =>
+    exposureOf(board, initialState(ir, slots, shared), contract, at).verdict === "deny";
+  if (!hides(q)) return "it comes back in a new run (`sluicegate runs new`)";
+  const declared = initialState(ir, slots, undefined);
+  if (hides(declared)) return "use another tool; a person can change the policy";
+  const named = ir.stores.findIndex(({ name }) => move?.startsWith(`fire ${name} `) === true);
+  const stores = q.stores.map((cell, index) => (index === named ? (declared.stores[index] ?? cell) : cell));
+  const { name } = ir.stores[named] ?? { name: "" };
+  // One store may not be what hides it alone, and a long name would not leave room for the reason.
+  const reset = hides({ ...q, stores }) || name.length > nameShownMax ? "--all" : name;
+  return `use another tool; a person can run \`sluicegate stores reset ${reset}\``;
 }
 
 function openDebts(slots: readonly Slot[], { monitors }: Q, at: number): readonly Slot[] {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { begin } from "../../core/mechanism.ts";
 import { reservedHeld } from "../../policy/state.ts";
 import { open, tools } from "../../../test/proof-kit/small.ts";
 import { debt, openHost, repository, unsure } from "../../../test/regulation-kit/documents.ts";
@@ -45,7 +46,7 @@ describe("what people are told of a run", () => {
     expect(view(never).hidden).toEqual([
       {
         tool: "s.read_priv",
-        why: "after it the client sends what it holds unasked (rule leak); use another tool; a person can change the policy or reset the store",
+        why: "after it the client sends what it holds unasked (rule leak); use another tool; a person can change the policy",
       },
     ]);
     const written = new SmallRun({ ...repository(), flow: { mode: "strict" } }, ["text"]);
@@ -65,6 +66,32 @@ describe("what people are told of a run", () => {
     expect(view(leased, ["s.mail_out"]).hidden).toEqual([
       { tool: "s.mail_out", why: "the lease of `s.mail_out` has ended (1 call); start a new run for it" },
     ]);
+  });
+
+  it("a tool that stores of all runs hide names the reset that brings it back", () => {
+    const hiddenAfter = (document: SmallDocument, ...tainting: readonly string[]): string => {
+      const run = new SmallRun({ ...document, flow: { mode: "strict" } }, ["text"]);
+      for (const tool of tainting) run.call(tool, tool.includes("write") ? { text: "x" } : {});
+      run.run = begin(run.policy.engine, "next", run.run.q);
+      return view(run, ["s.grant"]).hidden[0]?.why ?? "";
+    };
+    const reads = "after it `anyone` reads `repo` unasked (rule leak); use another tool; a person can run";
+    expect(hiddenAfter(repository(), "s.read_secret", "s.write_repo")).toBe(
+      `${reads} \`sluicegate stores reset repo\``,
+    );
+    const both: SmallDocument = {
+      ...repository(),
+      stores: { repo: { audience: "me" }, wiki: { audience: "me" } },
+      labels: {
+        ...repository().labels,
+        "s.write_wiki": tools.writes("wiki"),
+        "s.grant": { ...tools.grants("repo"), opens: ["repo", "wiki"].map((store) => ({ store, audience: "anyone" })) },
+      },
+    };
+    expect(hiddenAfter(both, "s.read_secret", "s.write_repo")).toContain("`sluicegate stores reset repo`");
+    expect(hiddenAfter(both, "s.read_secret", "s.write_repo", "s.write_wiki")).toContain(
+      "`sluicegate stores reset --all`",
+    );
   });
 
   it("a tool that a hazard of order hides names the call that unlocks it", () => {
