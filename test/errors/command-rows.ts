@@ -101,6 +101,8 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-USAGE", "labels a b c", "arguments"),
   row("SG-USAGE", "replay x --consent perhaps", "--consent"),
   row("SG-USAGE", "runs open", "runs"),
+  row("SG-USAGE", "stores open", "stores"),
+  row("SG-USAGE", "stores reset x --all", "stores"),
   row("SG-USAGE", "approve x --value --refuse", "--refuse"),
   row("SG-USAGE", "audit tail -n many", "-n"),
   row("SG-USAGE", "audit export --format pdf", "pdf"),

@@ -56,6 +56,19 @@ describe("shared state", () => {
     expect(importShared(frame, { ...stored, stores: {} })?.stores).toEqual(start(frame).stores);
   });
 
+  it("keeps what another policy of the same labels says of its own stores", () => {
+    const other = frameOf({ stores: [{ name: "mine", audience: 1, initial: exactly(nothing) }] });
+    const both = exportShared(other, start(other), exportShared(frame, written));
+    expect(importShared(frame, both)?.stores).toEqual(written.stores);
+    expect(importShared(other, both)?.stores).toEqual(start(other).stores);
+    const strange = { lattice: { levels: ["x"] }, stores: { repo: {} } };
+    expect(exportShared(other, start(other), strange)).toEqual(exportShared(other, start(other)));
+  });
+
+  it("starts as declared under any labels once a person has had every store forgotten", () => {
+    expect(importShared(frame, { stores: {} })?.stores).toEqual(start(frame).stores);
+  });
+
   it("is described in words", () => {
     expect(describeStores(frame, written)[0]).toEqual({ store: "repo", label: "private", audience: ["me"] });
     expect(describeStores(frame, topState(frame))[0]?.label).toContain("at most");
