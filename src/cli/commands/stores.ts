@@ -115,10 +115,11 @@ export function cardText(owner: Json, name: string | undefined): string {
 }
 
 async function agreed(card: string): Promise<boolean> {
+  process.stderr.write(`${card}\n`);
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   const closed = new Promise<string>((resolve) => asking.once("close", () => resolve("")));
   try {
-    const said = await Promise.race([asking.question(`${card}\nReset? [y/N] `), closed]);
+    const said = await Promise.race([asking.question("Reset? [y/N] "), closed]);
     return /^y(es)?$/i.test(said.trim());
   } finally {
     asking.close();
