@@ -91,6 +91,31 @@ describe("a call that changes what runs share", () => {
     expect((await callTool(stage, second(stage), "write_store")).refused).toBe(true);
   });
 
+  it("another policy sees its own stores as they are, not as it declares them", async () => {
+    const seen: number[] = [];
+    const blind = policy("deny", { digest: "policy-2" });
+    const other: LoadedPolicy<FakeState> = {
+      ...blind,
+      importShared: (value) => {
+        const read = blind.importShared(value);
+        return read === undefined ? undefined : { ...read, shared: 0 };
+      },
+      sharedVerdict: (moved) => {
+        seen.push(moved.shared);
+        return { verdict: "allow", reason: undefined };
+      },
+    };
+    const stage = new Stage({ policy: policy() });
+    await callTool(stage, stage.client, "read_file");
+    const [live] = [...stage.gateway.runs.all()];
+    if (live !== undefined) {
+      live.policy = other;
+      live.state = { ...live.state, q: { ...live.state.q, shared: 7 } };
+    }
+    await callTool(stage, second(stage), "write_store");
+    expect(seen).toEqual([7]);
+  });
+
   it("observing refuses nothing, and the record says what would have been", async () => {
     const stage = new Stage({ policy: policy("deny", { settings: { mode: "observe" } }) });
     await callTool(stage, stage.client, "read_secret");

@@ -12,6 +12,7 @@ import type { Verdict } from "../core/verdict.ts";
 import { stricter } from "../core/verdict.ts";
 import type { DormantRuns } from "./dormant-runs.ts";
 import type { LiveRun } from "./live-run.ts";
+import type { LoadedPolicy } from "./policy-port.ts";
 import type { SharedStates } from "./shared-states.ts";
 
 /** What a call means for one other run. */
@@ -30,7 +31,7 @@ export type OtherRunsSetup<Q> = {
 };
 
 /** Keys that a sentence can hold, and that can neither turn it nor end its code. */
-const plainKey = /^[!-_a-~]{1,60}$/;
+export const plainKey = /^[!-_a-~]{1,60}$/;
 
 function endOther(key: string): string {
   const how = plainKey.test(key) ? `\`sluicegate runs close ${key}\`` : "`sluicegate runs` lists them";
@@ -55,7 +56,7 @@ export class OtherRuns<Q> {
     const found: OtherVerdict<Q>[] = [];
     for (const other of others) {
       const { policy, key } = other;
-      const shared = policy === live.policy ? moved.value : this.#setup.shared.seenBy(live.policy, moved.value, policy);
+      const shared = policy === live.policy ? moved.value : this.#seen(live.policy, moved.value, other);
       const verdict = policy.sharedVerdict(shared, other.state.q);
       add(found, { key, live: other, ...verdict });
     }
@@ -65,6 +66,11 @@ export class OtherRuns<Q> {
       add(found, { key, live: undefined, ...verdict });
     }
     return found;
+  }
+
+  /** Stores that only the other run's policy declares are not moved: they are as that run knows them. */
+  #seen(from: LoadedPolicy<Q>, moved: Q, { policy, state }: LiveRun<Q>): Q {
+    return policy.withShared(this.#setup.shared.seenBy(from, moved, policy), state.q);
   }
 
   /** The decision with what it means for others; a deny stays as it is. */

@@ -6,6 +6,7 @@
 import type { JsonObject } from "../core/json.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
+import { plainKey } from "./other-runs.ts";
 import type { Shared } from "./scene.ts";
 import type { EventLog, LogEntry, SharedRow } from "./store-port.ts";
 
@@ -100,7 +101,7 @@ function openRun<Q>(
   const own = ({ principal }: { readonly principal: string }): boolean => principal === owner;
   const live = [...runs.all()].find(own) ?? runs.dormant.all().find(own);
   if (live !== undefined) {
-    const close = live.key.length <= keyShownMax ? `runs close ${live.key}` : "runs close ID";
+    const close = plainKey.test(live.key) ? `runs close ${live.key}` : "runs close ID";
     return `A run of that owner is open and may hold what the store does: end it with \`sluicegate ${close}\`, then repeat (\`sluicegate runs\` lists all).`;
   }
   // Its end never reached the log, or there were too many to look at; a new start finds it.
@@ -109,9 +110,6 @@ function openRun<Q>(
   }
   return undefined;
 }
-
-/** Characters of a run key in a sentence. */
-const keyShownMax = 80;
 
 /** A record of no run: it must outlive and concern none of them. */
 function entryOf<Q>(
