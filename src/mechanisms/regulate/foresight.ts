@@ -34,6 +34,9 @@ export type Asking = {
   readonly digest: (value: Json) => string;
 };
 
+/** A call that a model is asked about, with the label of all that its arguments may hold. */
+export type PendingCall = { readonly option: CallOption; readonly arguments: JsonObject; readonly holds: Label };
+
 /** What the person wrote is theirs: as secret as anything can be, for nobody else to read, though not from a stranger. */
 function ownWords(lattice: Lattice): Label {
   const secret = confidentiality(lattice, lattice.top);
@@ -42,14 +45,10 @@ function ownWords(lattice: Lattice): Label {
 }
 
 /** The question about a call, or, without one, about the list. */
-export function questionAbout(
-  { lattice, steps, tools, digest }: Asking,
-  call?: { readonly option: CallOption; readonly arguments: JsonObject },
-): Question {
+export function questionAbout({ lattice, steps, tools, digest }: Asking, call?: PendingCall): Question {
   const pending = call === undefined ? undefined : stepOf(call.option, call.arguments);
   const told = steps.instruction === "" ? lattice.bottom : ownWords(lattice);
-  let evidence: Label = join(steps.evidence, told);
-  for (const { range } of call?.option.arguments.values() ?? []) evidence = join(evidence, range.hi);
+  const evidence = join(join(steps.evidence, told), call?.holds ?? lattice.bottom);
   const content: PredictionContext = {
     version: 1,
     instruction: steps.instruction,

@@ -6,6 +6,7 @@
 import type { ToolContract } from "../../core/contract.ts";
 import type { RunEvent } from "../../core/event.ts";
 import type { Json } from "../../core/json.ts";
+import type { Label } from "../../core/label.ts";
 import type { Mechanism } from "../../core/mechanism.ts";
 import type { CallMoment, CallOption, ReleaseMoment } from "../../core/moment.ts";
 import type { Answers, Obligation, Opinion, Question, Reason, Settled } from "../../core/opinion.ts";
@@ -35,6 +36,7 @@ import { standingAfter } from "./rounds.ts";
 import type { Steps } from "./steps.ts";
 import { noSteps, stepsAfter } from "./steps.ts";
 import { surpriseReason } from "./surprise.ts";
+import { heldInArguments } from "./told-label.ts";
 import { keepsLost, keepWarning } from "./warnings.ts";
 
 export const regulateId = "regulate";
@@ -187,7 +189,8 @@ function called(parts: Parts, { moment, option, kept }: Asked, { q, memory, answ
     return settled(reasons);
   }
   const asking = { ...regulator, lattice: frame.ir.lattice, steps: memory.steps };
-  const question = questionAbout(asking, { option, arguments: moment.arguments });
+  const holds = heldInArguments(frame.ir, q, option);
+  const question = questionAbout(asking, { option, arguments: moment.arguments, holds });
   const forecast = forecastIn(answers, question);
   if (forecast === "open") return { kind: "needs", questions: [question] };
   const found =
@@ -237,7 +240,8 @@ function remembered(parts: Parts, memory: Regulated, event: RunEvent, run: Run<Q
   const power = powerAfter(memory.power, event);
   const leases = settings.leases.length === 0 ? memory.leases : leasesAfter(settings.leases, memory.leases, event);
   const told = asksModels(settings) || (settings.shortlistMax !== undefined && event.kind === "registered");
-  const steps = told ? stepsAfter(frame.ir.lattice, memory.steps, event) : memory.steps;
+  const labelOf = (option: CallOption): Label => heldInArguments(frame.ir, run.q, option);
+  const steps = told ? stepsAfter(frame.ir.lattice, memory.steps, event, labelOf) : memory.steps;
   const filtered = filteredAfter(parts, memory.filtered, event, run);
   const expected = expectedAfter(frame.ir, memory.expected, event, run.q);
   const same = power === memory.power && leases === memory.leases && steps === memory.steps;

@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { RunEvent } from "../../core/event.ts";
 import type { JsonObject } from "../../core/json.ts";
-import { exactly } from "../../core/label.ts";
+import type { Label } from "../../core/label.ts";
+import { exactly, join } from "../../core/label.ts";
+import type { CallOption } from "../../core/moment.ts";
 import { contract, lattice, nothing, option, secret } from "../../../test/policy/scene.ts";
 import type { Steps } from "./steps.ts";
-import { argumentCharactersMax, instructionCharactersMax, noSteps, stepsAfter, stepsMax } from "./steps.ts";
+import { instructionCharactersMax, noSteps, stepsAfter, stepsMax } from "./steps.ts";
+import { argumentCharactersMax } from "./told-arguments.ts";
 
 const tool = contract("t", { does: ["write.local"], arguments: new Map() });
 
@@ -14,8 +17,11 @@ function allowed(call: string, given: JsonObject = {}, label = nothing): RunEven
   return { ...head, option: option(tool, labels), arguments: given };
 }
 
+const labelOf = ({ arguments: all }: CallOption): Label =>
+  [...all.values()].reduce((sum, { range }) => join(sum, range.hi), lattice.bottom);
+
 const after = (...events: readonly RunEvent[]): Steps =>
-  events.reduce((memory, event) => stepsAfter(lattice, memory, event), noSteps(lattice));
+  events.reduce((memory, event) => stepsAfter(lattice, memory, event, labelOf), noSteps(lattice));
 
 function released(call: string | undefined, how: "pass" | "reject"): RunEvent {
   const fields = [{ pointer: "/f", range: exactly(secret) }];
@@ -56,9 +62,9 @@ describe("what a model is told of a run", () => {
     expect(after({ kind: "registered", at: 1, text: { source: "operator", value: "root" } }).instruction).toBe("");
   });
 
-  it("no arguments that are too long, and no more than the last steps", () => {
+  it("of arguments that are too long a part, and no more than the last steps", () => {
     const long = { x: "v".repeat(argumentCharactersMax) };
-    expect(after(allowed("1", long)).done[0]?.arguments).toEqual({});
+    expect(after(allowed("1", long)).done[0]?.arguments).toEqual({ x: expect.stringContaining("left out") });
     const many = Array.from({ length: stepsMax + 2 }, (_, index) => allowed(String(index)));
     const kept = after(...many).done.map(({ call }) => call);
     expect(kept).toEqual(Array.from({ length: stepsMax / 2 + 2 }, (_, at) => String(at + stepsMax / 2)));

@@ -1,6 +1,6 @@
 /**
- * What a world model is told of a run: its instruction and its last steps, bounded before they are kept. Arguments that
- * are too long are left out whole; a model is asked about a call, not made to read a file.
+ * What a world model is told of a run: its instruction and its last steps, bounded before they are kept. Of arguments
+ * that are too long the beginning and the end are kept; a model is asked about a call, not made to read a file.
  */
 import type { RunEvent } from "../../core/event.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
@@ -10,12 +10,12 @@ import type { CallOption } from "../../core/moment.ts";
 import type { PredictionStep } from "../../core/prediction.ts";
 import { restrictionNames } from "../../core/restriction-names.ts";
 import { contractFor } from "../../policy/ir.ts";
+import { toldArguments } from "./told-arguments.ts";
 
 /** Steps that are kept; an older one has left its mark in the labels. */
 export const stepsMax = 16;
 
-/** Characters of one step's arguments as JSON, and of the instruction. */
-export const argumentCharactersMax = 2_000;
+/** Characters of the instruction. */
 export const instructionCharactersMax = 4_000;
 
 export type Steps = {
@@ -29,16 +29,19 @@ export function noSteps(lattice: Lattice): Steps {
   return { instruction: "", done: [], evidence: lattice.bottom };
 }
 
-export function stepsAfter(lattice: Lattice, memory: Steps, event: RunEvent): Steps {
+/** `labelOf` is the label of all that the arguments of a call may hold. */
+export function stepsAfter(
+  lattice: Lattice,
+  memory: Steps,
+  event: RunEvent,
+  labelOf: (option: CallOption) => Label,
+): Steps {
   switch (event.kind) {
     case "registered":
       return event.text.source === "instruction" ? { ...memory, instruction: textOf(event.text.value) } : memory;
     case "allowed": {
       const step = { ...stepOf(event.option, event.arguments), call: event.call };
-      const evidence = [...event.option.arguments.values()].reduce(
-        (all, { range }) => join(all, range.hi),
-        memory.evidence,
-      );
+      const evidence = join(memory.evidence, labelOf(event.option));
       // Half of them go at once: a model that keeps what it read of a prompt reads only what is new.
       const done = memory.done.length < stepsMax ? memory.done : memory.done.slice(stepsMax / 2);
       return { ...memory, done: [...done, step], evidence };
@@ -66,13 +69,12 @@ export function stepsAfter(lattice: Lattice, memory: Steps, event: RunEvent): St
 export function stepOf(option: CallOption, given: JsonObject): PredictionStep {
   const { server, tool } = option.contract;
   const { effects } = contractFor(option.contract, option.class.truths);
-  const short = JSON.stringify(given).length <= argumentCharactersMax;
   const declared = [...option.contract.arguments.keys()].filter((name) => Object.hasOwn(given, name));
   return {
     server,
     tool,
     effects: effects.may,
-    arguments: short ? given : {},
+    arguments: toldArguments(given, declared),
     declared,
     brought: [],
     outcome: "pending",
