@@ -5,11 +5,12 @@
  */
 import type { ToolContract } from "../core/contract.ts";
 import type { Verdict } from "../core/verdict.ts";
+import { AskedOnce } from "./asked-once.ts";
 import type { ListState } from "./catalogue.ts";
 import { judge } from "./judge.ts";
 import { exposeTriesMax, exposuresMax } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
-import type { Services } from "./services-port.ts";
+import type { Oracle, Services } from "./services-port.ts";
 
 export type ExposeQuery<Q> = {
   readonly live: LiveRun<Q>;
@@ -52,8 +53,10 @@ export class Exposures<Q> {
   async #judged({ live, contracts }: ExposeQuery<Q>): Promise<readonly Verdict[]> {
     const byContract = new Map<ToolContract, Verdict>();
     const verdicts: Verdict[] = [];
+    // Entries are judged one after another, and most of them ask the same.
+    const oracle = new AskedOnce(this.#services.oracle);
     for (const contract of contracts) {
-      const judged = byContract.get(contract) ?? this.#verdict(live, contract);
+      const judged = byContract.get(contract) ?? this.#verdict(live, contract, oracle);
       const verdict = judged instanceof Promise ? await judged : judged;
       byContract.set(contract, verdict);
       verdicts.push(verdict);
@@ -61,8 +64,8 @@ export class Exposures<Q> {
     return verdicts;
   }
 
-  #verdict(live: LiveRun<Q>, contract: ToolContract): Verdict | Promise<Verdict> {
+  #verdict(live: LiveRun<Q>, contract: ToolContract, oracle: Oracle): Verdict | Promise<Verdict> {
     const moment = { kind: "expose", at: this.#services.clock.monotonicMs(), contract } as const;
-    return judge(live, this.#services.oracle, moment, ({ verdict }) => verdict);
+    return judge(live, oracle, moment, ({ verdict }) => verdict);
   }
 }
