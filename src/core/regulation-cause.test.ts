@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Reason } from "./opinion.ts";
-import { regulationClause, riskInWords } from "./regulation-cause.ts";
+import { regulationClause, riskInRun, riskInWords, riskParts } from "./regulation-cause.ts";
 
 function clause(code: string, facts: Reason["facts"] = {}): string | undefined {
   return regulationClause({ mechanism: "regulate", code, verdict: "deny", facts }, "`repo.push`");
@@ -69,5 +69,15 @@ describe("an accepted risk in words", () => {
       "approving means: from then on `host.send` (the client sends what it holds) may bring about hazard `leak` in this run",
     );
     expect(riskInWords("leak")).toContain("something that nobody is asked about may bring about hazard `leak`");
+  });
+});
+
+describe("a risk in another run", () => {
+  it("is told with that run, and comes apart again", () => {
+    const risk = riskInRun("leak fire in run", "os:1000/process:7@1");
+    expect(riskParts(risk)).toEqual({ hazard: "leak", move: "fire in run", run: "os:1000/process:7@1" });
+    expect(riskInWords(risk)).toContain("may bring about hazard `leak` in run `os:1000/process:7@1`");
+    expect(riskParts("leak fire in run")).toEqual({ hazard: "leak", move: "fire in run", run: undefined });
+    expect(riskParts("leak")).toEqual({ hazard: "leak", move: "", run: undefined });
   });
 });

@@ -51,12 +51,30 @@ export function regulationClause(reason: Reason, tool: string): string | undefin
   }
 }
 
-/** A risk that a consent accepts, as a person should read it. `risk` is `HAZARD MOVE`. */
+const inRun = " in run ";
+
+/** A risk that looms for another run than the one that is asked about: a consent accepts it there, so it says where. */
+export function riskInRun(risk: string, run: string): string {
+  return `${risk}${inRun}${run}`;
+}
+
+export type RiskParts = { readonly hazard: string; readonly move: string; readonly run: string | undefined };
+
+/** The parts of a risk, `HAZARD MOVE` or `HAZARD MOVE in run KEY`. */
+export function riskParts(risk: string): RiskParts {
+  const end = risk.lastIndexOf(inRun);
+  const own = end < 0 ? risk : risk.slice(0, end);
+  const at = own.indexOf(" ");
+  const [hazard, move] = at < 0 ? [own, ""] : [own.slice(0, at), own.slice(at + 1)];
+  return { hazard, move, run: end < 0 ? undefined : risk.slice(end + inRun.length) };
+}
+
+/** A risk that a consent accepts, as a person should read it. */
 export function riskInWords(risk: string): string {
-  const at = risk.indexOf(" ");
-  const [hazard, move] = at < 0 ? [risk, ""] : [risk.slice(0, at), risk.slice(at + 1)];
+  const { hazard, move, run } = riskParts(risk);
   const happens = move === "" ? "something that nobody is asked about" : `\`${short(move)}\` (${moveInWords(move)})`;
-  return `approving means: from then on ${happens} may bring about hazard \`${short(hazard)}\` in this run`;
+  const where = run === undefined ? "this run" : `run \`${short(run)}\``;
+  return `approving means: from then on ${happens} may bring about hazard \`${short(hazard)}\` in ${where}`;
 }
 
 /** A move that nobody decides, by the name that the game gives it. */

@@ -8,10 +8,10 @@ import type { Grant, RunEvent } from "../core/event.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { CallOption } from "../core/moment.ts";
 import type { Reason } from "../core/opinion.ts";
+import { riskParts } from "../core/regulation-cause.ts";
 import { risksIn } from "../core/render.ts";
 import type { Batch } from "./journal.ts";
 import type { LiveRun } from "./live-run.ts";
-import { risksFor } from "./other-runs.ts";
 import type { Shared } from "./scene.ts";
 
 /** What is about to be dispatched, however it came. */
@@ -58,43 +58,30 @@ export function covers(consent: { readonly risks: readonly string[] } | undefine
 export type Accepted = { readonly approval: string; readonly by: string };
 
 /**
- * Folds the risks that the consent to a decision accepts, in its own run and in those it would harm. They come before
- * the call in the same batch, so no log has the one without the other.
+ * Folds the risks that the consent to a decision accepts, each in the run that it was named for, and no other. They come
+ * before the call in the same batch, so no log has the one without the other.
  */
 export function foldRisks<Q>(
-  shared: Shared<Q>,
+  { runs, services }: Shared<Q>,
   { use, decision, consent }: { readonly use: Use<Q>; readonly decision: Decision; readonly consent: Accepted },
   batch: Batch<Q>,
 ): void {
-  const at = shared.services.clock.monotonicMs();
-  const all = risksIn(decision);
-  if (all.length === 0) return;
-  const event = dispatchOf(use, decision.option, at);
-  const harmed = event === undefined ? [] : shared.runs.others.harmedBy(use.live, event);
-  const own = decision.reasons.filter(({ code }) => code !== "SG-OTHER-RUN");
-  for (const risk of risksIn({ ...decision, reasons: own })) accept(shared, use.live, { risk, at, consent }, batch);
-  for (const other of harmed) {
-    if (other.live === undefined) continue;
-    for (const risk of risksFor(other, decision)) accept(shared, other.live, { risk, at, consent }, batch);
+  const at = services.clock.monotonicMs();
+  for (const risk of risksIn(decision)) {
+    const { run } = riskParts(risk);
+    const live = run === undefined ? use.live : runs.find(run);
+    // A run that nobody has taken up speaks for itself when somebody does; then what looms there is asked about.
+    if (live !== undefined) runs.fold(live, { kind: "granted", at, grant: acceptedRisk(risk, consent) }, batch);
   }
 }
 
-function accept<Q>(
-  { runs }: Shared<Q>,
-  live: LiveRun<Q>,
-  { risk, at, consent }: { readonly risk: string; readonly at: number; readonly consent: Accepted },
-  batch: Batch<Q>,
-): void {
-  runs.fold(live, { kind: "granted", at, grant: acceptedRisk(risk, consent) }, batch);
-}
-
-/** The grant of a risk `HAZARD MOVE`: until the run ends, since what it lets happen does not end earlier either. */
+/** The grant of a risk: until the run ends, since what it lets happen does not end earlier either. */
 export function acceptedRisk(risk: string, { approval, by }: Accepted): Grant {
-  const space = risk.indexOf(" ");
+  const { hazard, move } = riskParts(risk);
   return {
     kind: "accept",
-    hazard: space < 0 ? risk : risk.slice(0, space),
-    move: space < 0 ? "" : risk.slice(space + 1),
+    hazard,
+    move,
     purpose: `approval ${approval}`,
     principal: by,
     expiresAt: Number.MAX_SAFE_INTEGER,

@@ -1,5 +1,6 @@
 // Several runs of one owner share stores and channels: a change must be fine for each of them (formal.md 4.5, example 7).
 import { describe, expect, it } from "vitest";
+import { reasonsMax } from "../core/limits.ts";
 import type { Verdict } from "../core/verdict.ts";
 import { FakeLog } from "../../test/gateway-kit/fake-log.ts";
 import type { FakeState, PolicyChanges } from "../../test/gateway-kit/fake-policy.ts";
@@ -75,13 +76,53 @@ describe("a call that changes what runs share", () => {
     const asked = await callTool(stage, client, "write_store");
     const id = approvalIn(asked);
     const lines = JSON.parse(new TextDecoder().decode(stage.log.approvals.get(id)?.card)).lines as string[];
-    expect(lines[0]).toContain("`fire store anyone` (`anyone` reads `store`) may bring about hazard `leak`");
+    const key = [...stage.gateway.runs.all()][0]?.key;
+    expect(lines[0]).toContain(
+      `\`fire store anyone\` (\`anyone\` reads \`store\`) may bring about hazard \`leak\` in run \`${key}\``,
+    );
     await ruleApproval(stage.log.port, stage.clock, { id, choice: "once", by: "alice", role: "operator" });
     expect((await callTool(stage, client, "write_store")).refused).toBe(false);
     const [one, two] = [...stage.gateway.runs.all()];
     expect(one?.state.q.risks).toEqual(["leak fire store anyone"]);
     expect(two?.state.q.risks).toEqual([]);
     expect((await callTool(stage, client, "write_store")).refused).toBe(false);
+  });
+
+  it("a consent covers no run that came up since: its own risk is asked about anew", async () => {
+    const stage = new Stage({ policy: policy("confirm") });
+    await callTool(stage, stage.client, "read_secret");
+    const client = second(stage);
+    const id = approvalIn(await callTool(stage, client, "write_store"));
+    await callTool(stage, second(stage, 9), "read_secret");
+    await ruleApproval(stage.log.port, stage.clock, { id, choice: "once", by: "alice", role: "operator" });
+    const again = await callTool(stage, client, "write_store");
+    expect(again.refused).toBe(true);
+    expect([...stage.gateway.runs.all()].flatMap(({ state }) => state.q.risks)).toEqual([]);
+    const both = { id: approvalIn(again), choice: "once", by: "alice", role: "operator" } as const;
+    await ruleApproval(stage.log.port, stage.clock, both);
+    expect((await callTool(stage, client, "write_store")).refused).toBe(false);
+    const accepted = [...stage.gateway.runs.all()].map(({ state }) => state.q.risks.length);
+    expect(accepted).toEqual([1, 0, 1]);
+  });
+
+  it("is refused where a card could not name every run that a consent would be for", async () => {
+    const stage = new Stage({ policy: policy("confirm") });
+    for (let pid = 100; pid <= 100 + reasonsMax; pid += 1) {
+      await callTool(stage, second(stage, pid), "read_secret");
+    }
+    const refused = await callTool(stage, second(stage), "write_store");
+    expect(refused.text).toMatch(/^Not executed: another open run holds data/);
+    expect(refused.text).not.toContain("sluicegate approve");
+    expect(stage.log.approvals.size).toBe(0);
+  });
+
+  it("offers no command with a key that a shell would not take for one word", async () => {
+    const stage = new Stage({ policy: policy() });
+    const odd = stage.connect({ process: { pid: 7, startedAt: "$(reboot)" } });
+    await callTool(stage, odd, "read_secret");
+    const refused = await callTool(stage, second(stage), "write_store");
+    expect(refused.text).toContain("(`sluicegate runs` lists them)");
+    expect(refused.text).not.toContain("reboot");
   });
 
   it("another policy sees the shared part through its own eyes", async () => {

@@ -7,7 +7,7 @@ import type { Decision } from "../core/decision.ts";
 import type { RunEvent } from "../core/event.ts";
 import { reasonsMax } from "../core/limits.ts";
 import type { Reason } from "../core/opinion.ts";
-import { risksIn } from "../core/render.ts";
+import { riskInRun } from "../core/regulation-cause.ts";
 import type { Verdict } from "../core/verdict.ts";
 import { stricter } from "../core/verdict.ts";
 import type { DormantRuns } from "./dormant-runs.ts";
@@ -16,10 +16,7 @@ import type { LoadedPolicy } from "./policy-port.ts";
 import type { SharedStates } from "./shared-states.ts";
 
 /** What a call means for one other run. */
-export type OtherVerdict<Q> = {
-  readonly key: string;
-  /** Undefined for a run that nobody has taken up. */
-  readonly live: LiveRun<Q> | undefined;
+type OtherVerdict = {
   readonly verdict: Verdict;
   readonly reason: Reason;
 };
@@ -30,8 +27,8 @@ export type OtherRunsSetup<Q> = {
   readonly shared: SharedStates<Q>;
 };
 
-/** Keys that a sentence can hold, and that can neither turn it nor end its code. */
-export const plainKey = /^[!-_a-~]{1,60}$/;
+/** Keys that a sentence can hold, and that a shell takes for one word: parts of a key are words of clients. */
+export const plainKey = /^[\w.:@/+-]{1,60}$/;
 
 function endOther(key: string): string {
   const how = plainKey.test(key) ? `\`sluicegate runs close ${key}\`` : "`sluicegate runs` lists them";
@@ -46,24 +43,24 @@ export class OtherRuns<Q> {
   }
 
   /** The other runs of the owner that an event would harm; none where it leaves the shared part as it is. */
-  harmedBy(live: LiveRun<Q>, event: RunEvent): readonly OtherVerdict<Q>[] {
+  #harmedBy(live: LiveRun<Q>, event: RunEvent): readonly OtherVerdict[] {
     const others = [...this.#setup.live()].filter((one) => this.#counts(live, one));
     const dormant = live.policy.regulated ? this.#dormant(live) : [];
     if (others.length === 0 && dormant.length === 0) return [];
     // The model is pure: asking it where the event leads folds nothing.
     const moved = live.policy.engine.model.next(live.state.q, event);
     if (!moved.ok || !live.policy.sharedChanged(live.state.q, moved.value)) return [];
-    const found: OtherVerdict<Q>[] = [];
+    const found: OtherVerdict[] = [];
     for (const other of others) {
       const { policy, key } = other;
       const shared = policy === live.policy ? moved.value : this.#seen(live.policy, moved.value, other);
       const verdict = policy.sharedVerdict(shared, other.state.q);
-      add(found, { key, live: other, ...verdict });
+      add(found, key, verdict);
     }
     for (const { key, q } of dormant) {
       // It was folded when it was needed first; what has been shared since is shared with it, too.
       const verdict = live.policy.sharedVerdict(moved.value, live.policy.withShared(q, live.state.q));
-      add(found, { key, live: undefined, ...verdict });
+      add(found, key, verdict);
     }
     return found;
   }
@@ -76,14 +73,20 @@ export class OtherRuns<Q> {
   /** The decision with what it means for others; a deny stays as it is. */
   tested(live: LiveRun<Q>, event: RunEvent | undefined, decision: Decision): Decision {
     if (event === undefined || decision.verdict === "deny") return decision;
-    const harmed = this.harmedBy(live, event);
+    const harmed = this.#harmedBy(live, event);
     if (harmed.length === 0) return decision;
     const strictest = harmed.reduce<Verdict>((all, { verdict }) => stricter(all, verdict), decision.verdict);
     const unobserved = stricter(decision.unobserved, strictest);
     const deciding = harmed.map(({ reason }) => reason).filter(({ verdict }) => verdict === strictest);
     const others = harmed.map(({ reason }) => reason).filter(({ verdict }) => verdict !== strictest);
-    const reasons = [...deciding, ...decision.reasons, ...others].slice(0, reasonsMax);
-    return { ...decision, verdict: strictest, unobserved, reasons };
+    const all = [...deciding, ...decision.reasons, ...others];
+    const reasons = all.slice(0, reasonsMax);
+    if (strictest !== "confirm" || all.length <= reasonsMax) {
+      return { ...decision, verdict: strictest, unobserved, reasons };
+    }
+    // Nobody is asked to accept what no card could name.
+    const refused = reasons.map((reason): Reason => ({ ...reason, verdict: "deny" }));
+    return { ...decision, verdict: "deny", unobserved: "deny", reasons: refused };
   }
 
   #counts(live: LiveRun<Q>, other: LiveRun<Q>): boolean {
@@ -98,24 +101,14 @@ export class OtherRuns<Q> {
   }
 }
 
-function add<Q>(
-  found: OtherVerdict<Q>[],
-  one: Omit<OtherVerdict<Q>, "reason"> & { readonly reason: Reason | undefined },
-): void {
-  const { key, live, verdict, reason } = one;
+type Said = { readonly verdict: Verdict; readonly reason: Reason | undefined };
+
+function add(found: OtherVerdict[], key: string, { verdict, reason }: Said): void {
   if (verdict === "allow") return;
   const plain: Reason = reason ?? { mechanism: "gateway", code: "SG-OTHER-RUN", verdict, facts: {} };
-  const said: Reason = {
-    ...plain,
-    code: "SG-OTHER-RUN",
-    verdict,
-    facts: { ...plain.facts, run: key },
-    way: endOther(key),
-  };
-  found.push({ key, live, verdict, reason: said });
-}
-
-/** Risks that a consent to the decision would have to accept in one other run. */
-export function risksFor<Q>({ reason }: OtherVerdict<Q>, decision: Decision): readonly string[] {
-  return risksIn({ ...decision, reasons: [reason] });
+  const { risks } = plain.facts;
+  // A consent for one run is none for another that comes up later, so each risk is named with its run.
+  const named = Array.isArray(risks) ? { risks: risks.map((risk: string) => riskInRun(risk, key)) } : {};
+  const facts = { ...plain.facts, ...named, run: key };
+  found.push({ verdict, reason: { ...plain, code: "SG-OTHER-RUN", verdict, facts, way: endOther(key) } });
 }
