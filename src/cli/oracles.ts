@@ -32,10 +32,9 @@ export class PolicyOracles implements Oracle {
       this.#policies.delete(oldest);
     }
     // What fails here fails again with the first question, which then says so.
-    void this.#loaded().then(
-      (models) => models.prepare(policy),
-      () => undefined,
-    );
+    void this.#loaded()
+      .then((models) => models.prepare(policy))
+      .catch(() => undefined);
   }
 
   async answer(questions: readonly Question[], budgetMs: number, about?: AskedFor): Promise<readonly Answer[]> {

@@ -94,3 +94,18 @@ it.each([
   expect(reply).toMatchObject({ ok: false, error: { kind: "setup" } });
   expect(seen).toEqual([]);
 });
+
+it("a question that breaks leaves the next one its turn", async () => {
+  const whole = library([]);
+  let first = true;
+  class Breaking extends whole.LlamaChatSession {
+    override dispose(): void {
+      if (!first) return;
+      first = false;
+      throw new Error("a native fault");
+    }
+  }
+  const client = ggufModel(place(model), async () => ({ ...whole, LlamaChatSession: Breaking }));
+  await expect(client.complete(request, soon())).rejects.toThrow("a native fault");
+  expect(await client.complete(request, soon())).toMatchObject({ ok: true, value: { text: 'e "free"' } });
+});

@@ -52,7 +52,8 @@ export function ggufModel(place: ModelPlace, load: LoadLibrary = () => import(pa
         if (!ready.ok) opened = undefined;
         return ready.ok ? answer(ready.value, request, signal) : ready;
       });
-      last = turn;
+      // A question that broke must not take the next one's turn away.
+      last = turn.catch(() => undefined);
       return Promise.race([turn, stop(signal)]);
     },
   };

@@ -64,7 +64,8 @@ export class LanguageWorldModel {
     if (!settings.labelFirst || this.#wordsInVain >= wordsInVainMax) return undefined;
     const answer = await this.judge.ask(wordQuestion(context, settings.answers), asking);
     const chances = answer.ok && typeof answer.value === "object" ? answer.value : undefined;
-    this.#wordsInVain = chances === undefined ? this.#wordsInVain + 1 : 0;
+    // A server that is away for a while says nothing about what it reports when it is back.
+    if (answer.ok) this.#wordsInVain = chances === undefined ? this.#wordsInVain + 1 : 0;
     return chances;
   }
 }

@@ -11,6 +11,15 @@ it("a cache forgets what was used least recently", () => {
   expect([cache.get("a"), cache.get("b"), cache.get("c")]).toEqual([1, undefined, 3]);
 });
 
+it("a server that says it used nothing gives nothing back", () => {
+  const budget = new TokenBudget(10);
+  expect(budget.reserve("r", 10)).toBe(true);
+  budget.settle("r", 10, 0);
+  expect(budget.reserve("r", 1)).toBe(false);
+  budget.settle("r", 10, 4);
+  expect(budget.reserve("r", 6)).toBe(true);
+});
+
 it("a budget follows so many runs", () => {
   const budget = new TokenBudget(10, 2);
   for (const run of ["a", "b", "c"]) expect(budget.reserve(run, 10)).toBe(true);

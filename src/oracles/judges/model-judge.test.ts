@@ -192,6 +192,14 @@ describe("a judge that fails", () => {
     expect(await judge.ask(question("e"), asking)).toEqual(ok("yes"));
   });
 
+  it("with a client that throws rests, too, also if it is only prepared", async () => {
+    const canary = { question: question("canary"), obeyed: () => false };
+    const { judge, asked } = judgeWith(() => Promise.reject(new Error("key sk-1")), { canary: true });
+    await judge.prepare({ ...question("e"), canary });
+    for (let index = 0; index < 10; index += 1) await judge.ask(question(`e${index}`), asking);
+    expect(asked).toHaveLength(failuresBeforeRest);
+  });
+
   it("with garbage rests, too", async () => {
     const { judge, asked } = judgeWith(() => reply("maybe"));
     for (let index = 0; index < 10; index += 1) await judge.ask(question(`e${index}`), asking);

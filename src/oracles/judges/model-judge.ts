@@ -10,7 +10,7 @@ import type { Lattice } from "../../core/label.ts";
 import { labelOfNames } from "../../core/restriction-names.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
-import type { ModelClient, ModelReply } from "../../gateway/model-port.ts";
+import type { ModelClient, ModelFailure, ModelReply } from "../../gateway/model-port.ts";
 import type { Judge } from "../../policy/judges.ts";
 import { AnswerCache } from "./answer-cache.ts";
 import { Canaries } from "./canaries.ts";
@@ -30,6 +30,8 @@ export type JudgeServices = {
 
 /** For whom a question is asked, and how long that one can wait. */
 export type Asking = { readonly run: string; readonly waitMs: number };
+
+const clientFault: Result<ModelReply, ModelFailure> = err({ kind: "unreadable", cause: "it failed" });
 
 /** An answer of less than this many tokens could hold no verdict. */
 const outputTokensMin = 16;
@@ -152,7 +154,8 @@ export class ModelJudge {
       ...(schema === undefined ? {} : { schema }),
       ...(probabilities === undefined ? {} : { probabilities }),
     };
-    const reply = await client.complete(request, AbortSignal.timeout(waitMs));
+    // A client that throws has a fault, and one that is not counted would be asked, and waited for, at every call.
+    const reply = await client.complete(request, AbortSignal.timeout(waitMs)).catch(() => clientFault);
     if (!reply.ok) {
       this.#rest.failed(nowMs());
       return err(reply.error.cause);

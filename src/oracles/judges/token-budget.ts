@@ -24,9 +24,9 @@ export class TokenBudget {
     return true;
   }
 
-  /** Corrects a reservation by what was really used. A server that reports nonsense gives nothing back. */
+  /** Corrects a reservation by what was really used. A server that reports nonsense, or nothing, gives nothing back. */
   settle(run: string, reserved: number, used: number | undefined): void {
-    if (used === undefined || !Number.isSafeInteger(used) || used < 0) return;
+    if (used === undefined || !Number.isSafeInteger(used) || used < 1) return;
     const spent = this.#spent.get(run);
     if (spent !== undefined) this.#spent.set(run, spent - reserved + used);
   }
