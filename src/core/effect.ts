@@ -59,6 +59,22 @@ export function covers(pattern: Effect, effect: Effect): boolean {
  * be any of its longer forms; one with base and reach (`write.local`) is complete, and means no special action.
  */
 export function mayCover(pattern: Effect, effects: readonly Effect[]): boolean {
+  // A tool of which nothing is known has every effect, and a list of a thousand such tools is judged at every change.
+  if (effects.length <= unrememberedMax) return someCovers(pattern, effects);
+  let known = covered.get(effects);
+  if (known === undefined) covered.set(effects, (known = new Map()));
+  let answer = known.get(pattern);
+  if (answer === undefined) known.set(pattern, (answer = someCovers(pattern, effects)));
+  return answer;
+}
+
+/** Lists up to this length are looked through at once; answers about longer ones are remembered by pattern. */
+const unrememberedMax = 4;
+
+/** Patterns come from the policy and from this code, so there are only so many. */
+const covered = new WeakMap<readonly Effect[], Map<Effect, boolean>>();
+
+function someCovers(pattern: Effect, effects: readonly Effect[]): boolean {
   return effects.some((effect) => covers(pattern, effect) || (!effect.includes(".") && covers(effect, pattern)));
 }
 

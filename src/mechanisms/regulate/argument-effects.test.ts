@@ -4,7 +4,13 @@ import { argument, contract } from "../../../test/policy/scene.ts";
 import type { ToolContract } from "../../core/contract.ts";
 import { everyEffect } from "../../core/effect.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import { argumentEffects, argumentLeavesMax, argumentReason, revealedContract } from "./argument-effects.ts";
+import {
+  argumentEffects,
+  argumentLeavesMax,
+  argumentReason,
+  argumentUnitsMax,
+  revealedContract,
+} from "./argument-effects.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const shell = contract("run", {
@@ -120,6 +126,23 @@ describe("what follows", () => {
     const hidden = look(shell, { command: "$x" }).contract?.effects;
     expect(hidden?.must).toEqual(["execute.local"]);
     expect(hidden?.may.toSorted()).toEqual(everyEffect.toSorted());
+  });
+
+  it("everything, where there is more to read than one call may make others wait for", () => {
+    const within = { command: [{ a: "make a;".repeat(1_000) }, { b: "ls" }] };
+    expect(argumentEffects(shell, within).flags).not.toContain("unreadable");
+    const texts = Array.from({ length: 20 }, () => ({ a: "make a;".repeat(1_000) }));
+    expect(argumentEffects(shell, { command: texts }).flags).toContain("unreadable");
+    const words = Array.from({ length: argumentUnitsMax / 2 + 1 }, () => "a");
+    expect(argumentEffects(shell, { command: words }).flags).toContain("unreadable");
+    expect(argumentEffects(files, { path: ["a/".repeat(argumentUnitsMax), "b"] }).flags).toContain("unreadable");
+  });
+
+  it("the same for the same arguments, and another answer under another contract", () => {
+    const given = { command: "curl a.example", path: "a" };
+    expect(argumentEffects(shell, given)).toBe(argumentEffects({ ...shell }, given));
+    expect(argumentEffects(reader, given)).not.toEqual(argumentEffects(shell, given));
+    expect(argumentEffects(shell, given).effects).toContain("read.external");
   });
 
   it("law: effects are only added, whatever the arguments", () => {

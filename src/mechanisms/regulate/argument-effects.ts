@@ -24,26 +24,65 @@ export const argumentLeavesMax = 512;
 const otherLanguage =
   /(?:^|_)(?:sql|query|queries|code|js|javascript|python|expression|function|method|statement|variables|inputs|schema|jq|regex|interpreter|language)$/i;
 
+/**
+ * UTF-16 units of commands and paths read in one call; a call with more counts as one that cannot be read. Every call of
+ * every run waits while one is read, so a message full of commands must not take seconds.
+ */
+export const argumentUnitsMax = 65_536;
+
+type Read = Pick<ToolContract, "effects" | "arguments" | "rest"> & { readonly found: CommandEffects };
+
+/** One call is asked about several times, for its power, for what it reveals, and when it is put on record. */
+const known = new WeakMap<JsonObject, Read>();
+
 /** What the arguments of a call reveal beside the effects that the contract is sure of. Total and bounded. */
 export function argumentEffects(contract: ToolContract, given: JsonObject): CommandEffects {
+  const { effects, arguments: declared, rest } = contract;
+  const last = known.get(given);
+  if (last?.effects === effects && last.arguments === declared && last.rest === rest) return last.found;
+  const found = readArguments(contract, given);
+  known.set(given, { effects, arguments: declared, rest, found });
+  return found;
+}
+
+function readArguments(contract: ToolContract, given: JsonObject): CommandEffects {
   const found = noFindings();
   add(found, ...contract.effects.must);
-  const budget = { leaves: 0 };
+  const budget = { leaves: 0, units: 0 };
   const runs = contract.effects.may.some((effect) => effect.startsWith("execute"));
   for (const [name, value] of Object.entries(given)) {
+    // Nothing can be added to everything.
+    if (found.flags.has("unreadable")) break;
     const { role } = contract.arguments.get(name) ?? contract.rest;
     if (role === "command" && runs && !otherLanguage.test(name)) commandArgument(value, found, budget);
-    else if (role === "path") eachText(value, budget, found, (text) => pathArgument(text, contract, found));
-    else if (role === "destination") eachText(value, budget, found, (text) => addressArgument(text, found));
+    else if (role === "path") {
+      eachText(value, budget, found, (text) => {
+        if (spent(budget, found, text.length)) pathArgument(text, contract, found);
+      });
+    } else if (role === "destination") eachText(value, budget, found, (text) => addressArgument(text, found));
   }
   return plainFindings(found, !found.flags.has("unreadable"));
 }
 
-type Budget = { leaves: number };
+type Budget = { leaves: number; units: number };
+
+/** Takes units from the budget; false where there are not enough, and then anything may be in them. */
+function spent(budget: Budget, found: Findings, units: number): boolean {
+  budget.units += units;
+  if (budget.units <= argumentUnitsMax) return true;
+  addEverything(found, "unreadable");
+  return false;
+}
 
 function commandArgument(value: Json, found: Findings, budget: Budget): void {
-  if (isArray(value) && value.every((word) => typeof word === "string")) join(found, effectsOfWords(value));
-  else eachText(value, budget, found, (text) => join(found, effectsOfCommand(text)));
+  if (isArray(value) && value.every((word) => typeof word === "string")) {
+    const units = value.reduce((sum, word) => sum + word.length + 1, 0);
+    if (spent(budget, found, units)) join(found, effectsOfWords(value));
+    return;
+  }
+  eachText(value, budget, found, (text) => {
+    if (spent(budget, found, text.length)) join(found, effectsOfCommand(text));
+  });
 }
 
 function join(found: Findings, more: CommandEffects): void {
