@@ -49,7 +49,7 @@ class CountingBoard {
       },
     };
     const board: Board = { frame: this.frame, model, game };
-    this.exposures = makeExposures(board);
+    this.exposures = makeExposures({ ...board, digest: (value) => String(value) });
   }
 
   state(part: Partial<Q> = {}): Q {
@@ -103,10 +103,16 @@ describe("exposures of a state", () => {
   it("are worked out anew where time, a grant, or calls under way may matter", () => {
     const board = new CountingBoard();
     const said = { purpose: "", principal: "p", expiresAt: 10 };
-    const granted = board.state({ grants: [{ kind: "consent", digest: "d", ...said }] });
+    const granted = board.state({ grants: [{ kind: "accept", hazard: "h", move: "m", ...said }] });
     board.verdict(granted);
     board.verdict(granted);
     expect(board.asked).toBe(2);
+    // A consent to one call says nothing of any list.
+    const consented = new CountingBoard();
+    const after = consented.state({ grants: [{ kind: "consent", digest: "d", ...said }] });
+    consented.verdict(after);
+    consented.verdict(after);
+    expect(consented.asked).toBe(1);
     const { contract, option } = board.run.send("s.read_any");
     const flight = (count: number): Q["inFlight"] =>
       new Map(
@@ -145,7 +151,7 @@ describe("exposures of a state", () => {
     expect(board.asked).toBe(18);
     const contract = board.run.contract("s.read_pub");
     const q = states[0] ?? board.state();
-    for (let made = 0; made < 4_096; made += 1) board.verdict(q, { ...contract });
+    for (let made = 0; made < 4_096; made += 1) board.verdict(q, { ...contract, required: [`r${made}`] });
     const before = board.asked;
     board.verdict(q);
     expect(board.asked).toBe(before + 1);

@@ -3,26 +3,29 @@
  * of the state that they depend on rarely change from one to the next.
  */
 import type { ToolContract } from "../../core/contract.ts";
+import type { Json } from "../../core/json.ts";
 import type { LabelRange } from "../../core/label.ts";
 import { callsInFlightMax } from "../../core/limits.ts";
 import type { Q } from "../../policy/state.ts";
 import { reservedHeld } from "../../policy/state.ts";
 import type { Board, Exposure } from "./exposure.ts";
 import { exposureOf } from "./exposure.ts";
+import { toolClasses } from "./tool-classes.ts";
 
 /** States whose exposures are remembered; there is one for each live run at most times. */
 const statesMax = 16;
 
-/** Entries that are remembered of one state: servers make contracts anew whenever they change their lists. */
+/** Classes of tools that are remembered of one state; a server that makes up more only makes its own list slow. */
 const entriesMax = 4_096;
 
 export type Exposures = { readonly of: (q: Q, contract: ToolContract, at: number) => Exposure };
 
 type Parts = Pick<Q, "stores" | "monitors" | "lost" | "ended"> & { readonly held: readonly LabelRange[] };
-type Remembered = { readonly parts: Parts; readonly by: Map<ToolContract, Exposure> };
+type Remembered = { readonly parts: Parts; readonly by: Map<string, Exposure> };
 
-export function makeExposures(board: Board): Exposures {
+export function makeExposures(board: Board & { readonly digest: (value: Json) => string }): Exposures {
   const { ir, slots } = board.frame;
+  const classOf = toolClasses(ir, board.digest);
   // What ends by itself makes the answer a matter of the instant.
   const timed = slots.some(({ temporal }) => "withinMs" in temporal && temporal.withinMs !== undefined);
   const known: Remembered[] = [];
@@ -31,15 +34,18 @@ export function makeExposures(board: Board): Exposures {
       const held = reservedHeld(ir, q);
       // INVARIANT: what is remembered depends on nothing but its parts, or a run that is folded anew would differ.
       const reserves = (held !== q.held && q.inFlight.size > 0) || q.inFlight.size >= callsInFlightMax;
-      if (timed || q.grants.length > 0 || reserves) return exposureOf(board, q, contract, at);
+      // A consent is for one call; every other grant is a matter of time, or of what arguments may carry.
+      const granted = q.grants.some(({ kind }) => kind !== "consent");
+      if (timed || granted || reserves) return exposureOf(board, q, contract, at);
       const { stores, monitors, lost, ended } = q;
       const parts: Parts = { stores, monitors, lost, ended, held: q.held };
       const { by } = known.find((one) => sameParts(one.parts, parts)) ?? added(known, parts);
-      const remembered = by.get(contract);
+      const name = classOf(contract);
+      const remembered = by.get(name);
       if (remembered !== undefined) return remembered;
       const exposure = exposureOf(board, q, contract, at);
       if (by.size >= entriesMax) by.clear();
-      by.set(contract, exposure);
+      by.set(name, exposure);
       return exposure;
     },
   };

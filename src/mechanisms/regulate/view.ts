@@ -8,6 +8,7 @@ import type { Q } from "../../policy/state.ts";
 import { cellAt, contextOf, hold, reservedHeld, resultRange } from "../../policy/state.ts";
 import { next } from "../../policy/transition.ts";
 import type { Scene } from "../../policy/verdicts.ts";
+import type { Exposure } from "./exposure.ts";
 import { exposureOf } from "./exposure.ts";
 import { filterReason, nextReturn } from "./filter.ts";
 import { objectionTo } from "./guard.ts";
@@ -16,6 +17,7 @@ import { optionsOf } from "./options.ts";
 import { powerGathered } from "./power.ts";
 import { hiddenReason } from "./reasons.ts";
 import type { Regulated, Regulator } from "./regulate.ts";
+import { toolClasses } from "./tool-classes.ts";
 
 export type View = {
   readonly power: number;
@@ -35,16 +37,18 @@ export function viewOf(
   { contracts, at }: { readonly contracts: readonly ToolContract[]; readonly at: number },
 ): View {
   const { settings } = regulator;
-  const hidden = contracts.flatMap((contract) => {
-    const tool = `${contract.server}.${contract.tool}`;
-    const why = whyHidden(regulator, { q, memory }, contract, at);
-    return why === undefined ? [] : [{ tool, why }];
-  });
+  const known = new Map<string, Exposure>();
+  const hidden: { readonly tool: string; readonly why: string }[] = [];
+  for (const contract of contracts) {
+    if (hidden.length >= hiddenMax) break;
+    const why = whyHidden(regulator, { q, memory, known }, contract, at);
+    if (why !== undefined) hidden.push({ tool: `${contract.server}.${contract.tool}`, why });
+  }
   return {
     power: powerGathered(memory.power, settings.power.weights),
     budget: settings.power.budget,
     state: stateClass(regulator, q, contracts, at),
-    hidden: hidden.slice(0, hiddenMax),
+    hidden,
     risks: q.grants.flatMap((one) =>
       one.kind === "accept" && at < one.expiresAt ? [`${one.hazard} ${one.move}`] : [],
     ),
@@ -53,11 +57,13 @@ export function viewOf(
 
 function whyHidden(
   regulator: Regulator,
-  { q, memory }: { readonly q: Q; readonly memory: Regulated },
+  { q, memory, known }: { readonly q: Q; readonly memory: Regulated; readonly known: Map<string, Exposure> },
   contract: ToolContract,
   at: number,
 ): string | undefined {
-  const exposure = exposureOf(regulator, q, contract, at);
+  const name = classesOf(regulator)(contract);
+  const exposure = known.get(name) ?? exposureOf(regulator, q, contract, at);
+  known.set(name, exposure);
   const reason =
     exposure.verdict === "deny"
       ? hiddenReason(regulator, q, contract, { exposure, at })
@@ -80,7 +86,11 @@ export function stateClass(regulator: Regulator, q: Q, contracts: readonly ToolC
   const { game, frame, model } = regulator;
   const reserved = reservedHeld(frame.ir, q);
   if (game.standing(q, at, reserved).verdict !== "allow") return "unsafe";
+  const seen = new Set<string>();
   for (const contract of contracts) {
+    const name = classesOf(regulator)(contract);
+    if (seen.has(name)) continue;
+    seen.add(name);
     const relevant = model.relevant(contract);
     const least = optionsOf(frame, q, contract, relevant) ?? [];
     for (const option of [...least, ...least.map((one) => withMost(frame.ir, q, one))]) {
@@ -91,6 +101,17 @@ export function stateClass(regulator: Regulator, q: Q, contracts: readonly ToolC
     }
   }
   return "safe";
+}
+
+type Classes = ReturnType<typeof toolClasses>;
+
+/** Every run that people look at has the tools of the same servers. */
+const classes = new WeakMap<Regulator, Classes>();
+
+function classesOf(regulator: Regulator): Classes {
+  let found = classes.get(regulator);
+  if (found === undefined) classes.set(regulator, (found = toolClasses(regulator.frame.ir, regulator.digest)));
+  return found;
 }
 
 /** The same call with all that is held in every argument. */

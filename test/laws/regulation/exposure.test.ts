@@ -24,7 +24,7 @@ describe("what a list shows", () => {
           const subject = subjectOf(named.document, named.tools);
           if (subject === undefined) return;
           const driven = new DrivenRun(requiring(subject));
-          const remembered = makeExposures(driven.board);
+          const remembered = makeExposures({ ...driven.board, digest: (value) => JSON.stringify(value) });
           for (const operation of [undefined, ...trace]) {
             if (operation !== undefined) driven.perform(operation);
             for (const contract of driven.contracts) {
