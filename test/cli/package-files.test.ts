@@ -1,0 +1,30 @@
+// What commands read from the package's own folder is published with it: an installed copy has nothing else.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, it } from "vitest";
+
+const root = resolve(import.meta.dirname, "../..");
+const { files } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly files: readonly string[] };
+
+/** The paths that follow `packageFolder` in the sources of the commands, each as one text. */
+function pathsRead(): readonly string[] {
+  const sources = readdirSync(join(root, "src/cli"), { recursive: true, encoding: "utf8" });
+  const texts = sources
+    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
+    .map((name) => readFileSync(join(root, "src/cli", name), "utf8"));
+  const call = /\(\s*packageFolder((?:,\s*"[\w./-]+")+)/g;
+  const found = texts.flatMap((text) => [...text.matchAll(call)].map((match) => match[1] ?? ""));
+  return [...new Set(found.map((words) => [...words.matchAll(/"([^"]+)"/g)].map((word) => word[1]).join("/")))];
+}
+
+it("every folder that a command reads is there, and published", () => {
+  const read = pathsRead();
+  expect(read).toEqual(expect.arrayContaining(["examples/agentdojo", "packs", "scenarios/regulation", "training"]));
+  const published = (path: string): boolean => files.some((one) => path === one || path.startsWith(`${one}/`));
+  expect(read.filter((path) => !published(path))).toEqual([]);
+  expect(read.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+it("nothing that only tests and people need is published", () => {
+  expect(files.filter((one) => /^(?:src|test|docs|examples|scripts|bench)$/.test(one))).toEqual([]);
+});
