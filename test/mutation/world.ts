@@ -6,6 +6,8 @@ import { loadedPolicy } from "../../src/cli/loaded-policy.ts";
 import type { ToolContract } from "../../src/core/contract.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { isObject, member, stringMember } from "../../src/core/json.ts";
+import type { LoadedPolicy } from "../../src/gateway/policy-port.ts";
+import { regulateId } from "../../src/mechanisms/regulate/regulate.ts";
 import { workspacePredicate } from "../../src/policy/ir.ts";
 import type { Q } from "../../src/policy/state.ts";
 import type { Subject } from "../../src/proof/subject.ts";
@@ -37,6 +39,12 @@ export type Reading = { readonly store: string; readonly group: string; readonly
 type Waiting = { readonly server: FakeServer; readonly answer: JsonObject; readonly call: Reached };
 type CallAct = Act & { readonly kind: "call" };
 
+/** A core is what the rules need: regulation stands behind them, and would stop some of these attacks as well. */
+function byRulesAlone(policy: LoadedPolicy<Q>): LoadedPolicy<Q> {
+  const { engine } = policy;
+  return { ...policy, engine: { ...engine, mechanisms: engine.mechanisms.filter(({ id }) => id !== regulateId) } };
+}
+
 export class World {
   readonly reached: Reached[] = [];
   readonly readings: Reading[] = [];
@@ -63,7 +71,7 @@ export class World {
     }
     const servers = Object.keys(manifest);
     this.#stage = new Stage<Q>({
-      policy: loadedPolicy(subject.policy, "mutant"),
+      policy: byRulesAlone(loadedPolicy(subject.policy, "mutant")),
       servers,
       facts: { server: servers[0] ?? "", workingDirectory: workspace },
     });

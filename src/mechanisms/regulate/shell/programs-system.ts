@@ -81,7 +81,8 @@ const effectsOf: { readonly [reach in Reach]: { readonly [verb in (typeof verbs)
     change: ["execute.local"],
     remove: ["write.local.delete"],
     publish: ["write.external.publish"],
-    run: ["execute.local", "read.external"],
+    // A script of the package, which is here already; what `exec` and its like bring is added below.
+    run: ["execute.local"],
     secret: ["write.local.credential", "read.external"],
   },
   containers: {
@@ -104,6 +105,9 @@ const effectsOf: { readonly [reach in Reach]: { readonly [verb in (typeof verbs)
   },
 };
 
+/** Runs a package that need not be here yet. */
+const brings = /^(?:exec|x|dlx|create|init)$/;
+
 function managed(reach: Reach): Program {
   return ({ args, found }) => {
     const words = args.filter(({ text }) => !text.startsWith("-")).map(({ text }) => text.toLowerCase());
@@ -112,6 +116,7 @@ function managed(reach: Reach): Program {
     add(found, ...effectsOf[reach][first ?? "change"]);
     // A cloud's command names its object first, and a word such as `secret` may stand anywhere.
     for (const verb of reach === "cloud" ? own : []) add(found, ...effectsOf[reach][verb]);
+    if (reach === "packages" && brings.test(words[0] ?? "")) add(found, ...effectsOf.packages.fetch);
     if (own.includes("secret")) found.flags.add("credential");
   };
 }
