@@ -34,6 +34,19 @@ describe("ranking", () => {
     expect(names(other, shortlist(["Отправь письмо"], other, 1).shown)).toEqual(["c"]);
   });
 
+  it("ranks the same for an instruction that comes again, after however many others", () => {
+    const before = scoresOf(["read a file"], office);
+    for (let other = 0; other < 20; other += 1) scoresOf([`push ${other}`], office);
+    expect(scoresOf(["read a file"], office)).toEqual(before);
+    // A list that comes again has new entries, and their texts count.
+    expect(
+      scoresOf(
+        ["read a file"],
+        office.map((one) => ({ ...one, name: "x", description: "" })),
+      ),
+    ).toEqual([0, 0, 0, 0]);
+  });
+
   it("keeps the order of the list between equals, and what stays beside the limit", () => {
     const same = [tool("x", "mail"), tool("y", "mail"), tool("z", "mail"), tool("w", "", { stays: true }), tool("v")];
     expect(names(same, shortlist(["mail"], same, 2).shown)).toEqual(["x", "y", "w"]);

@@ -55,29 +55,59 @@ export function shortlist(instructions: readonly string[], tools: readonly Liste
 
 /** How well each tool fits the instructions, as whole numbers without a unit. Does not depend on the order of the list. */
 export function scoresOf(instructions: readonly string[], tools: readonly ListedTool[]): readonly number[] {
-  const wanted = wordsOf(latest(instructions));
-  if (wanted.size === 0) return tools.map(() => 0);
-  const texts = tools.map((tool) => ({
-    name: wordsOf(tool.name.slice(0, nameUnitsMax)),
-    description: wordsOf(tool.description.slice(0, descriptionUnitsMax)),
-  }));
-  const having = new Map(
-    [...wanted].map((word) => [
-      word,
-      texts.filter(({ name, description }) => name.has(word) || description.has(word)).length,
-    ]),
-  );
+  const wanted = wantedBy(latest(instructions));
+  if (wanted.words.size === 0) return tools.map(() => 0);
+  const hits = tools.map((tool) => hitsOf(wanted, tool));
+  const having = new Map<string, number>();
+  for (const { name, description } of hits) {
+    for (const word of name) having.set(word, (having.get(word) ?? 0) + 1);
+    for (const word of description) having.set(word, (having.get(word) ?? 0) + 1);
+  }
   // 0 for what every tool has, such as `the`. A root is rounded alike by every machine; a logarithm is not.
   const rarity = (word: string): number =>
     Math.round(16 * (Math.sqrt(tools.length / Math.max(1, having.get(word) ?? 1)) - 1));
-  return texts.map(({ name, description }) => {
+  return hits.map(({ name, description }) => {
     let score = 0;
-    for (const word of wanted) {
-      if (name.has(word)) score += nameWeight * rarity(word);
-      else if (description.has(word)) score += rarity(word);
-    }
+    for (const word of name) score += nameWeight * rarity(word);
+    for (const word of description) score += rarity(word);
     return score;
   });
+}
+
+/** Words of the instruction that stand in a tool's name, and those that stand in its description only. */
+type Hits = { readonly name: readonly string[]; readonly description: readonly string[] };
+
+type Wanted = { readonly words: ReadonlySet<string>; readonly hits: WeakMap<ListedTool, Hits> };
+
+/** Instructions of which it is remembered where their words stand. */
+const instructionsMax = 16;
+
+/**
+ * A list is ranked at every change of a run, and its texts are the server's, as long as they may be: they are read once
+ * for an instruction, and only what was looked for is kept of them.
+ */
+const known = new Map<string, Wanted>();
+
+function wantedBy(text: string): Wanted {
+  const found = known.get(text) ?? { words: wordsOf(text), hits: new WeakMap<ListedTool, Hits>() };
+  known.delete(text);
+  known.set(text, found);
+  const oldest = known.size > instructionsMax ? known.keys().next() : undefined;
+  if (oldest?.done === false) known.delete(oldest.value);
+  return found;
+}
+
+function hitsOf({ words, hits }: Wanted, tool: ListedTool): Hits {
+  const found = hits.get(tool);
+  if (found !== undefined) return found;
+  const inName = wordsOf(tool.name.slice(0, nameUnitsMax));
+  const inText = wordsOf(tool.description.slice(0, descriptionUnitsMax));
+  const made = {
+    name: [...inName].filter((word) => words.has(word)),
+    description: [...inText].filter((word) => words.has(word) && !inName.has(word)),
+  };
+  hits.set(tool, made);
+  return made;
 }
 
 function latest(instructions: readonly string[]): string {
