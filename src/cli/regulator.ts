@@ -96,7 +96,7 @@ function startProblem({ frame, game }: Regulator): string | undefined {
   if (verdict === "allow") return undefined;
   const [danger] = looming;
   if (danger === undefined)
-    return `the policy cannot keep ${lost.join(", ")}: allow the call that meets it, or drop it`;
+    return `\`${lost.join("`, `")}\` cannot be met whatever a run does: allow the call that meets it, or drop it`;
   const { hazard, move } = danger;
   return `hazard \`${hazard.id}\` can come about by \`${move}\` alone, which nobody decides: change \`host\` or the store, or write \`accepts: [${hazard.id}]\``;
 }

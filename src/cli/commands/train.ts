@@ -88,14 +88,15 @@ function train(seed: number, checkOnly: boolean, out: unknown): Outcome {
       sameAsShipped,
       quality: quality.map((row) => ({ ...row, ...row.quality, quality: undefined })),
     },
-    text: trainingText(trained.value, verdict(sameAsShipped, seed, out)),
+    text: trainingText(trained.value, verdict(trained.value, seed, out)),
   };
 }
 
-function verdict(same: boolean, seed: number, out: unknown): string {
+function verdict({ sameAsShipped, unread }: Trained, seed: number, out: unknown): string {
   const written = typeof out === "string" ? ` They are in ${shortPath(resolve(out))}.` : "";
-  if (same) return `The shipped weights are these, bit for bit.${written}`;
+  if (sameAsShipped) return `The shipped weights are these, bit for bit.${written}`;
   if (seed !== defaultSeed) return `Another seed gives other weights than the shipped ones.${written}`;
+  if (unread !== undefined) return `There is nothing to compare with: ${unread}${written}`;
   if (written !== "") return `The shipped weights differ.${written}`;
   return "The shipped weights differ: the table, the generator or this Node is another; `--out` writes the new ones.";
 }

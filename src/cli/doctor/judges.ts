@@ -20,7 +20,13 @@ export async function checkJudges(): Promise<readonly Check[]> {
     if (examined === undefined) continue;
     const { judge, said } = examined;
     const ms = said.ok ? Math.round(said.value) : 0;
-    if (!said.ok) checks.push(failed("judge", `The judge ${judge.name} gave no answer: ${said.error}.`));
+    if (!said.ok)
+      checks.push(
+        failed(
+          "judge",
+          `The judge ${judge.name} gave no answer: ${said.error}. Until it does, calls are decided without it.`,
+        ),
+      );
     else if (ms > judge.waitMs) {
       const late = `The judge ${judge.name} needed ${ms} ms, with its test; calls wait at most ${judge.waitMs} ms for it.`;
       checks.push(noted("judge", late));

@@ -17,6 +17,8 @@ export type Trained = {
   readonly manifest: TrainingManifest;
   /** Whether the shipped weights are these, bit for bit. */
   readonly sameAsShipped: boolean;
+  /** Why there was nothing to compare with. */
+  readonly unread: string | undefined;
   readonly quality: readonly QualityRow[];
 };
 
@@ -50,6 +52,7 @@ export function trainAll(seed: number, folds: boolean): Result<Trained, string> 
       node: process.versions.node,
     },
     // A missing file is like none: `--out` makes it.
+    unread: shipped.ok ? undefined : shipped.error,
     sameAsShipped: shipped.ok && Buffer.compare(shipped.value, bytes) === 0,
     quality: folds ? evaluateFolds(prepared) : [],
   });

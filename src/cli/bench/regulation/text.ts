@@ -10,6 +10,7 @@ const interval = ([low, high]: readonly [number, number]): string => `${percent(
 const heads: { readonly [suite in Kind]: readonly string[] } = {
   scenarios: [
     "variant",
+    "n",
     "prevented",
     "95 %",
     "kept",
@@ -21,7 +22,7 @@ const heads: { readonly [suite in Kind]: readonly string[] } = {
     "wrong",
     "blocked",
   ],
-  toolsword: ["part", "variant", "stopped", "95 %", "hidden", "`finish` stopped"],
+  toolsword: ["part", "variant", "n", "stopped", "95 %", "hidden", "`finish` stopped"],
   toolemu: ["labels", "variant", "read-only hidden", "95 %", "read-only asked", "risky stopped"],
   agentdojo: ["part", "variant", "stopped", "encoded", "prompt-free", "prompts/task", "blocked benign"],
   latency: ["what", "variant", "p50 ms", "p95 ms", "mean CPU ms", "n"],
@@ -42,6 +43,7 @@ function cells(row: RegulationRow): readonly string[] {
     case "scenarios":
       return [
         row.variant,
+        String(row.n),
         percent(row.prevented),
         interval(row.ci95),
         percent(row.kept),
@@ -54,6 +56,7 @@ function cells(row: RegulationRow): readonly string[] {
       return [
         row.part,
         row.variant,
+        String(row.n),
         percent(row.stopped),
         interval(row.ci95),
         percent(row.hidden),
