@@ -91,6 +91,10 @@ export const linkIdleMsMax = 15 * 60_000;
 /** Time in which all that happens to a run counts as one change of its lists; a call is three or four events. */
 export const listQuietMs = 20;
 
+/** Looking at lists again waits for this many times as long as the last look took, and no longer than so many ms. */
+export const listLookShare = 9;
+export const listLookWaitMsMax = 2_000;
+
 /** Streams of changes of one connection that the gateway adds its own changes to. */
 export const streamsMax = 64;
 

@@ -5,7 +5,7 @@
  * listen, is as safe as before: calls are judged by their option at dispatch, never by what was listed.
  */
 import type { ListMethod } from "./catalogue.ts";
-import { listQuietMs } from "./limits.ts";
+import { listLookShare, listLookWaitMsMax, listQuietMs } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Clock } from "./services-port.ts";
 
@@ -42,6 +42,8 @@ export class ListWatch<Q> {
   /** Lists on their way to a client: who gets the new one need not hear that there is one. */
   readonly #answering = new WeakMap<LiveRun<Q>, Map<string, number>>();
   #timed = false;
+  /** How long it took to look at lists last, in ms. */
+  #busyMs = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -95,8 +97,11 @@ export class ListWatch<Q> {
     this.#moved.add(live);
     if (this.#timed) return;
     this.#timed = true;
-    this.#clock.after(listQuietMs, () => {
+    // A server may list so much that looking takes longer than calls do; who only calls must not wait for that.
+    const restMs = Math.min(this.#busyMs * listLookShare, listLookWaitMsMax);
+    this.#clock.after(Math.max(listQuietMs, restMs), () => {
       this.#timed = false;
+      this.#busyMs = 0;
       const moved = new Set(this.#moved);
       this.#moved.clear();
       for (const ear of this.#ears) void this.#look(ear, moved);
@@ -120,7 +125,9 @@ export class ListWatch<Q> {
     const changed: ListMethod[] = [];
     for (const [method, told] of ear.told) {
       if (this.#answering.get(live)?.has(keyOf(ear.server, method)) === true) continue;
+      const begun = this.#clock.monotonicMs();
       const signature = await ear.signature(live, method).catch(() => undefined);
+      this.#busyMs += this.#clock.monotonicMs() - begun;
       // The client may have been shown the list, or gone, while it was judged.
       if (signature === undefined || signature === told || ear.told.get(method) !== told || !this.#ears.has(ear)) {
         continue;
