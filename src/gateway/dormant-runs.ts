@@ -7,7 +7,7 @@ import { begin } from "../core/mechanism.ts";
 import { evolve } from "../core/step.ts";
 import { dormantRunsMax, resumeMsMax } from "./limits.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
-import { sinceLastEnd } from "./refold.ts";
+import { foldsPerLook, sinceLastEnd } from "./refold.ts";
 import type { Services } from "./services-port.ts";
 import type { SharedStates } from "./shared-states.ts";
 import type { RunRow } from "./store-port.ts";
@@ -111,10 +111,14 @@ export class DormantRuns<Q> {
     const history = await this.#services.log.replay(key, policy.lattice);
     const shared = await this.#shared.of(principal, policy);
     if (!history.ok || !history.value.complete) return policy.topState();
+    const { clock } = this.#services;
+    const until = clock.monotonicMs() + resumeMsMax;
     let run = begin(policy.engine, key, shared);
-    for (const event of sinceLastEnd(history.value.events)) {
+    for (const [index, event] of sinceLastEnd(history.value.events).entries()) {
       const next = evolve(policy.engine, run, event);
-      if (!next.ok) return policy.topState();
+      // Everybody waits while a history is folded.
+      const late = index % foldsPerLook === 0 && clock.monotonicMs() > until;
+      if (!next.ok || late) return policy.topState();
       run = next.value;
     }
     return run.q;

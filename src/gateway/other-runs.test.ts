@@ -10,6 +10,7 @@ import { Stage } from "../../test/gateway-kit/playbook.ts";
 import { approvalIn, callTool } from "../../test/gateway-kit/served.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
 import { ruleApproval } from "./approvals.ts";
+import { resumeMsMax } from "./limits.ts";
 
 /** `write_store` opens what all runs share; a run that holds secrets, or is at its worst, must not be under that. */
 function policy(verdict: Verdict = "deny", more: PolicyChanges = {}): LoadedPolicy<FakeState> {
@@ -200,6 +201,23 @@ describe("runs that nobody has taken up since a restart", () => {
     await callTool(stage, stage.client, "read_file");
     expect(stage.gateway.runs.dormant.all()).toEqual([]);
     expect((await callTool(stage, second(stage), "write_store")).refused).toBe(true);
+  });
+
+  it("hold anything where folding what they did takes too long", async () => {
+    const { stage } = await restarted();
+    const { clock } = stage;
+    const evolving = stage.policy.engine.model;
+    const slow = {
+      ...evolving,
+      next: (...given: Parameters<typeof evolving.next>) => {
+        clock.now += resumeMsMax + 1;
+        return evolving.next(...given);
+      },
+    };
+    stage.policy = { ...stage.policy, engine: { ...stage.policy.engine, model: slow } };
+    await stage.gateway.runs.dormant.prepare("os:1000", stage.policy);
+    const [one] = stage.gateway.runs.dormant.of("os:1000", stage.policy);
+    expect(one?.q).toEqual(stage.policy.topState());
   });
 
   it("hold anything where the store does not say which they are", async () => {

@@ -17,7 +17,7 @@ export function sinceLastEnd(events: readonly RunEvent[]): readonly RunEvent[] {
 }
 
 /** How many events are folded between two looks at the clock. */
-const foldsPerLook = 256;
+export const foldsPerLook = 256;
 
 /** Folds a history in place; an error when an event is no move of this policy's model or the time is used up. */
 export function foldHistory<Q>(

@@ -146,6 +146,27 @@ describe("goals at run time", () => {
     expect(makeGoals(wide)).toMatchObject({ ok: false, error: expect.stringMatching(/limit of 1000 bits of state/) });
   });
 
+  it("is solved once for a set of accepted risks, however many sets there were before", () => {
+    let made = 0;
+    const cost = () => {
+      made += 1;
+      return freshCost();
+    };
+    const game = makeGoals({ ...request(debt()), cost });
+    if (!game.ok || game.value === undefined) throw new Error("there is a game");
+    const look = { q: state(debt(), { owed: false, held: false }), end: "hi", at: 0, held: [] } as const;
+    const sets = Array.from({ length: 70 }, (_, index) => new Set([`leak ${index}`]));
+    for (const accepted of sets) {
+      game.value.lost(look, accepted);
+      game.value.lost(look, accepted);
+    }
+    game.value.lost(look, new Set());
+    expect(made).toBe(71);
+    // The first of them was forgotten, and is solved again.
+    game.value.lost(look, sets[0] ?? new Set());
+    expect(made).toBe(72);
+  });
+
   it("what becomes too large with an accepted risk is lost, and is not tried again", () => {
     let made = 0;
     const cost = () => {

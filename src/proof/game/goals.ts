@@ -48,12 +48,21 @@ export function makeGoals(request: GoalsRequest): Result<GoalGame | undefined, s
   if (request.policy.policy.mode === "observe" || (!owes && request.keeps.length === 0)) return ok(undefined);
   const first = solvedFor(request, new Set());
   if (!first.ok) return first;
-  const known = new Map<string, Solved | undefined>([["", first.value]]);
+  const known = new Map<string, Solved | undefined>();
+  const solvedWith = (accepted: ReadonlySet<string>): Solved | undefined => {
+    if (accepted.size === 0) return first.value;
+    const key = [...accepted].toSorted().join("\n");
+    const solved = known.has(key) ? known.get(key) : later(request, accepted);
+    // The one that nobody has asked for longest goes: solving anew at every call would stop the gateway.
+    known.delete(key);
+    known.set(key, solved);
+    const oldest = known.size > acceptedSetsMax ? known.keys().next() : undefined;
+    if (oldest?.done === false) known.delete(oldest.value);
+    return solved;
+  };
   return ok({
     lost: (look, accepted) => {
-      const key = [...accepted].toSorted().join("\n");
-      const solved = known.has(key) ? known.get(key) : later(request, accepted);
-      if (known.size < acceptedSetsMax) known.set(key, solved);
+      const solved = solvedWith(accepted);
       // What cannot be solved any more counts as lost: nothing is permitted on a guess.
       if (solved === undefined) return [{ names: first.value.names, consentable: false }];
       if (solved.lookup(solved.all, look)) return [];
