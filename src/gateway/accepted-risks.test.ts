@@ -156,6 +156,21 @@ describe("a consent in the client, for a tool of its own", () => {
     const stage = stageOf(looms("call", "send", { risk: "spread host.execute" }));
     expect(await stage.gateway.hostEvent(facts, { kind: "before-tool", ...use })).toMatchObject({ verdict: "deny" });
   });
+
+  it("is not asked for where the sentence would end before the hazard is named", async () => {
+    const long = `${"h".repeat(40)} fire ${"s".repeat(40)} ${"g".repeat(40)}`;
+    const mechanism: FakeMechanism = {
+      consider: ({ moment }): Opinion => {
+        const hit = moment.kind === "call";
+        const reason = { mechanism: "fake", code: "SG-LOOMING", verdict: "confirm", facts: { risks: [long] } } as const;
+        return { kind: "settled", verdict: hit ? "confirm" : "allow", reasons: hit ? [reason] : [], obligations: [] };
+      },
+    };
+    const stage = stageOf(mechanism);
+    expect(await stage.gateway.hostEvent(facts, { kind: "before-tool", ...use })).toMatchObject({ verdict: "deny" });
+    await stage.gateway.hostEvent(facts, { kind: "after-tool", ...use, result: "ok", failed: false });
+    expect(risksOf(stage)).toEqual([]);
+  });
 });
 
 describe("a consent to a result with risks", () => {

@@ -9,8 +9,9 @@ import type { Json, JsonObject } from "../core/json.ts";
 import type { CallOption } from "../core/moment.ts";
 import type { Decision } from "../core/decision.ts";
 import { riskInWords } from "../core/regulation-cause.ts";
-import { risksIn, sentenceForModel, warningsIn } from "../core/render.ts";
+import { risksIn, sentenceCharactersMax, sentenceForModel, warningsIn } from "../core/render.ts";
 import { callDigest, isObserved, notesOf } from "./call.ts";
+import { visible } from "./card-text.ts";
 import { endingDecision, endsRun, foldRisks, forAllRuns, othersReady } from "./commitment.ts";
 import { recordRefusal } from "./dispatch.ts";
 import { appendBatch, Batch } from "./journal.ts";
@@ -118,7 +119,7 @@ async function before<Q>(scene: HostScene<Q>, event: Use): Promise<HostReply> {
       unmetObligation(decision.obligations) ??
       decision.obligations.find(({ kind }) => kind === "perform" || kind === "hold")?.kind;
     // The client's question holds one sentence: who could not be told of every risk is not asked to accept them.
-    const untold = risksIn(decision).length > risksToldMax;
+    const untold = risksIn(decision).length > 0 && questionFor(event.tool, call, decision) === undefined;
     const verdict = observed ? "allow" : duty !== undefined || untold ? "deny" : decision.verdict;
     if (verdict === "deny" || option === undefined) {
       recordRefusal(
@@ -148,16 +149,15 @@ async function before<Q>(scene: HostScene<Q>, event: Use): Promise<HostReply> {
   if (verdict === "allow") return { ...allowed, decision: call };
   const sentence = sentenceForModel(decision, call, { kind: "refused" });
   if (verdict === "deny") return { verdict, sentence, decision: call };
-  return { verdict: "ask", sentence: questionFor(event.tool, call, decision), decision: call };
+  return { verdict: "ask", sentence: questionFor(event.tool, call, decision) ?? sentence, decision: call };
 }
 
-/** Risks that the sentence of a client's own question can hold. */
-const risksToldMax = 1;
-
-function questionFor(tool: string, call: string, decision: Decision): string {
-  const [risk] = risksIn(decision);
-  const head = `Sluicegate asks before \`${tool.slice(0, 40)}\` runs`;
-  return `${head} (decision ${call})${risk === undefined ? "" : `: ${riskInWords(risk)}`}.`.slice(0, 240);
+/** The client's question; undefined where one sentence has no room for what is accepted: half a risk is not told. */
+function questionFor(tool: string, call: string, decision: Decision): string | undefined {
+  const [risk, ...more] = risksIn(decision);
+  const head = `Sluicegate asks before \`${visible(tool).slice(0, 40)}\` runs`;
+  const question = `${head} (decision ${call})${risk === undefined ? "" : `: ${riskInWords(risk)}`}.`;
+  return more.length === 0 && question.length <= sentenceCharactersMax ? question : undefined;
 }
 
 type Subject<Q> = {
