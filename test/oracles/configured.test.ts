@@ -120,6 +120,18 @@ it("can be examined: `doctor` says whether the judge of a policy answers", async
     first.script = () => (slow === "hang" || slow === "cut" ? slow : { ...slow, delayMs: 400 });
     expect(await checked(judge(", wait: 20ms, canary: false, labelFirst: false"))).toMatchObject([{ state: "failed" }]);
     expect(await checked(judge(", wait: 700ms, labelFirst: false"))).toMatchObject([{ state: "note" }]);
+    // `doctor` sees the whole environment of its shell, the daemon does not.
+    first.script = () => verdict("unsafe", ["mail.send_mail"]);
+    for (const [variable, states] of [
+      ["SG_TEST_KEY", ["note", "ok"]],
+      ["SLUICEGATE_TEST_KEY", ["ok"]],
+    ] as const) {
+      process.env[variable] = "sk-1";
+      const checks = await checked(judge(`, keyEnv: ${variable}, labelFirst: false`));
+      delete process.env[variable];
+      expect(checks.map(({ state }) => state)).toEqual(states);
+      for (const { sentence } of checks) expect(sentence.length).toBeLessThanOrEqual(240);
+    }
   } finally {
     if (before === undefined) delete process.env["SLUICEGATE_POLICY"];
     else process.env["SLUICEGATE_POLICY"] = before;

@@ -110,6 +110,11 @@ async function startDaemon(paths: DaemonPaths, launch: Launch): Promise<StartedD
 
 const daemonVariables = /^(PATH|HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|XDG_\w+|SLUICEGATE_\w+|NODE_EXTRA_CA_CERTS)$/;
 
+/** Whether the daemon takes a variable over from the process that starts it. */
+export function reachesDaemon(variable: string): boolean {
+  return daemonVariables.test(variable);
+}
+
 /**
  * glibc gives each thread an arena of its own, and what one of them has freed serves no other: in a process that lives for
  * days that is 8 MB for nothing. Other C libraries do not know the variable.
@@ -117,7 +122,7 @@ const daemonVariables = /^(PATH|HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|XDG_\w+|
 const oneArena = { MALLOC_ARENA_MAX: "1" };
 
 function daemonEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const kept = Object.entries(environment).filter(([name]) => daemonVariables.test(name));
+  const kept = Object.entries(environment).filter(([name]) => reachesDaemon(name));
   return { ...Object.fromEntries(kept), ...oneArena };
 }
 

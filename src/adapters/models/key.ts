@@ -16,7 +16,7 @@ export function keyHeaders(
   if (key === "") {
     return err({
       kind: "setup",
-      cause: `the environment variable ${variable} is empty: set it where the gateway starts`,
+      cause: `the environment variable ${variable} is empty: set it where the gateway starts${daemonHint(variable)}`,
     });
   }
   // A header cannot hold line breaks, and the error of the HTTP client would repeat the whole value.
@@ -27,4 +27,9 @@ export function keyHeaders(
     });
   }
   return ok({ authorization: `Bearer ${key}` });
+}
+
+/** The daemon serves several clients and takes over nothing of their environment that is not meant for it. */
+function daemonHint(variable: string): string {
+  return variable.startsWith("SLUICEGATE_") ? "" : "; for `sluicegate run` give it a name that begins with SLUICEGATE_";
 }

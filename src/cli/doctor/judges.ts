@@ -1,5 +1,7 @@
 /** The judges that the user's policies ask: whether each answers, in time, and without obeying what it is shown. */
+import { reachesDaemon } from "../../adapters/daemon/connect.ts";
 import type { CompiledPolicy } from "../../policy/compile.ts";
+import type { Judge } from "../../policy/judges.ts";
 import { userPolicies } from "../compose.ts";
 import { PolicyFiles } from "../policies.ts";
 import type { Check } from "./check.ts";
@@ -19,6 +21,7 @@ export async function checkJudges(): Promise<readonly Check[]> {
     const examined = await models.examine(policy);
     if (examined === undefined) continue;
     const { judge, said } = examined;
+    if (judge.keyEnv !== undefined && !reachesDaemon(judge.keyEnv)) checks.push(noted("judge", unseenKey(judge)));
     const ms = said.ok ? Math.round(said.value) : 0;
     if (!said.ok)
       checks.push(
@@ -36,6 +39,11 @@ export async function checkJudges(): Promise<readonly Check[]> {
     }
   }
   return checks;
+}
+
+/** What is found here, with the whole environment, would mislead whoever only uses the daemon. */
+function unseenKey({ name, keyEnv = "" }: Judge): string {
+  return `Servers behind \`sluicegate run\` go without the judge ${name}: their daemon does not take over ${keyEnv}. Give the key a name that begins with SLUICEGATE_.`;
 }
 
 /** The user's policies, compiled; one that does not load has its own check. */
