@@ -4,6 +4,7 @@
  * connection lives for one request.
  */
 import type { ToolContract } from "../core/contract.ts";
+import type { Moment } from "../core/moment.ts";
 import type { Verdict } from "../core/verdict.ts";
 import { AskedOnce } from "./asked-once.ts";
 import type { ListState } from "./catalogue.ts";
@@ -55,8 +56,10 @@ export class Exposures<Q> {
     const verdicts: Verdict[] = [];
     // Entries are judged one after another, and most of them ask the same.
     const oracle = new AskedOnce(this.#services.oracle);
+    // One instant for all: what is a matter of time is then worked out once for tools that are alike.
+    const at = this.#services.clock.monotonicMs();
     for (const contract of contracts) {
-      const judged = byContract.get(contract) ?? this.#verdict(live, contract, oracle);
+      const judged = byContract.get(contract) ?? this.#verdict(live, { kind: "expose", at, contract }, oracle);
       const verdict = judged instanceof Promise ? await judged : judged;
       byContract.set(contract, verdict);
       verdicts.push(verdict);
@@ -64,8 +67,7 @@ export class Exposures<Q> {
     return verdicts;
   }
 
-  #verdict(live: LiveRun<Q>, contract: ToolContract, oracle: Oracle): Verdict | Promise<Verdict> {
-    const moment = { kind: "expose", at: this.#services.clock.monotonicMs(), contract } as const;
+  #verdict(live: LiveRun<Q>, moment: Moment, oracle: Oracle): Verdict | Promise<Verdict> {
     return judge(live, oracle, moment, ({ verdict }) => verdict);
   }
 }

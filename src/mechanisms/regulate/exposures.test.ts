@@ -106,7 +106,9 @@ describe("exposures of a state", () => {
     const granted = board.state({ grants: [{ kind: "accept", hazard: "h", move: "m", ...said }] });
     board.verdict(granted);
     board.verdict(granted);
-    expect(board.asked).toBe(2);
+    board.verdict(granted, undefined, 1);
+    board.verdict({ ...granted, grants: [...granted.grants] }, undefined, 1);
+    expect(board.asked).toBe(3);
     // A consent to one call says nothing of any list.
     const consented = new CountingBoard();
     const after = consented.state({ grants: [{ kind: "consent", digest: "d", ...said }] });
@@ -123,8 +125,9 @@ describe("exposures of a state", () => {
       );
     const waiting = board.state({ inFlight: flight(1) });
     board.verdict(waiting);
-    board.verdict(waiting);
-    expect(board.asked).toBe(4);
+    board.verdict(waiting, undefined, 1);
+    board.verdict({ ...waiting, inFlight: flight(1) });
+    expect(board.asked).toBe(5);
     board.closed = true;
     // One call more would be no move, so nothing can be said of it; nothing of that is remembered.
     const full = board.state({ inFlight: flight(callsInFlightMax), held: [option.contract.output.label] });
@@ -137,6 +140,7 @@ describe("exposures of a state", () => {
     const q = timed.state();
     timed.verdict(q);
     timed.verdict(q);
+    timed.verdict(q, undefined, 1);
     expect(timed.asked).toBe(2);
   });
 

@@ -29,6 +29,7 @@ export function makeExposures(board: Board & { readonly digest: (value: Json) =>
   // What ends by itself makes the answer a matter of the instant.
   const timed = slots.some(({ temporal }) => "withinMs" in temporal && temporal.withinMs !== undefined);
   const known: Remembered[] = [];
+  const passing: Passing = new WeakMap();
   return {
     of: (q, contract, at) => {
       const held = reservedHeld(ir, q);
@@ -36,10 +37,8 @@ export function makeExposures(board: Board & { readonly digest: (value: Json) =>
       const reserves = (held !== q.held && q.inFlight.size > 0) || q.inFlight.size >= callsInFlightMax;
       // A consent is for one call; every other grant is a matter of time, or of what arguments may carry.
       const granted = q.grants.some(({ kind }) => kind !== "consent");
-      if (timed || granted || reserves) return exposureOf(board, q, contract, at);
-      const { stores, monitors, lost, ended } = q;
-      const parts: Parts = { stores, monitors, lost, ended, held: q.held };
-      const { by } = known.find((one) => sameParts(one.parts, parts)) ?? added(known, parts);
+      const by =
+        timed || granted || reserves ? ofInstant(passing, q, timed || granted ? at : undefined) : ofParts(known, q);
       const name = classOf(contract);
       const remembered = by.get(name);
       if (remembered !== undefined) return remembered;
@@ -49,6 +48,24 @@ export function makeExposures(board: Board & { readonly digest: (value: Json) =>
       return exposure;
     },
   };
+}
+
+/** Exposures of this very state, at an instant where that matters: for one list, and no longer than the state is there. */
+type Passing = WeakMap<Q, { readonly at: number | undefined; readonly by: Map<string, Exposure> }>;
+
+function ofInstant(passing: Passing, q: Q, at: number | undefined): Map<string, Exposure> {
+  const last = passing.get(q);
+  if (last !== undefined && last.at === at) return last.by;
+  const by = new Map<string, Exposure>();
+  passing.set(q, { at, by });
+  return by;
+}
+
+function ofParts(known: Remembered[], q: Q): Map<string, Exposure> {
+  const { stores, monitors, lost, ended, held } = q;
+  const parts: Parts = { stores, monitors, lost, ended, held };
+  const { by } = known.find((one) => sameParts(one.parts, parts)) ?? added(known, parts);
+  return by;
 }
 
 function added(known: Remembered[], parts: Parts): Remembered {
