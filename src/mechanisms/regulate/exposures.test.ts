@@ -49,7 +49,7 @@ class CountingBoard {
       },
     };
     const board: Board = { frame: this.frame, model, game };
-    this.exposures = makeExposures({ ...board, digest: (value) => String(value) });
+    this.exposures = makeExposures({ ...board, digest: (value) => JSON.stringify(value) });
   }
 
   state(part: Partial<Q> = {}): Q {
