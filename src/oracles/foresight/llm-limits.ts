@@ -4,6 +4,9 @@
 export const stepsMax = 48;
 export const stepsDroppedTogether = 16;
 
+/** Characters of all steps of a prompt: a run with long arguments must not become too long a question, unasked for good. */
+export const stepsCharsMax = 6_000;
+
 /** Tools that a prompt names; a model cannot filter what it was not shown. */
 export const toolsMax = 512;
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { PredictionContext, PredictionStep } from "../../core/prediction.ts";
-import { stepsDroppedTogether, stepsMax, toolsMax } from "./llm-limits.ts";
+import { stepsCharsMax, stepsDroppedTogether, stepsMax, toolsMax } from "./llm-limits.ts";
 import { evidenceText, shownTools } from "./llm-prompt.ts";
 
 const step = (more: Partial<PredictionStep> = {}): PredictionStep => ({
@@ -72,6 +72,25 @@ describe("the prompt", () => {
     expect(shown(stepsMax + 1)).toBe(stepsMax + 1 - stepsDroppedTogether);
     expect(shown(stepsMax + stepsDroppedTogether)).toBe(stepsMax);
     expect(shown(10_000)).toBeLessThanOrEqual(stepsMax);
+  });
+
+  it("keeps the newest steps where their arguments are long, so that the question stays short enough to be asked", () => {
+    const long = "<".repeat(1_900);
+    const steps = Array.from({ length: 16 }, (_, index) => step({ arguments: { text: index < 12 ? long : "short" } }));
+    const text = evidenceText(context({ steps }), "values", "report");
+    expect(text).toContain("12 earlier steps are not shown\n13. ");
+    expect(text.length).toBeLessThan(2 * stepsCharsMax);
+    const none = evidenceText(context({ steps: [step({ arguments: { text: long } })] }), "values", "report");
+    expect(none).toContain("1 earlier steps are not shown\n</evidence>");
+  });
+
+  it("hides no declared argument behind a crowd of others", () => {
+    const crowd = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`p${index}`, 0]));
+    const pending = step({ arguments: { ...crowd, to: "drop@collector.example" }, declared: ["to"] });
+    expect(evidenceText(context({ pending }), "values", "report")).toContain('"to": "drop@collector.example"');
+    expect(evidenceText(context({ pending }), "shapes", "report")).toContain(
+      'arguments {"to": string, other 1: number',
+    );
   });
 
   it("bounds the tools, and numbers names that could not stand in a schema", () => {

@@ -7,7 +7,7 @@ import type { Json } from "../../core/json.ts";
 import type { PredictionContext, PredictionStep } from "../../core/prediction.ts";
 import { quotedName, quotedText, quotedValue, shapeOf } from "../judges/evidence.ts";
 import { nameCharsMax } from "../judges/limits.ts";
-import { stepsDroppedTogether, stepsMax, toolsMax } from "./llm-limits.ts";
+import { stepsCharsMax, stepsDroppedTogether, stepsMax, toolsMax } from "./llm-limits.ts";
 import { answerLines } from "./llm-protocol.ts";
 
 /** A tool as the model knows it. Names that could not stand in a schema as they are get a number instead. */
@@ -57,9 +57,16 @@ type WriteStep = (step: PredictionStep) => string;
 /** The newest steps. Old ones are dropped in blocks, since every drop costs the server its cache. */
 function stepLines(steps: readonly PredictionStep[], write: WriteStep): readonly string[] {
   const over = Math.max(0, steps.length - stepsMax);
-  const dropped = Math.ceil(over / stepsDroppedTogether) * stepsDroppedTogether;
-  const lines = steps.slice(dropped).map((step, index) => `${dropped + index + 1}. ${write(step)}`);
-  return dropped === 0 ? lines : [`${dropped} earlier steps are not shown`, ...lines];
+  const first = Math.ceil(over / stepsDroppedTogether) * stepsDroppedTogether;
+  const lines = steps.slice(first).map((step, index) => `${first + index + 1}. ${write(step)}`);
+  let characters = lines.reduce((sum, line) => sum + line.length, 0);
+  let dropped = first;
+  while (characters > stepsCharsMax && dropped < steps.length) {
+    characters -= lines[dropped - first]?.length ?? 0;
+    dropped += 1;
+  }
+  const kept = lines.slice(dropped - first);
+  return dropped === 0 ? kept : [`${dropped} earlier steps are not shown`, ...kept];
 }
 
 function stepWriter(tools: readonly ShownTool[], form: EvidenceForm): WriteStep {
@@ -87,5 +94,9 @@ function argumentShapes(step: PredictionStep): string {
     if (!declared) others += 1;
     return `${declared ? quotedName(name) : `other ${others}`}: ${shapeOf(value)}`;
   };
-  return `{${Object.entries(step.arguments).slice(0, 64).map(shape).join(", ")}}`;
+  const entries = Object.entries(step.arguments);
+  const own = ([name]: readonly [string, Json]): boolean => step.declared?.includes(name) === true;
+  // Declared ones first: names that the agent makes up, however many, must not push them out.
+  const shown = [...entries.filter(own), ...entries.filter((entry) => !own(entry))].slice(0, 64);
+  return `{${shown.map(shape).join(", ")}}`;
 }

@@ -6,8 +6,11 @@ export const fieldCharsMax = 2_000;
 /** Names, paths and other short texts. */
 export const nameCharsMax = 200;
 
-/** Members or elements of one argument value that are shown, over all its levels, and how deep it is followed. */
-export const valueNodesMax = 200;
+/**
+ * Members or elements of one argument value that are shown, over all its levels, and how deep it is followed. As many as
+ * fit into `fieldCharsMax`, so that a crowd of empty ones pushes nothing out.
+ */
+export const valueNodesMax = 1_024;
 export const valueDepthMax = 12;
 
 /** Characters of an answer that are looked at. The clients bound its bytes before. */
