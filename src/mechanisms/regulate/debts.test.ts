@@ -109,6 +109,8 @@ describe("what must stay usable", () => {
 
   it("firmly, and impossible from the start: no run starts", () => {
     const rules = [{ id: "no", tier: "block" as const, when: { tool: "s.send_mail" }, why: "never" }];
-    expect(new SmallRun(kept(true, { rules })).policy.startProblem).toMatch(/^`keep s\.send_mail` cannot be met whatever a run does/);
+    expect(new SmallRun(kept(true, { rules })).policy.startProblem).toMatch(
+      /^`keep s\.send_mail` cannot be met whatever a run does/,
+    );
   });
 });
