@@ -76,3 +76,25 @@ describe("a change of what all runs share", () => {
     expect(found).toMatchObject({ verdict: "deny", reason: { rule: "leak" } });
   });
 });
+
+describe("a shortlist", () => {
+  it("leaves out no tool that the run has used, and none that the policy keeps", () => {
+    const names = ["mail", "read", "keep", "other", "more"];
+    const small = new SmallRun({
+      labels: Object.fromEntries(names.map((name) => [`s.${name}`, tools.reads(open)])),
+      regulation: { shortlist: 1 },
+      keep: [{ trace: ["s.keep"] }],
+    });
+    const listed = names.map((name) => ({ server: "s", name, description: "", bytes: 40 }));
+    const shown = (): readonly (string | undefined)[] | undefined => {
+      const found = small.policy.shortlist(small.run, listed);
+      return found === undefined ? undefined : [...found.shown].map((index) => listed[index]?.name);
+    };
+    expect(shown()).toBeUndefined();
+    small.fold({ kind: "registered", at: 1, text: { source: "instruction", value: "send a mail" } });
+    expect(shown()).toEqual(["mail", "keep"]);
+    small.send("s.read");
+    expect(shown()).toEqual(["mail", "read", "keep"]);
+    expect(small.policy.shortlist(small.run, listed)?.tokensSaved).toBe(20);
+  });
+});

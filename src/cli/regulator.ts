@@ -6,17 +6,19 @@ import type { Reason } from "../core/opinion.ts";
 import type { Run } from "../core/run.ts";
 import type { Verdict } from "../core/verdict.ts";
 import { atLeastAsStrict, stricter } from "../core/verdict.ts";
-import type { LoadedPolicy } from "../gateway/policy-port.ts";
+import type { ListedTool, LoadedPolicy } from "../gateway/policy-port.ts";
 import { standingReason } from "../mechanisms/regulate/reasons.ts";
 import type { Regulated, Regulator } from "../mechanisms/regulate/regulate.ts";
 import { makeRegulate, regulateId } from "../mechanisms/regulate/regulate.ts";
 import { shortlist } from "../mechanisms/regulate/shortlist.ts";
 import type { Game } from "../mechanisms/regulate/standing.ts";
 import { closedGame, makeGame, riskName } from "../mechanisms/regulate/standing.ts";
+import type { Steps } from "../mechanisms/regulate/steps.ts";
 import { exposureKey, viewOf } from "../mechanisms/regulate/view.ts";
 import type { CompiledPolicy } from "../policy/compile.ts";
 import { contractOfTool } from "../policy/contracts.ts";
 import type { PolicyModel } from "../policy/model.ts";
+import { nameMatches } from "../policy/patterns.ts";
 import type { Q } from "../policy/state.ts";
 import { initialState, reservedHeld } from "../policy/state.ts";
 import type { Frame } from "../policy/transition.ts";
@@ -56,11 +58,20 @@ export function makeRegulation(compiled: CompiledPolicy, frame: Frame, model: Po
       describeRegulation: (run, contracts, at) => viewOf(regulator, run.q, memoryOf(run), { contracts, at }),
       shortlist: (run, listed) => {
         const max = compiled.regulation.shortlistMax;
-        const { instruction } = memoryOf(run).steps;
-        return max === undefined || instruction === "" ? undefined : shortlist([instruction], listed, max);
+        const { steps } = memoryOf(run);
+        if (max === undefined || steps.instruction === "") return undefined;
+        return shortlist([steps.instruction], listed, max, stayingTools(compiled, steps));
       },
     },
   };
+}
+
+/** Tools that a run has used lately, and those that the policy wants to keep, are never left out of its lists. */
+function stayingTools({ regulation }: CompiledPolicy, { done }: Steps): (tool: ListedTool) => boolean {
+  const used = new Set(done.map(({ server, tool }) => `${server}.${tool}`));
+  const kept = regulation.keeps.flatMap(({ tools }) => tools);
+  return ({ server, name }) =>
+    used.has(`${server}.${name}`) || kept.some((one) => nameMatches(one.server, server) && nameMatches(one.tool, name));
 }
 
 /** Whether a list can differ from one state of a run to another. Where it cannot, lists pass as they are. */

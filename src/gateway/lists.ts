@@ -172,7 +172,8 @@ export class Lists<Q> {
   }
 
   #tools(state: ListState): readonly ListedTool[] {
-    if (this.#measured?.state !== state) this.#measured = { state, tools: state.entries.map(listedTool) };
+    if (this.#measured?.state !== state)
+      this.#measured = { state, tools: state.entries.map((entry) => listedTool(this.#scene.server, entry)) };
     return this.#measured.tools;
   }
 
@@ -198,10 +199,10 @@ export class Lists<Q> {
   }
 }
 
-function listedTool(entry: Json): ListedTool {
+function listedTool(server: string, entry: Json): ListedTool {
   const name = stringMember(entry, "name") ?? "";
   const description = stringMember(entry, "description") ?? stringMember(entry, "title") ?? "";
-  return { name, description, bytes: new TextEncoder().encode(JSON.stringify(entry)).length };
+  return { server, name, description, bytes: new TextEncoder().encode(JSON.stringify(entry)).length };
 }
 
 /** Where a page begins within the whole list. */

@@ -22,7 +22,12 @@ export type RegulationView = {
 };
 
 /** An entry of a tool list as the shortlist sees it; text is the server's, `bytes` is the size of the entry as JSON. */
-export type ListedTool = { readonly name: string; readonly description: string; readonly bytes: number };
+export type ListedTool = {
+  readonly server: string;
+  readonly name: string;
+  readonly description: string;
+  readonly bytes: number;
+};
 
 export type Shortlist = {
   /** Indices of the entries that are shown. */

@@ -71,8 +71,8 @@ describe("a run with a registered instruction", () => {
     expect(await listed(stage)).toEqual(["send_mail"]);
     // What is hidden is not offered to the shortlist; sizes are those of the entries.
     expect(asked.at(-1)).toEqual([
-      { name: "read_secret", description: "", bytes: 22 },
-      { name: "send_mail", description: "", bytes: 20 },
+      { server: "files", name: "read_secret", description: "", bytes: 22 },
+      { server: "files", name: "send_mail", description: "", bytes: 20 },
     ]);
     expect((await callTool(stage, stage.client, "read_secret")).refused).toBe(false);
     expect((await callTool(stage, stage.client, "write_store")).refused).toBe(true);

@@ -239,7 +239,7 @@ function remembered(parts: Parts, memory: Regulated, event: RunEvent, run: Run<Q
   const { settings, frame } = regulator;
   const power = powerAfter(memory.power, event);
   const leases = settings.leases.length === 0 ? memory.leases : leasesAfter(settings.leases, memory.leases, event);
-  const told = asksModels(settings) || (settings.shortlistMax !== undefined && event.kind === "registered");
+  const told = asksModels(settings) || settings.shortlistMax !== undefined;
   const labelOf = (option: CallOption): Label => heldInArguments(frame.ir, run.q, option);
   const steps = told ? stepsAfter(frame.ir.lattice, memory.steps, event, labelOf) : memory.steps;
   const filtered = filteredAfter(parts, memory.filtered, event, run);

@@ -13,8 +13,6 @@ export type ListedTool = {
   readonly description: string;
   /** Size of its entry in the list. */
   readonly bytes: number;
-  /** It was used in the run, or a `keep:` names it: never left out, and not counted against the limit. */
-  readonly stays?: boolean;
 };
 
 export type Shortlist = {
@@ -35,14 +33,20 @@ const bytesOfToken = 4;
 const nameWeight = 3;
 
 /**
- * At most `toolsMax` tools beside those that stay, best first and in the order of the list where two are equal. All are
- * shown where the instruction tells no tool from another, as in a language that is not theirs: a guess would be in the way.
+ * At most `toolsMax` tools beside those that stay whatever is asked for, best first and in the order of the list where two
+ * are equal. All are shown where the instruction tells no tool from another, as in a language that is not theirs: a guess
+ * would be in the way.
  */
-export function shortlist(instructions: readonly string[], tools: readonly ListedTool[], toolsMax: number): Shortlist {
+export function shortlist<T extends ListedTool>(
+  instructions: readonly string[],
+  tools: readonly T[],
+  toolsMax: number,
+  stays: (tool: T) => boolean = () => false,
+): Shortlist {
   const scores = scoresOf(instructions, tools);
   const shown = new Set(tools.keys());
   if (tools.length <= toolsMax || scores.every((score) => score === 0)) return { shown, tokensSaved: 0 };
-  const others = [...tools.keys()].filter((index) => tools[index]?.stays !== true);
+  const others = [...tools.entries()].flatMap(([index, tool]) => (stays(tool) ? [] : [index]));
   // Sorting is stable: equal scores keep the order of the list.
   const ranked = others.toSorted((left, right) => (scores[right] ?? 0) - (scores[left] ?? 0));
   let bytes = 0;

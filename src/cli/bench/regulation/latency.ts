@@ -232,12 +232,13 @@ function tokenRows(): Result<readonly TokenRow[], string> {
   if (run === undefined) return ok(rows);
   const allowed = judgeList(world.value, run);
   const entries = tools.map(({ server, tool }) => ({
-    name: `${server}.${stringMember(tool, "name") ?? ""}`,
+    server,
+    name: stringMember(tool, "name") ?? "",
     description: stringMember(tool, "description") ?? "",
     bytes: Buffer.byteLength(JSON.stringify(tool)),
   }));
   const tokens = Math.floor(entries.reduce((all, { bytes }) => all + bytes, 0) / 4);
-  const left = entries.filter(({ name }) => allowed.has(name));
+  const left = entries.filter(({ server, name }) => allowed.has(`${server}.${name}`));
   const hidden = tokens - Math.floor(left.reduce((all, { bytes }) => all + bytes, 0) / 4);
   const shortened = world.value.policy.shortlist(run, left);
   const common = { suite: "tokens" as const, part: "100 tools", n: entries.length, tokens, seed: 0 };
