@@ -4,7 +4,7 @@ import { contract, option } from "../../../test/policy/scene.ts";
 import type { RunEvent } from "../../core/event.ts";
 import type { Lease } from "../../policy/regulation.ts";
 import type { Leases } from "./leases.ts";
-import { leaseReasons, leasesAfter, leaseState, nextLeaseEnd, noLeases } from "./leases.ts";
+import { leaseReasons, leasesAfter, leasesOf, leaseState, nextLeaseEnd, noLeases } from "./leases.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const run = contract("run");
@@ -79,6 +79,16 @@ describe("time", () => {
     expect(nextLeaseEnd(both, memory, 1)).toBe(5_000);
     expect(leaseReasons(both, memory, run, 5_000).map((reason) => reason.facts["ended"])).toEqual(["over", "used-up"]);
   });
+});
+
+it("a run whose history is lost has used all of them, for calls and for a time", () => {
+  const leases: readonly Lease[] = [
+    { tools, callsMax: 3 },
+    { tools, forMs: 50 },
+  ];
+  const memory = after(leases, begun(0));
+  expect(leaseReasons(leases, leasesOf(leases, memory, false), run, 1)).toEqual([]);
+  expect(leaseReasons(leases, leasesOf(leases, memory, true), run, 1)).toHaveLength(2);
 });
 
 it("law: whatever happens, what has ended never opens again", () => {

@@ -13,6 +13,13 @@ export type Leases = { readonly begunAt: number | undefined; readonly used: Read
 
 export const noLeases: Leases = { begunAt: undefined, used: new Map() };
 
+/** What a run may have used whose history is lost: everything, for as long as there is. */
+export function leasesOf(leases: readonly Lease[], memory: Leases, lost: boolean): Leases {
+  if (!lost) return memory;
+  const used = new Map(leases.map((_, index) => [index, Number.POSITIVE_INFINITY] as const));
+  return { begunAt: Number.NEGATIVE_INFINITY, used };
+}
+
 /** `until` is a monotonic time in milliseconds; undefined where the lease has no end in time. */
 export type LeaseState =
   | { readonly kind: "open"; readonly callsLeft: number | undefined; readonly until: number | undefined }

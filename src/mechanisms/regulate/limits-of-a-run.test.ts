@@ -24,6 +24,15 @@ describe("limits of a run", () => {
     expect(told(run.decide("s.mail_out"))).toBe("deny SG-LEASE");
   });
 
+  it("a run whose history is lost has no lease left: it may have used all of them", () => {
+    const run = new SmallRun({ labels, regulation: { leases: [{ tool: "s.mail_out", calls: 5 }] } });
+    run.run = { ...run.run, q: run.policy.topState() };
+    expect(told(run.expose("s.mail_out"))).toBe("deny SG-LEASE");
+    expect(run.decide("s.mail_out").verdict).toBe("deny");
+    const [hidden] = run.policy.describeRegulation(run.run, [run.contract("s.mail_out")], run.at).hidden;
+    expect(hidden?.why).toContain("lease");
+  });
+
   it("a lease in time ends with its time", () => {
     const run = new SmallRun({ labels, regulation: { leases: [{ tool: "s.mail_out", for: "1m" }] } });
     run.at = 60_000;

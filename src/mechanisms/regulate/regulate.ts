@@ -27,7 +27,7 @@ import type { Filtered } from "./filter.ts";
 import { filterAfter, filterReason, nothingFiltered } from "./filter.ts";
 import { filteredReason, forecastIn, forecastReason, questionAbout } from "./foresight.ts";
 import type { Leases } from "./leases.ts";
-import { leaseReasons, leasesAfter, noLeases } from "./leases.ts";
+import { leaseReasons, leasesAfter, leasesOf, noLeases } from "./leases.ts";
 import type { Power } from "./power.ts";
 import { noPower, powerAfter, powerReason } from "./power.ts";
 import { hiddenReason, standingReason } from "./reasons.ts";
@@ -136,7 +136,8 @@ type Entry = {
 function exposed({ regulator, exposures, aboutList }: Parts, q: Q, memory: Regulated, entry: Entry): Opinion {
   const { contract, at, answers } = entry;
   const { settings } = regulator;
-  const limits = [...leaseReasons(settings.leases, memory.leases, contract, at)];
+  const leases = leasesOf(settings.leases, memory.leases, q.lost);
+  const limits = [...leaseReasons(settings.leases, leases, contract, at)];
   const filter = filterReason(memory.filtered, nameOf(contract), at);
   if (filter !== undefined) limits.push(filter);
   // The game counts on the calls that meet a debt: while it is open, a person is asked instead.

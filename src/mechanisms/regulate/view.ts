@@ -12,7 +12,7 @@ import type { Exposure } from "./exposure.ts";
 import { exposureOf } from "./exposure.ts";
 import { filterReason, nextReturn } from "./filter.ts";
 import { objectionTo } from "./guard.ts";
-import { leaseReasons, leaseState } from "./leases.ts";
+import { leaseReasons, leasesOf, leaseState } from "./leases.ts";
 import { optionsOf } from "./options.ts";
 import { powerGathered } from "./power.ts";
 import { hiddenReason } from "./reasons.ts";
@@ -61,13 +61,14 @@ function whyHidden(
   contract: ToolContract,
   at: number,
 ): string | undefined {
+  const { settings } = regulator;
   const name = classesOf(regulator)(contract);
   const exposure = known.get(name) ?? exposureOf(regulator, q, contract, at);
   known.set(name, exposure);
   const reason =
     exposure.verdict === "deny"
       ? hiddenReason(regulator, q, contract, { exposure, at })
-      : (leaseReasons(regulator.settings.leases, memory.leases, contract, at)[0] ??
+      : (leaseReasons(settings.leases, leasesOf(settings.leases, memory.leases, q.lost), contract, at)[0] ??
         filterReason(memory.filtered, `${contract.server}.${contract.tool}`, at));
   if (reason === undefined) return undefined;
   const tool = `\`${contract.server}.${contract.tool}\``;
