@@ -29,7 +29,7 @@ import { sha256 } from "./policy-source.ts";
 
 type Port = Pick<
   LoadedPolicy<Q>,
-  "regulated" | "startProblem" | "stateDigest" | "sharedVerdict" | "describeRegulation" | "shortlist"
+  "regulated" | "risks" | "startProblem" | "stateDigest" | "sharedVerdict" | "describeRegulation" | "shortlist"
 >;
 
 export type Regulation = { readonly mechanism: SealedMechanism<Q>; readonly port: Port };
@@ -52,6 +52,7 @@ export function makeRegulation(compiled: CompiledPolicy, frame: Frame, model: Po
     mechanism: seal(mechanism),
     port: {
       regulated: followsState(compiled, game),
+      risks: game.risks,
       startProblem: problem ?? startProblem(regulator),
       stateDigest: (run, at) => sha256(exposureKey(regulator, run.q, memoryOf(run), at)),
       sharedVerdict: (moved, other) => sharedVerdict(regulator, moved, other),

@@ -61,6 +61,8 @@ export interface LoadedPolicy<Q> {
   server(name: string): { readonly trusted: boolean; readonly mode: "enforce" | "observe" };
   /** Lists may depend on the state of the run, so that they are neither cached nor shared. */
   readonly regulated: boolean;
+  /** Risks that a person can accept for a run, each `HAZARD MOVE`. */
+  readonly risks: readonly string[];
   /** Why no run may start: a hazard can be brought about by moves that nobody decides. A sentence with the way on. */
   readonly startProblem: string | undefined;
   /**

@@ -31,6 +31,8 @@ describe("accepting a risk by hand", () => {
     expect(await acceptRisk(shared, { ...good, hazard: "le ak" })).toMatchObject({ ok: false });
     expect(await acceptRisk(shared, { ...good, move: "" })).toMatchObject({ ok: false });
     expect(await acceptRisk(shared, { ...good, move: "x".repeat(161) })).toMatchObject({ ok: false });
+    const unknown = await acceptRisk(shared, { ...good, move: "host.sent" });
+    expect(unknown).toMatchObject({ ok: false, error: expect.stringContaining("leak host.send") });
     stage.log.failing = true;
     expect(await acceptRisk(shared, good)).toMatchObject({ ok: false, error: expect.stringContaining("log") });
     const [live] = [...stage.gateway.runs.all()];

@@ -8,6 +8,9 @@ import type { Shared } from "./scene.ts";
 /** Characters of the name of a hazard or move. */
 const nameCharactersMax = 160;
 
+/** Risks that a refusal names. */
+const namedMax = 4;
+
 export type RiskAcceptance = {
   readonly run: string;
   readonly hazard: string;
@@ -26,6 +29,12 @@ export async function acceptRisk<Q>(
   const named = /^[^\s\p{Cc}\p{Cf}]+$/u.test(hazard) && /^[^\p{Cc}\p{Cf}]+$/u.test(move);
   if (!named || hazard.length > nameCharactersMax || move.length > nameCharactersMax) {
     return err("Name the hazard and the move as the refusal or the card names them.");
+  }
+  const { risks } = live.policy;
+  // A misspelt risk would be on record as accepted, and change nothing.
+  if (!risks.includes(`${hazard} ${move}`)) {
+    const some = risks.slice(0, namedMax).join(", ");
+    return err(`The policy of this run knows no such risk: ${risks.length === 0 ? "it has none" : `choose ${some}`}.`);
   }
   const grant = { ...acceptedRisk(`${hazard} ${move}`, { approval: "", by }), purpose: "accepted by hand" };
   const at = services.clock.monotonicMs();

@@ -162,6 +162,7 @@ export function fakePolicy(
     contractOfHostTool: (client, tool) => fakeContract(`host:${client}`, tool),
     server: () => ({ trusted: changes.trusted ?? false, mode: "enforce" }),
     regulated: changes.regulation !== undefined,
+    risks: ["leak fire repo anyone", "leak host.send"],
     startProblem: undefined,
     stateDigest: ({ q }) => JSON.stringify([q.held, q.shared, q.risks]),
     sharedVerdict: () => ({ verdict: "allow", reason: undefined }),

@@ -43,6 +43,7 @@ class CountingBoard {
       trivial: false,
       looksAtHeld: false,
       looksAtHistory: true,
+      risks: [],
       standing: () => {
         this.asked += 1;
         return { verdict: this.closed ? "deny" : "allow", looming: [], lost: [] };

@@ -26,6 +26,8 @@ export type Game = {
   readonly looksAtHeld: boolean;
   /** Whether any automaton matters: one of a hazard, or a debt. */
   readonly looksAtHistory: boolean;
+  /** Names of all risks that a person can take, each `HAZARD MOVE`. */
+  readonly risks: readonly string[];
   /** `held` is what counts as held in the state, whatever else it says. */
   readonly standing: (q: Q, at: number, held: readonly LabelRange[]) => Standing;
 };
@@ -35,6 +37,7 @@ export const closedGame: Game = {
   trivial: false,
   looksAtHeld: true,
   looksAtHistory: true,
+  risks: [],
   standing: () => ({ verdict: "deny", looming: [], lost: ["regulation"] }),
 };
 
@@ -45,6 +48,7 @@ export function makeGame(watches: readonly Watch[], goals: GoalGame | undefined)
   return {
     trivial: watches.length === 0 && goals === undefined,
     looksAtHistory: goals !== undefined || watches.some(({ hazard }) => hazard.kind === "temporal"),
+    risks: watches.flatMap(({ dangers }) => dangers.map(riskName)),
     looksAtHeld: goals !== undefined || watches.some((watch) => watch.looksAtHeld),
     standing: (q, at, held) => {
       const high: Look = { q, end: "hi", at, held };
