@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { expectCommand } from "../../../../test/regulation-kit/command-rows.ts";
 import { everyEffect, isEffect } from "../../../core/effect.ts";
 import { effectsOfCommand, effectsOfWords } from "./effects.ts";
 
@@ -48,18 +49,7 @@ test.each([
   ["A=$SECRET_KEY x", "execute.local read.local.credential", "", "credential"],
   ["echo 'unclosed", "everything", "", "unreadable"],
   ["sudo sudo sudo sudo sudo sudo sudo sudo sudo sudo rm a", "everything", "", "privilege unreadable"],
-])("%s", (command, effects, named, flags) => {
-  const found = effectsOfCommand(command);
-  expect(found.effects).toEqual(effects === "everything" ? everyEffect.toSorted() : effects.split(" ").filter(Boolean));
-  const places = [
-    ...found.reads.map((path) => `<${path}`),
-    ...found.writes.map((path) => `>${path}`),
-    ...found.destinations.map((host) => `@${host}`),
-  ];
-  expect(places.join(" ")).toBe(named);
-  expect(found.flags.join(" ")).toBe(flags);
-  expect(found.parsed).toBe(!flags.includes("unreadable"));
-});
+])("%s", expectCommand);
 
 describe("a list of words", () => {
   test("is one program, whatever its words hold", () => {

