@@ -1,0 +1,80 @@
+/**
+ * What a projection is put together from. Each part is made by a folder of its own (`tracer`, `egress`, `workspace`)
+ * and knows nothing of the others; `session.ts` joins them and attributes what they saw to calls.
+ */
+import type { EffectEvent, ProjectionPlaces, WorkspaceChange } from "../../core/effect-trace.ts";
+import type { Result } from "../../core/result.ts";
+import type { IsolationTier } from "../../core/scope.ts";
+import type { Conclusion } from "../../gateway/projection-port.ts";
+import type { ServerProcess } from "../process/server-process.ts";
+
+/** An event as one part saw it, not yet attributed to a call. */
+export type Sighting = Omit<EffectEvent, "sequence" | "phase" | "count">;
+
+/** What the processes of one server do, seen through system calls (or, in tier C, by hooks inside of them). */
+export interface Tracer {
+  /**
+   * Everything seen since the last time, oldest first. Synchronous: a process waits until its act is on record, so what
+   * led to an answer is here before the answer can be read.
+   */
+  drain(): readonly Sighting[];
+  /** Sightings that could not be kept so far. */
+  readonly lost: number;
+  /** Why nothing more will come, once that is so. */
+  readonly failure: string | undefined;
+  close(): void;
+}
+
+/** The only way out of the server's network namespace. */
+export interface Broker {
+  /** Destinations (`host:port`) that are allowed until `revoke`, beyond those of the server's scope. */
+  grant(call: string, destinations: readonly string[]): void;
+  revoke(call: string): void;
+  drain(): readonly Sighting[];
+  readonly failure: string | undefined;
+  close(): void;
+}
+
+/** A workspace as the server sees it, and what it made of it. */
+export interface WorkspaceProjection {
+  /** Differences from the workspace about which no verdict has fallen yet. */
+  changes(): Promise<Result<readonly WorkspaceChange[], string>>;
+  /** The verdict on all of them. An error leaves the workspace whole and loses nothing. */
+  conclude(how: "commit" | "keep" | "discard", origin: ChangeOrigin): Promise<Result<Conclusion, string>>;
+  close(): Promise<void>;
+}
+
+export type ChangeOrigin = { readonly server: string; readonly call: string };
+
+/** Counts of the kernel: processes ended for want of memory, forks refused, time used up. */
+export interface LimitWatch {
+  drain(): readonly Sighting[];
+  close(): void;
+}
+
+/** A server that runs in its projection. */
+export type Launched = {
+  readonly process: ServerProcess;
+  readonly tier: IsolationTier;
+  /** What is missing for the best tier and how to get it, one sentence each. */
+  readonly notes: readonly string[];
+  readonly places: ProjectionPlaces;
+  readonly tracer: Tracer | undefined;
+  readonly broker: Broker | undefined;
+  readonly workspace: WorkspaceProjection | undefined;
+  readonly limits: LimitWatch | undefined;
+  /** Ends every process of the projection at once and lets go of its mounts. */
+  readonly kill: () => void;
+};
+
+/** A mount that the launcher makes in the outer namespaces, before the server's own. */
+export type MountStep =
+  | { readonly kind: "folder"; readonly target: string }
+  | { readonly kind: "tmpfs"; readonly target: string; readonly sizeMb: number }
+  | {
+      readonly kind: "overlay";
+      readonly target: string;
+      readonly lower: string;
+      readonly upper: string;
+      readonly work: string;
+    };

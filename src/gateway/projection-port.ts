@@ -1,0 +1,55 @@
+/**
+ * How the gateway runs a server in isolation and learns what it did. The adapter knows the system; the gateway knows
+ * which call is in flight. Nothing here decides: `trace` is evidence for the mechanisms, and `conclude` obeys them.
+ */
+import type { EffectTrace } from "../core/effect-trace.ts";
+import type { Result } from "../core/result.ts";
+import type { IsolationTier } from "../core/scope.ts";
+
+/** What became of the writes of a call. */
+export type Conclusion = {
+  /** Paths that reached the workspace, relative to it. */
+  readonly committed: readonly string[];
+  /** Paths that wait for a person (`sluicegate changes`), with the reason where it is not the policy's wish. */
+  readonly held: readonly { readonly path: string; readonly reason?: string }[];
+};
+
+/** One running server in its projection, or a stand-in that says that there is none. */
+export interface Projection {
+  readonly tier: IsolationTier | "remote";
+  /** What the tier lacks on this machine and how to get it, one sentence each; empty for the best. */
+  readonly notes: readonly string[];
+  /**
+   * A call is about to be sent: its window opens, and what it may reach beyond the server's scope is granted until
+   * `end`. `scope` is the text of the obligation. Undefined = at once, else resolves when it may be sent (`serial`). An
+   * error is a sentence; then nothing may be sent.
+   */
+  begin(call: string, tool: string, scope: string): Result<void, string> | Promise<Result<void, string>>;
+  /** The answer of a call has arrived, or none will: its window closes, and its grants end. */
+  end(call: string): void;
+  /**
+   * What a call did, complete up to `end`; undefined = what happened outside of calls since that was asked last. Never
+   * rejects: what cannot be told any more is a trace with `failure`.
+   */
+  trace(call: string | undefined): Promise<EffectTrace>;
+  /**
+   * The verdict on what a call wrote: into the workspace, kept for a person, or thrown away. After `discard` of any
+   * write the projection has seen what is not, and ends. An error is a sentence: the writes are kept, not lost.
+   */
+  conclude(call: string, how: "commit" | "keep" | "discard"): Promise<Result<Conclusion, string>>;
+  /** Calls back when something happened outside of calls that is not noise. */
+  onBackground(listener: () => void): void;
+  /** Ends the server and everything in the projection at once. */
+  kill(reason: string): void;
+}
+
+/** Writes of a run that wait for a person. */
+export type HeldChange = {
+  readonly id: string;
+  readonly run: string;
+  readonly server: string;
+  readonly call: string;
+  readonly wallMs: number;
+  readonly files: readonly { readonly path: string; readonly kind: string; readonly bytes: number }[];
+  readonly reason?: string;
+};
