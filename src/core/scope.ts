@@ -112,6 +112,8 @@ export type IsolationOrder = {
 
 /** What one call may touch beyond the scope of its server: the text of an `isolate` obligation, as canonical JSON. */
 export type CallScope = {
+  /** Digest of the order that the call was judged under; a server that runs under another one must not take it. */
+  readonly order: string;
   readonly allow: readonly string[];
   readonly serial: boolean;
 };
