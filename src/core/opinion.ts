@@ -42,6 +42,8 @@ export type Obligation =
   | { readonly kind: "hold"; readonly rule: string; readonly way?: string }
   /** Refuse what was judged, and end the run: what it holds has become too dangerous to go on with. */
   | { readonly kind: "end-run"; readonly rule: string }
+  /** With a rejected result: the server loses its admission, and with `end` its life. A pass leaves both. */
+  | { readonly kind: "revoke"; readonly server: string; readonly end: boolean; readonly rule: string }
   | { readonly kind: "notify"; readonly rule: string; readonly text: string };
 
 export type FieldLabel = { readonly pointer: string; readonly range: LabelRange };

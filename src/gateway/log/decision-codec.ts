@@ -24,6 +24,8 @@ function obligationInClear(obligation: Obligation): Json {
       return { kind: obligation.kind };
     case "perform":
       return { kind: obligation.kind, rule: obligation.rule, server: obligation.server, tool: obligation.tool };
+    case "revoke":
+      return { kind: obligation.kind, rule: obligation.rule, server: obligation.server, end: obligation.end };
     case "hold":
     case "end-run":
     case "notify":
@@ -46,6 +48,7 @@ function obligationInPayload(obligation: Obligation): Json {
     case "isolate":
     case "hold":
     case "end-run":
+    case "revoke":
       return null;
   }
 }
