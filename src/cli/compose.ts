@@ -45,10 +45,10 @@ export const openServices: OpenServices = async (home) => {
     policies: files,
     servers: [],
     connector: {
-      connect: (target, handler) => {
+      connect: (target, handler, order) => {
         const connector = targets.get(target);
         if (connector === undefined) throw new Error("a server was started for no session");
-        return connector.connect(target, handler);
+        return connector.connect(target, handler, order);
       },
     },
     tagOf: (facts) => {

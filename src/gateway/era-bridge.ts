@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from "../core/json.ts";
 import { isObject, member } from "../core/json.ts";
+import type { IsolationOrder } from "../core/scope.ts";
 import { metaKeys } from "../wire/meta.ts";
 import type { ErrorMessage, Message, RequestId, RequestMessage, ResponseMessage, Revision } from "../wire/message.ts";
 import { readRequestMeta } from "../wire/modern.ts";
@@ -16,6 +17,7 @@ import { eraProbeWaitMsMax, handshakeWaitMsMax, waitingRequestsMax } from "./lim
 import { LegacyServer } from "./legacy-server.ts";
 import { ModernServer } from "./modern-server.ts";
 import type { Connector, ServerTarget, UpstreamConnection, UpstreamHandler } from "./ports.ts";
+import type { Projection } from "./projection-port.ts";
 import type { Clock } from "./services-port.ts";
 
 type Answered = ResponseMessage | ErrorMessage;
@@ -49,7 +51,7 @@ type Mode =
 
 /** A connector whose connections translate between the eras where they must. */
 export function bridgedConnector(connector: Connector, clock: Clock): Connector {
-  return { connect: (target, handler) => new EraBridge({ connector, clock, target, handler }) };
+  return { connect: (target, handler, order) => new EraBridge({ connector, clock, target, handler, order }) };
 }
 
 type Setup = {
@@ -57,6 +59,7 @@ type Setup = {
   readonly clock: Clock;
   readonly target: ServerTarget;
   readonly handler: UpstreamHandler;
+  readonly order: IsolationOrder | undefined;
 };
 
 class EraBridge implements UpstreamConnection {
@@ -68,17 +71,22 @@ class EraBridge implements UpstreamConnection {
   #mode: Mode = { kind: "unknown" };
   #count = 0;
 
-  constructor({ connector, clock, target, handler }: Setup) {
+  constructor({ connector, clock, target, handler, order }: Setup) {
     this.#clock = clock;
     this.#handler = handler;
-    this.#inner = connector.connect(target, {
+    const own: UpstreamHandler = {
       message: (message, relatedTo) => this.#received(message, relatedTo),
       lost: (id, reason) => this.#lost(id, reason),
       closed: (reason) => {
         for (const answer of this.#own.values()) answer(undefined);
         handler.closed(reason);
       },
-    });
+    };
+    this.#inner = connector.connect(target, own, order);
+  }
+
+  get projection(): Projection | undefined {
+    return this.#inner.projection;
   }
 
   send(message: Message): void {

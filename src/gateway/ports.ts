@@ -1,3 +1,4 @@
+import type { IsolationOrder } from "../core/scope.ts";
 import type {
   ErrorMessage,
   Message,
@@ -7,6 +8,7 @@ import type {
   ResponseMessage,
   Revision,
 } from "../wire/message.ts";
+import type { Projection } from "./projection-port.ts";
 
 // ---------------------------------------------------------------------------------------------------------------
 // Transport, client side: how a client reaches the gateway.
@@ -88,8 +90,14 @@ export interface UpstreamConnection {
   /** Stops and resumes reading from the server: back-pressure when the client is slow. */
   pause(): void;
   resume(): void;
-  /** Process group of a local server, so that a shim can end it if the gateway cannot. */
-  readonly processGroup?: number;
+  /** Process group of a local server, so that a shim can end it if the gateway cannot. Known once it was started. */
+  readonly processGroup?: number | undefined;
+  /**
+   * What isolates the server; there from the beginning whenever `connect` was given an order. While the server is
+   * still being started its `begin` waits for that, so no call can slip past it; `tier` and `notes` tell then what is
+   * known so far.
+   */
+  readonly projection?: Projection | undefined;
   /** Ends the connection; a local server's whole process group ends with it. */
   close(): Promise<void>;
 }
@@ -114,5 +122,6 @@ export type ServerTarget =
 
 /** Opens a connection; start-up failure arrives as `handler.closed`. */
 export interface Connector {
-  connect(target: ServerTarget, handler: UpstreamHandler): UpstreamConnection;
+  /** With an order a local server runs as it says, or not at all; without one it runs bare. */
+  connect(target: ServerTarget, handler: UpstreamHandler, order?: IsolationOrder): UpstreamConnection;
 }

@@ -37,6 +37,13 @@ export interface Projection {
    * write the projection has seen what is not, and ends. An error is a sentence: the writes are kept, not lost.
    */
   conclude(call: string, how: "commit" | "keep" | "discard"): Promise<Result<Conclusion, string>>;
+  /**
+   * The run ended: the verdict on writes that waited for it (`per: run`) falls now, as strict as the strictest of its
+   * calls; what no call was judged for is kept for a person. Absent where nothing can wait.
+   */
+  flush?(): Promise<Result<Conclusion, string>>;
+  /** Calls back when a call is unanswered beyond the time of its scope. It stays open until `end`. */
+  onOverdue?(listener: (call: string) => void): void;
   /** Calls back when something happened outside of calls that is not noise. */
   onBackground(listener: () => void): void;
   /** Ends the server and everything in the projection at once. */

@@ -7,6 +7,7 @@
  */
 import type { JsonObject } from "../core/json.ts";
 import { isObject, member, stringMember } from "../core/json.ts";
+import type { IsolationOrder } from "../core/scope.ts";
 import { errorCodes, errorMessage } from "../wire/errors.ts";
 import type { ErrorMessage, Message, RequestId, RequestMessage, ResponseMessage, Revision } from "../wire/message.ts";
 import type { ListMethod } from "./catalogue.ts";
@@ -14,6 +15,7 @@ import { isListMethod } from "./catalogue.ts";
 import { protocolOnly } from "./lists.ts";
 import { listPagesMax, listWaitMsMax, startGraceMsMax, waitingRequestsMax } from "./limits.ts";
 import type { Connector, ServerTarget, UpstreamConnection, UpstreamHandler } from "./ports.ts";
+import type { Projection } from "./projection-port.ts";
 import { sameJson } from "./same-json.ts";
 import type { Clock } from "./services-port.ts";
 import type { KnownPage, KnownStart, StartCache } from "./start-cache.ts";
@@ -33,8 +35,10 @@ export type SlowStartParts = {
 /** A connector whose connections bridge a slow start; a remote server has been running before anybody connects. */
 export function slowStartConnector(parts: SlowStartParts): Connector {
   return {
-    connect: (target, handler) =>
-      target.kind === "stdio" ? new SlowStart(parts, target, handler) : parts.connector.connect(target, handler),
+    connect: (target, handler, order) =>
+      target.kind === "stdio"
+        ? new SlowStart(parts, target, handler, order)
+        : parts.connector.connect(target, handler, order),
   };
 }
 
@@ -69,10 +73,15 @@ class SlowStart implements UpstreamConnection {
   #real = false;
   #count = 0;
 
-  constructor(parts: SlowStartParts, target: ServerTarget, handler: UpstreamHandler) {
+  constructor(
+    parts: SlowStartParts,
+    target: ServerTarget,
+    handler: UpstreamHandler,
+    order: IsolationOrder | undefined,
+  ) {
     this.#parts = parts;
     this.#handler = handler;
-    this.#inner = parts.connector.connect(target, {
+    const own: UpstreamHandler = {
       message: (message, relatedTo) => this.#received(message, relatedTo),
       lost: (id, reason) => {
         this.#asked.delete(id);
@@ -85,7 +94,12 @@ class SlowStart implements UpstreamConnection {
         for (const answer of this.#own.values()) answer(undefined);
         handler.closed(reason);
       },
-    });
+    };
+    this.#inner = parts.connector.connect(target, own, order);
+  }
+
+  get projection(): Projection | undefined {
+    return this.#inner.projection;
   }
 
   send(message: Message): void {
