@@ -1,0 +1,84 @@
+/**
+ * Listening sockets that were made inside of a server's network namespace and live in the gateway. A socket belongs to
+ * the namespace it was made in, whoever holds it, so the gateway accepts from inside while it connects from outside,
+ * and nothing of ours has to run beside the server.
+ */
+import { Socket as DatagramSocket } from "node:dgram";
+import { Server } from "node:net";
+import { parseDestination } from "../../core/scope-patterns.ts";
+
+export const dnsPort = 53;
+export const proxyPort = 3128;
+export const socksPort = 1080;
+
+/** Ports that are captured although nothing on them may be granted, so that attempts are seen. */
+const watchedPorts = [80, 443];
+/** Each port costs a socket and a message at start-up. */
+export const listenedPortsMax = 256;
+
+export type Listeners = {
+  readonly dns: DatagramSocket;
+  /** By port, listening on all addresses of the namespace. */
+  readonly tcp: ReadonlyMap<number, Server>;
+};
+
+/** What the launcher says beside each handle. */
+export type ListenerMessage = {
+  readonly kind: "egress-listener";
+  readonly transport: "tcp" | "udp";
+  readonly port: number;
+};
+
+export type ListenerHandle = Server | DatagramSocket;
+
+/**
+ * The ports that need a listener for these destinations (`host:port`), without those of the broker's own services;
+ * whatever has no listener is refused by the kernel. Bounded by `listenedPortsMax`, the smallest ports first.
+ */
+export function portsOf(destinations: readonly string[]): readonly number[] {
+  const named = destinations.flatMap((one) => parseDestination(one)?.port ?? []);
+  return [...new Set([...watchedPorts, ...named])]
+    .filter((port) => !serviceListeners.includes(port))
+    .toSorted((one, other) => one - other)
+    .slice(0, listenedPortsMax);
+}
+
+/** TCP ports that always have a listener. */
+export const serviceListeners: readonly number[] = [dnsPort, socksPort, proxyPort];
+
+/** Gathers the sockets of one launcher as they arrive over its channel. */
+export class ListenerCollection {
+  #dns: DatagramSocket | undefined;
+  readonly #tcp = new Map<number, Server>();
+
+  /** True when the message was the announcement of a listener; all else is for others to read. */
+  accept(message: unknown, handle: unknown): boolean {
+    if (!isListenerMessage(message)) return false;
+    if (message.transport === "udp" && handle instanceof DatagramSocket && this.#dns === undefined) {
+      this.#dns = handle;
+    } else if (message.transport === "tcp" && handle instanceof Server && !this.#tcp.has(message.port)) {
+      this.#tcp.set(message.port, handle);
+    }
+    return true;
+  }
+
+  /** All of them, once the socket for names is among them. */
+  listeners(): Listeners | undefined {
+    return this.#dns === undefined ? undefined : { dns: this.#dns, tcp: this.#tcp };
+  }
+
+  /** For a start that failed halfway: nobody will serve these sockets. */
+  close(): void {
+    this.#dns?.close();
+    for (const server of this.#tcp.values()) server.close();
+    this.#tcp.clear();
+    this.#dns = undefined;
+  }
+}
+
+function isListenerMessage(message: unknown): message is ListenerMessage {
+  if (typeof message !== "object" || message === null) return false;
+  const { kind, transport, port } = message as Record<string, unknown>; // Parsing edge: only compared below.
+  const known = transport === "tcp" || transport === "udp";
+  return kind === "egress-listener" && known && Number.isInteger(port);
+}
