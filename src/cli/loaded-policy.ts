@@ -96,6 +96,7 @@ export function loadedPolicy(
       return made;
     },
     contractOfHostTool: (client, tool) => contractOfHostTool(table, client, tool),
+    isolation: () => undefined,
     server: (name) => {
       const facts = serverFacts(table, name);
       return { trusted: facts.trust === "trusted", mode: facts.mode };

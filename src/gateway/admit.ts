@@ -44,7 +44,7 @@ function judged<Q>(
   const at = scene.services.clock.monotonicMs();
   const { server, manifestDigest } = key;
   const moment = { kind: "admit", at, server, manifestDigest, contracts } as const;
-  const found = judge<Q, Admission | Promise<Admission>>(live, scene.services.oracle, moment, (decision, answers) => {
+  const found = judge<Q, Admission | Promise<Admission>>(live, scene.services, moment, (decision, answers) => {
     const observed = isObserved(live, server);
     const id = scene.nextId();
     const connected = observed || decision.verdict === "allow";

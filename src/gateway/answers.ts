@@ -30,7 +30,7 @@ export async function mayAnswer<Q>(shared: Shared<Q>, query: AnswerQuery<Q>): Pr
   const at = clock.monotonicMs();
   const { workspace } = live;
   const moment = { kind: "call", at, call, method, contract, arguments: given, workspace, digest } as const;
-  const judged = judge(live, oracle, moment, (decision, answers) => {
+  const judged = judge(live, { oracle }, moment, (decision, answers) => {
     const batch = new Batch<Q>();
     const { server, tool } = contract;
     const observed = isObserved(live, server);

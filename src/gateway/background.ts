@@ -2,9 +2,9 @@
  * Calls that nobody waits for: the injected call of a must-rule (M3), and a call from the outbox (M4). They are judged
  * and recorded like any other; their result is not released.
  */
-import type { RunEvent } from "../core/event.ts";
 import type { JsonObject } from "../core/json.ts";
 import { member } from "../core/json.ts";
+import type { ReleaseMoment } from "../core/moment.ts";
 import type { Call } from "./call.ts";
 import { callDigest, callMoment, isObserved } from "./call.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -18,7 +18,9 @@ import { performWaitMsMax } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
 import { ordersOf, unmetObligation } from "./obligations.ts";
 import type { Exchange } from "./ports.ts";
+import { errorValue } from "./released-answer.ts";
 import type { Answered, PerformOrder, Scene } from "./scene.ts";
+import { closeWindow, concludeWrites, evidenceOf, keepWrites, openWindow } from "./windows.ts";
 
 export type Unattended = "succeeded" | "failed" | "held" | "refused";
 
@@ -57,6 +59,7 @@ export function orderedCall<Q>(
     lost: false,
     option: undefined,
     performed: undefined,
+    scope: undefined,
     warnings: [],
   };
 }
@@ -90,14 +93,17 @@ type Committed =
 
 function commit<Q>(scene: Scene<Q>, call: Call<Q>, must: "bare" | "inject"): Judged<Committed> {
   const { clock, oracle } = scene.services;
-  return judge(call.live, oracle, callMoment(call, clock.monotonicMs()), (judged, answers): Committed => {
+  return judge(call.live, { oracle }, callMoment(call, clock.monotonicMs()), (judged, answers): Committed => {
     const free = isObserved(call.live, call.contract.server);
     const decision = forAllRuns(scene, call, judged);
     if (!free && endsRun(decision)) return recordRefusal(scene, call, endingDecision(decision), answers);
     if (!free && decision.verdict === "allow" && decision.obligations.some(({ kind }) => kind === "hold")) {
       return { kind: "held" };
     }
-    const may = free || (decision.verdict === "allow" && unmetObligation(decision.obligations) === undefined);
+    const may =
+      free ||
+      (decision.verdict === "allow" &&
+        unmetObligation(decision.obligations, scene.projection() !== undefined) === undefined);
     const orders = may && !free && must === "inject" ? ordersOf(decision.obligations, call.performed) : [];
     if (orders.length > 0) return { kind: "perform", orders };
     return may
@@ -112,6 +118,13 @@ function refuseFor<Q>(scene: Scene<Q>, call: Call<Q>, code: string): "refused" {
 }
 
 async function send<Q>(scene: Scene<Q>, call: Call<Q>): Promise<Unattended> {
+  const opened = await openWindow(scene, call);
+  if (!opened.ok) {
+    closeWindow(scene, call);
+    scene.services.human.notify(`${scene.server}.${call.contract.tool}: ${opened.error}`.slice(0, 240));
+    await recordOutcome(scene, call, { kind: "failed", noEffect: true });
+    return "failed";
+  }
   const meta = scene.client.requestMeta;
   const params = {
     name: call.contract.tool,
@@ -119,25 +132,48 @@ async function send<Q>(scene: Scene<Q>, call: Call<Q>): Promise<Unattended> {
     ...(meta === undefined ? {} : { _meta: meta }),
   };
   const answer = await scene.askServer("tools/call", params, performWaitMsMax);
-  const { outcome, durable } = recordOutcome(scene, call, answer);
-  return (await durable) && outcome === "succeeded" ? "succeeded" : "failed";
+  closeWindow(scene, call);
+  const outcome = await outcomeOf(scene, call, answer);
+  return (await recordOutcome(scene, call, outcome)) && outcome.kind === "succeeded" ? "succeeded" : "failed";
 }
 
-function recordOutcome<Q>(
-  scene: Scene<Q>,
-  call: Call<Q>,
-  answer: Answered | undefined,
-): { readonly outcome: RunEvent["kind"]; readonly durable: Promise<boolean> } {
+type Outcome =
+  | { readonly kind: "succeeded" }
+  | { readonly kind: "failed"; readonly noEffect: boolean }
+  | { readonly kind: "unknown"; readonly cause: string };
+
+/** What came of it. Where the server runs in a projection its deeds are judged, too: one out of scope unlocks nothing. */
+async function outcomeOf<Q>(scene: Scene<Q>, call: Call<Q>, answer: Answered | undefined): Promise<Outcome> {
+  if (answer === undefined) {
+    keepWrites(scene, call);
+    return { kind: "unknown", cause: "no answer in time" };
+  }
+  const failed = answer.kind !== "response" || member(answer.result, "isError") === true;
+  const plain: Outcome = failed ? { kind: "failed", noEffect: false } : { kind: "succeeded" };
+  const evidence = evidenceOf(scene, call);
+  if (evidence === undefined) return plain;
+  const { clock, oracle } = scene.services;
+  const moment: ReleaseMoment = {
+    kind: "release",
+    at: clock.monotonicMs(),
+    call: call.id,
+    contract: call.contract,
+    option: call.option,
+    outcome: plain.kind,
+    value: answer.kind === "response" ? answer.result : errorValue(answer.error),
+  };
+  const free = isObserved(call.live, call.contract.server);
+  const verdict = await judge(call.live, { oracle, known: await evidence }, moment, (decision) =>
+    free ? "allow" : decision.verdict,
+  );
+  await concludeWrites(scene, call, verdict === "allow" ? "pass" : verdict === "confirm" ? "withhold" : "reject");
+  return verdict === "deny" ? { kind: "failed", noEffect: false } : plain;
+}
+
+function recordOutcome<Q>(scene: Scene<Q>, call: Call<Q>, outcome: Outcome): Promise<boolean> {
   const at = scene.services.clock.monotonicMs();
   const batch = new Batch<Q>();
-  const failed = answer?.kind !== "response" || member(answer.result, "isError") === true;
-  const event: RunEvent =
-    answer === undefined
-      ? { kind: "unknown", at, call: call.id, cause: "no answer in time" }
-      : failed
-        ? { kind: "failed", at, call: call.id, noEffect: false }
-        : { kind: "succeeded", at, call: call.id };
-  scene.runs.fold(call.live, event, batch);
+  scene.runs.fold(call.live, { at, call: call.id, ...outcome }, batch);
   const { server, tool, output } = call.contract;
   const reject = {
     kind: "released",
@@ -150,5 +186,5 @@ function recordOutcome<Q>(
     fields: [],
   } as const;
   scene.runs.fold(call.live, reject, batch);
-  return { outcome: event.kind, durable: appendBatch(scene.services.log, batch) };
+  return appendBatch(scene.services.log, batch);
 }

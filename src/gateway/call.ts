@@ -31,6 +31,8 @@ export type Call<Q> = {
   option: CallOption | undefined;
   /** Rules whose injected call has already succeeded for this one. */
   performed: Set<string> | undefined;
+  /** What it may touch, where it runs in a projection: text of the obligation `isolate`. */
+  scope: string | undefined;
   /** What the call costs although it was allowed, in words; shown with its result. */
   warnings: readonly string[];
 };

@@ -7,6 +7,7 @@ import type { ToolContract } from "../core/contract.ts";
 import type { Decision } from "../core/decision.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isObject, member, stringMember } from "../core/json.ts";
+import type { Result } from "../core/result.ts";
 import { errorCodes, errorMessage } from "../wire/errors.ts";
 import type { ErrorMessage, RequestId, ResponseMessage } from "../wire/message.ts";
 import type { Call } from "./call.ts";
@@ -24,6 +25,7 @@ import type { Exchange } from "./ports.ts";
 import { gatewayReason, logFailureText, refusalMessage, refusalOf } from "./refusals.ts";
 import { requestOf } from "./released-answer.ts";
 import type { Settlement } from "./settlement.ts";
+import { closeWindow, openWindow } from "./windows.ts";
 import type { PerformOrder, Scene } from "./scene.ts";
 
 /** What became of a decision in the turn in which it was made. */
@@ -72,6 +74,7 @@ export class Calls<Q> {
       lost: false,
       option: undefined,
       performed: undefined,
+      scope: undefined,
       warnings: [],
     };
   }
@@ -89,8 +92,8 @@ export class Calls<Q> {
   }
 
   /** Sends the continuation of a call that was allowed before and whose questions have been answered. */
-  resend(call: Call<Q>): void {
-    this.#send(call, true);
+  async resend(call: Call<Q>): Promise<void> {
+    await this.#send(call, true);
   }
 
   /** The client gave up on a request: one that is being decided is never sent. */
@@ -106,7 +109,7 @@ export class Calls<Q> {
     if (others !== undefined) await others;
     // Each turn of the loop obtains one thing: consent, or an injected call. Both happen at most once per call and rule.
     for (let turn = 0; turn < 8; turn += 1) {
-      const judged = judge(call.live, this.#scene.services.oracle, this.#moment(call), (decision, answers) =>
+      const judged = judge(call.live, this.#scene.services, this.#moment(call), (decision, answers) =>
         this.#commit(call, { decision, answers, consent }),
       );
       const committed = judged instanceof Promise ? await judged : judged;
@@ -152,7 +155,7 @@ export class Calls<Q> {
         call.option = decision.option;
         return { kind: "confirm", decision };
       }
-      const unmet = unmetObligation(decision.obligations);
+      const unmet = unmetObligation(decision.obligations, this.#scene.projection() !== undefined);
       if (unmet !== undefined) {
         return recordRefusal(this.#scene, call, denial("SG-OBLIGATION", { kind: unmet }), answers);
       }
@@ -207,15 +210,28 @@ export class Calls<Q> {
     return true;
   }
 
-  #send(call: Call<Q>, durable: boolean): void {
+  /** Sends a call in its window; only a server that takes one call at a time makes it wait. */
+  #send(call: Call<Q>, durable: boolean): void | Promise<void> {
     if (!durable || call.cancelled) {
       this.#settlement.neverSent(call);
       if (!durable) this.#answer(call, refusalMessage(requestOf(this.#scene, call), call.id, logFailureText));
       return;
     }
+    const opened = openWindow(this.#scene, call);
+    return opened instanceof Promise ? opened.then((one) => this.#sendIn(call, one)) : this.#sendIn(call, opened);
+  }
+
+  #sendIn(call: Call<Q>, opened: Result<void, string>): void {
+    if (!opened.ok || call.cancelled) {
+      closeWindow(this.#scene, call);
+      this.#settlement.neverSent(call);
+      if (!opened.ok) this.#answer(call, refusalMessage(requestOf(this.#scene, call), call.id, opened.error));
+      return;
+    }
     const { request } = call;
     const params = withoutOwnRetry(cleanParams(request.params, this.#scene.services.secrets.mac));
     if (!this.#settlement.expect(call)) {
+      closeWindow(this.#scene, call);
       this.#settlement.neverSent(call);
       this.#answer(call, errorMessage(request.id, errorCodes.invalidRequest, "A request with this id is in flight."));
       return;

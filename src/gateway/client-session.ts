@@ -15,6 +15,7 @@ import type { Link } from "./link.ts";
 import type { LiveRun } from "./live-run.ts";
 import { Mediator } from "./mediator.ts";
 import type { ClientConnection, ClientHandler, Exchange } from "./ports.ts";
+import type { Projection } from "./projection-port.ts";
 import type { RoundTable } from "./rounds.ts";
 import type { Answered, AskVia, ClientState, Scene, Shared } from "./scene.ts";
 
@@ -51,6 +52,16 @@ export class ClientSession<Q> implements ClientHandler {
   /** What the servers of this session list. */
   catalogues(): readonly Catalogue<Q>[] {
     return [...this.#mediators.values()].map(({ catalogue }) => catalogue);
+  }
+
+  /** Projections of the servers that this session talks to. */
+  projections(): readonly Projection[] {
+    return [...this.#mediators.values()].flatMap(({ link }) => link.projection ?? []);
+  }
+
+  /** Whether this session talks to its server over a link. */
+  uses(link: Link<Q>): boolean {
+    return this.#mediators.get(link.server)?.link === link;
   }
 
   /** Tells the client something about a server that it talks to. */
@@ -127,6 +138,7 @@ export class ClientSession<Q> implements ClientHandler {
         return live;
       },
       current: () => this.#current,
+      projection: () => link.projection,
       toServer: (message) => link.send(user(), message),
       abandon: (id) => link.abandon(user(), id),
       askServer: (method, params, waitMs) => link.ask(method, params, waitMs),

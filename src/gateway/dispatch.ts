@@ -13,6 +13,7 @@ import { lateRecordMsMax } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
 import { denial } from "./judge.ts";
 import type { Shared } from "./scene.ts";
+import { scopeOf } from "./windows.ts";
 
 export type Dispatched =
   | { readonly kind: "refused"; readonly decision: Decision }
@@ -46,6 +47,7 @@ export function recordDispatch<Q>(shared: Shared<Q>, call: Call<Q>, ground: Grou
   if (!allowed.ok) return recordRefusal(shared, call, denial("SG-NO-MOVE", { detail: allowed.error }), answers);
   shared.runs.fold(live, { kind: "sent", at, call: id }, batch);
   call.option = option;
+  call.scope = scopeOf(decision.obligations);
   call.warnings = warningsIn(decision);
   for (const text of call.warnings) shared.services.human.notify(`${server}.${tool}: ${text}.`.slice(0, 240));
   if (consent !== undefined) shared.uncertain.get(live.key)?.delete(digest);
@@ -66,7 +68,8 @@ const sentFirst = Promise.resolve(true);
  */
 function mayBeLate<Q>({ services }: Shared<Q>, { live, contract }: Call<Q>, ground: Ground, batch: Batch<Q>): boolean {
   const { decision, answers, consent } = ground;
-  const plain = decision.verdict === "allow" && decision.unobserved === "allow" && decision.obligations.length === 0;
+  const free = decision.obligations.every(({ kind }) => kind === "isolate");
+  const plain = decision.verdict === "allow" && decision.unobserved === "allow" && free;
   if (!plain || consent !== undefined || answers.size > 0) return false;
   if (batch.parts.length !== 1 || batch.shared !== undefined || batch.runs !== undefined) return false;
   return live.policy.mayRecordLate(contract) && services.log.health().kind === "ok";

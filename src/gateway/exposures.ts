@@ -68,6 +68,6 @@ export class Exposures<Q> {
   }
 
   #verdict(live: LiveRun<Q>, moment: Moment, oracle: Oracle): Verdict | Promise<Verdict> {
-    return judge(live, oracle, moment, ({ verdict }) => verdict);
+    return judge(live, { oracle }, moment, ({ verdict }) => verdict);
   }
 }

@@ -9,21 +9,20 @@ import { err, ok } from "../core/result.ts";
 import { Admissions } from "./admissions.ts";
 import { idSource } from "./call.ts";
 import { Exposures } from "./exposures.ts";
-import { bridgedConnector } from "./era-bridge.ts";
 import { ClientSession } from "./client-session.ts";
 import { doubtsIn } from "./doubts.ts";
 import type { HostEvent, HostReply } from "./host-events.ts";
 import { hostEvent } from "./host-events.ts";
 import { HostUses } from "./host-uses.ts";
-import { linkIdleMsMax } from "./limits.ts";
 import { ListWatch } from "./list-watch.ts";
-import { Link } from "./link.ts";
+import type { Link } from "./link.ts";
+import { Links } from "./links.ts";
 import type { LiveRun } from "./live-run.ts";
 import { namedIn } from "./live-run.ts";
 import type { MergedDirectory } from "./merged-session.ts";
 import { MergedSession } from "./merged-session.ts";
 import type { Mediator } from "./mediator.ts";
-import type { Accept, ClientConnection, ClientHandler, ConnectionFacts, Connector, ServerTarget } from "./ports.ts";
+import type { Accept, ClientConnection, ClientHandler, ConnectionFacts, ServerTarget } from "./ports.ts";
 import { admittedList } from "./quarantine.ts";
 import { RoundTable } from "./rounds.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
@@ -31,14 +30,13 @@ import { startProblem } from "./policy-port.ts";
 import type { MintedRun, NewRun } from "./run-control.ts";
 import { beginRun } from "./run-control.ts";
 import { runKeyOf } from "./run-keys.ts";
+import { Projections } from "./projections.ts";
 import { RunDuties } from "./run-duties.ts";
 import { RunRegistry } from "./runs.ts";
 import type { ClientState, PerformOrder, Shared } from "./scene.ts";
 import type { Services } from "./services-port.ts";
 import type { ApprovalRow } from "./store-port.ts";
-import { slowStartConnector } from "./slow-start.ts";
-import type { StartIdentity } from "./start-cache.ts";
-import { StartCache } from "./start-cache.ts";
+import { flushWrites } from "./windows.ts";
 import { TaskTable } from "./task-table.ts";
 import { WithheldResults } from "./withheld-results.ts";
 
@@ -74,12 +72,10 @@ export class Gateway<Q> {
   readonly #setup: GatewaySetup<Q>;
   readonly #servers = new Map<string, ServerSetup>();
   readonly #sessions = new Set<ClientSession<Q>>();
-  readonly #own = new Set<Link<Q>>();
   readonly #directories = new Map<string, MergedDirectory>();
   readonly #uses = new HostUses<Q>();
   readonly #rounds = new RoundTable<Q>();
-  /** Links that modern clients of one principal share, by server. */
-  readonly #links = new Map<string, Link<Q>>();
+  readonly #links: Links<Q>;
   /** Conversation that a client's hook reported last, by client process or principal. */
   readonly #hookSessions = new Map<string, string>();
 
@@ -88,8 +84,11 @@ export class Gateway<Q> {
     const { services } = setup;
     for (const server of setup.servers) this.#servers.set(server.name, server);
     this.runs = new RunRegistry(services);
+    const projections = new Projections();
+    this.#links = new Links(services, projections, (link) => this.#background(link));
     this.shared = {
       services,
+      projections,
       runs: this.runs,
       admissions: new Admissions(),
       exposures: new Exposures(services),
@@ -227,15 +226,16 @@ export class Gateway<Q> {
       ? this.#directories.get(principal)?.tools?.resolve(shown)
       : { server: server ?? only ?? "", name: shown };
     if (origin === undefined) return undefined;
-    return this.#links.get(linkKey(principal, origin.server))?.catalogue.tool(origin.name);
+    const links = this.#links.sharedBy(principal, origin.server);
+    return links.map(({ catalogue }) => catalogue.tool(origin.name)).find((tool) => tool !== undefined);
   }
 
   /** Contracts of the tools that the servers of a run list, shown to it or not. */
   listed(live: LiveRun<Q>): readonly ToolContract[] {
     const sessions = [...this.#sessions].filter((session) => session.current() === live);
-    const shared = [...this.#links].filter(([key, { server }]) => key === linkKey(live.principal, server));
+    const shared = this.#links.sharedBy(live.principal);
     const own = sessions.flatMap((session) => session.catalogues());
-    const catalogues = new Set([...own, ...shared.map(([, { catalogue }]) => catalogue)]);
+    const catalogues = new Set([...own, ...shared.map(({ catalogue }) => catalogue)]);
     return [...catalogues].flatMap((catalogue) => catalogue.listed(live.policy));
   }
 
@@ -257,11 +257,7 @@ export class Gateway<Q> {
   /** Ends runs that were idle too long; the composition root calls it every minute or so. */
   expire(): Promise<void> {
     const now = this.#setup.services.clock.monotonicMs();
-    for (const [key, link] of this.#links) {
-      if (link.down === undefined && now - (link.unusedSince ?? now) < linkIdleMsMax) continue;
-      this.#links.delete(key);
-      void link.close();
-    }
+    this.#links.expire(now);
     this.shared.duties.periodic();
     return this.runs.expire();
   }
@@ -269,12 +265,12 @@ export class Gateway<Q> {
   /** Closes all connections to servers; runs stay open and are resumed from the log. */
   async close(): Promise<void> {
     for (const session of this.#sessions) session.closed("the gateway stops");
-    await Promise.all([...this.#links.values(), ...this.#own].map((link) => link.close()));
+    await this.#links.close();
     await this.runs.recordLate();
   }
 
   #liveOf(facts: ConnectionFacts, params: JsonObject | undefined, client: ClientState): Result<LiveRun<Q>, string> {
-    const { policies, secrets } = this.#setup.services;
+    const { secrets } = this.#setup.services;
     const key = runKeyOf({
       facts,
       params,
@@ -285,7 +281,7 @@ export class Gateway<Q> {
     const known = this.runs.find(key.key);
     if (known !== undefined && known.principal !== facts.principal) return err("This run belongs to somebody else.");
     const tag = this.#setup.tagOf?.(facts);
-    const policy = known?.policy ?? policies.select({ principal: facts.principal, client: client.name, tag });
+    const policy = known?.policy ?? this.#policyOf(facts, client.name);
     const problem = known === undefined ? startProblem(policy) : undefined;
     if (problem !== undefined) return err(problem);
     const { workingDirectory } = facts;
@@ -304,36 +300,26 @@ export class Gateway<Q> {
     const setup = this.#servers.get(server);
     if (setup === undefined)
       return err(`No server \`${server.slice(0, 64)}\` is configured. Check its name in the address.`);
-    const { clock, secrets } = this.#setup.services;
     const { facts } = connection;
     const shared = facts.transport === "http" && session.client.era === "modern";
-    const key = linkKey(facts.principal, server);
-    const known = shared ? this.#links.get(key) : undefined;
-    if (known !== undefined && known.down === undefined) return ok(known);
+    const policy = session.current()?.policy ?? this.#policyOf(facts, session.client.name);
+    const { principal } = facts;
     const target = setup.target(facts);
-    const connector = this.#connector({ principal: facts.principal, server, target });
-    const link = new Link<Q>({ server, target, connector, clock, hash: secrets.hash, shared });
-    if (shared) this.#links.set(key, link);
-    else this.#rememberOwn(link);
-    return ok(link);
+    return ok(this.#links.open({ principal, server, target, shared, order: policy.isolation(server) }));
   }
 
-  /** Eras are translated below, and a slow start is bridged above: what the client was told is of its own era. */
-  #connector(identity: StartIdentity): Connector {
-    const { clock, connector, human, log, secrets } = this.#setup.services;
-    return slowStartConnector({
-      connector: bridgedConnector(connector, clock),
-      clock,
-      cache: new StartCache({ store: log.store, hash: secrets.hash, wallMs: () => clock.wallMs(), identity }),
-      server: identity.server,
-      tell: (text) => human.notify(text),
-    });
+  #policyOf(facts: ConnectionFacts, client: string | undefined): LoadedPolicy<Q> {
+    const { principal } = facts;
+    return this.#setup.services.policies.select({ principal, client, tag: this.#setup.tagOf?.(facts) });
   }
 
-  /** Links of single clients, so that closing the gateway can wait for their servers to end. */
-  #rememberOwn(link: Link<Q>): void {
-    for (const old of this.#own) if (old.down !== undefined) this.#own.delete(old);
-    this.#own.add(link);
+  /** Something happened at a server outside of calls: it is looked at for every run that uses it, now. */
+  #background(link: Link<Q>): void {
+    const occasion = { cause: "periodic", server: link.server } as const;
+    const using = [...this.#sessions].filter((session) => session.uses(link));
+    for (const live of new Set(using.flatMap((session) => session.current() ?? []))) {
+      void this.shared.duties.look(live, occasion);
+    }
   }
 
   /** The injected call goes over a connection that already serves the run, if there is one. */
@@ -358,6 +344,10 @@ export class Gateway<Q> {
 
   async #ending(live: LiveRun<Q>): Promise<readonly string[]> {
     const owed = await this.shared.duties.ending(live);
+    const using = [...this.#sessions].filter((session) => session.current() === live);
+    for (const projection of new Set(using.flatMap((session) => session.projections()))) {
+      await flushWrites(this.shared, live, projection);
+    }
     this.shared.withheld.forget(live.key);
     this.shared.tasks.forget(live.key);
     this.shared.uncertain.delete(live.key);
@@ -370,10 +360,6 @@ export class Gateway<Q> {
       return this.#setup.services.policies.select({ principal: live.principal, client: client.name, tag: client.tag });
     });
   }
-}
-
-function linkKey(principal: string, server: string): string {
-  return `${principal} ${server}`;
 }
 
 /** What a conversation belongs to: the client's process where it is known, else its user. */

@@ -109,7 +109,7 @@ async function before<Q>(scene: HostScene<Q>, event: Use): Promise<HostReply> {
     workspace: live.workspace,
     digest,
   } as const;
-  const judged = judge(live, oracle, moment, (first, answers) => {
+  const judged = judge(live, { oracle }, moment, (first, answers) => {
     const observed = isObserved(live, contract.server);
     const use = { live, id: call, method: "host/tool", arguments: event.arguments, digest };
     const tested = forAllRuns(shared, use, first);

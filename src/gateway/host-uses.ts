@@ -70,6 +70,7 @@ export function orderedUse<Q>(
     lost: false,
     option: undefined,
     performed: undefined,
+    scope: undefined,
     warnings: [],
   };
 }

@@ -173,8 +173,8 @@ it("a server cannot give one task to two calls, and the result of one the label 
   const table = new TaskTable();
   const contract = fakePolicy().contractOfMethod("files", "tools/call");
   const first = { run: "r", server: "files", task: "t", call: "1", method: "tools/call", contract } as const;
-  expect(table.add({ ...first, option: undefined, settled: false })).toBe(true);
-  expect(table.add({ ...first, call: "2", option: undefined, settled: false })).toBe(false);
+  expect(table.add({ ...first, option: undefined, scope: undefined, settled: false })).toBe(true);
+  expect(table.add({ ...first, call: "2", option: undefined, scope: undefined, settled: false })).toBe(false);
   expect(table.find("r", "files", "t")?.call).toBe("1");
   expect(table.find("other", "files", "t")).toBeUndefined();
 });

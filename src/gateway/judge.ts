@@ -15,26 +15,34 @@ const noAnswers: Answers = new Map<string, Answer>();
 
 export type Judged<T> = T | Promise<T>;
 
+/** Who decides, and what is known beforehand: evidence that the gateway has itself, so that nobody is asked for it. */
+export type Bench = { readonly oracle: Oracle; readonly known?: Answers | undefined };
+
 /** Decides a moment of a run and commits the decision; answers that were used come along for the log. */
 export function judge<Q, T>(
   live: LiveRun<Q>,
-  oracle: Oracle,
+  { oracle, known = noAnswers }: Bench,
   moment: Moment,
   commit: (decision: Decision, answers: Answers) => T,
 ): Judged<T> {
-  const first = step(live.policy.engine, live.state, moment, noAnswers);
-  if (first.kind === "decided") return commit(first.decision, noAnswers);
-  return ask({ live, oracle, moment }, first.questions, commit);
+  const first = step(live.policy.engine, live.state, moment, known);
+  if (first.kind === "decided") return commit(first.decision, known);
+  return ask({ live, oracle, known, moment }, first.questions, commit);
 }
 
-type Asking<Q> = { readonly live: LiveRun<Q>; readonly oracle: Oracle; readonly moment: Moment };
+type Asking<Q> = {
+  readonly live: LiveRun<Q>;
+  readonly oracle: Oracle;
+  readonly known: Answers;
+  readonly moment: Moment;
+};
 
 async function ask<Q, T>(
-  { live, oracle, moment }: Asking<Q>,
+  { live, oracle, known, moment }: Asking<Q>,
   questions: readonly Question[],
   commit: (decision: Decision, answers: Answers) => T,
 ): Promise<T> {
-  const answers = new Map<string, Answer>();
+  const answers = new Map<string, Answer>(known);
   const about = { policy: live.policy.digest, run: live.key };
   let open = questions;
   for (let round = 0; round < roundsMax; round += 1) {

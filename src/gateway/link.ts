@@ -11,6 +11,9 @@ import { ownIdPrefix } from "./call.ts";
 import { Catalogue } from "./catalogue.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Connector, ServerTarget, UpstreamConnection } from "./ports.ts";
+import type { Projection } from "./projection-port.ts";
+import type { Projections } from "./projections.ts";
+import type { IsolationOrder } from "../core/scope.ts";
 import type { Answered } from "./scene.ts";
 import type { Clock } from "./services-port.ts";
 
@@ -19,6 +22,8 @@ export interface LinkUser {
   message(message: Message, relatedTo: RequestId | undefined): void;
   /** This request of the user's will get no answer; its outcome is unknown. */
   lost(id: RequestId, reason: string): void;
+  /** A call is unanswered beyond the time that its scope gives it; its outcome counts as unknown. */
+  overdue?(call: string): void;
   closed(reason: string): void;
 }
 
@@ -32,6 +37,11 @@ export type LinkSetup = {
   readonly hash: (text: string) => string;
   /** Several users with ids of ours, or one whose ids pass unchanged. */
   readonly shared: boolean;
+  /** How the server is isolated; undefined where the policy says nothing of it. */
+  readonly order?: IsolationOrder | undefined;
+  readonly projections?: Projections;
+  /** Called when something happened at the server outside of calls. */
+  readonly background?: () => void;
 };
 
 export class Link<Q> {
@@ -40,6 +50,7 @@ export class Link<Q> {
   readonly #shared: boolean;
   readonly #clock: Clock;
   readonly #connection: UpstreamConnection;
+  readonly #projections: Projections | undefined;
   readonly #users = new Set<LinkUser>();
   readonly #routes = new Map<RequestId, Route>();
   readonly #own = new Map<string, (answer: Answered | undefined) => void>();
@@ -49,16 +60,33 @@ export class Link<Q> {
   #closing: Promise<void> | undefined;
   #down: string | undefined;
 
-  constructor({ server, target, connector, clock, hash, shared }: LinkSetup) {
+  constructor({ server, target, connector, clock, hash, shared, order, projections, background }: LinkSetup) {
     this.server = server;
     this.catalogue = new Catalogue(server, hash);
     this.#shared = shared;
     this.#clock = clock;
-    this.#connection = connector.connect(target, {
-      message: (message, relatedTo) => this.#received(message, relatedTo),
-      lost: (id, reason) => this.#lost(id, reason),
-      closed: (reason) => this.#closed(reason),
+    this.#connection = connector.connect(
+      target,
+      {
+        message: (message, relatedTo) => this.#received(message, relatedTo),
+        lost: (id, reason) => this.#lost(id, reason),
+        closed: (reason) => this.#closed(reason),
+      },
+      order,
+    );
+    this.#projections = projections;
+    const { projection } = this.#connection;
+    if (projection === undefined) return;
+    projections?.add(server, projection);
+    projection.onBackground(() => background?.());
+    projection.onOverdue?.((call) => {
+      for (const user of this.#users) user.overdue?.(call);
     });
+  }
+
+  /** The projection that the server runs in. */
+  get projection(): Projection | undefined {
+    return this.#connection.projection;
   }
 
   /** Why the connection is gone, while it is. */
@@ -173,6 +201,8 @@ export class Link<Q> {
   #closed(reason: string): void {
     if (this.#down !== undefined) return;
     this.#down = reason;
+    const { projection } = this;
+    if (projection !== undefined) this.#projections?.remove(this.server, projection);
     for (const waiting of this.#own.values()) waiting(undefined);
     for (const user of this.#users) user.closed(reason);
     this.#routes.clear();

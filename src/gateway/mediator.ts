@@ -95,6 +95,14 @@ export class Mediator<Q> implements LinkUser {
     this.#tasks = new TaskDesk(scene);
   }
 
+  overdue(call: string): void {
+    this.#settlement.overdue(call);
+  }
+
+  get link(): Link<Q> {
+    return this.#link;
+  }
+
   get catalogue(): Catalogue<Q> {
     return this.#link.catalogue;
   }

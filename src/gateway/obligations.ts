@@ -3,11 +3,16 @@ import type { Obligation } from "../core/opinion.ts";
 import { isObject } from "../core/json.ts";
 import type { PerformOrder } from "./scene.ts";
 
-/** The kind of an obligation that cannot be met for a call: no projection to isolate in, no result to redact yet. */
-export function unmetObligation(obligations: readonly Obligation[]): string | undefined {
+/**
+ * The kind of an obligation that cannot be met for a call: no projection to isolate in (`isolates` says whether there
+ * is one), no result to redact yet.
+ */
+export function unmetObligation(obligations: readonly Obligation[], isolates = false): string | undefined {
   for (const obligation of obligations) {
     switch (obligation.kind) {
       case "isolate":
+        if (!isolates) return obligation.kind;
+        break;
       case "redact":
         return obligation.kind;
       case "perform":
@@ -15,6 +20,9 @@ export function unmetObligation(obligations: readonly Obligation[]): string | un
         break;
       // A run that must end is ended with the refusal; whoever asks only here refuses the call, which is no less.
       case "end-run":
+        return obligation.kind;
+      // Speaks of a result, and a call has none yet.
+      case "revoke":
         return obligation.kind;
       case "label":
       case "hold":

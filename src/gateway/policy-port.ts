@@ -5,6 +5,7 @@ import type { Engine } from "../core/mechanism.ts";
 import type { Reason } from "../core/opinion.ts";
 import type { StateClass } from "../core/prediction.ts";
 import type { Run } from "../core/run.ts";
+import type { IsolationOrder } from "../core/scope.ts";
 import type { PolicySettings } from "../core/settings.ts";
 import type { Verdict } from "../core/verdict.ts";
 
@@ -57,6 +58,8 @@ export interface LoadedPolicy<Q> {
   contractOfMethod(server: string, method: string): ToolContract;
   /** What is believed of a tool of the client itself, reported by a hook: server id `host:CLIENT`. */
   contractOfHostTool(client: string, tool: string): ToolContract;
+  /** How a local server is to be isolated; undefined where the policy says nothing of isolation. */
+  isolation(server: string): IsolationOrder | undefined;
   /** Server-level facts of the policy. */
   server(name: string): { readonly trusted: boolean; readonly mode: "enforce" | "observe" };
   /** Lists may depend on the state of the run, so that they are neither cached nor shared. */

@@ -5,7 +5,7 @@
  */
 import type { Decision } from "../core/decision.ts";
 import type { ReflectMoment } from "../core/moment.ts";
-import type { Reason } from "../core/opinion.ts";
+import type { Answers, Reason } from "../core/opinion.ts";
 import { notesOf } from "./call.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { judge } from "./judge.ts";
@@ -13,6 +13,7 @@ import type { Judged } from "./judge.ts";
 import { reflectCallsMax, reflectMsMax } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Shared } from "./scene.ts";
+import { backgroundOf } from "./windows.ts";
 
 export type Occasion = Pick<ReflectMoment, "cause" | "server">;
 
@@ -32,11 +33,22 @@ export class Reflections<Q> {
 
   /** Judges a moment of looking back; the answer is what was found, one sentence for each reason. */
   look(shared: Shared<Q>, live: LiveRun<Q>, occasion: Occasion): Judged<readonly string[]> {
+    const { server } = occasion;
+    const evidence = server === undefined ? undefined : backgroundOf(shared.projections.of(server), server);
+    if (evidence === undefined) return this.#judged(shared, live, { occasion });
+    return evidence.then((known) => this.#judged(shared, live, { occasion, known }));
+  }
+
+  #judged(
+    shared: Shared<Q>,
+    live: LiveRun<Q>,
+    { occasion, known }: { readonly occasion: Occasion; readonly known?: Answers },
+  ): Judged<readonly string[]> {
     const { clock, oracle } = shared.services;
     const at = clock.monotonicMs();
     const memory = this.#memory(live, at);
     memory.lastAt = at;
-    return judge(live, oracle, { kind: "reflect", at, ...occasion }, (decision, answers) => {
+    return judge(live, { oracle, known }, { kind: "reflect", at, ...occasion }, (decision, answers) => {
       const found = decision.reasons.map(sentenceOf);
       const key = `${occasion.cause === "end" ? "end" : "open"} ${occasion.server ?? ""}`;
       const text = found.join("\n");
@@ -49,7 +61,7 @@ export class Reflections<Q> {
       const server = occasion.server === undefined ? {} : { server: occasion.server };
       const notes = { ...notesOf(id, decision, false), moment: "reflect", cause: occasion.cause, ...server };
       void appendBatch(shared.services.log, batch, { decision, answers, notes });
-      if (decision.verdict === "deny" && occasion.server !== undefined) shared.admissions.revoke(occasion.server, id);
+      if (decision.verdict === "deny" && occasion.server !== undefined) revoke(shared, decision, occasion.server, id);
       return found;
     });
   }
@@ -93,6 +105,13 @@ export class Reflections<Q> {
       shared.services.human.notify(text.slice(0, noticeCharactersMax));
     }
   }
+}
+
+/** Takes a server's admission back; where its policy says so its processes end as well. */
+function revoke<Q>(shared: Shared<Q>, decision: Decision, server: string, id: string): void {
+  shared.admissions.revoke(server, id);
+  const ends = decision.obligations.some((obligation) => obligation.kind === "revoke" && obligation.end);
+  if (ends) for (const projection of shared.projections.of(server)) projection.kill("it went out of its scope");
 }
 
 /** One reason in words: its rule, the operator's own sentence, and the way on. */

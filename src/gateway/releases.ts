@@ -27,6 +27,8 @@ export type ReleaseQuery<Q> = {
   readonly option: CallOption | undefined;
   readonly outcome: "succeeded" | "failed";
   readonly value: Json;
+  /** What is known of it beforehand: what the call did in its projection. */
+  readonly known?: Answers | undefined;
   /** `outputSchema` of the tool, for blanks that satisfy it. */
   readonly schema?: Json | undefined;
 };
@@ -47,7 +49,8 @@ export function judgeRelease<Q>(shared: Shared<Q>, query: ReleaseQuery<Q>, befor
   const at = shared.services.clock.monotonicMs();
   const moment: ReleaseMoment = { kind: "release", at, call, contract, option, outcome, value };
   let batch = before ?? new Batch<Q>();
-  const ruling = judge(live, shared.services.oracle, moment, (decision, answers) =>
+  const bench = { oracle: shared.services.oracle, known: query.known };
+  const ruling = judge(live, bench, moment, (decision, answers) =>
     rule({ shared, query, batch, at }, decision, answers),
   );
   if (ruling instanceof Promise && batch.parts.length > 0) {
@@ -125,6 +128,7 @@ function discharged<Q>(shared: Shared<Q>, query: ReleaseQuery<Q>, decision: Deci
       case "perform":
       case "hold":
       case "end-run":
+      case "revoke":
         return undefined;
     }
   }

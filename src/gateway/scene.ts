@@ -8,6 +8,8 @@ import type { Exposures } from "./exposures.ts";
 import type { ListWatch } from "./list-watch.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { ClientConnection } from "./ports.ts";
+import type { Projection } from "./projection-port.ts";
+import type { Projections } from "./projections.ts";
 import type { RunDuties } from "./run-duties.ts";
 import type { RunRegistry } from "./runs.ts";
 import type { Services } from "./services-port.ts";
@@ -31,6 +33,7 @@ export type Shared<Q> = {
   readonly exposures: Exposures<Q>;
   readonly lists: ListWatch<Q>;
   readonly duties: RunDuties<Q>;
+  readonly projections: Projections;
   readonly withheld: WithheldResults;
   readonly tasks: TaskTable;
   /** Digests of calls whose outcome is unknown, with the time of day, by run key. */
@@ -51,6 +54,8 @@ export type Scene<Q> = Shared<Q> & {
   liveOf(params: JsonObject | undefined): Result<LiveRun<Q>, string>;
   /** The run that this connection used last, for what belongs to no request. */
   current(): LiveRun<Q> | undefined;
+  /** The projection that the server runs in; undefined where the policy orders none for it. */
+  projection(): Projection | undefined;
   toServer(message: Message): void;
   abandon(id: RequestId): void;
   /** A request of the gateway itself; undefined when no answer came in time. */

@@ -6,6 +6,7 @@
 import type { RunEvent } from "../core/event.ts";
 import type { Json } from "../core/json.ts";
 import { isObject, member, stringMember } from "../core/json.ts";
+import type { Answers } from "../core/opinion.ts";
 import { errorCodes, errorMessage } from "../wire/errors.ts";
 import type { RequestId, ResponseMessage } from "../wire/message.ts";
 import type { Call } from "./call.ts";
@@ -14,12 +15,16 @@ import type { ConsentDesk } from "./consent.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { doubtsMax, upstreamCallsMax } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
-import { refusalOf, rejectionOf } from "./refusals.ts";
+import { refusalMessage, refusalOf, rejectionOf } from "./refusals.ts";
 import { errorValue, releasedAnswer, requestOf } from "./released-answer.ts";
 import type { Ruling } from "./releases.ts";
 import { judgeRelease } from "./releases.ts";
 import type { Rounds } from "./rounds.ts";
 import type { Answered, Scene } from "./scene.ts";
+import { closeWindow, concludeWrites, evidenceOf, keepWrites, revokeTrust } from "./windows.ts";
+
+/** What came back for a call: the message, and what the call did meanwhile. */
+type Outcome = { readonly message: Answered; readonly known: Answers | undefined };
 
 export class Settlement<Q> {
   readonly #scene: Scene<Q>;
@@ -78,17 +83,22 @@ export class Settlement<Q> {
     if (call === undefined) return false;
     this.#forget(call);
     if (message.kind === "response" && stringMember(message.result, "resultType") === "input_required") {
+      closeWindow(this.#scene, call);
       // The call is not over: the server asks before it goes on. Its id is free again, the client sends a new one.
       this.#rounds.asked(call, message);
       return true;
     }
+    // The window of a task stays open until the task is over.
     if (message.kind === "response" && this.#becameTask(call, message)) return true;
+    closeWindow(this.#scene, call);
     this.release(call, message).catch(() => this.#failed(call));
     return true;
   }
 
   /** Puts the outcome on record, judges the release, and delivers what came of it. */
   async release(call: Call<Q>, message: Answered): Promise<void> {
+    const evidence = evidenceOf(this.#scene, call);
+    const known = evidence === undefined ? undefined : await evidence;
     const batch = new Batch<Q>();
     const failed = message.kind === "error" || member(message.result, "isError") === true;
     if (!call.lost) {
@@ -109,12 +119,29 @@ export class Settlement<Q> {
         outcome: failed ? "failed" : "succeeded",
         value: message.kind === "response" ? message.result : errorValue(message.error),
         schema: this.#schemaOf(call),
+        known,
       },
       batch,
     );
     const ruling = ruled instanceof Promise ? await ruled : ruled;
-    this.#deliver(call, message, ruling);
+    if (call.scope !== undefined && (await this.#concluded(call, ruling))) return;
+    this.#deliver(call, { message, known }, ruling);
     this.#settled(call.live, !failed);
+  }
+
+  /** The verdict on what the call wrote; true when its result must not be believed and was answered by that. */
+  async #concluded(call: Call<Q>, ruling: Ruling): Promise<boolean> {
+    revokeTrust(this.#scene, call, ruling);
+    const concluded = await concludeWrites(this.#scene, call, ruling.how);
+    if (concluded.kind === "apart") {
+      const asked = requestOf(this.#scene, call);
+      const answer = refusalMessage(asked, call.id, concluded.sentence.slice(0, 240));
+      void this.#scene.deliveries.after(ruling.durable, () => call.exchange.respond(answer));
+      this.#settled(call.live, false);
+      return true;
+    }
+    if (concluded.note !== undefined) call.warnings = [...call.warnings, concluded.note];
+    return false;
   }
 
   /** A throw is a bug of ours: the result stays here, and the client learns that the call was made. */
@@ -139,6 +166,7 @@ export class Settlement<Q> {
   /** The connection to the server is gone: every call in flight has an unknown outcome. */
   closed(reason: string): void {
     const calls = [...this.#sent.values()];
+    for (const call of calls) keepWrites(this.#scene, call);
     this.#recordUnknown(calls, "connection lost", true);
     for (const call of calls) {
       const text = `The server \`${call.contract.server}\` went away before it answered (${reason}). The call may have happened.`;
@@ -150,12 +178,23 @@ export class Settlement<Q> {
   lost(id: RequestId, reason: string): boolean {
     const call = this.#sent.get(id);
     if (call === undefined) return false;
+    keepWrites(this.#scene, call);
     this.#recordUnknown([call], "answer lost", true);
     this.#unanswered(
       call,
       `No answer of \`${call.contract.server}\` arrived, and the call may have happened. ${reason}`,
     );
     return true;
+  }
+
+  /** A call is unanswered beyond the time of its scope: the server is told to stop, and its outcome is unknown. */
+  overdue(id: string): void {
+    const call = [...this.#sent.values()].find((sent) => sent.id === id);
+    if (call === undefined) return;
+    const { id: requestId } = call.request;
+    this.#scene.toServer({ kind: "notification", method: "notifications/cancelled", params: { requestId } });
+    this.#scene.abandon(requestId);
+    this.lost(requestId, "It took longer than `callTimeoutMs` of its scope allows.");
   }
 
   #unanswered(call: Call<Q>, text: string): void {
@@ -220,6 +259,7 @@ export class Settlement<Q> {
       method: call.method,
       contract: call.contract,
       option: call.option,
+      scope: call.scope,
       settled: false,
     };
     if (!this.#scene.tasks.add(entry)) return false;
@@ -231,12 +271,12 @@ export class Settlement<Q> {
     const { live, id, contract, option } = call;
     const query = { live, id, call: undefined, contract, option, outcome: "succeeded", value: message.result } as const;
     const ruled = judgeRelease(this.#scene, query);
-    this.#deliver(call, message, ruled instanceof Promise ? await ruled : ruled);
+    this.#deliver(call, { message, known: undefined }, ruled instanceof Promise ? await ruled : ruled);
   }
 
-  #deliver(call: Call<Q>, message: Answered, ruling: Ruling): void {
+  #deliver(call: Call<Q>, { message, known }: Outcome, ruling: Ruling): void {
     if (ruling.how === "withhold") {
-      this.#withhold(call, message, ruling).catch(() => this.#failed(call));
+      this.#withhold(call, { message, known }, ruling).catch(() => this.#failed(call));
       return;
     }
     const { id: decision, warnings } = call;
@@ -247,7 +287,7 @@ export class Settlement<Q> {
   }
 
   /** Keeps the result behind consent; the same call repeated gets it without being executed again. */
-  async #withhold(call: Call<Q>, message: Answered, ruling: Ruling): Promise<void> {
+  async #withhold(call: Call<Q>, { message, known }: Outcome, ruling: Ruling): Promise<void> {
     const asked = requestOf(this.#scene, call);
     const approval = await this.#consent.open(call, ruling.decision, "release");
     const kept = this.#scene.withheld.keep(call.live.key, call.digest, {
@@ -258,6 +298,7 @@ export class Settlement<Q> {
       option: call.option,
       label: ruling.label,
       message,
+      known,
       characters: JSON.stringify(ruling.value).length,
     });
     const answer = kept

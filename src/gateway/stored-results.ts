@@ -34,8 +34,11 @@ export async function openStored<Q>(desk: Desk<Q>, call: Call<Q>): Promise<boole
     await askAgain(desk, call, stored);
     return true;
   }
-  const opened = await judge(call.live, scene.services.oracle, momentOf(scene, stored), (decision) =>
-    open(scene, call, { stored, granted, decision }),
+  const opened = await judge(
+    call.live,
+    { oracle: scene.services.oracle, known: stored.known },
+    momentOf(scene, stored),
+    (decision) => open(scene, call, { stored, granted, decision }),
   );
   const asked = requestOf(scene, call);
   switch (opened.kind) {

@@ -17,6 +17,7 @@ import { judgeRelease } from "./releases.ts";
 import type { Answered, Relayed, Scene } from "./scene.ts";
 import { isModern } from "./scene.ts";
 import type { TaskEntry } from "./task-table.ts";
+import { closeWindow, concludeWrites, evidenceOf, revokeTrust } from "./windows.ts";
 
 export class TaskDesk<Q> {
   readonly #scene: Scene<Q>;
@@ -77,9 +78,17 @@ export class TaskDesk<Q> {
     const { method } = exchange.request;
     const final = method === "tasks/result" || isFinal(answer);
     const failed = answer.kind === "error" || member(answer.result, "isError") === true;
-    const batch = new Batch<Q>();
-    if (final && !entry.settled) {
+    const done = { id: entry.call, live, contract: entry.contract, scope: entry.scope };
+    const first = final && !entry.settled;
+    if (first) {
       entry.settled = true;
+      closeWindow(this.#scene, done);
+      // A result may be fetched again; what its call did is told once, and kept for that.
+      entry.known = evidenceOf(this.#scene, done);
+    }
+    const known = final && entry.known !== undefined ? await entry.known : undefined;
+    const batch = new Batch<Q>();
+    if (first) {
       const at = this.#scene.services.clock.monotonicMs();
       const event: RunEvent = failed
         ? { kind: "failed", at, call: entry.call, noEffect: false }
@@ -96,11 +105,17 @@ export class TaskDesk<Q> {
         option: entry.option,
         outcome: failed ? "failed" : "succeeded",
         value: answer.kind === "response" ? answer.result : errorValue(answer.error),
+        known,
       },
       batch,
     );
     const ruling = ruled instanceof Promise ? await ruled : ruled;
     const asked = this.#asked(exchange, entry.method);
+    if (first && entry.scope !== undefined) {
+      revokeTrust(this.#scene, done, ruling);
+      const concluded = await concludeWrites(this.#scene, done, ruling.how);
+      if (concluded.kind === "apart") return refusalMessage(asked, entry.call, concluded.sentence.slice(0, 240));
+    }
     return releasedAnswer({ asked, decision: entry.call, message: answer, ruling }, await ruling.durable);
   }
 

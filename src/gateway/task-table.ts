@@ -1,6 +1,7 @@
 /** Which run and call a task of a server belongs to. A task id is a name the model sees, so it never grants access. */
 import type { ToolContract } from "../core/contract.ts";
 import type { CallOption } from "../core/moment.ts";
+import type { Answers } from "../core/opinion.ts";
 import { runTasksMax } from "./limits.ts";
 
 export type TaskEntry = {
@@ -11,6 +12,10 @@ export type TaskEntry = {
   readonly method: string;
   readonly contract: ToolContract;
   readonly option: CallOption | undefined;
+  /** What its call may touch, where it runs in a projection. */
+  readonly scope: string | undefined;
+  /** What the call did in its projection, once the task is over. */
+  known?: Promise<Answers> | undefined;
   /** True once the outcome of the call is on record. */
   settled: boolean;
 };

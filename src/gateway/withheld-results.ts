@@ -5,6 +5,7 @@
 import type { Decision } from "../core/decision.ts";
 import type { ToolContract } from "../core/contract.ts";
 import type { CallOption } from "../core/moment.ts";
+import type { Answers } from "../core/opinion.ts";
 import type { ErrorMessage, ResponseMessage } from "../wire/message.ts";
 import { withheldCharactersMax, withheldResultsMax } from "./limits.ts";
 import type { ReleaseLabel } from "./labels.ts";
@@ -18,6 +19,8 @@ export type Withheld = {
   readonly option: CallOption | undefined;
   readonly label: ReleaseLabel;
   readonly message: ResponseMessage | ErrorMessage;
+  /** What was known when it was judged, so that it is judged by that again. */
+  readonly known?: Answers | undefined;
   readonly characters: number;
 };
 

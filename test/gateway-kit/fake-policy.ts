@@ -10,6 +10,7 @@ import type { Mechanism } from "../../src/core/mechanism.ts";
 import { seal } from "../../src/core/mechanism.ts";
 import type { ArgumentLabel, CallMoment } from "../../src/core/moment.ts";
 import { err, ok } from "../../src/core/result.ts";
+import type { IsolationOrder } from "../../src/core/scope.ts";
 import type { PolicySettings } from "../../src/core/settings.ts";
 import type { LoadedPolicy } from "../../src/gateway/policy-port.ts";
 
@@ -115,6 +116,8 @@ export type PolicyChanges = {
   readonly trusted?: boolean;
   /** Tools whose name starts so may be recorded after they were sent. */
   readonly late?: string;
+  /** How servers are to be isolated. */
+  readonly isolation?: IsolationOrder;
   /** Lists depend on the state of the run; the parts that a test cares about are given. */
   readonly regulation?: Partial<FakeRegulation>;
 };
@@ -160,6 +163,7 @@ export function fakePolicy(
     contractOfTool: (server, listed: JsonObject) => fakeContract(server, stringMember(listed, "name") ?? ""),
     contractOfMethod: (server, method) => fakeContract(server, method),
     contractOfHostTool: (client, tool) => fakeContract(`host:${client}`, tool),
+    isolation: () => changes.isolation,
     server: () => ({ trusted: changes.trusted ?? false, mode: "enforce" }),
     regulated: changes.regulation !== undefined,
     risks: ["leak fire repo anyone", "leak host.send"],

@@ -1,0 +1,174 @@
+/**
+ * A call in the projection of its server (lifecycle.md 2): its window opens before anything is sent and closes with the
+ * answer, what happened in between is evidence for the release, and the verdict on the release is the verdict on what
+ * the call wrote. A call that must be isolated and cannot be is not sent.
+ */
+import { traceKey, traceQuestion } from "../core/effect-trace.ts";
+import type { EffectTrace } from "../core/effect-trace.ts";
+import { traceJson } from "../core/effect-record.ts";
+import type { Answers, Obligation } from "../core/opinion.ts";
+import type { Result } from "../core/result.ts";
+import { ok } from "../core/result.ts";
+import type { Call } from "./call.ts";
+import { appendBatch, Batch } from "./journal.ts";
+import type { Conclusion, Projection } from "./projection-port.ts";
+import type { Ruling } from "./releases.ts";
+import type { LiveRun } from "./live-run.ts";
+import type { Scene, Shared } from "./scene.ts";
+
+/** Paths that a warning names. */
+const pathsNamedMax = 5;
+
+/** What of a call matters to its projection. A task outlives its call and is windowed like it. */
+export type Windowed<Q> = Pick<Call<Q>, "id" | "live" | "contract" | "scope">;
+
+/** The scope that a call must run in; undefined where nothing isolates it. */
+export function scopeOf(obligations: readonly Obligation[]): string | undefined {
+  for (const obligation of obligations) if (obligation.kind === "isolate") return obligation.scope;
+  return undefined;
+}
+
+/** Opens the window of a call that is about to be sent; undefined where there is nothing to wait for. */
+export function openWindow<Q>(
+  scene: Scene<Q>,
+  call: Windowed<Q>,
+): Result<void, string> | Promise<Result<void, string>> {
+  const projection = call.scope === undefined ? undefined : scene.projection();
+  if (call.scope === undefined || projection === undefined) return ok(undefined);
+  return projection.begin(call.id, call.contract.tool, call.scope);
+}
+
+/** The answer is here, or none will come. */
+export function closeWindow<Q>(scene: Scene<Q>, call: Windowed<Q>): void {
+  if (call.scope !== undefined) scene.projection()?.end(call.id);
+}
+
+/** What a call did, as an answer that needs no question; undefined where it ran in no projection. */
+export function evidenceOf<Q>(scene: Scene<Q>, call: Windowed<Q>): Promise<Answers> | undefined {
+  const projection = call.scope === undefined ? undefined : scene.projection();
+  return projection === undefined ? undefined : evidence(projection, scene.server, call.id);
+}
+
+/** What a server did outside of calls since that was asked last; undefined where none of its processes is watched. */
+export function backgroundOf(projections: readonly Projection[], server: string): Promise<Answers> | undefined {
+  if (projections.length === 0) return undefined;
+  return Promise.all(projections.map((projection) => projection.trace(undefined))).then((traces) =>
+    answerOf(server, undefined, joined(traces)),
+  );
+}
+
+async function evidence(projection: Projection, server: string, call: string): Promise<Answers> {
+  return answerOf(server, call, await projection.trace(call));
+}
+
+function answerOf(server: string, call: string | undefined, trace: EffectTrace | undefined): Answers {
+  if (trace === undefined) return new Map();
+  const question = traceQuestion("gateway", server, call);
+  return new Map([[traceKey(server, call), { kind: "known", question, value: traceJson(trace) }]]);
+}
+
+/** Several processes of one server, looked at together: what is missing of one is missing of all. */
+function joined(traces: readonly EffectTrace[]): EffectTrace | undefined {
+  const [first, ...rest] = traces;
+  if (first === undefined) return undefined;
+  return rest.reduce((all, one) => {
+    const failure = all.failure ?? one.failure;
+    return {
+      ...all,
+      complete: all.complete && one.complete,
+      dropped: all.dropped + one.dropped,
+      events: [...all.events, ...one.events],
+      changes: [...all.changes, ...one.changes],
+      ...(failure === undefined ? {} : { failure }),
+    };
+  }, first);
+}
+
+/** What became of the writes of a call. */
+export type Concluded =
+  /** They stand as the verdict says; `note`: some wait for a person, as the policy wants. */
+  | { readonly kind: "done"; readonly note?: string }
+  /** Some did not reach the workspace although the verdict says so: the agent would build on what is not there. */
+  | { readonly kind: "apart"; readonly sentence: string };
+
+/** Carries the verdict out on what the call wrote. Nothing is lost: what could not be written is kept for a person. */
+export async function concludeWrites<Q>(scene: Scene<Q>, call: Windowed<Q>, how: Ruling["how"]): Promise<Concluded> {
+  const projection = call.scope === undefined ? undefined : scene.projection();
+  if (projection === undefined) return { kind: "done" };
+  const verdict = how === "pass" ? "commit" : how === "withhold" ? "keep" : "discard";
+  const result = await projection.conclude(call.id, verdict);
+  const concluded = result.ok ? concludedOf(result.value) : apart(result.error);
+  record(scene, call, result.ok ? result.value : undefined, concluded);
+  return concluded;
+}
+
+function concludedOf({ held }: Conclusion): Concluded {
+  if (held.length === 0) return { kind: "done" };
+  const named = held
+    .slice(0, pathsNamedMax)
+    .map(({ path }) => path)
+    .join(", ");
+  const paths = held.length > pathsNamedMax ? `${named} and ${held.length - pathsNamedMax} more` : named;
+  const failed = held.find(({ reason }) => reason !== undefined)?.reason;
+  if (failed !== undefined) return apart(`${paths}: ${failed}`);
+  return { kind: "done", note: `what it wrote to ${paths} waits for a person (\`sluicegate changes\`)` };
+}
+
+function apart(why: string): Concluded {
+  const sentence = `The call ran, but what it wrote was not taken over (${why}). It is kept: the user sees it with \`sluicegate changes\`. Do not repeat the call.`;
+  return { kind: "apart", sentence };
+}
+
+function record<Q>(
+  { services, server }: Scene<Q>,
+  call: Windowed<Q>,
+  conclusion: Conclusion | undefined,
+  concluded: Concluded,
+): void {
+  const committed = conclusion?.committed.length ?? 0;
+  const text = concluded.kind === "apart" ? concluded.sentence : concluded.note;
+  if (committed === 0 && text === undefined) return;
+  const batch = new Batch<Q>();
+  batch.parts.push({ live: call.live, events: [] });
+  const held = conclusion?.held.map(({ path }) => path) ?? [];
+  const notes = { decision: call.id, moment: "workspace", committed, held, ...(text === undefined ? {} : { text }) };
+  void appendBatch(services.log, batch, { notes });
+  if (text !== undefined) services.human.notify(`${server}.${call.contract.tool}: ${text}`.slice(0, 240));
+}
+
+/** The run is over: the verdict on writes that waited for its end. */
+export async function flushWrites<Q>(
+  { services }: Pick<Shared<Q>, "services">,
+  live: LiveRun<Q>,
+  projection: Projection,
+): Promise<void> {
+  const flushed = await projection.flush?.();
+  if (flushed === undefined) return;
+  const committed = flushed.ok ? flushed.value.committed.length : 0;
+  const held = flushed.ok ? flushed.value.held.map(({ path }) => path) : [];
+  const failed = flushed.ok ? undefined : flushed.error;
+  if (committed === 0 && held.length === 0 && failed === undefined) return;
+  const batch = new Batch<Q>();
+  batch.parts.push({ live, events: [] });
+  const text = failed ?? (held.length === 0 ? undefined : "some writes wait for a person (`sluicegate changes`)");
+  const notes = { moment: "workspace", committed, held, ...(text === undefined ? {} : { text }) };
+  void appendBatch(services.log, batch, { notes });
+  if (text !== undefined) services.human.notify(`Run ${live.key}: ${text}.`.slice(0, 240));
+}
+
+/** What a call wrote whose outcome nobody will learn waits for a person. */
+export function keepWrites<Q>(scene: Scene<Q>, call: Windowed<Q>): void {
+  closeWindow(scene, call);
+  void concludeWrites(scene, call, "withhold");
+}
+
+/** What a rejected call costs its server: trust, and where the policy says so its life. */
+export function revokeTrust<Q>(scene: Scene<Q>, call: Windowed<Q>, ruling: Ruling): void {
+  for (const obligation of ruling.decision.obligations) {
+    if (obligation.kind !== "revoke" || ruling.how === "pass") continue;
+    scene.admissions.revoke(obligation.server, call.id);
+    const text = `Server \`${obligation.server}\` went out of its scope (${obligation.rule}): its tools are hidden. See decision ${call.id}.`;
+    scene.services.human.notify(text.slice(0, 240));
+    if (obligation.end) scene.projection()?.kill("it went out of its scope");
+  }
+}
