@@ -18,6 +18,7 @@ import { serverFacts } from "../policy/contracts/table.ts";
 import type { Diagnostic } from "../policy/diagnostic.ts";
 import type { PolicyDocument } from "../policy/document.ts";
 import { hazardReasons } from "../policy/hazard-reasons.ts";
+import { isolationOrder } from "../policy/isolation/order.ts";
 import { loadPolicy } from "../policy/load.ts";
 import type { PolicyModel } from "../policy/model.ts";
 import { makeModel } from "../policy/model.ts";
@@ -96,7 +97,7 @@ export function loadedPolicy(
       return made;
     },
     contractOfHostTool: (client, tool) => contractOfHostTool(table, client, tool),
-    isolation: () => undefined,
+    isolation: (server) => isolationOrder(compiled, server),
     server: (name) => {
       const facts = serverFacts(table, name);
       return { trusted: facts.trust === "trusted", mode: facts.mode };

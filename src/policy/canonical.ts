@@ -5,6 +5,7 @@
 import canonicalize from "canonicalize";
 import type { CanonicalPolicy, LatticeForm, PackForm, RuleForm, StoreSectionForm } from "./canonical/form.ts";
 import { canonicalDuration } from "./canonical/duration.ts";
+import { isolationForm, packScopeForm } from "./canonical/isolation.ts";
 import { judgesForm } from "./canonical/judges.ts";
 import { boundForm, labelForm, listOf, mapValues, sortedWords, toolLabelsForm } from "./canonical/labels.ts";
 import type { KnownTools, Naming } from "./canonical/names.ts";
@@ -57,7 +58,7 @@ export function canonicalPolicy(
     bare: false,
     report: (found) => void problems.push(found),
   };
-  const later = ["isolation", "admission", "reflection", "stpa"] as const;
+  const later = ["admission", "reflection", "stpa"] as const;
   const kept = Object.fromEntries(
     later.filter((key) => document[key] !== undefined).map((key) => [key, document[key]]),
   );
@@ -65,6 +66,7 @@ export function canonicalPolicy(
     ...kept,
     ...(document.judges === undefined ? {} : { judges: judgesForm(document.judges) }),
     ...(document.regulation === undefined ? {} : { regulation: regulationForm(document.regulation, naming) }),
+    ...(document.isolation === undefined ? {} : { isolation: isolationForm(document.isolation) }),
     version: 1,
     mode: document.mode ?? "enforce",
     match: document.match ?? {},
@@ -159,6 +161,7 @@ function packForms(
       name: pack.name,
       ...(pack.title === undefined ? {} : { title: pack.title }),
       ...(pack.reach === undefined ? {} : { reach: pack.reach }),
+      ...(pack.scope === undefined ? {} : { scope: packScopeForm(pack.scope) }),
       digests: mapValues(pack.digests ?? {}, sortedWords),
       labels: mapValues(pack.labels, toolLabelsForm),
     };

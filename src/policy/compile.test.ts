@@ -98,7 +98,6 @@ test("what is written and not active yet, or always true, is said", () => {
   const text = `stpa: s.yaml
 flow: {mode: handles}
 judges: {j: {url: "http://localhost:1", model: m}}
-isolation: {}
 admission: {labels: declared}
 reflection: {}
 rules: [{id: R, tier: block, why: w, when: {data: public}}]
@@ -107,10 +106,9 @@ rules: [{id: R, tier: block, why: w, when: {data: public}}]
   expect(policy?.ir.flow).toBe("strict");
   expect(diagnostics.map(({ code, severity, line }) => [code, severity, line])).toEqual([
     ["SG-POLICY-INACTIVE", "warning", 3],
-    ["SG-POLICY-VACUOUS", "warning", 8],
+    ["SG-POLICY-VACUOUS", "warning", 7],
     ["SG-POLICY-INACTIVE", "info", 5],
     ["SG-POLICY-INACTIVE", "info", 6],
-    ["SG-POLICY-INACTIVE", "info", 7],
     ["SG-POLICY-IDLE", "info", 4],
   ]);
 });

@@ -11,6 +11,7 @@ import { compileLattice, labelCompiler } from "./compile/labels.ts";
 import type { Scope } from "./compile/patterns.ts";
 import { compileHazard } from "./compile/hazards.ts";
 import { compileHost } from "./compile/host.ts";
+import { compileIsolation } from "./compile/isolation.ts";
 import { compileJudges } from "./compile/judges.ts";
 import { compileRegulation } from "./compile/regulation.ts";
 import { compileRule } from "./compile/rules.ts";
@@ -21,6 +22,7 @@ import type { LabelTable } from "./contracts/table.ts";
 import type { Problem } from "./diagnostic.ts";
 import { hasErrors, information, problem, quoted, warning } from "./diagnostic.ts";
 import { suggestion } from "./language/nearest.ts";
+import type { Isolation } from "./isolation/order.ts";
 import type { Judges } from "./judges.ts";
 import type { Regulation } from "./regulation.ts";
 
@@ -34,6 +36,8 @@ export type CompiledPolicy = {
   readonly settings: PolicySettings;
   readonly regulation: Regulation;
   readonly judges: Judges;
+  /** Undefined where the policy has no section `isolation`. */
+  readonly isolation: Isolation | undefined;
 };
 
 export type Compiled = { readonly policy: CompiledPolicy | undefined; readonly problems: readonly Problem[] };
@@ -58,6 +62,7 @@ export function compilePolicy(given: CanonicalPolicy, hash: (text: string) => st
   const settings = compileSettings(policy, report);
   const regulation = compileRegulation(policy, report);
   const judges = compileJudges(policy, labels, report);
+  const isolation = compileIsolation(policy, hash, report);
   if (hasErrors(problems)) return { policy: undefined, problems };
   const digest = hash(canonical);
   const ir: Ir = {
@@ -72,7 +77,7 @@ export function compilePolicy(given: CanonicalPolicy, hash: (text: string) => st
     execute: "confirm",
     host,
   };
-  return { policy: { digest, canonical, policy, ir, table, settings, regulation, judges }, problems };
+  return { policy: { digest, canonical, policy, ir, table, settings, regulation, judges, isolation }, problems };
 }
 
 function storeDeclaration(name: string, policy: CanonicalPolicy, labels: LabelCompiler): StoreDeclaration {
@@ -116,7 +121,7 @@ function checkWords(policy: CanonicalPolicy, labels: LabelCompiler, report: Repo
 
 /** Says aloud what is written in the policy and does nothing yet. */
 function noteInactive(policy: CanonicalPolicy, report: Reporter): void {
-  const later = ["isolation", "admission", "reflection"] as const;
+  const later = ["admission", "reflection"] as const;
   for (const section of later) {
     if (policy[section] === undefined) continue;
     const message = `\`${section}\` is checked, but not active yet in this version`;

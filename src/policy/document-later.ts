@@ -3,17 +3,6 @@
  * check` says that they are not active yet, so that nobody believes in a protection that is not there.
  */
 
-export type IsolationSection = {
-  readonly required?: boolean;
-  readonly trace_mode?: "auto" | "full" | "none";
-  readonly persist_workspace?: boolean;
-  readonly link_inputs?: boolean;
-  readonly allowed_paths?: readonly string[];
-  readonly allowed_domains?: readonly string[];
-  readonly exec_trace_whitelisted?: readonly string[];
-  readonly callTimeoutMs?: number;
-};
-
 export type AdmissionSection = {
   readonly labels?: "declared" | "any" | "none";
   readonly pre_mock_count?: number;

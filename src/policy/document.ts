@@ -4,7 +4,8 @@
  * the compiler holds `language/shapes*.ts` to them.
  */
 import type { Role } from "../core/contract.ts";
-import type { AdmissionSection, IsolationSection, ReflectionSection } from "./document-later.ts";
+import type { AdmissionSection, ReflectionSection } from "./document-later.ts";
+import type { IsolationSection, PackScopeText } from "./document-isolation.ts";
 import type { JudgeText } from "./document-judges.ts";
 import type { RegulationSection } from "./document-regulation.ts";
 import type { Tier } from "./ir.ts";
@@ -272,6 +273,8 @@ export type PackSection = {
   readonly title?: string;
   readonly reach?: "local" | "network";
   readonly digests?: { readonly [tool: string]: readonly string[] };
+  /** What such a server may touch, for policies that isolate servers. */
+  readonly scope?: PackScopeText;
 };
 
 export type PolicyDocument = {

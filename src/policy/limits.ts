@@ -44,3 +44,9 @@ export const leasesMax = 256;
 
 /** Largest shortlist that can be asked for; a longer one would leave nothing out. */
 export const shortlistToolsMax = 10_000;
+
+/** Entries of one list of a scope. */
+export const scopeEntriesMax = 256;
+
+/** UTF-16 units of one value that a scope sets in the environment. */
+export const variableUnitsMax = 8_192;

@@ -46,7 +46,8 @@ export function loadPolicy(input: PolicyInput, options: LoadOptions): Loaded {
   const packOrigins = new Map(gathered.packs.map((pack) => [pack.document.pack?.name, pack]));
   const place = (found: Problem): Diagnostic => {
     // A problem inside a joined pack is one of the pack's own file.
-    const [section, name, ...rest] = found.path;
+    const [section, name, ...inner] = found.path;
+    const rest = inner[0] === "scope" ? ["pack", ...inner] : inner;
     const pack = section === "packs" ? packOrigins.get(String(name)) : undefined;
     return pack === undefined
       ? placed(found, merged.origins, own)

@@ -33,6 +33,9 @@ const good = [
   "{regulation: {filter: {mode: lease, ttl: 5m}, epsilon: 0.1}, judges: {j: {url: x}}, isolation: {trace_mode: full}}",
   "{regulation: {power: {budget: 40.5, weights: {write.external.send: 9}}, leases: [{tool: a.b, calls: 3}], shortlist: 12}}",
   "{regulation: {leases: [{tool: [a.b, c], for: 10m}], models: {embedded: true, judge: j}}, judges: {j: {url: x}}}",
+  "{isolation: {backend: auto, require: A-, servers: {s: {backend: learn, net: {allow: [x:1]}, tools: {t: {allow: [y:2]}}}}}}",
+  "{isolation: {defaults: {files: {read: [/x], workspace: {per: run, quotaMb: 1}}, limits: {memoryMb: 64}, env: {set: {A: b}}}}}",
+  "{isolation: {required: true, trace_mode: py, exec_trace_whitelisted: false, allowed_domains: [x]}, pack: {name: p, scope: {}}}",
   "{pack: {name: p}, audit: {keepDays: 7}, limits: {runIdle: 1h}, approvals: {form: all}}",
 ];
 const bad = [
@@ -65,6 +68,11 @@ const bad = [
   "{regulation: {leases: [{calls: 3}]}}",
   "{regulation: {shortlist: 0}}",
   "{regulation: {models: {judge: [j]}}}",
+  "{isolation: {backend: learn}}",
+  "{isolation: {defaults: {tools: {}}}}",
+  "{isolation: {servers: {s: {env: {set: {'A-B': c}}}}}}",
+  "{isolation: {servers: {s: {limits: {memoryMb: 0}}}}}",
+  "{isolation: {require: D}}",
 ];
 
 test.each([...good.map((text) => [text, true] as const), ...bad.map((text) => [text, false] as const)])(

@@ -24,6 +24,8 @@ import type {
   Scalar,
   ServerText,
 } from "../document.ts";
+import type { IsolationTier, Scope } from "../../core/scope.ts";
+import type { ScopeText, ServerIsolationText } from "../document-isolation.ts";
 import type { JudgeText } from "../document-judges.ts";
 import type { LeaseText, RegulationSection } from "../document-regulation.ts";
 import type { Tier } from "../ir.ts";
@@ -166,7 +168,7 @@ export type LatticeForm = Required<Omit<LatticeSection, "clearance">> & {
   readonly clearance: { readonly [group: string]: BoundForm };
 };
 export type PackForm = Required<Pick<PackSection, "name" | "digests">> &
-  Pick<PackSection, "title" | "reach"> & { readonly labels: { readonly [tool: string]: ToolLabelsForm } };
+  Pick<PackSection, "title" | "reach" | "scope"> & { readonly labels: { readonly [tool: string]: ToolLabelsForm } };
 
 export type LeaseForm = Omit<LeaseText, "tool"> & { readonly tool: readonly string[] };
 export type RegulationForm = Omit<RegulationSection, "leases"> & { readonly leases?: readonly LeaseForm[] };
@@ -177,7 +179,20 @@ export type JudgeForm = Omit<JudgeText, JudgeDefaults | "bound" | "audience"> &
   Required<Pick<JudgeText, JudgeDefaults>> & { readonly bound?: BoundForm; readonly audience?: readonly string[] };
 export type JudgesForm = { readonly [name: string]: JudgeForm };
 
-export type CanonicalPolicy = Pick<PolicyDocument, "isolation" | "admission" | "reflection" | "stpa"> & {
+/** A whole scope: what holds where nobody nearer speaks. */
+export type DefaultScopeForm = Required<Omit<ScopeText, "files" | "net" | "exec" | "env" | "limits">> &
+  Pick<Scope, "files" | "net" | "exec" | "limits"> & { readonly env: Scope["environment"] };
+export type ServerIsolationForm = Omit<ServerIsolationText, "require"> & { readonly require?: IsolationTier };
+/** `strict` became a tier, the paper's keys became defaults, and the built-in scope is written out. */
+export type IsolationForm = {
+  readonly backend: "auto" | "off";
+  readonly require: IsolationTier;
+  readonly exec_trace_whitelisted?: boolean | readonly string[];
+  readonly defaults: DefaultScopeForm;
+  readonly servers: { readonly [server: string]: ServerIsolationForm };
+};
+
+export type CanonicalPolicy = Pick<PolicyDocument, "admission" | "reflection" | "stpa"> & {
   readonly version: 1;
   readonly mode: ModeText;
   readonly match: MatchSection;
@@ -199,4 +214,5 @@ export type CanonicalPolicy = Pick<PolicyDocument, "isolation" | "admission" | "
   /** Absent where the policy says nothing: the digest of such a policy must not depend on what this could say. */
   readonly regulation?: RegulationForm;
   readonly judges?: JudgesForm;
+  readonly isolation?: IsolationForm;
 };

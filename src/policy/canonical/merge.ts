@@ -5,6 +5,7 @@
 import type { Diagnostic, DocumentPath, Problem } from "../diagnostic.ts";
 import { problem, quoted } from "../diagnostic.ts";
 import type { PolicyDocument, RuleText } from "../document.ts";
+import { joinSections } from "../isolation/layers.ts";
 import { diagnose } from "../parse.ts";
 import type { SourceDocument } from "../parse.ts";
 
@@ -34,7 +35,6 @@ const flatSections = [
   "host",
   "flow",
   "approvals",
-  "isolation",
   "admission",
   "reflection",
   "audit",
@@ -66,6 +66,7 @@ function mergeTwo(base: PolicyDocument, next: PolicyDocument): PolicyDocument {
     merged[section] = deep ? joinedDeep(base[key], next[key]) : joined(base[key], next[key]);
   }
   merged["lattice"] = mergeLattice(base.lattice, next.lattice);
+  merged["isolation"] = joinSections(base.isolation, next.isolation);
   merged["regulation"] = mergeRegulation(base.regulation, next.regulation);
   merged["rules"] = mergeRules(base.rules ?? [], next.rules ?? []);
   merged["keep"] = [...(base.keep ?? []), ...(next.keep ?? [])];

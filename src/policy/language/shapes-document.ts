@@ -33,7 +33,8 @@ import type {
   Words,
 } from "../document.ts";
 import { judge } from "./shapes-judges.ts";
-import { admission, isolation, reflection } from "./shapes-later.ts";
+import { isolation, packScope } from "./shapes-isolation.ts";
+import { admission, reflection } from "./shapes-later.ts";
 import { regulation } from "./shapes-regulation.ts";
 import type { Shape } from "./shape.ts";
 import {
@@ -200,6 +201,7 @@ const packFields = {
     mapOf("tool", list(text("SHA-256", "^[0-9a-f]{64}$"))),
     "SHA-256 of each tool as listed, for servers chosen by their tools",
   ),
+  scope: optional(packScope, "what such a server may touch, where servers are isolated"),
 };
 
 export const policyShape: Shape<PolicyDocument> = object<PolicyDocument>("a policy", {

@@ -1,17 +1,6 @@
 /** Shapes of the sections whose mechanisms come later. */
-import type { AdmissionSection, IsolationSection, ReflectionSection } from "../document-later.ts";
-import { flag, integer, list, number, object, oneOf, optional, text } from "./shape.ts";
-
-export const isolation = object<IsolationSection>("an isolation section", {
-  required: optional(flag, "start only if servers can be isolated"),
-  trace_mode: optional(oneOf("trace mode", ["auto", "full", "none"]), "which events are traced"),
-  persist_workspace: optional(flag, "keep the overlay"),
-  link_inputs: optional(flag, "read-only lower layer"),
-  allowed_paths: optional(list(text("path")), "folders in scope"),
-  allowed_domains: optional(list(text("domain")), "domains in scope"),
-  exec_trace_whitelisted: optional(list(text("program")), "programs that need no judge"),
-  callTimeoutMs: optional(integer("milliseconds", 1, 86_400_000), "longest call"),
-});
+import type { AdmissionSection, ReflectionSection } from "../document-later.ts";
+import { flag, integer, number, object, oneOf, optional } from "./shape.ts";
 
 export const admission = object<AdmissionSection>("an admission section", {
   labels: optional(oneOf("choice", ["declared", "any", "none"]), "`declared`: tools without labels are quarantined"),

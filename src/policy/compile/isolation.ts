@@ -1,0 +1,128 @@
+/** The section `isolation` to one order for each server: layers joined, contradictions refused, digests taken. */
+import canonicalize from "canonicalize";
+import type { IsolationOrder, IsolationTier, Scope, ToolScope } from "../../core/scope.ts";
+import type { CanonicalPolicy, DefaultScopeForm, IsolationForm, ServerIsolationForm } from "../canonical/form.ts";
+import { sortedWords } from "../canonical/labels.ts";
+import type { DocumentPath } from "../diagnostic.ts";
+import { information, problem } from "../diagnostic.ts";
+import type { PackScopeText } from "../document-isolation.ts";
+import { checkScope } from "../isolation/check.ts";
+import { checkLayer, conflictsOf } from "../isolation/conflicts.ts";
+import { joinScopes } from "../isolation/layers.ts";
+import type { Isolation } from "../isolation/order.ts";
+import type { Reporter } from "./labels.ts";
+
+type Hash = (text: string) => string;
+
+/** Compiles the section; undefined where there is none. With problems reported, what comes back is not used. */
+export function compileIsolation(policy: CanonicalPolicy, hash: Hash, report: Reporter): Isolation | undefined {
+  for (const [name, pack] of Object.entries(policy.packs)) {
+    if (pack.scope !== undefined) checkWritten(pack.scope, ["packs", name, "scope"], report);
+  }
+  const section = policy.isolation;
+  if (section === undefined) return undefined;
+  checkWritten(section.defaults, ["isolation", "defaults"], report);
+  for (const [name, server] of Object.entries(section.servers)) {
+    checkWritten(server, ["isolation", "servers", name], report);
+  }
+  noteUnused(section, report);
+  // A server without a name of its own stands for all that have none.
+  const base = orderFor("", undefined, section, hash);
+  const known = new Set(reportConflicts(base, section.require, ["isolation"], new Set(), report));
+  const named = new Map<string, IsolationOrder>();
+  for (const name of sortedWords([...Object.keys(section.servers), ...Object.keys(policy.servers)])) {
+    const own = section.servers[name];
+    const pack = packScope(policy, name);
+    if (own === undefined && pack === undefined) continue;
+    const order = orderFor(name, joinScopes<ServerIsolationForm>(pack ?? {}, own ?? {}), section, hash);
+    reportConflicts(order, own?.require ?? section.require, ["isolation", "servers", name], known, report);
+    named.set(name, order);
+  }
+  const said = section.exec_trace_whitelisted;
+  return {
+    named,
+    orderOf: (server) => named.get(server) ?? orderFor(server, undefined, section, hash),
+    unjudged: typeof said === "object" ? said : said === true ? true : [],
+  };
+}
+
+function packScope(policy: CanonicalPolicy, server: string): PackScopeText | undefined {
+  const facts = Object.hasOwn(policy.servers, server) ? policy.servers[server] : undefined;
+  const pack = facts?.pack;
+  return pack !== undefined && Object.hasOwn(policy.packs, pack) ? policy.packs[pack]?.scope : undefined;
+}
+
+function checkWritten(scope: PackScopeText, path: DocumentPath, report: Reporter): void {
+  checkScope(scope, path, report);
+  checkLayer(scope, path, report);
+}
+
+function noteUnused(section: IsolationForm, report: Reporter): void {
+  if (section.exec_trace_whitelisted === undefined) return;
+  const message = "no judge looks at the programs that servers start, so there is none to skip";
+  report(information("INACTIVE", ["isolation", "exec_trace_whitelisted"], message, "remove it, or leave it for later"));
+}
+
+/** Reports the conflicts of an order but those of `known`, and returns all of them as texts. */
+function reportConflicts(
+  order: IsolationOrder,
+  require: IsolationTier,
+  path: DocumentPath,
+  known: ReadonlySet<string>,
+  report: Reporter,
+): readonly string[] {
+  return conflictsOf(order, require).map(({ part, message, remedy }) => {
+    if (!known.has(message)) report(problem("SCOPE-CONFLICT", [...path, ...part], message, remedy));
+    return message;
+  });
+}
+
+function orderFor(
+  server: string,
+  own: ServerIsolationForm | undefined,
+  section: IsolationForm,
+  hash: Hash,
+): IsolationOrder {
+  const mode = own?.backend ?? section.backend;
+  const order = {
+    server,
+    mode,
+    require: mode === "off" ? ("none" as const) : (own?.require ?? section.require),
+    scope: scopeOf(section.defaults, own ?? {}),
+  };
+  // A map has no JSON of its own; its entries go in by name, so that their order does not count.
+  const content = { ...order, scope: { ...order.scope, tools: Object.fromEntries(order.scope.tools) } };
+  const text = canonicalize(content);
+  if (text === undefined) throw new Error("an order is an object and always has a text");
+  return { ...order, digest: hash(text) };
+}
+
+function scopeOf(defaults: DefaultScopeForm, own: ServerIsolationForm): Scope {
+  // Joining takes no key away, and the defaults have every one.
+  const joined = joinScopes<PackScopeText>(defaults, own) as DefaultScopeForm & Pick<PackScopeText, "tools">;
+  const { files, net, exec, limits } = joined;
+  const closed = net.mode === "none";
+  const tools = Object.entries(joined.tools ?? {}).map(([name, tool]) => [name, toolScope(tool, closed)] as const);
+  return {
+    files: { ...files, deny: sortedWords(files.deny) },
+    // What a wider layer allows is gone where a nearer one shuts the network.
+    net: { ...net, allow: net.mode === "list" ? net.allow : [] },
+    exec: { ...exec, programs: exec.mode === "list" ? exec.programs : [] },
+    environment: joined.env,
+    sockets: joined.sockets,
+    limits,
+    trace: joined.trace,
+    serial: joined.serial,
+    onViolation: joined.onViolation,
+    tools: new Map(tools),
+  };
+}
+
+function toolScope(tool: Partial<ToolScope>, closed: boolean): ToolScope {
+  return {
+    read: tool.read ?? [],
+    write: tool.write ?? [],
+    allow: closed ? [] : (tool.allow ?? []),
+    programs: tool.programs ?? [],
+  };
+}

@@ -1,0 +1,19 @@
+/** What a policy orders for its servers, as the gateway asks for it. */
+import type { IsolationOrder } from "../../core/scope.ts";
+
+export type Isolation = {
+  /** Orders of servers that the policy speaks of by name, in alphabetical order. */
+  readonly named: ReadonlyMap<string, IsolationOrder>;
+  /** Order for any server; one that is not named gets the defaults. */
+  readonly orderOf: (server: string) => IsolationOrder;
+  /** Programs whose start needs no judge, `true` for all. Never a reason to trace less. */
+  readonly unjudged: true | readonly string[];
+};
+
+/** The order for a server; undefined where the policy does not speak of isolation at all. */
+export function isolationOrder(
+  compiled: { readonly isolation: Isolation | undefined },
+  server: string,
+): IsolationOrder | undefined {
+  return compiled.isolation?.orderOf(server);
+}

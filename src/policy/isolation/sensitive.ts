@@ -1,0 +1,108 @@
+/**
+ * What gives away keys, or the machine itself. A scope may name it, but only by naming it twice: a path that somebody
+ * pasted must not hand over an account unseen.
+ */
+import { homeOf } from "./path-faults.ts";
+
+/** What lies where in a home folder, and what it gives away. */
+const inHome: readonly (readonly [path: string, gives: string])[] = [
+  [".ssh", "keys to other machines"],
+  [".gnupg", "keys that sign and decrypt"],
+  [".aws", "keys to a cloud account"],
+  [".azure", "keys to a cloud account"],
+  [".config/gcloud", "keys to a cloud account"],
+  [".oci", "keys to a cloud account"],
+  [".config/doctl", "keys to a cloud account"],
+  [".kube", "keys to clusters"],
+  [".docker", "keys to registries"],
+  [".config/gh", "keys to repositories"],
+  [".config/hub", "keys to repositories"],
+  [".git-credentials", "keys to repositories"],
+  [".config/git/credentials", "keys to repositories"],
+  [".netrc", "passwords"],
+  [".pgpass", "passwords"],
+  [".my.cnf", "passwords"],
+  [".npmrc", "keys to package registries"],
+  [".pypirc", "keys to package registries"],
+  [".cargo/credentials", "keys to package registries"],
+  [".cargo/credentials.toml", "keys to package registries"],
+  [".gem/credentials", "keys to package registries"],
+  [".terraform.d", "keys to a cloud account"],
+  [".vault-token", "keys to a store of secrets"],
+  [".password-store", "passwords"],
+  [".local/share/keyrings", "passwords"],
+  ["Library/Keychains", "passwords"],
+  [".mozilla", "sessions and passwords of a browser"],
+  [".thunderbird", "mail and passwords"],
+  [".config/google-chrome", "sessions and passwords of a browser"],
+  [".config/chromium", "sessions and passwords of a browser"],
+  [".config/BraveSoftware", "sessions and passwords of a browser"],
+  [".config/microsoft-edge", "sessions and passwords of a browser"],
+  [".config/vivaldi", "sessions and passwords of a browser"],
+  ["Library/Application Support", "sessions and passwords of a browser"],
+  ["snap/firefox", "sessions and passwords of a browser"],
+  ["snap/chromium", "sessions and passwords of a browser"],
+  [".bash_history", "what was typed, passwords included"],
+  [".zsh_history", "what was typed, passwords included"],
+  [".claude", "an account of an agent"],
+  [".claude.json", "an account of an agent"],
+  [".codex", "an account of an agent"],
+  [".cursor", "an account of an agent"],
+  [".sluicegate", "what this gateway keeps"],
+  [".local/state/sluicegate", "what this gateway keeps"],
+  [".config/sluicegate", "what this gateway keeps"],
+];
+
+const onMachine: readonly (readonly [path: string, gives: string])[] = [
+  ["/etc/shadow", "passwords of this machine"],
+  ["/etc/gshadow", "passwords of this machine"],
+  ["/etc/sudoers", "who may do what on this machine"],
+  ["/etc/sudoers.d", "who may do what on this machine"],
+  ["/etc/ssh", "keys of this machine"],
+  ["/etc/ssl/private", "keys of this machine"],
+  ["/etc/kubernetes", "keys to clusters"],
+  ["/run/secrets", "secrets of this container"],
+  ["/var/run/secrets", "secrets of this container"],
+  ["/var/lib/docker", "every container of this machine"],
+  ["/run/user", "sockets of a whole session"],
+];
+
+/** Part of a path by which a socket is known wherever it lies. */
+const sockets: readonly (readonly [pattern: RegExp, gives: string])[] = [
+  [
+    /\/(?:docker|podman|containerd|crio|buildkitd|lxd?)[^/]*\.(?:sock|socket)$/,
+    "this whole machine, through containers",
+  ],
+  [/\/(?:ssh-[^/]+\/agent[^/]*|[^/]*ssh-agent[^/]*|keyring\/ssh|S\.gpg-agent\.ssh)$/, "keys to other machines"],
+  [/\/(?:S\.gpg-agent[^/]*|[^/]*gpg-agent[^/]*)$/, "keys that sign and decrypt"],
+  [/\/keyring(?:\/|$)/, "passwords"],
+  [/\/(?:dbus(?:\/.*|-[^/]*)?|bus|system_bus_socket|session_bus_socket)$/, "every service of this session or machine"],
+  [/\/\.?X11-unix(?:\/|$)|\/wayland-[^/]*$/, "the screen and the keyboard"],
+  [/\/systemd\/(?:private|notify)$/, "the services of this machine"],
+];
+
+/** Addresses at which clouds hand keys to whoever asks from inside. */
+const metadataHosts = new Set([
+  ...["169.254.169.254", "[fd00:ec2::254]", "100.100.100.200", "168.63.129.16"],
+  ...["metadata.google.internal", "metadata.goog", "instance-data.ec2.internal"],
+]);
+
+/** What a plain path gives away beside itself; undefined = nothing that is known here. */
+export function givesAway(path: string): string | undefined {
+  const socket = sockets.find(([pattern]) => pattern.test(path));
+  if (socket !== undefined) return socket[1];
+  const home = homeOf(path)?.join("/");
+  if (home !== undefined && home !== "") return touches(home, inHome);
+  return touches(path, onMachine);
+}
+
+/** The first entry that the path names, lies in, or has inside of it. */
+function touches(path: string, entries: typeof inHome): string | undefined {
+  return entries.find(([place]) => path === place || path.startsWith(`${place}/`) || place.startsWith(`${path}/`))?.[1];
+}
+
+/** What a plain destination gives away; undefined = nothing that is known here. */
+export function destinationGivesAway(destination: string): string | undefined {
+  const host = destination.replace(/:[0-9]+$/, "").replace(/^\*\./, "");
+  return metadataHosts.has(host) ? "keys of this machine's cloud account" : undefined;
+}
