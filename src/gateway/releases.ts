@@ -5,6 +5,7 @@
 import type { ToolContract } from "../core/contract.ts";
 import type { Decision } from "../core/decision.ts";
 import type { Json } from "../core/json.ts";
+import { decidingCodes } from "../core/render.ts";
 import type { CallOption, ReleaseMoment } from "../core/moment.ts";
 import type { Answers } from "../core/opinion.ts";
 import { isObserved, notesOf } from "./call.ts";
@@ -100,7 +101,7 @@ function rule<Q>({ shared, query, batch, at }: Ground<Q>, judged: Decision, answ
       how,
       label: label.range,
       fields: label.fields,
-      ...(how === "pass" ? { value } : {}),
+      ...(how === "pass" ? { value } : codesOf(decision)),
     },
     batch,
   );
@@ -112,6 +113,11 @@ function rule<Q>({ shared, query, batch, at }: Ground<Q>, judged: Decision, answ
   const durable = appendBatch(shared.services.log, batch, { decision, answers, notes });
   if (ends) shared.runs.stop(live);
   return { how, value, label, decision, durable };
+}
+
+function codesOf(decision: Decision): { readonly codes?: readonly string[] } {
+  const codes = decidingCodes(decision);
+  return codes.length === 0 ? {} : { codes };
 }
 
 /** Meets the obligations of a passing release; undefined when one cannot be met. */

@@ -20,6 +20,7 @@ import type {
   ServerTarget,
   UpstreamHandler,
 } from "../../src/gateway/ports.ts";
+import type { Projection } from "../../src/gateway/projection-port.ts";
 import type { ApprovalCard, Clock, Ruling, Services } from "../../src/gateway/services-port.ts";
 import type { Answer, Question } from "../../src/core/opinion.ts";
 import { FakeLog } from "./fake-log.ts";
@@ -60,6 +61,8 @@ export type StageOptions<Q = FakeState> = {
   readonly human?: (card: ApprovalCard) => Promise<Ruling>;
   readonly servers?: readonly string[];
   readonly log?: FakeLog;
+  /** The projection of every server that is started under an order. */
+  readonly projection?: Projection;
   readonly setup?: Partial<GatewaySetup<Q>>;
 };
 
@@ -200,10 +203,11 @@ export class Stage<Q = FakeState> {
       },
       policies: { select: () => this.policy, onChange: (listener) => this.#changed.push(listener) },
       connector: {
-        connect: (target, handler) => {
+        connect: (target, handler, order) => {
           const server = new FakeServer(handler, target);
           this.servers.push(server);
           return {
+            projection: order === undefined ? undefined : options.projection,
             send: (message) => server.got.push(message),
             abandon: (id) => server.abandoned.push(id),
             negotiated: () => undefined,

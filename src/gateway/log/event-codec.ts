@@ -32,6 +32,7 @@ function splitReleased(event: Of<"released">, said: Record<string, Json>): Split
   const { how, label, fields, value } = event;
   said["how"] = how;
   said["label"] = pairOf(label);
+  if (event.codes !== undefined) said["codes"] = event.codes;
   if (fields.length === 0) return { clear: said, payload: value === undefined ? nothing : { value } };
   said["fields"] = fields.map((field) => pairOf(field.range));
   const pointers = fields.map((field) => field.pointer);

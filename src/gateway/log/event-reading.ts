@@ -70,7 +70,11 @@ function readReleased(at: number, clear: Json, payload: Json | undefined, contex
   if (ranges.length !== listed.length) return undefined;
   const held = readFields(label, ranges, member(payload, "pointers"));
   const value = member(payload, "value");
-  const head = { at, kind: "released" as const, call: stringMember(clear, "call"), server, tool, how, ...held };
+  const codes = member(clear, "codes");
+  if (codes !== undefined && !(isArray(codes) && codes.every((code) => typeof code === "string"))) return undefined;
+  const refused = codes === undefined ? {} : { codes };
+  const call = stringMember(clear, "call");
+  const head = { at, kind: "released" as const, call, server, tool, how, ...held, ...refused };
   return value === undefined ? head : { ...head, value };
 }
 

@@ -1,0 +1,202 @@
+/** Calls in a projection: when the window opens and closes, what the evidence does, and what becomes of writes. */
+import { describe, expect, it } from "vitest";
+import { traceFrom } from "../core/effect-record.ts";
+import { traceKey, traceQuestion } from "../core/effect-trace.ts";
+import type { Obligation, Opinion } from "../core/opinion.ts";
+import { settled } from "../core/opinion.ts";
+import { err, ok } from "../core/result.ts";
+import type { Verdict } from "../core/verdict.ts";
+import { anyOrder, FakeProjection, traceOf } from "../../test/gateway-kit/fake-projection.ts";
+import type { FakeMechanism } from "../../test/gateway-kit/fake-policy.ts";
+import { fakePolicy } from "../../test/gateway-kit/fake-policy.ts";
+import { plain, play, Stage } from "../../test/gateway-kit/playbook.ts";
+import { callOf, setup } from "./calls.test.ts";
+
+const result = { content: [{ type: "text", text: "words" }] };
+
+/** Isolates every call and judges its evidence: any listening, and anything incomplete, is as bad as the test says. */
+function isolating(bad: Verdict = "deny", more: readonly Obligation[] = []): FakeMechanism {
+  return {
+    consider: ({ moment }, _run, _memory, answers): Opinion => {
+      if (moment.kind === "call") return settled([], [{ kind: "isolate", scope: "S" }]);
+      if (moment.kind !== "release" && moment.kind !== "reflect") return settled([]);
+      const call = moment.kind === "release" ? moment.call : undefined;
+      if (moment.kind === "release" && call === undefined) return settled([]);
+      if (moment.kind === "reflect" && moment.server === undefined) return settled([]);
+      const answer = answers.get(traceKey("files", call));
+      if (answer === undefined) return { kind: "needs", questions: [traceQuestion("fake-0", "files", call)] };
+      const trace = answer.kind === "known" ? traceFrom(answer.value) : undefined;
+      const listens = trace?.events.some(({ action }) => action === "net-listen") ?? true;
+      if (!listens) return settled([]);
+      return settled([{ mechanism: "fake", code: "SG-TEST", verdict: bad, facts: {} }], more);
+    },
+  };
+}
+
+/** A server that listens, in a call. */
+const listening = (call: string | undefined) => traceOf(call === undefined ? [] : [{ action: "net-listen" }]);
+
+type Told = { readonly stage: Stage; readonly projection: FakeProjection };
+
+async function staged(mechanism: FakeMechanism, more: Partial<FakeProjection> = {}): Promise<Told> {
+  const projection = Object.assign(new FakeProjection(), more);
+  const stage = new Stage({ policy: fakePolicy([mechanism], { isolation: anyOrder }), projection });
+  await play(stage, [...setup]);
+  projection.did.length = 0;
+  return { stage, projection };
+}
+
+async function called({ stage }: Told): Promise<unknown> {
+  stage.client.say(callOf(1, "read_file"));
+  await stage.settle();
+  if (stage.server.got.length > 0) stage.server.say({ id: 1, result });
+  await stage.settle();
+  const last = stage.client.got.at(-1);
+  return last === undefined ? undefined : plain(last);
+}
+
+describe("a call in its window", () => {
+  it("is sent in the window, judged by what it did, and its writes reach the workspace before its result the agent", async () => {
+    const told = await staged(isolating());
+    expect(await called(told)).toMatchObject({ id: 1, result });
+    expect(told.projection.did).toEqual(["begin read_file S", "end", "trace", "commit"]);
+    const answers = told.stage.log.entries.at(-1)?.answers ?? {};
+    expect(Object.keys(answers)).toEqual([traceKey("files", told.projection.lastCall)]);
+  });
+
+  it("is not sent before the window is open, and not at all when it cannot be opened", async () => {
+    let open: (opened: typeof told.projection.begins) => void = () => undefined;
+    const told = await staged(isolating(), { begins: new Promise((resolve) => (open = resolve)) });
+    told.stage.client.say(callOf(1, "read_file"));
+    await told.stage.settle();
+    expect(told.stage.server.got).toEqual([]);
+    open(err("The server is busy. Try again."));
+    await told.stage.settle();
+    expect(told.stage.server.got).toEqual([]);
+    expect(JSON.stringify(told.stage.client.got.map(plain))).toContain("The server is busy. Try again.");
+    expect(told.stage.log.kinds().slice(-2)).toEqual(["failed", "released"]);
+  });
+
+  it("is never sent when the client gives it up while the window opens", async () => {
+    let open: (opened: typeof told.projection.begins) => void = () => undefined;
+    const told = await staged(isolating(), { begins: new Promise((resolve) => (open = resolve)) });
+    told.stage.client.say(callOf(1, "read_file"));
+    await told.stage.settle();
+    told.stage.client.say({ method: "notifications/cancelled", params: { requestId: 1 } });
+    open(ok(undefined));
+    await told.stage.settle();
+    expect(told.stage.server.got.map(({ kind }) => kind)).not.toContain("request");
+    expect(told.projection.did).toEqual(["begin read_file S", "end"]);
+  });
+
+  it("without a projection is refused: what must be isolated does not run bare", async () => {
+    const obligation = { kind: "isolate", scope: "S" } as const;
+    const isolate = {
+      consider: ({ moment }) => settled([], moment.kind === "call" ? [obligation] : []),
+    } as FakeMechanism;
+    const stage = new Stage({ policy: fakePolicy([isolate], { isolation: anyOrder }) });
+    await play(stage, [...setup]);
+    stage.client.say(callOf(1, "read_file"));
+    await stage.settle();
+    expect(stage.server.got).toEqual([]);
+    expect(stage.log.entries.at(-1)?.decision?.reasons.map(({ code }) => code)).toEqual(["SG-OBLIGATION"]);
+  });
+
+  it("that went out of scope gives no result, and its writes are thrown away", async () => {
+    const told = await staged(isolating(), { traces: listening });
+    const answer = JSON.stringify(await called(told));
+    expect(answer).not.toContain("words");
+    expect(answer).toContain("must not be repeated");
+    expect(told.projection.did.at(-1)).toBe("discard");
+    expect(told.stage.gateway.shared.admissions.epoch).toBe(0);
+  });
+
+  it("costs its server the admission and its life where the policy says so", async () => {
+    const revoke = { kind: "revoke", server: "files", end: true, rule: "scope" } as const;
+    const told = await staged(isolating("deny", [revoke]), { traces: listening });
+    await called(told);
+    expect(told.projection.did).toContain("kill: it went out of its scope");
+    expect(told.stage.gateway.shared.admissions.epoch).toBe(1);
+    expect(told.stage.notices.join(" ")).toContain("its tools are hidden");
+  });
+
+  it("whose result waits for consent has its writes kept, and is opened by the same evidence", async () => {
+    const told = await staged(isolating("confirm"), { traces: listening });
+    expect(JSON.stringify(await called(told))).not.toContain("words");
+    expect(told.projection.did.at(-1)).toBe("keep");
+    const asked = told.projection.did.length;
+    told.stage.client.say(callOf(2, "read_file"));
+    await told.stage.settle();
+    expect(told.projection.did.length).toBe(asked);
+  });
+});
+
+describe("what a call wrote", () => {
+  it("and could not be taken over is told to the agent in place of a result that says it was", async () => {
+    const held = [{ path: "a.txt", reason: "changed outside meanwhile" }];
+    const told = await staged(isolating(), { concludes: ok({ committed: [], held }) });
+    const answer = JSON.stringify(await called(told));
+    expect(answer).not.toContain("words");
+    expect(answer).toContain("a.txt: changed outside meanwhile");
+    expect(answer).toContain("sluicegate changes");
+    const failing = await staged(isolating(), { concludes: err("the disk is full") });
+    expect(JSON.stringify(await called(failing))).toContain("the disk is full");
+  });
+
+  it("and waits for a person as the policy wants is a note beside the result", async () => {
+    const held = ["a", "b", "c", "d", "e", "f"].map((path) => ({ path }));
+    const told = await staged(isolating(), { concludes: ok({ committed: ["z"], held }) });
+    const answer = JSON.stringify(await called(told));
+    expect(answer).toContain("words");
+    expect(answer).toContain("a, b, c, d, e and 1 more waits for a person");
+    expect(told.stage.log.entries.at(-1)?.notes).toMatchObject({ moment: "workspace", committed: 1 });
+  });
+
+  it("is kept when nobody will learn its outcome: server gone, or beyond the time of its scope", async () => {
+    const told = await staged(isolating());
+    told.stage.client.say(callOf(1, "read_file"));
+    await told.stage.settle();
+    told.projection.overdue("no such call");
+    told.projection.overdue(told.projection.lastCall);
+    await told.stage.settle();
+    expect(told.projection.did).toEqual(["begin read_file S", "end", "keep"]);
+    expect(told.stage.server.got.map(plain)).toContainEqual(
+      expect.objectContaining({ method: "notifications/cancelled" }),
+    );
+    expect(told.stage.log.kinds()).toContain("unknown");
+    told.stage.client.say(callOf(2, "read_file"));
+    await told.stage.settle();
+    told.stage.server.handler.closed("it crashed");
+    await told.stage.settle();
+    expect(told.projection.did.slice(3)).toEqual(["begin read_file S", "end", "keep"]);
+  });
+
+  it("in a whole run is decided when the run ends", async () => {
+    const told = await staged(isolating(), { flushes: ok({ committed: [], held: [{ path: "a" }] }) });
+    await called(told);
+    const [live] = told.stage.gateway.runs.all();
+    if (live === undefined) throw new Error("no run");
+    await told.stage.gateway.runs.end(live, "closed");
+    expect(told.projection.did).toContain("flush");
+    expect(told.stage.notices.join(" ")).toContain("some writes wait for a person");
+  });
+});
+
+describe("what happens outside of calls", () => {
+  it("is judged when it happens, and costs the server its admission", async () => {
+    const told = await staged(isolating("deny", [{ kind: "revoke", server: "files", end: true, rule: "r" }]));
+    await called(told);
+    told.projection.traces = () => traceOf([{ action: "net-listen", phase: "background" }]);
+    told.projection.background();
+    await told.stage.settle();
+    expect(told.stage.gateway.shared.admissions.epoch).toBe(1);
+    expect(told.projection.did).toContain("kill: it went out of its scope");
+  });
+
+  it("of a server that ended is nobody's any more", async () => {
+    const told = await staged(isolating());
+    expect(told.stage.gateway.shared.projections.of("files")).toEqual([told.projection]);
+    told.stage.server.handler.closed("over");
+    expect(told.stage.gateway.shared.projections.of("files")).toEqual([]);
+  });
+});
