@@ -84,6 +84,8 @@ export type RunEvent = { readonly at: number } & (
       readonly fields: readonly FieldLabel[];
       /** What the agent now holds; absent when it was withheld or rejected. */
       readonly value?: Json;
+      /** Codes of the reasons for which it did not pass, so that what a server did is remembered of it in the run. */
+      readonly codes?: readonly string[];
     }
   | { readonly kind: "granted"; readonly grant: Grant }
   | { readonly kind: "ended"; readonly cause: EndCause }
