@@ -31,6 +31,14 @@ export type Launch = {
 export const lifelineDescriptor = 3;
 
 /**
+ * Descriptors that a launcher in front of the server may have been given (`startProcess`); a shell names none above 9.
+ * A guardian that held one of them would hide its end from whoever waits for it.
+ */
+export const channelDescriptors = [4, 5, 6] as const;
+
+const closeChannels = channelDescriptors.map((descriptor) => `${descriptor}<&-`).join(" ");
+
+/**
  * The double parenthesis hands the guardian to init, so that the server has no child it does not know of. The guardian
  * ignores the signals that may be sent to the group, lets go of the server's streams so that their end is seen, and of
  * the working directory so that it can be unmounted.
@@ -39,7 +47,7 @@ const script = `[ -z "$1" ] || umask "$1"
 shift
 ( ( trap '' HUP INT QUIT TERM PIPE
 cd /
-exec </dev/null >/dev/null 2>&1
+exec </dev/null >/dev/null 2>&1 ${closeChannels}
 while read -r _ <&${lifelineDescriptor}; do :; done
 kill -s KILL -- "-$$" ) & )
 exec "$@" ${lifelineDescriptor}<&-`;

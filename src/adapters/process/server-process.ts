@@ -31,13 +31,24 @@ export type ProcessOptions = {
   readonly limits: TransportLimits;
   /** Each line of the server's stderr, printable and cut to `stderrLineBytesMax`. */
   readonly stderrLine?: (line: string) => void;
+  /** What a launcher gets beside the streams of the server, from descriptor 4 on (`channelDescriptors`). */
+  readonly channels?: readonly ("ipc" | "pipe")[];
 };
+
+/** A server whose launcher can still be talked to. */
+export type StartedProcess = { readonly server: ServerProcess; readonly child: ChildProcess };
 
 /** A stream that outlived its server, held open by a process that left the group, is closed after this wait. */
 const strayStreamMsMax = 500;
 
 /** Starts a server, or says in one sentence why it cannot be started. */
 export function startProcess(target: ProcessTarget, options: ProcessOptions): Result<ServerProcess, string> {
+  const started = startWithChannels(target, options);
+  return started.ok ? ok(started.value.server) : started;
+}
+
+/** As `startProcess`, for a chain of programs that ends in the server: `child` has the streams of `channels`. */
+export function startWithChannels(target: ProcessTarget, options: ProcessOptions): Result<StartedProcess, string> {
   const launch = prepareLaunch(target);
   if (!launch.ok) return launch;
   let child: ChildProcess;
@@ -46,7 +57,7 @@ export function startProcess(target: ProcessTarget, options: ProcessOptions): Re
       cwd: target.workingDirectory,
       env: { ...launch.value.env },
       detached: true,
-      stdio: ["pipe", "pipe", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe", "pipe", ...(options.channels ?? [])],
     });
   } catch (error) {
     return err(spawnFault(error));
@@ -60,7 +71,8 @@ export function startProcess(target: ProcessTarget, options: ProcessOptions): Re
       "The server could not be started: the system is short of processes, files or memory. Free some and retry.",
     );
   }
-  return ok(new GuardedProcess(child, { processGroup: pid, stdin, stdout, stderr, lifeline }, options));
+  const server = new GuardedProcess(child, { processGroup: pid, stdin, stdout, stderr, lifeline }, options);
+  return ok({ server, child });
 }
 
 function isDuplex(stream: Readable | Writable | null | undefined): stream is Duplex {
