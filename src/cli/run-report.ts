@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { LiveRun } from "../gateway/live-run.ts";
-import type { RegulationView } from "../gateway/policy-port.ts";
+import type { RegulationView } from "../core/regulation-view.ts";
 
 /** Hidden tools that one run names; there may be a thousand. */
 const hiddenMax = 50;

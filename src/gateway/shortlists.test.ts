@@ -7,7 +7,8 @@ import type { FakeState } from "../../test/gateway-kit/fake-policy.ts";
 import { fakePolicy } from "../../test/gateway-kit/fake-policy.ts";
 import { plain, Stage } from "../../test/gateway-kit/playbook.ts";
 import { callTool, serve } from "../../test/gateway-kit/served.ts";
-import type { ListedTool, LoadedPolicy } from "./policy-port.ts";
+import type { ListedTool } from "../core/regulation-view.ts";
+import type { LoadedPolicy } from "./policy-port.ts";
 
 /** With an instruction, tools whose name it holds; what the policy was asked about is noted. */
 function policy(asked: (readonly ListedTool[])[] = []): LoadedPolicy<FakeState> {

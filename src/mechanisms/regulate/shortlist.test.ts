@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ListedTool } from "./shortlist.ts";
+import type { ShortlistedTool } from "./shortlist.ts";
 import { scoresOf, shortlist } from "./shortlist.ts";
 import { wordsOf } from "./words.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
-type StayingTool = ListedTool & { readonly stays?: boolean };
+type StayingTool = ShortlistedTool & { readonly stays?: boolean };
 const stays = (one: StayingTool): boolean => one.stays === true;
 const tool = (name: string, description = "", more: Partial<StayingTool> = {}): StayingTool => ({
   name,
@@ -19,7 +19,7 @@ const office = [
   tool("readFile", "Reads the contents of a file"),
   tool("git_push", "Pushes the branch to the remote"),
 ];
-const names = (given: readonly ListedTool[], shown: ReadonlySet<number>): readonly string[] =>
+const names = (given: readonly ShortlistedTool[], shown: ReadonlySet<number>): readonly string[] =>
   [...shown].map((index) => given[index]?.name ?? "?");
 
 describe("ranking", () => {

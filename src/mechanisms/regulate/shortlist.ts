@@ -6,21 +6,11 @@
  * more in a name than in a description. Scores are whole numbers, so the same texts give the same list on every
  * machine.
  */
+import type { ListedTool, Shortlist } from "../../core/regulation-view.ts";
 import { wordsOf } from "./words.ts";
 
-export type ListedTool = {
-  readonly name: string;
-  readonly description: string;
-  /** Size of its entry in the list. */
-  readonly bytes: number;
-};
-
-export type Shortlist = {
-  /** Places in the list that was given. */
-  readonly shown: ReadonlySet<number>;
-  /** Tokens that the entries left out would have cost, at four bytes each. */
-  readonly tokensSaved: number;
-};
+/** A tool as the words of the instruction are compared with it. */
+export type ShortlistedTool = Omit<ListedTool, "server">;
 
 /** UTF-16 units read of all instructions together, the latest first: what was said last is what is wanted now. */
 const instructionUnitsMax = 16_384;
@@ -37,7 +27,7 @@ const nameWeight = 3;
  * are equal. All are shown where the instruction tells no tool from another, as in a language that is not theirs: a guess
  * would be in the way.
  */
-export function shortlist<T extends ListedTool>(
+export function shortlist<T extends ShortlistedTool>(
   instructions: readonly string[],
   tools: readonly T[],
   toolsMax: number,
@@ -58,7 +48,7 @@ export function shortlist<T extends ListedTool>(
 }
 
 /** How well each tool fits the instructions, as whole numbers without a unit. Does not depend on the order of the list. */
-export function scoresOf(instructions: readonly string[], tools: readonly ListedTool[]): readonly number[] {
+export function scoresOf(instructions: readonly string[], tools: readonly ShortlistedTool[]): readonly number[] {
   const wanted = wantedBy(latest(instructions));
   if (wanted.words.size === 0) return tools.map(() => 0);
   const hits = tools.map((tool) => hitsOf(wanted, tool));
@@ -81,7 +71,7 @@ export function scoresOf(instructions: readonly string[], tools: readonly Listed
 /** Words of the instruction that stand in a tool's name, and those that stand in its description only. */
 type Hits = { readonly name: readonly string[]; readonly description: readonly string[] };
 
-type Wanted = { readonly words: ReadonlySet<string>; readonly hits: WeakMap<ListedTool, Hits> };
+type Wanted = { readonly words: ReadonlySet<string>; readonly hits: WeakMap<ShortlistedTool, Hits> };
 
 /** Instructions of which it is remembered where their words stand. */
 const instructionsMax = 16;
@@ -93,7 +83,7 @@ const instructionsMax = 16;
 const known = new Map<string, Wanted>();
 
 function wantedBy(text: string): Wanted {
-  const found = known.get(text) ?? { words: wordsOf(text), hits: new WeakMap<ListedTool, Hits>() };
+  const found = known.get(text) ?? { words: wordsOf(text), hits: new WeakMap<ShortlistedTool, Hits>() };
   known.delete(text);
   known.set(text, found);
   const oldest = known.size > instructionsMax ? known.keys().next() : undefined;
@@ -101,7 +91,7 @@ function wantedBy(text: string): Wanted {
   return found;
 }
 
-function hitsOf({ words, hits }: Wanted, tool: ListedTool): Hits {
+function hitsOf({ words, hits }: Wanted, tool: ShortlistedTool): Hits {
   const found = hits.get(tool);
   if (found !== undefined) return found;
   const inName = wordsOf(tool.name.slice(0, nameUnitsMax));

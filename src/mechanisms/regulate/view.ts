@@ -3,6 +3,7 @@ import type { ToolContract } from "../../core/contract.ts";
 import type { ArgumentLabel, CallOption } from "../../core/moment.ts";
 import type { StateClass } from "../../core/prediction.ts";
 import { regulationClause } from "../../core/regulation-cause.ts";
+import type { RegulationView } from "../../core/regulation-view.ts";
 import type { Ir } from "../../policy/ir.ts";
 import type { Q } from "../../policy/state.ts";
 import { cellAt, contextOf, hold, reservedHeld, resultRange } from "../../policy/state.ts";
@@ -19,14 +20,6 @@ import { hiddenReason } from "./reasons.ts";
 import type { Regulated, Regulator } from "./regulate.ts";
 import { toolClasses } from "./tool-classes.ts";
 
-export type View = {
-  readonly power: number;
-  readonly budget: number | undefined;
-  readonly state: StateClass;
-  readonly hidden: readonly { readonly tool: string; readonly why: string }[];
-  readonly risks: readonly string[];
-};
-
 /** Hidden tools that are told of; a view is for people. */
 const hiddenMax = 100;
 
@@ -35,7 +28,7 @@ export function viewOf(
   q: Q,
   memory: Regulated,
   { contracts, at }: { readonly contracts: readonly ToolContract[]; readonly at: number },
-): View {
+): RegulationView {
   const { settings } = regulator;
   const known = new Map<string, Exposure>();
   const hidden: { readonly tool: string; readonly why: string }[] = [];
