@@ -28,6 +28,19 @@ export type DojoRow = {
   readonly seed: number;
 };
 
+/** The row as the cells of a table, without what only one of the suites prints. */
+export function dojoCells(row: Omit<DojoRow, "suite">): readonly string[] {
+  return [
+    row.part,
+    row.variant,
+    `${row.stopped}/${row.pairs}`,
+    `${row.stoppedEncoded}/${row.pairs}`,
+    `${row.promptFree}/${row.tasks}`,
+    row.promptsPerTask.toFixed(2),
+    String(row.blockedBenign),
+  ];
+}
+
 export type DojoVariant<Q> = {
   readonly name: string;
   readonly instruction: boolean;

@@ -7,7 +7,7 @@ import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import { digest } from "../../wire/canonical.ts";
 import type { DojoRow, DojoVariant } from "../bench/agentdojo.ts";
-import { runVariant } from "../bench/agentdojo.ts";
+import { dojoCells, runVariant } from "../bench/agentdojo.ts";
 import type { DojoSuite } from "../bench/agentdojo-data.ts";
 import { dojoServer, readSuite } from "../bench/agentdojo-data.ts";
 import { loadPolicyFor } from "../loaded-policy.ts";
@@ -95,15 +95,6 @@ function variants(suite: DojoSuite): readonly Result<DojoVariant<unknown>, strin
 
 function text(rows: readonly DojoRow[]): string {
   const head = ["part", "variant", "stopped", "encoded", "prompt-free", "prompts/task", "blocked benign", "autonomous"];
-  const lines = rows.map((row) => [
-    row.part,
-    row.variant,
-    `${row.stopped}/${row.pairs}`,
-    `${row.stoppedEncoded}/${row.pairs}`,
-    `${row.promptFree}/${row.tasks}`,
-    row.promptsPerTask.toFixed(2),
-    String(row.blockedBenign),
-    `${row.autonomous}/${row.consequential}`,
-  ]);
+  const lines = rows.map((row) => [...dojoCells(row), `${row.autonomous}/${row.consequential}`]);
   return table([head, ...lines]);
 }

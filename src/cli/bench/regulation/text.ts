@@ -1,4 +1,5 @@
 /** The result of `bench regulation` for people: one table for each suite, and what went otherwise than it should. */
+import { dojoCells } from "../agentdojo.ts";
 import { table } from "../../output.ts";
 import type { RegulationBench, RegulationRow } from "./run.ts";
 
@@ -72,15 +73,7 @@ function cells(row: RegulationRow): readonly string[] {
         percent(row.riskyStopped),
       ];
     case "agentdojo":
-      return [
-        row.part,
-        row.variant,
-        `${row.stopped}/${row.pairs}`,
-        `${row.stoppedEncoded}/${row.pairs}`,
-        `${row.promptFree}/${row.tasks}`,
-        row.promptsPerTask.toFixed(2),
-        String(row.blockedBenign),
-      ];
+      return dojoCells(row);
     case "latency":
       return [
         row.part,
