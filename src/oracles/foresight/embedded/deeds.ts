@@ -2,6 +2,7 @@
  * What a call would do, from its effects, as bits that generalise to tools nobody has seen: the shapes of harm are few
  * (formal.md 4.5), while names are many.
  */
+import { effectActions } from "../../../core/effect.ts";
 import { hashText } from "./words.ts";
 
 export const deed = {
@@ -28,19 +29,7 @@ export const deed = {
 const effectsKnownMax = 12;
 const effectUnitsMax = 64;
 
-const consequentialActions: readonly string[] = [
-  "send",
-  "publish",
-  "delete",
-  "pay",
-  "grant",
-  "share",
-  "schedule",
-  "webhook",
-  "credential",
-  "config",
-  "actuate",
-];
+const consequentialActions: readonly string[] = effectActions;
 
 export type Deeds = {
   readonly bits: number;
