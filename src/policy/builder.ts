@@ -25,6 +25,7 @@ import type {
   UnlessText,
   Words,
 } from "./document.ts";
+import type { PackScopeText } from "./document-isolation.ts";
 
 /** A policy; `version` is added. */
 export function policy(document: Omit<PolicyDocument, "version">): PolicyDocument {
@@ -116,4 +117,9 @@ export function not(test: TestText): TestText {
 /** What is known of a tool; only a type, so that an editor completes it. */
 export function labels(known: ToolLabelsText): ToolLabelsText {
   return known;
+}
+
+/** What a server may touch; only a type, so that an editor completes it. */
+export function scope(touched: PackScopeText): PackScopeText {
+  return touched;
 }

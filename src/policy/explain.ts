@@ -1,5 +1,5 @@
 /** What a policy believes of one tool, from where, and which rules speak of it: for people and as JSON. */
-import type { ArgumentContract } from "../core/contract.ts";
+import type { ArgumentContract, ToolContract } from "../core/contract.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { LabelRange, Lattice } from "../core/label.ts";
 import { describe } from "../core/label.ts";
@@ -7,6 +7,7 @@ import type { CompiledPolicy } from "./compile.ts";
 import type { ToolDigest } from "./contracts.ts";
 import { contractOfTool } from "./contracts.ts";
 import { inferTool } from "./inference/infer.ts";
+import { orderSentences } from "./isolation/words.ts";
 import { patternsOf } from "./monitors.ts";
 import { staticMatch } from "./patterns.ts";
 import { hazardPatterns } from "./relevance.ts";
@@ -31,6 +32,8 @@ export type ToolExplanation = {
   readonly hazards: readonly { readonly id: string; readonly why: string }[];
   /** What inference went by; it counts only where nobody better spoke. */
   readonly inferredFrom: readonly string[];
+  /** What its server may touch, where the policy isolates servers. */
+  readonly isolation: readonly string[];
   readonly sentences: readonly string[];
 };
 
@@ -71,8 +74,14 @@ export function explainTool(policy: CompiledPolicy, request: ExplainRequest): To
     rules: rules.map(({ id, tier, why }) => ({ id, tier, why })),
     hazards: hazards.map(({ id, why }) => ({ id, why })),
     inferredFrom: inferTool(listed).because,
+    isolation: isolationSentences(policy, contract),
   };
   return { ...explanation, sentences: sentencesOf(explanation) };
+}
+
+function isolationSentences(policy: CompiledPolicy, { server, tool }: ToolContract): readonly string[] {
+  const order = policy.isolation?.orderOf(server);
+  return order === undefined ? [] : orderSentences(order, tool);
 }
 
 function argumentText(
@@ -123,5 +132,5 @@ function sentencesOf(found: Omit<ToolExplanation, "sentences">): readonly string
   for (const hazard of found.hazards)
     sentences.push(`Hazard ${hazard.id} is watched: ${hazard.why || "no reason given"}.`);
   if (found.rules.length === 0) sentences.push("No rule names it; the default decides.");
-  return sentences;
+  return [...sentences, ...found.isolation];
 }

@@ -12,6 +12,7 @@ import { contractOfTool } from "./contracts.ts";
 import type { Problem } from "./diagnostic.ts";
 import { information, quoted, warning } from "./diagnostic.ts";
 import type { Pattern, Rule, Temporal, ToolSelector } from "./ir.ts";
+import { lintScopes } from "./isolation/lint.ts";
 import type { Slot } from "./monitors.ts";
 import { slotsOf } from "./monitors.ts";
 import { nameMatches } from "./patterns.ts";
@@ -32,6 +33,7 @@ export function lintPolicy(policy: CompiledPolicy, lists: ToolLists, digestOf: T
     ...slotsOf(policy.ir).flatMap((slot) => lockedGate(slot, policy.ir.rules, known)),
     ...unlabelled(contracts),
     ...strangers(policy, lists),
+    ...lintScopes(policy, contracts),
   ];
 }
 

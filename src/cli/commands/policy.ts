@@ -6,6 +6,7 @@ import type { CompiledPolicy } from "../../policy/compile.ts";
 import { importClaudePermissions } from "../../policy/claude-import.ts";
 import type { Diagnostic } from "../../policy/diagnostic.ts";
 import { explainTool } from "../../policy/explain.ts";
+import { orderSentences } from "../../policy/isolation/words.ts";
 import { nearestWord } from "../../policy/language/nearest.ts";
 import type { ToolLists } from "../../policy/lint.ts";
 import { lintPolicy } from "../../policy/lint.ts";
@@ -74,7 +75,23 @@ function check(name: string, options: Options): Outcome {
   const lines = diagnostics.map((found) => `${found.severity}: ${diagnosticLine(found)}`);
   const summary = `${count("error")} errors, ${count("warning")} warnings, ${count("info")} notes`;
   const verdict = ok ? "The policy loads" : policy === undefined ? "The policy does not load" : "The policy is refused";
-  return { exitCode: ok ? 0 : 1, json: { ok, diagnostics }, text: [...lines, `${verdict}: ${summary}.`].join("\n") };
+  const scopes = policy === undefined ? [] : scopesOf(policy, Object.keys(lists.value ?? {}));
+  const said = scopes.flatMap(({ sentences }) => sentences.map((sentence) => shown(sentence, 400)));
+  return {
+    exitCode: ok ? 0 : 1,
+    json: { ok, diagnostics, isolation: scopes },
+    text: [...lines, ...said, `${verdict}: ${summary}.`].join("\n"),
+  };
+}
+
+/** What each server may touch that the policy or a manifest names, and what holds for all others. */
+function scopesOf(policy: CompiledPolicy, listed: readonly string[]) {
+  const { isolation } = policy;
+  if (isolation === undefined) return [];
+  const servers = [...new Set([...isolation.named.keys(), ...listed])].toSorted();
+  const named = servers.map((server) => ({ server, sentences: orderSentences(isolation.orderOf(server)) }));
+  const others = isolation.orderOf("Every other server");
+  return [...named, { server: "*", sentences: orderSentences(others) }];
 }
 
 /** `expect:` traces that do not hold are errors: the policy does not do what its author says it does. */

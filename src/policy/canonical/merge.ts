@@ -6,6 +6,7 @@ import type { Diagnostic, DocumentPath, Problem } from "../diagnostic.ts";
 import { problem, quoted } from "../diagnostic.ts";
 import type { PolicyDocument, RuleText } from "../document.ts";
 import { joinSections } from "../isolation/layers.ts";
+import { saidTwice } from "../isolation/twice.ts";
 import { diagnose } from "../parse.ts";
 import type { SourceDocument } from "../parse.ts";
 
@@ -159,6 +160,7 @@ function duplicates(source: SourceDocument): readonly Diagnostic[] {
   };
   for (const id of Object.keys(source.document.hazards ?? {})) note(id, ["hazards", id]);
   source.document.rules?.forEach((rule, index) => note(rule.id, ["rules", index, "id"]));
+  if (source.document.isolation !== undefined) found.push(...saidTwice(source.document.isolation));
   return found.map((each) => diagnose(each, source));
 }
 

@@ -21,11 +21,16 @@ export type PlainSection = Pick<
 
 type Part = { readonly [key: string]: unknown };
 
+/** Drops keys without a value. */
+function defined<T extends object>(value: { readonly [K in keyof T]: T[K] | undefined }): T {
+  // Only optional keys ever hold undefined; the compiler cannot follow fromEntries.
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T;
+}
+
 /** Drops keys without a value and parts without a key, so that saying nothing has one form. */
 function tidy<T extends object>(value: { readonly [K in keyof T]: T[K] | undefined }): T {
   const kept = Object.entries(value).filter(([, item]) => item !== undefined && !isEmptyPart(item));
-  // Only optional keys are ever left out; the compiler cannot follow fromEntries.
-  return Object.fromEntries(kept) as T;
+  return Object.fromEntries(kept) as T; // as above: what is left out is optional
 }
 
 function isEmptyPart(value: unknown): boolean {
@@ -111,29 +116,36 @@ export function joinSections(
 
 type Joinable = PackScopeText & Pick<ServerIsolationText, "backend" | "require">;
 
-/** The scope that `next` makes of `base`. */
+/** The scope that `next` makes of `base`; no key that either has is lost. */
 export function joinScopes<T extends Joinable>(base: T, next: T): T {
-  const deny = [...new Set([...(base.files?.deny ?? []), ...(next.files?.deny ?? [])])];
-  const set = { ...base.env?.set, ...next.env?.set };
-  return tidy<T>({
+  return defined<T>({
     ...base,
     ...next,
-    files: tidy<NonNullable<ScopeText["files"]>>({
-      ...base.files,
-      ...next.files,
-      deny: deny.length === 0 ? undefined : deny,
-      workspace: joinParts(base.files?.workspace, next.files?.workspace),
-    }),
+    files: joinFiles(base.files, next.files),
     net: joinParts(base.net, next.net),
     exec: joinParts(base.exec, next.exec),
-    env: tidy<NonNullable<ScopeText["env"]>>({
-      ...base.env,
-      ...next.env,
-      set: Object.keys(set).length === 0 ? undefined : set,
-    }),
+    env: joinEnvironments(base.env, next.env),
     limits: joinParts(base.limits, next.limits),
     tools: joinEntries(base.tools, next.tools, (before, after) => ({ ...before, ...after })),
   });
+}
+
+function joinFiles(base: ScopeText["files"], next: ScopeText["files"]): ScopeText["files"] {
+  if (base === undefined || next === undefined) return next ?? base;
+  return defined<NonNullable<ScopeText["files"]>>({
+    ...base,
+    ...next,
+    deny:
+      base.deny === undefined || next.deny === undefined
+        ? (next.deny ?? base.deny)
+        : [...new Set([...base.deny, ...next.deny])],
+    workspace: joinParts(base.workspace, next.workspace),
+  });
+}
+
+function joinEnvironments(base: ScopeText["env"], next: ScopeText["env"]): ScopeText["env"] {
+  if (base === undefined || next === undefined) return next ?? base;
+  return defined<NonNullable<ScopeText["env"]>>({ ...base, ...next, set: joinParts(base.set, next.set) });
 }
 
 function joinParts<T extends Part>(base: T | undefined, next: T | undefined): T | undefined {

@@ -2,6 +2,8 @@
  * What gives away keys, or the machine itself. A scope may name it, but only by naming it twice: a path that somebody
  * pasted must not hand over an account unseen.
  */
+import { parseAddress, sharesPrefix } from "../../core/internet-address.ts";
+import { parseDestination } from "../../core/scope-patterns.ts";
 import { homeOf } from "./path-faults.ts";
 
 /** What lies where in a home folder, and what it gives away. */
@@ -81,11 +83,11 @@ const sockets: readonly (readonly [pattern: RegExp, gives: string])[] = [
   [/\/systemd\/(?:private|notify)$/, "the services of this machine"],
 ];
 
-/** Addresses at which clouds hand keys to whoever asks from inside. */
-const metadataHosts = new Set([
-  ...["169.254.169.254", "[fd00:ec2::254]", "100.100.100.200", "168.63.129.16"],
-  ...["metadata.google.internal", "metadata.goog", "instance-data.ec2.internal"],
-]);
+/** Addresses and names at which clouds hand keys to whoever asks from inside. */
+const metadataAddresses = ["169.254.169.254", "fd00:ec2::254", "100.100.100.200", "168.63.129.16"].flatMap(
+  (text) => parseAddress(text) ?? [],
+);
+const metadataNames = ["metadata.google.internal", "metadata.goog", "instance-data.ec2.internal"];
 
 /** What a plain path gives away beside itself; undefined = nothing that is known here. */
 export function givesAway(path: string): string | undefined {
@@ -101,8 +103,14 @@ function touches(path: string, entries: typeof inHome): string | undefined {
   return entries.find(([place]) => path === place || path.startsWith(`${place}/`) || place.startsWith(`${path}/`))?.[1];
 }
 
-/** What a plain destination gives away; undefined = nothing that is known here. */
+/** What a destination gives away; undefined = nothing that is known here. */
 export function destinationGivesAway(destination: string): string | undefined {
-  const host = destination.replace(/:[0-9]+$/, "").replace(/^\*\./, "");
-  return metadataHosts.has(host) ? "keys of this machine's cloud account" : undefined;
+  const found = parseDestination(destination);
+  const gives =
+    found?.kind === "block"
+      ? metadataAddresses.some((address) => sharesPrefix(found.address, address, found.prefix))
+      : metadataNames.some(
+          (name) => found?.name === name || (found?.kind === "below" && name.endsWith(`.${found.name}`)),
+        );
+  return gives ? "keys of this machine's cloud account" : undefined;
 }

@@ -1,0 +1,136 @@
+/** An order of isolation in sentences, for `policy explain` and `policy check`: what a server may touch, and how firmly. */
+import type { FileScope, IsolationOrder, NetScope, Scope } from "../../core/scope.ts";
+
+/** Names of one list that are shown; the rest is counted. */
+const namesMax = 6;
+
+const mebibyte = 1_048_576;
+
+/** What the order says of the server, most important first, and of its tools or of only the given one. */
+export function orderSentences(order: IsolationOrder, tool?: string): readonly string[] {
+  const { server, mode, scope } = order;
+  if (mode === "off") return [`${server} runs bare: nothing keeps it from anything, and nothing is seen of it.`];
+  const tier =
+    order.require === "none" ? "in the best tier there is" : `in tier ${order.require} or better, or not at all`;
+  const learns = ` It is only watched: its acts are written down, and none is refused that need not be.`;
+  return [
+    `${server} runs isolated, ${tier}.${mode === "learn" ? learns : ""}`,
+    ...fileSentences(scope.files),
+    ...netSentences(scope.net),
+    execSentence(scope),
+    ...environmentSentences(scope),
+    ...(scope.sockets.length === 0 ? [] : [`It connects to the sockets ${named(scope.sockets)} of this machine.`]),
+    limitSentence(scope),
+    traceSentence(scope),
+    ...(tool === undefined ? [...scope.tools.keys()] : [tool]).flatMap((name) => toolSentences(scope, name)),
+  ];
+}
+
+/** What one tool may touch beyond its server; empty where it may touch nothing more. */
+function toolSentences(scope: Scope, tool: string): readonly string[] {
+  const own = scope.tools.get(tool);
+  if (own === undefined) return [];
+  const parts = [
+    ...(own.read.length === 0 ? [] : [`read ${named(own.read)}`]),
+    ...(own.write.length === 0 ? [] : [`write ${named(own.write)}`]),
+    ...(own.allow.length === 0 ? [] : [`connect to ${named(own.allow)}`]),
+    ...(own.programs.length === 0 ? [] : [`start ${named(own.programs)}`]),
+  ];
+  return parts.length === 0 ? [] : [`While ${tool} is called, it may also ${parts.join(" and ")}.`];
+}
+
+function named(names: readonly string[]): string {
+  const rest = names.length - namesMax;
+  return `${names.slice(0, namesMax).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+}
+
+function fileSentences(files: FileScope): readonly string[] {
+  return [
+    workspaceSentence(files.workspace),
+    ...(files.read.length === 0 ? [] : [`It reads ${named(files.read)}.`]),
+    ...(files.write.length === 0 ? [] : [`It writes ${named(files.write)} itself; nothing of that can be taken back.`]),
+    ...(files.deny.length === 0 ? [] : [`It never sees ${named(files.deny)}.`]),
+  ];
+}
+
+function workspaceSentence({ mode, commit, per, quotaMb }: FileScope["workspace"]): string {
+  switch (mode) {
+    case "none":
+      return "It does not see the workspace.";
+    case "read":
+      return "It reads the workspace and cannot write into it.";
+    case "direct":
+      return "It writes into the workspace itself; nothing of that can be taken back.";
+    case "overlay": {
+      const fate = {
+        allow: per === "call" ? "reach it after each call whose result passes" : "reach it when the run ends well",
+        review: "wait for you: `sluicegate changes` shows them",
+        never: "never reach it",
+      }[commit];
+      return `It writes into a projection of the workspace; its writes (at most ${quotaMb} MiB) ${fate}.`;
+    }
+  }
+}
+
+function netSentences(net: NetScope): readonly string[] {
+  switch (net.mode) {
+    case "none":
+      return ["It reaches no network."];
+    case "open":
+      return ["It reaches every network this machine does, so no tier above B can hold it."];
+    case "list": {
+      const bytes = `${sizeText(net.callBytesMax)} in one call and ${sizeText(net.serverBytesMax)} in all`;
+      const where =
+        net.allow.length === 0 ? "It connects only to what a call is granted" : `It connects to ${named(net.allow)}`;
+      return [`${where}, with at most ${bytes}.`];
+    }
+  }
+}
+
+function sizeText(bytes: number): string {
+  return bytes % mebibyte === 0 ? `${bytes / mebibyte} MiB` : `${bytes} bytes`;
+}
+
+function execSentence({ exec }: Scope): string {
+  switch (exec.mode) {
+    case "any":
+      return "It starts any program that it can see.";
+    case "none":
+      return "It starts no other program.";
+    case "list":
+      return `It starts ${named(exec.programs)} and no other program.`;
+  }
+}
+
+function environmentSentences({ environment }: Scope): readonly string[] {
+  const set = Object.keys(environment.set);
+  return [
+    environment.pass.length === 0
+      ? "It gets nothing of your environment but settings of language and terminal."
+      : `Of your environment it gets ${named(environment.pass)}.`,
+    ...(set.length === 0 ? [] : [`It is given ${named(set)} by the policy.`]),
+  ];
+}
+
+function limitSentence({ limits }: Scope): string {
+  const parts = [
+    `${limits.memoryMb} MiB of memory`,
+    `${limits.processes} processes`,
+    `${limits.openFiles} open files`,
+    `${limits.cpuSeconds} s of processor time`,
+    `files of ${limits.fileMb} MiB`,
+    `${limits.callTimeoutMs} ms for one call`,
+  ];
+  return `It has at most ${parts.join(", ")}.`;
+}
+
+function traceSentence({ trace, serial, onViolation }: Scope): string {
+  const seen = {
+    full: "Its reads, writes, connections and programs are traced",
+    effects: "What it changes and what leaves it is traced, what it reads is not",
+    none: "It is not traced; only its writes, its connections and its limits are known",
+  }[trace];
+  const then = { reject: "", revoke: " and it is trusted no more", end: " and the server ends" }[onViolation];
+  const turn = serial ? ", one call at a time" : "";
+  return `${seen}${turn}; a call that leaves this scope is rejected${then}.`;
+}
