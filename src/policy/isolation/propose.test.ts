@@ -1,0 +1,165 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import type { EffectEvent } from "../../core/effect-trace.ts";
+import { effectActions, effectOutcomes, effectPhases } from "../../core/effect-trace.ts";
+import { traceOf } from "../../../test/gateway-kit/fake-projection.ts";
+import type { Watched } from "./propose.ts";
+import { proposeScope } from "./propose.ts";
+
+const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
+const quiet = (): boolean => false;
+
+function watched(tool: string | undefined, ...events: readonly Partial<EffectEvent>[]): Watched {
+  return {
+    tool,
+    trace: traceOf(events, { places: { home: "/home/ada", workspace: ["/work"], code: ["/usr"], scratch: ["/tmp"] } }),
+  };
+}
+
+function valuesOf(...all: readonly Watched[]): readonly string[] {
+  return proposeScope("s", all, quiet).entries.map(({ place, tool, value }) => `${tool ?? "*"} ${place} ${value}`);
+}
+
+describe("a proposed scope", () => {
+  it("names what was touched outside of workspace, code and scratch, and the tool that alone needs it", () => {
+    expect(
+      valuesOf(
+        watched("a", { path: "/data/x" }, { path: "/work/y" }, { path: "/usr/lib/z" }, { path: "/tmp/t" }),
+        watched("b", { path: "/home/ada/notes.txt" }, { action: "file-write", path: "/data/out" }),
+        watched("a", { action: "net-connect", domain: "api.example.com", port: 443, transport: "tcp" }),
+        watched("b", { action: "net-connect", domain: "api.example.com", port: 443, transport: "tcp" }),
+        watched(undefined, { action: "process-spawn", program: "git", phase: "startup" }),
+      ),
+    ).toEqual([
+      "* exec.programs git",
+      "* net.allow api.example.com:443",
+      "a files.read /data/x",
+      "b files.read ~/notes.txt",
+      "b files.write /data/out",
+    ]);
+  });
+
+  it("needs no line for a file that is not there, for noise, for sockets of this machine, and for what has no entry", () => {
+    const events = [
+      { path: "/data/none", outcome: "failed" },
+      { action: "net-connect", address: "/run/x.sock", transport: "unix" },
+      { action: "net-connect", address: "192.0.2.1" },
+      { action: "net-listen", port: 1 },
+      { action: "process-signal" },
+      { action: "limit-hit" },
+      { action: "system-call" },
+      { action: "process-spawn" },
+      { action: "dns-query" },
+      { path: undefined },
+    ] as readonly Partial<EffectEvent>[];
+    expect(valuesOf(watched("a", ...events))).toEqual([]);
+    const all = proposeScope("s", [watched("a", { path: "/data/x" })], () => true);
+    expect(all.entries).toEqual([]);
+  });
+
+  it("follows a rename at both ends, and takes a name that was only asked for as a wish to reach it", () => {
+    expect(
+      valuesOf(
+        watched("a", { action: "file-rename", path: "/data/x", target: "/data/y" }),
+        watched(
+          "a",
+          { action: "dns-query", domain: "example.org" },
+          { action: "net-send", address: "2001:db8::1", port: 53 },
+        ),
+      ),
+    ).toEqual(
+      [
+        "a files.write /data/x",
+        "a files.write /data/y",
+        "a net.allow [2001:db8::1]:53",
+        "a net.allow example.org:443",
+      ].toSorted(),
+    );
+  });
+
+  it("names a folder where many of its files were read, but never the home or a folder of keys", () => {
+    const many = (folder: string) => Array.from({ length: 6 }, (_, index) => ({ path: `${folder}/f${index}` }));
+    expect(valuesOf(watched("a", ...many("/data/in")))).toEqual(["a files.read /data/in"]);
+    expect(valuesOf(watched("a", ...many("/home/ada")))).toHaveLength(6);
+    expect(valuesOf(watched("a", ...many("/home/ada/.config")))).toHaveLength(6);
+  });
+
+  it("never has what gives away keys; it says that it was wanted", () => {
+    const proposal = proposeScope(
+      "s",
+      [
+        watched(
+          "a",
+          { path: "/home/ada/.ssh/id_ed25519" },
+          { action: "net-connect", address: "169.254.169.254", port: 80 },
+        ),
+      ],
+      quiet,
+    );
+    expect(proposal.entries).toEqual([]);
+    expect(proposal.withheld).toHaveLength(2);
+    expect(proposal.text).toContain("# not proposed: it wanted ~/.ssh/id_ed25519");
+  });
+
+  it("gives the workspace as it was used", () => {
+    const mode = (...all: readonly Watched[]) => proposeScope("s", all, quiet).workspace.mode;
+    expect(mode(watched("a"))).toBe("none");
+    expect(mode(watched("a", { path: "/work/x" }))).toBe("read");
+    expect(mode(watched("a", { action: "file-write", path: "/work/x" }))).toBe("overlay");
+    const changes = [{ path: "x", kind: "added", bytes: 1, guarded: false }] as const;
+    expect(mode({ tool: "a", trace: traceOf([], { changes }) })).toBe("overlay");
+  });
+
+  it("is bounded, and says so", () => {
+    const events = Array.from(
+      { length: 100 },
+      (_, index) => ({ action: "process-spawn", program: `p${index}` }) as const,
+    );
+    const proposal = proposeScope("s", [watched("a", ...events), watched("b", ...events)], quiet);
+    expect(proposal.entries).toHaveLength(64);
+    expect(proposal.withheld).toEqual(["more than 64 entries of exec.programs: say by hand what it is for"]);
+  });
+
+  it("tells the evidence in words", () => {
+    const tools = ["a", "b", "c", "d"];
+    const all = tools.map((tool) => watched(tool, { path: "/data/x", count: 2 }));
+    expect(proposeScope("s", all, quiet).entries[0]?.evidence).toBe("8 times, in a, b, c and 1 more");
+  });
+
+  it("is one YAML document with exactly these entries, whatever a server calls its files", () => {
+    const text = fc.string({ maxLength: 12, unit: "grapheme" });
+    const event = fc.record({
+      action: fc.constantFrom(...effectActions),
+      outcome: fc.constantFrom(...effectOutcomes),
+      phase: fc.constantFrom(...effectPhases),
+      path: text.map((part) => `/data/${part}`),
+      target: text.map((part) => `/data/${part}`),
+      program: text,
+      domain: fc.option(text, { nil: undefined }),
+      port: fc.integer({ min: 1, max: 65_535 }),
+    });
+    const one = fc.record({ tool: fc.option(text, { nil: undefined }), events: fc.array(event, { maxLength: 12 }) });
+    fc.assert(
+      fc.property(text, fc.array(one, { maxLength: 4 }), (server, all) => {
+        const proposal = proposeScope(
+          server,
+          all.map(({ tool, events }) => watched(tool, ...(events as readonly Partial<EffectEvent>[]))),
+          quiet,
+        );
+        const read: unknown = parse(proposal.text, { maxAliasCount: 0 });
+        const found: string[] = [];
+        const scope = (read as { isolation: { servers: Record<string, Record<string, never>> } }).isolation.servers[
+          server
+        ];
+        const lists = (value: unknown): void => {
+          if (Array.isArray(value)) found.push(...value.map(String));
+          else if (typeof value === "object" && value !== null) Object.values(value).forEach(lists);
+        };
+        lists(scope);
+        expect(found.toSorted()).toEqual(proposal.entries.map(({ value }) => value).toSorted());
+      }),
+      { numRuns: runs },
+    );
+  });
+});

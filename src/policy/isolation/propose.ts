@@ -1,0 +1,276 @@
+/**
+ * The least scope that would have let a server do what it was seen doing (lifecycle.md 2, `learn`), as policy text with
+ * the evidence beside each line. It is a proposal: a person reads it, so what gives away keys is never in it, only told.
+ */
+import type { EffectEvent, EffectTrace, ProjectionPlaces } from "../../core/effect-trace.ts";
+import { isWithin, normalPath } from "../../core/scope-patterns.ts";
+import { destinationGivesAway, givesAway } from "./sensitive.ts";
+
+/** What was seen in one call, or outside of any. */
+export type Watched = { readonly tool: string | undefined; readonly trace: EffectTrace };
+
+/** One entry of the scope: where it stands, its text, and why. */
+export type ProposedEntry = {
+  readonly place: "files.read" | "files.write" | "net.allow" | "exec.programs";
+  /** The tool that alone needs it; undefined = the server. */
+  readonly tool: string | undefined;
+  readonly value: string;
+  readonly evidence: string;
+};
+
+export type Proposal = {
+  readonly server: string;
+  readonly workspace: { readonly mode: "none" | "read" | "overlay"; readonly evidence: string };
+  readonly entries: readonly ProposedEntry[];
+  /** What was seen and is not proposed, one sentence each. */
+  readonly withheld: readonly string[];
+  /** The proposal as a policy. */
+  readonly text: string;
+};
+
+/** Files of one folder beyond which the folder is named in their place. */
+const filesNamedMax = 4;
+
+/** Entries of one place; a server that touches more needs a person to say what it is for. */
+const entriesMax = 64;
+
+type Use = { readonly place: ProposedEntry["place"]; readonly value: string };
+type Seen = { times: number; readonly tools: Set<string | undefined> };
+
+/** `noise` says which events runtimes cause by themselves, so that they need no line. */
+export function proposeScope(
+  server: string,
+  watched: readonly Watched[],
+  noise: (event: EffectEvent, places: ProjectionPlaces) => boolean,
+): Proposal {
+  const seen = new Map<string, Seen & Use>();
+  const withheld = new Set<string>();
+  let reads = 0;
+  let writes = 0;
+  for (const { tool, trace } of watched) {
+    writes += trace.changes.length;
+    for (const event of trace.events) {
+      if (noise(event, trace.places)) continue;
+      const inside = inWorkspace(event, trace.places);
+      if (inside && event.action === "file-read") reads += event.count;
+      else if (inside) writes += event.count;
+      for (const use of inside ? [] : usesOf(event, trace.places)) note(seen, withheld, { use, tool, event });
+    }
+  }
+  const entries = bounded(joined([...seen.values()]), withheld);
+  const workspace = {
+    mode: writes > 0 ? "overlay" : reads > 0 ? "read" : "none",
+    evidence: `${times(reads)} read, ${times(writes)} written`,
+  } as const;
+  const proposal = { server, workspace, entries, withheld: [...withheld] };
+  return { ...proposal, text: textOf(proposal) };
+}
+
+function note(
+  seen: Map<string, Seen & Use>,
+  withheld: Set<string>,
+  { use, tool, event }: { readonly use: Use; readonly tool: string | undefined; readonly event: EffectEvent },
+): void {
+  const gives = use.place === "net.allow" ? destinationGivesAway(use.value) : givesAway(use.value);
+  if (gives !== undefined) {
+    withheld.add(`it wanted ${use.value} (${use.place}), which gives away ${gives}`);
+    return;
+  }
+  const key = `${use.place} ${use.value}`;
+  let known = seen.get(key);
+  if (known === undefined) seen.set(key, (known = { ...use, times: 0, tools: new Set() }));
+  known.times += event.count;
+  known.tools.add(event.phase === "call" ? tool : undefined);
+}
+
+function inWorkspace({ path }: EffectEvent, { workspace }: ProjectionPlaces): boolean {
+  const plain = path === undefined ? undefined : normalPath(path);
+  return plain !== undefined && workspace.some((folder) => isWithin(plain, folder));
+}
+
+/** The entries that would have put an event in scope; none for what needs no entry or can have none. */
+function usesOf(event: EffectEvent, places: ProjectionPlaces): readonly Use[] {
+  switch (event.action) {
+    case "file-read":
+      // A file that is not there needs no permission: its absence was the answer.
+      return event.outcome === "failed" ? [] : pathUse("files.read", event.path, places);
+    case "file-write":
+    case "file-create":
+    case "file-delete":
+    case "file-permissions":
+    case "file-link":
+      return pathUse("files.write", event.path, places);
+    case "file-rename":
+      return [...pathUse("files.write", event.path, places), ...pathUse("files.write", event.target, places)];
+    case "net-connect":
+    case "net-send":
+    case "dns-query":
+      return destinationUse(event);
+    case "process-spawn":
+      return event.program === undefined ? [] : [{ place: "exec.programs", value: event.program }];
+    case "net-listen":
+    case "process-signal":
+    case "limit-hit":
+    case "system-call":
+      return [];
+  }
+}
+
+function pathUse(
+  place: "files.read" | "files.write",
+  path: string | undefined,
+  { home, code, scratch }: ProjectionPlaces,
+): readonly Use[] {
+  const plain = path === undefined ? undefined : normalPath(path);
+  if (plain === undefined || [...code, ...scratch].some((folder) => isWithin(plain, folder))) return [];
+  return [{ place, value: isWithin(plain, home) ? `~${plain.slice(home.length)}` : plain }];
+}
+
+function destinationUse({ domain, address, port, action, transport }: EffectEvent): readonly Use[] {
+  const host = domain ?? address;
+  if (host === undefined || transport === "unix") return [];
+  if (action !== "dns-query" && port === undefined) return [];
+  const name = host.includes(":") ? `[${host}]` : host;
+  return [{ place: "net.allow", value: `${name}:${action === "dns-query" ? 443 : port}` }];
+}
+
+/** Many files of one folder become the folder. */
+function joined(uses: readonly (Seen & Use)[]): readonly ProposedEntry[] {
+  const byFolder = new Map<string, (Seen & Use)[]>();
+  const single: (Seen & Use)[] = [];
+  for (const use of uses) {
+    if (!use.place.startsWith("files.")) {
+      single.push(use);
+      continue;
+    }
+    const key = `${use.place} ${folderOf(use.value)}`;
+    const known = byFolder.get(key);
+    if (known === undefined) byFolder.set(key, [use]);
+    else known.push(use);
+  }
+  const entries = single.map((use) => entryOf(use, evidenceOf(use)));
+  for (const group of byFolder.values()) {
+    const [first] = group;
+    const folder = first === undefined ? "" : folderOf(first.value);
+    // A folder that gives keys away, or is the home itself, is never named for the sake of its files.
+    const nameable = folder.includes("/") && folder !== "" && givesAway(folder) === undefined;
+    if (first === undefined || group.length <= filesNamedMax || !nameable) {
+      entries.push(...group.map((use) => entryOf(use, evidenceOf(use))));
+      continue;
+    }
+    const all: Seen & Use = {
+      place: first.place,
+      value: folder,
+      times: group.reduce((sum, use) => sum + use.times, 0),
+      tools: new Set(group.flatMap((use) => [...use.tools])),
+    };
+    entries.push(entryOf(all, `${group.length} files, ${evidenceOf(all)}`));
+  }
+  return entries.toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1));
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+function entryOf({ place, value, tools }: Seen & Use, evidence: string): ProposedEntry {
+  const [only] = tools;
+  return { place, value, tool: tools.size === 1 ? only : undefined, evidence };
+}
+
+function evidenceOf({ times: count, tools }: Seen): string {
+  const names = [...tools].map((tool) => tool ?? "start or idle time").toSorted();
+  const shown = names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
+  return `${times(count)}, in ${shown}`;
+}
+
+function times(count: number): string {
+  return count === 1 ? "once" : `${count} times`;
+}
+
+function keyOf({ tool, place, value }: ProposedEntry): string {
+  return `${tool ?? ""}\u0000${place}\u0000${value}`;
+}
+
+function bounded(entries: readonly ProposedEntry[], withheld: Set<string>): readonly ProposedEntry[] {
+  const counts = new Map<string, number>();
+  return entries.filter(({ place, tool }) => {
+    const key = `${tool ?? ""} ${place}`;
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    if (count === entriesMax + 1)
+      withheld.add(`more than ${entriesMax} entries of ${place}: say by hand what it is for`);
+    return count <= entriesMax;
+  });
+}
+
+type Untold = Omit<Proposal, "text">;
+
+function textOf(proposal: Untold): string {
+  const { server, workspace, entries, withheld } = proposal;
+  const own = entries.filter(({ tool }) => tool === undefined);
+  const at = (place: ProposedEntry["place"], list: readonly ProposedEntry[]): readonly ProposedEntry[] =>
+    list.filter((entry) => entry.place === place);
+  const programs = at("exec.programs", entries);
+  const allowed = at("net.allow", entries);
+  const lines = [
+    "isolation:",
+    "  servers:",
+    `    ${quoted(server)}:`,
+    "      files:",
+    ...listLines("        read", at("files.read", own)),
+    ...listLines("        write", at("files.write", own)),
+    `        workspace: {mode: ${workspace.mode}} # ${workspace.evidence}`,
+    `      net: # ${allowed.length === 0 ? "nothing was reached" : "by name; other names do not resolve"}`,
+    `        mode: ${allowed.length === 0 ? "none" : "list"}`,
+    ...listLines("        allow", at("net.allow", own)),
+    "      exec:",
+    `        mode: ${programs.length === 0 ? "none # no program was started" : "list"}`,
+    ...listLines("        programs", at("exec.programs", own)),
+    ...toolLines(entries.filter(({ tool }) => tool !== undefined)),
+  ];
+  return [...lines, ...withheld.map((one) => `# not proposed: ${comment(one)}`), ""].join("\n");
+}
+
+const toolKeys = {
+  "files.read": "read",
+  "files.write": "write",
+  "net.allow": "allow",
+  "exec.programs": "programs",
+} as const;
+
+function toolLines(entries: readonly ProposedEntry[]): readonly string[] {
+  const tools = [...new Set(entries.flatMap(({ tool }) => tool ?? []))].toSorted();
+  if (tools.length === 0) return [];
+  return [
+    "      tools:",
+    ...tools.flatMap((tool) => [
+      `        ${quoted(tool)}:`,
+      ...Object.entries(toolKeys).flatMap(([place, key]) =>
+        listLines(
+          `          ${key}`,
+          entries.filter((entry) => entry.tool === tool && entry.place === place),
+        ),
+      ),
+    ]),
+  ];
+}
+
+function listLines(head: string, entries: readonly ProposedEntry[]): readonly string[] {
+  if (entries.length === 0) return [];
+  const indent = `${/^ */.exec(head)?.[0] ?? ""}  `;
+  return [`${head}:`, ...entries.map(({ value, evidence }) => `${indent}- ${quoted(value)} # ${comment(evidence)}`)];
+}
+
+/** JSON strings are YAML: whatever a server called its file stays one scalar on one line. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(
+    /[\u007f-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** A comment ends with its line, so nothing in it may begin another. */
+function comment(text: string): string {
+  return text.replace(/[^\u0020-\u007e]/g, "?");
+}
