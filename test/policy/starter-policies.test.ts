@@ -15,8 +15,8 @@ import { parsePolicy } from "../../src/policy/parse.ts";
 import { listTools } from "./list-tools.ts";
 import { sha256, shippedOptions, shippedPacks } from "./load-packs.ts";
 
-/** The protocol's own test server does nothing for anybody, so there is nothing to protect. */
-const withoutPolicy = new Set(["everything"]);
+/** The protocol's own test server and a notebook in memory hold nothing of anybody: there is nothing to protect. */
+const withoutPolicy = new Set(["everything", "sequential-thinking"]);
 const names = shippedPacks.filter((name) => !withoutPolicy.has(name));
 
 const place = (path: string): URL => new URL(`../../packs/${path}`, import.meta.url);
