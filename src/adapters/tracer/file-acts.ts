@@ -1,0 +1,159 @@
+/** Acts on files, from the calls that can bring them about. */
+import type { EffectOutcome } from "../../core/effect-trace.ts";
+import type { Notification, Surroundings } from "./notification.ts";
+import { writingFlags } from "./notify-filter.ts";
+import type { Act } from "./record.ts";
+import { permission } from "./server-files.ts";
+
+/** `AT_FDCWD` as the lower half of a register. */
+const workingFolder = 0xffffff9c;
+
+const accessBits = 0x3;
+const create = 0x40;
+const exclusive = 0x80;
+const temporaryFile = 0x400000; // O_TMPFILE without O_DIRECTORY
+
+/** An open with its flags, wherever they stood. Undefined where nothing is to be recorded. */
+export function openAct(seen: Notification, around: Surroundings): Act | undefined {
+  const at = openArguments(seen, around);
+  const path = around.memory.text(seen.thread, at.path);
+  // The kernel cannot read the path either, so it opens nothing.
+  if (path === undefined || at.flags === undefined) return undefined;
+  const file = around.files.absolute(seen.thread, at.folder, path) ?? path;
+  if ((at.flags & writingFlags) === 0) {
+    if (around.level === "effects") return undefined;
+    return { action: "file-read", outcome: settled(around.files.judge(file, permission.read)), path: file };
+  }
+  if ((at.flags & temporaryFile) !== 0) {
+    const outcome = settled(around.files.judge(file, permission.write));
+    return { action: "file-create", outcome, path: file, extra: "O_TMPFILE" };
+  }
+  const wanted = (at.flags & accessBits) === 1 ? permission.write : permission.write | permission.read;
+  const judged = around.files.judge(file, wanted);
+  if (judged !== "missing") {
+    const taken = (at.flags & create) !== 0 && (at.flags & exclusive) !== 0 && judged === "unknown";
+    return { action: "file-write", outcome: taken ? "failed" : judged, path: file };
+  }
+  if ((at.flags & create) === 0) return { action: "file-write", outcome: "failed", path: file };
+  return { action: "file-create", outcome: inParent(file, around), path: file };
+}
+
+type OpenArguments = { readonly folder: number; readonly path: number; readonly flags: number | undefined };
+
+function openArguments(seen: Notification, around: Surroundings): OpenArguments {
+  if (seen.call === "open") return { folder: workingFolder, path: seen.whole(0), flags: seen.low(1) };
+  if (seen.call === "creat") return { folder: workingFolder, path: seen.whole(0), flags: create | 1 };
+  if (seen.call === "openat") return { folder: seen.low(0), path: seen.whole(1), flags: seen.low(2) };
+  // openat2 keeps its flags in memory; those above 32 bits mean nothing that matters here.
+  const how = around.memory.read(seen.thread, seen.whole(2), 8);
+  const flags = how === undefined || how.length < 8 ? undefined : how.readUInt32LE(0);
+  return { folder: seen.low(0), path: seen.whole(1), flags };
+}
+
+/** Where a call keeps a path: the register of the folder (undefined = the working folder) and of the path. */
+type PathAt = { readonly folder?: number; readonly path: number };
+
+type FileCall = {
+  readonly action: Act["action"];
+  readonly from: PathAt;
+  readonly to?: PathAt;
+  /** What must be there: the file itself, or nothing under that name. */
+  readonly needs: "present" | "absent";
+  readonly extra?: string;
+};
+
+const permissions = (extra: string, from: PathAt): FileCall => ({
+  action: "file-permissions",
+  from,
+  needs: "present",
+  extra,
+});
+
+const plain: PathAt = { path: 0 };
+const inFolder: PathAt = { folder: 0, path: 1 };
+
+const fileCalls: Partial<Record<Notification["call"], FileCall>> = {
+  unlink: { action: "file-delete", from: plain, needs: "present" },
+  unlinkat: { action: "file-delete", from: inFolder, needs: "present" },
+  rmdir: { action: "file-delete", from: plain, needs: "present", extra: "rmdir" },
+  rename: { action: "file-rename", from: plain, to: { path: 1 }, needs: "present" },
+  renameat: { action: "file-rename", from: inFolder, to: { folder: 2, path: 3 }, needs: "present" },
+  renameat2: { action: "file-rename", from: inFolder, to: { folder: 2, path: 3 }, needs: "present" },
+  link: { action: "file-link", from: { path: 1 }, to: plain, needs: "absent", extra: "link" },
+  linkat: { action: "file-link", from: { folder: 2, path: 3 }, to: inFolder, needs: "absent", extra: "link" },
+  mkdir: { action: "file-create", from: plain, needs: "absent", extra: "mkdir" },
+  mkdirat: { action: "file-create", from: inFolder, needs: "absent", extra: "mkdir" },
+  mknod: { action: "file-create", from: plain, needs: "absent", extra: "mknod" },
+  mknodat: { action: "file-create", from: inFolder, needs: "absent", extra: "mknod" },
+  truncate: { action: "file-write", from: plain, needs: "present", extra: "truncate" },
+  chmod: permissions("chmod", plain),
+  fchmodat: permissions("chmod", inFolder),
+  fchmodat2: permissions("chmod", inFolder),
+  chown: permissions("chown", plain),
+  lchown: permissions("chown", plain),
+  fchownat: permissions("chown", inFolder),
+  utime: permissions("utimes", plain),
+  utimes: permissions("utimes", plain),
+  futimesat: permissions("utimes", inFolder),
+  utimensat: permissions("utimes", inFolder),
+  setxattr: permissions("setxattr", plain),
+  lsetxattr: permissions("setxattr", plain),
+  setxattrat: permissions("setxattr", inFolder),
+};
+
+/** A call that changes a file by its name, or undefined where it is none of those. */
+export function namedFileAct(seen: Notification, around: Surroundings): Act | undefined {
+  const call = fileCalls[seen.call];
+  if (call === undefined) return undefined;
+  const path = pathAt(call.from, seen, around);
+  if (path === undefined) return undefined;
+  const target = call.to === undefined ? undefined : pathAt(call.to, seen, around);
+  return {
+    action: call.action,
+    outcome: outcomeOf(path, call.needs, around),
+    path,
+    ...(target === undefined ? {} : { target }),
+    ...(call.extra === undefined ? {} : { extra: call.extra }),
+  };
+}
+
+/** A symbolic link: its target is text that nobody has looked up yet, so it stays as it was given. */
+export function symlinkAct(seen: Notification, around: Surroundings): Act | undefined {
+  const path = pathAt(seen.call === "symlink" ? { path: 1 } : { folder: 1, path: 2 }, seen, around);
+  if (path === undefined) return undefined;
+  const target = around.memory.text(seen.thread, seen.whole(0));
+  const outcome = outcomeOf(path, "absent", around);
+  return { action: "file-link", outcome, path, ...(target === undefined ? {} : { target }), extra: "symlink" };
+}
+
+/** `fchmod` and `fchown`: the file is behind a descriptor. */
+export function descriptorAct(seen: Notification, around: Surroundings): Act {
+  const path = around.files.base(seen.thread, seen.low(0));
+  const extra = seen.call === "fchmod" ? "chmod" : "chown";
+  return { action: "file-permissions", outcome: "unknown", ...(path === undefined ? {} : { path }), extra };
+}
+
+function pathAt(at: PathAt, seen: Notification, around: Surroundings): string | undefined {
+  const folder = at.folder === undefined ? workingFolder : seen.low(at.folder);
+  // Without a path such calls mean the descriptor itself (utimensat(2), and AT_EMPTY_PATH).
+  if (seen.whole(at.path) === 0) return around.files.base(seen.thread, folder);
+  const text = around.memory.text(seen.thread, seen.whole(at.path));
+  if (text === "") return around.files.base(seen.thread, folder);
+  return text === undefined ? undefined : (around.files.absolute(seen.thread, folder, text) ?? text);
+}
+
+function outcomeOf(path: string, needs: "present" | "absent", around: Surroundings): EffectOutcome {
+  const judged = around.files.judge(path, 0);
+  if (needs === "present") return judged === "missing" ? "failed" : inParent(path, around);
+  return judged === "missing" ? inParent(path, around) : "failed";
+}
+
+/** Names are entries of a folder, so it is the folder that says no. */
+function inParent(path: string, around: Surroundings): EffectOutcome {
+  const end = path.lastIndexOf("/");
+  return settled(around.files.judge(end <= 0 ? "/" : path.slice(0, end), permission.write));
+}
+
+function settled(judged: EffectOutcome | "missing"): EffectOutcome {
+  return judged === "missing" ? "failed" : judged;
+}

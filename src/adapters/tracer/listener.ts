@@ -1,0 +1,170 @@
+/**
+ * One listener: takes a waiting call, puts it on record, and lets it go on. Recorded first, always: whoever reads what a
+ * process said after the call finds the call on record. Nothing is decided here; the call goes on whatever it is,
+ * because what was read of its memory may have changed meanwhile.
+ */
+import { architectureOf, systemCallNames } from "../bpf/system-calls.ts";
+import { describe } from "./describe.ts";
+import { actsRememberedMax } from "./limits.ts";
+import type { Arena, Native } from "./native.ts";
+import type { Notification, Surroundings } from "./notification.ts";
+import type { TraceLevel } from "./notify-filter.ts";
+import { ProcessMemory, processMemoryBytes } from "./process-memory.ts";
+import type { Act } from "./record.ts";
+import { RingWriter } from "./ring.ts";
+import { ServerFiles, serverFilesBytes } from "./server-files.ts";
+import { socketKind } from "./socket-kind.ts";
+
+// linux/seccomp.h: numbers of the requests, which carry the sizes of their structures.
+const requests = { receive: 0xc0502100, send: 0xc0182101, valid: 0x40082102, setFlags: 0x40082104 } as const;
+/** The waiting process runs on at once on the same processor (since 6.6). */
+const syncWakeUp = 1;
+const goOn = 1; // SECCOMP_USER_NOTIF_FLAG_CONTINUE
+
+// `struct seccomp_notif` (80 bytes), `struct seccomp_notif_resp` (24) and a spare word.
+const notificationBytes = 80;
+const answerAt = notificationBytes;
+const wordAt: number = answerAt + 24;
+const callAt = 16;
+const argumentsAt = 32;
+const memoryAt = 128;
+const filesAt: number = memoryAt + processMemoryBytes + 64;
+export const listenerArenaBytes: number = filesAt + serverFilesBytes;
+
+const zeros = new Uint8Array(notificationBytes);
+const noEntry = 2;
+
+export type ListenerOptions = {
+  readonly fd: number;
+  readonly level: TraceLevel;
+  /** Programs that are started before the server itself: the sandbox on its way. What they do is ours, not recorded. */
+  readonly programsBefore: number;
+  readonly file: Arena;
+  /** Monotonic ms of the system. */
+  readonly now: () => number;
+};
+
+export class Listener {
+  readonly fd: number;
+  readonly writer: RingWriter;
+  readonly #native: Native;
+  readonly #arena: Arena;
+  readonly #around: Surroundings;
+  readonly #now: () => number;
+  readonly #names = systemCallNames(architectureOf(process.arch) ?? "x64");
+  readonly #seen = new Set<string>();
+  #drains = 0;
+  #programsLeft: number;
+  #started = false;
+
+  /** `arena`: at least `listenerArenaBytes` for this listener alone. */
+  constructor(native: Native, arena: Arena, options: ListenerOptions) {
+    this.fd = options.fd;
+    this.#native = native;
+    this.#arena = arena;
+    this.#now = options.now;
+    this.#programsLeft = options.programsBefore;
+    this.writer = new RingWriter(options.file);
+    this.#around = {
+      memory: new ProcessMemory(native, part(arena, memoryAt, processMemoryBytes)),
+      files: new ServerFiles(native, part(arena, filesAt, serverFilesBytes)),
+      level: options.level,
+      socketKind: (owner, descriptor) => socketKind(native, part(arena, wordAt, 16), owner, descriptor),
+    };
+    // Older kernels do not know the flag and work without it.
+    native.ioctl(options.fd, requests.setFlags, syncWakeUp);
+  }
+
+  /** Serves one waiting call; to be called when the listener is readable. False once there is nobody left to wait. */
+  serve(): boolean {
+    const { bytes, view, address } = this.#arena;
+    // The kernel insists on an empty structure.
+    bytes.set(zeros, 0);
+    if (this.#native.ioctl(this.fd, requests.receive, address) !== 0) {
+      // The process was killed between the poll and the taking, or all that had the filter are gone.
+      return this.#native.errorNumber() === noEntry;
+    }
+    this.#record();
+    view.setBigUint64(answerAt, view.getBigUint64(0, true), true);
+    view.setBigUint64(answerAt + 8, 0n, true);
+    view.setUint32(answerAt + 16, 0, true);
+    view.setUint32(answerAt + 20, goOn, true);
+    // The process may have been killed meanwhile; then there is nobody to answer.
+    this.#native.ioctl(this.fd, requests.send, address + answerAt);
+    return true;
+  }
+
+  close(): void {
+    this.#around.files.leave();
+    this.#native.close(this.fd);
+  }
+
+  #record(): void {
+    const seen = this.#notification();
+    try {
+      if (seen === undefined) {
+        this.writer.lose();
+        return;
+      }
+      if (!this.#started) {
+        // Until the server's own program only programs matter, and the root they are looked up in still changes.
+        if (seen.call !== "execve" && seen.call !== "execveat") return;
+        this.#around.files.enter(seen.thread);
+      }
+      const acts = describe(seen, this.#around);
+      // Only while the call still waits is the thread id still that of the thread whose memory was meant.
+      const alive = this.#native.ioctl(this.fd, requests.valid, this.#arena.address) === 0;
+      if (acts === undefined) this.writer.lose();
+      else if (alive) for (const act of acts) this.#put(act, seen);
+    } catch {
+      // A fault of ours must not leave the server waiting, and must not pass for silence.
+      this.writer.lose();
+    }
+  }
+
+  #put(act: Act, seen: Notification): void {
+    if (!this.#started) {
+      // A path that names nothing is a search along PATH, not a program.
+      if (act.outcome !== "unknown") return;
+      this.#programsLeft -= 1;
+      if (this.#programsLeft >= 0) return;
+      this.#started = true;
+    }
+    const owner = this.#around.files.place(seen.thread, seen.at).process;
+    if (act.action !== "process-spawn" && this.#repeated(act, owner)) return;
+    this.writer.put(act, owner, seen.at);
+  }
+
+  /** True if the same process has done the same since the last drain; then its first time stands for all. */
+  #repeated(act: Act, owner: number): boolean {
+    const drains = this.writer.drains;
+    if (drains !== this.#drains || this.#seen.size >= actsRememberedMax) {
+      this.#seen.clear();
+      this.#drains = drains;
+    }
+    const key = `${owner} ${act.action} ${act.outcome} ${act.path}\0${act.target}\0${act.address} ${act.port} ${act.extra}`;
+    if (this.#seen.has(key)) return true;
+    this.#seen.add(key);
+    return false;
+  }
+
+  #notification(): Notification | undefined {
+    const view = this.#arena.view;
+    const call = this.#names.get(view.getInt32(callAt, true));
+    if (call === undefined) return undefined;
+    const low = (index: number): number => view.getUint32(argumentsAt + 8 * index, true);
+    const high = (index: number): number => view.getUint32(argumentsAt + 8 * index + 4, true);
+    return {
+      thread: view.getUint32(8, true),
+      call,
+      low,
+      whole: (index) => low(index) + high(index) * 0x1_0000_0000,
+      at: this.#now(),
+    };
+  }
+}
+
+function part(arena: Arena, start: number, length: number): Arena {
+  const bytes = arena.bytes.subarray(start, start + length);
+  return { address: arena.address + start, bytes, view: new DataView(bytes.buffer, bytes.byteOffset, length) };
+}

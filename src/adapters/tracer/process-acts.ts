@@ -1,0 +1,47 @@
+/** Programs that are started, and signals to others. */
+import { argumentBytesMax, argumentsMax, commandLineBytesMax } from "./limits.ts";
+import type { Notification, Surroundings } from "./notification.ts";
+import type { Act } from "./record.ts";
+import { permission } from "./server-files.ts";
+
+const workingFolder = 0xffffff9c;
+
+export function spawnAct(seen: Notification, around: Surroundings): Act | undefined {
+  const at = seen.call === "execveat" ? 1 : 0;
+  const folder = at === 1 ? seen.low(0) : workingFolder;
+  const text = around.memory.text(seen.thread, seen.whole(at));
+  if (text === undefined) return undefined;
+  // An empty path runs the descriptor itself: a file without a name, made in memory.
+  const nameless = text === "";
+  const base = nameless ? around.files.base(seen.thread, folder) : undefined;
+  const path = nameless ? (base ?? "") : (around.files.absolute(seen.thread, folder, text) ?? text);
+  const judged = nameless ? "unknown" : around.files.judge(path, permission.run);
+  const extra = commandLine(seen, seen.whole(at + 1), around);
+  return { action: "process-spawn", outcome: judged === "missing" ? "failed" : judged, path, extra };
+}
+
+function commandLine(seen: Notification, vector: number, around: Surroundings): string {
+  const pointers = around.memory.read(seen.thread, vector, 8 * argumentsMax);
+  if (pointers === undefined) return "";
+  const addresses: number[] = [];
+  for (let place = 0; place + 8 <= pointers.length; place += 8) {
+    const address = pointers.readUInt32LE(place) + pointers.readUInt32LE(place + 4) * 0x1_0000_0000;
+    if (address === 0) break;
+    addresses.push(address);
+  }
+  const words = addresses.map((address) => around.memory.text(seen.thread, address, argumentBytesMax) ?? "?");
+  return words.join(" ").slice(0, commandLineBytesMax);
+}
+
+/** A signal to another process; undefined for those to the process itself. */
+export function signalAct(seen: Notification, around: Surroundings): Act | undefined {
+  if (seen.call === "pidfd_send_signal") {
+    return { action: "process-signal", outcome: "unknown", extra: `signal ${seen.low(1)} by descriptor` };
+  }
+  const receiver = seen.low(0) | 0;
+  const place = around.files.place(seen.thread, seen.at);
+  const own = seen.call === "tkill" ? place.ownThread : place.ownProcess;
+  if (receiver === own) return undefined;
+  const signal = seen.low(seen.call === "tgkill" || seen.call === "rt_tgsigqueueinfo" ? 2 : 1);
+  return { action: "process-signal", outcome: "unknown", extra: `signal ${signal} to ${receiver}` };
+}

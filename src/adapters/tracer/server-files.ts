@@ -1,0 +1,131 @@
+/**
+ * Paths as a traced process means them, and whether they can be what it wants: looked up in the server's own root, just
+ * before the kernel does the same. The answer may be out of date a moment later; it sorts noise, it excuses nothing.
+ */
+import { readFileSync } from "node:fs";
+import type { EffectOutcome } from "../../core/effect-trace.ts";
+import { pathBytesMax, threadsRememberedMax, threadsRememberedMs } from "./limits.ts";
+import type { Arena, Native } from "./native.ts";
+
+/** `AT_FDCWD`, as the lower half of a register. */
+const workingFolder = 0xffffff9c;
+
+const openPath = 0x200000 | 0x80000; // O_PATH | O_CLOEXEC
+const resolveInRoot = 0x10; // RESOLVE_IN_ROOT
+const emptyPath = 0x1000; // AT_EMPTY_PATH
+const errors = { missing: 2, access: 13, notFolder: 20, readOnly: 30, permission: 1 } as const;
+
+export const permission = { read: 4, write: 2, run: 1 } as const;
+
+const howBytes = 24;
+const nameAt = 64;
+const outAt: number = nameAt + 2 * pathBytesMax;
+export const serverFilesBytes: number = outAt + pathBytesMax;
+
+/** The process of a thread, in our numbers and in those of its own namespace. */
+export type ThreadPlace = { readonly process: number; readonly ownProcess: number; readonly ownThread: number };
+
+export class ServerFiles {
+  readonly #native: Native;
+  readonly #arena: Arena;
+  readonly #threads = new Map<number, ThreadPlace>();
+  #threadsSince = 0;
+  #root: number | undefined;
+
+  /** `arena`: at least `serverFilesBytes` that nobody else uses. */
+  constructor(native: Native, arena: Arena) {
+    this.#native = native;
+    this.#arena = arena;
+    arena.view.setBigUint64(0, BigInt(openPath), true);
+    arena.view.setBigUint64(8, 0n, true);
+    arena.view.setBigUint64(16, BigInt(resolveInRoot), true);
+    arena.bytes[howBytes] = 0;
+  }
+
+  /** From now on paths are looked up in the root of this process. */
+  enter(process: number): void {
+    this.leave();
+    const fd = this.#native.open(this.#put(`/proc/${process}/root`), openPath);
+    if (fd >= 0) this.#root = fd;
+  }
+
+  leave(): void {
+    if (this.#root !== undefined) this.#native.close(this.#root);
+    this.#root = undefined;
+  }
+
+  /** A path made absolute and free of `.`, `..` and doubled slashes, by its text alone. */
+  absolute(thread: number, folder: number, path: string): string | undefined {
+    if (path.startsWith("/")) return tidy(path);
+    const base = this.base(thread, folder);
+    return base === undefined ? undefined : tidy(`${base}/${path}`);
+  }
+
+  /** Where a descriptor, or `AT_FDCWD`, points to in the server's view. */
+  base(thread: number, folder: number): string | undefined {
+    const link = folder === workingFolder ? `/proc/${thread}/cwd` : `/proc/${thread}/fd/${folder}`;
+    const length = this.#native.readLink(this.#put(link), this.#arena.address + outAt, pathBytesMax);
+    return length <= 0 ? undefined : this.#arena.bytes.toString("latin1", outAt, outAt + length);
+  }
+
+  /**
+   * What will come of an act on an absolute path: `failed` where it is missing, `denied` where permissions or the mount
+   * say so, `unknown` where nothing stands against it. As root we are above permissions, so then more is `unknown`.
+   */
+  judge(path: string, wanted: number): EffectOutcome | "missing" {
+    // Names under /proc mean something else for us than for the server.
+    if (this.#root === undefined || path.startsWith("/proc/")) return "unknown";
+    const base = this.#arena.address;
+    const fd = this.#native.openIn(this.#root, this.#put(path), base);
+    if (fd < 0) {
+      const number = this.#native.errorNumber();
+      if (number === errors.missing || number === errors.notFolder) return "missing";
+      return number === errors.access ? "denied" : "unknown";
+    }
+    const refused = this.#native.access(fd, base + howBytes, wanted, emptyPath) < 0;
+    const number = refused ? this.#native.errorNumber() : 0;
+    this.#native.close(fd);
+    const no = number === errors.access || number === errors.readOnly || number === errors.permission;
+    return no ? "denied" : "unknown";
+  }
+
+  /** The process that a thread belongs to; remembered briefly, because numbers are given again. */
+  place(thread: number, at: number): ThreadPlace {
+    if (at - this.#threadsSince > threadsRememberedMs || this.#threads.size >= threadsRememberedMax) {
+      this.#threads.clear();
+      this.#threadsSince = at;
+    }
+    const known = this.#threads.get(thread);
+    if (known !== undefined) return known;
+    const found = threadPlace(thread);
+    this.#threads.set(thread, found);
+    return found;
+  }
+
+  #put(path: string): number {
+    const length = this.#arena.bytes.write(path.slice(0, 2 * pathBytesMax - 1), nameAt, "latin1");
+    this.#arena.bytes[nameAt + length] = 0;
+    return this.#arena.address + nameAt;
+  }
+}
+
+function threadPlace(thread: number): ThreadPlace {
+  try {
+    const status = readFileSync(`/proc/${thread}/status`, "latin1");
+    const last = (name: string): number => Number(new RegExp(`^${name}:.*?(\\d+)$`, "mu").exec(status)?.[1] ?? thread);
+    return { process: last("Tgid"), ownProcess: last("NStgid"), ownThread: last("NSpid") };
+  } catch {
+    return { process: thread, ownProcess: thread, ownThread: thread };
+  }
+}
+
+/** Takes `.`, `..` and empty parts out of an absolute path, as text: links are not followed. */
+export function tidy(path: string): string {
+  if (!path.includes("/.") && !path.includes("//") && !path.endsWith("/")) return path;
+  const parts: string[] = [];
+  for (const part of path.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
+}

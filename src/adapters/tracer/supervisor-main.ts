@@ -1,0 +1,77 @@
+/**
+ * The supervisor of traced servers: a process of its own, because it calls the C library directly, and a mistake there
+ * must not end the gateway. It takes listeners out of launchers and hands them to its serving thread.
+ *
+ * When it ends, however that happens, the kernel closes the listeners, and every traced call of every server fails with
+ * ENOSYS from then on: a server without a witness does not go on.
+ */
+import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+import { listenersMax } from "./limits.ts";
+import { type Native, openNative } from "./native.ts";
+import type { ServingOrder, SupervisorOrder, SupervisorReport } from "./supervisor-protocol.ts";
+
+function report(message: SupervisorReport): void {
+  process.send?.(message);
+}
+
+function main(): void {
+  // The gateway is gone: so is the reason to watch, and servers must not run unseen.
+  process.on("disconnect", () => process.exit(0));
+  const native = openNative();
+  if (!native.ok) {
+    report({ kind: "unable", reason: native.error });
+    return;
+  }
+  const wake = native.value.eventDescriptor();
+  const place = new URL(`./supervisor-worker${extname(import.meta.url)}`, import.meta.url);
+  const worker = new Worker(place, { workerData: { wake } });
+  worker.on("message", (message: SupervisorReport) => {
+    if (message.kind === "ended") ids.delete(message.id);
+    report(message);
+  });
+  // Without its serving thread this process would hold every server for ever.
+  worker.on("error", () => process.exit(1));
+  worker.on("exit", () => process.exit(1));
+  const ids = new Set<number>();
+  const one = new Uint8Array(new BigUint64Array([1n]).buffer);
+  const tell = (order: ServingOrder): void => {
+    worker.postMessage(order);
+    writeSync(wake, one);
+  };
+  // Orders come from the gateway, which started this process, and from nobody else.
+  process.on("message", (order: SupervisorOrder) => {
+    if (order.kind === "remove") {
+      if (ids.delete(order.id)) tell(order);
+      return;
+    }
+    const serving = ids.size < listenersMax ? takeOver(native.value, order) : "It traces as many servers as it can.";
+    if (typeof serving === "string") return report({ kind: "refused", id: order.id, reason: serving });
+    ids.add(order.id);
+    tell(serving);
+  });
+  worker.once("online", () => report({ kind: "ready" }));
+}
+
+/** Takes the listener out of the process that made it, or says in a sentence why that is refused. */
+function takeOver(native: Native, order: Extract<SupervisorOrder, { kind: "add" }>): ServingOrder | string {
+  const process = native.pidfdOpen(order.pid);
+  if (process < 0) return `The launcher has ended (error ${native.errorNumber()}). Start the server again.`;
+  const fd = native.pidfdGetfd(process, order.fd);
+  const number = native.errorNumber();
+  native.close(process);
+  if (fd < 0) {
+    return `The kernel does not hand over the tracer's listener (error ${number}). Containers need the capability SYS_PTRACE for it.`;
+  }
+  try {
+    const file = openSync(order.file, constants.O_RDWR | constants.O_NOFOLLOW);
+    const { id, level, programsBefore } = order;
+    return { kind: "serve", id, fd, level, file, programsBefore };
+  } catch {
+    closeSync(fd);
+    return "The record of the server could not be opened. Check the permissions of the runtime folder.";
+  }
+}
+
+main();

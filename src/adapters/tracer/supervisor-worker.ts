@@ -1,0 +1,113 @@
+/**
+ * The serving thread of a supervisor: waits for all listeners at once and serves them in turn, so that a busy server
+ * delays the others by one call at a time. It never returns to its event loop; orders lie in a message port, and a
+ * descriptor among the listeners says that there are some.
+ */
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { closeSync } from "node:fs";
+import { listenersMax, ringNudgeBytes } from "./limits.ts";
+import { Listener, listenerArenaBytes } from "./listener.ts";
+import { type Arena, type Native, openNative } from "./native.ts";
+import { ringFileBytes } from "./ring.ts";
+import type { ServingOrder, SupervisorReport } from "./supervisor-protocol.ts";
+
+// `struct pollfd`: i32 descriptor, i16 wanted, i16 seen.
+const entryBytes = 8;
+const readable = 1;
+const hungUp = 0x10 | 0x08; // POLLHUP | POLLERR
+
+type Served = {
+  readonly id: number;
+  readonly listener: Listener;
+  readonly arena: Arena;
+  readonly file: Arena;
+  nudged: boolean;
+};
+
+type WorkerStart = { readonly wake: number };
+
+/** Serves until the process ends. */
+function serveForEver(native: Native, entries: Arena, wake: number): never {
+  const served: Served[] = [];
+  const shift = Number(process.hrtime.bigint()) / 1e6 - performance.now();
+  const now = (): number => performance.now() + shift;
+  const drop = (index: number): void => {
+    const [one] = served.splice(index, 1);
+    if (one === undefined) return;
+    one.listener.close();
+    native.unmap(one.file.address, one.file.bytes.length);
+    native.unmap(one.arena.address, one.arena.bytes.length);
+  };
+  // This thread has no other work and ends with its process.
+  for (;;) {
+    put(entries, 0, wake);
+    for (const [index, one] of served.entries()) put(entries, index + 1, one.listener.fd);
+    native.poll(entries.address, served.length + 1, -1);
+    for (let index = served.length - 1; index >= 0; index--) {
+      const one = served[index];
+      if (one === undefined) continue;
+      const events = entries.view.getInt16((index + 1) * entryBytes + 6, true);
+      if (events === 0) continue;
+      const goes = (events & readable) === 0 ? (events & hungUp) === 0 : one.listener.serve();
+      if (!goes) {
+        report({ kind: "ended", id: one.id });
+        drop(index);
+      } else nudge(one);
+    }
+    if ((entries.view.getInt16(6, true) & readable) === 0) continue;
+    native.readWord(wake, entries.address + entryBytes * (listenersMax + 1));
+    for (let order = take(); order !== undefined; order = take()) {
+      if (order.kind === "remove") drop(served.findIndex((one) => one.id === order.id));
+      else {
+        const started = start(native, order, now);
+        if (started === undefined) report({ kind: "refused", id: order.id, reason: "There is no memory to trace it." });
+        else {
+          served.push(started);
+          report({ kind: "added", id: order.id });
+        }
+      }
+    }
+  }
+}
+
+function put(entries: Arena, index: number, fd: number): void {
+  entries.view.setInt32(index * entryBytes, fd, true);
+  entries.view.setUint32(index * entryBytes + 4, readable, true);
+}
+
+function start(native: Native, order: Extract<ServingOrder, { kind: "serve" }>, now: () => number): Served | undefined {
+  const file = native.mapFile(order.file, ringFileBytes);
+  closeSync(order.file);
+  const arena = native.allocate(listenerArenaBytes);
+  if (file === undefined || arena === undefined) return undefined;
+  const { fd, level, programsBefore } = order;
+  const listener = new Listener(native, arena, { fd, level, programsBefore, file, now });
+  return { id: order.id, listener, arena, file, nudged: false };
+}
+
+/** Once for every filling, so that the gateway is not flooded by a server that is busy. */
+function nudge(one: Served): void {
+  const filling = one.listener.writer.waiting > ringNudgeBytes;
+  if (filling && !one.nudged) report({ kind: "filling", id: one.id });
+  one.nudged = filling;
+}
+
+function report(message: SupervisorReport): void {
+  parentPort?.postMessage(message);
+}
+
+function take(): ServingOrder | undefined {
+  const port = parentPort;
+  if (port === null) return undefined;
+  // Only the supervisor's other thread holds the far end of this port.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return (receiveMessageOnPort(port) as { message: ServingOrder } | undefined)?.message;
+}
+
+const native = openNative();
+if (native.ok) {
+  const entries = native.value.allocate(entryBytes * (listenersMax + 2));
+  // Given by the supervisor when it starts this thread.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  if (entries !== undefined) serveForEver(native.value, entries, (workerData as WorkerStart).wake);
+}
