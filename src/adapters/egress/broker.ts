@@ -1,0 +1,227 @@
+/**
+ * The only way out of a server's network namespace. Every address leads here; what is not allowed at this moment gets no
+ * name, no connection and no byte, and every attempt is on record.
+ *
+ * Order of a connection: known by name or address → allowed now → resolved and guarded → connected → first bytes agree
+ * with the name → bytes within the quotas. The first step that objects ends it.
+ */
+import { parseAddress } from "../../core/internet-address.ts";
+import type { Broker } from "../projection/parts.ts";
+import { type Arrival, receiveArrivals } from "./arrivals.ts";
+import { ByteQuota } from "./byte-quota.ts";
+import { DnsStub, type NameAnswer } from "./dns-stub.ts";
+import { EgressRecord, type Seen } from "./egress-record.ts";
+import { firstBytesMax, inspectFirstBytes, type Inspection, mustSpeakFirst } from "./first-bytes.ts";
+import { readFirst } from "./first-flight.ts";
+import type { Listeners } from "./listeners.ts";
+import { Passage } from "./passage.ts";
+import { canonicalDestination, type Destination, Permissions } from "./permissions.ts";
+import { reach, type Reached, type Surroundings, systemSurroundings } from "./reach.ts";
+import { VirtualNames } from "./virtual-names.ts";
+
+export type BrokerOptions = Partial<Surroundings> & {
+  readonly listeners: Listeners;
+  /** Destinations of the server's scope, reachable at any time. */
+  readonly allow: readonly string[];
+  /** All destinations that a call could be granted, to tell "not now" from "never" in evidence. */
+  readonly tools?: readonly string[];
+  readonly callBytesMax: number;
+  readonly serverBytesMax: number;
+  /** Monotonic ms. */
+  readonly now: () => number;
+};
+
+/**
+ * Begins to answer at once. `grant` marks the begin of a call too, so it is called for every call, if need be without
+ * destinations: the quota of a call counts from there.
+ */
+export function openBroker(options: BrokerOptions): Broker {
+  return new EgressBroker(options);
+}
+
+class EgressBroker implements Broker {
+  failure: string | undefined;
+  readonly #permissions: Permissions;
+  readonly #quota: ByteQuota;
+  readonly #surroundings: Surroundings;
+  readonly #record: EgressRecord;
+  readonly #names = new VirtualNames();
+  readonly #passages = new Set<Passage>();
+  readonly #stop: () => void;
+
+  constructor(options: BrokerOptions) {
+    this.#permissions = new Permissions(options.allow, options.tools ?? []);
+    this.#quota = new ByteQuota(options.callBytesMax, options.serverBytesMax);
+    this.#surroundings = {
+      resolver: options.resolver ?? systemSurroundings.resolver,
+      connect: options.connect ?? systemSurroundings.connect,
+      ownAddresses: options.ownAddresses ?? systemSurroundings.ownAddresses,
+    };
+    this.#record = new EgressRecord(options.now);
+    const stub = new DnsStub((name) => this.#answer(name), this.#record);
+    stub.serveDatagrams(options.listeners.dns);
+    options.listeners.dns.on("error", () => this.#fail("answering for names failed"));
+    const stopArrivals = receiveArrivals(options.listeners, {
+      arrived: (arrival) => void this.#serve(arrival),
+      dnsStream: (client) => stub.serveStream(client),
+      turnedAway: (port, detail) =>
+        this.#record.add({ action: "net-connect", outcome: "denied", transport: "tcp", port, detail }),
+      failed: (reason) => this.#fail(reason),
+    });
+    let stopped = false;
+    this.#stop = () => {
+      if (stopped) return;
+      stopped = true;
+      options.listeners.dns.close();
+      stopArrivals();
+      for (const passage of this.#passages) passage.cut("reset");
+    };
+  }
+
+  grant(call: string, destinations: readonly string[]): void {
+    this.#quota.begin(call);
+    this.#permissions.grant(call, destinations);
+  }
+
+  revoke(call: string): void {
+    this.#quota.end(call);
+    this.#permissions.revoke(call);
+    for (const passage of this.#passages) {
+      if (!this.#permissions.allows(passage.destination)) passage.cut();
+    }
+  }
+
+  drain(): ReturnType<Broker["drain"]> {
+    for (const passage of this.#passages) this.#recordSent(passage);
+    return this.#record.drain();
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  /** Without ears the broker must not keep half a network going. */
+  #fail(reason: string): void {
+    this.failure ??= `The server's network broke: ${reason}. Restart the server.`;
+    this.#stop();
+  }
+
+  #answer(name: string): NameAnswer {
+    if (!this.#permissions.allowsName(name)) {
+      return { kind: "refused", rule: this.#permissions.refusalOfName(name) };
+    }
+    if (name === "localhost") return { kind: "address", address: "127.0.0.1" };
+    const address = this.#names.addressOf(name);
+    return address === undefined ? { kind: "full" } : { kind: "address", address };
+  }
+
+  async #serve(arrival: Arrival): Promise<void> {
+    const destination = this.#destinationOf(arrival);
+    const seen = { action: "net-connect", transport: "tcp", ...described(destination) } as const;
+    const rule = this.#objection(destination);
+    if (rule !== undefined) {
+      this.#record.add({ ...seen, outcome: "denied", detail: rule });
+      return arrival.refuse("denied");
+    }
+    const reached = await reach(destination, this.#permissions, this.#surroundings);
+    if (!reached.ok) {
+      const { outcome, rule: detail, address } = reached.error;
+      this.#record.add({ ...seen, ...(address === undefined ? {} : { address }), outcome, detail });
+      return arrival.refuse(outcome === "denied" ? "denied" : "unreachable");
+    }
+    // Meanwhile the call may have ended, or the client may have gone.
+    const gone = arrival.client.destroyed;
+    const late = gone ? "egress-client-gone" : this.#objection(destination);
+    if (late !== undefined) {
+      reached.value.socket.destroy();
+      const outcome = gone ? "failed" : "denied";
+      this.#record.add({ ...seen, address: reached.value.address, outcome, detail: late });
+      return arrival.refuse("denied");
+    }
+    await this.#pass(arrival, destination, reached.value);
+  }
+
+  async #pass(arrival: Arrival, destination: Destination, { socket, address }: Reached): Promise<void> {
+    const seen = { action: "net-connect", transport: "tcp", ...described(destination), address } as const;
+    const { client } = arrival;
+    const passage: Passage = new Passage(
+      { client, upstream: socket, destination, address },
+      { take: (bytes) => this.#take(bytes, passage), closed: () => this.#forget(passage) },
+    );
+    this.#passages.add(passage);
+    arrival.accept();
+    const strict = mustSpeakFirst(destination);
+    if (!strict) this.#record.add({ ...seen, outcome: "success" });
+    const first = await readFirst(client, (bytes) => decided(inspectFirstBytes(destination, bytes)), {
+      bytesMax: firstBytesMax,
+      already: arrival.early,
+      hurry: strict,
+    });
+    switch (first.kind) {
+      case "given-up":
+        if (strict) this.#record.add({ ...seen, outcome: "failed", detail: "egress-no-first-bytes" });
+        return passage.cut("reset");
+      case "ended":
+        if (!strict) return passage.open(first.bytes, true);
+        this.#record.add({ ...seen, outcome: "failed", detail: "egress-no-first-bytes" });
+        return passage.cut();
+      case "settled":
+        if (first.value.kind === "refused") {
+          this.#record.add({ ...seen, outcome: "denied", detail: first.value.rule });
+          return passage.cut("reset");
+        }
+        if (strict) this.#record.add({ ...seen, outcome: "success", ...noted(first.value) });
+        return passage.open(first.bytes, false);
+    }
+  }
+
+  /** What the server means to reach: the name behind an address that we gave it, or what it said. */
+  #destinationOf({ host, port }: Arrival): Destination {
+    const name = this.#names.nameOf(host);
+    if (name !== undefined) return { host: name, port };
+    const loopback = host.startsWith("127.") && this.#permissions.allows({ host: "localhost", port });
+    return { host: loopback ? "localhost" : (canonicalDestination(host) ?? host), port };
+  }
+
+  #objection(destination: Destination): string | undefined {
+    if (this.#quota.exhausted !== undefined) return this.#quota.exhausted;
+    return this.#permissions.allows(destination) ? undefined : this.#permissions.refusal(destination);
+  }
+
+  /** Beyond a quota nothing passes, and everything that is open is cut: which connection to blame cannot be known. */
+  #take(bytes: number, passage: Passage): boolean {
+    const before = this.#quota.exhausted;
+    const rule = this.#quota.take(bytes);
+    if (rule === undefined) return true;
+    if (before === undefined) {
+      const seen: Seen = { action: "limit-hit", outcome: "denied", detail: rule, ...described(passage.destination) };
+      this.#record.add({ ...seen, address: passage.address });
+    }
+    for (const one of this.#passages) one.cut("reset");
+    return false;
+  }
+
+  #recordSent(passage: Passage): void {
+    const bytes = passage.takeSent();
+    if (bytes === 0) return;
+    const seen = { ...described(passage.destination), address: passage.address, bytes } as const;
+    this.#record.add({ action: "net-send", outcome: "success", transport: "tcp", ...seen });
+  }
+
+  #forget(passage: Passage): void {
+    this.#recordSent(passage);
+    this.#passages.delete(passage);
+  }
+}
+
+function decided(inspection: Inspection): Exclude<Inspection, { kind: "more" }> | undefined {
+  return inspection.kind === "more" ? undefined : inspection;
+}
+
+function noted({ note }: Extract<Inspection, { kind: "pass" }>): { readonly detail?: string } {
+  return note === undefined ? {} : { detail: note };
+}
+
+function described({ host, port }: Destination): { readonly domain?: string; readonly address?: string; port: number } {
+  return parseAddress(host) !== undefined ? { address: host, port } : { domain: host, port };
+}

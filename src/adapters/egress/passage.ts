@@ -1,0 +1,93 @@
+/**
+ * One connection through the broker: bytes both ways, counted before they pass, at the pace of the slower side, each
+ * direction ending on its own.
+ */
+import type { Socket } from "node:net";
+import type { Destination } from "./permissions.ts";
+
+/** Silence on both sides after which a connection is closed. */
+const idleMsMax = 300_000;
+
+export type PassageEnds = {
+  readonly client: Socket;
+  readonly upstream: Socket;
+  readonly destination: Destination;
+  /** Where the upstream truly is. */
+  readonly address: string;
+};
+
+export type PassageEvents = {
+  /** Asked before bytes pass; false = they must not. */
+  readonly take: (bytes: number) => boolean;
+  /** Both sides are closed. */
+  readonly closed: () => void;
+};
+
+export class Passage {
+  readonly destination: Destination;
+  readonly address: string;
+  readonly #client: Socket;
+  readonly #upstream: Socket;
+  readonly #events: PassageEvents;
+  #sent = 0;
+
+  constructor({ client, upstream, destination, address }: PassageEnds, events: PassageEvents) {
+    this.destination = destination;
+    this.address = address;
+    this.#client = client;
+    this.#upstream = upstream;
+    this.#events = events;
+    client.setTimeout(idleMsMax, () => this.cut());
+    upstream.setTimeout(idleMsMax, () => this.cut());
+    client.once("close", () => {
+      // After a proper end of both directions what the client sent last is still delivered.
+      const proper = client.readableEnded && client.writableFinished && upstream.writableEnded;
+      if (!proper) upstream.destroy();
+      events.closed();
+    });
+    upstream.once("close", () => {
+      if (upstream.readableEnded) client.destroySoon();
+      else client.resetAndDestroy();
+    });
+    this.#pump(upstream, client, () => {});
+  }
+
+  /** Lets the client's bytes through, first those that were read already; `ended` when there are no others. */
+  open(first: Buffer, ended: boolean): void {
+    if (first.length > 0) {
+      if (!this.#events.take(first.length)) return;
+      this.#sent += first.length;
+      this.#upstream.write(first);
+    }
+    if (ended) return void this.#upstream.end();
+    this.#pump(this.#client, this.#upstream, (bytes) => {
+      this.#sent += bytes;
+    });
+  }
+
+  /** Bytes sent to the destination since this was asked last. */
+  takeSent(): number {
+    const sent = this.#sent;
+    this.#sent = 0;
+    return sent;
+  }
+
+  /** Ends both directions at once; `reset` so that the client cannot take it for a proper end. */
+  cut(how: "close" | "reset" = "close"): void {
+    this.#upstream.destroy();
+    if (how === "reset") this.#client.resetAndDestroy();
+    else this.#client.destroy();
+  }
+
+  #pump(from: Socket, to: Socket, count: (bytes: number) => void): void {
+    from.on("data", (bytes: Buffer) => {
+      if (!this.#events.take(bytes.length)) return;
+      count(bytes.length);
+      if (to.write(bytes)) return;
+      from.pause();
+      to.once("drain", () => from.resume());
+    });
+    from.on("end", () => to.end());
+    from.resume();
+  }
+}

@@ -1,0 +1,79 @@
+/** What may be reached now: by the scope of the server, and by the calls that are in flight. */
+import { parseAddress } from "../../core/internet-address.ts";
+import { canonicalHost, matchesDestination, parseDestination } from "../../core/scope-patterns.ts";
+
+type Pattern = { readonly text: string; readonly port: number };
+
+export type Destination = {
+  /** A name in its canonical form, or an address. */
+  readonly host: string;
+  readonly port: number;
+};
+
+/** Why a destination may not be reached now; ids of rules in evidence. */
+export type Refusal =
+  /** Some call could be granted it, but none of those in flight is. */
+  | "egress-not-granted-now"
+  /** An address that no pattern names. */
+  | "egress-address-not-listed"
+  | "egress-not-in-scope";
+
+export class Permissions {
+  readonly #scope: readonly Pattern[];
+  readonly #tools: readonly Pattern[];
+  readonly #calls = new Map<string, readonly Pattern[]>();
+
+  /** `tools`: all destinations that a call could be granted, to tell "not now" from "never". */
+  constructor(scope: readonly string[], tools: readonly string[]) {
+    this.#scope = scope.flatMap(pattern);
+    this.#tools = tools.flatMap(pattern);
+  }
+
+  grant(call: string, destinations: readonly string[]): void {
+    this.#calls.set(call, [...(this.#calls.get(call) ?? []), ...destinations.flatMap(pattern)]);
+  }
+
+  revoke(call: string): void {
+    this.#calls.delete(call);
+  }
+
+  allows({ host, port }: Destination): boolean {
+    return this.#current().some((one) => one.port === port && matchesDestination(one.text, host, port));
+  }
+
+  /** True iff the name may be reached on some port, so that its address may be told. */
+  allowsName(name: string): boolean {
+    return this.#current().some((one) => matchesDestination(one.text, name, one.port));
+  }
+
+  refusal({ host, port }: Destination): Refusal {
+    const some = (one: Pattern): boolean => one.port === port && matchesDestination(one.text, host, port);
+    return this.#why(host, this.#tools.some(some));
+  }
+
+  refusalOfName(name: string): Refusal {
+    return this.#why(
+      name,
+      this.#tools.some((one) => matchesDestination(one.text, name, one.port)),
+    );
+  }
+
+  #why(host: string, possible: boolean): Refusal {
+    if (possible) return "egress-not-granted-now";
+    return parseAddress(host) === undefined ? "egress-not-in-scope" : "egress-address-not-listed";
+  }
+
+  #current(): readonly Pattern[] {
+    return [...this.#scope, ...[...this.#calls.values()].flat()];
+  }
+}
+
+/** The one spelling of a host under which it is compared and remembered; undefined for what is none. */
+export function canonicalDestination(host: string): string | undefined {
+  return parseAddress(host) === undefined ? canonicalHost(host) : host;
+}
+
+function pattern(text: string): readonly Pattern[] {
+  const read = parseDestination(text);
+  return read === undefined ? [] : [{ text, port: read.port }];
+}
