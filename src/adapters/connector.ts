@@ -2,11 +2,14 @@
  * The way to any server, local or remote. The HTTP client is loaded with the first remote target: it costs more start-up
  * time than the rest of a gateway that only runs local servers.
  */
-import type { Connector, ServerTarget, UpstreamConnection, UpstreamHandler } from "../gateway/ports.ts";
+import { ok } from "../core/result.ts";
+import type { Connector, ServerTarget, UpstreamConnection } from "../gateway/ports.ts";
 import type { WireLimits } from "../wire/limits.ts";
-import type { Message, RequestId, Revision } from "../wire/message.ts";
 import type { UpstreamLimits } from "./http/limits.ts";
 import type { TransportLimits } from "./limits.ts";
+import { LoadingUpstream } from "./loading-upstream.ts";
+import { isolationOf } from "./projection/isolation-of.ts";
+import { remoteProjection } from "./projection/stand-ins.ts";
 import { connectProcess } from "./stdio/stdio-upstream.ts";
 
 export type ConnectorOptions = {
@@ -15,66 +18,29 @@ export type ConnectorOptions = {
   readonly httpLimits?: Partial<UpstreamLimits>;
   /** One line for the operator: a server's stderr, or what was skipped of its output. */
   readonly diagnostic?: (target: ServerTarget, line: string) => void;
+  /** State folder of the gateway. No server sees it, and without it none can be isolated. */
+  readonly home?: string;
 };
 
 export function systemConnector(options: ConnectorOptions = {}): Connector {
   return {
-    connect(target, handler) {
+    connect(target, handler, order) {
       const diagnostic = (line: string): void => options.diagnostic?.(target, line);
       const wire = options.wire === undefined ? {} : { wire: options.wire };
       if (target.kind === "stdio") {
         const limits = options.limits === undefined ? {} : { limits: options.limits };
-        return connectProcess(target, handler, { ...wire, ...limits, diagnostic });
+        const how = isolationOf(target, order, { home: options.home, diagnostic, ...limits });
+        return connectProcess(target, handler, { ...wire, ...limits, ...how, diagnostic });
       }
       const limits = options.httpLimits === undefined ? {} : { limits: options.httpLimits };
-      const loaded = import("./http/http-upstream.ts");
-      return new LoadingUpstream(
-        loaded.then(({ connectHttp }) => connectHttp(target, handler, { ...wire, ...limits, diagnostic })),
-        handler,
+      const loading = import("./http/http-upstream.ts").then(({ connectHttp }) =>
+        ok(connectHttp(target, handler, { ...wire, ...limits, diagnostic })),
       );
+      const failure = "The HTTP client could not be loaded. Install the package again.";
+      if (order === undefined) return new LoadingUpstream(loading, handler, { failure });
+      const projection = remoteProjection(() => void connection.close());
+      const connection: UpstreamConnection = new LoadingUpstream(loading, handler, { failure, projection });
+      return connection;
     },
   };
-}
-
-/** Stands for a connection until its code is there; calls keep their order. */
-class LoadingUpstream implements UpstreamConnection {
-  #connection: UpstreamConnection | undefined;
-  readonly #loaded: Promise<UpstreamConnection | undefined>;
-
-  constructor(loading: Promise<UpstreamConnection>, handler: UpstreamHandler) {
-    this.#loaded = loading.then(
-      (connection) => (this.#connection = connection),
-      () => {
-        handler.closed("The HTTP client could not be loaded. Install the package again.");
-        return undefined;
-      },
-    );
-  }
-
-  send(message: Message): void {
-    this.#then((connection) => connection.send(message));
-  }
-  abandon(id: RequestId): void {
-    this.#then((connection) => connection.abandon(id));
-  }
-  negotiated(revision: Revision): void {
-    this.#then((connection) => connection.negotiated(revision));
-  }
-  pause(): void {
-    this.#then((connection) => connection.pause());
-  }
-  resume(): void {
-    this.#then((connection) => connection.resume());
-  }
-  drained(): Promise<void> | undefined {
-    return this.#connection?.drained();
-  }
-  async close(): Promise<void> {
-    await (await this.#loaded)?.close();
-  }
-
-  #then(act: (connection: UpstreamConnection) => void): void {
-    if (this.#connection !== undefined) act(this.#connection);
-    else void this.#loaded.then((connection) => (connection === undefined ? undefined : act(connection)));
-  }
 }

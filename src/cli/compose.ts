@@ -59,7 +59,7 @@ export const openServices: OpenServices = async (home) => {
     tell: (text) => void process.stderr.write(`${text}\n`),
   });
   if (!composition.ok) return composition;
-  return ok(gatewayServices(sessionGateway(composition.value, { sessions, targets, clients })));
+  return ok(gatewayServices(sessionGateway(composition.value, { sessions, targets, clients }), home));
 };
 
 /** The policy that the servers of a client process name, by process. */

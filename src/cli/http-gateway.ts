@@ -43,7 +43,10 @@ export function openGateway(
     home,
     ...(more === undefined ? {} : { more }),
     policies: config.policies,
-    connector: systemConnector({ diagnostic: (_target, line) => tell(shown(line, diagnosticCharactersMax)) }),
+    connector: systemConnector({
+      home,
+      diagnostic: (_target, line) => tell(shown(line, diagnosticCharactersMax)),
+    }),
     servers: [...config.servers].map(([name, server]) => ({ name, target: (facts) => targetFor(server, facts) })),
     tagOf: () => undefined,
     tell,

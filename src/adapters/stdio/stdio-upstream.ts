@@ -5,16 +5,23 @@
  * error, because its asker would otherwise wait for something that will never be handed on.
  */
 import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
 import type { ServerTarget, UpstreamConnection, UpstreamHandler } from "../../gateway/ports.ts";
+import type { Projection } from "../../gateway/projection-port.ts";
 import { encodeBatch, encodeMessage } from "../../wire/encode.ts";
 import { defaultWireLimits, type WireLimits } from "../../wire/limits.ts";
-import type { Message, Revision } from "../../wire/message.ts";
+import type { Message, RequestId, Revision } from "../../wire/message.ts";
 import type { ParsedFrame } from "../../wire/parse.ts";
 import type { WireError } from "../../wire/wire-error.ts";
+import { identify, killGroup } from "../daemon/process-identity.ts";
+import { LoadingUpstream } from "../loading-upstream.ts";
 import { malformedAnswer } from "../malformed-answer.ts";
 import { defaultTransportLimits, type TransportLimits } from "../limits.ts";
 import { printable, printableBytes } from "../printable.ts";
 import { type ProcessEnd, type ServerProcess, startProcess } from "../process/server-process.ts";
+import { LateProjection } from "../projection/late-projection.ts";
+import type { LaunchedProjection } from "../projection/session.ts";
+import { type Bare, bareProjection } from "../projection/stand-ins.ts";
 import { BatchReplies } from "./batch-replies.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { OutputQueue } from "../output-queue.ts";
@@ -26,7 +33,21 @@ export type StdioUpstreamOptions = {
   readonly limits?: TransportLimits;
   /** One line for the operator: the server's stderr, or what it printed on stdout that is no message. */
   readonly diagnostic?: (line: string) => void;
+  /** The server was started; called once, before anything of it is handed on. */
+  readonly started?: (processGroup: number) => void;
+  /**
+   * Starts the server in its projection instead of bare. Messages wait until then; a failure is a sentence that arrives
+   * as `handler.closed`.
+   */
+  readonly launch?: Launcher;
+  /** The server runs bare by an order: it gets a stand-in that says so. */
+  readonly bare?: Bare;
 };
+
+/** A server that runs in its projection. */
+export type LaunchedServer = { readonly process: ServerProcess; readonly projection: LaunchedProjection };
+
+export type Launcher = () => Promise<Result<LaunchedServer, string>>;
 
 /** Characters of a server's last stderr line that a reason may quote. */
 const lastWordsLengthMax = 80;
@@ -39,17 +60,40 @@ export function connectProcess(
 ): UpstreamConnection {
   const limits = options.limits ?? defaultTransportLimits;
   const diagnostic = options.diagnostic ?? (() => {});
+  const filled = { ...options, limits, diagnostic };
+  if (options.launch !== undefined) return launchedUpstream(options.launch, handler, filled);
   const started = startProcess(target, { limits, stderrLine: diagnostic });
-  if (started.ok) return new StdioUpstream(started.value, handler, { ...options, limits, diagnostic });
+  if (started.ok) return new StdioUpstream({ process: started.value, projection: undefined }, handler, filled);
   queueMicrotask(() => handler.closed(started.error));
-  return new FailedUpstream();
+  const projection = options.bare === undefined ? undefined : bareProjection(options.bare, () => undefined);
+  return new FailedUpstream(projection);
+}
+
+/** Its projection is there at once and its process later, so that no message and no call can come before it. */
+function launchedUpstream(launch: Launcher, handler: UpstreamHandler, options: Filled): UpstreamConnection {
+  const projection = new LateProjection();
+  const launching = launch().catch(() => err("The server's projection could not be made. Run `sluicegate doctor`."));
+  const connected = launching.then((launched): Result<UpstreamConnection, string> => {
+    if (!launched.ok) {
+      projection.failed(launched.error);
+      return launched;
+    }
+    const connection = new StdioUpstream(launched.value, handler, options);
+    projection.launched(launched.value.projection);
+    return ok(connection);
+  });
+  return new LoadingUpstream(connected, handler, { failure: "The server could not be started.", projection });
 }
 
 type Filled = StdioUpstreamOptions & Required<Pick<StdioUpstreamOptions, "limits" | "diagnostic">>;
 
+type Running = { readonly process: ServerProcess; readonly projection: LaunchedProjection | undefined };
+
 class StdioUpstream implements UpstreamConnection {
   readonly processGroup: number;
+  readonly projection: Projection | undefined;
   readonly #process: ServerProcess;
+  readonly #launched: LaunchedProjection | undefined;
   readonly #handler: UpstreamHandler;
   readonly #diagnostic: (line: string) => void;
   readonly #queue: OutputQueue;
@@ -57,10 +101,15 @@ class StdioUpstream implements UpstreamConnection {
   readonly #batches = new BatchReplies();
   /** Set once we decided to end the connection; the process may live on for its grace periods. */
   #ending: string | undefined;
+  /** The first request for the list of tools, while it is not answered. */
+  #listing: RequestId | undefined;
 
-  constructor(process: ServerProcess, handler: UpstreamHandler, options: Filled) {
+  constructor({ process, projection }: Running, handler: UpstreamHandler, options: Filled) {
     this.#process = process;
     this.processGroup = process.processGroup;
+    this.#launched = projection;
+    this.projection = projection ?? (options.bare && bareProjection(options.bare, this.#killer()));
+    options.started?.(process.processGroup);
     this.#handler = handler;
     this.#diagnostic = options.diagnostic;
     this.#queue = new OutputQueue(process.stdin, options.limits, () => {
@@ -71,7 +120,7 @@ class StdioUpstream implements UpstreamConnection {
       // A server that closes its output cannot answer any more, even if its process stays.
       ended: () => this.#outputEnded(),
     });
-    void process.ended.then((end) => this.#handler.closed(this.#ending ?? reasonOf(end)));
+    void process.ended.then((end) => this.#handler.closed(this.#ending ?? projection?.ending ?? reasonOf(end)));
   }
 
   send(message: Message): void {
@@ -80,6 +129,7 @@ class StdioUpstream implements UpstreamConnection {
       if (taken === "held") return;
       if (taken !== "apart") return this.#queue.line(encodeBatch(taken));
     }
+    if (message.kind === "request" && message.method === "tools/list") this.#listing ??= message.id;
     this.#queue.line(encodeMessage(message));
   }
 
@@ -105,6 +155,18 @@ class StdioUpstream implements UpstreamConnection {
   async close(): Promise<void> {
     this.#end("The connection was closed by the gateway.");
     await this.#process.ended;
+    await this.#launched?.close();
+  }
+
+  /** Ends a server that runs bare at once, as the kill of a projection does. */
+  #killer(): (reason: string) => void {
+    const leader = identify(this.processGroup);
+    let ended = false;
+    void this.#process.ended.then(() => (ended = true));
+    return (reason) => {
+      this.#end(reason);
+      if (!ended) killGroup(leader, "SIGKILL");
+    };
   }
 
   #end(reason: string): void {
@@ -121,14 +183,27 @@ class StdioUpstream implements UpstreamConnection {
 
   #frame(frame: Result<ParsedFrame, WireError>, bytes: Uint8Array | undefined): void {
     if (!frame.ok) return this.#refuse(frame.error, bytes);
-    if (frame.value.kind === "single") return this.#handler.message(frame.value.message);
+    if (frame.value.kind === "single") return this.#hand(frame.value.message);
     const accepted = frame.value.entries.flatMap((entry) => (entry.ok ? [entry.value] : []));
     const asked = accepted.flatMap((message) => (message.kind === "request" ? [message.id] : []));
     this.#batches.begin(asked, []);
     for (const entry of frame.value.entries) {
-      if (entry.ok) this.#handler.message(entry.value);
+      if (entry.ok) this.#hand(entry.value);
       else this.#refuse(entry.error, undefined);
     }
+  }
+
+  /**
+   * Hands a message on in the very turn in which its line was parsed: the handler closes the window of a call then, and
+   * all that led to the answer is on record by now. A promise in between would let the server act into the window.
+   */
+  #hand(message: Message): void {
+    const answer = message.kind === "response" || message.kind === "error";
+    if (answer && this.#listing !== undefined && message.id === this.#listing) {
+      this.#listing = undefined;
+      if (message.kind === "response") this.#launched?.listed();
+    }
+    this.#handler.message(message);
   }
 
   #refuse(refused: WireError, bytes: Uint8Array | undefined): void {
@@ -164,6 +239,12 @@ function reasonOf(end: ProcessEnd): string {
 
 /** Stands for a server that did not start; `closed` says why. */
 class FailedUpstream implements UpstreamConnection {
+  readonly projection: Projection | undefined;
+
+  constructor(projection: Projection | undefined) {
+    this.projection = projection;
+  }
+
   send(): void {}
   abandon(): void {}
   negotiated(): void {}

@@ -14,11 +14,13 @@ import type {
   SessionEnd,
   SideChannel,
 } from "../../adapters/daemon/services.ts";
+import { isolationOf } from "../../adapters/projection/isolation-of.ts";
 import { stdioClient } from "../../adapters/stdio/stdio-client.ts";
 import { connectProcess } from "../../adapters/stdio/stdio-upstream.ts";
 import type { Json } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
 import { ok } from "../../core/result.ts";
+import type { IsolationOrder } from "../../core/scope.ts";
 import type {
   Accept,
   ClientConnection,
@@ -57,10 +59,11 @@ const lastAnswersMsMax = 500;
 /** Time a server's group gets to end by itself after its session ended; then it is killed. */
 const groupGraceMsMax = 5_000;
 
-export function gatewayServices(gateway: SessionGateway): DaemonServices {
+/** `home`: the state folder, without which no server can be isolated. */
+export function gatewayServices(gateway: SessionGateway, home?: string): DaemonServices {
   return {
     open: async (hello, side) => {
-      const session = new GatewaySession(hello, side);
+      const session = new GatewaySession(hello, side, home);
       const opened = await gateway.open(session.setup(hello));
       return opened.ok ? ok(session.start(opened.value)) : opened;
     },
@@ -86,9 +89,11 @@ class GatewaySession {
   /** Why the server ended, when it was the first to go. */
   #serverEnd: string | undefined;
   #over = false;
+  readonly #home: string | undefined;
 
-  constructor(hello: RunHello, side: SideChannel) {
+  constructor(hello: RunHello, side: SideChannel, home: string | undefined) {
     this.#side = side;
+    this.#home = home;
     this.#facts = factsOf(hello);
     this.#ended = new Promise((resolve) => (this.#resolveEnded = resolve));
   }
@@ -98,7 +103,7 @@ class GatewaySession {
     const { env, umask, cwd: workingDirectory } = hello;
     const server = serverName(hello);
     const target: ServerTarget = { kind: "stdio", command, args, env, workingDirectory, umask };
-    const connector: Connector = { connect: (aim, handler) => this.#connect(aim, handler) };
+    const connector: Connector = { connect: (aim, handler, order) => this.#connect(aim, handler, order) };
     const { session, resume, policy } = hello;
     return { server, target, connector, facts: this.#facts, session, resume, policy };
   }
@@ -134,25 +139,25 @@ class GatewaySession {
     };
   }
 
-  #connect(target: ServerTarget, handler: UpstreamHandler): UpstreamConnection {
+  #connect(target: ServerTarget, handler: UpstreamHandler, order: IsolationOrder | undefined): UpstreamConnection {
     if (target.kind !== "stdio") throw new Error("a shim's server is always a command");
-    const connection = connectProcess(
-      target,
-      {
-        message: (message, relatedTo) => handler.message(message, relatedTo),
-        closed: (reason) => {
-          this.#group = undefined; // the transport has seen the whole group end; its number may go to others now
-          handler.closed(reason);
-          this.#onServerEnd(reason);
-        },
+    const diagnostic = (line: string): void => this.#side.stderr(Buffer.from(`${line}\n`));
+    const own: UpstreamHandler = {
+      message: (message, relatedTo) => handler.message(message, relatedTo),
+      closed: (reason) => {
+        this.#group = undefined; // the transport has seen the whole group end; its number may go to others now
+        handler.closed(reason);
+        this.#onServerEnd(reason);
       },
-      { diagnostic: (line) => this.#side.stderr(Buffer.from(`${line}\n`)) },
-    );
-    if ("processGroup" in connection && typeof connection.processGroup === "number") {
-      this.#group = identify(connection.processGroup);
-      this.#side.processGroup(this.#group);
-    }
-    return connection;
+    };
+    return connectProcess(target, own, {
+      diagnostic,
+      ...isolationOf(target, order, { home: this.#home, diagnostic }),
+      started: (processGroup) => {
+        this.#group = identify(processGroup);
+        this.#side.processGroup(this.#group);
+      },
+    });
   }
 
   /** A client that runs a server itself sees its streams end with it; behind the shim it must see the same. */

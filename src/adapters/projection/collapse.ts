@@ -1,0 +1,132 @@
+/**
+ * A trace within its bounds: equal events become one with a count, and of too many the weightier stay. Counts are
+ * conserved: those of the events and `dropped` together are what went in.
+ *
+ * A server chooses what it does, so it could crowd out the one event that matters by others. Against that each kind of
+ * event (weight, action, outcome) keeps a few places of its own, and beyond them the largest of the lightest kinds gives
+ * way first.
+ */
+import type { EffectEvent, ProjectionPlaces } from "../../core/effect-trace.ts";
+import { traceEventsMax, traceTextCharactersMax } from "../../core/effect-trace.ts";
+import { isWithin, normalPath } from "../../core/scope-patterns.ts";
+import { isPlainRead, weightClass } from "./event-weight.ts";
+import type { Sighting } from "./parts.ts";
+import { eventsOfKindMin } from "./session-limits.ts";
+
+export type Collapsed = { readonly events: readonly EffectEvent[]; readonly dropped: number };
+
+type Entry = { event: EffectEvent; readonly key: string };
+
+type Kind = { readonly weight: number; readonly entries: Entry[] };
+
+export class EventBag {
+  readonly #eventsMax: number;
+  readonly #entries = new Map<string, Entry>();
+  readonly #kinds = new Map<string, Kind>();
+  #dropped = 0;
+
+  constructor(eventsMax = traceEventsMax) {
+    this.#eventsMax = eventsMax;
+  }
+
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Adds an event; those that were added before it have smaller sequence numbers. */
+  add(event: EffectEvent): void {
+    const key = keyOf(event);
+    const equal = this.#entries.get(key);
+    if (equal !== undefined) {
+      equal.event = merged(equal.event, event);
+      return;
+    }
+    const kind = this.#kindOf(event);
+    if (this.#entries.size >= this.#eventsMax) {
+      const lightest = this.#lightest(kind);
+      const victim = lightest === kind ? undefined : lightest.entries.pop();
+      this.#dropped += victim?.event.count ?? event.count;
+      if (victim === undefined) return;
+      this.#entries.delete(victim.key);
+    }
+    const entry = { event, key };
+    kind.entries.push(entry);
+    this.#entries.set(key, entry);
+  }
+
+  /** What is kept, in the order in which it was first seen. */
+  collapsed(): Collapsed {
+    const events = [...this.#entries.values()].map((entry) => entry.event);
+    return { events: events.toSorted((a, b) => a.sequence - b.sequence), dropped: this.#dropped };
+  }
+
+  #kindOf(event: EffectEvent): Kind {
+    const weight = weightClass(event);
+    const name = `${weight} ${event.action} ${event.outcome}`;
+    const known = this.#kinds.get(name);
+    if (known !== undefined) return known;
+    const kind: Kind = { weight, entries: [] };
+    this.#kinds.set(name, kind);
+    return kind;
+  }
+
+  /** The kind that gives way to a newcomer, which counts as one more of its own. */
+  #lightest(newcomer: Kind): Kind {
+    const size = (kind: Kind): number => kind.entries.length + (kind === newcomer ? 1 : 0);
+    const kinds = [...this.#kinds.values()];
+    const crowded = kinds.filter((kind) => size(kind) > eventsOfKindMin);
+    if (crowded.length === 0) return kinds.reduce((a, b) => (size(b) > size(a) ? b : a), newcomer);
+    const lighter = (a: Kind, b: Kind): boolean => (a.weight === b.weight ? size(a) > size(b) : a.weight > b.weight);
+    return crowded.reduce((a, b) => (lighter(b, a) ? b : a));
+  }
+}
+
+/** Collapses a list of events, in the order of their sequence numbers. */
+export function collapse(events: readonly EffectEvent[], eventsMax = traceEventsMax): Collapsed {
+  const bag = new EventBag(eventsMax);
+  for (const event of events) bag.add(event);
+  return bag.collapsed();
+}
+
+/** Cuts every text of a sighting to what a trace may hold. */
+export function bounded(sighting: Sighting): Sighting {
+  let cut: Record<string, string> | undefined;
+  for (const name of ["path", "target", "domain", "address", "program", "commandLine", "detail"] as const) {
+    const text = sighting[name];
+    if (text === undefined) continue;
+    const whole = name === "path" || name === "target" ? straight(text) : text;
+    if (whole !== text || whole.length > traceTextCharactersMax)
+      (cut ??= {})[name] = whole.slice(0, traceTextCharactersMax);
+  }
+  return cut === undefined ? sighting : { ...sighting, ...cut };
+}
+
+/** A path that turns back on itself could hide its end behind the cut: `/work/(500 characters)/../../../etc/shadow`. */
+function straight(path: string): string {
+  return path.includes("/.") || path.includes("//") ? (normalPath(path) ?? path) : path;
+}
+
+/** Plain reads of a start become one event for each folder: a runtime reads hundreds of files before it does anything. */
+export function startupSummary(sighting: Sighting, places: ProjectionPlaces): Sighting {
+  const { path } = sighting;
+  if (path === undefined || !isPlainRead(sighting)) return sighting;
+  const known = [...places.code, ...places.scratch].find((folder) => isWithin(path, folder));
+  const folder = known ?? (path.slice(0, path.lastIndexOf("/")) || "/");
+  const { at, action, outcome, grade } = sighting;
+  return { at, action, outcome, grade, path: folder, detail: "summary" };
+}
+
+/** Everything by which two events differ for who judges them; time, process and size do not count. */
+function keyOf(event: EffectEvent): string {
+  const { action, outcome, grade, phase, path, target, domain, address, port, transport, program } = event;
+  const kind = `${action} ${outcome} ${grade} ${phase} `;
+  return (
+    kind + JSON.stringify([path, target, event.detail, domain, address, port, transport, program, event.commandLine])
+  );
+}
+
+function merged(first: EffectEvent, more: EffectEvent): EffectEvent {
+  const count = first.count + more.count;
+  if (more.bytes === undefined) return { ...first, count };
+  return { ...first, count, bytes: (first.bytes ?? 0) + more.bytes };
+}

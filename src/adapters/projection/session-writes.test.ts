@@ -1,0 +1,188 @@
+import { beforeEach, expect, test } from "vitest";
+import { FakeServer, orderWith, scopeText } from "../../../test/adapters/projection/fake-parts.ts";
+import type { Scope } from "../../core/scope.ts";
+import type { LaunchedProjection } from "./session.ts";
+import { openProjection } from "./session.ts";
+
+const plain = scopeText();
+
+let server: FakeServer;
+let projection: LaunchedProjection;
+
+function open(workspace: Partial<Scope["files"]["workspace"]> = {}): void {
+  server = new FakeServer();
+  projection = openProjection(server.launched(), orderWith({}, workspace), { clock: server.clock });
+}
+
+beforeEach(() => open());
+
+function writes(path: string, bytes = 1): void {
+  server.tracer.see({ at: server.clock.now, action: "file-write", path: `/work/${path}` });
+  server.workspace.write(path, bytes);
+}
+
+async function writing(call: string, path: string): Promise<readonly string[]> {
+  projection.begin(call, "write", plain);
+  writes(path);
+  projection.end(call);
+  return (await projection.trace(call)).changes.map((change) => change.path);
+}
+
+test("a server that never wrote costs no look at its workspace", async () => {
+  projection.begin("a", "read", plain);
+  server.tracer.see({ path: "/work/x" });
+  projection.end("a");
+  await projection.trace("a");
+  expect(await projection.conclude("a", "commit")).toEqual({ ok: true, value: { committed: [], held: [] } });
+  expect(server.workspace.looks).toBe(0);
+});
+
+test("what a call wrote is told with it, and reaches the workspace by the verdict", async () => {
+  expect(await writing("a", "x")).toEqual(["x"]);
+  expect(await projection.conclude("a", "commit")).toEqual({ ok: true, value: { committed: ["x"], held: [] } });
+  expect(await writing("b", "y")).toEqual(["y"]);
+  await projection.conclude("b", "keep");
+  expect(server.workspace.did).toEqual(["commit a: x", "keep b: y"]);
+});
+
+test("a write through a file that was opened before is found although no event tells of it", async () => {
+  await writing("a", "x");
+  await projection.conclude("a", "commit");
+  projection.begin("b", "read", plain);
+  server.workspace.write("x", 2);
+  projection.end("b");
+  expect((await projection.trace("b")).changes).toMatchObject([{ path: "x", bytes: 2 }]);
+});
+
+test("a forged path does not keep the workspace from being looked at", async () => {
+  projection.begin("a", "read", plain);
+  server.tracer.see({ action: "file-write", path: "/dev/null" });
+  server.workspace.write("x");
+  projection.end("a");
+  expect((await projection.trace("a")).changes).toHaveLength(1);
+});
+
+test("attack: what is written between the trace and the verdict is kept for a person, not committed", async () => {
+  await writing("a", "x");
+  writes("late");
+  expect(await projection.conclude("a", "commit")).toMatchObject({
+    ok: true,
+    value: { committed: [], held: [{ path: "x" }, { path: "late", reason: expect.any(String) }] },
+  });
+  expect(server.workspace.did).toEqual(["keep a: x late"]);
+});
+
+test("attack: the same file written again, with the same size, counts as late", async () => {
+  await writing("a", "x");
+  writes("x");
+  await projection.conclude("a", "commit");
+  expect(server.workspace.did).toEqual(["keep a: x"]);
+});
+
+test("writes outside of calls are told as background, and not once more as those of the next call", async () => {
+  projection.listed();
+  writes("log");
+  expect((await projection.trace(undefined)).changes).toMatchObject([{ path: "log" }]);
+  expect(await writing("a", "x")).toEqual(["x"]);
+});
+
+test("writes outside of calls that nobody asked about are told with the next call", async () => {
+  projection.listed();
+  writes("log");
+  expect(await writing("a", "x")).toEqual(["log", "x"]);
+});
+
+test("after rejected writes the server has seen what is not: it is ended", async () => {
+  await writing("a", "x");
+  await projection.conclude("a", "discard");
+  expect(server.workspace.did).toContain("discard a: x");
+  expect([server.killed, projection.ending]).toEqual([1, expect.stringContaining("rejected")]);
+});
+
+test("a rejection without writes ends nobody", async () => {
+  await writing("a", "x");
+  await projection.conclude("a", "commit");
+  projection.begin("b", "read", plain);
+  projection.end("b");
+  await projection.trace("b");
+  await projection.conclude("b", "discard");
+  expect(server.killed).toBe(0);
+});
+
+test("the next call of a server that writes waits for the verdict on the last one", async () => {
+  await writing("a", "x");
+  let began = false;
+  const second = Promise.resolve(projection.begin("b", "write", plain)).then(() => (began = true));
+  await Promise.resolve();
+  expect(began).toBe(false);
+  await projection.conclude("a", "commit");
+  await second;
+  expect(began).toBe(true);
+});
+
+test("a verdict that does not come keeps the writes and lets the next call go on", async () => {
+  await writing("a", "x");
+  const second = projection.begin("b", "write", plain);
+  server.clock.move(10_000);
+  expect(await second).toMatchObject({ ok: true });
+  expect(server.workspace.did).toEqual(["keep a: x"]);
+});
+
+test("a trace that nobody asks for does not hold the next call up", async () => {
+  await writing("a", "x");
+  await projection.conclude("a", "commit");
+  projection.begin("b", "write", plain);
+  projection.end("b");
+  const third = projection.begin("c", "write", plain);
+  server.clock.move(250);
+  expect(await third).toMatchObject({ ok: true });
+});
+
+test("`per: run`: nothing reaches the workspace before the run ends, and then what was told", async () => {
+  open({ per: "run" });
+  expect(await writing("a", "x")).toEqual(["x"]);
+  expect(await projection.conclude("a", "commit")).toEqual({ ok: true, value: { committed: [], held: [] } });
+  expect(await writing("b", "y")).toEqual(["y"]);
+  await projection.conclude("b", "commit");
+  expect(server.workspace.did).toEqual([]);
+  expect(await projection.flush?.()).toEqual({ ok: true, value: { committed: ["x", "y"], held: [] } });
+});
+
+test("`per: run`: the strictest verdict of its calls holds for the run", async () => {
+  open({ per: "run" });
+  await writing("a", "x");
+  await projection.conclude("a", "keep");
+  await writing("b", "y");
+  await projection.conclude("b", "commit");
+  await projection.flush?.();
+  expect(server.workspace.did).toEqual(["keep run: x y"]);
+});
+
+test("`per: run`: a call without a verdict leaves everything to a person", async () => {
+  open({ per: "run" });
+  await writing("a", "x");
+  await projection.flush?.();
+  expect(server.workspace.did).toEqual(["keep run: x"]);
+});
+
+test("`commit: review` keeps, `commit: never` leaves writes where they are", async () => {
+  open({ commit: "review" });
+  await writing("a", "x");
+  await projection.conclude("a", "commit");
+  expect(server.workspace.did).toEqual(["keep a: x"]);
+  open({ commit: "never" });
+  await writing("a", "x");
+  await projection.conclude("a", "commit");
+  server.exit();
+  await projection.close();
+  expect(server.workspace.did).toEqual(["close"]);
+});
+
+test("a workspace that cannot be read makes the trace say so, and nothing is committed", async () => {
+  server.workspace.fails = "The workspace is full.";
+  projection.begin("a", "write", plain);
+  writes("x");
+  projection.end("a");
+  expect(await projection.trace("a")).toMatchObject({ complete: false, failure: "The workspace is full." });
+  expect(await projection.conclude("a", "commit")).toEqual({ ok: false, error: "The workspace is full." });
+});

@@ -1,0 +1,379 @@
+/**
+ * A server in its projection, as the gateway deals with it: windows of calls, what was seen in each, and the verdict on
+ * what it wrote. Order is everything here. Whatever a server did before its answer was parsed is drained before the
+ * window of the call closes, and nothing on the way to that waits for a timer or a promise.
+ *
+ * Fails closed: as soon as a part can vouch for nothing any more, no call begins, every trace says so, and the server
+ * is ended.
+ */
+import type { EffectTrace, WorkspaceChange } from "../../core/effect-trace.ts";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import type { CallScope, IsolationOrder, IsolationTier } from "../../core/scope.ts";
+import type { Conclusion, Projection } from "../../gateway/projection-port.ts";
+import type { Clock } from "../../gateway/services-port.ts";
+import { CallWindows } from "./attribution.ts";
+import { EndedCalls } from "./call-record.ts";
+import type { CallRecord } from "./call-record.ts";
+import { parseCallScope } from "./call-scope.ts";
+import { CallTurns } from "./call-turns.ts";
+import { bounded, EventBag, startupSummary } from "./collapse.ts";
+import { isPlainRead, mayWrite } from "./event-weight.ts";
+import type { Launched, Sighting } from "./parts.ts";
+import {
+  askWaitMsMax,
+  idleDrainMs,
+  keptCallsMax,
+  openCallsMax,
+  serverEndWaitMsMax,
+  verdictWaitMsMax,
+} from "./session-limits.ts";
+import { drainParts, partFailure } from "./sightings.ts";
+import { type Look, type Verdict, WorkspaceBook } from "./workspace-book.ts";
+
+/** The projection of a local server, with what its connection has to tell it. */
+export interface LaunchedProjection extends Projection {
+  /** The server has answered the first list of its tools: its start is over. */
+  listed(): void;
+  /** Why the projection ended its server, once it did. */
+  readonly ending: string | undefined;
+  /** Ends the server, keeps what it wrote without a verdict, and lets go of everything. Never rejects. */
+  close(): Promise<void>;
+}
+
+export type SessionOptions = {
+  readonly clock: Pick<Clock, "monotonicMs" | "after">;
+  /** One line for the operator. */
+  readonly diagnostic?: (line: string) => void;
+};
+
+/** Joins the parts of a launched server to a projection. */
+export function openProjection(launched: Launched, order: IsolationOrder, options: SessionOptions): LaunchedProjection {
+  return new Session(launched, order, options);
+}
+
+/** Tiers in which a tracer sees all there is to see, unless it falls behind. */
+const tracedTiers: readonly IsolationTier[] = ["A", "A-", "B"];
+
+const nothingDone: Conclusion = { committed: [], held: [] };
+
+class Session implements LaunchedProjection {
+  readonly tier: IsolationTier;
+  readonly notes: readonly string[];
+  readonly #launched: Launched;
+  readonly #order: IsolationOrder;
+  readonly #options: SessionOptions;
+  readonly #book: WorkspaceBook | undefined;
+  readonly #windows = new CallWindows();
+  readonly #turns = new CallTurns();
+  readonly #open = new Map<string, CallRecord>();
+  readonly #ended: EndedCalls;
+  readonly #listeners = new Set<() => void>();
+  readonly #overdue = new Set<(call: string) => void>();
+  #background = new EventBag();
+  #backgroundLost = 0;
+  #sequence = 0;
+  #lastScope: { readonly text: string; readonly parsed: CallScope } | undefined;
+  #failure: string | undefined;
+  #ending: string | undefined;
+  /** The server is gone, by itself or by us. */
+  #over = false;
+  #drained = false;
+  #drainedAt = 0;
+  #stopIdle: () => void = () => undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(launched: Launched, order: IsolationOrder, options: SessionOptions) {
+    this.#launched = launched;
+    this.#order = order;
+    this.#options = options;
+    this.tier = launched.tier;
+    this.notes = launched.notes;
+    const { workspace, places } = launched;
+    const { mode, commit, per } = order.scope.files.workspace;
+    const book = { server: order.server, places, commit, per };
+    // Elsewhere the server writes into the workspace itself, and no verdict can take anything back.
+    if (workspace !== undefined && mode === "overlay") this.#book = new WorkspaceBook({ workspace, ...book });
+    this.#ended = new EndedCalls(keptCallsMax, (record) => this.#release(record, true));
+    this.#idle();
+    void launched.process.ended.then(() => {
+      this.#stop(goneText);
+      return this.close();
+    });
+  }
+
+  get ending(): string | undefined {
+    return this.#ending;
+  }
+
+  listed(): void {
+    this.#drain();
+    this.#windows.listed();
+  }
+
+  begin(call: string, _tool: string, scope: string): Result<void, string> | Promise<Result<void, string>> {
+    const parsed = this.#scopeOf(scope);
+    if (!parsed.ok) return parsed;
+    this.#drain();
+    const reason = this.#failure ?? (this.#over ? goneText : undefined);
+    if (reason !== undefined) return err(reason);
+    if (this.#open.has(call)) return ok(undefined);
+    if (this.#open.size >= openCallsMax) return err(crowdedText);
+    const alone = parsed.value.serial || this.#order.scope.serial || this.#book?.apart === true;
+    const turn = this.#turns.take(call, alone);
+    if (turn === undefined) return this.#admit(call, parsed.value);
+    if (!("then" in turn)) return turn;
+    const stop = this.#after(this.#order.scope.limits.callTimeoutMs, () => this.#turns.abandon(call, waitedText));
+    return turn.then((given) => {
+      stop();
+      if (!given.ok) return given;
+      // What happened while the call waited is not its own.
+      this.#drain();
+      return this.#failure === undefined ? this.#admit(call, parsed.value) : err(this.#failure);
+    });
+  }
+
+  end(call: string): void {
+    const record = this.#open.get(call);
+    if (record === undefined) return void this.#turns.abandon(call, abandonedText);
+    this.#drain();
+    this.#open.delete(call);
+    this.#windows.end(call, this.#options.clock.monotonicMs());
+    record.stopClock();
+    if (record.granted) this.#launched.broker?.revoke(call);
+    record.lostAfter = this.#lost;
+    this.#ended.keep(record);
+    // With nothing written there is no verdict to wait for.
+    if (this.#book?.apart === true && !this.#over)
+      record.stopWaiting = this.#after(askWaitMsMax, () => this.#release(record, true));
+    else this.#turns.leave(call);
+  }
+
+  trace(call: string | undefined): Promise<EffectTrace> {
+    this.#drain();
+    return call === undefined ? this.#backgroundTrace() : this.#callTrace(call);
+  }
+
+  async conclude(call: string, how: Verdict): Promise<Result<Conclusion, string>> {
+    this.#drain();
+    const book = this.#book;
+    if (book === undefined) return ok(nothingDone);
+    const pending = book.pending;
+    const concluded = await book.conclude(call, how, { blind: this.#blind });
+    this.#turns.leave(call);
+    // The server has read its own writes, and goes on from what never was.
+    if (how === "discard" && (pending || !concluded.ok)) this.kill(discardedText);
+    return concluded;
+  }
+
+  async flush(): Promise<Result<Conclusion, string>> {
+    this.#drain();
+    return (await this.#book?.flush(this.#blind)) ?? ok(nothingDone);
+  }
+
+  onOverdue(listener: (call: string) => void): void {
+    this.#overdue.add(listener);
+  }
+
+  onBackground(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  kill(reason: string): void {
+    if (this.#over) return;
+    this.#ending ??= reason;
+    this.#stop(reason);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.kill("The connection was closed by the gateway.");
+    this.#stopIdle();
+    await this.#launched.process.ended;
+    this.#drain();
+    for (const call of [...this.#open.keys()]) this.end(call);
+    this.#drained = true;
+    const { tracer, broker, limits } = this.#launched;
+    for (const part of [tracer, broker, limits]) part?.close();
+    const kept = await this.#book?.flush(this.#blind);
+    if (kept?.ok === false) this.#options.diagnostic?.(kept.error);
+    await this.#book?.close().catch(() => this.#options.diagnostic?.(remainsText));
+  }
+
+  #stop(reason: string): void {
+    if (this.#over) return;
+    this.#drain();
+    this.#over = true;
+    this.#turns.close(reason);
+    this.#launched.kill();
+  }
+
+  #admit(call: string, scope: CallScope): Result<void, string> {
+    const granted = scope.allow.length > 0 && this.#launched.broker !== undefined;
+    if (granted) this.#launched.broker.grant(call, scope.allow);
+    const stopClock = this.#after(this.#order.scope.limits.callTimeoutMs, () => this.#late(call));
+    const events = new EventBag();
+    const record = { call, events, lostBefore: this.#lost, lostAfter: undefined, granted, stopClock };
+    this.#open.set(call, { ...record, stopWaiting: () => undefined });
+    this.#windows.begin(call);
+    return ok(undefined);
+  }
+
+  /** Takes in what the parts saw; afterwards everything up to now is where it belongs. */
+  #drain(): void {
+    if (this.#drained) return;
+    const now = this.#options.clock.monotonicMs();
+    let told = false;
+    for (const sighting of drainParts(this.#launched)) told = this.#take(bounded(sighting), now) || told;
+    this.#drainedAt = now;
+    this.#checkParts();
+    if (told) for (const listener of this.#listeners) listener();
+  }
+
+  /** Files one sighting; true if it happened outside of calls and is more than noise. */
+  #take(seen: Sighting, now: number): boolean {
+    // A part with a clock of its own says nothing of the order; between two drains is certain.
+    const sighting = seen.at >= this.#drainedAt && seen.at <= now ? seen : { ...seen, at: now };
+    const { phase, calls, late } = this.#windows.attribute(sighting.at);
+    if (mayWrite(sighting)) this.#book?.noteWrite(sighting);
+    this.#sequence += 1;
+    const place = { sequence: this.#sequence, phase, count: 1 };
+    for (const call of calls) this.#open.get(call)?.events.add({ ...sighting, ...place });
+    if (calls.length > 0) return false;
+    const told = phase === "startup" ? startupSummary(sighting, this.#launched.places) : withCandidates(sighting, late);
+    this.#background.add({ ...told, ...place });
+    return !isPlainRead(sighting);
+  }
+
+  #checkParts(): void {
+    if (this.#failure !== undefined || this.#over) return;
+    const failure = partFailure(this.#launched);
+    if (failure === undefined) return;
+    this.#failure = failure;
+    this.#turns.close(failure);
+    // A server that ends takes its tracer along; its own end is the better reason, and is here in a moment.
+    this.#after(serverEndWaitMsMax, () => this.kill(failure));
+  }
+
+  async #callTrace(call: string): Promise<EffectTrace> {
+    const open = this.#open.get(call);
+    const record = open ?? this.#ended.take(call);
+    if (record === undefined) return this.#traceOf(new EventBag(), false, undefined, untoldText);
+    record.stopWaiting();
+    const whole = (record.lostAfter ?? this.#lost) === record.lostBefore;
+    const looking = this.#book?.look(this.#blind, call);
+    const look = looking === undefined ? undefined : await looking;
+    const written = look !== undefined && (!look.ok || look.value.changes.length > 0);
+    if (open === undefined) {
+      if (written) record.stopWaiting = this.#after(verdictWaitMsMax, () => this.#unjudged(record));
+      else this.#turns.leave(call);
+    }
+    return this.#traceOf(record.events, whole, look, undefined);
+  }
+
+  async #backgroundTrace(): Promise<EffectTrace> {
+    const events = this.#background;
+    this.#background = new EventBag();
+    const whole = this.#lost === this.#backgroundLost;
+    this.#backgroundLost = this.#lost;
+    // While calls are under way nobody can tell whose writes they are: they are told with the calls.
+    const looking = this.#turns.busy ? undefined : this.#book?.look(this.#blind);
+    return this.#traceOf(events, whole, looking === undefined ? undefined : await looking, undefined);
+  }
+
+  #traceOf(
+    events: EventBag,
+    whole: boolean,
+    look: Result<Look, string> | undefined,
+    untold: string | undefined,
+  ): EffectTrace {
+    const collapsed = events.collapsed();
+    const changes: readonly WorkspaceChange[] = look?.ok === true ? look.value.changes : [];
+    const rest = look?.ok === true ? look.value.rest : 0;
+    const failure = untold ?? this.#failure ?? (look?.ok === false ? look.error : undefined);
+    const complete = failure === undefined && whole && !this.#blind;
+    const { places } = this.#launched;
+    const trace = {
+      tier: this.tier,
+      complete,
+      dropped: collapsed.dropped + rest,
+      places,
+      events: collapsed.events,
+      changes,
+    };
+    return failure === undefined ? trace : { ...trace, failure };
+  }
+
+  /** No verdict came: what the call wrote waits for a person, and the next call need not wait any longer. */
+  #unjudged(record: CallRecord): void {
+    void this.conclude(record.call, "keep");
+  }
+
+  #release(record: CallRecord, unjudged: boolean): void {
+    record.stopWaiting();
+    if (unjudged) this.#book?.leaveUnjudged();
+    this.#turns.leave(record.call);
+  }
+
+  #late(call: string): void {
+    const record = this.#open.get(call);
+    if (record === undefined) return;
+    this.#sequence += 1;
+    const at = this.#options.clock.monotonicMs();
+    const place = { sequence: this.#sequence, at, phase: "call", count: 1 } as const;
+    record.events.add({ ...place, action: "limit-hit", outcome: "unknown", grade: "kernel", detail: "callTimeoutMs" });
+    for (const listener of this.#overdue) listener(call);
+  }
+
+  /** True where the absence of events means nothing. */
+  get #blind(): boolean {
+    const { tracer, tier } = this.#launched;
+    if (tracer === undefined || this.#order.scope.trace === "none") return true;
+    return tracer.failure !== undefined || tracer.lost > 0 || !tracedTiers.includes(tier);
+  }
+
+  get #lost(): number {
+    return this.#launched.tracer?.lost ?? 0;
+  }
+
+  /** A policy gives most calls of a server the same scope. */
+  #scopeOf(text: string): Result<CallScope, string> {
+    if (this.#lastScope?.text === text) return ok(this.#lastScope.parsed);
+    const parsed = parseCallScope(text, this.#order.digest);
+    if (parsed.ok) this.#lastScope = { text, parsed: parsed.value };
+    return parsed;
+  }
+
+  #after(delayMs: number, act: () => void): () => void {
+    return this.#options.clock.after(delayMs, act);
+  }
+
+  #idle(): void {
+    this.#stopIdle = this.#after(idleDrainMs, () => {
+      if (this.#closing !== undefined) return;
+      this.#drain();
+      this.#idle();
+    });
+  }
+}
+
+/** Names the calls that ended just before; the event stays outside of them. */
+function withCandidates(sighting: Sighting, late: readonly string[]): Sighting {
+  if (late.length === 0) return sighting;
+  const after = `after ${late.join(", ")}`;
+  return bounded({ ...sighting, detail: sighting.detail === undefined ? after : `${sighting.detail}; ${after}` });
+}
+
+const goneText = "Not executed: the server has ended. Restart the session to use it again.";
+const crowdedText =
+  "Not executed: too many calls of this server are under way. Wait for their answers, then try again.";
+const waitedText =
+  "Not executed: the server was busy with another call for too long. Try again, or restart the session.";
+const abandonedText = "Not executed: the call was given up while it waited for its turn.";
+const untoldText = "What the call did is no longer known: it was told already, or too many calls have ended since.";
+const remainsText = "What is left of a projection could not be cleared away; the next start tries again.";
+const discardedText = "What the server wrote was rejected, so it was ended. Restart the session to use it again.";
