@@ -1,0 +1,43 @@
+/** What a projection shows of the file system, as a list of mounts from wide to narrow. */
+import { isWithin } from "../../core/scope-patterns.ts";
+
+export type Bind =
+  /** `source` is a path in the mount namespace of the launcher, which differs where it was staged or projected. */
+  | { readonly kind: "bind"; readonly source: string; readonly target: string; readonly access: "read" | "write" }
+  /** A private folder in memory. */
+  | { readonly kind: "scratch"; readonly target: string }
+  /** Covers what a wider bind would show. */
+  | { readonly kind: "mask"; readonly target: string; readonly folder: boolean };
+
+/** Mounts of one path: a later one covers an earlier one. What a scope forbids is above all else. */
+const order: Readonly<Record<Bind["kind"], number>> = { scratch: 0, bind: 1, mask: 2 };
+
+/**
+ * Wide paths first, so that a narrow bind is not hidden by a wide one; masks last, for a forbidden path is forbidden
+ * whatever names a part of it. Of several binds of one path only the strongest stays, of equal ones the last.
+ */
+export function orderBinds(binds: readonly Bind[]): readonly Bind[] {
+  const kept = new Map<string, Bind>();
+  for (const bind of binds) {
+    const key = `${bind.kind === "mask" ? "mask" : "mount"} ${bind.target}`;
+    const before = kept.get(key);
+    if (before === undefined || strength(bind) >= strength(before)) kept.set(key, bind);
+  }
+  const masks = [...kept.values()].filter((bind) => bind.kind === "mask");
+  return [...kept.values()]
+    .filter((bind) => bind.kind === "mask" || !masks.some((mask) => isWithin(bind.target, mask.target)))
+    .toSorted(
+      (one, other) =>
+        Number(one.kind === "mask") - Number(other.kind === "mask") ||
+        depth(one.target) - depth(other.target) ||
+        one.target.localeCompare(other.target),
+    );
+}
+
+function strength(bind: Bind): number {
+  return order[bind.kind] * 2 + (bind.kind === "bind" && bind.access === "write" ? 1 : 0);
+}
+
+function depth(path: string): number {
+  return path.split("/").length;
+}

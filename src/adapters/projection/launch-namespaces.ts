@@ -1,0 +1,171 @@
+/** Starts a server in namespaces of its own (tier A; B where its network is open), with the launcher as first step. */
+import { existsSync } from "node:fs";
+import type { Readable, Writable } from "node:stream";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import { openBroker } from "../egress/broker.ts";
+import { portsOf } from "../egress/listeners.ts";
+import { type StartedProcess, startWithChannels } from "../process/server-process.ts";
+import { type PreparedWorkspace, prepareWorkspace } from "../workspace/prepare.ts";
+import { encodeOptions } from "./bubblewrap.ts";
+import { unshareCommand } from "./chain.ts";
+import { type LaunchOrder, processOptions } from "./launch.ts";
+import { Joined } from "./launch-parts.ts";
+import { launcherDescriptors, type LauncherPlan } from "./launcher-plan.ts";
+import { LauncherTalk } from "./launcher-talk.ts";
+import { watchLimits } from "./limits.ts";
+import { type Prepared, prepareProjection } from "./prepare.ts";
+import type { Launched } from "./parts.ts";
+import type { ServerCode } from "./server-code.ts";
+import { packageRoot } from "./server-packages.ts";
+import { dropRights, processFile } from "./support.ts";
+import { traceLauncher } from "./trace.ts";
+
+export async function launchInNamespaces(plan: LaunchOrder, code: ServerCode): Promise<Result<Launched, string>> {
+  const workspace = await projectedWorkspace(plan);
+  if (!workspace.ok) return workspace;
+  const prepared = prepareProjection(plan, code, workspace.value);
+  const started = prepared.ok ? startChain(plan, prepared.value) : prepared;
+  if (!prepared.ok || !started.ok) {
+    await workspace.value?.abandon();
+    return prepared.ok && !started.ok ? started : prepared.ok ? err("") : prepared;
+  }
+  const parts = new Joined(started.value.server);
+  const done = await join(
+    plan,
+    { prepared: prepared.value, started: started.value, workspace: workspace.value },
+    parts,
+  );
+  if (done.ok) return done;
+  await parts.abandon();
+  await workspace.value?.abandon();
+  return done;
+}
+
+/** How the first folder of the workspace is shown, as the scope says. */
+function projectedWorkspace(plan: LaunchOrder): Promise<Result<PreparedWorkspace | undefined, string>> {
+  const { order, workspace, stateFolder, support } = plan;
+  const [folder] = workspace;
+  const { mode } = order.scope.files.workspace;
+  if (folder === undefined || mode === "none") return Promise.resolve(ok(undefined));
+  const how = mode === "overlay" && (!support.overlay || plan.choice.chain === "fence") ? "copy" : mode;
+  const owner = support.root ? { owner: { user: plan.serviceUser.uid, group: plan.serviceUser.gid } } : {};
+  const writes = order.scope.files.write;
+  return prepareWorkspace({ folder, scope: order.scope.files.workspace, stateFolder, how, writes, ...owner });
+}
+
+type Ingredients = {
+  readonly prepared: Prepared;
+  readonly started: StartedProcess;
+  readonly workspace: PreparedWorkspace | undefined;
+};
+
+function startChain(plan: LaunchOrder, prepared: Prepared): Result<StartedProcess, string> {
+  const words = plan.support.root ? [...rootCommand(plan), ...launcherWords()] : userCommand(plan);
+  const [command = "", ...args] = words;
+  const target = { kind: "stdio", command, args, env: {}, workingDirectory: "/" } as const;
+  const started = startWithChannels(target, { ...processOptions(plan), channels: ["ipc", "pipe", "pipe"] });
+  if (!started.ok) return started;
+  const streams: readonly (Readable | Writable | null | undefined)[] = started.value.child.stdio;
+  const { filter, options } = launcherDescriptors;
+  const contents = [
+    [filter, prepared.filter],
+    [options, encodeOptions(prepared.options)],
+  ] as const;
+  for (const [descriptor, bytes] of contents) {
+    const stream = streams[descriptor];
+    if (stream === null || stream === undefined || !("end" in stream)) return err("The launcher has no channels.");
+    // A chain that failed early has closed its end; its own reason is told instead.
+    stream.on("error", () => {});
+    stream.end(bytes);
+  }
+  return started;
+}
+
+function launcherWords(): readonly string[] {
+  return [process.execPath, "--disable-warning=ExperimentalWarning", processFile("launcher-main")];
+}
+
+function userCommand({ support, order }: LaunchOrder): readonly string[] {
+  const ownNetwork = order.scope.net.mode !== "open";
+  return [...unshareCommand(support.programs.unshare ?? "", ownNetwork), ...launcherWords()];
+}
+
+/** Root's mounts are made before its rights are dropped, and in a namespace that ends with the server. */
+function rootCommand({ support }: LaunchOrder): readonly string[] {
+  return [support.programs.unshare ?? "", "--mount", "--"];
+}
+
+async function join(plan: LaunchOrder, made: Ingredients, parts: Joined): Promise<Result<Launched, string>> {
+  const { prepared, started, workspace } = made;
+  const { child, server } = started;
+  const talk = new LauncherTalk(child);
+  parts.onAbandon(() => talk.sockets.close());
+  if (plan.support.root) {
+    const staged = await talk.carryOut(stagePlan(plan, prepared, workspace));
+    if (!staged.ok) return staged;
+  }
+  const ready = await talk.carryOut(launcherPlan(plan, prepared, workspace));
+  if (!ready.ok) return ready;
+  const notes = [...prepared.notes, ...(ready.value?.notes ?? [])];
+  const listeners = talk.sockets.listeners();
+  const { net, tools } = plan.order.scope;
+  if (listeners !== undefined) {
+    const grants = [...tools.values()].flatMap((tool) => tool.allow);
+    const { callBytesMax, serverBytesMax } = net;
+    const now = (): number => performance.now();
+    parts.broker = openBroker({ listeners, allow: net.allow, tools: grants, callBytesMax, serverBytesMax, now });
+  }
+  const traced = await traceLauncher(plan, {
+    pid: server.processGroup,
+    fd: ready.value?.notify,
+    programsBefore: prepared.programsBefore,
+  });
+  if (!traced.ok) return traced;
+  parts.tracer = traced.value;
+  if (workspace !== undefined) {
+    const opened = await workspace.open(server.processGroup);
+    if (!opened.ok) return opened;
+    parts.workspace = opened.value;
+  }
+  parts.limits = watchLimits({ pid: server.processGroup, limits: plan.order.scope.limits, server });
+  const gone = await talk.go();
+  if (!gone.ok) return gone;
+  return ok(
+    parts.launched({ tier: plan.choice.tier, notes: [...plan.choice.notes, ...notes], places: prepared.places }),
+  );
+}
+
+function launcherPlan(plan: LaunchOrder, prepared: Prepared, workspace: PreparedWorkspace | undefined): LauncherPlan {
+  const { net, tools, trace } = plan.order.scope;
+  const named = [...net.allow, ...[...tools.values()].flatMap((tool) => tool.allow)];
+  // Without destinations there are listeners too: they are how attempts are seen.
+  const ports = net.mode === "open" ? undefined : portsOf(net.mode === "list" ? named : []);
+  const { folder, files, command } = prepared;
+  return {
+    kind: "project",
+    folder,
+    files,
+    mounts: workspace?.mounts ?? [],
+    ports,
+    trace: plan.support.userNotify ? trace : "none",
+    then: command,
+  };
+}
+
+/** The service user must reach what is bound, what is mounted on, and the program that does it. */
+function stagePlan(plan: LaunchOrder, prepared: Prepared, workspace: PreparedWorkspace | undefined): LauncherPlan {
+  const self = processFile("launcher-main");
+  const own = packageRoot(self, "/nonexistent", existsSync) ?? self;
+  const targets = (workspace?.mounts ?? []).map((step) => step.target).filter((path) => existsSync(path));
+  const { uid, gid } = plan.serviceUser;
+  const drop = dropRights(plan.support.programs.setpriv, plan.serviceUser);
+  const [file = "", ...rest] = [...drop, ...userCommand(plan)];
+  return {
+    kind: "stage",
+    uid,
+    gid,
+    paths: [...prepared.sources, ...targets, own, process.execPath].filter((path) => existsSync(path)),
+    then: { file, args: [file, ...rest], environment: {} },
+  };
+}

@@ -1,0 +1,49 @@
+/** The parts of a launch as they come to life, so that all of them end when one fails. */
+import type { ServerProcess } from "../process/server-process.ts";
+import type { Broker, Launched, LimitWatch, Tracer, WorkspaceProjection } from "./parts.ts";
+
+export class Joined {
+  tracer: Tracer | undefined;
+  broker: Broker | undefined;
+  workspace: WorkspaceProjection | undefined;
+  limits: LimitWatch | undefined;
+  readonly #server: ServerProcess;
+  readonly #undo: (() => void)[] = [];
+  #ended = false;
+
+  constructor(server: ServerProcess) {
+    this.#server = server;
+    void server.ended.then(() => (this.#ended = true));
+  }
+
+  onAbandon(undo: () => void): void {
+    this.#undo.push(undo);
+  }
+
+  /** After a failed start. */
+  async abandon(): Promise<void> {
+    this.#kill();
+    this.tracer?.close();
+    this.broker?.close();
+    this.limits?.close();
+    for (const undo of this.#undo) undo();
+    await this.#server.ended;
+    await this.workspace?.close();
+  }
+
+  launched(facts: Pick<Launched, "tier" | "notes" | "places">): Launched {
+    const { tracer, broker, workspace, limits } = this;
+    return { ...facts, process: this.#server, tracer, broker, workspace, limits, kill: () => this.#kill() };
+  }
+
+  /** Ends the chain; everything in the projection ends with its first process. */
+  #kill(): void {
+    // After the end its number may belong to others.
+    if (this.#ended) return;
+    try {
+      process.kill(-this.#server.processGroup, "SIGKILL");
+    } catch {
+      // Gone in this instant.
+    }
+  }
+}

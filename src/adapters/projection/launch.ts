@@ -1,0 +1,115 @@
+/**
+ * Starts a local server in its projection: chooses the tier, puts the parts together, and ends everything again when one
+ * of them fails. Order matters: mounts and sockets exist, the tracer listens and the limits hold before the first
+ * instruction of the server runs.
+ */
+import { homedir, userInfo } from "node:os";
+import { resolve } from "node:path";
+import { err, ok, type Result } from "../../core/result.ts";
+import type { IsolationOrder, IsolationTier } from "../../core/scope.ts";
+import type { TransportLimits } from "../limits.ts";
+import type { ProcessTarget } from "../process/launch.ts";
+import { type ServerProcess, startProcess } from "../process/server-process.ts";
+import { launchInNamespaces } from "./launch-namespaces.ts";
+import type { Launched } from "./parts.ts";
+import { serverCode, unprojectable } from "./server-code.ts";
+import { probeSupport, serviceUserDefault, type ServiceUser, type Support } from "./support.ts";
+import { reaches, type TierChoice, tierOf } from "./tiers.ts";
+
+export type LaunchPlan = {
+  readonly target: ProcessTarget;
+  readonly order: IsolationOrder;
+  /** Folder of the gateway's own state; no server sees it. */
+  readonly stateFolder: string;
+  /** Folders that the agent works in; the first one is projected. */
+  readonly workspace: readonly string[];
+  readonly limits: TransportLimits;
+  readonly stderrLine?: (line: string) => void;
+  /** Home of the user that `~` in a scope means; that of this process by default. */
+  readonly home?: string;
+  /** Who servers run as when this process is root. */
+  readonly serviceUser?: ServiceUser;
+  /** For tests: what the machine offers, instead of a probe. */
+  readonly support?: Support;
+};
+
+/** What every way of starting needs to know. */
+export type LaunchOrder = LaunchPlan & {
+  readonly support: Support;
+  readonly choice: TierChoice;
+  readonly home: string;
+  readonly user: string;
+  readonly serviceUser: ServiceUser;
+};
+
+/** An error is a sentence; then nothing of the server runs or is mounted. */
+export async function launch(plan: LaunchPlan): Promise<Result<Launched, string>> {
+  const { order, target } = plan;
+  const support = plan.support ?? (await probeSupport());
+  const home = resolve(plan.home ?? homedir());
+  const choice = chosen(support, plan);
+  if (!reaches(choice.tier, order.require)) return err(below(choice, order.require, order.server));
+  const user = userInfo().username;
+  const whole = { ...plan, support, choice, home, user, serviceUser: plan.serviceUser ?? serviceUserDefault };
+  switch (choice.chain) {
+    case "launcher":
+    case "shell":
+    case "fence": {
+      const code = serverCode(target, home);
+      return code.ok ? launchInNamespaces(whole, code.value) : code;
+    }
+    case "hooks":
+    case "bare":
+      return bare(whole);
+  }
+}
+
+function chosen(support: Support, { order, target }: LaunchPlan): TierChoice {
+  if (order.mode === "off") {
+    return {
+      tier: "none",
+      chain: "bare",
+      notes: ["The policy turns isolation off for this server (`isolation: off`)."],
+    };
+  }
+  const reason = unprojectable(target.command);
+  if (reason === undefined) return tierOf(support, order.scope);
+  const note = `Not isolated: ${reason}. Install the server and name its file as the command.`;
+  return { tier: "none", chain: "bare", notes: [note] };
+}
+
+function below(choice: TierChoice, required: IsolationTier, server: string): string {
+  const why = choice.notes[0] ?? "";
+  return `Server ${server} needs isolation tier ${required} and would get ${choice.tier}. ${why}`.slice(0, 240);
+}
+
+function bare(plan: LaunchOrder): Result<Launched, string> {
+  const { target, choice, home, workspace } = plan;
+  const started = startProcess(target, processOptions(plan));
+  if (!started.ok) return started;
+  const process = started.value;
+  return ok({
+    process,
+    tier: choice.tier,
+    notes: choice.notes,
+    places: { home, workspace, code: [], scratch: [] },
+    tracer: undefined,
+    broker: undefined,
+    workspace: undefined,
+    limits: undefined,
+    kill: () => endGroup(process),
+  });
+}
+
+export function processOptions(plan: LaunchPlan): { limits: TransportLimits; stderrLine?: (line: string) => void } {
+  return { limits: plan.limits, ...(plan.stderrLine === undefined ? {} : { stderrLine: plan.stderrLine }) };
+}
+
+/** Ends every process of the chain; those in a projection end with its first one. */
+export function endGroup(server: ServerProcess): void {
+  try {
+    process.kill(-server.processGroup, "SIGKILL");
+  } catch {
+    // Gone already.
+  }
+}

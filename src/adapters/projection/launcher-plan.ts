@@ -1,0 +1,52 @@
+/** What the gateway and the launcher of one server say to each other, over Node's channel between processes. */
+import type { MountStep } from "./parts.ts";
+
+/** A program and how it is started, after the launcher has done its work. */
+export type LauncherCommand = {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+};
+
+export type LauncherPlan =
+  /** First step of a caller who is root: in a mount namespace of its own, before its rights are given up. */
+  | {
+      readonly kind: "stage";
+      readonly uid: number;
+      readonly gid: number;
+      /** Files and folders that the service user is to reach, under their own names. */
+      readonly paths: readonly string[];
+      readonly then: LauncherCommand;
+    }
+  /** In the user namespace: mounts, network, tracer; then bubblewrap. */
+  | {
+      readonly kind: "project";
+      /** A folder that nobody needs here: covered by one in memory, which holds our own files. */
+      readonly folder: string;
+      readonly files: readonly { readonly path: string; readonly text: string }[];
+      readonly mounts: readonly MountStep[];
+      /** Ports to listen on; undefined = the network is not ours. */
+      readonly ports: readonly number[] | undefined;
+      readonly trace: "full" | "effects" | "none";
+      readonly then: LauncherCommand;
+    }
+  /** Without namespaces: Landlock and the filter stay with this process when it becomes the server. */
+  | {
+      readonly kind: "restrict";
+      readonly read: readonly string[];
+      readonly write: readonly string[];
+      /** The filter program, in base64. */
+      readonly filter: string;
+      readonly trace: "full" | "effects" | "none";
+      readonly then: LauncherCommand;
+    };
+
+export type LauncherReport =
+  /** Waits for its plan; a caller who is root sees it twice. */
+  | { readonly kind: "launcher-waits" }
+  /** All is made; waits for `launcher-go`. `notify` is the descriptor on which the tracer listens, in this process. */
+  | { readonly kind: "launcher-ready"; readonly notify: number | undefined; readonly notes: readonly string[] }
+  | { readonly kind: "launcher-failed"; readonly reason: string };
+
+/** Descriptors that the launcher hands on: the gateway's channel, and what bubblewrap reads. */
+export const launcherDescriptors = { channel: 4, filter: 5, options: 6 } as const;

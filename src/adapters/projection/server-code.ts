@@ -1,0 +1,162 @@
+/**
+ * Finds what a server's command needs of the file system in order to start: its program, the interpreter behind it, and
+ * the packages it loads. Everything is bound read-only, so that a server cannot change its own code. Nothing found here
+ * is executed, except that a `pyenv` shim is asked which interpreter it stands for.
+ */
+import { execFileSync } from "node:child_process";
+import { accessSync, closeSync, constants, existsSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { err, ok, type Result } from "../../core/result.ts";
+import { isWithin } from "../../core/scope-patterns.ts";
+import { printable } from "../printable.ts";
+import type { ProcessTarget } from "../process/launch.ts";
+import { nodeModules, packageRoot, pythonFolders } from "./server-packages.ts";
+
+export type ServerCode = {
+  /** Absolute path of the program to run, and its arguments. */
+  readonly file: string;
+  readonly args: readonly string[];
+  /** Files and folders, absolute, that must be readable. */
+  readonly paths: readonly string[];
+  /** Folders of programs, for PATH. */
+  readonly programFolders: readonly string[];
+};
+
+const shebangBytesMax = 256;
+const shimAnswerMsMax = 5_000;
+const pathDefault = "/usr/local/bin:/usr/bin:/bin";
+/** Interpreters that start interpreters: `#!/usr/bin/env node` is one step. */
+const interpretersMax = 3;
+
+/** Commands that fetch code when they start or talk to a daemon; what they run is not inside of a projection. */
+const fetchers: ReadonlyMap<string, string> = new Map([
+  ...(["npx", "bunx", "pnpx"] as const).map((name) => [name, "fetches its package at every start"] as const),
+  ...(["npm", "pnpm", "yarn"] as const).map((name) => [name, "may fetch packages at its start"] as const),
+  ...(["uvx", "uv", "pipx"] as const).map((name) => [name, "may fetch its package at its start"] as const),
+  ...(["docker", "podman", "nerdctl"] as const).map((name) => [name, "lets a daemon outside run the server"] as const),
+]);
+
+/** Why the command cannot be projected, as part of a sentence; undefined if it can. */
+export function unprojectable(command: string): string | undefined {
+  const name = basename(command).replace(/\.(js|cmd)$/, "");
+  const reason = fetchers.get(name);
+  return reason === undefined ? undefined : `\`${name}\` ${reason}`;
+}
+
+/** An error is a sentence. */
+export function serverCode(target: ProcessTarget, home: string): Result<ServerCode, string> {
+  const folders = (target.env["PATH"] ?? pathDefault).split(delimiter).filter(isAbsolute);
+  const command = findCommand(target.command, target.workingDirectory, folders);
+  if (command === undefined) {
+    return err(
+      `The command \`${printable(target.command, 80)}\` was not found. Install it, or give its absolute path.`,
+    );
+  }
+  const paths = new Set<string>();
+  const programFolders = new Set<string>();
+  const program = followShim(command);
+  let current: string | undefined = program;
+  for (let step = 0; current !== undefined && step < interpretersMax; step += 1) {
+    for (const path of codeAround(current, home)) paths.add(path);
+    programFolders.add(dirname(current));
+    current = interpreterOf(current, folders);
+  }
+  const script = scriptOf(target);
+  if (script !== undefined) for (const path of codeAround(script, home)) paths.add(path);
+  const module = target.args[0] === "-m" ? target.workingDirectory : undefined;
+  if (module !== undefined && module !== home && !isWithin(home, module)) paths.add(module);
+  const outside = [...paths].filter((path) => !isWithin(path, "/usr"));
+  return ok({ file: program, args: target.args, paths: outside, programFolders: [...programFolders] });
+}
+
+function findCommand(command: string, directory: string, folders: readonly string[]): string | undefined {
+  const candidates = command.includes("/")
+    ? [resolve(directory, command)]
+    : folders.map((folder) => join(folder, command));
+  return candidates.find((path) => isExecutable(path));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** A shim is a shell script that runs its manager, which a projection does not have; the interpreter behind it is. */
+function followShim(command: string): string {
+  if (!dirname(command).endsWith("/shims")) return command;
+  try {
+    const question = "import sys; print(sys.executable)";
+    const answer = execFileSync(command, ["-I", "-c", question], {
+      timeout: shimAnswerMsMax,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }).trim();
+    return isExecutable(answer) ? answer : command;
+  } catch {
+    return command;
+  }
+}
+
+/** The program that `#!` names, looked up as `env` would; undefined for a binary. */
+function interpreterOf(path: string, folders: readonly string[]): string | undefined {
+  const line = firstLine(path);
+  if (!line.startsWith("#!")) return undefined;
+  const words = line.slice(2).trim().split(/\s+/);
+  const [first, ...rest] = words;
+  if (first === undefined) return undefined;
+  if (basename(first) !== "env") return isExecutable(first) ? first : undefined;
+  const name = rest.find((word) => !word.startsWith("-") && !word.includes("="));
+  const found = name === undefined ? undefined : findCommand(name, "/", folders);
+  return found === undefined ? undefined : followShim(found);
+}
+
+function firstLine(path: string): string {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, "r");
+    const bytes = Buffer.alloc(shebangBytesMax);
+    const length = readSync(descriptor, bytes, 0, shebangBytesMax, 0);
+    return bytes.subarray(0, length).toString("latin1").split("\n", 1)[0] ?? "";
+  } catch {
+    return "";
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** The first argument that is no option and names a file: what an interpreter is told to run. */
+function scriptOf({ args, workingDirectory }: ProcessTarget): string | undefined {
+  const first = args.find((one) => !one.startsWith("-"));
+  const path = first === undefined ? undefined : resolve(workingDirectory, first);
+  try {
+    return path !== undefined && statSync(path).isFile() ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A file with the package around it, under its own name and under the one that links lead to. */
+function codeAround(path: string, home: string): readonly string[] {
+  const names = new Set([path, real(path)]);
+  return [...names].flatMap((name) => {
+    const root = packageRoot(name, home, existsSync);
+    return [
+      name,
+      ...(root === undefined ? [] : [root]),
+      ...nodeModules(name, home, existsSync),
+      ...pythonFolders(name, home),
+    ];
+  });
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

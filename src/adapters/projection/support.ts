@@ -1,0 +1,131 @@
+/** What this machine offers for isolation, found out once a process by trying it as the user that servers run as. */
+import { execFile } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { cgroupKind } from "./cgroup.ts";
+
+export type NativeSupport = {
+  readonly koffi: boolean;
+  /** Version of Landlock; 0 = none. */
+  readonly landlock: number;
+  /** A supervisor can be asked about system calls and can take over the descriptor for it. */
+  readonly userNotify: boolean;
+};
+
+export type ProgramName = "bwrap" | "unshare" | "setpriv" | "strace" | "prlimit" | "mount" | "bash";
+
+export type Support = NativeSupport & {
+  readonly platform: string;
+  readonly architecture: string;
+  readonly root: boolean;
+  /** Absolute paths of the programs that are there. */
+  readonly programs: Readonly<Partial<Record<ProgramName, string>>>;
+  readonly userNamespaces: boolean;
+  /** An overlay can be mounted in a user namespace. */
+  readonly overlay: boolean;
+  readonly bubblewrap: boolean;
+  readonly strace: boolean;
+  readonly cgroup: "v2" | "v1" | "none";
+};
+
+/** Who servers run as when the gateway is root: `nobody`, who owns nothing. */
+export type ServiceUser = { readonly uid: number; readonly gid: number };
+export const serviceUserDefault: ServiceUser = { uid: 65_534, gid: 65_534 };
+
+const probeMsMax = 8_000;
+const probeBytesMax = 65_536;
+const programFolders = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"];
+const programNames: readonly ProgramName[] = ["bwrap", "unshare", "setpriv", "strace", "prlimit", "mount", "bash"];
+
+/** Private mounts of all kinds that a projection needs; says after each that it worked. */
+const namespaceScript = `echo namespaces
+mount -t tmpfs tmpfs /tmp && mkdir /tmp/l /tmp/u /tmp/w /tmp/m || exit 1
+mount -t overlay -o lowerdir=/tmp/l,upperdir=/tmp/u,workdir=/tmp/w,userxattr overlay /tmp/m && echo overlay
+[ -z "$1" ] || "$1" --unshare-user --unshare-ipc --unshare-pid --unshare-uts --uid 1000 --gid 1000 --die-with-parent \\
+  --new-session --cap-drop ALL --ro-bind / / --proc /proc --dev /dev --tmpfs /tmp --remount-ro / -- true && echo bubblewrap`;
+
+let probed: Promise<Support> | undefined;
+
+export function probeSupport(): Promise<Support> {
+  probed ??= probe(serviceUserDefault);
+  return probed;
+}
+
+/** The file of another process of ours, beside this one: `.ts` in the source, `.js` in the package. */
+export function processFile(name: string): string {
+  return fileURLToPath(new URL(`./${name}${extname(fileURLToPath(import.meta.url))}`, import.meta.url));
+}
+
+/** What drops root's rights for good, in front of a command line; empty for anybody else. */
+export function dropRights(setpriv: string | undefined, user: ServiceUser): readonly string[] {
+  if (setpriv === undefined) return [];
+  const ids = [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"];
+  return [setpriv, ...ids, "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--"];
+}
+
+async function probe(user: ServiceUser): Promise<Support> {
+  const root = process.getuid?.() === 0;
+  const nothing = { koffi: false, landlock: 0, userNotify: false };
+  const { platform, arch: architecture } = process;
+  const programs = Object.fromEntries(programNames.flatMap((name) => located(name) ?? []));
+  const base = { platform, architecture, root, programs, ...nothing, userNamespaces: false, overlay: false };
+  if (platform !== "linux" || (root && programs["setpriv"] === undefined)) {
+    return { ...base, bubblewrap: false, strace: false, cgroup: "none" };
+  }
+  const drop = root ? dropRights(programs["setpriv"], user) : [];
+  const unshare = [programs["unshare"] ?? "unshare", "--user", "--map-root-user", "--mount", "--net", "--"];
+  const [native, namespaces, strace] = await Promise.all([
+    // As ourselves: a service user may not reach our own code, and the answers are the same.
+    answerOf([process.execPath, processFile("support-main")]),
+    answerOf([...drop, ...unshare, "/bin/sh", "-c", namespaceScript, "sh", programs["bwrap"] ?? ""]),
+    answerOf([...drop, programs["strace"] ?? "strace", "-f", "--seccomp-bpf", "-e", "trace=execve", "echo", "traced"]),
+  ]);
+  const words = namespaces.split("\n");
+  return {
+    ...base,
+    ...nativeSupport(native, nothing),
+    userNamespaces: words.includes("namespaces"),
+    overlay: words.includes("overlay"),
+    bubblewrap: words.includes("bubblewrap"),
+    strace: strace.includes("traced"),
+    cgroup: cgroupKind(),
+  };
+}
+
+function nativeSupport(text: string, nothing: NativeSupport): NativeSupport {
+  try {
+    // Our own process wrote it.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return JSON.parse(text) as NativeSupport;
+  } catch {
+    return nothing;
+  }
+}
+
+function located(name: ProgramName): readonly [readonly [ProgramName, string]] | undefined {
+  const found = programFolders.map((folder) => `${folder}/${name}`).find(isExecutable);
+  return found === undefined ? undefined : [[name, found]];
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What a command printed; empty when it could not run. */
+function answerOf([file, ...args]: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    const options = {
+      timeout: probeMsMax,
+      maxBuffer: probeBytesMax,
+      cwd: "/",
+      env: { PATH: programFolders.join(":") },
+    };
+    execFile(file ?? "", args, options, (_error, stdout) => resolve(stdout));
+  });
+}
