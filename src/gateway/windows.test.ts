@@ -60,8 +60,21 @@ describe("a call in its window", () => {
     const told = await staged(isolating());
     expect(await called(told)).toMatchObject({ id: 1, result });
     expect(told.projection.did).toEqual(["begin read_file S", "end", "trace", "commit"]);
+    expect(told.stage.log.entries.filter(({ notes }) => notes?.["moment"] === "projection")).toMatchObject([
+      { notes: { server: "files", tier: "A", missing: [] } },
+    ]);
     const answers = told.stage.log.entries.at(-1)?.answers ?? {};
     expect(Object.keys(answers)).toEqual([traceKey("files", told.projection.lastCall)]);
+  });
+
+  it("tells once what its server's isolation lacks here", async () => {
+    const told = await staged(isolating(), { tier: "B", notes: ["install bubblewrap"] });
+    await called(told);
+    told.stage.client.say(callOf(2, "read_file"));
+    await told.stage.settle();
+    expect(told.stage.notices.filter((text) => text.includes("install bubblewrap"))).toEqual([
+      "Server `files` runs in tier B: install bubblewrap",
+    ]);
   });
 
   it("is not sent before the window is open, and not at all when it cannot be opened", async () => {

@@ -35,7 +35,25 @@ export function openWindow<Q>(
 ): Result<void, string> | Promise<Result<void, string>> {
   const projection = call.scope === undefined ? undefined : scene.projection();
   if (call.scope === undefined || projection === undefined) return ok(undefined);
-  return projection.begin(call.id, call.contract.tool, call.scope);
+  const begun = projection.begin(call.id, call.contract.tool, call.scope);
+  if (!(begun instanceof Promise)) return shown(scene, call, projection, begun);
+  return begun.then((result) => shown(scene, call, projection, result));
+}
+
+/** How the server of a run is isolated goes on record with the first call; what is missing is told to the operator. */
+function shown<Q>(
+  { services, server, projections }: Scene<Q>,
+  { live }: Windowed<Q>,
+  projection: Projection,
+  begun: Result<void, string>,
+): Result<void, string> {
+  if (!begun.ok || !projections.firstUse(projection, live.key)) return begun;
+  const { tier, notes } = projection;
+  const batch = new Batch<Q>();
+  batch.parts.push({ live, events: [] });
+  void appendBatch(services.log, batch, { notes: { moment: "projection", server, tier, missing: [...notes] } });
+  for (const note of notes) services.human.notify(`Server \`${server}\` runs in tier ${tier}: ${note}`.slice(0, 240));
+  return begun;
 }
 
 /** The answer is here, or none will come. */

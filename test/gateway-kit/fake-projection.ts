@@ -39,8 +39,8 @@ export function traceOf(events: readonly Partial<EffectEvent>[] = [], more: Part
 }
 
 export class FakeProjection implements Projection {
-  readonly tier = "A";
-  readonly notes = [];
+  tier: Projection["tier"] = "A";
+  notes: readonly string[] = [];
   readonly did: string[] = [];
   begins: Result<void, string> | Promise<Result<void, string>> = ok(undefined);
   traces: (call: string | undefined) => EffectTrace = () => traceOf();
