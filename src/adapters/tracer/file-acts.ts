@@ -1,12 +1,8 @@
 /** Acts on files, from the calls that can bring them about. */
-import type { EffectOutcome } from "../../core/effect-trace.ts";
 import type { Notification, Surroundings } from "./notification.ts";
 import { writingFlags } from "./notify-filter.ts";
 import type { Act } from "./record.ts";
-import { permission } from "./server-files.ts";
-
-/** `AT_FDCWD` as the lower half of a register. */
-const workingFolder = 0xffffff9c;
+import { type Found, permission, workingFolder } from "./server-files.ts";
 
 const accessBits = 0x3;
 const create = 0x40;
@@ -21,21 +17,24 @@ export function openAct(seen: Notification, around: Surroundings): Act | undefin
   if (path === undefined || at.flags === undefined) return undefined;
   const file = around.files.absolute(seen.thread, at.folder, path) ?? path;
   if ((at.flags & writingFlags) === 0) {
-    if (around.level === "effects") return undefined;
-    return { action: "file-read", outcome: settled(around.files.judge(file, permission.read)), path: file };
+    return around.level === "effects" ? undefined : act("file-read", around.files.look(file, permission.read));
   }
   if ((at.flags & temporaryFile) !== 0) {
-    const outcome = settled(around.files.judge(file, permission.write));
-    return { action: "file-create", outcome, path: file, extra: "O_TMPFILE" };
+    return { ...act("file-create", around.files.look(file, permission.write)), extra: "O_TMPFILE" };
   }
   const wanted = (at.flags & accessBits) === 1 ? permission.write : permission.write | permission.read;
-  const judged = around.files.judge(file, wanted);
-  if (judged !== "missing") {
-    const taken = (at.flags & create) !== 0 && (at.flags & exclusive) !== 0 && judged === "unknown";
-    return { action: "file-write", outcome: taken ? "failed" : judged, path: file };
+  const found = around.files.look(file, wanted);
+  if (found.outcome === "missing" && (at.flags & create) !== 0) {
+    return act("file-create", around.files.lookBeside(file));
   }
-  if ((at.flags & create) === 0) return { action: "file-write", outcome: "failed", path: file };
-  return { action: "file-create", outcome: inParent(file, around), path: file };
+  const taken = (at.flags & create) !== 0 && (at.flags & exclusive) !== 0;
+  return act("file-write", taken && found.outcome === "unknown" ? { ...found, outcome: "failed" } : found);
+}
+
+/** `target` is what a link in the path leads to: that is the file that counts. */
+function act(action: Act["action"], found: Found): Act {
+  const outcome = found.outcome === "missing" ? "failed" : found.outcome;
+  return { action, outcome, path: found.shown, ...(found.real === undefined ? {} : { target: found.real }) };
 }
 
 type OpenArguments = { readonly folder: number; readonly path: number; readonly flags: number | undefined };
@@ -104,15 +103,12 @@ const fileCalls: Partial<Record<Notification["call"], FileCall>> = {
 /** A call that changes a file by its name, or undefined where it is none of those. */
 export function namedFileAct(seen: Notification, around: Surroundings): Act | undefined {
   const call = fileCalls[seen.call];
-  if (call === undefined) return undefined;
-  const path = pathAt(call.from, seen, around);
-  if (path === undefined) return undefined;
+  const path = call === undefined ? undefined : pathAt(call.from, seen, around);
+  if (call === undefined || path === undefined) return undefined;
   const target = call.to === undefined ? undefined : pathAt(call.to, seen, around);
   return {
-    action: call.action,
-    outcome: outcomeOf(path, call.needs, around),
-    path,
-    ...(target === undefined ? {} : { target }),
+    ...named(call.action, path, call.needs, around),
+    ...(target === undefined ? {} : { target: around.files.lookBeside(target).shown }),
     ...(call.extra === undefined ? {} : { extra: call.extra }),
   };
 }
@@ -122,8 +118,11 @@ export function symlinkAct(seen: Notification, around: Surroundings): Act | unde
   const path = pathAt(seen.call === "symlink" ? { path: 1 } : { folder: 1, path: 2 }, seen, around);
   if (path === undefined) return undefined;
   const target = around.memory.text(seen.thread, seen.whole(0));
-  const outcome = outcomeOf(path, "absent", around);
-  return { action: "file-link", outcome, path, ...(target === undefined ? {} : { target }), extra: "symlink" };
+  return {
+    ...named("file-link", path, "absent", around),
+    ...(target === undefined ? {} : { target }),
+    extra: "symlink",
+  };
 }
 
 /** `fchmod` and `fchown`: the file is behind a descriptor. */
@@ -142,18 +141,10 @@ function pathAt(at: PathAt, seen: Notification, around: Surroundings): string | 
   return text === undefined ? undefined : (around.files.absolute(seen.thread, folder, text) ?? text);
 }
 
-function outcomeOf(path: string, needs: "present" | "absent", around: Surroundings): EffectOutcome {
-  const judged = around.files.judge(path, 0);
-  if (needs === "present") return judged === "missing" ? "failed" : inParent(path, around);
-  return judged === "missing" ? inParent(path, around) : "failed";
-}
-
-/** Names are entries of a folder, so it is the folder that says no. */
-function inParent(path: string, around: Surroundings): EffectOutcome {
-  const end = path.lastIndexOf("/");
-  return settled(around.files.judge(end <= 0 ? "/" : path.slice(0, end), permission.write));
-}
-
-function settled(judged: EffectOutcome | "missing"): EffectOutcome {
-  return judged === "missing" ? "failed" : judged;
+/** Names are entries of a folder: it is the folder that says no, and a link is what it is, not what it leads to. */
+function named(action: Act["action"], path: string, needs: FileCall["needs"], around: Surroundings): Act {
+  const there = around.files.look(path, 0, "keep").outcome;
+  const beside = around.files.lookBeside(path);
+  const failed = (there === "missing") === (needs === "present");
+  return act(action, failed && there !== "denied" ? { ...beside, outcome: "failed" } : beside);
 }

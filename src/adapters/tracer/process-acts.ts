@@ -2,9 +2,7 @@
 import { argumentBytesMax, argumentsMax, commandLineBytesMax } from "./limits.ts";
 import type { Notification, Surroundings } from "./notification.ts";
 import type { Act } from "./record.ts";
-import { permission } from "./server-files.ts";
-
-const workingFolder = 0xffffff9c;
+import { permission, workingFolder } from "./server-files.ts";
 
 export function spawnAct(seen: Notification, around: Surroundings): Act | undefined {
   const at = seen.call === "execveat" ? 1 : 0;
@@ -15,9 +13,14 @@ export function spawnAct(seen: Notification, around: Surroundings): Act | undefi
   const nameless = text === "";
   const base = nameless ? around.files.base(seen.thread, folder) : undefined;
   const path = nameless ? (base ?? "") : (around.files.absolute(seen.thread, folder, text) ?? text);
-  const judged = nameless ? "unknown" : around.files.judge(path, permission.run);
+  const found = nameless ? { outcome: "unknown" as const, shown: path } : around.files.look(path, permission.run);
   const extra = commandLine(seen, seen.whole(at + 1), around);
-  return { action: "process-spawn", outcome: judged === "missing" ? "failed" : judged, path, extra };
+  return {
+    action: "process-spawn",
+    outcome: found.outcome === "missing" ? "failed" : found.outcome,
+    path: found.shown,
+    extra,
+  };
 }
 
 function commandLine(seen: Notification, vector: number, around: Surroundings): string {

@@ -8,9 +8,10 @@ import { pathBytesMax, threadsRememberedMax, threadsRememberedMs } from "./limit
 import type { Arena, Native } from "./native.ts";
 
 /** `AT_FDCWD`, as the lower half of a register. */
-const workingFolder = 0xffffff9c;
+export const workingFolder = 0xffffff9c;
 
 const openPath = 0x200000 | 0x80000; // O_PATH | O_CLOEXEC
+const noFollow = process.arch === "arm64" ? 0x8000 : 0x20000; // O_NOFOLLOW
 const resolveInRoot = 0x10; // RESOLVE_IN_ROOT
 const emptyPath = 0x1000; // AT_EMPTY_PATH
 const errors = { missing: 2, access: 13, notFolder: 20, readOnly: 30, permission: 1 } as const;
@@ -18,9 +19,22 @@ const errors = { missing: 2, access: 13, notFolder: 20, readOnly: 30, permission
 export const permission = { read: 4, write: 2, run: 1 } as const;
 
 const howBytes = 24;
+const emptyAt = 2 * howBytes;
 const nameAt = 64;
 const outAt: number = nameAt + 2 * pathBytesMax;
 export const serverFilesBytes: number = outAt + pathBytesMax;
+
+export type Found = {
+  /**
+   * What will come of the act: `missing` where nothing has the name, `denied` where permissions or the mount say no,
+   * `unknown` where nothing stands against it.
+   */
+  readonly outcome: EffectOutcome | "missing";
+  /** The path as the process means it, for the record. */
+  readonly shown: string;
+  /** Where links lead, if elsewhere. */
+  readonly real?: string;
+};
 
 /** The process of a thread, in our numbers and in those of its own namespace. */
 export type ThreadPlace = { readonly process: number; readonly ownProcess: number; readonly ownThread: number };
@@ -36,10 +50,16 @@ export class ServerFiles {
   constructor(native: Native, arena: Arena) {
     this.#native = native;
     this.#arena = arena;
-    arena.view.setBigUint64(0, BigInt(openPath), true);
-    arena.view.setBigUint64(8, 0n, true);
-    arena.view.setBigUint64(16, BigInt(resolveInRoot), true);
-    arena.bytes[howBytes] = 0;
+    // Two `struct open_how`: flags, mode, way of resolving.
+    for (const [at, flags] of [
+      [0, openPath],
+      [howBytes, openPath | noFollow],
+    ] as const) {
+      arena.view.setBigUint64(at, BigInt(flags), true);
+      arena.view.setBigUint64(at + 8, 0n, true);
+      arena.view.setBigUint64(at + 16, BigInt(resolveInRoot), true);
+    }
+    arena.bytes[emptyAt] = 0;
   }
 
   /** From now on paths are looked up in the root of this process. */
@@ -54,39 +74,56 @@ export class ServerFiles {
     this.#root = undefined;
   }
 
-  /** A path made absolute and free of `.`, `..` and doubled slashes, by its text alone. */
+  /** A path made absolute, otherwise as the process gave it; undefined where its folder is not known. */
   absolute(thread: number, folder: number, path: string): string | undefined {
-    if (path.startsWith("/")) return tidy(path);
+    if (path.startsWith("/")) return path;
     const base = this.base(thread, folder);
-    return base === undefined ? undefined : tidy(`${base}/${path}`);
+    return base === undefined ? undefined : `${base}/${path}`;
   }
 
   /** Where a descriptor, or `AT_FDCWD`, points to in the server's view. */
   base(thread: number, folder: number): string | undefined {
-    const link = folder === workingFolder ? `/proc/${thread}/cwd` : `/proc/${thread}/fd/${folder}`;
-    const length = this.#native.readLink(this.#put(link), this.#arena.address + outAt, pathBytesMax);
-    return length <= 0 ? undefined : this.#arena.bytes.toString("latin1", outAt, outAt + length);
+    return this.#link(folder === workingFolder ? `/proc/${thread}/cwd` : `/proc/${thread}/fd/${folder}`);
   }
 
   /**
-   * What will come of an act on an absolute path: `failed` where it is missing, `denied` where permissions or the mount
-   * say so, `unknown` where nothing stands against it. As root we are above permissions, so then more is `unknown`.
+   * Looks an absolute path up, its last link too if `links` says so. As root we are above permissions, so then more is
+   * `unknown` than need be.
    */
-  judge(path: string, wanted: number): EffectOutcome | "missing" {
+  look(path: string, wanted: number, links: "follow" | "keep" = "follow"): Found {
     // Names under /proc mean something else for us than for the server.
-    if (this.#root === undefined || path.startsWith("/proc/")) return "unknown";
+    if (this.#root === undefined || path.startsWith("/proc/")) return { outcome: "unknown", shown: tidy(path) };
     const base = this.#arena.address;
-    const fd = this.#native.openIn(this.#root, this.#put(path), base);
-    if (fd < 0) {
-      const number = this.#native.errorNumber();
-      if (number === errors.missing || number === errors.notFolder) return "missing";
-      return number === errors.access ? "denied" : "unknown";
-    }
-    const refused = this.#native.access(fd, base + howBytes, wanted, emptyPath) < 0;
+    const fd = this.#native.openIn(this.#root, this.#put(path), base + (links === "follow" ? 0 : howBytes));
+    if (fd < 0) return this.#absent(path);
+    const refused = wanted !== 0 && this.#native.access(fd, base + emptyAt, wanted, emptyPath) < 0;
     const number = refused ? this.#native.errorNumber() : 0;
+    const real = this.#link(`/proc/self/fd/${fd}`);
     this.#native.close(fd);
     const no = number === errors.access || number === errors.readOnly || number === errors.permission;
-    return no ? "denied" : "unknown";
+    const outcome = no ? "denied" : "unknown";
+    // Where the text climbs, only the kernel knows where to: `link/..` is not where `link` lies.
+    const shown = climbs(path) ? (real ?? tidy(path)) : tidy(path);
+    return real === undefined || real === shown ? { outcome, shown } : { outcome, shown, real };
+  }
+
+  /** What the folder of a name says about making or removing it there, and the name in its real folder. */
+  lookBeside(path: string): Found {
+    const end = path.lastIndexOf("/");
+    const found = this.look(end <= 0 ? "/" : path.slice(0, end), permission.write);
+    const shown = tidy(climbs(path) ? `${found.shown}/${path.slice(end + 1)}` : path);
+    return { outcome: found.outcome === "missing" ? "failed" : found.outcome, shown };
+  }
+
+  #absent(path: string): Found {
+    const number = this.#native.errorNumber();
+    const missing = number === errors.missing || number === errors.notFolder;
+    return { outcome: missing ? "missing" : number === errors.access ? "denied" : "unknown", shown: tidy(path) };
+  }
+
+  #link(path: string): string | undefined {
+    const length = this.#native.readLink(this.#put(path), this.#arena.address + outAt, pathBytesMax);
+    return length <= 0 ? undefined : this.#arena.bytes.toString("latin1", outAt, outAt + length);
   }
 
   /** The process that a thread belongs to; remembered briefly, because numbers are given again. */
@@ -117,6 +154,10 @@ function threadPlace(thread: number): ThreadPlace {
   } catch {
     return { process: thread, ownProcess: thread, ownThread: thread };
   }
+}
+
+function climbs(path: string): boolean {
+  return path.includes("/..");
 }
 
 /** Takes `.`, `..` and empty parts out of an absolute path, as text: links are not followed. */

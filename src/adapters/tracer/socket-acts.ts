@@ -2,6 +2,7 @@
 import { addressBytesMax, messagesMax } from "./limits.ts";
 import type { Notification, Surroundings } from "./notification.ts";
 import type { Act } from "./record.ts";
+import { permission, workingFolder } from "./server-files.ts";
 
 type SocketAddress = Pick<Act, "address" | "port" | "path" | "transport">;
 
@@ -9,7 +10,13 @@ const families = { unix: 1, internet: 2, internet6: 10 } as const;
 
 export function connectAct(seen: Notification, around: Surroundings): Act | undefined {
   const place = addressAt(seen, around, { address: seen.whole(1), length: seen.low(2) });
-  return place === undefined ? undefined : { action: "net-connect", outcome: "unknown", ...place };
+  if (place === undefined) return undefined;
+  if (place.path === undefined || place.path.startsWith("@"))
+    return { action: "net-connect", outcome: "unknown", ...place };
+  const path = around.files.absolute(seen.thread, workingFolder, place.path) ?? place.path;
+  const found = around.files.look(path, permission.write);
+  const outcome = found.outcome === "missing" ? "failed" : found.outcome;
+  return { ...place, action: "net-connect", outcome, path: found.shown };
 }
 
 export function bindAct(seen: Notification, around: Surroundings): Act | undefined {
