@@ -44,7 +44,7 @@ export interface WorkspaceProjection {
   close(): Promise<void>;
 }
 
-export type ChangeOrigin = { readonly server: string; readonly call: string };
+export type ChangeOrigin = { readonly server: string; readonly call: string; readonly run?: string };
 
 /** Counts of the kernel: processes ended for want of memory, forks refused, time used up. */
 export interface LimitWatch {
