@@ -1,0 +1,38 @@
+/** Whether two files hold the same: opening a file for writing copies it up unchanged, and that is no change. */
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { compareBytesMax } from "./limits.ts";
+
+const chunkBytes = 64 * 1024;
+/** A pipe that was put in a file's place must not make us wait for a writer. */
+const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** False too where one of them cannot be read: what is not known to be equal is a change. */
+export function sameContent(left: string, right: string, bytes: number): boolean {
+  if (bytes > compareBytesMax) return false;
+  try {
+    return withFile(left, (one) => withFile(right, (other) => equal(one, other)));
+  } catch {
+    return false;
+  }
+}
+
+function withFile(path: string, use: (descriptor: number) => boolean): boolean {
+  const descriptor = openSync(path, readFlags);
+  try {
+    return fstatSync(descriptor).isFile() && use(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function equal(one: number, other: number): boolean {
+  const left = Buffer.allocUnsafe(chunkBytes);
+  const right = Buffer.allocUnsafe(chunkBytes);
+  for (let position = 0; position <= compareBytesMax; position += chunkBytes) {
+    const read = readSync(one, left, 0, chunkBytes, position);
+    if (readSync(other, right, 0, chunkBytes, position) !== read) return false;
+    if (left.compare(right, 0, read, 0, read) !== 0) return false;
+    if (read < chunkBytes) return true;
+  }
+  return false;
+}

@@ -1,0 +1,93 @@
+/** Copies the content of one file between descriptors, in turns, with its digest. */
+import type { Hash } from "node:crypto";
+import { createHash } from "node:crypto";
+import { close, closeSync, constants, fstatSync, fsync, openSync, readSync, writeSync } from "node:fs";
+import { promisify } from "node:util";
+import { fromStats } from "./entry-facts.ts";
+import { syncedFilesMax } from "./limits.ts";
+
+const chunkBytes = 1024 * 1024;
+const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+export const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+export type CopiedFile = {
+  /** State of the source while it was read; undefined when it changed meanwhile. */
+  readonly stamp: string | undefined;
+  readonly digest: string;
+  readonly bytes: number;
+};
+
+/** Reads the file at `from` to its end and writes it to a descriptor. Throws the system's errors. */
+export async function copyContent(from: string, to: number): Promise<CopiedFile> {
+  const source = openSync(from, readFlags);
+  try {
+    const before = fromStats(fstatSync(source, { bigint: true }));
+    if (before.type !== "file") return { stamp: undefined, digest: "", bytes: 0 };
+    const hash = createHash("sha256");
+    // One byte more than its size shows the end of the file in the same read.
+    const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, before.bytes + 1));
+    let bytes = 0;
+    // A file that grows while it is read would never end.
+    while (bytes <= before.bytes) {
+      const read = readSync(source, buffer, 0, buffer.length, null);
+      if (read === 0) break;
+      writeAll(to, buffer.subarray(0, read), hash);
+      bytes += read;
+      if (read === chunkBytes) await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    const after = fromStats(fstatSync(source, { bigint: true }));
+    const stamp = after.stamp === before.stamp && bytes === before.bytes ? after.stamp : undefined;
+    return { stamp, digest: hash.digest("hex"), bytes };
+  } finally {
+    closeSync(source);
+  }
+}
+
+function writeAll(to: number, bytes: Buffer, hash: Hash): void {
+  hash.update(bytes);
+  for (let sent = 0; sent < bytes.length;) sent += writeSync(to, bytes, sent);
+}
+
+/** SHA-256 of a file in hex, or undefined where it cannot be read. */
+export function digestOf(path: string): string | undefined {
+  try {
+    const source = openSync(path, readFlags);
+    try {
+      const hash = createHash("sha256");
+      const buffer = Buffer.allocUnsafe(chunkBytes);
+      if (!fstatSync(source).isFile()) return undefined;
+      for (let read = readSync(source, buffer); read > 0; read = readSync(source, buffer)) {
+        hash.update(buffer.subarray(0, read));
+      }
+      return hash.digest("hex");
+    } finally {
+      closeSync(source);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+const fsynced = promisify(fsync);
+const closed = promisify(close);
+
+/**
+ * Forces files to disk several at a time: a journalling file system then writes its journal once for all of them, which
+ * is many times faster than one after the other.
+ */
+export class SyncQueue {
+  #waiting: number[] = [];
+
+  /** Takes the descriptor over and closes it. */
+  async add(descriptor: number): Promise<void> {
+    this.#waiting.push(descriptor);
+    if (this.#waiting.length >= syncedFilesMax) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    const all = this.#waiting.splice(0);
+    const synced = await Promise.allSettled(all.map((one) => fsynced(one)));
+    await Promise.allSettled(all.map((one) => closed(one)));
+    for (const one of synced) if (one.status === "rejected") throw one.reason;
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * What is already settled between a workspace and its projection. The upper layer of a live overlay may not be edited
+ * (stale entries would lose writes), so committed changes stay in it; this is how they are not shown again.
+ */
+import type { EntryFacts } from "./entry-facts.ts";
+import { absent } from "./entry-facts.ts";
+import { clockSlackMs, racyMs } from "./limits.ts";
+
+type Settled = {
+  readonly mark: string;
+  /** It may have changed after it was looked at within one tick of the clock, so that the mark does not tell. */
+  readonly racy: boolean;
+  /** A person decides about it: digest of what waits. */
+  readonly held?: string;
+};
+
+type Base = { readonly stamp: string; readonly outside: boolean };
+
+export class ScanMemory {
+  readonly #settled = new Map<string, Settled>();
+  readonly #bases = new Map<string, Base>();
+  readonly #committed = new Set<string>();
+  #seen = new Set<string>();
+  /** Wall-clock ms of the last look: what is new since then was made since then. */
+  #previousMs: number;
+  #currentMs: number;
+
+  constructor(startMs: number) {
+    this.#previousMs = startMs;
+    this.#currentMs = startMs;
+  }
+
+  begin(nowMs: number): void {
+    this.#currentMs = nowMs;
+    this.#seen = new Set();
+  }
+
+  /** Forgets first sights of changes that the server has undone itself. */
+  end(): void {
+    for (const path of this.#bases.keys()) {
+      if (!this.#seen.has(path) && !this.#committed.has(path) && !this.isHeld(path)) this.#bases.delete(path);
+    }
+    this.#previousMs = this.#currentMs;
+  }
+
+  /** True iff this state of the entry needs no further look. */
+  isSettled(path: string, mark: string): boolean {
+    const known = this.#settled.get(path);
+    return known !== undefined && known.mark === mark && (!known.racy || known.held !== undefined);
+  }
+
+  isHeld(path: string): boolean {
+    return this.heldDigest(path) !== undefined;
+  }
+
+  heldDigest(path: string): string | undefined {
+    return this.#settled.get(path)?.held;
+  }
+
+  /** Stamp that the last commit of this path left in the workspace. */
+  committedAs(path: string): string | undefined {
+    return this.#committed.has(path) ? this.#bases.get(path)?.stamp : undefined;
+  }
+
+  /** The entry equals the workspace's, so it is no change. */
+  same(path: string, facts: EntryFacts): void {
+    const racy = facts.type === "file" && facts.changedMs > this.#currentMs - racyMs;
+    this.#settled.set(path, { mark: facts.stamp, racy });
+  }
+
+  /**
+   * The state of the workspace that a change is measured against: as it was when the change was first seen, or as the
+   * last commit left it. `bornMs` is when the server's version began (0 = unknown).
+   */
+  base(path: string, real: EntryFacts | undefined, bornMs: number): Base {
+    this.#seen.add(path);
+    const known = this.#bases.get(path);
+    if (known !== undefined) return known;
+    const sinceMs = Math.max(this.#previousMs - clockSlackMs, bornMs);
+    // The change time of a folder moves with every entry in it, so only identity and mode speak for a folder.
+    const outside = real !== undefined && real.type !== "folder" && real.changedMs >= sinceMs;
+    const base = { stamp: real?.stamp ?? absent, outside };
+    this.#bases.set(path, base);
+    return base;
+  }
+
+  /** This state has reached the workspace and left `stamp` there. */
+  commit(path: string, mark: string, stamp: string): void {
+    const changedMs = mark.startsWith("file:") ? Number(mark.slice(mark.lastIndexOf(":") + 1)) / 1e6 : 0;
+    this.#settled.set(path, { mark, racy: changedMs > this.#currentMs - racyMs });
+    this.#committed.add(path);
+    this.#bases.set(path, { stamp, outside: false });
+  }
+
+  /** This state waits for a person. */
+  hold(path: string, mark: string, digest: string): void {
+    this.#settled.set(path, { mark, racy: false, held: digest });
+  }
+
+  /** The held version is the workspace's now, by a person's hand. */
+  release(path: string, stamp: string): void {
+    this.#settled.delete(path);
+    this.#committed.add(path);
+    this.#bases.set(path, { stamp, outside: false });
+  }
+}

@@ -1,0 +1,87 @@
+/** The verdicts on what a server wrote into the projection of a workspace. */
+import type { WorkspaceChange } from "../../core/effect-trace.ts";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import type { Conclusion } from "../../gateway/projection-port.ts";
+import type { ChangeOrigin, WorkspaceProjection } from "../projection/parts.ts";
+import { concludeChanges } from "./commit.ts";
+import { changeOf } from "./difference.ts";
+import type { WorkspaceScan } from "./scan.ts";
+
+export type ScannedParts = {
+  readonly scan: WorkspaceScan;
+  /** Real path of the workspace. */
+  readonly workspace: string;
+  readonly stateFolder: string;
+  /** Lets go of what was made for the projection. */
+  readonly release: () => Promise<void>;
+};
+
+/** A projection whose differences can be seen: an overlay or a copy. Its calls take turns. */
+export class ScannedWorkspace implements WorkspaceProjection {
+  readonly #parts: ScannedParts;
+  #turn: Promise<unknown> = Promise.resolve();
+  #spent = false;
+  #closed = false;
+
+  constructor(parts: ScannedParts) {
+    this.#parts = parts;
+  }
+
+  changes(): Promise<Result<readonly WorkspaceChange[], string>> {
+    return this.#inTurn(async () => {
+      const scanned = await this.#parts.scan.scan();
+      return scanned.ok ? ok(scanned.value.map(changeOf)) : scanned;
+    });
+  }
+
+  conclude(how: "commit" | "keep" | "discard", origin: ChangeOrigin): Promise<Result<Conclusion, string>> {
+    return this.#inTurn(async () => {
+      const scanned = await this.#parts.scan.scan();
+      if (!scanned.ok) return scanned;
+      if (scanned.value.length === 0) return ok(nothing);
+      if (how === "discard") {
+        // The layer of a running server cannot be cleaned, so nothing from it may reach the workspace any more.
+        this.#spent = true;
+        return ok(nothing);
+      }
+      if (this.#spent) return err(spent);
+      return concludeChanges({ ...this.#parts, differences: scanned.value, how, origin });
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#turn.then(async () => {
+      if (this.#closed) return;
+      this.#closed = true;
+      this.#parts.scan.close();
+      await this.#parts.release();
+    });
+  }
+
+  #inTurn<T>(act: () => Promise<Result<T, string>>): Promise<Result<T, string>> {
+    const turn = this.#turn.then(() => (this.#closed ? err(closed) : act()));
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+const nothing: Conclusion = { committed: [], held: [] };
+const closed = "The projection of the workspace is closed: what was not committed is gone with it.";
+const spent =
+  "Writes that were thrown away are still in the server's projection, so nothing from it is written into the workspace any more: restart the server.";
+
+/** A server that works in the workspace itself, or may only read it: there is nothing to see and nothing to take back. */
+export class UnseenWorkspace implements WorkspaceProjection {
+  changes(): Promise<Result<readonly WorkspaceChange[], string>> {
+    return Promise.resolve(ok([]));
+  }
+
+  conclude(): Promise<Result<Conclusion, string>> {
+    return Promise.resolve(ok(nothing));
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Folders for temporary files that one projection needs, and their removal when the gateway could not do it: each is
+ * on record in the state folder with the process that made it.
+ */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import { isWithin } from "../../core/scope-patterns.ts";
+import { isAlive, ownIdentity } from "./process-owner.ts";
+import { reasonOf, short } from "./system-reason.ts";
+
+const scratchPrefix = "sluicegate-";
+
+/**
+ * A new private folder outside of the workspace. Not in the state folder: where the gateway is root and its servers are
+ * not, they could not enter it.
+ */
+export function makeScratch(workspace: string, stateFolder: string): Result<string, string> {
+  try {
+    const temporary = realpathSync(tmpdir());
+    if (isWithin(temporary, workspace)) {
+      return err(
+        `The workspace ${short(workspace)} holds the folder for temporary files, so there is no place beside it for a projection: start the client in the folder of one project.`,
+      );
+    }
+    const base = mkdtempSync(join(temporary, scratchPrefix));
+    rememberScratch(stateFolder, base);
+    return ok(base);
+  } catch (cause) {
+    return err(
+      `No folder for temporary files could be made in ${short(tmpdir())} (${reasonOf(cause)}), so the workspace has no projection: make it writable, or set TMPDIR to one that is.`,
+    );
+  }
+}
+
+function recordsFolder(stateFolder: string): string {
+  return join(stateFolder, "projections");
+}
+
+function rememberScratch(stateFolder: string, base: string): void {
+  mkdirSync(recordsFolder(stateFolder), { recursive: true, mode: 0o700 });
+  const { pid, startedAt } = ownIdentity();
+  writeFileSync(join(recordsFolder(stateFolder), basename(base)), `${pid}\n${startedAt}\n${base}`, { mode: 0o600 });
+}
+
+export function forgetScratch(stateFolder: string, base: string): void {
+  rmSync(join(recordsFolder(stateFolder), basename(base)), { force: true });
+}
+
+/** Removes what projections of ended gateways left in the folder for temporary files. */
+export function sweepScratch(stateFolder: string): void {
+  for (const name of namesIn(recordsFolder(stateFolder))) {
+    try {
+      const [pid, startedAt, base] = readFileSync(join(recordsFolder(stateFolder), name), "utf8").split("\n");
+      if (isAlive({ pid: Number(pid), startedAt: startedAt ?? "" })) continue;
+      // The record lies in our private folder; the name is checked all the same before anything is removed.
+      if (base !== undefined && basename(base) === name && name.startsWith(scratchPrefix)) {
+        rmSync(base, { recursive: true, force: true });
+      }
+      forgetScratch(stateFolder, name);
+    } catch {
+      // Another gateway may have swept it at the same time; what remains is tried again next time.
+    }
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,130 @@
+/** Takes what a server wrote out of its projection, durably, before any of it touches the workspace. */
+import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { randomBytes } from "node:crypto";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import type { Difference } from "./difference.ts";
+import { copyContent, createFlags, SyncQueue } from "./file-copy.ts";
+import type { HeldFolder } from "./held-folder.ts";
+import { FolderWalk } from "./held-folder.ts";
+import { entriesPerTurn } from "./limits.ts";
+import { lockChange } from "./change-lock.ts";
+import type { StagedChange, StagedEntry } from "./staged-change.ts";
+import { changesFolder, syncFolder, writeManifest } from "./staged-change.ts";
+import { reasonOf } from "./system-reason.ts";
+
+/** What is to be staged, and why each of it may have to wait. */
+export type StageOrder = {
+  readonly stateFolder: string;
+  readonly source: HeldFolder;
+  readonly differences: readonly { readonly difference: Difference; readonly reason: string | undefined }[];
+  readonly about: Omit<StagedChange, "id" | "entries">;
+};
+
+export type Staged = {
+  readonly folder: string;
+  readonly change: StagedChange;
+  /** Changed again while it was read; it stays in the projection and is judged again. */
+  readonly restless: readonly string[];
+  /** Lets others take the change up. */
+  readonly unlock: () => void;
+};
+
+/** Stages a change; after an error (a sentence) nothing of it is left and the projection still has all of it. */
+export async function stage(order: StageOrder): Promise<Result<Staged, string>> {
+  const id = newId(order.about.wallMs);
+  const folder = join(changesFolder(order.stateFolder), id);
+  const walk = new FolderWalk(order.source);
+  const queue = new SyncQueue();
+  try {
+    mkdirSync(join(folder, "files"), { recursive: true, mode: 0o700 });
+    const unlock = lockChange(folder);
+    if (unlock === undefined) throw new Error("a new folder cannot be locked");
+    const entries: StagedEntry[] = [];
+    const restless: string[] = [];
+    for (const [index, { difference, reason }] of order.differences.entries()) {
+      const entry = await stageOne({ difference, reason, walk, queue, blob: join(folder, "files", `${index}`) });
+      if (entry === undefined) restless.push(difference.path);
+      else entries.push(entry.blob === undefined ? entry : { ...entry, blob: `${index}` });
+      if (index % entriesPerTurn === entriesPerTurn - 1) await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    await queue.flush();
+    const change = { id, ...order.about, entries };
+    syncFolder(join(folder, "files"));
+    writeManifest(folder, change);
+    syncFolder(changesFolder(order.stateFolder));
+    return ok({ folder, change, restless, unlock });
+  } catch (cause) {
+    await queue.flush().catch(() => undefined);
+    rmSync(folder, { recursive: true, force: true });
+    return err(
+      `What the server wrote could not be saved (${reasonOf(cause)}), so nothing of it reached the workspace: free some space in Sluicegate's state folder; it is tried again with the next call.`,
+    );
+  } finally {
+    walk.close();
+  }
+}
+
+type One = {
+  readonly difference: Difference;
+  readonly reason: string | undefined;
+  readonly walk: FolderWalk;
+  readonly queue: SyncQueue;
+  readonly blob: string;
+};
+
+async function stageOne({ difference, reason, walk, queue, blob }: One): Promise<StagedEntry | undefined> {
+  const { path, kind, before, after, bytes, mode, target, base, guard } = difference;
+  const entry: StagedEntry = {
+    path,
+    kind,
+    before,
+    after,
+    bytes,
+    mode,
+    base,
+    ...(target === undefined ? {} : { target }),
+    ...(guard === undefined ? {} : { guarded: guard.why }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+  if (after !== "file") return entry;
+  const descriptor = openSync(blob, createFlags, 0o600);
+  const copied = await copyFrom(walk, path, descriptor);
+  if (copied.kind === "read" && copied.stamp === difference.mark) {
+    await queue.add(descriptor);
+    return { ...entry, blob, digest: copied.digest };
+  }
+  closeSync(descriptor);
+  rmSync(blob);
+  if (copied.kind === "failed") throw copied.cause;
+  return copied.kind === "closed" ? { ...entry, guarded: "what it holds cannot be read" } : undefined;
+}
+
+type Copied =
+  | { readonly kind: "read"; readonly stamp: string | undefined; readonly digest: string }
+  | { readonly kind: "gone" | "closed" }
+  | { readonly kind: "failed"; readonly cause: unknown };
+
+async function copyFrom(walk: FolderWalk, path: string, to: number): Promise<Copied> {
+  try {
+    const { folder, name } = walk.parentOf(path);
+    const { stamp, digest } = await copyContent(folder.at(name), to);
+    return { kind: "read", stamp, digest };
+  } catch (cause) {
+    const kind = unreadable(cause);
+    return kind === undefined ? { kind: "failed", cause } : { kind };
+  }
+}
+
+/** The server's doing, as opposed to a failure of ours such as a full disk. */
+function unreadable(cause: unknown): "gone" | "closed" | undefined {
+  const reason = reasonOf(cause);
+  if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO"].includes(reason)) return "gone";
+  return reason === "EACCES" || reason === "EPERM" ? "closed" : undefined;
+}
+
+/** Sorts by time, and cannot be guessed. */
+function newId(wallMs: number): string {
+  return `${Math.floor(wallMs).toString(36)}-${randomBytes(6).toString("hex")}`;
+}
