@@ -1,12 +1,13 @@
 /** The section `isolation` to one order for each server: layers joined, contradictions refused, digests taken. */
 import canonicalize from "canonicalize";
-import type { IsolationOrder, IsolationTier, Scope, ToolScope } from "../../core/scope.ts";
+import type { IsolationOrder, Scope, ToolScope } from "../../core/scope.ts";
 import type { CanonicalPolicy, DefaultScopeForm, IsolationForm, ServerIsolationForm } from "../canonical/form.ts";
 import { sortedWords } from "../canonical/labels.ts";
 import type { DocumentPath } from "../diagnostic.ts";
 import { information, problem } from "../diagnostic.ts";
 import type { PackScopeText } from "../document-isolation.ts";
 import { checkScope } from "../isolation/check.ts";
+import type { Conflict } from "../isolation/conflicts.ts";
 import { checkLayer, conflictsOf } from "../isolation/conflicts.ts";
 import { joinScopes } from "../isolation/layers.ts";
 import type { Isolation } from "../isolation/order.ts";
@@ -28,14 +29,17 @@ export function compileIsolation(policy: CanonicalPolicy, hash: Hash, report: Re
   noteUnused(section, report);
   // A server without a name of its own stands for all that have none.
   const base = orderFor("", undefined, section, hash);
-  const known = new Set(reportConflicts(base, section.require, ["isolation"], new Set(), report));
+  const known = new Set(conflictsOf(base, section.require).map((found) => reported(found, ["isolation"], report)));
   const named = new Map<string, IsolationOrder>();
   for (const name of sortedWords([...Object.keys(section.servers), ...Object.keys(policy.servers)])) {
     const own = section.servers[name];
     const pack = packScope(policy, name);
     if (own === undefined && pack === undefined) continue;
     const order = orderFor(name, joinScopes<ServerIsolationForm>(pack ?? {}, own ?? {}), section, hash);
-    reportConflicts(order, own?.require ?? section.require, ["isolation", "servers", name], known, report);
+    // What the defaults are told already is not said of every server again.
+    for (const found of conflictsOf(order, own?.require ?? section.require)) {
+      if (!known.has(found.message)) reported(found, ["isolation", "servers", name], report);
+    }
     named.set(name, order);
   }
   const said = section.exec_trace_whitelisted;
@@ -63,18 +67,10 @@ function noteUnused(section: IsolationForm, report: Reporter): void {
   report(information("INACTIVE", ["isolation", "exec_trace_whitelisted"], message, "remove it, or leave it for later"));
 }
 
-/** Reports the conflicts of an order but those of `known`, and returns all of them as texts. */
-function reportConflicts(
-  order: IsolationOrder,
-  require: IsolationTier,
-  path: DocumentPath,
-  known: ReadonlySet<string>,
-  report: Reporter,
-): readonly string[] {
-  return conflictsOf(order, require).map(({ part, message, remedy }) => {
-    if (!known.has(message)) report(problem("SCOPE-CONFLICT", [...path, ...part], message, remedy));
-    return message;
-  });
+/** Reports a conflict and returns its sentence. */
+function reported({ part, message, remedy }: Conflict, path: DocumentPath, report: Reporter): string {
+  report(problem("SCOPE-CONFLICT", [...path, ...part], message, remedy));
+  return message;
 }
 
 function orderFor(

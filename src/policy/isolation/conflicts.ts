@@ -25,7 +25,7 @@ export function checkLayer(scope: PackScopeText, path: DocumentPath, report: Rep
   if (exec?.mode === "any" && program !== undefined) idle("exec", "any");
 }
 
-type Conflict = { readonly part: readonly string[]; readonly message: string; readonly remedy: string };
+export type Conflict = { readonly part: readonly string[]; readonly message: string; readonly remedy: string };
 
 /** What the layers of one order come to together. */
 export function conflictsOf(order: IsolationOrder, require: IsolationTier): readonly Conflict[] {

@@ -24,15 +24,16 @@ const sharedSecondLevels = new Set([
 ]);
 
 /** Domains below which anybody can have a name for nothing. */
-const hostingDomains = new Set([
-  ...["github.io", "gitlab.io", "githubusercontent.com", "pages.dev", "workers.dev", "r2.dev", "vercel.app"],
-  ...["netlify.app", "herokuapp.com", "onrender.com", "fly.dev", "up.railway.app", "surge.sh", "glitch.me"],
-  ...["web.app", "firebaseapp.com", "appspot.com", "run.app", "cloudfunctions.net", "blogspot.com"],
-  ...["googleusercontent.com", "amazonaws.com", "s3.amazonaws.com", "cloudfront.net", "azurewebsites.net"],
-  ...["windows.net", "blob.core.windows.net", "azureedge.net", "cloudapp.net", "trycloudflare.com", "ngrok.io"],
-  ...["ngrok.app", "ngrok-free.app", "loca.lt", "serveo.net", "nip.io", "sslip.io", "repl.co", "replit.app"],
-  ...["deno.dev", "supabase.co", "hf.space", "streamlit.app", "digitaloceanspaces.com", "ondigitalocean.app"],
-]);
+const hostingDomains = new Set(
+  (
+    "github.io gitlab.io githubusercontent.com pages.dev workers.dev r2.dev vercel.app netlify.app " +
+    "herokuapp.com onrender.com fly.dev up.railway.app surge.sh glitch.me web.app firebaseapp.com " +
+    "appspot.com run.app cloudfunctions.net blogspot.com googleusercontent.com cloudfront.net " +
+    "azurewebsites.net azureedge.net cloudapp.net trycloudflare.com ngrok.io ngrok.app ngrok-free.app " +
+    "loca.lt serveo.net nip.io sslip.io repl.co replit.app deno.dev supabase.co hf.space streamlit.app " +
+    "digitaloceanspaces.com ondigitalocean.app"
+  ).split(" "),
+);
 
 /** Why the text is no destination, or opens too much; undefined if it is one that names an owner. */
 export function destinationFault(text: string): Fault | undefined {
@@ -69,10 +70,14 @@ function spelling(text: string): Fault {
   };
 }
 
+/** Trees of a provider in which customers have names at every depth (`bucket.s3.eu-west-1.amazonaws.com`). */
+const sharedTrees = ["amazonaws.com", "windows.net", "storage.googleapis.com", "cloudapp.azure.com"];
+
 /** Names below it belong to anybody. */
 function isShared(name: string): boolean {
   const labels = name.split(".");
   if (labels.length < 2 || hostingDomains.has(name)) return true;
+  if (sharedTrees.some((tree) => name === tree || name.endsWith(`.${tree}`))) return true;
   const [second = "", top = ""] = labels;
   return labels.length === 2 && top.length === 2 && sharedSecondLevels.has(second);
 }

@@ -4,17 +4,20 @@
 const pathUnitsMax = 4_096;
 
 /** Folders of the system: whatever else lies in them comes along. */
-const systemFolders = new Set([
-  ...["bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32", "lost+found", "media", "mnt", "opt"],
-  ...["proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var", "Users", "System", "Library", "private"],
-]);
+const systemFolders = new Set(
+  (
+    "bin boot dev etc home lib lib32 lib64 libx32 lost+found media mnt opt proc root run sbin srv sys tmp " +
+    "usr var Users System Library private"
+  ).split(" "),
+);
 
 /** Folders below those that hold what belongs to everybody on the machine. */
-const sharedFolders = new Set([
-  ...["/run/user", "/run/secrets", "/var/run", "/var/lib", "/var/spool", "/var/log", "/var/cache", "/var/tmp"],
-  ...["/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib64", "/usr/local", "/usr/local/bin", "/usr/share"],
-  ...["/private/etc", "/private/var", "/private/tmp"],
-]);
+const sharedFolders = new Set(
+  (
+    "/run/user /run/secrets /var/run /var/lib /var/spool /var/log /var/cache /var/tmp /usr/bin /usr/sbin " +
+    "/usr/lib /usr/lib64 /usr/local /usr/local/bin /usr/share /private/etc /private/var /private/tmp"
+  ).split(" "),
+);
 
 /** Views into the kernel and into other processes: the projection has its own, and no other can be let in safely. */
 const kernelFolders = ["/proc", "/sys", "/dev"];
