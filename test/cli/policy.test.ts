@@ -37,6 +37,26 @@ describe("policy check", () => {
     expect(shown).toContain("The policy does not load");
   });
 
+  test("the scope of each server is said in words, that of a pack's server too", async () => {
+    const text = `version: 1
+extends: [default]
+servers: {tracker: {pack: github}}
+isolation: {servers: {notes: {files: {write: ["~/notes"]}}}}
+`;
+    const file = terminal.file("isolated.yaml", text);
+    const { code, value } = await terminal.json("policy", "check", file);
+    expect({ code, value }).toMatchObject({
+      code: 0,
+      value: { ok: true, isolation: [{ server: "notes" }, { server: "tracker" }, { server: "*" }] },
+    });
+    const { stdout } = await terminal.run("policy", "check", file);
+    expect(stdout).toContain("It writes ~/notes itself");
+    expect(stdout).toContain("It connects to api.github.com:443, raw.githubusercontent.com:443,");
+    expect(stdout).toContain("Every other server runs isolated, in the best tier there is.");
+    const explained = await terminal.run("policy", "explain", file, "tracker.get_me");
+    expect(explained.stdout).toContain("Of your environment it gets GITHUB_PERSONAL_ACCESS_TOKEN");
+  });
+
   test("a hazard that nobody can prevent is an error until it is accepted", async () => {
     const text = (more: string): string => `version: 1
 host: {send: {open: anyone}, read: {open: [diary]}}

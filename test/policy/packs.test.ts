@@ -2,6 +2,7 @@
 import canonicalize from "canonicalize";
 import { describe, expect, test } from "vitest";
 import { contractOfTool } from "../../src/policy/contracts.ts";
+import { isolationOrder } from "../../src/policy/isolation/order.ts";
 import { defaultInput } from "../../src/policy/packs.ts";
 import { loadPolicy } from "../../src/policy/load.ts";
 import { pinnedPacks } from "../../src/policy/default-policy.ts";
@@ -31,6 +32,31 @@ test.each(shippedPacks)("pack %s by itself loads without a finding", (name) => {
   const alone = loadPolicy({ ...input, file: "mine.yaml" }, shippedOptions);
   expect(alone.diagnostics).toEqual([]);
   expect(Object.keys(alone.policy?.policy.packs ?? {})).toEqual([name]);
+});
+
+/** Packs of servers whose hosts nobody can list. */
+const openPacks = new Set(["playwright"]);
+
+test.each(shippedPacks)("pack %s says what its server may touch, and only names tools that it labels", (name) => {
+  const isolated = (isolation: string) =>
+    loadPolicy(
+      {
+        file: "mine.yaml",
+        text: `version: 1\nextends: [default]\nservers: {s: {pack: ${name}}}\nisolation: ${isolation}\n`,
+      },
+      shippedOptions,
+    );
+  const { policy: compiled, diagnostics } = isolated("{require: B}");
+  expect(diagnostics).toEqual([]);
+  const order = compiled && isolationOrder(compiled, "s");
+  expect(compiled?.policy.packs[name]?.scope).toBeDefined();
+  for (const tool of order?.scope.tools.keys() ?? [])
+    expect(compiled?.policy.packs[name]?.labels).toHaveProperty([tool]);
+  // A pack that opens the network cannot be held by the tiers that have one of their own.
+  expect(isolated("{require: strict}").diagnostics).toHaveLength(openPacks.has(name) ? 1 : 0);
+  expect(order?.scope.net.mode === "open").toBe(openPacks.has(name));
+  // A local pack reaches nothing by itself; a call may be granted more.
+  if (compiled?.policy.packs[name]?.reach === "local") expect(order?.scope.net.allow).toEqual([]);
 });
 
 test("every tool that a pack pins has labels in it", () => {

@@ -79,7 +79,7 @@ function check(name: string, options: Options): Outcome {
   const said = scopes.flatMap(({ sentences }) => sentences.map((sentence) => shown(sentence, 400)));
   return {
     exitCode: ok ? 0 : 1,
-    json: { ok, diagnostics, isolation: scopes },
+    json: { ok, diagnostics, ...(scopes.length === 0 ? {} : { isolation: scopes }) },
     text: [...lines, ...said, `${verdict}: ${summary}.`].join("\n"),
   };
 }
