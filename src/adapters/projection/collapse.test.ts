@@ -101,19 +101,19 @@ test("attack: a flood of one kind of effect leaves the others their places", () 
 
 test("texts are cut, and a path that turns back on itself hides no end behind the cut", () => {
   const seen = { at: 0, action: "file-read", outcome: "success", grade: "hint" } as const;
-  const turning = `/work/${"a/".repeat(300)}${"../".repeat(301)}etc/shadow`;
+  const turning = `/project/${"a/".repeat(300)}${"../".repeat(301)}etc/shadow`;
   expect(bounded({ ...seen, path: turning }).path).toBe("/etc/shadow");
   expect(bounded({ ...seen, path: `/${"a".repeat(600)}`, detail: "x".repeat(600) })).toEqual({
     ...seen,
     path: `/${"a".repeat(traceTextCharactersMax - 1)}`,
     detail: "x".repeat(traceTextCharactersMax),
   });
-  const plain = { ...seen, path: "/work/.hidden", domain: "example.org" };
+  const plain = { ...seen, path: "/project/.hidden", domain: "example.org" };
   expect(bounded(plain)).toEqual(plain);
 });
 
 test("plain reads of a start become one for each folder, code and scratch as a whole; what matters stays", () => {
-  const places = { home: "/home/ada", workspace: ["/work"], code: ["/opt/server"], scratch: ["/tmp"] };
+  const places = { home: "/home/ada", workspace: ["/project"], code: ["/opt/server"], scratch: ["/tmp"] };
   const seen = { at: 3, action: "file-read", outcome: "success", grade: "hint" } as const;
   const summary = (path: string): string | undefined => startupSummary({ ...seen, path, process: 4 }, places).path;
   expect(["/opt/server/node_modules/x/y.js", "/usr/lib/libc.so", "/rooted"].map(summary)).toEqual([

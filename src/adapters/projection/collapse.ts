@@ -101,7 +101,7 @@ export function bounded(sighting: Sighting): Sighting {
   return cut === undefined ? sighting : { ...sighting, ...cut };
 }
 
-/** A path that turns back on itself could hide its end behind the cut: `/work/(500 characters)/../../../etc/shadow`. */
+/** A path that turns back on itself could hide its end behind the cut: `/project/(500 characters)/../../../etc/shadow`. */
 function straight(path: string): string {
   return path.includes("/.") || path.includes("//") ? (normalPath(path) ?? path) : path;
 }

@@ -36,3 +36,6 @@ export const touchedPathsMax = 1_024;
 
 /** Events of one kind that stay in a full trace whatever else crowds in: a flood of one kind hides no other. */
 export const eventsOfKindMin = 8;
+
+/** How long ago the server of a new session may have been started: events before that have a clock of their own. */
+export const launchMsMax = 60_000;

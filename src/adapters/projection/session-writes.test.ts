@@ -17,20 +17,20 @@ function open(workspace: Partial<Scope["files"]["workspace"]> = {}): void {
 beforeEach(() => open());
 
 function writes(path: string, bytes = 1): void {
-  server.tracer.see({ at: server.clock.now, action: "file-write", path: `/work/${path}` });
+  server.tracer.see({ at: server.clock.now, action: "file-write", path: `/project/${path}` });
   server.workspace.write(path, bytes);
 }
 
 async function writing(call: string, path: string): Promise<readonly string[]> {
-  projection.begin(call, "write", plain);
+  void projection.begin(call, "write", plain);
   writes(path);
   projection.end(call);
   return (await projection.trace(call)).changes.map((change) => change.path);
 }
 
 test("a server that never wrote costs no look at its workspace", async () => {
-  projection.begin("a", "read", plain);
-  server.tracer.see({ path: "/work/x" });
+  void projection.begin("a", "read", plain);
+  server.tracer.see({ path: "/project/x" });
   projection.end("a");
   await projection.trace("a");
   expect(await projection.conclude("a", "commit")).toEqual({ ok: true, value: { committed: [], held: [] } });
@@ -48,14 +48,14 @@ test("what a call wrote is told with it, and reaches the workspace by the verdic
 test("a write through a file that was opened before is found although no event tells of it", async () => {
   await writing("a", "x");
   await projection.conclude("a", "commit");
-  projection.begin("b", "read", plain);
+  void projection.begin("b", "read", plain);
   server.workspace.write("x", 2);
   projection.end("b");
   expect((await projection.trace("b")).changes).toMatchObject([{ path: "x", bytes: 2 }]);
 });
 
 test("a forged path does not keep the workspace from being looked at", async () => {
-  projection.begin("a", "read", plain);
+  void projection.begin("a", "read", plain);
   server.tracer.see({ action: "file-write", path: "/dev/null" });
   server.workspace.write("x");
   projection.end("a");
@@ -102,7 +102,7 @@ test("after rejected writes the server has seen what is not: it is ended", async
 test("a rejection without writes ends nobody", async () => {
   await writing("a", "x");
   await projection.conclude("a", "commit");
-  projection.begin("b", "read", plain);
+  void projection.begin("b", "read", plain);
   projection.end("b");
   await projection.trace("b");
   await projection.conclude("b", "discard");
@@ -131,7 +131,7 @@ test("a verdict that does not come keeps the writes and lets the next call go on
 test("a trace that nobody asks for does not hold the next call up", async () => {
   await writing("a", "x");
   await projection.conclude("a", "commit");
-  projection.begin("b", "write", plain);
+  void projection.begin("b", "write", plain);
   projection.end("b");
   const third = projection.begin("c", "write", plain);
   server.clock.move(250);
@@ -180,7 +180,7 @@ test("`commit: review` keeps, `commit: never` leaves writes where they are", asy
 
 test("a workspace that cannot be read makes the trace say so, and nothing is committed", async () => {
   server.workspace.fails = "The workspace is full.";
-  projection.begin("a", "write", plain);
+  void projection.begin("a", "write", plain);
   writes("x");
   projection.end("a");
   expect(await projection.trace("a")).toMatchObject({ complete: false, failure: "The workspace is full." });

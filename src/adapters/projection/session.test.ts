@@ -23,39 +23,39 @@ const paths = ({ events }: EffectTrace): unknown => events.map(({ path, phase })
 test("what was seen before, in and after a window is told where it belongs", async () => {
   server.tracer.see({ path: "/usr/lib/a" }, { path: "/usr/lib/b" });
   expect(projection.begin("a", "read", plain)).toEqual({ ok: true, value: undefined });
-  server.tracer.see({ path: "/work/in" });
+  server.tracer.see({ path: "/project/in" });
   server.broker.see({ action: "dns-query", grade: "broker", path: "", domain: "example.org" });
   server.clock.move(10);
   projection.end("a");
   server.clock.move(10);
-  server.tracer.see({ at: 15, path: "/work/soon" });
+  server.tracer.see({ at: 15, path: "/project/soon" });
   server.clock.move(500);
-  server.tracer.see({ at: 515, path: "/work/later" });
+  server.tracer.see({ at: 515, path: "/project/later" });
   const trace = await projection.trace("a");
   expect(trace).toMatchObject({ tier: "A", complete: true, dropped: 0, changes: [] });
-  expect(paths(trace)).toEqual(["call /work/in", "call "]);
+  expect(paths(trace)).toEqual(["call /project/in", "call "]);
   const background = await projection.trace(undefined);
   expect(background.events).toMatchObject([
     { phase: "startup", path: "/usr/lib", count: 2, detail: "summary" },
-    { phase: "background", path: "/work/soon", detail: "after a" },
-    { phase: "background", path: "/work/later" },
+    { phase: "background", path: "/project/soon", detail: "after a" },
+    { phase: "background", path: "/project/later" },
   ]);
   expect((await projection.trace(undefined)).events).toEqual([]);
 });
 
 test("calls that overlap share what nobody can tell apart", async () => {
-  projection.begin("a", "read", plain);
-  projection.begin("b", "read", plain);
-  server.tracer.see({ path: "/work/x" });
+  void projection.begin("a", "read", plain);
+  void projection.begin("b", "read", plain);
+  server.tracer.see({ path: "/project/x" });
   projection.end("a");
-  server.tracer.see({ path: "/work/y" });
+  server.tracer.see({ path: "/project/y" });
   projection.end("b");
-  expect(paths(await projection.trace("a"))).toEqual(["ambiguous /work/x"]);
-  expect(paths(await projection.trace("b"))).toEqual(["ambiguous /work/x", "call /work/y"]);
+  expect(paths(await projection.trace("a"))).toEqual(["ambiguous /project/x"]);
+  expect(paths(await projection.trace("b"))).toEqual(["ambiguous /project/x", "call /project/y"]);
 });
 
 test("a trace is told once, and only of calls that ran", async () => {
-  projection.begin("a", "read", plain);
+  void projection.begin("a", "read", plain);
   projection.end("a");
   expect((await projection.trace("a")).failure).toBeUndefined();
   expect(await projection.trace("a")).toMatchObject({
@@ -65,16 +65,16 @@ test("a trace is told once, and only of calls that ran", async () => {
 });
 
 test("a call that still runs tells what it did so far, and goes on", async () => {
-  projection.begin("a", "read", plain);
-  server.tracer.see({ path: "/work/x" });
-  expect(paths(await projection.trace("a"))).toEqual(["call /work/x"]);
+  void projection.begin("a", "read", plain);
+  server.tracer.see({ path: "/project/x" });
+  expect(paths(await projection.trace("a"))).toEqual(["call /project/x"]);
   projection.end("a");
-  expect(paths(await projection.trace("a"))).toEqual(["call /work/x"]);
+  expect(paths(await projection.trace("a"))).toEqual(["call /project/x"]);
 });
 
 test("traces nobody asks for are forgotten, the oldest first", async () => {
   for (let index = 0; index < 40; index += 1) {
-    projection.begin(`${index}`, "read", plain);
+    void projection.begin(`${index}`, "read", plain);
     projection.end(`${index}`);
   }
   expect((await projection.trace("7")).failure).toBeDefined();
@@ -99,7 +99,7 @@ test("a scope that is not understood, or of another order, is not sent", () => {
 });
 
 test("what a call may reach beyond its server ends with it", () => {
-  projection.begin("a", "fetch", scopeText(["example.org:443"]));
+  void projection.begin("a", "fetch", scopeText(["example.org:443"]));
   expect(server.broker.granted.get("a")).toEqual(["example.org:443"]);
   projection.end("a");
   expect(server.broker.granted.size).toBe(0);
@@ -107,22 +107,22 @@ test("what a call may reach beyond its server ends with it", () => {
 
 test("one call at a time: the next waits, is refused when given up, and what came before is not its own", async () => {
   open({ serial: true });
-  projection.begin("a", "read", plain);
+  void projection.begin("a", "read", plain);
   const second = projection.begin("b", "read", plain);
   const third = projection.begin("c", "read", plain);
-  server.tracer.see({ path: "/work/a" });
+  server.tracer.see({ path: "/project/a" });
   projection.end("b");
   projection.end("a");
   expect(await second).toMatchObject({ ok: false, error: expect.stringContaining("given up") });
   expect(await third).toEqual({ ok: true, value: undefined });
-  server.tracer.see({ path: "/work/c" });
+  server.tracer.see({ path: "/project/c" });
   projection.end("c");
-  expect(paths(await projection.trace("c"))).toEqual(["call /work/c"]);
+  expect(paths(await projection.trace("c"))).toEqual(["call /project/c"]);
 });
 
 test("a call does not wait for its turn for ever", async () => {
   open({ serial: true });
-  projection.begin("a", "read", plain);
+  void projection.begin("a", "read", plain);
   const second = projection.begin("b", "read", plain);
   server.clock.move(120_000);
   expect(await second).toMatchObject({ ok: false, error: expect.stringContaining("too long") });
@@ -131,7 +131,7 @@ test("a call does not wait for its turn for ever", async () => {
 test("an overdue call is on record and reported, and stays open", async () => {
   const late: string[] = [];
   projection.onOverdue?.((call) => late.push(call));
-  projection.begin("a", "read", plain);
+  void projection.begin("a", "read", plain);
   server.clock.move(120_000);
   expect(late).toEqual(["a"]);
   projection.end("a");
@@ -142,10 +142,10 @@ test("outside of calls only what is no noise is announced, at the pace of the id
   let told = 0;
   projection.onBackground(() => (told += 1));
   projection.listed();
-  server.tracer.see({ path: "/work/x" });
+  server.tracer.see({ path: "/project/x" });
   server.clock.move(500);
   expect(told).toBe(0);
-  server.tracer.see({ path: "/work/x", action: "file-write" }, { path: "/home/ada/.ssh/id_rsa" });
+  server.tracer.see({ path: "/project/x", action: "file-write" }, { path: "/home/ada/.ssh/id_rsa" });
   server.clock.move(500);
   expect(told).toBe(1);
 });
@@ -155,7 +155,7 @@ test.each(["tracer", "broker"] as const)(
   async (part) => {
     const waiting = ((): unknown => {
       open({ serial: true });
-      projection.begin("a", "read", plain);
+      void projection.begin("a", "read", plain);
       return projection.begin("b", "read", plain);
     })();
     server[part].failure = "it is gone";
@@ -174,7 +174,7 @@ test.each(["tracer", "broker"] as const)(
 );
 
 test("lost sightings make the call incomplete in which they were lost, and every later look a real one", async () => {
-  projection.begin("a", "read", plain);
+  void projection.begin("a", "read", plain);
   server.tracer.lost = 3;
   projection.end("a");
   expect((await projection.trace("a")).complete).toBe(false);
@@ -183,15 +183,15 @@ test("lost sightings make the call incomplete in which they were lost, and every
 
 test("without a tracer nothing follows from silence", async () => {
   open({}, { tracer: undefined });
-  projection.begin("a", "read", plain);
+  void projection.begin("a", "read", plain);
   projection.end("a");
   expect(await projection.trace("a")).toMatchObject({ complete: false, events: [] });
   expect(server.workspace.looks).toBe(1);
 });
 
 test("the end of the server closes every part and keeps what nobody judged", async () => {
-  projection.begin("a", "write", plain);
-  server.tracer.see({ action: "file-write", path: "/work/x" });
+  void projection.begin("a", "write", plain);
+  server.tracer.see({ action: "file-write", path: "/project/x" });
   server.workspace.write("x");
   server.exit();
   await server.ended;
@@ -201,7 +201,7 @@ test("the end of the server closes every part and keeps what nobody judged", asy
   expect(projection.ending).toBeUndefined();
   expect(server.clock.waiting).toBe(0);
   expect(projection.begin("b", "read", plain)).toMatchObject({ ok: false });
-  expect(paths(await projection.trace("a"))).toEqual(["call /work/x"]);
+  expect(paths(await projection.trace("a"))).toEqual(["call /project/x"]);
 });
 
 const step = fc.record({
@@ -221,12 +221,12 @@ test("law: every sighting ends in the traces of its calls, in the background, or
       for (const { kind, call, count } of steps) {
         if (kind === "idle") server.clock.move(500);
         if (kind === "see") {
-          server.tracer.see(...Array.from({ length: count }, (_, index) => ({ path: `/work/${call}/${index}` })));
+          server.tracer.see(...Array.from({ length: count }, (_, index) => ({ path: `/project/${call}/${index}` })));
           if (running.size === 0) outside += count;
           for (const one of running) inside.set(one, (inside.get(one) ?? 0) + count);
         }
         if (kind === "begin" && !began.has(call)) {
-          projection.begin(`${call}`, "read", plain);
+          void projection.begin(`${call}`, "read", plain);
           began.add(call);
           running.add(call);
         }

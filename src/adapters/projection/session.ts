@@ -12,14 +12,13 @@ import { err, ok } from "../../core/result.ts";
 import type { CallScope, IsolationOrder, IsolationTier } from "../../core/scope.ts";
 import type { Conclusion, Projection } from "../../gateway/projection-port.ts";
 import type { Clock } from "../../gateway/services-port.ts";
-import { CallWindows } from "./attribution.ts";
 import { EndedCalls } from "./call-record.ts";
 import type { CallRecord } from "./call-record.ts";
 import { parseCallScope } from "./call-scope.ts";
 import { CallTurns } from "./call-turns.ts";
-import { bounded, EventBag, startupSummary } from "./collapse.ts";
-import { isPlainRead, mayWrite } from "./event-weight.ts";
-import type { Launched, Sighting } from "./parts.ts";
+import { EventBag } from "./collapse.ts";
+import { Evidence } from "./evidence.ts";
+import type { Launched } from "./parts.ts";
 import {
   askWaitMsMax,
   idleDrainMs,
@@ -28,7 +27,7 @@ import {
   serverEndWaitMsMax,
   verdictWaitMsMax,
 } from "./session-limits.ts";
-import { drainParts, partFailure } from "./sightings.ts";
+import { partFailure } from "./sightings.ts";
 import { type Look, type Verdict, WorkspaceBook } from "./workspace-book.ts";
 
 /** The projection of a local server, with what its connection has to tell it. */
@@ -64,22 +63,18 @@ class Session implements LaunchedProjection {
   readonly #order: IsolationOrder;
   readonly #options: SessionOptions;
   readonly #book: WorkspaceBook | undefined;
-  readonly #windows = new CallWindows();
+  readonly #evidence: Evidence;
   readonly #turns = new CallTurns();
   readonly #open = new Map<string, CallRecord>();
   readonly #ended: EndedCalls;
   readonly #listeners = new Set<() => void>();
   readonly #overdue = new Set<(call: string) => void>();
-  #background = new EventBag();
   #backgroundLost = 0;
-  #sequence = 0;
   #lastScope: { readonly text: string; readonly parsed: CallScope } | undefined;
   #failure: string | undefined;
   #ending: string | undefined;
   /** The server is gone, by itself or by us. */
   #over = false;
-  #drained = false;
-  #drainedAt = 0;
   #stopIdle: () => void = () => undefined;
   #closing: Promise<void> | undefined;
 
@@ -94,6 +89,12 @@ class Session implements LaunchedProjection {
     const book = { server: order.server, places, commit, per };
     // Elsewhere the server writes into the workspace itself, and no verdict can take anything back.
     if (workspace !== undefined && mode === "overlay") this.#book = new WorkspaceBook({ workspace, ...book });
+    this.#evidence = new Evidence(launched, options.clock, {
+      wrote: (sighting) => this.#book?.noteWrite(sighting),
+      background: () => {
+        for (const listener of this.#listeners) listener();
+      },
+    });
     this.#ended = new EndedCalls(keptCallsMax, (record) => this.#release(record, true));
     this.#idle();
     void launched.process.ended.then(() => {
@@ -107,8 +108,7 @@ class Session implements LaunchedProjection {
   }
 
   listed(): void {
-    this.#drain();
-    this.#windows.listed();
+    this.#evidence.listed();
   }
 
   begin(call: string, _tool: string, scope: string): Result<void, string> | Promise<Result<void, string>> {
@@ -138,7 +138,7 @@ class Session implements LaunchedProjection {
     if (record === undefined) return void this.#turns.abandon(call, abandonedText);
     this.#drain();
     this.#open.delete(call);
-    this.#windows.end(call, this.#options.clock.monotonicMs());
+    this.#evidence.end(call);
     record.stopClock();
     if (record.granted) this.#launched.broker?.revoke(call);
     record.lostAfter = this.#lost;
@@ -195,10 +195,8 @@ class Session implements LaunchedProjection {
     this.#stopIdle();
     await this.#launched.process.ended;
     this.#drain();
-    for (const call of [...this.#open.keys()]) this.end(call);
-    this.#drained = true;
-    const { tracer, broker, limits } = this.#launched;
-    for (const part of [tracer, broker, limits]) part?.close();
+    for (const call of this.#open.keys()) this.end(call);
+    this.#evidence.close();
     const kept = await this.#book?.flush(this.#blind);
     if (kept?.ok === false) this.#options.diagnostic?.(kept.error);
     await this.#book?.close().catch(() => this.#options.diagnostic?.(remainsText));
@@ -216,37 +214,15 @@ class Session implements LaunchedProjection {
     const granted = scope.allow.length > 0 && this.#launched.broker !== undefined;
     if (granted) this.#launched.broker.grant(call, scope.allow);
     const stopClock = this.#after(this.#order.scope.limits.callTimeoutMs, () => this.#late(call));
-    const events = new EventBag();
+    const events = this.#evidence.begin(call);
     const record = { call, events, lostBefore: this.#lost, lostAfter: undefined, granted, stopClock };
     this.#open.set(call, { ...record, stopWaiting: () => undefined });
-    this.#windows.begin(call);
     return ok(undefined);
   }
 
-  /** Takes in what the parts saw; afterwards everything up to now is where it belongs. */
   #drain(): void {
-    if (this.#drained) return;
-    const now = this.#options.clock.monotonicMs();
-    let told = false;
-    for (const sighting of drainParts(this.#launched)) told = this.#take(bounded(sighting), now) || told;
-    this.#drainedAt = now;
+    this.#evidence.drain();
     this.#checkParts();
-    if (told) for (const listener of this.#listeners) listener();
-  }
-
-  /** Files one sighting; true if it happened outside of calls and is more than noise. */
-  #take(seen: Sighting, now: number): boolean {
-    // A part with a clock of its own says nothing of the order; between two drains is certain.
-    const sighting = seen.at >= this.#drainedAt && seen.at <= now ? seen : { ...seen, at: now };
-    const { phase, calls, late } = this.#windows.attribute(sighting.at);
-    if (mayWrite(sighting)) this.#book?.noteWrite(sighting);
-    this.#sequence += 1;
-    const place = { sequence: this.#sequence, phase, count: 1 };
-    for (const call of calls) this.#open.get(call)?.events.add({ ...sighting, ...place });
-    if (calls.length > 0) return false;
-    const told = phase === "startup" ? startupSummary(sighting, this.#launched.places) : withCandidates(sighting, late);
-    this.#background.add({ ...told, ...place });
-    return !isPlainRead(sighting);
   }
 
   #checkParts(): void {
@@ -276,8 +252,7 @@ class Session implements LaunchedProjection {
   }
 
   async #backgroundTrace(): Promise<EffectTrace> {
-    const events = this.#background;
-    this.#background = new EventBag();
+    const events = this.#evidence.takeBackground();
     const whole = this.#lost === this.#backgroundLost;
     this.#backgroundLost = this.#lost;
     // While calls are under way nobody can tell whose writes they are: they are told with the calls.
@@ -320,12 +295,7 @@ class Session implements LaunchedProjection {
   }
 
   #late(call: string): void {
-    const record = this.#open.get(call);
-    if (record === undefined) return;
-    this.#sequence += 1;
-    const at = this.#options.clock.monotonicMs();
-    const place = { sequence: this.#sequence, at, phase: "call", count: 1 } as const;
-    record.events.add({ ...place, action: "limit-hit", outcome: "unknown", grade: "kernel", detail: "callTimeoutMs" });
+    this.#evidence.add(call, { action: "limit-hit", outcome: "unknown", grade: "kernel", detail: "callTimeoutMs" });
     for (const listener of this.#overdue) listener(call);
   }
 
@@ -359,13 +329,6 @@ class Session implements LaunchedProjection {
       this.#idle();
     });
   }
-}
-
-/** Names the calls that ended just before; the event stays outside of them. */
-function withCandidates(sighting: Sighting, late: readonly string[]): Sighting {
-  if (late.length === 0) return sighting;
-  const after = `after ${late.join(", ")}`;
-  return bounded({ ...sighting, detail: sighting.detail === undefined ? after : `${sighting.detail}; ${after}` });
 }
 
 const goneText = "Not executed: the server has ended. Restart the session to use it again.";

@@ -10,7 +10,7 @@ import type { Conclusion } from "../../../src/gateway/projection-port.ts";
 import { anyOrder } from "../../gateway-kit/fake-projection.ts";
 
 export function sighting(more: Partial<Sighting> = {}): Sighting {
-  return { at: 0, action: "file-read", outcome: "success", grade: "hint", path: "/work/a", ...more };
+  return { at: 0, action: "file-read", outcome: "success", grade: "hint", path: "/project/a", ...more };
 }
 
 export class FakeTracer {
@@ -120,7 +120,7 @@ export class FakeServer {
       process: { processGroup: 0, stdin, stdout, ended, stop },
       tier: "A",
       notes: [],
-      places: { home: "/home/ada", workspace: ["/work"], code: ["/opt/server"], scratch: ["/tmp"] },
+      places: { home: "/home/ada", workspace: ["/project"], code: ["/opt/server"], scratch: ["/tmp"] },
       tracer,
       broker,
       workspace,

@@ -1,0 +1,112 @@
+/** What the parts of a projection saw, filed by call as soon as it is drained. */
+import type { Clock } from "../../gateway/services-port.ts";
+import type { EffectPhase } from "../../core/effect-trace.ts";
+import { CallWindows } from "./attribution.ts";
+import { bounded, EventBag, startupSummary } from "./collapse.ts";
+import { isPlainRead, mayWrite } from "./event-weight.ts";
+import type { Launched, Sighting } from "./parts.ts";
+import { launchMsMax } from "./session-limits.ts";
+import { drainParts } from "./sightings.ts";
+
+export type EvidenceListener = {
+  /** Something of the file system may have changed. */
+  readonly wrote: (sighting: Sighting) => void;
+  /** Something happened outside of calls that is more than noise; once for each drain. */
+  readonly background: () => void;
+};
+
+export class Evidence {
+  readonly #launched: Launched;
+  readonly #clock: Pick<Clock, "monotonicMs">;
+  readonly #listener: EvidenceListener;
+  readonly #windows = new CallWindows();
+  readonly #open = new Map<string, EventBag>();
+  #background = new EventBag();
+  #sequence = 0;
+  #drainedAt: number;
+  #closed = false;
+
+  constructor(launched: Launched, clock: Pick<Clock, "monotonicMs">, listener: EvidenceListener) {
+    this.#launched = launched;
+    this.#clock = clock;
+    this.#listener = listener;
+    this.#drainedAt = clock.monotonicMs() - launchMsMax;
+  }
+
+  /** Takes in what the parts saw; afterwards everything up to now is where it belongs. */
+  drain(): void {
+    if (this.#closed) return;
+    const now = this.#clock.monotonicMs();
+    let told = false;
+    for (const sighting of drainParts(this.#launched)) told = this.#file(bounded(sighting), now) || told;
+    this.#drainedAt = now;
+    if (told) this.#listener.background();
+  }
+
+  /** The server has listed its tools: its start is over. */
+  listed(): void {
+    this.drain();
+    this.#windows.listed();
+  }
+
+  /** Opens the window of a call. What was seen before must have been drained. */
+  begin(call: string): EventBag {
+    const events = new EventBag();
+    this.#open.set(call, events);
+    this.#windows.begin(call);
+    return events;
+  }
+
+  /** Closes the window of a call. What was seen before must have been drained. */
+  end(call: string): void {
+    this.#open.delete(call);
+    this.#windows.end(call, this.#clock.monotonicMs());
+  }
+
+  /** Adds what the gateway itself saw of a call. */
+  add(call: string, seen: Omit<Sighting, "at">): void {
+    const place = this.#place("call");
+    this.#open.get(call)?.add({ ...seen, ...place, at: this.#clock.monotonicMs() });
+  }
+
+  /** What happened outside of calls since this was asked last. */
+  takeBackground(): EventBag {
+    const events = this.#background;
+    this.#background = new EventBag();
+    return events;
+  }
+
+  /** The parts are closed; nothing comes any more. */
+  close(): void {
+    this.drain();
+    this.#closed = true;
+    const { tracer, broker, limits } = this.#launched;
+    for (const part of [tracer, broker, limits]) part?.close();
+  }
+
+  /** Files one sighting; true if it happened outside of calls and is more than noise. */
+  #file(seen: Sighting, now: number): boolean {
+    // A part with a clock of its own says nothing of the order; between two drains is certain.
+    const sighting = seen.at >= this.#drainedAt && seen.at <= now ? seen : { ...seen, at: now };
+    const { phase, calls, late } = this.#windows.attribute(sighting.at);
+    if (mayWrite(sighting)) this.#listener.wrote(sighting);
+    const place = this.#place(phase);
+    for (const call of calls) this.#open.get(call)?.add({ ...sighting, ...place });
+    if (calls.length > 0) return false;
+    const told = phase === "startup" ? startupSummary(sighting, this.#launched.places) : withCandidates(sighting, late);
+    this.#background.add({ ...told, ...place });
+    return !isPlainRead(sighting);
+  }
+
+  #place(phase: EffectPhase): { readonly sequence: number; readonly phase: EffectPhase; readonly count: number } {
+    this.#sequence += 1;
+    return { sequence: this.#sequence, phase, count: 1 };
+  }
+}
+
+/** Names the calls that ended just before; the event stays outside of them. */
+function withCandidates(sighting: Sighting, late: readonly string[]): Sighting {
+  if (late.length === 0) return sighting;
+  const after = `after ${late.join(", ")}`;
+  return bounded({ ...sighting, detail: sighting.detail === undefined ? after : `${sighting.detail}; ${after}` });
+}
