@@ -16,6 +16,8 @@ const synonyms: Readonly<Record<string, string>> = {
   start: "gateway",
   allow: "approve",
   status: "daemon status",
+  diff: "changes",
+  review: "changes",
   version: "--version",
 };
 

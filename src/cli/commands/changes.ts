@@ -1,0 +1,105 @@
+/** `sluicegate changes [show|apply|drop ID]`: what servers wrote that waits for a person before it reaches a workspace. */
+import type { Command } from "commander";
+import { stateHome } from "../../adapters/daemon/paths.ts";
+import type { EntryDiff } from "../../adapters/workspace/held.ts";
+import { applyHeld, diffOf, dropHeld, listHeld } from "../../adapters/workspace/held.ts";
+import { recover } from "../../adapters/workspace/recover.ts";
+import type { Outcome } from "../output.ts";
+import { acts, failure, shortPath, shown, table } from "../output.ts";
+
+const usage = "Use `sluicegate changes`, or `sluicegate changes show|apply|drop ID` with an id of that list.";
+
+/** Characters of one line of a diff, and lines of a whole one, that a terminal gets; `--json` gives all of it. */
+const lineCharactersMax = 400;
+const shownLinesMax = 2_000;
+const shownFilesMax = 50;
+
+type Options = Readonly<Record<string, unknown>>;
+
+export function register(program: Command): void {
+  const command = program
+    .command("changes [word] [id]")
+    .description("show what servers wrote that waits for you; `changes show|apply|drop ID` decides on one")
+    .option("--over", "with apply: also over files that were changed meanwhile, as `changes show` shows them");
+  acts(command, (options, word?: string, id?: string) => changes(options, word, id));
+}
+
+async function changes(options: Options, word: string | undefined, id: string | undefined): Promise<Outcome> {
+  const state = stateHome(process.env);
+  const over = options["over"] === true;
+  if (over && word !== "apply") return failure("SG-USAGE", usage);
+  // What a gateway had agreed on and could not finish is not waiting for anyone.
+  await recover(state);
+  if ((word === undefined || word === "list") && id === undefined) return list(state);
+  if (id === undefined) return failure("SG-USAGE", usage);
+  switch (word) {
+    case "show":
+      return show(state, id);
+    case "apply":
+      return apply(state, id, over);
+    case "drop": {
+      const dropped = dropHeld(state, id);
+      if (!dropped.ok) return failure("SG-USAGE", dropped.error);
+      return { exitCode: 0, json: { dropped: id }, text: "Dropped: the workspace stays as it is." };
+    }
+    default:
+      return failure("SG-USAGE", usage);
+  }
+}
+
+function list(state: string): Outcome {
+  const held = listHeld(state);
+  if (held.length === 0) return { exitCode: 0, json: { changes: [] }, text: "No change waits for you." };
+  const rows = held.map((one) => [
+    one.id,
+    new Date(one.wallMs).toISOString().slice(0, 16),
+    shown(one.server, 40),
+    `${one.files.length} ${one.files.length === 1 ? "file" : "files"}`,
+    shortPath(one.workspace),
+    shown(one.reason ?? "", 100),
+  ]);
+  const head = ["id", "since", "server", "changes", "workspace", "why it waits"];
+  const way =
+    "`sluicegate changes show ID` shows one, `apply ID` writes it into the workspace, `drop ID` throws it away.";
+  return { exitCode: 0, json: { changes: held }, text: `${table([head, ...rows])}\n${way}` };
+}
+
+function show(state: string, id: string): Outcome {
+  const diffs = diffOf(state, id);
+  if (!diffs.ok) return failure("SG-USAGE", diffs.error);
+  return { exitCode: 0, json: { id, entries: diffs.value }, text: diffText(diffs.value) };
+}
+
+/** Diffs for a terminal: every character that could move the cursor or hide others is shown as an escape. */
+export function diffText(entries: readonly EntryDiff[]): string {
+  const lines = entries.flatMap((entry) => {
+    const why = entry.reason === undefined ? "" : ` (${shown(entry.reason, 160)})`;
+    return [`${entry.kind} ${shown(entry.path, 300)}${why}`, ...entry.lines.map((line) => `  ${plainLine(line)}`)];
+  });
+  if (lines.length <= shownLinesMax) return lines.join("\n");
+  const rest = `... ${lines.length - shownLinesMax} more lines: \`--json\` gives all.`;
+  return [...lines.slice(0, shownLinesMax), rest].join("\n");
+}
+
+/** A tab is indentation and stays, or every line of some languages would be full of escapes. */
+function plainLine(line: string): string {
+  const cut = line.length <= lineCharactersMax ? line : `${line.slice(0, lineCharactersMax - 1)}…`;
+  return cut
+    .split("\t")
+    .map((part) => shown(part, lineCharactersMax * 8))
+    .join("\t");
+}
+
+async function apply(state: string, id: string, over: boolean): Promise<Outcome> {
+  const applied = await applyHeld(state, id, over);
+  if (!applied.ok) return failure("SG-USAGE", applied.error);
+  const { committed, held } = applied.value;
+  const done = `${committed.length} ${committed.length === 1 ? "change is" : "changes are"} in the workspace.`;
+  if (held.length === 0) return { exitCode: 0, json: applied.value, text: done };
+  const rows = held.slice(0, shownFilesMax).map((one) => `  ${shown(one.path, 200)}: ${shown(one.reason ?? "", 160)}`);
+  const more = held.length > rows.length ? [`  and ${held.length - rows.length} more`] : [];
+  const way =
+    "`apply --over` also writes what was changed meanwhile; what no server may write you can only copy yourself.";
+  const text = [done, `${held.length} still wait:`, ...rows, ...more, way].join("\n");
+  return { exitCode: 1, json: applied.value, text };
+}
