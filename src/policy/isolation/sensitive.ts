@@ -114,3 +114,12 @@ export function destinationGivesAway(destination: string): string | undefined {
         );
   return gives ? "keys of this machine's cloud account" : undefined;
 }
+
+/** What somebody gets who reads this very path; unlike for an entry of a scope, the folders around it do not count. */
+export function holdsSecret(path: string): string | undefined {
+  const socket = sockets.find(([pattern]) => pattern.test(path));
+  if (socket !== undefined) return socket[1];
+  const home = homeOf(path)?.join("/");
+  const [place, entries] = home !== undefined && home !== "" ? [home, inHome] : [path, onMachine];
+  return entries.find(([secret]) => place === secret || place.startsWith(`${secret}/`))?.[1];
+}

@@ -1,0 +1,100 @@
+/** Hosts that the arguments of a call name, for the destinations of that call (lifecycle.md 2). */
+import { isControl } from "../../core/contract.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { isArray, isObject } from "../../core/json.ts";
+import type { Lattice } from "../../core/label.ts";
+import { isUntrusted } from "../../core/label.ts";
+import type { CallOption } from "../../core/moment.ts";
+import { canonicalHost } from "../../core/scope-patterns.ts";
+
+/** Destinations that one call can name. */
+export const argumentHostsMax = 16;
+
+/** Values of one argument that are looked at, and how deep. */
+const valuesMax = 256;
+const depthMax = 8;
+const textCharactersMax = 8_192;
+
+/** Names that resolvers answer without asking anybody, or that lead into the network of the user (RFC 6761, 6762, 8375). */
+const privateSuffixes = [
+  "localhost",
+  "local",
+  "localdomain",
+  "internal",
+  "intranet",
+  "lan",
+  "home",
+  "corp",
+  "private",
+  "test",
+  "invalid",
+  "example",
+  "onion",
+  "arpa",
+  "alt",
+];
+
+/**
+ * Destinations that arguments whose role is one, and whose value nobody untrusted can have chosen, name by URL or host.
+ * Only names in the form of a public host: an address, a bare name or a name of a private network is never let through by
+ * an argument, because whoever talks the agent into it would reach the machine or its neighbours.
+ */
+export function trustedHosts(option: CallOption, given: JsonObject, lattice: Lattice): readonly string[] {
+  const found = new Set<string>();
+  for (const [name, value] of Object.entries(given)) {
+    const { role } = option.contract.arguments.get(name) ?? option.contract.rest;
+    const label = option.arguments.get(name);
+    if (role !== "destination" || !isControl(role) || label === undefined) continue;
+    if (isUntrusted(lattice, label.range.hi)) continue;
+    for (const text of textsIn(value)) {
+      const destination = publicDestination(text);
+      if (destination !== undefined && found.size < argumentHostsMax) found.add(destination);
+    }
+  }
+  return [...found];
+}
+
+/** Hosts named anywhere in a value, trusted or not: what a judge may choose among. */
+export function hostsIn(value: Json): readonly string[] {
+  const found = new Set<string>();
+  for (const text of textsIn(value)) {
+    for (const [match] of text
+      .slice(0, textCharactersMax)
+      .matchAll(/(?:https?:\/\/)?(?:[\p{L}\p{N}_-]{1,63}\.){1,16}\p{L}[\p{L}\p{N}-]{1,62}(?::[0-9]{1,5})?/gu)) {
+      const destination = publicDestination(match);
+      if (destination !== undefined && found.size < argumentHostsMax) found.add(destination);
+    }
+  }
+  return [...found];
+}
+
+/** `host:port` of a URL or a host with or without a port, if its name is in the form of a public one. */
+export function publicDestination(text: string): string | undefined {
+  if (text.length > textCharactersMax || /[\s\p{C}\\]/u.test(text)) return undefined;
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
+  if (scheme !== undefined && !Object.hasOwn(ports, scheme)) return undefined;
+  const url = `${scheme === undefined ? "https://" : ""}${text}`;
+  if (!URL.canParse(url)) return undefined;
+  const { hostname, port, username, password } = new URL(url);
+  // `https://trusted.example@evil.example/`: who reads it in passing sees another host than who connects.
+  if (username !== "" || password !== "") return undefined;
+  const host = canonicalHost(hostname);
+  if (host === undefined || !host.includes(".") || /\.[0-9]+$/.test(host)) return undefined;
+  if (privateSuffixes.some((suffix) => host === suffix || host.endsWith(`.${suffix}`))) return undefined;
+  return `${host}:${port === "" ? ports[scheme ?? "https"] : port}`;
+}
+
+const ports: Readonly<Record<string, number>> = { https: 443, http: 80, wss: 443, ws: 80 };
+
+/** Texts in a value, within bounds. */
+export function textsIn(value: Json): readonly string[] {
+  const found: string[] = [];
+  const visit = (item: Json, depth: number): void => {
+    if (found.length >= valuesMax || depth > depthMax) return;
+    if (typeof item === "string") found.push(item);
+    else if (isArray(item)) for (const one of item) visit(one, depth + 1);
+    else if (isObject(item)) for (const one of Object.values(item)) visit(one as Json, depth + 1);
+  };
+  visit(value, 0);
+  return found;
+}

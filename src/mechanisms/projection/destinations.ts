@@ -1,0 +1,100 @@
+/** Where a connection, a message or a question for a name goes, seen from a scope. */
+import type { EffectEvent } from "../../core/effect-trace.ts";
+import { parseAddress, sharesPrefix } from "../../core/internet-address.ts";
+import type { InternetAddress } from "../../core/internet-address.ts";
+import { canonicalHost, matchesDestination, matchesPath, parseDestination } from "../../core/scope-patterns.ts";
+import type { Grounds } from "./grounds.ts";
+
+type Block = { readonly address: InternetAddress; readonly prefix: number };
+
+function block(text: string, prefix: number): Block {
+  const address = parseAddress(text);
+  if (address === undefined) throw new Error(`${text} is no address`);
+  return { address, prefix };
+}
+
+const loopback: readonly Block[] = [block("127.0.0.0", 8), block("::1", 128)];
+
+/** Addresses that only the broker gives out and only the broker answers (RFC 2544): its own decision comes with them. */
+const brokered = block("198.18.0.0", 15);
+
+const unspecified: readonly Block[] = [block("0.0.0.0", 32), block("::", 128)];
+
+/** Addresses and names at which clouds hand keys to whoever asks from inside. */
+const metadataAddresses: readonly Block[] = [
+  ...["169.254.169.254", "100.100.100.200", "168.63.129.16"].map((text) => block(text, 32)),
+  block("fd00:ec2::254", 128),
+];
+const metadataNames = new Set(["metadata.google.internal", "metadata.goog", "instance-data.ec2.internal"]);
+
+function lies(address: string | undefined, blocks: readonly Block[]): boolean {
+  const parsed = address === undefined ? undefined : parseAddress(address);
+  return parsed !== undefined && blocks.some((one) => sharesPrefix(one.address, parsed, one.prefix));
+}
+
+export function isLoopback({ address, domain }: EffectEvent): boolean {
+  if (address !== undefined) return lies(address, loopback);
+  const name = domain === undefined ? undefined : canonicalHost(domain);
+  return name === "localhost" || name?.endsWith(".localhost") === true || lies(domain, loopback);
+}
+
+export function isEverywhere({ address }: EffectEvent): boolean {
+  return address === undefined || lies(address, unspecified);
+}
+
+/** The server has a network of its own, in which its loopback is nobody else's. */
+export function hasOwnNetwork({ trace, order }: Grounds): boolean {
+  return (trace.tier === "A" || trace.tier === "A-") && order.scope.net.mode !== "open";
+}
+
+/** A connection as the server sees it, of which the broker tells where it went. */
+export function isBrokered(event: EffectEvent, grounds: Grounds): boolean {
+  return trustsBroker(grounds) && lies(event.address, [brokered]) && event.domain === undefined;
+}
+
+/** Only in the best tier does every packet end at a broker. */
+function trustsBroker(grounds: Grounds): boolean {
+  return grounds.trace.tier === "A" && hasOwnNetwork(grounds);
+}
+
+/** True iff the scope names where the event goes. */
+export function namesDestination(event: EffectEvent, grounds: Grounds): boolean {
+  const { allow, order, trace, judgedDestinations } = grounds;
+  if (event.transport === "unix")
+    return order.scope.sockets.some((one) => matchesPath(one, event.path ?? "", trace.places));
+  const explicit = allow.some((pattern) => matches(pattern, event));
+  if (explicit) return true;
+  if (isMetadata(event)) return false;
+  if (order.scope.net.mode === "open") return true;
+  // What a judge granted is known to the broker alone, which let it pass; a hint of the same says nothing.
+  return judgedDestinations && event.grade === "broker" && event.outcome !== "denied" && trustsBroker(grounds);
+}
+
+function matches(pattern: string, event: EffectEvent): boolean {
+  const { domain, address, port, action } = event;
+  // A question for a name has no port: it may be asked for any destination with that name.
+  const at = action === "dns-query" || port === undefined ? parseDestination(pattern)?.port : port;
+  if (at === undefined) return false;
+  // A name that was granted leads where it leads; the broker has looked at the address.
+  if (domain !== undefined) return matchesDestination(pattern, domain, at);
+  if (address === undefined) return false;
+  return (
+    matchesDestination(pattern, address, at) ||
+    (lies(address, loopback) && matchesDestination(pattern, "localhost", at))
+  );
+}
+
+function isMetadata({ address, domain }: EffectEvent): boolean {
+  const name = domain === undefined ? undefined : canonicalHost(domain);
+  return (
+    lies(address, metadataAddresses) ||
+    lies(domain, metadataAddresses) ||
+    (name !== undefined && metadataNames.has(name))
+  );
+}
+
+/** Destination in words. */
+export function destinationOf({ domain, address, port, path }: EffectEvent): string {
+  const host = domain ?? address ?? path ?? "somewhere";
+  return port === undefined ? host : `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}

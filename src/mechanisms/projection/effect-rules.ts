@@ -1,0 +1,103 @@
+/**
+ * What happened, against what the labels of the tool say (lifecycle.md 2): a `read` tool that writes, a `local` tool that
+ * connects, a tool that runs nothing and starts a program. Only what the labels rule out counts: an effect that a tool may
+ * have explains the event, whether it must have it or not. Labels that were inferred from words may be wrong, and an event
+ * in the windows of several calls may be another's; then a person is asked instead.
+ */
+import type { Effect } from "../../core/effect.ts";
+import { mayCover } from "../../core/effect.ts";
+import type { EffectEvent } from "../../core/effect-trace.ts";
+import type { Verdict } from "../../core/verdict.ts";
+import { destinationOf, isLoopback } from "./destinations.ts";
+import type { Called, EventRule, Finding, Grounds } from "./grounds.ts";
+import { shown, took } from "./grounds.ts";
+import { changesFiles, mayStart } from "./scope-rules.ts";
+
+export function mayWriteAnything(effects: readonly Effect[]): boolean {
+  return mayCover("write", effects) || mayCover("execute", effects);
+}
+
+export function mayLeave(effects: readonly Effect[]): boolean {
+  return ["read.external", "write.external", "execute.external"].some((effect) => mayCover(effect, effects));
+}
+
+export function mayExecute(effects: readonly Effect[]): boolean {
+  return mayCover("execute", effects);
+}
+
+/** Events that reached, or may have reached, somebody outside of the server's own network. */
+export function leaves(event: EffectEvent): boolean {
+  const { action, transport } = event;
+  if (action === "dns-query") return true;
+  return (action === "net-connect" || action === "net-send") && transport !== "unix" && !isLoopback(event);
+}
+
+const relabel =
+  (effect: string) =>
+  (_: EffectEvent, server: string): string =>
+    `if the tool is meant to, label it with \`${effect}\` (server ${server})`;
+
+export const effectRules: readonly (EventRule & { readonly contradicts: (effects: readonly Effect[]) => boolean })[] = [
+  {
+    id: "effect.write",
+    code: "SG-EFFECT",
+    contradicts: (effects) => !mayWriteAnything(effects),
+    applies: (event) => changesFiles(event) && took(event),
+    what: ({ path, target }) => `changed ${shown(target ?? path)}, although it is labelled as one that only reads`,
+    way: relabel("write.local"),
+  },
+  {
+    id: "effect.connect",
+    code: "SG-EFFECT",
+    contradicts: (effects) => !mayLeave(effects),
+    applies: leaves,
+    what: (event) => `reached out to ${shown(destinationOf(event))}, although it is labelled as one that stays local`,
+    way: relabel("read.external"),
+  },
+  {
+    id: "effect.spawn",
+    code: "SG-EFFECT",
+    contradicts: (effects) => !mayExecute(effects),
+    // What the scope lists by name is explained by it, and so is the server's own code.
+    applies: (event, grounds) => event.action === "process-spawn" && took(event) && !mayStart(event, grounds),
+    what: ({ program }) => `started ${shown(program)}, although it is labelled as one that runs nothing`,
+    way: relabel("execute.local"),
+  },
+];
+
+/** Findings about events that are neither noise nor out of scope. */
+export function effectFindings(events: readonly EffectEvent[], grounds: Grounds): readonly Finding[] {
+  const { called, order } = grounds;
+  if (called === undefined) return [];
+  const rules = effectRules.filter((rule) => rule.contradicts(called.effects));
+  const found = rules.flatMap((rule) =>
+    events
+      .filter((event) => rule.applies(event, grounds))
+      .map((event): Finding => ({
+        rule: rule.id,
+        code: rule.code,
+        verdict: verdictOn(called, event.phase === "ambiguous"),
+        what: rule.what(event),
+        way: rule.way(event, order.server),
+      })),
+  );
+  return [...found, ...changed(grounds, called)];
+}
+
+/** The writes themselves: no tracer has to be believed for them. */
+function changed({ trace, order }: Grounds, called: Called): readonly Finding[] {
+  if (mayWriteAnything(called.effects)) return [];
+  // Changes are not attributed: while calls overlap, they may be those of another one.
+  const overlaps = trace.events.some(({ phase }) => phase === "ambiguous");
+  return trace.changes.map(({ path }) => ({
+    rule: "effect.write",
+    code: "SG-EFFECT",
+    verdict: verdictOn(called, overlaps),
+    what: `changed ${shown(path)}, although it is labelled as one that only reads`,
+    way: `if the tool is meant to, label it with \`write.local\` (server ${order.server})`,
+  }));
+}
+
+function verdictOn({ source }: Called, ambiguous: boolean): Verdict {
+  return ambiguous || source === "inference" ? "confirm" : "deny";
+}

@@ -1,0 +1,135 @@
+/** What a judge is asked, and what its answers do. Both questions are advisory: without an answer rules alone decide. */
+import type { DomainsContext, EffectsContext, EffectsVerdict } from "../../core/effect-question.ts";
+import {
+  candidatesMax,
+  chosenDomains,
+  domainsJudgeKind,
+  effectsJudgeKind,
+  effectsVerdictFrom,
+  judgedLinesMax,
+} from "../../core/effect-question.ts";
+import type { EffectEvent, WorkspaceChange } from "../../core/effect-trace.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { join } from "../../core/label.ts";
+import type { CallOption } from "../../core/moment.ts";
+import type { Answers, Question } from "../../core/opinion.ts";
+import { restrictionNames } from "../../core/restriction-names.ts";
+import { hostsIn } from "./argument-hosts.ts";
+import { destinationOf } from "./destinations.ts";
+import type { Called, Finding } from "./grounds.ts";
+import { projectionId } from "./reasons.ts";
+import type { ProjectionSettings } from "./settings.ts";
+
+type Call = { readonly option: CallOption; readonly arguments: JsonObject };
+
+function question(settings: ProjectionSettings, kind: string, content: JsonObject): Question {
+  const key = `${kind} ${settings.digest(content)}`;
+  return { key, mechanism: projectionId, kind, content, mode: "advisory", without: "allow" };
+}
+
+/** What the arguments of a call, and what its tool reads, may give away. */
+function evidenceOf({ lattice }: ProjectionSettings, option: CallOption): readonly string[] {
+  let label = option.contract.output.label.hi;
+  for (const { range } of option.arguments.values()) label = join(label, range.hi);
+  return restrictionNames(lattice, label);
+}
+
+/** Which destinations a call needs beyond `allowed`; undefined where its arguments name none. */
+export function domainsQuestion(
+  settings: ProjectionSettings,
+  call: Call,
+  allowed: readonly string[],
+): { readonly question: Question; readonly candidates: readonly string[] } | undefined {
+  const { option } = call;
+  const named = hostsIn(call.arguments).filter((one) => !allowed.includes(one));
+  const candidates = named.slice(0, candidatesMax);
+  if (candidates.length === 0) return undefined;
+  const content: DomainsContext = {
+    version: 1,
+    server: option.contract.server,
+    tool: option.contract.tool,
+    effects: option.contract.effects.may,
+    arguments: call.arguments,
+    candidates,
+    evidence: evidenceOf(settings, option),
+  };
+  // A context is JSON by construction: texts, lists of texts and the arguments of the call.
+  return { question: question(settings, domainsJudgeKind, content as unknown as JsonObject), candidates };
+}
+
+/** What was chosen; nothing where there is no answer. */
+export function domainsIn(answers: Answers, { key }: Question, candidates: readonly string[]): readonly string[] {
+  const answer = answers.get(key);
+  return answer?.kind === "known" ? chosenDomains(answer.value, candidates) : [];
+}
+
+/** Whether what a call did looks trusted. */
+export function effectsQuestion(
+  settings: ProjectionSettings,
+  { option, called }: { readonly option: CallOption; readonly called: Called },
+  { events, changes, findings }: Judged,
+): Question {
+  const lines = [...events.toSorted(byWeight).map(eventLine), ...changes.map(changeLine)];
+  const left = lines.length - judgedLinesMax;
+  const shownLines = left > 0 ? [...lines.slice(0, judgedLinesMax), `${left} more events are not shown`] : lines;
+  const content: EffectsContext = {
+    version: 1,
+    server: option.contract.server,
+    tool: called.tool,
+    effects: called.source === "unknown" ? [] : called.effects,
+    events: shownLines,
+    rules: [...new Set(findings.map(({ rule }) => rule))],
+    evidence: evidenceOf(settings, option),
+  };
+  return question(settings, effectsJudgeKind, content as unknown as JsonObject); // as above
+}
+
+export type Judged = {
+  readonly events: readonly EffectEvent[];
+  readonly changes: readonly WorkspaceChange[];
+  readonly findings: readonly Finding[];
+};
+
+/** The verdict, `open` while nobody was asked, undefined where there is none. What cannot be read trusts nothing. */
+export function effectsIn(answers: Answers, { key }: Question): EffectsVerdict | "open" | undefined {
+  const answer = answers.get(key);
+  if (answer === undefined) return "open";
+  if (answer.kind === "unavailable") return undefined;
+  return effectsVerdictFrom(answer.value) ?? { trusted: false, reason: "", flags: ["unreadable-answer"] };
+}
+
+export function judgeFinding(verdict: EffectsVerdict, onDistrust: "deny" | "confirm"): readonly Finding[] {
+  if (verdict.trusted) return [];
+  const flags = verdict.flags.map((flag) => flag.replace(/[^a-z0-9_-]/gi, "?")).join(", ");
+  const what = `did what a judge does not trust${flags === "" ? "" : ` (${flags})`}`;
+  const way = "look at what it did before you use it again";
+  return [{ rule: "judge.effects", code: "SG-SUSPICION", verdict: onDistrust, what, way }];
+}
+
+/** What leaves the machine first, then what runs and changes, then what was read. */
+function byWeight(left: EffectEvent, right: EffectEvent): number {
+  return weight(left) - weight(right) || left.sequence - right.sequence;
+}
+
+function weight({ action }: EffectEvent): number {
+  if (action.startsWith("net-") || action === "dns-query") return 0;
+  return action === "process-spawn" ? 1 : action === "file-read" ? 3 : 2;
+}
+
+/** Fields of an event in a fixed order; the oracle quotes the whole line. */
+function eventLine(event: EffectEvent): string {
+  const { action, outcome, grade, count, path, target, program, commandLine, bytes } = event;
+  const network = action.startsWith("net-") || action === "dns-query";
+  const about = [
+    network ? destinationOf(event) : path,
+    target === undefined ? undefined : `to ${target}`,
+    commandLine ?? program,
+    bytes === undefined ? undefined : `${bytes} bytes`,
+    count > 1 ? `${count} times` : undefined,
+  ];
+  return [action, outcome, grade, ...about.filter((part) => part !== undefined)].join(" ");
+}
+
+function changeLine({ path, kind, bytes }: WorkspaceChange): string {
+  return `workspace ${kind} ${path} ${bytes} bytes`;
+}

@@ -1,0 +1,162 @@
+/**
+ * What runtimes do by themselves and what says nothing of a call, as data: each row has an id, and no row is a guess
+ * about a text. Noise is dropped before anything is judged, so a row must not fit what gives something away or leaves
+ * the machine; what the rules of `scope-rules.ts` call secret is never noise unless a row says so of that very file.
+ */
+import type { EffectEvent } from "../../core/effect-trace.ts";
+import { hasOwnNetwork, isBrokered, isEverywhere, isLoopback } from "./destinations.ts";
+import {
+  isObeyed,
+  isOwn,
+  isScratch,
+  isShut,
+  isSystemRead,
+  isSystemWrite,
+  leadsToScope,
+  secretAt,
+} from "./file-scope.ts";
+import type { Grounds } from "./grounds.ts";
+import { took } from "./grounds.ts";
+import { changesFiles } from "./scope-rules.ts";
+
+type NoiseRule = {
+  readonly id: string;
+  readonly why: string;
+  readonly applies: (event: EffectEvent, grounds: Grounds) => boolean;
+};
+
+const changing: readonly EffectEvent["action"][] = ["file-write", "file-create", "file-delete", "file-rename"];
+
+/** Calls that the filter refuses because a library asks for the newer of two ways and takes the older one then. */
+const probedCalls: ReadonlySet<string> = new Set([
+  "clone3",
+  "io_uring_setup",
+  "rseq",
+  "set_mempolicy",
+  "get_mempolicy",
+  "mbind",
+]);
+
+/** Daemons of name services that libraries ask first, wherever they may be. */
+const nameServices =
+  /^\/(?:var\/)?run\/(?:nscd\/socket|systemd\/(?:resolve|userdb|journal)\/.*|avahi-daemon\/socket)$|\/sss\/pipes\/|^\/dev\/log$/;
+
+/** Package and settings files that runtimes look for in each folder up to the root. */
+const lookedForUpwards =
+  /\/(?:package\.json|node_modules|tsconfig\.json|pyvenv\.cfg|pyproject\.toml|setup\.cfg|\.git|\.env|\.npmrc|\.python-version|\.node-version|\.nvmrc|\.yarnrc(?:\.yml)?|\.pnp\.[cm]?js|deno\.jsonc?|bunfig\.toml)(?:\/|$)/;
+
+/** Settings that libraries look for in a home folder and do without. */
+const lookedForAtHome =
+  /\/\.(?:netrc|npmrc|pypirc|pgpass|my\.cnf|config\/(?:git|pip|npm|matplotlib|fontconfig|dconf|gtk-[0-9.]+|user-dirs\.dirs|node)(?:\/|$))|\/_netrc$/;
+
+export const noiseRules: readonly NoiseRule[] = [
+  {
+    id: "noise.own-files",
+    why: "its own code and folders that vanish with it are nobody else's",
+    applies: (event, grounds) =>
+      (event.action === "file-read" && isOwn(event.path, grounds)) ||
+      (changing.includes(event.action) || event.action === "file-permissions"
+        ? isScratch(event.path, grounds) && (event.target === undefined || isScratch(event.target, grounds))
+        : false),
+  },
+  {
+    id: "noise.system-files",
+    why: "libraries, time zones, names of hosts and facts about the machine are read by every program",
+    applies: ({ action, path }) => action === "file-read" && isSystemRead(path),
+  },
+  {
+    id: "noise.null-device",
+    why: "what is written there is gone, or belongs to the process alone",
+    applies: ({ action, path, target }) => action.startsWith("file-") && target === undefined && isSystemWrite(path),
+  },
+  {
+    id: "noise.pipe",
+    why: "an end of a pipe that it holds already has no place in the file system",
+    applies: ({ action, path }) =>
+      action.startsWith("file-") && /^(?:pipe|anon_inode|socket|\/memfd):/.test(path ?? ""),
+  },
+  {
+    id: "noise.way-there",
+    why: "folders on the way to what is in scope are walked through, and made where they are already",
+    applies: (event, grounds) =>
+      (event.action === "file-read" || (event.action === "file-create" && event.outcome === "failed")) &&
+      leadsToScope(event.path, grounds),
+  },
+  {
+    id: "noise.missing",
+    why: "nothing was there, and nothing of value is expected there",
+    applies: ({ action, outcome }) => action === "file-read" && outcome === "failed",
+  },
+  {
+    id: "noise.looked-upwards",
+    why: "runtimes look for packages and settings in each folder up to the root",
+    applies: ({ action, outcome, path }) =>
+      action === "file-read" && outcome === "denied" && lookedForUpwards.test(path ?? ""),
+  },
+  {
+    id: "noise.compiled-code",
+    why: "interpreters try to keep compiled code beside their packages",
+    applies: (event, grounds) =>
+      changing.includes(event.action) &&
+      !took(event) &&
+      isOwn(event.path, grounds) &&
+      /\/__pycache__(?:\/|$)|\.pyc(?:\.|$)|\/\.cache\//.test(event.path ?? ""),
+  },
+  {
+    id: "noise.name-service",
+    why: "libraries ask for a daemon of name services and go on without",
+    applies: ({ action, transport, path, outcome }) =>
+      action === "net-connect" && transport === "unix" && outcome !== "success" && nameServices.test(path ?? ""),
+  },
+  {
+    id: "noise.own-loopback",
+    why: "in a network of its own its loopback leads to nobody else",
+    applies: (event, grounds) =>
+      (event.action === "net-connect" || event.action === "net-send") &&
+      event.transport !== "unix" &&
+      isLoopback(event) &&
+      hasOwnNetwork(grounds),
+  },
+  {
+    id: "noise.brokered",
+    why: "the connection ends at the broker, whose own event says where it went",
+    applies: (event, grounds) =>
+      event.action.startsWith("net-") && event.action !== "net-listen" && isBrokered(event, grounds),
+  },
+  {
+    id: "noise.local-name",
+    why: "names of the machine itself are not asked of anybody",
+    applies: (event) => event.action === "dns-query" && isLoopback(event),
+  },
+  {
+    id: "noise.self-test",
+    why: "a socket without a port is bound to see whether IPv6 works, or to send from",
+    applies: (event) =>
+      event.action === "net-listen" &&
+      (event.port === 0 || event.port === undefined) &&
+      (isLoopback(event) || (event.transport === "udp" && isEverywhere(event))),
+  },
+  {
+    id: "noise.probed-call",
+    why: "a library asked for the newer of two ways and takes the older one",
+    applies: ({ action, detail, outcome }) =>
+      action === "system-call" && outcome !== "success" && probedCalls.has(detail ?? ""),
+  },
+];
+
+/** Id of the row that makes an event noise; undefined = it is judged. */
+export function noiseOf(event: EffectEvent, grounds: Grounds): string | undefined {
+  // Libraries that look for a password file and find none have got nothing; for all other secrets, looking is enough.
+  if (event.action === "file-read" && event.outcome === "failed" && lookedForAtHome.test(event.path ?? "")) {
+    return "noise.settings-at-home";
+  }
+  const secret = [event.path, event.target].some((path) => secretAt(path, grounds) !== undefined);
+  if (event.action.startsWith("file-") && (secret || isShutTo(event, grounds))) return undefined;
+  if (changesFiles(event) && [event.path, event.target].some((path) => isObeyed(path, grounds))) return undefined;
+  return noiseRules.find((rule) => rule.applies(event, grounds))?.id;
+}
+
+/** What the scope shuts is not noise, except where there was nothing. */
+function isShutTo(event: EffectEvent, grounds: Grounds): boolean {
+  return event.outcome !== "failed" && [event.path, event.target].some((path) => isShut(path, grounds));
+}

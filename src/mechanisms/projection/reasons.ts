@@ -1,0 +1,59 @@
+/** Findings as reasons: one for each rule, with the first things that it is about. */
+import type { Reason } from "../../core/opinion.ts";
+import { stricter } from "../../core/verdict.ts";
+import type { Finding } from "./grounds.ts";
+
+export const projectionId = "projection";
+
+/** What a rule found that its reason names. */
+const namedMax = 4;
+
+/** Codes of what a server is held to account for in the rest of a run; suspicion and missing evidence are no guilt. */
+export const ownCodes: ReadonlySet<string> = new Set([
+  "SG-SCOPE-FILE",
+  "SG-SCOPE-NET",
+  "SG-SCOPE-PROCESS",
+  "SG-SCOPE-LIMIT",
+  "SG-SCOPE-WORKSPACE",
+  "SG-EFFECT",
+]);
+
+/** Reasons of findings; in `learn` everything is told, and nothing decides. */
+export function reasonsOf(findings: readonly Finding[], tool: string, learns: boolean): readonly Reason[] {
+  const byRule = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const known = byRule.get(finding.rule);
+    if (known === undefined) byRule.set(finding.rule, [finding]);
+    else known.push(finding);
+  }
+  return [...byRule].flatMap(([rule, [first, ...more]]): readonly Reason[] => {
+    if (first === undefined) return [];
+    const others = [...new Set(more.map(({ what }) => what))].filter((what) => what !== first.what);
+    const also = others.slice(0, namedMax - 1);
+    const reason: Reason = {
+      mechanism: projectionId,
+      code: first.code,
+      verdict: more.reduce((verdict, finding) => stricter(verdict, finding.verdict), first.verdict),
+      rule,
+      facts: {
+        what: `${tool} ${first.what}`,
+        ...(also.length === 0 ? {} : { also }),
+        ...(others.length <= also.length ? {} : { more: others.length - also.length }),
+      },
+      way: first.way,
+    };
+    return [learns ? { ...reason, observed: true } : reason];
+  });
+}
+
+/** The trace says too little to judge by. */
+export function evidenceReason(server: string, cause: string, learns: boolean): Reason {
+  const reason: Reason = {
+    mechanism: projectionId,
+    code: "SG-EVIDENCE",
+    verdict: "deny",
+    facts: { server, cause },
+    way: "do not repeat it at once; the user sees with `sluicegate doctor` what is missing",
+  };
+  return learns ? { ...reason, observed: true } : reason;
+}

@@ -1,0 +1,215 @@
+/**
+ * What is out of scope, as data. Each row is looked at for each event that is no noise; one that fits rejects the
+ * result, whatever the labels of the tool say. Who reported an event makes no difference here: what a server could have
+ * forged would only speak against itself.
+ */
+import type { EffectEvent, WorkspaceChange } from "../../core/effect-trace.ts";
+import { matchesPath, normalPath } from "../../core/scope-patterns.ts";
+import { destinationOf, isLoopback, namesDestination } from "./destinations.ts";
+import { inWorkspace, isObeyed, isScratch, isShut, mayRead, mayWrite, secretAt } from "./file-scope.ts";
+import type { EventRule, Finding, Grounds } from "./grounds.ts";
+import { shown } from "./grounds.ts";
+
+const writes: ReadonlySet<EffectEvent["action"]> = new Set([
+  "file-write",
+  "file-create",
+  "file-delete",
+  "file-rename",
+  "file-permissions",
+  "file-link",
+]);
+
+export function changesFiles({ action }: Pick<EffectEvent, "action">): boolean {
+  return writes.has(action);
+}
+
+/** Paths that an event changes: both ends of a rename, and a link itself; what a link leads to is only read. */
+function changedPaths({ action, path, target }: EffectEvent): readonly (string | undefined)[] {
+  return action === "file-rename" && target !== undefined ? [path, target] : [path];
+}
+
+const opensFile = (kind: "read" | "write") => (event: EffectEvent, server: string) =>
+  `if that is wanted, add \`files: {${kind}: [...]}\` with ${shown(event.path)} under isolation.servers.${server}`;
+const removeIt = (_: EffectEvent, server: string): string => `use another server than \`${server}\`, or ask its author`;
+
+export const scopeRules: readonly EventRule[] = [
+  {
+    id: "file.secret",
+    code: "SG-SCOPE-FILE",
+    applies: (event, grounds) =>
+      event.action.startsWith("file-") &&
+      [event.path, event.target].some((path) => secretAt(path, grounds) !== undefined),
+    what: ({ action, path }) =>
+      `${action === "file-read" ? "tried to read" : "touched"} ${shown(path)}, where secrets are kept`,
+    way: (event, server) => `${opensFile("read")(event, server)}, and name it in \`sensitive\``,
+  },
+  {
+    id: "file.shut",
+    code: "SG-SCOPE-FILE",
+    applies: (event, grounds) =>
+      event.action.startsWith("file-") &&
+      event.outcome !== "failed" &&
+      [event.path, event.target].some((path) => isShut(path, grounds)),
+    what: ({ path }) => `used ${shown(path)}, which its scope shuts`,
+    way: (_, server) => `if that is wanted, take it out of \`files: {deny: [...]}\` under isolation.servers.${server}`,
+  },
+  {
+    id: "file.obeyed",
+    code: "SG-SCOPE-FILE",
+    applies: (event, grounds) => changesFiles(event) && changedPaths(event).some((path) => isObeyed(path, grounds)),
+    what: ({ path, target }) => `wrote ${shown(target ?? path)}, which other programs would obey`,
+    way: removeIt,
+  },
+  {
+    id: "file.read",
+    code: "SG-SCOPE-FILE",
+    applies: (event, grounds) => event.action === "file-read" && !mayRead(event.path, grounds),
+    what: ({ path }) => `tried to read ${shown(path)}, which its scope does not name`,
+    way: opensFile("read"),
+  },
+  {
+    id: "file.write",
+    code: "SG-SCOPE-FILE",
+    applies: (event, grounds) => changesFiles(event) && changedPaths(event).some((path) => !mayWrite(path, grounds)),
+    what: ({ path, target }) => `tried to change ${shown(target ?? path)}, which its scope does not let it write`,
+    way: opensFile("write"),
+  },
+  {
+    id: "file.link-target",
+    code: "SG-SCOPE-FILE",
+    applies: (event, grounds) =>
+      event.action === "file-link" && event.target?.startsWith("/") === true && !mayRead(event.target, grounds),
+    what: ({ path, target }) => `made ${shown(path)} lead to ${shown(target)}, which its scope does not name`,
+    way: removeIt,
+  },
+  {
+    id: "net.destination",
+    code: "SG-SCOPE-NET",
+    applies: (event, grounds) =>
+      (event.action === "net-connect" || event.action === "net-send") &&
+      event.transport !== "unix" &&
+      !namesDestination(event, grounds),
+    what: (event) => `tried to reach ${shown(destinationOf(event))}, which its scope does not name`,
+    way: (event, server) =>
+      `if that is wanted, add ${shown(destinationOf(event))} to \`net: {allow: [...]}\` under isolation.servers.${server}`,
+  },
+  {
+    id: "net.name",
+    code: "SG-SCOPE-NET",
+    applies: (event, grounds) => event.action === "dns-query" && !namesDestination(event, grounds),
+    what: ({ domain }) => `asked for the name ${shown(domain)}, which its scope does not hold`,
+    way: ({ domain }, server) =>
+      `if that is wanted, add ${shown(domain)} to \`net: {allow: [...]}\` under isolation.servers.${server}`,
+  },
+  {
+    id: "net.socket",
+    code: "SG-SCOPE-NET",
+    applies: (event, grounds) =>
+      (event.action === "net-connect" || event.action === "net-send") &&
+      event.transport === "unix" &&
+      !namesDestination(event, grounds) &&
+      !isOwnSocket(event, grounds),
+    what: ({ path }) => `tried to reach the socket ${shown(path)} of another program`,
+    way: ({ path }, server) => `if that is wanted, add ${shown(path)} to \`sockets\` under isolation.servers.${server}`,
+  },
+  {
+    id: "net.listen",
+    code: "SG-SCOPE-NET",
+    applies: (event, grounds) =>
+      event.action === "net-listen" && (event.transport === "unix" ? !isOwnSocket(event, grounds) : !isLoopback(event)),
+    what: (event) => `waited for connections at ${shown(destinationOf(event))}`,
+    way: removeIt,
+  },
+  {
+    id: "process.program",
+    code: "SG-SCOPE-PROCESS",
+    applies: (event, grounds) =>
+      event.action === "process-spawn" && grounds.order.scope.exec.mode !== "any" && !mayStart(event, grounds),
+    what: ({ program }) => `tried to start ${shown(program)}, which its scope does not name`,
+    way: ({ program }, server) =>
+      `if that is wanted, add ${shown(baseName(program))} to \`exec: {mode: list, programs: [...]}\` under isolation.servers.${server}`,
+  },
+  {
+    id: "process.signal",
+    code: "SG-SCOPE-PROCESS",
+    applies: ({ action, outcome }) => action === "process-signal" && outcome === "denied",
+    what: () => "tried to signal a process that is not its own",
+    way: removeIt,
+  },
+  {
+    id: "process.call",
+    code: "SG-SCOPE-PROCESS",
+    applies: ({ action }) => action === "system-call",
+    what: ({ detail }) => `tried the system call ${shown(detail)}, which no server needs`,
+    way: removeIt,
+  },
+  {
+    id: "limit.hit",
+    code: "SG-SCOPE-LIMIT",
+    applies: ({ action }) => action === "limit-hit",
+    what: ({ detail }) => `went over its limit (${shown(detail)})`,
+    way: (_, server) => `if it needs more, raise \`limits\` or the bytes of \`net\` under isolation.servers.${server}`,
+  },
+];
+
+/** A socket in the abstract space of its own network, in its own folders or in a workspace that it may write. */
+function isOwnSocket({ path }: EffectEvent, grounds: Grounds): boolean {
+  if (path === undefined || path === "") return true;
+  return isScratch(path, grounds) || (inWorkspace(path, grounds) && mayWrite(path, grounds));
+}
+
+/** Folders with every program of the machine: they name the runtime's libraries, not a program. */
+const systemFolders = new Set([
+  "/",
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/usr/bin",
+  "/usr/sbin",
+  "/usr/local",
+  "/usr/local/bin",
+  "/opt",
+  "/nix/store",
+]);
+
+/** Named by the scope, or the server's own code. A search along `PATH` fails in each folder but one. */
+export function mayStart({ program }: EffectEvent, grounds: Grounds): boolean {
+  if (program === undefined) return false;
+  const own = grounds.trace.places.code.filter((folder) => !systemFolders.has(normalPath(folder) ?? "/"));
+  if (own.some((folder) => matchesPath(folder, program, grounds.trace.places))) return true;
+  return isListed(program, grounds);
+}
+
+/** The scope names this very program. */
+export function isListed(program: string | undefined, { programs, trace }: Grounds): boolean {
+  return programs.some((one) =>
+    one.includes("/") ? matchesPath(one, program ?? "", trace.places) : one === baseName(program),
+  );
+}
+
+export function baseName(program: string | undefined): string {
+  const parts = (program ?? "").split("/");
+  return parts.at(-1) ?? "";
+}
+
+/** What the writes themselves show, whatever the tracer saw. */
+export function changeFindings({ order, trace }: Grounds): readonly Finding[] {
+  const { mode } = order.scope.files.workspace;
+  const written = mode === "overlay" || mode === "direct";
+  return trace.changes.flatMap((change): readonly Finding[] => {
+    const rule = changeRule(change, written);
+    return rule === undefined ? [] : [{ ...rule, code: "SG-SCOPE-WORKSPACE", verdict: "deny" }];
+  });
+}
+
+function changeRule(
+  { path, kind, guarded }: WorkspaceChange,
+  written: boolean,
+): Pick<Finding, "rule" | "what" | "way"> | undefined {
+  const way = "make that change yourself if it is wanted";
+  if (guarded) return { rule: "workspace.guarded", what: `wrote ${shown(path)}, which other programs would obey`, way };
+  if (kind === "special")
+    return { rule: "workspace.special", what: `made ${shown(path)}, which is no ordinary file`, way };
+  if (written) return undefined;
+  return { rule: "workspace.read-only", what: `changed ${shown(path)} in a workspace that it may only read`, way };
+}
