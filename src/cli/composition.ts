@@ -14,6 +14,7 @@ import { openEventLog } from "../gateway/log/event-log.ts";
 import type { Connector } from "../gateway/ports.ts";
 import type { EventLog, LogKeys, Store } from "../gateway/store-port.ts";
 import type { Q } from "../policy/state.ts";
+import { clearLeftovers } from "./leftovers.ts";
 import { nodeClock, nodeSecrets } from "./node-services.ts";
 import { PolicyOracles } from "./oracles.ts";
 import type { LostHistory } from "./lost-history.ts";
@@ -71,6 +72,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
   if (!store.ok) return err(store.error.sentence);
   const log = await openLog(store.value, keys.value);
   if (!log.ok) return log;
+  await clearLeftovers(setup.home, setup.tell);
   keys.value.destroyBefore(nodeClock.wallMs() - keepDays * dayMs);
   const waiters = new Waiters(setup.tell);
   const lost = lostHistory(setup.home);

@@ -15,9 +15,12 @@ export type EvidenceListener = {
   readonly background: () => void;
 };
 
+/** `offsetMs`: what the time of the parts lacks to be the gateway's. */
+export type EvidenceClock = Pick<Clock, "monotonicMs"> & { readonly offsetMs: number };
+
 export class Evidence {
   readonly #launched: Launched;
-  readonly #clock: Pick<Clock, "monotonicMs">;
+  readonly #clock: EvidenceClock;
   readonly #listener: EvidenceListener;
   readonly #windows = new CallWindows();
   readonly #open = new Map<string, EventBag>();
@@ -26,7 +29,7 @@ export class Evidence {
   #drainedAt: number;
   #closed = false;
 
-  constructor(launched: Launched, clock: Pick<Clock, "monotonicMs">, listener: EvidenceListener) {
+  constructor(launched: Launched, clock: EvidenceClock, listener: EvidenceListener) {
     this.#launched = launched;
     this.#clock = clock;
     this.#listener = listener;
@@ -66,7 +69,7 @@ export class Evidence {
   /** Adds what the gateway itself saw of a call. */
   add(call: string, seen: Omit<Sighting, "at">): void {
     const place = this.#place("call");
-    this.#open.get(call)?.add({ ...seen, ...place, at: this.#clock.monotonicMs() });
+    this.#open.get(call)?.add({ ...seen, ...place, at: this.#clock.monotonicMs() + this.#clock.offsetMs });
   }
 
   /** What happened outside of calls since this was asked last. */
@@ -90,7 +93,7 @@ export class Evidence {
     const sighting = seen.at >= this.#drainedAt && seen.at <= now ? seen : { ...seen, at: now };
     const { phase, calls, late } = this.#windows.attribute(sighting.at);
     if (mayWrite(sighting)) this.#listener.wrote(sighting);
-    const place = this.#place(phase);
+    const place = { ...this.#place(phase), at: sighting.at + this.#clock.offsetMs };
     for (const call of calls) this.#open.get(call)?.add({ ...sighting, ...place });
     if (calls.length > 0) return false;
     const told = phase === "startup" ? startupSummary(sighting, this.#launched.places) : withCandidates(sighting, late);

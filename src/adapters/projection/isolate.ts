@@ -3,15 +3,16 @@ import { performance } from "node:perf_hooks";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import type { IsolationOrder } from "../../core/scope.ts";
+import { systemClock } from "../clock.ts";
 import { defaultTransportLimits } from "../limits.ts";
 import type { LaunchedServer, ProcessTarget } from "../stdio/stdio-upstream.ts";
 import type { IsolationSetup } from "./isolation-of.ts";
 import { launch } from "./launch.ts";
 import { openProjection } from "./session.ts";
 
-/** The time of events is that of the gateway: it starts at the wall time of this process and only counts up. */
+/** The time of the parts, and timers that keep no process alive. */
 const clock = {
-  monotonicMs: (): number => performance.timeOrigin + performance.now(),
+  monotonicMs: systemClock.monotonicMs,
   after: (delayMs: number, run: () => void): (() => void) => {
     const timer = setTimeout(run, delayMs);
     timer.unref();
@@ -29,6 +30,6 @@ export async function isolate(
   const plan = { target, order, stateFolder: home, workspace: [target.workingDirectory], limits };
   const launched = await launch({ ...plan, stderrLine: diagnostic });
   if (!launched.ok) return launched;
-  const projection = openProjection(launched.value, order, { clock, diagnostic });
+  const projection = openProjection(launched.value, order, { clock, offsetMs: performance.timeOrigin, diagnostic });
   return ok({ process: launched.value.process, projection });
 }

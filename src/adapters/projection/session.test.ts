@@ -43,6 +43,15 @@ test("what was seen before, in and after a window is told where it belongs", asy
   expect((await projection.trace(undefined)).events).toEqual([]);
 });
 
+test("traces are told in the time of the gateway", async () => {
+  projection = openProjection(server.launched(), orderWith(), { clock: server.clock, offsetMs: 1_000 });
+  void projection.begin("a", "read", plain);
+  server.clock.move(10);
+  server.tracer.see({ at: 5 });
+  projection.end("a");
+  expect((await projection.trace("a")).events).toMatchObject([{ at: 1_005 }]);
+});
+
 test("calls that overlap share what nobody can tell apart", async () => {
   void projection.begin("a", "read", plain);
   void projection.begin("b", "read", plain);

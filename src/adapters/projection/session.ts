@@ -41,7 +41,10 @@ export interface LaunchedProjection extends Projection {
 }
 
 export type SessionOptions = {
+  /** The time of the parts. */
   readonly clock: Pick<Clock, "monotonicMs" | "after">;
+  /** What it lacks to be that of the gateway, in which traces are told. */
+  readonly offsetMs?: number;
   /** One line for the operator. */
   readonly diagnostic?: (line: string) => void;
 };
@@ -89,12 +92,16 @@ class Session implements LaunchedProjection {
     const book = { server: order.server, places, commit, per };
     // Elsewhere the server writes into the workspace itself, and no verdict can take anything back.
     if (workspace !== undefined && mode === "overlay") this.#book = new WorkspaceBook({ workspace, ...book });
-    this.#evidence = new Evidence(launched, options.clock, {
-      wrote: (sighting) => this.#book?.noteWrite(sighting),
-      background: () => {
-        for (const listener of this.#listeners) listener();
+    this.#evidence = new Evidence(
+      launched,
+      { monotonicMs: () => options.clock.monotonicMs(), offsetMs: options.offsetMs ?? 0 },
+      {
+        wrote: (sighting) => this.#book?.noteWrite(sighting),
+        background: () => {
+          for (const listener of this.#listeners) listener();
+        },
       },
-    });
+    );
     this.#ended = new EndedCalls(keptCallsMax, (record) => this.#release(record, true));
     this.#idle();
     void launched.process.ended.then(() => {
