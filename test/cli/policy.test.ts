@@ -116,6 +116,17 @@ describe("policy explain and import", () => {
     const printed = (await terminal.run("policy", "import", "claude", file)).stdout;
     expect((await terminal.run("policy", "check", terminal.file("imported.yaml", printed))).code).toBe(0);
   });
+
+  test("a profile of another runtime becomes a scope, and what is printed is a policy", async () => {
+    const outbound = { allow_host: ["api.example.com"], allow_port: [443] };
+    const profile = { name: "notes", read: ["/data/notes", "/etc"], network: { outbound } };
+    const file = terminal.file("profile.json", JSON.stringify(profile));
+    const { code, stdout } = await terminal.run("policy", "import", "toolhive", file);
+    expect(code).toBe(1);
+    expect(stdout).toContain("# not imported: read /etc: it would open all of `/etc`");
+    const checked = await terminal.run("policy", "check", terminal.file("profile.yaml", stdout));
+    expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining("It connects to api.example.com:443,") });
+  });
 });
 
 describe("labels", () => {

@@ -1,11 +1,14 @@
 /** `sluicegate policy check|explain|import`: what a policy says, before anything is decided under it. */
 import { readFileSync, statSync } from "node:fs";
 import type { Command } from "commander";
+import type { Json } from "../../core/json.ts";
 import { stringMember } from "../../core/json.ts";
 import type { CompiledPolicy } from "../../policy/compile.ts";
 import { importClaudePermissions } from "../../policy/claude-import.ts";
 import type { Diagnostic } from "../../policy/diagnostic.ts";
 import { explainTool } from "../../policy/explain.ts";
+import type { PolicyDocument } from "../../policy/document.ts";
+import { importToolhiveProfile } from "../../policy/isolation/toolhive-import.ts";
 import { orderSentences } from "../../policy/isolation/words.ts";
 import { nearestWord } from "../../policy/language/nearest.ts";
 import type { ToolLists } from "../../policy/lint.ts";
@@ -193,11 +196,25 @@ function resolveTool(policy: CompiledPolicy, lists: ToolLists, word: string): Re
   return ok(named);
 }
 
+type Importer = (settings: Json) => {
+  readonly document: PolicyDocument;
+  readonly imported: number;
+  readonly left: readonly { readonly list: string; readonly entry: string; readonly reason: string }[];
+};
+
+const importers: Readonly<Record<string, Importer>> = {
+  claude: importClaudePermissions,
+  "claude-code": importClaudePermissions,
+  toolhive: importToolhiveProfile,
+};
+
 function importFrom(client: string, file: string): Outcome {
-  if (client !== "claude" && client !== "claude-code") {
+  const read = Object.hasOwn(importers, client) ? importers[client] : undefined;
+  if (read === undefined) {
+    const words = Object.keys(importers).join(", ");
     return failure(
       "SG-USAGE",
-      `\`${shown(client, 40)}\` has no permission list that is known here: use \`policy import claude FILE\`.`,
+      `\`${shown(client, 40)}\` has no permission list that is known here: use \`policy import\` with ${words}.`,
     );
   }
   let text: string;
@@ -211,11 +228,11 @@ function importFrom(client: string, file: string): Outcome {
   }
   const settings = readJson(text);
   if (settings === undefined) return failure("SG-IMPORT", `${shortPath(file)} is no JSON: correct it there.`);
-  const { document, imported, left } = importClaudePermissions(settings);
+  const { document, imported, left } = read(settings);
   const notes = left.map((each) => `# not imported: ${each.list} ${shown(each.entry, 80)}: ${each.reason}`);
   // JSON is YAML, so what is printed can be saved as a policy as it stands.
   const policy = JSON.stringify(document, undefined, 2);
-  const head = `# ${imported} entries imported, ${left.length} left out; the default policy decides those.`;
+  const head = `# ${imported} entries imported, ${left.length} left out; without them the default holds.`;
   return {
     exitCode: left.length === 0 ? 0 : 1,
     json: { imported, left, policy: document },
