@@ -1,6 +1,7 @@
 /** What a waiting system call is about to do. */
 import type { SystemCall } from "../bpf/system-calls.ts";
 import { descriptorAct, namedFileAct, openAct, symlinkAct } from "./file-acts.ts";
+import { leavingCalls } from "./leaving-calls.ts";
 import type { Notification, Surroundings } from "./notification.ts";
 import { signalAct, spawnAct } from "./process-acts.ts";
 import type { Act } from "./record.ts";
@@ -47,31 +48,10 @@ const byCall: Partial<Record<SystemCall, Several>> = {
   fchown: one(descriptorAct),
 };
 
-const leaving: ReadonlySet<SystemCall> = new Set<SystemCall>([
-  "ptrace",
-  "process_vm_writev",
-  "pidfd_getfd",
-  "mount",
-  "umount2",
-  "pivot_root",
-  "move_mount",
-  "open_tree",
-  "fsopen",
-  "chroot",
-  "setns",
-  "unshare",
-  "open_by_handle_at",
-  "init_module",
-  "finit_module",
-  "kexec_load",
-  "bpf",
-  "userfaultfd",
-]);
-
 /**
  * The acts of one call: none where it does nothing that matters, undefined where there is more to it than is looked at.
  */
 export function describe(seen: Notification, around: Surroundings): readonly Act[] | undefined {
-  if (leaving.has(seen.call)) return [{ action: "system-call", outcome: "unknown", extra: seen.call }];
+  if (leavingCalls.has(seen.call)) return [{ action: "system-call", outcome: "unknown", extra: seen.call }];
   return (byCall[seen.call] ?? named)(seen, around);
 }

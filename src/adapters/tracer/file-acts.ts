@@ -1,4 +1,5 @@
 /** Acts on files, from the calls that can bring them about. */
+import { type FileCall, fileCalls, type PathAt } from "./file-calls.ts";
 import type { Notification, Surroundings } from "./notification.ts";
 import { writingFlags } from "./notify-filter.ts";
 import type { Act } from "./record.ts";
@@ -48,57 +49,6 @@ function openArguments(seen: Notification, around: Surroundings): OpenArguments 
   const flags = how === undefined || how.length < 8 ? undefined : how.readUInt32LE(0);
   return { folder: seen.low(0), path: seen.whole(1), flags };
 }
-
-/** Where a call keeps a path: the register of the folder (undefined = the working folder) and of the path. */
-type PathAt = { readonly folder?: number; readonly path: number };
-
-type FileCall = {
-  readonly action: Act["action"];
-  readonly from: PathAt;
-  readonly to?: PathAt;
-  /** What must be there: the file itself, or nothing under that name. */
-  readonly needs: "present" | "absent";
-  readonly extra?: string;
-};
-
-const permissions = (extra: string, from: PathAt): FileCall => ({
-  action: "file-permissions",
-  from,
-  needs: "present",
-  extra,
-});
-
-const plain: PathAt = { path: 0 };
-const inFolder: PathAt = { folder: 0, path: 1 };
-
-const fileCalls: Partial<Record<Notification["call"], FileCall>> = {
-  unlink: { action: "file-delete", from: plain, needs: "present" },
-  unlinkat: { action: "file-delete", from: inFolder, needs: "present" },
-  rmdir: { action: "file-delete", from: plain, needs: "present", extra: "rmdir" },
-  rename: { action: "file-rename", from: plain, to: { path: 1 }, needs: "present" },
-  renameat: { action: "file-rename", from: inFolder, to: { folder: 2, path: 3 }, needs: "present" },
-  renameat2: { action: "file-rename", from: inFolder, to: { folder: 2, path: 3 }, needs: "present" },
-  link: { action: "file-link", from: { path: 1 }, to: plain, needs: "absent", extra: "link" },
-  linkat: { action: "file-link", from: { folder: 2, path: 3 }, to: inFolder, needs: "absent", extra: "link" },
-  mkdir: { action: "file-create", from: plain, needs: "absent", extra: "mkdir" },
-  mkdirat: { action: "file-create", from: inFolder, needs: "absent", extra: "mkdir" },
-  mknod: { action: "file-create", from: plain, needs: "absent", extra: "mknod" },
-  mknodat: { action: "file-create", from: inFolder, needs: "absent", extra: "mknod" },
-  truncate: { action: "file-write", from: plain, needs: "present", extra: "truncate" },
-  chmod: permissions("chmod", plain),
-  fchmodat: permissions("chmod", inFolder),
-  fchmodat2: permissions("chmod", inFolder),
-  chown: permissions("chown", plain),
-  lchown: permissions("chown", plain),
-  fchownat: permissions("chown", inFolder),
-  utime: permissions("utimes", plain),
-  utimes: permissions("utimes", plain),
-  futimesat: permissions("utimes", inFolder),
-  utimensat: permissions("utimes", inFolder),
-  setxattr: permissions("setxattr", plain),
-  lsetxattr: permissions("setxattr", plain),
-  setxattrat: permissions("setxattr", inFolder),
-};
 
 /** A call that changes a file by its name, or undefined where it is none of those. */
 export function namedFileAct(seen: Notification, around: Surroundings): Act | undefined {

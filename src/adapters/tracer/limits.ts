@@ -40,6 +40,9 @@ export const takeOverMsMax = 5_000;
 /** Bytes of a tracer's text output that one drain reads; the rest waits for the next. */
 export const traceTextBytesMax = 4 << 20;
 
+/** Bytes of such text over the life of a server; beyond it nothing is vouched for any more. */
+export const traceTextTotalBytesMax: number = 256 << 20;
+
 /** Bytes of one line of such text; what is longer is lost. */
 export const traceLineBytesMax = 16 << 10;
 

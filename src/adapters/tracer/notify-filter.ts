@@ -21,6 +21,7 @@ import {
   systemCallNumber,
   x32Bit,
 } from "../bpf/system-calls.ts";
+import { leavingCalls } from "./leaving-calls.ts";
 
 export const traceLevels = ["full", "effects"] as const;
 export type TraceLevel = (typeof traceLevels)[number];
@@ -70,25 +71,6 @@ const always = [
   "rt_sigqueueinfo",
   "rt_tgsigqueueinfo",
   "pidfd_send_signal",
-  // Attempts to leave. The projection's own filter refuses them first where it is in force, and then nothing is seen.
-  "ptrace",
-  "process_vm_writev",
-  "pidfd_getfd",
-  "mount",
-  "umount2",
-  "pivot_root",
-  "move_mount",
-  "open_tree",
-  "fsopen",
-  "chroot",
-  "setns",
-  "unshare",
-  "open_by_handle_at",
-  "init_module",
-  "finit_module",
-  "kexec_load",
-  "bpf",
-  "userfaultfd",
 ] as const satisfies readonly SystemCall[];
 
 /** Opens, with the argument that holds their flags. */
@@ -112,6 +94,7 @@ const refused = ["io_uring_setup"] as const satisfies readonly SystemCall[];
 /** Every call that the supervisor can be asked about. */
 export const notifiedCalls: readonly SystemCall[] = [
   ...always,
+  ...leavingCalls,
   ...opens.map(([name]) => name),
   ...threadSignals.map(([name]) => name),
   "sendto",
@@ -141,7 +124,7 @@ export function notifyFilter(architecture: Architecture, level: TraceLevel): Res
   for (const [name] of opens) when(name, level === "full" ? "ask" : name);
   for (const [name] of threadSignals) when(name, name);
   when("sendto", "sendto");
-  for (const name of always) when(name, "ask");
+  for (const name of [...always, ...leavingCalls]) when(name, "ask");
   for (const name of refused) when(name, "refuse");
   lines.push({ kind: "return", action: filterActions.allow });
   for (const [name, index] of opens) {

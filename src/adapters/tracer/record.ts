@@ -106,9 +106,12 @@ function decode(record: Buffer, shiftMs: number): Sighting | undefined {
 }
 
 /** Bytes of a server as text of bounded length; what is no UTF-8 becomes replacement characters. */
-export function textOf(bytes: Buffer): string {
-  const text = bytes.toString("utf8");
+function textOf(bytes: Buffer): string {
+  return shortened(bytes.toString("utf8"));
+}
+
+/** A text of an event within its bound. */
+export function shortened(text: string): string {
   if (text.length <= traceTextCharactersMax) return text;
-  const cut = text.slice(0, traceTextCharactersMax - 1);
-  return `${cut.toWellFormed()}…`;
+  return `${text.slice(0, traceTextCharactersMax - 1).toWellFormed()}…`;
 }
