@@ -18,7 +18,8 @@ import { packageFolder, sha256 } from "../policy-source.ts";
 export function register(program: Command): void {
   const command = program
     .command("bench <name>")
-    .description("evaluation suites and benchmarks: agentdojo, proof, regulation")
+    .description("evaluation suites and benchmarks: agentdojo, isolation, proof, regulation")
+    .option("--quick", "bench isolation: few calls, to see that it runs")
     .option("--svg <file>", "bench proof: draw how the costs grow")
     .option("--latency", "bench regulation: measure what a call and a list cost")
     .option("--data <folder>", "root of the evaluation data", process.env["SLUICEGATE_DATA"]);
@@ -26,7 +27,11 @@ export function register(program: Command): void {
     if (name === "agentdojo") return agentdojo(options["data"]);
     if (name === "proof") return proof(options["svg"]);
     if (name === "regulation") return regulation(options["data"], options["latency"] === true);
-    return failure("SG-USAGE", `There is no suite \`${shown(name, 40)}\`: choose agentdojo, proof or regulation.`);
+    if (name === "isolation") return isolation(options["quick"] === true);
+    return failure(
+      "SG-USAGE",
+      `There is no suite \`${shown(name, 40)}\`: choose agentdojo, isolation, proof or regulation.`,
+    );
   });
 }
 
@@ -53,6 +58,14 @@ async function regulation(data: unknown, latency: boolean): Promise<Outcome> {
   if (!measured.ok) return failure("SG-BENCH-DATA", measured.error);
   const json = { suite: "regulation", seed: regulationSeed, ...measured.value };
   return { exitCode: 0, json, text: regulationText(measured.value) };
+}
+
+async function isolation(quick: boolean): Promise<Outcome> {
+  const { isolationBench, quickSizes, sizes } = await import("../bench/isolation/run.ts");
+  const { isolationText } = await import("../bench/isolation/text.ts");
+  const measured = await isolationBench(quick ? quickSizes : sizes);
+  if (!measured.ok) return failure("SG-BENCH-FAILED", measured.error);
+  return { exitCode: 0, json: { suite: "isolation", ...measured.value }, text: isolationText(measured.value) };
 }
 
 function agentdojo(data: unknown): Outcome {

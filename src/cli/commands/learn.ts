@@ -1,0 +1,123 @@
+/**
+ * `sluicegate learn NAME` and `sluicegate learn --server NAME [--calls FILE] -- CMD...`: the least scope that a server was
+ * seen to need, as policy text with the evidence for each line. The first reads the event log, where a policy with
+ * `backend: learn` put what the server did in real work; the second starts the server now and makes the calls of a file.
+ */
+import { readFileSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import type { Command } from "commander";
+import type { Json } from "../../core/json.ts";
+import { isArray, isObject, member, stringMember } from "../../core/json.ts";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import { isolationOrder } from "../../policy/isolation/order.ts";
+import { defaultWireLimits } from "../../wire/limits.ts";
+import { guard } from "../../wire/guard.ts";
+import type { ScriptedCall } from "../isolation/learned.ts";
+import { proposalOf, watchedInLog, watchedNow } from "../isolation/learned.ts";
+import { compiledFrom } from "../loaded-policy.ts";
+import type { Outcome } from "../output.ts";
+import { acts, failure, shortPath, shown } from "../output.ts";
+
+const usage = "Use `sluicegate learn NAME`, or `sluicegate learn [--server NAME] [--calls FILE] -- CMD [ARGUMENT...]`.";
+
+const callsMax = 1_000;
+const callsBytesMax = 4 * 1024 * 1024;
+
+type Options = Readonly<Record<string, unknown>>;
+
+export function register(program: Command): void {
+  const command = program
+    .command("learn [words...]")
+    .description("propose the least scope that a server was seen to need, from the log or by driving it now")
+    .option("--server <name>", "name of the server, for a command that is started now")
+    .option("--calls <file>", "JSON list of {tool, arguments} to make; without it the server is started and listed");
+  acts(command, (options, words?: string[]) => learn(options, words ?? []));
+}
+
+async function learn(options: Options, words: readonly string[]): Promise<Outcome> {
+  const [first, ...rest] = words;
+  if (first === undefined) return failure("SG-USAGE", usage);
+  const named = typeof options["server"] === "string" ? options["server"] : undefined;
+  const live = named !== undefined || rest.length > 0 || first.includes("/");
+  return live ? learnNow(options, named ?? basename(first), [first, ...rest]) : learnFromLog(first);
+}
+
+async function learnFromLog(server: string): Promise<Outcome> {
+  const watched = await watchedInLog(server);
+  if (!watched.ok) return failure(watched.error.code, watched.error.sentence);
+  if (watched.value.length === 0) {
+    const sentence = `The log has no trace of a server \`${shown(server, 40)}\`. Run it under a policy with \`isolation: {servers: {${shown(server, 40)}: {backend: learn}}}\` first.`;
+    return failure("SG-LEARN-NOTHING", sentence);
+  }
+  const order = orderFor(server);
+  if (!order.ok) return failure("SG-CONFIG", order.error);
+  const proposal = proposalOf(order.value, watched.value);
+  const head = `# seen in ${watched.value.length} calls and idle times of the event log`;
+  return {
+    exitCode: 0,
+    json: { traces: watched.value.length, ...proposal },
+    text: `${head}\n${proposal.text}`,
+  };
+}
+
+async function learnNow(options: Options, server: string, command: readonly string[]): Promise<Outcome> {
+  const order = orderFor(server);
+  if (!order.ok) return failure("SG-CONFIG", order.error);
+  const file = typeof options["calls"] === "string" ? options["calls"] : undefined;
+  const calls = file === undefined ? ok([]) : readCalls(file);
+  if (!calls.ok) return failure("SG-CONFIG", calls.error);
+  const [program = "", ...args] = command;
+  const env = Object.fromEntries(
+    Object.entries(process.env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  );
+  const target = { kind: "stdio", command: program, args, env, workingDirectory: process.cwd() } as const;
+  const driven = await watchedNow(target, order.value, calls.value);
+  if (!driven.ok) return failure("SG-LEARN-FAILED", driven.error.slice(0, 240));
+  const { tier, notes, watched, failed } = driven.value;
+  const proposal = proposalOf(order.value, watched);
+  const told = [...notes, ...failed.map((one) => `no result: ${one}`)].map((one) => `# ${shown(one, 200)}`);
+  const head = `# seen at the start and in ${calls.value.length} calls, in tier ${tier}`;
+  return {
+    exitCode: 0,
+    json: { tier, notes, calls: calls.value.length, failed, ...proposal },
+    text: [head, ...told, proposal.text].join("\n"),
+  };
+}
+
+/** Everything is let through and everything is looked at. */
+function orderFor(server: string): Result<NonNullable<ReturnType<typeof isolationOrder>>, string> {
+  const document = { version: 1 as const, isolation: { servers: { [server]: { backend: "learn" as const } } } };
+  const compiled = compiledFrom({ file: "learn", document });
+  if (!compiled.ok) return compiled;
+  const order = isolationOrder(compiled.value, server);
+  return order === undefined ? err(`\`${server.slice(0, 40)}\` is no name of a server.`) : ok(order);
+}
+
+function readCalls(file: string): Result<readonly ScriptedCall[], string> {
+  let value: Json;
+  try {
+    if (statSync(file).size > callsBytesMax)
+      return err(`${shortPath(file)} is larger than ${callsBytesMax} bytes: make fewer calls.`);
+    const bytes = readFileSync(file);
+    const verdict = guard(bytes, { ...defaultWireLimits, messageBytesMax: callsBytesMax });
+    if (verdict.kind === "refused") return err(`${shortPath(file)} is no list of calls: it is not plain JSON.`);
+    // Checked entry by entry below.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    value = JSON.parse(bytes.toString("utf8")) as Json;
+  } catch {
+    return err(`${shortPath(file)} cannot be read as JSON: write a list of {"tool": ..., "arguments": {...}}.`);
+  }
+  if (!isArray(value) || value.length > callsMax)
+    return err(`${shortPath(file)} is no list of at most ${callsMax} calls.`);
+  const calls: ScriptedCall[] = [];
+  for (const [index, entry] of value.entries()) {
+    const tool = stringMember(entry, "tool");
+    const given = member(entry, "arguments") ?? {};
+    if (tool === undefined || !isObject(given)) {
+      return err(`${shortPath(file)}, entry ${index + 1}: a call is {"tool": NAME, "arguments": {...}}.`);
+    }
+    calls.push({ tool, arguments: given });
+  }
+  return ok(calls);
+}

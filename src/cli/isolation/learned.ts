@@ -1,0 +1,107 @@
+/** What servers were seen doing: from the event log, or by driving one now. */
+import { traceFrom } from "../../core/effect-record.ts";
+import { traceQuestionKind } from "../../core/effect-trace.ts";
+import { isObject, member } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import type { IsolationOrder } from "../../core/scope.ts";
+import { viewsOf } from "../../gateway/log/record.ts";
+import { groundsOf } from "../../mechanisms/projection/grounds.ts";
+import { noiseOf } from "../../mechanisms/projection/noise.ts";
+import type { Proposal, Watched } from "../../policy/isolation/propose.ts";
+import { proposeScope } from "../../policy/isolation/propose.ts";
+import { pages, readLog, storeFault } from "../log-reader.ts";
+import type { LogFault } from "../log-reader.ts";
+import type { ServerCommand } from "./driver.ts";
+import { Driver } from "./driver.ts";
+
+/** Traces that a proposal is made from, the newest of them; older behaviour is another server's by now. */
+const tracesMax = 20_000;
+
+export type ScriptedCall = { readonly tool: string; readonly arguments: JsonObject };
+
+/** Everything that was recorded of a server, oldest first. */
+export async function watchedInLog(server: string): Promise<Result<readonly Watched[], LogFault>> {
+  const opened = readLog(process.env);
+  if (!opened.ok) return opened;
+  if (opened.value === undefined) return ok([]);
+  const { store, keys } = opened.value;
+  const watched: Watched[] = [];
+  const tools = new Map<string, string>();
+  try {
+    const reading = pages(store, undefined);
+    for (;;) {
+      const page = await reading.next();
+      if (page.done === true) return page.value === undefined ? ok(watched) : err(storeFault(page.value));
+      for (const view of page.value.flatMap((record) => viewsOf(keys, record))) {
+        if (view.call !== undefined && view.tool !== undefined) tools.set(view.call, view.tool);
+        watched.push(...tracesIn(view.payload, server, tools));
+      }
+      watched.splice(0, watched.length - tracesMax);
+    }
+  } finally {
+    await store.close(false);
+  }
+}
+
+function tracesIn(
+  payload: JsonObject | undefined,
+  server: string,
+  tools: ReadonlyMap<string, string>,
+): readonly Watched[] {
+  const answers = member(payload, "answers");
+  if (!isObject(answers)) return [];
+  const head = `${traceQuestionKind} ${server} `;
+  return Object.entries(answers).flatMap(([key, answer]) => {
+    const trace = key.startsWith(head) && answer !== undefined ? traceFrom(member(answer, "value") ?? null) : undefined;
+    if (trace === undefined) return [];
+    const call = key.slice(head.length);
+    return [{ tool: call === "" ? undefined : tools.get(call), trace }];
+  });
+}
+
+export type Driven = {
+  readonly tier: string;
+  readonly notes: readonly string[];
+  readonly watched: readonly Watched[];
+  /** Calls that brought no result, one sentence each. */
+  readonly failed: readonly string[];
+};
+
+/** Starts a server in `learn` mode, makes the calls of a script, and says what it saw. */
+export async function watchedNow(
+  target: ServerCommand,
+  order: IsolationOrder,
+  calls: readonly ScriptedCall[],
+): Promise<Result<Driven, string>> {
+  const started = await Driver.start(target, order);
+  if (!started.ok) return started;
+  const driver = started.value;
+  try {
+    const listed = await driver.tools();
+    if (!listed.ok) return listed;
+    const watched: Watched[] = [];
+    const failed: string[] = [];
+    for (const { tool, arguments: given } of calls) {
+      const called = await driver.call(tool, given);
+      if (!called.ok) return called;
+      if (called.value.failed) failed.push(`${tool}: ${JSON.stringify(called.value.value).slice(0, 160)}`);
+      if (called.value.trace !== undefined) watched.push({ tool, trace: called.value.trace });
+    }
+    const rest = await driver.background();
+    if (rest !== undefined) watched.push({ tool: undefined, trace: rest });
+    return ok({ tier: driver.tier, notes: driver.notes, watched, failed });
+  } finally {
+    await driver.close();
+  }
+}
+
+/** The proposal, without what runtimes do by themselves. */
+export function proposalOf(order: IsolationOrder, watched: readonly Watched[]): Proposal {
+  const traces = new Map(watched.map(({ trace }) => [trace.places, groundsOf(order, trace, undefined)]));
+  return proposeScope(order.server, watched, (event, places) => {
+    const grounds = traces.get(places);
+    return grounds !== undefined && noiseOf(event, grounds) !== undefined;
+  });
+}
