@@ -30,7 +30,7 @@ const field = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t -~\x80-\xff]*)$/;
 export function parseRequestHead(bytes: Uint8Array): ParsedHead {
   const text = latin(bytes.subarray(0, headBytesMax));
   // A method is a word in capitals; everything else that opens a connection is another protocol.
-  if (!/^[A-Z]{0,20}(?: |$)/.test(text)) return { kind: "foreign" };
+  if (!/^(?:[A-Z]{1,20}(?: |$)|$)/.test(text)) return { kind: "foreign" };
   const end = text.indexOf("\r\n\r\n");
   const line = /^[^\n]*(?=\n)/.exec(text)?.[0];
   // Another protocol that also begins with a word in capitals must not be waited for.
@@ -54,7 +54,7 @@ export type Authority = { readonly host: string; readonly port: number | undefin
 
 /** Reads `name`, `name:port`, `address:port` or `[v6]:port`; undefined for all else, credentials included. */
 export function parseAuthority(text: string): Authority | undefined {
-  const read = /^(?:\[([0-9a-fA-F:.]{2,45})\]|([A-Za-z0-9._-]{1,254}))(?::(\d{1,5}))?$/.exec(text);
+  const read = /^(?:\[((?=[^\]]*:)[0-9a-fA-F:.]{2,45})\]|([A-Za-z0-9._-]{1,254}))(?::(\d{1,5}))?$/.exec(text);
   if (read === null) return undefined;
   const host = (read[1] ?? read[2] ?? "").toLowerCase();
   if (read[3] === undefined) return { host, port: undefined };

@@ -58,7 +58,7 @@ export function acknowledgement(bytes: Uint8Array, sequence: number): number | u
   if (bytes.byteLength < headerBytes + 4) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.getUint16(4, true) !== errorType || view.getUint32(8, true) !== sequence) return undefined;
-  return -view.getInt32(headerBytes, true);
+  return Math.abs(view.getInt32(headerBytes, true));
 }
 
 function message(body: number, type: number, flags: number, sequence: number): { bytes: Uint8Array; view: DataView } {

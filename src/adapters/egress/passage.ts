@@ -42,7 +42,8 @@ export class Passage {
     client.once("close", () => {
       // After a proper end of both directions what the client sent last is still delivered.
       const proper = client.readableEnded && client.writableFinished && upstream.writableEnded;
-      if (!proper) upstream.destroy();
+      // Broken off, it must not look whole to the destination.
+      if (!proper) upstream.resetAndDestroy();
       events.closed();
     });
     upstream.once("close", () => {
@@ -72,9 +73,9 @@ export class Passage {
     return sent;
   }
 
-  /** Ends both directions at once; `reset` so that the client cannot take it for a proper end. */
+  /** Ends both directions at once; `reset` so that the client too cannot take it for a proper end. */
   cut(how: "close" | "reset" = "close"): void {
-    this.#upstream.destroy();
+    this.#upstream.resetAndDestroy();
     if (how === "reset") this.#client.resetAndDestroy();
     else this.#client.destroy();
   }
