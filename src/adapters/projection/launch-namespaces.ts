@@ -21,6 +21,9 @@ import { packageRoot } from "./server-packages.ts";
 import { dropRights, processFile } from "./support.ts";
 import { traceLauncher } from "./trace.ts";
 
+/** Monotonic ms of this process: the time of everything that is seen. */
+const now = (): number => performance.now();
+
 export async function launchInNamespaces(plan: LaunchOrder, code: ServerCode): Promise<Result<Launched, string>> {
   const workspace = await projectedWorkspace(plan);
   if (!workspace.ok) return workspace;
@@ -113,7 +116,6 @@ async function join(plan: LaunchOrder, made: Ingredients, parts: Joined): Promis
   if (listeners !== undefined) {
     const grants = [...tools.values()].flatMap((tool) => tool.allow);
     const { callBytesMax, serverBytesMax } = net;
-    const now = (): number => performance.now();
     parts.broker = openBroker({ listeners, allow: net.allow, tools: grants, callBytesMax, serverBytesMax, now });
   }
   const traced = await traceLauncher(plan, {
@@ -128,7 +130,7 @@ async function join(plan: LaunchOrder, made: Ingredients, parts: Joined): Promis
     if (!opened.ok) return opened;
     parts.workspace = opened.value;
   }
-  parts.limits = watchLimits({ pid: server.processGroup, limits: plan.order.scope.limits, server });
+  parts.limits = watchLimits({ pid: server.processGroup, limits: plan.order.scope.limits, server, now });
   const gone = await talk.go();
   if (!gone.ok) return gone;
   return ok(

@@ -1,8 +1,32 @@
-/** Limits of a projection that the kernel keeps, and their traces. */
+/**
+ * Limits of a projection that the kernel keeps, and what it says about them. With a control group of our own the counts
+ * are exact; without one, resource limits hold for each process, and the memory of all of them is looked at in turns.
+ */
 import { readFileSync } from "node:fs";
 import type { LimitScope } from "../../core/scope.ts";
 import type { ServerProcess } from "../process/server-process.ts";
-import type { LimitWatch } from "./parts.ts";
+import { cgroupBase } from "./cgroup.ts";
+import { joinGroup, type ServerGroup } from "./cgroup-group.ts";
+import type { LimitWatch, Sighting } from "./parts.ts";
+import { processTree } from "./process-tree.ts";
+
+/** Between two looks at the memory of a server that has no control group. */
+const lookMs = 200;
+/** Signals of a process that used up its limit, as a shell tells them: SIGXCPU and SIGXFSZ. */
+const endings: ReadonlyMap<string | number | undefined, string> = new Map<string | number | undefined, string>([
+  [128 + 24, "cpu"],
+  [128 + 25, "file-size"],
+  ["SIGXCPU", "cpu"],
+  ["SIGXFSZ", "file-size"],
+]);
+
+export type LimitOrder = {
+  /** First process of the chain; what it becomes and starts later is limited with it. */
+  readonly pid: number;
+  readonly limits: LimitScope;
+  readonly server: ServerProcess;
+  readonly now: () => number;
+};
 
 /** Open files that a process of ours may allow at most (proc_pid_limits(5)). */
 export function openFilesMax(): number {
@@ -10,6 +34,93 @@ export function openFilesMax(): number {
   return line?.[1] === undefined ? Number.MAX_SAFE_INTEGER : Number(line[1]);
 }
 
-export function watchLimits(_order: { pid: number; limits: LimitScope; server: ServerProcess }): LimitWatch {
-  return { drain: () => [], close: () => {} };
+/** Begins to limit; where a group cannot be made the looks in turns take its place. */
+export function watchLimits(order: LimitOrder): LimitWatch {
+  const base = cgroupBase();
+  const group = base === undefined ? undefined : joinGroup(base, order.pid, order.limits);
+  return group === undefined ? new LookedAt(order) : new Grouped(order, group);
+}
+
+abstract class Watch implements LimitWatch {
+  protected readonly order: LimitOrder;
+  readonly #waiting: Sighting[] = [];
+
+  constructor(order: LimitOrder) {
+    this.order = order;
+    void order.server.ended.then(({ code, signal }) => {
+      const detail = endings.get(signal) ?? endings.get(code);
+      if (detail !== undefined) this.hit(detail);
+      this.close();
+    });
+  }
+
+  drain(): readonly Sighting[] {
+    return this.#waiting.splice(0);
+  }
+
+  abstract close(): void;
+
+  protected hit(detail: string): void {
+    const { now, pid } = this.order;
+    this.#waiting.push({ at: now(), action: "limit-hit", outcome: "denied", grade: "kernel", process: pid, detail });
+  }
+}
+
+/** Reads the counters of the group each time somebody asks: two small files, without a timer. */
+class Grouped extends Watch {
+  readonly #group: ServerGroup;
+  #memory = 0;
+  #processes = 0;
+  #closed = false;
+
+  constructor(order: LimitOrder, group: ServerGroup) {
+    super(order);
+    this.#group = group;
+  }
+
+  override drain(): readonly Sighting[] {
+    const { memory, processes } = this.#group.hits();
+    if (memory > this.#memory) this.hit("memory");
+    if (processes > this.#processes) this.hit("processes");
+    this.#memory = memory;
+    this.#processes = processes;
+    return super.drain();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#group.remove();
+  }
+}
+
+class LookedAt extends Watch {
+  readonly #timer: NodeJS.Timeout;
+  #crowded = false;
+
+  constructor(order: LimitOrder) {
+    super(order);
+    this.#timer = setInterval(() => this.#look(), lookMs);
+    this.#timer.unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    const { pid, limits, server } = this.order;
+    const { residentBytes, threads } = processTree(pid);
+    const crowded = threads >= limits.processes;
+    if (crowded && !this.#crowded) this.hit("processes");
+    this.#crowded = crowded;
+    if (residentBytes <= limits.memoryMb * 1_048_576) return;
+    this.hit("memory");
+    this.close();
+    try {
+      process.kill(-server.processGroup, "SIGKILL");
+    } catch {
+      // Gone in this instant.
+    }
+  }
 }

@@ -1,0 +1,89 @@
+/** The control group of one server. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { LimitScope } from "../../core/scope.ts";
+import type { CgroupBase } from "./cgroup.ts";
+
+const prefix = "sluicegate-";
+/** A group can be removed when its last process was reaped, which is a moment after its end. */
+const removalsMax = 50;
+const removalWaitMs = 100;
+
+export type ServerGroup = {
+  /** How often a limit was hit since the group was made. */
+  readonly hits: () => { readonly memory: number; readonly processes: number };
+  /** Removes the group as soon as it is empty; ends nothing. */
+  readonly remove: () => void;
+};
+
+/** Puts a process into a group of its own; undefined where that fails, and then it is where it was. */
+export function joinGroup(base: CgroupBase, pid: number, limits: LimitScope): ServerGroup | undefined {
+  const name = `${prefix}${process.pid}-${pid}`;
+  const memory = join(base.memory, name);
+  const pids = join(base.pids, name);
+  const folders = [...new Set([memory, pids])];
+  const remove = (): void => folders.forEach((folder) => removeSoon(folder, removalsMax));
+  sweep(base);
+  const bytes = String(limits.memoryMb * 1_048_576);
+  try {
+    for (const folder of folders) mkdirSync(folder, { recursive: true });
+    if (base.version === "v2") {
+      writeFileSync(join(memory, "memory.max"), bytes);
+      tryWrite(join(memory, "memory.swap.max"), "0");
+      // A server that lost one of its processes would go on in a state that nobody foresaw.
+      tryWrite(join(memory, "memory.oom.group"), "1");
+    } else {
+      writeFileSync(join(memory, "memory.limit_in_bytes"), bytes);
+      tryWrite(join(memory, "memory.memsw.limit_in_bytes"), bytes);
+    }
+    writeFileSync(join(pids, "pids.max"), String(limits.processes));
+    for (const folder of folders) writeFileSync(join(folder, "cgroup.procs"), String(pid));
+  } catch {
+    remove();
+    return undefined;
+  }
+  const memoryFile = join(memory, base.version === "v2" ? "memory.events" : "memory.oom_control");
+  const pidsFile = join(pids, "pids.events");
+  return {
+    hits: () => ({ memory: counter(memoryFile, "oom_kill"), processes: counter(pidsFile, "max") }),
+    remove,
+  };
+}
+
+/** One number of a file of `name number` lines; 0 where it is not there, as after the end. */
+function counter(file: string, name: string): number {
+  try {
+    const line = readFileSync(file, "utf8")
+      .split("\n")
+      .find((one) => one.startsWith(`${name} `));
+    return Number(line?.slice(name.length + 1) ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+function tryWrite(file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch {
+    // Not every kernel counts swap.
+  }
+}
+
+function removeSoon(folder: string, tries: number): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    if (tries > 0 && existsSync(folder)) setTimeout(() => removeSoon(folder, tries - 1), removalWaitMs).unref();
+  }
+}
+
+/** Groups whose gateway ended by `kill -9`. */
+function sweep(base: CgroupBase): void {
+  for (const folder of new Set([base.memory, base.pids])) {
+    for (const name of readdirSync(folder)) {
+      const owner = /^sluicegate-(\d+)-\d+$/.exec(name)?.[1];
+      if (owner !== undefined && !existsSync(`/proc/${owner}`)) removeSoon(join(folder, name), 0);
+    }
+  }
+}
