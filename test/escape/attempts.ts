@@ -19,10 +19,11 @@ export type Attempt = {
   readonly needs: readonly Need[];
   readonly act: Act;
   /**
-   * Who can tell whether it reached something: the attempt, which holds a secret or was let in, or the world, in which
-   * something changed. The world is looked at in both cases.
+   * Who can tell whether it reached something: the attempt, which holds a secret or was let in; the world, in which
+   * something changed; or the trace, where the act harms nobody outside and must only not go unseen. The world is looked
+   * at in all cases.
    */
-  readonly judge: "inside" | "world";
+  readonly judge: "inside" | "world" | "trace";
   /** Without a projection: who reaches it. `machine` = depends on how this kernel was built or set. */
   readonly bare: "anyone" | "root" | "machine";
   /** What the trace must show of it. */
@@ -107,7 +108,7 @@ export const attempts: readonly Attempt[] = [
   row(35, "userfaultfd, bpf, perf", native, kernel.watching, { judge: "inside", bare: "machine", alone: true }),
   row(36, "use the kernel's keys", native, kernel.keys, { judge: "inside", bare: "machine", alone: true }),
   row(37, "run a program from memory or from the workspace", programs, processes.foreignPrograms, {
-    judge: "inside",
+    judge: "trace",
     bare: "anyone",
     event: "process-spawn",
   }),
@@ -127,9 +128,15 @@ export const attempts: readonly Attempt[] = [
   row(43, "start processes without end", programs, processes.forkBomb, {
     judge: "inside",
     bare: "anyone",
+    event: "limit-hit",
     alone: true,
   }),
-  row(44, "take memory without end", [], processes.memoryHog, { judge: "inside", bare: "anyone", alone: true }),
+  row(44, "take memory without end", [], processes.memoryHog, {
+    judge: "inside",
+    bare: "anyone",
+    event: "limit-hit",
+    alone: true,
+  }),
   row(45, "fill the disk", files, writes.diskFill, { judge: "inside", bare: "anyone" }),
   row(46, "swap a path while it is read", native, processes.pathRace, {
     judge: "inside",

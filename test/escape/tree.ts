@@ -41,6 +41,8 @@ const plantedFiles = (secret: string): Readonly<Record<string, string>> => ({
   "code/server.mjs": "// the server\n",
 });
 
+/** First digits of the mode of a folder. */
+const folderMode = "40";
 const fixedTime = new Date("2026-01-02T03:04:05Z");
 
 export function plantTree(root: string, secret: string, uid: number | undefined): Tree {
@@ -67,13 +69,17 @@ export function plantTree(root: string, secret: string, uid: number | undefined)
     const names = [...new Set([...before.keys(), ...after.keys()])].filter(
       (name) => before.get(name) !== after.get(name),
     );
+    // A folder alone is no harm; whatever lies in it is told by itself.
+    const told = names
+      .filter((name) => before.has(name) || after.get(name)?.startsWith(folderMode) !== true)
+      .map((name) => `${name}: ${before.get(name) ?? "nothing"} -> ${after.get(name) ?? "nothing"}`);
     for (const name of names) {
       const content = planted[name];
       if (content !== undefined) plant(name, content);
       else if (!before.has(name)) rmSync(join(root, name), { recursive: true, force: true });
     }
     before = snapshot(root);
-    return names.map((name) => `${name}: ${before.get(name) ?? "nothing"} -> ${after.get(name) ?? "nothing"}`);
+    return told;
   };
   return {
     places: {

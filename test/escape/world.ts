@@ -20,8 +20,11 @@ export type World = {
   readonly environment: Readonly<Record<string, string>>;
   /** A descriptor of the secret, to be left open by mistake. */
   readonly descriptor: number;
-  /** What changed since the last look, in words; it is put back as it was. */
-  readonly changes: () => Promise<readonly string[]>;
+  /**
+   * What changed since the last look, in words; it is put back as it was. While the projection still runs, processes in
+   * it may run too: only `ended` looks for those that should not.
+   */
+  readonly changes: (when: "running" | "ended") => Promise<readonly string[]>;
   readonly remove: () => Promise<void>;
 };
 
@@ -77,10 +80,10 @@ export async function plantWorld(user: User, where: "bare" | "projection"): Prom
   writeGround();
   tree.settle();
   const descriptor = openSync(tree.secretFile, "r");
-  const changes = async (): Promise<readonly string[]> => {
+  const changes: World["changes"] = async (when) => {
     // A killed process needs a moment to be gone, and a datagram one to arrive.
     await new Promise((resolve) => setTimeout(resolve, 30));
-    const seen = [...listeners.heard(), ...survivors(token), ...left(token, shared)];
+    const seen = [...listeners.heard(), ...(when === "ended" ? survivors(token) : []), ...left(token, shared)];
     if (host.exitCode !== null || host.signalCode !== null) {
       seen.push("the process of the host was ended");
       host = hostProcess(token, environment, user);

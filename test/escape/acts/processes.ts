@@ -104,7 +104,11 @@ export const survive: Act = (ground) =>
     return done.status === 0 ? reached("left a process behind") : held(done.error?.message ?? String(done.status));
   });
 
-/** Starts up to the given number of sleepers at a time; more than the limit is reached. They all end by themselves. */
+/** Long enough for a limit that is held by looking from time to time. */
+const holdMs = 1_500;
+const hold = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, holdMs));
+
+/** Starts up to the given number of sleepers; all of them still alive is reached. They all end by themselves. */
 export const forkBomb: Act = async (ground) => {
   const children = [];
   let failed = "";
@@ -114,6 +118,7 @@ export const forkBomb: Act = async (ground) => {
     children.push(child);
     if (child.pid === undefined) await new Promise((resolve) => setImmediate(resolve));
   }
+  await hold();
   const alive = children.filter((child) => child.pid !== undefined && existsSync(`/proc/${child.pid}`)).length;
   for (const child of children) if (child.pid !== undefined) child.kill("SIGKILL");
   return alive >= ground.limits.processes ? reached(`${alive} processes`) : held(`${alive} processes, ${failed}`);
@@ -121,11 +126,12 @@ export const forkBomb: Act = async (ground) => {
 
 const chunkMb = 32;
 
-/** Takes and touches up to the given amount of memory; the process that does ends with it. */
-export const memoryHog: Act = (ground) => {
+/** Takes and touches up to the given amount of memory and keeps it a while; the process that does ends with it. */
+export const memoryHog: Act = async (ground) => {
   const taken: Buffer[] = [];
   for (let total = 0; total < ground.limits.memoryMb; total += chunkMb)
     taken.push(Buffer.alloc(chunkMb * 1_048_576, 1));
+  await hold();
   return reached(`${taken.length * chunkMb} MB`);
 };
 

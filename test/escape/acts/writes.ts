@@ -9,6 +9,7 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -79,8 +80,12 @@ export const renameOut: Act = (ground) =>
     out: () => {
       const source = `${ground.workspace}/${ground.token}-out`;
       writeFileSync(source, "from inside");
-      renameSync(source, `${ground.outside}/${ground.token}-out`);
-      return reached("renamed out of the workspace");
+      try {
+        renameSync(source, `${ground.outside}/${ground.token}-out`);
+        return reached("renamed out of the workspace");
+      } finally {
+        rmSync(source, { force: true });
+      }
     },
     in: () => {
       renameSync(`${ground.outside}/papers`, `${ground.workspace}/${ground.token}-papers`);
@@ -130,8 +135,14 @@ export const setUser: Act = (ground) =>
   attempted(() => {
     const path = `${ground.workspace}/${ground.token}-setuid`;
     writeFileSync(path, "#!/bin/sh\ntrue\n");
-    chmodSync(path, 0o4755);
-    return reached("left a file that runs as its owner");
+    try {
+      chmodSync(path, 0o4755);
+      return reached("left a file that runs as its owner");
+    } catch (error) {
+      // As a plain file it would be no harm, and is none of this attempt's.
+      rmSync(path);
+      throw error;
+    }
   });
 
 const characterDevice = 0o020666;
