@@ -8,6 +8,7 @@ import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import type { LoadedPolicy } from "../gateway/policy-port.ts";
 import { makeFlow } from "../mechanisms/flow/flow.ts";
+import { makeProjection } from "../mechanisms/projection/projection.ts";
 import { makeSequence, openDebts } from "../mechanisms/sequence/sequence.ts";
 import { makeTiers } from "../mechanisms/tiers/tiers.ts";
 import type { PolicyInput } from "../policy/canonical/extends.ts";
@@ -78,7 +79,8 @@ export function loadedPolicy(
   const frame: Frame = { ir, slots: slotsOf(ir) };
   const plain = engineOf(frame, more);
   const regulation = makeRegulation(compiled, frame, plain.model);
-  const engine: PolicyEngine = { ...plain, mechanisms: [...plain.mechanisms, regulation.mechanism] };
+  const mechanisms = [...plain.mechanisms, regulation.mechanism, ...isolationMechanisms(compiled)];
+  const engine: PolicyEngine = { ...plain, mechanisms };
   const methods = new Map<string, ToolContract>();
   return {
     digest: compiled.digest,
@@ -113,6 +115,14 @@ export function loadedPolicy(
     exportShared: (q, former) => exportShared(frame, q, former),
     importShared: (value) => importShared(frame, value),
   };
+}
+
+/** Without a section `isolation` nothing is isolated, and nothing waits for evidence. */
+function isolationMechanisms(compiled: CompiledPolicy): readonly SealedMechanism<Q>[] {
+  const { isolation, ir } = compiled;
+  if (isolation === undefined) return [];
+  const order = (server: string): ReturnType<typeof isolationOrder> => isolationOrder(compiled, server);
+  return [seal(makeProjection({ order, lattice: ir.lattice, digest: valueDigest, unjudged: isolation.unjudged }))];
 }
 
 /** One diagnostic as a line: place, sentence, remedy. Too long a message is cut, never the way on. */

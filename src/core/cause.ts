@@ -4,6 +4,7 @@
  * servers, so they are cut and shown without control or direction characters.
  */
 import type { Decision } from "./decision.ts";
+import { isolationClause } from "./isolation-cause.ts";
 import type { Reason } from "./opinion.ts";
 import { regulationClause } from "./regulation-cause.ts";
 
@@ -60,7 +61,11 @@ function clauseOf(reason: Reason, tool: string): string | undefined {
       return `the same call may already have happened${time}`;
     }
     default:
-      return regulationClause(reason, tool) ?? (reason.rule === undefined ? undefined : `${tool} is stopped`);
+      return (
+        regulationClause(reason, tool) ??
+        isolationClause(reason, tool) ??
+        (reason.rule === undefined ? undefined : `${tool} is stopped`)
+      );
   }
 }
 

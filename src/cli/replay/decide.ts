@@ -4,6 +4,9 @@
  */
 import type { ToolContract } from "../../core/contract.ts";
 import type { Decision } from "../../core/decision.ts";
+import { traceJson } from "../../core/effect-record.ts";
+import type { EffectTrace } from "../../core/effect-trace.ts";
+import { traceQuestionKind } from "../../core/effect-trace.ts";
 import type { RunEvent } from "../../core/event.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject, member, stringMember } from "../../core/json.ts";
@@ -11,6 +14,7 @@ import type { LabelRange } from "../../core/label.ts";
 import { describe, unknownRange } from "../../core/label.ts";
 import { begin } from "../../core/mechanism.ts";
 import type { CallMoment, ReleaseMoment } from "../../core/moment.ts";
+import type { Answer, Question } from "../../core/opinion.ts";
 import type { Run } from "../../core/run.ts";
 import { evolve, step } from "../../core/step.ts";
 import type { Verdict } from "../../core/verdict.ts";
@@ -83,14 +87,29 @@ function fold<Q>(replay: Replay<Q>, event: RunEvent): void {
 function decide<Q>(replay: Replay<Q>, moment: CallMoment | ReleaseMoment): Decision {
   const found = step(replay.policy.engine, replay.run, moment, new Map());
   if (found.kind === "decided") return found.decision;
-  // Nothing answers in a replay: every question is unavailable, as it would be with no oracle configured.
-  const answers = new Map(
-    found.questions.map((question) => [question.key, { kind: "unavailable" as const, question, cause: "replay" }]),
-  );
+  const answers = new Map(found.questions.map((question) => [question.key, answerTo(question)]));
   const again = step(replay.policy.engine, replay.run, moment, answers);
   if (again.kind === "decided") return again.decision;
   throw new Error("a mechanism asks without end");
 }
+
+/**
+ * Nothing answers in a replay: every question is unavailable, as it would be with no oracle configured. What a call did
+ * to a machine is the exception, since it did nothing: no server runs.
+ */
+function answerTo(question: Question): Answer {
+  if (question.kind !== traceQuestionKind) return { kind: "unavailable", question, cause: "replay" };
+  return { kind: "known", question, value: traceJson(nothingDone) };
+}
+
+const nothingDone: EffectTrace = {
+  tier: "remote",
+  complete: true,
+  dropped: 0,
+  places: { home: "/", workspace: [], code: [], scratch: [] },
+  events: [],
+  changes: [],
+};
 
 function replayCall<Q>(replay: Replay<Q>, call: TraceStep & { kind: "call" }, name: string): ReplayedStep {
   const contract = replay.contracts.get(`${call.server} ${call.tool}`);

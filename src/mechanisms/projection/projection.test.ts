@@ -3,6 +3,7 @@ import type { ToolContract } from "../../core/contract.ts";
 import type { RunEvent } from "../../core/event.ts";
 import type { EffectTrace } from "../../core/effect-trace.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { effectsContextFrom } from "../../core/effect-question.ts";
 import { exactly, isUntrusted } from "../../core/label.ts";
 import type { Moment } from "../../core/moment.ts";
 import type { Answers, Opinion } from "../../core/opinion.ts";
@@ -384,7 +385,7 @@ describe("judges", () => {
     const asked = release(strange, { judge }, writer);
     if (asked.kind !== "needs") throw new Error("nothing asked");
     expect(asked.questions[0]?.content).toMatchObject({ rules: ["suspicion.deletes-much"] });
-    const lines = (asked.questions[0]?.content as { events: readonly string[] }).events;
+    const lines = effectsContextFrom(asked.questions[0]?.content ?? null)?.events ?? [];
     expect(lines.slice(0, 2)).toEqual([
       "process-spawn success hint git gc",
       "file-rename success hint /home/ana/work/a to /home/ana/work/b",
