@@ -54,7 +54,7 @@ export function receiveArrivals(listeners: Listeners, handler: ArrivalHandler): 
       }
       open.add(client);
       client.once("close", () => open.delete(client));
-      void dispatch(client, port, handler);
+      dispatch(client, port, handler).catch(() => handler.failed("a connection could not be read"));
     });
     server.on("error", () => handler.failed(`listening on port ${port} failed`));
     servers.push(server.listen(listening));

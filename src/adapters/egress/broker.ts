@@ -62,7 +62,7 @@ class EgressBroker implements Broker {
     stub.serveDatagrams(options.listeners.dns);
     options.listeners.dns.on("error", () => this.#fail("answering for names failed"));
     const stopArrivals = receiveArrivals(options.listeners, {
-      arrived: (arrival) => void this.#serve(arrival),
+      arrived: (arrival) => void this.#serve(arrival).catch(() => this.#fail("a connection could not be served")),
       dnsStream: (client) => stub.serveStream(client),
       turnedAway: (port, detail) =>
         this.#record.add({ action: "net-connect", outcome: "denied", transport: "tcp", port, detail }),

@@ -38,7 +38,7 @@ test("elsewhere every protocol passes that does not contradict the name", () => 
   expect(inspect(25, "EHLO there\r\n")).toBe("pass");
   expect(inspect(25, "GET nothing\r\n")).toBe("pass");
   expect(inspect(6379, "PING\r\n")).toBe("pass");
-  expect(inspect(6379, "\x16\x03\x01\0\0")).toBe("pass");
+  expect(inspect(6379, "\x16\x03\x01\0\0")).toBe("egress-malformed-hello");
   expect(inspect(8080, "GE")).toBe("more");
 });
 

@@ -45,9 +45,11 @@ export function inspectFirstBytes(destination: Destination, bytes: Uint8Array): 
   if (destination.port === httpPort) return inspectRequest(destination, bytes);
   const hello = inspectHello(destination, bytes);
   if (hello.kind !== "refused") return hello;
-  // A private protocol may well begin like one of these two and be neither: only a clear contradiction refuses.
-  if (hello.rule === "egress-server-name-differs") return hello;
-  if (hello.rule !== "egress-not-tls" || !beginsLikeRequest(bytes)) return pass;
+  // No other protocol begins like TLS; what is not sound there could hide a name from us and show it to the server.
+  if (hello.rule === "egress-server-name-absent") return pass;
+  if (hello.rule !== "egress-not-tls") return hello;
+  // Others may well begin like HTTP: only a clear contradiction refuses.
+  if (!beginsLikeRequest(bytes)) return pass;
   const request = inspectRequest(destination, bytes);
   if (request.kind === "refused") return request.rule === "egress-host-differs" ? request : pass;
   return request;

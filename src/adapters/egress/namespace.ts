@@ -3,7 +3,8 @@
  * Only for the launcher: a mistake in a foreign call ends the process, which must never be the gateway.
  */
 import { err, ok, type Result } from "../../core/result.ts";
-import { acknowledgement, everyAddressLocal, loopbackUp } from "./netlink.ts";
+import { brokerAddress } from "./name-files.ts";
+import { acknowledgement, everyAddressLocal, loopbackAddress, loopbackUp } from "./netlink.ts";
 
 const familyNetlink = 16;
 const socketRaw = 3;
@@ -30,10 +31,17 @@ export async function captureAllAddresses(): Promise<Result<void, string>> {
   const descriptor = socket(familyNetlink, socketRaw | closeOnExec, protocolRoute);
   if (descriptor < 0) return err(refused("open a netlink socket", errno()));
   try {
-    const up = request(calls.value, descriptor, loopbackUp(1), 1);
-    if (up !== 0) return err(refused("bring up the loopback interface", up));
-    const route = request(calls.value, descriptor, everyAddressLocal(2), 2);
-    return route === 0 ? ok(undefined) : err(refused("add the route for all addresses", route));
+    const own = brokerAddress.split(".").map(Number);
+    const steps = [
+      ["bring up the loopback interface", loopbackUp(1)],
+      ["give it an address", loopbackAddress(2, own)],
+      ["add the route for all addresses", everyAddressLocal(3)],
+    ] as const;
+    for (const [index, [what, bytes]] of steps.entries()) {
+      const code = request(calls.value, descriptor, bytes, index + 1);
+      if (code !== 0) return err(refused(what, code));
+    }
+    return ok(undefined);
   } finally {
     close(descriptor);
   }

@@ -1,6 +1,6 @@
 /**
- * The two messages to the kernel that make a fresh network namespace answer for every IPv4 address (rtnetlink(7)): the
- * loopback interface goes up, and a route of type `local` for 0.0.0.0/0 makes each address one of this host ("AnyIP").
+ * The messages to the kernel that make a fresh network namespace answer for every IPv4 address (rtnetlink(7)): the
+ * loopback interface goes up with an address, and a route of type `local` for 0.0.0.0/0 makes each address one of this host ("AnyIP").
  * A packet for any destination then ends at a socket inside of the namespace, or nowhere. Written as bytes here, so
  * that no program `ip` is needed, which a minimal system may lack.
  */
@@ -9,7 +9,10 @@ const linkBytes = 16;
 const routeBytes = 12;
 const attributeBytes = 8;
 
+const addressBytes = 8;
+
 const newLink = 16;
+const newAddress = 20;
 const newRoute = 24;
 const errorType = 2;
 
@@ -25,6 +28,9 @@ const protocolBoot = 3;
 const scopeHost = 254;
 const typeLocal = 2;
 const attributeOutputInterface = 4;
+const attributeAddress = 1;
+const attributeLocal = 2;
+const wholeAddressBits = 32;
 
 /** The kernel gives the loopback interface of every namespace this index. */
 const loopbackIndex = 1;
@@ -35,6 +41,24 @@ export function loopbackUp(sequence: number): Uint8Array {
   view.setInt32(headerBytes + 4, loopbackIndex, true);
   view.setUint32(headerBytes + 8, interfaceUp, true);
   view.setUint32(headerBytes + 12, interfaceUp, true);
+  return bytes;
+}
+
+/**
+ * `ip address add A/32 dev lo`, `address` as four numbers. With addresses of 127.0.0.0/8 alone the GNU C library says
+ * that there is no IPv4, and refuses names to programs that ask for usable addresses only (AI_ADDRCONFIG).
+ */
+export function loopbackAddress(sequence: number, address: readonly number[]): Uint8Array {
+  const flags = flagRequest | flagAcknowledge | flagCreate | flagExclusive;
+  const { bytes, view } = message(addressBytes + 2 * attributeBytes, newAddress, flags, sequence);
+  bytes.set([familyInternet, wholeAddressBits], headerBytes);
+  view.setUint32(headerBytes + 4, loopbackIndex, true);
+  for (const [index, type] of [attributeLocal, attributeAddress].entries()) {
+    const attribute = headerBytes + addressBytes + index * attributeBytes;
+    view.setUint16(attribute, attributeBytes, true);
+    view.setUint16(attribute + 2, type, true);
+    bytes.set(address, attribute + 4);
+  }
   return bytes;
 }
 

@@ -50,7 +50,10 @@ export function openSink({ listeners, now }: SinkOptions): Broker {
   }, record);
   stub.serveDatagrams(listeners.dns);
   const stopArrivals = receiveArrivals(listeners, {
-    arrived: (arrival) => void swallow(arrival, names.nameOf(arrival.host) ?? arrival.host, record),
+    arrived: (arrival) => {
+      const host = names.nameOf(arrival.host) ?? arrival.host;
+      swallow(arrival, host, record).catch(() => fail("a connection could not be served"));
+    },
     dnsStream: (client) => stub.serveStream(client),
     turnedAway: (port, detail) =>
       record.add({ action: "net-connect", outcome: "denied", transport: "tcp", port, detail }),

@@ -2,13 +2,16 @@ import { expect, test } from "vitest";
 import { EgressRecord, sightingsMax } from "./egress-record.ts";
 import { ListenerCollection, listenedPortsMax, portsOf } from "./listeners.ts";
 import { brokerAddress } from "./name-files.ts";
-import { acknowledgement, everyAddressLocal, loopbackUp } from "./netlink.ts";
+import { acknowledgement, everyAddressLocal, loopbackAddress, loopbackUp } from "./netlink.ts";
 import { VirtualNames, virtualNamesMax } from "./virtual-names.ts";
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-test("messages to the kernel are those of `ip link set lo up` and `ip route add local 0.0.0.0/0 dev lo`", () => {
+test("messages to the kernel are those that the program `ip` sends", () => {
   expect(hex(loopbackUp(1))).toBe("20000000100005000100000000000000" + "00000000010000000100000001000000");
+  expect(hex(loopbackAddress(3, [198, 18, 0, 1]))).toBe(
+    "28000000140005060300000000000000" + "0220000001000000" + "08000200c6120001" + "08000100c6120001",
+  );
   expect(hex(everyAddressLocal(2))).toBe(
     "24000000180005060200000000000000" + "02000000ff03fe0200000000" + "0800040001000000",
   );
