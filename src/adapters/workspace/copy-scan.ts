@@ -53,6 +53,9 @@ export class CopyScan implements WorkspaceScan {
       if (this.#seen.size % entriesPerTurn === 0) await new Promise<void>((resolve) => setImmediate(resolve));
     }
     for (const path of this.#layers.taken.keys()) if (!this.#seen.has(path)) this.#deleted(path);
+    for (const path of this.memory.committedPaths()) {
+      if (!this.#seen.has(path) && !this.#layers.taken.has(path)) this.#deleted(path);
+    }
     this.memory.end();
     const bytes = this.#found.reduce((sum, one) => sum + one.bytes, 0);
     return bytes > this.#quotaMb * 1024 * 1024 ? err(overQuota(this.#quotaMb)) : ok(this.#found);

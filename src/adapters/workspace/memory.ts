@@ -62,6 +62,10 @@ export class ScanMemory {
     return this.#committed.has(path) ? this.#bases.get(path)?.stamp : undefined;
   }
 
+  committedPaths(): Iterable<string> {
+    return this.#committed;
+  }
+
   /** The entry equals the workspace's, so it is no change. */
   same(path: string, facts: EntryFacts): void {
     const racy = facts.type === "file" && facts.changedMs > this.#currentMs - racyMs;

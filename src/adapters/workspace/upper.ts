@@ -142,7 +142,10 @@ export class OverlayScan implements WorkspaceScan {
     return real.mode === facts.mode ? undefined : "mode";
   }
 
-  /** Names of the lower layer that an opaque folder hides are deleted. */
+  /**
+   * Names of the lower layer that an opaque folder hides are deleted; but not what others put there after the folder
+   * was made, for the server has never seen it.
+   */
   *#hidden(path: string, above: ReadonlySet<string>): Generator<void> {
     const below = (listed(this.#layers.lower.at(path)) ?? []).filter((name) => !above.has(name));
     if (below.length === 0) return;
@@ -150,9 +153,12 @@ export class OverlayScan implements WorkspaceScan {
     // Without a merged view nothing can be told, and nothing is deleted on a guess.
     if (merged.size === 0 && factsOf(this.#layers.merged.at(path)) === undefined) return;
     if (below.some((name) => merged.has(name))) return;
+    const madeMs = factsOf(this.#layers.upper.at(path))?.bornMs ?? 0;
     for (const name of below) {
       const real = factsOf(this.#layers.lower.at(`${path}/${name}`));
-      if (real !== undefined) yield* this.#deleted(`${path}/${name}`, real);
+      if (real === undefined) continue;
+      const own = (this.memory.committedAs(`${path}/${name}`) ?? absent) !== absent;
+      if (own || madeMs === 0 || real.changedMs < madeMs) yield* this.#deleted(`${path}/${name}`, real);
     }
   }
 

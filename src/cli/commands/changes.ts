@@ -32,19 +32,12 @@ async function changes(options: Options, word: string | undefined, id: string | 
   await recover(state);
   if ((word === undefined || word === "list") && id === undefined) return list(state);
   if (id === undefined) return failure("SG-USAGE", usage);
-  switch (word) {
-    case "show":
-      return show(state, id);
-    case "apply":
-      return apply(state, id, over);
-    case "drop": {
-      const dropped = dropHeld(state, id);
-      if (!dropped.ok) return failure("SG-USAGE", dropped.error);
-      return { exitCode: 0, json: { dropped: id }, text: "Dropped: the workspace stays as it is." };
-    }
-    default:
-      return failure("SG-USAGE", usage);
-  }
+  if (word === "show") return show(state, id);
+  if (word === "apply") return apply(state, id, over);
+  if (word !== "drop") return failure("SG-USAGE", usage);
+  const dropped = dropHeld(state, id);
+  if (!dropped.ok) return failure("SG-USAGE", dropped.error);
+  return { exitCode: 0, json: { dropped: id }, text: "Dropped: the workspace stays as it is." };
 }
 
 function list(state: string): Outcome {
