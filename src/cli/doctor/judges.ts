@@ -1,15 +1,13 @@
 /** The judges that the user's policies ask: whether each answers, in time, and without obeying what it is shown. */
 import { reachesDaemon } from "../../adapters/daemon/connect.ts";
-import type { CompiledPolicy } from "../../policy/compile.ts";
 import type { Judge } from "../../policy/judges.ts";
-import { userPolicies } from "../compose.ts";
-import { PolicyFiles } from "../policies.ts";
 import type { Check } from "./check.ts";
 import { failed, noted, passed } from "./check.ts";
+import { compiledPolicies } from "./compiled-policies.ts";
 
 /** One check for each judge that is asked; none where no policy asks one, and nothing is loaded for that. */
 export async function checkJudges(): Promise<readonly Check[]> {
-  const asking = policies().filter((policy) => policy.regulation.models.judge !== undefined);
+  const asking = compiledPolicies().filter((policy) => policy.regulation.models.judge !== undefined);
   if (asking.length === 0) return [];
   const { ConfiguredModels } = await import("../models.ts");
   const models = new ConfiguredModels(
@@ -44,20 +42,4 @@ export async function checkJudges(): Promise<readonly Check[]> {
 /** What is found here, with the whole environment, would mislead whoever only uses the daemon. */
 function unseenKey({ name, keyEnv = "" }: Judge): string {
   return `Servers behind \`sluicegate run\` go without the judge ${name}: their daemon does not take over ${keyEnv}. Give the key a name that begins with SLUICEGATE_.`;
-}
-
-/** The user's policies, compiled; one that does not load has its own check. */
-function policies(): readonly CompiledPolicy[] {
-  const found: CompiledPolicy[] = [];
-  const files = new PolicyFiles(
-    userPolicies(process.env),
-    () => undefined,
-    (policy) => {
-      found.push(policy);
-      return [];
-    },
-  );
-  files.openAll();
-  files.close();
-  return found;
 }

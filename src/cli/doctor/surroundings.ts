@@ -16,6 +16,8 @@ import { readLog } from "../log-reader.ts";
 import { shortPath, shown } from "../output.ts";
 import type { Check } from "./check.ts";
 import { failed, noted, passed } from "./check.ts";
+import { compiledPolicies } from "./compiled-policies.ts";
+import { checkIsolation } from "./isolation.ts";
 import { checkJudges } from "./judges.ts";
 
 /** Records up to which the whole log is verified here; of a longer one the daemon's word on its health must do. */
@@ -28,7 +30,7 @@ export async function surroundings(): Promise<readonly Check[]> {
   const folders = checkFolders();
   const paths = daemonPaths(process.env);
   const daemon = paths.ok ? await checkDaemon(paths.value) : failed("daemon", paths.error);
-  const policies = [checkPolicy(), ...(await checkJudges())];
+  const policies = [checkPolicy(), ...(await checkJudges()), ...(await checkIsolation(compiledPolicies()))];
   return [checkNode(), ...folders, daemon, await checkLog(), ...policies, checkProcesses(), checkHooks()];
 }
 

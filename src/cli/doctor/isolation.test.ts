@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { anyOrder } from "../../../test/gateway-kit/fake-projection.ts";
+import type { Support } from "../../adapters/projection/support.ts";
+import { isolationChecks } from "./isolation.ts";
+
+const all: Support = {
+  platform: "linux",
+  architecture: "x64",
+  root: false,
+  programs: { bwrap: "/usr/bin/bwrap", unshare: "/usr/bin/unshare", strace: "/usr/bin/strace" },
+  koffi: true,
+  landlock: 7,
+  userNotify: true,
+  userNamespaces: true,
+  overlay: true,
+  bubblewrap: true,
+  strace: true,
+  cgroup: "v2",
+};
+const bare: Support = { ...all, programs: {}, koffi: false, userNamespaces: false, bubblewrap: false, strace: false };
+
+test.each([
+  ["no policy isolates", all, [], "note", "This machine can give tier A; add `isolation: {}`"],
+  ["everything is there", all, [anyOrder], "ok", "Server `files` runs in tier A"],
+  ["bubblewrap is missing", { ...all, programs: {}, bubblewrap: false }, [anyOrder], "note", "package `bubblewrap`"],
+  ["nothing is there and nothing is required", bare, [anyOrder], "note", "runs in tier C"],
+  ["nothing is there and A is required", bare, [{ ...anyOrder, require: "A" as const }], "failed", "does not start"],
+  ["the policy turns it off", all, [{ ...anyOrder, mode: "off" as const }], "note", "as the policy says"],
+  ["the policy learns", all, [{ ...anyOrder, mode: "learn" as const }], "note", "sluicegate learn"],
+  ["a server that is not named", all, [{ ...anyOrder, server: "any other server" }], "ok", "Servers run in tier A"],
+] as const)("doctor on isolation where %s", (_name, support, orders, state, words) => {
+  const checks = isolationChecks(support, orders);
+  expect(checks).toHaveLength(1);
+  expect(checks[0]).toMatchObject({ name: "isolation", state });
+  expect(checks[0]?.sentence).toContain(words);
+  expect(checks[0]?.sentence.length).toBeLessThanOrEqual(240);
+});

@@ -1,0 +1,74 @@
+/** How local servers are isolated on this machine under the user's policies, and what is missing for better. */
+import { probeSupport } from "../../adapters/projection/support.ts";
+import type { Support } from "../../adapters/projection/support.ts";
+import { reaches, tierOf } from "../../adapters/projection/tiers.ts";
+import type { IsolationOrder } from "../../core/scope.ts";
+import type { CompiledPolicy } from "../../policy/compile.ts";
+import type { Check } from "./check.ts";
+import { failed, noted, passed } from "./check.ts";
+
+/** Servers that are told of by name. */
+const serversMax = 16;
+
+/** A name that no policy has: what holds for servers that it does not speak of. */
+const anyServer = "any other server";
+
+export async function checkIsolation(policies: readonly CompiledPolicy[]): Promise<readonly Check[]> {
+  const support = await probeSupport();
+  return isolationChecks(
+    support,
+    policies.flatMap(({ isolation }) => {
+      if (isolation === undefined) return [];
+      return [isolation.orderOf(anyServer), ...isolation.named.values()];
+    }),
+  );
+}
+
+/** One check for each server that a policy names, and one for all others; without any order, what could be. */
+export function isolationChecks(support: Support, orders: readonly IsolationOrder[]): readonly Check[] {
+  if (orders.length === 0) return [possible(support)];
+  return orders.slice(0, serversMax).map((order) => checkOrder(support, order));
+}
+
+function possible(support: Support): Check {
+  const { tier, notes } = tierOf(support, plainScope);
+  const missing = notes[0] === undefined ? "" : ` ${notes[0]}`;
+  return noted(
+    "isolation",
+    `No policy isolates servers: they run as you do. This machine can give tier ${tier}; add \`isolation: {}\` to the policy.${missing}`,
+  );
+}
+
+function checkOrder(support: Support, order: IsolationOrder): Check {
+  const name = order.server === anyServer ? "Servers" : `Server \`${order.server.slice(0, 40)}\``;
+  const verb = order.server === anyServer ? "run" : "runs";
+  if (order.mode === "off") return noted("isolation", `${name} ${verb} without isolation, as the policy says.`);
+  if (order.mode === "learn") {
+    return noted("isolation", `${name} ${verb} in learn mode: watched, not held to a scope. See \`sluicegate learn\`.`);
+  }
+  const { tier, notes } = tierOf(support, order.scope);
+  const missing = notes[0] === undefined ? "" : ` ${notes[0]}`;
+  if (!reaches(tier, order.require)) {
+    return failed(
+      "isolation",
+      `${name} needs tier ${order.require} and would get ${tier}, so it does not start.${missing}`,
+    );
+  }
+  return tier === "A" && notes.length === 0
+    ? passed("isolation", `${name} ${verb} in tier A: own files, own network, every effect seen.`)
+    : noted("isolation", `${name} ${verb} in tier ${tier}.${missing}`);
+}
+
+/** What counts for the tier of a scope: whether it takes the server out of its own network. */
+const plainScope: IsolationOrder["scope"] = {
+  files: { read: [], write: [], deny: [], workspace: { mode: "overlay", commit: "allow", per: "call", quotaMb: 1 } },
+  net: { mode: "none", allow: [], callBytesMax: 0, serverBytesMax: 0 },
+  exec: { mode: "any", programs: [] },
+  environment: { pass: [], set: {} },
+  sockets: [],
+  limits: { memoryMb: 1, processes: 1, openFiles: 1, cpuSeconds: 1, fileMb: 1, callTimeoutMs: 1 },
+  trace: "full",
+  serial: false,
+  onViolation: "reject",
+  tools: new Map(),
+};
