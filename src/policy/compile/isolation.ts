@@ -4,7 +4,7 @@ import type { IsolationOrder, Scope, ToolScope } from "../../core/scope.ts";
 import type { CanonicalPolicy, DefaultScopeForm, IsolationForm, ServerIsolationForm } from "../canonical/form.ts";
 import { sortedWords } from "../canonical/labels.ts";
 import type { DocumentPath } from "../diagnostic.ts";
-import { information, problem } from "../diagnostic.ts";
+import { problem } from "../diagnostic.ts";
 import type { PackScopeText } from "../document-isolation.ts";
 import { checkScope } from "../isolation/check.ts";
 import type { Conflict } from "../isolation/conflicts.ts";
@@ -12,6 +12,9 @@ import { checkLayer, conflictsOf } from "../isolation/conflicts.ts";
 import { joinScopes } from "../isolation/layers.ts";
 import type { Isolation } from "../isolation/order.ts";
 import type { Reporter } from "./labels.ts";
+
+/** Servers without a name in the policy whose orders are kept. */
+const rememberedServersMax = 1_024;
 
 type Hash = (text: string) => string;
 
@@ -26,7 +29,6 @@ export function compileIsolation(policy: CanonicalPolicy, hash: Hash, report: Re
   for (const [name, server] of Object.entries(section.servers)) {
     checkWritten(server, ["isolation", "servers", name], report);
   }
-  noteUnused(section, report);
   // A server without a name of its own stands for all that have none.
   const base = orderFor("", undefined, section, hash);
   const known = new Set(conflictsOf(base, section.require).map((found) => reported(found, ["isolation"], report)));
@@ -43,9 +45,17 @@ export function compileIsolation(policy: CanonicalPolicy, hash: Hash, report: Re
     named.set(name, order);
   }
   const said = section.exec_trace_whitelisted;
+  const others = new Map<string, IsolationOrder>();
   return {
     named,
-    orderOf: (server) => named.get(server) ?? orderFor(server, undefined, section, hash),
+    orderOf: (server) => {
+      const found = named.get(server) ?? others.get(server);
+      if (found !== undefined) return found;
+      const made = orderFor(server, undefined, section, hash);
+      // Asked for at every call; clients may make up names without end, and those are not worth remembering.
+      if (others.size < rememberedServersMax) others.set(server, made);
+      return made;
+    },
     unjudged: typeof said === "object" ? said : said === true ? true : [],
   };
 }
@@ -59,12 +69,6 @@ function packScope(policy: CanonicalPolicy, server: string): PackScopeText | und
 function checkWritten(scope: PackScopeText, path: DocumentPath, report: Reporter): void {
   checkScope(scope, path, report);
   checkLayer(scope, path, report);
-}
-
-function noteUnused(section: IsolationForm, report: Reporter): void {
-  if (section.exec_trace_whitelisted === undefined) return;
-  const message = "no judge looks at the programs that servers start, so there is none to skip";
-  report(information("INACTIVE", ["isolation", "exec_trace_whitelisted"], message, "remove it, or leave it for later"));
 }
 
 /** Reports a conflict and returns its sentence. */
