@@ -36,19 +36,19 @@ export class Evidence {
     this.#drainedAt = clock.monotonicMs() - launchMsMax;
   }
 
-  /** Takes in what the parts saw; afterwards everything up to now is where it belongs. */
-  drain(): void {
+  /** Takes in what the parts saw; afterwards everything up to now is where it belongs. `counts`: those of the kernel too. */
+  drain(counts: boolean): void {
     if (this.#closed) return;
     const now = this.#clock.monotonicMs();
     let told = false;
-    for (const sighting of drainParts(this.#launched)) told = this.#file(bounded(sighting), now) || told;
+    for (const sighting of drainParts(this.#launched, counts)) told = this.#file(bounded(sighting), now) || told;
     this.#drainedAt = now;
     if (told) this.#listener.background();
   }
 
   /** The server has listed its tools: its start is over. */
   listed(): void {
-    this.drain();
+    this.drain(true);
     this.#windows.listed();
   }
 
@@ -81,7 +81,7 @@ export class Evidence {
 
   /** The parts are closed; nothing comes any more. */
   close(): void {
-    this.drain();
+    this.drain(true);
     this.#closed = true;
     const { tracer, broker, limits } = this.#launched;
     for (const part of [tracer, broker, limits]) part?.close();

@@ -121,7 +121,7 @@ class Session implements LaunchedProjection {
   begin(call: string, _tool: string, scope: string): Result<void, string> | Promise<Result<void, string>> {
     const parsed = this.#scopeOf(scope);
     if (!parsed.ok) return parsed;
-    this.#drain();
+    this.#drain(false);
     const reason = this.#failure ?? (this.#over ? goneText : undefined);
     if (reason !== undefined) return err(reason);
     if (this.#open.has(call)) return ok(undefined);
@@ -135,7 +135,7 @@ class Session implements LaunchedProjection {
       stop();
       if (!given.ok) return given;
       // What happened while the call waited is not its own.
-      this.#drain();
+      this.#drain(false);
       return this.#failure === undefined ? this.#admit(call, parsed.value) : err(this.#failure);
     });
   }
@@ -157,14 +157,16 @@ class Session implements LaunchedProjection {
   }
 
   trace(call: string | undefined): Promise<EffectTrace> {
-    this.#drain();
+    // A call that has ended is complete: what came since then is not its own.
+    if (call === undefined || this.#open.has(call)) this.#drain();
     return call === undefined ? this.#backgroundTrace() : this.#callTrace(call);
   }
 
   async conclude(call: string, how: Verdict): Promise<Result<Conclusion, string>> {
-    this.#drain();
     const book = this.#book;
     if (book === undefined) return ok(nothingDone);
+    // Of a server that has never written nothing is committed, and so nothing can be missed.
+    if (book.wrote) this.#drain(false);
     const pending = book.pending;
     const concluded = await book.conclude(call, how, { blind: this.#blind });
     this.#turns.leave(call);
@@ -227,8 +229,8 @@ class Session implements LaunchedProjection {
     return ok(undefined);
   }
 
-  #drain(): void {
-    this.#evidence.drain();
+  #drain(counts = true): void {
+    this.#evidence.drain(counts);
     this.#checkParts();
   }
 

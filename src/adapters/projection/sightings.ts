@@ -3,16 +3,20 @@ import type { Launched, Sighting } from "./parts.ts";
 
 const none: readonly Sighting[] = [];
 
-/** Drains every part; synchronous, so nothing that was seen before this call can be missing. */
-export function drainParts({
-  tracer,
-  broker,
-  limits,
-}: Pick<Launched, "tracer" | "broker" | "limits">): readonly Sighting[] {
-  const lists = [tracer?.drain() ?? none, broker?.drain() ?? none, limits?.drain() ?? none];
-  const [first, ...more] = lists.filter((list) => list.length > 0);
-  if (first === undefined || more.length === 0) return first ?? none;
-  return [first, ...more].flat().toSorted((a, b) => a.at - b.at);
+/**
+ * Drains the parts; synchronous, so nothing that was seen before this call can be missing. Counts of the kernel cost
+ * two files a look: they are looked at when a call ends and in idle time, not when one begins. A limit that is hit in
+ * the instant before a call counts as the call's.
+ */
+export function drainParts(
+  parts: Pick<Launched, "tracer" | "broker" | "limits">,
+  counts: boolean,
+): readonly Sighting[] {
+  const seen = parts.tracer?.drain() ?? none;
+  const sent = parts.broker?.drain() ?? none;
+  const hit = counts ? (parts.limits?.drain() ?? none) : none;
+  if (sent.length === 0 && hit.length === 0) return seen;
+  return [...seen, ...sent, ...hit].toSorted((a, b) => a.at - b.at);
 }
 
 /** Why the projection can vouch for nothing any more, as a sentence; undefined while every part works. */

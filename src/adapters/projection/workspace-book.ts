@@ -57,6 +57,11 @@ export class WorkspaceBook {
     return this.#inWorkspace && this.#options.per === "call";
   }
 
+  /** Something of the file system may have been written, as far as events tell. */
+  get wrote(): boolean {
+    return this.#mayHaveWritten;
+  }
+
   /** Takes note of a write-like event. Its path may be forged, so any path makes the workspace worth a look. */
   noteWrite(sighting: Sighting): void {
     this.#mayHaveWritten = true;
