@@ -14,7 +14,7 @@ import type { Q } from "../policy/state.ts";
 import type { Composition } from "./composition.ts";
 import { hookEvent } from "./hook/answer.ts";
 import { nodeClock } from "./node-services.ts";
-import { dormantOf, regulationOf, regulationOfAll } from "./run-report.ts";
+import { dormantOf, isolationOf, regulationOf, regulationOfAll } from "./run-report.ts";
 import { resetReport, storesReport } from "./store-report.ts";
 
 const approvalsMax = 200;
@@ -31,6 +31,7 @@ export async function control(
     case "runs":
       return ok({
         runs: runs(composition),
+        isolation: isolationOf(composition.gateway),
         dormant: await dormantOf(composition.gateway),
         approvals: (await approvals(composition)).map((row) => summary(row)),
       });
@@ -72,6 +73,7 @@ function status({ gateway, log }: Composition): Json {
     runs: open.length,
     ...lasts,
     regulation: regulationOfAll(gateway),
+    isolation: isolationOf(gateway),
     log: { state: health.kind, ...sentence },
   };
 }

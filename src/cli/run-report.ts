@@ -54,3 +54,8 @@ function viewOf<Q>(gateway: Gateway<Q>, live: LiveRun<Q>): RegulationView {
 function tokensSaved<Q>(live: LiveRun<Q>): number {
   return [...live.tokensSaved.values()].reduce((sum, tokens) => sum + tokens, 0);
 }
+
+/** Servers that run now under an order of isolation: in which tier, and what is missing for a better one. */
+export function isolationOf<Q>({ shared }: Gateway<Q>): readonly JsonObject[] {
+  return [...shared.projections.all()].map(([server, { tier, notes }]) => ({ server, tier, missing: [...notes] }));
+}

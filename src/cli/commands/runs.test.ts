@@ -18,6 +18,22 @@ describe("runs in words", () => {
     expect(runsText({ runs: [], dormant: [], approvals: [] })).toBe("No run is open.");
   });
 
+  it("shows how servers are isolated, and what is missing for better", () => {
+    const isolation = [
+      { server: "files", tier: "A", missing: [] },
+      { server: "old", tier: "B", missing: ["Install bubblewrap."] },
+    ];
+    expect(runsText({ runs: [], isolation })).toBe(
+      [
+        "No run is open.",
+        "Isolation of the servers that run now:",
+        "  files  tier A",
+        "  old  tier B",
+        "      Install bubblewrap.",
+      ].join("\n"),
+    );
+  });
+
   it("shows state, power, what is hidden and why, accepted risks and tokens saved", () => {
     const runs = [
       { ...plain, regulation },

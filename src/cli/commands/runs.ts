@@ -76,6 +76,7 @@ export function runsText(answer: Json): string {
     savedText(open),
     // Runs may be under several policies: each sentence once.
     ...[...new Set(open.map((run) => stringMember(run, "lasts") ?? ""))].map((one) => shown(one, 240)),
+    section("Isolation of the servers that run now", listed(member(answer, "isolation")).map(isolationLine)),
     section("Waiting for consent (sluicegate approve ID)", listed(member(answer, "approvals")).map(waiting)),
   ];
   return [head, ...parts.filter((part) => part !== "")].join("\n");
@@ -123,6 +124,11 @@ function savedText(open: readonly Json[]): string {
 
 function waiting(one: Json): string {
   return `  ${text(one, "id")}  ${text(one, "server")}.${text(one, "tool")}  ${text(one, "status")}, until ${text(one, "expires")}`;
+}
+
+function isolationLine(one: Json): string {
+  const missing = listed(member(one, "missing")).map((note) => `\n      ${shown(String(note), 240)}`);
+  return `  ${text(one, "server")}  tier ${text(one, "tier")}${missing.join("")}`;
 }
 
 function section(title: string, lines: readonly string[]): string {
