@@ -49,7 +49,13 @@ export function hasOwnNetwork({ trace, order }: Grounds): boolean {
 
 /** A connection as the server sees it, of which the broker tells where it went. */
 export function isBrokered(event: EffectEvent, grounds: Grounds): boolean {
-  return trustsBroker(grounds) && lies(event.address, [brokered]) && event.domain === undefined;
+  // Where nothing may be reached, asking the broker is an attempt as any other.
+  return (
+    grounds.order.scope.net.mode === "list" &&
+    trustsBroker(grounds) &&
+    lies(event.address, [brokered]) &&
+    event.domain === undefined
+  );
 }
 
 /** Only in the best tier does every packet end at a broker. */

@@ -190,6 +190,10 @@ describe("noise", () => {
     expect(rulesFor([connect], { tier: "B", of: all })).toEqual(["net.destination"]);
     const named = orderOf({ net: { allow: ["localhost:5432"] } });
     expect(rulesFor([connect], { tier: "B", of: all, order: named })).toEqual([]);
+    const asked = event({ action: "net-connect", address: "198.18.0.1", port: 53, transport: "udp" });
+    expect(rulesFor([asked], { of: all, order: orderOf({ net: { mode: "none", allow: [] } }) })).toEqual([
+      "net.destination",
+    ]);
     expect(
       rulesFor([event({ action: "net-connect", address: "198.18.1.0", port: 443 })], { tier: "B", of: all }),
     ).toEqual(["net.destination"]);

@@ -26,7 +26,7 @@ it.each([
   ["", "its answer is no JSON object"],
   ["safe", "its answer is no JSON object"],
   ['{"safety": "safe"', "its answer is no JSON object"],
-  ['{"safety": "safe", "filtered_tools": [}', "its answer has no label"],
+  ['{"safety": "safe", "filtered_tools": [}', "its answer is no JSON object"],
   ['{"safety": "fine", "filtered_tools": []}', "its answer has no label"],
   ['{"safety": ["safe"], "filtered_tools": []}', "its answer has no label"],
   ['{"safety": "unsafe", "safety": "safe", "filtered_tools": []}', "its answer can be read in two ways"],

@@ -1,10 +1,9 @@
 /** The JSON form of an answer: its schema, with nothing but listed tools in the list, and its reader. */
 import type { Json, JsonObject } from "../../core/json.ts";
-import { isArray, isObject, member, stringMember } from "../../core/json.ts";
+import { isArray, member, stringMember } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
-import { guard } from "../../wire/guard.ts";
-import { defaultWireLimits } from "../../wire/limits.ts";
+import { objectIn } from "../judges/json-answer.ts";
 import type { ShownTool } from "./llm-prompt.ts";
 import type { Written } from "./llm-verdict.ts";
 import { isStateClass } from "./llm-verdict.ts";
@@ -28,16 +27,11 @@ export function answerSchema(tools: readonly ShownTool[]): JsonObject {
 
 /** Reads an answer in JSON, alone or inside prose. A name that appears twice could say two things: it is refused. */
 export function readJson(text: string): Result<Written, string> {
-  const start = text.indexOf("{");
-  const end = text.lastIndexOf("}");
-  if (start < 0 || end < start) return err("its answer is no JSON object");
-  const body = text.slice(start, end + 1);
-  if (guard(new TextEncoder().encode(body), defaultWireLimits, body).kind === "refused") {
-    return err("its answer can be read in two ways");
-  }
-  const value = parsed(body);
+  const found = objectIn(text);
+  if (!found.ok) return found;
+  const { value } = found;
   const safety = stringMember(value, "safety")?.trim().toLowerCase();
-  if (!isObject(value) || !isStateClass(safety)) return err("its answer has no label");
+  if (!isStateClass(safety)) return err("its answer has no label");
   return ok({
     nextState: stringMember(value, "next_state") ?? "",
     reasoning: stringMember(value, "reasoning") ?? "",
@@ -50,12 +44,4 @@ function namesOf(value: Json | undefined): readonly string[] | undefined {
   if (!isArray(value)) return undefined;
   // What is no text names no tool; it still says that the list was not meant to be empty.
   return value.map((each) => (typeof each === "string" ? each : ""));
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json; // JSON.parse gives JSON
-  } catch {
-    return undefined;
-  }
 }

@@ -1,0 +1,59 @@
+/**
+ * Answers the questions of the mechanism `projection` with the judge that a policy names for them. A judge that does not
+ * answer leaves the question unavailable: it is advisory, so the rules alone decide then.
+ */
+import {
+  domainsContextFrom,
+  domainsJudgeKind,
+  effectsContextFrom,
+  effectsJudgeKind,
+} from "../../core/effect-question.ts";
+import type { Json } from "../../core/json.ts";
+import type { Answer, Question } from "../../core/opinion.ts";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import type { AskedFor, Oracle } from "../../gateway/services-port.ts";
+import { domainsCanary, domainsJudgement, effectsCanary, effectsJudgement } from "./effects-questions.ts";
+import type { Asking, ModelJudge } from "./model-judge.ts";
+
+/** Part of the budget that is kept for handing the answer back, so that it arrives before the gateway gives up. */
+const reserveMs = 5;
+
+export class EffectsOracle implements Oracle {
+  readonly #judgeOf: (policy: string) => ModelJudge | undefined;
+
+  constructor(judgeOf: (policy: string) => ModelJudge | undefined) {
+    this.#judgeOf = judgeOf;
+  }
+
+  async answer(questions: readonly Question[], budgetMs: number, about?: AskedFor): Promise<readonly Answer[]> {
+    const judge = about === undefined ? undefined : this.#judgeOf(about.policy);
+    const asking = { run: about?.run ?? "", waitMs: Math.max(0, budgetMs - reserveMs) };
+    return Promise.all(
+      questions.map(async (question): Promise<Answer> => {
+        const found = judge === undefined ? err("none configured") : await asked(judge, question, asking);
+        return found.ok
+          ? { kind: "known", question, value: found.value }
+          : { kind: "unavailable", question, cause: found.error };
+      }),
+    );
+  }
+}
+
+/** Tests a judge ahead of the first question, so that no call waits for it. */
+export async function prepareEffects(judge: ModelJudge): Promise<void> {
+  await judge.prepare(effectsJudgement(effectsCanary));
+  await judge.prepare(domainsJudgement(domainsCanary));
+}
+
+async function asked(judge: ModelJudge, question: Question, asking: Asking): Promise<Result<Json, string>> {
+  const unreadable = err("the question cannot be read");
+  if (question.kind === effectsJudgeKind) {
+    const context = effectsContextFrom(question.content);
+    if (context === undefined) return unreadable;
+    const verdict = await judge.ask(effectsJudgement(context), asking);
+    return verdict.ok ? ok({ ...verdict.value }) : verdict;
+  }
+  const context = question.kind === domainsJudgeKind ? domainsContextFrom(question.content) : undefined;
+  return context === undefined ? unreadable : judge.ask(domainsJudgement(context), asking);
+}
