@@ -18,8 +18,11 @@ export const keptCallsMax = 32;
 /** Calls that wait for their turn with a server that takes one at a time. */
 export const waitingCallsMax = 64;
 
-/** How long the next call waits for the verdict on what the last one wrote. Then those writes wait for a person. */
-export const verdictWaitMsMax = 10_000;
+/**
+ * How long the next call waits for the verdict on what the last one wrote, which may need a judge's opinion. Then those
+ * writes wait for a person.
+ */
+export const verdictWaitMsMax = 60_000;
 
 /** How long a call that ended may keep its turn without anybody asking for its trace. */
 export const askWaitMsMax = 250;

@@ -123,9 +123,25 @@ test("the next call of a server that writes waits for the verdict on the last on
 test("a verdict that does not come keeps the writes and lets the next call go on", async () => {
   await writing("a", "x");
   const second = projection.begin("b", "write", plain);
-  server.clock.move(10_000);
+  server.clock.move(60_000);
   expect(await second).toMatchObject({ ok: true });
   expect(server.workspace.did).toEqual(["keep a: x"]);
+  const held = [{ path: "x", reason: "no verdict came in time" }];
+  expect(await projection.conclude("a", "commit")).toEqual({ ok: true, value: { committed: [], held } });
+});
+
+test("a verdict in time ends the wait for it, also where no event told of the write", async () => {
+  void projection.begin("a", "write", plain);
+  server.tracer.see({ action: "file-write", path: "/dev/null" });
+  server.workspace.write("x");
+  projection.end("a");
+  await projection.trace("a");
+  await projection.conclude("a", "commit");
+  expect(await writing("b", "y")).toEqual(["y"]);
+  server.clock.move(30_000);
+  await projection.conclude("b", "commit");
+  server.clock.move(60_000);
+  expect(server.workspace.did).toEqual(["commit a: x", "commit b: y"]);
 });
 
 test("a trace that nobody asks for does not hold the next call up", async () => {

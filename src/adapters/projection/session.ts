@@ -12,6 +12,7 @@ import { err, ok } from "../../core/result.ts";
 import type { CallScope, IsolationOrder, IsolationTier } from "../../core/scope.ts";
 import type { Conclusion, Projection } from "../../gateway/projection-port.ts";
 import type { Clock } from "../../gateway/services-port.ts";
+import { AwaitedVerdicts } from "./awaited-verdicts.ts";
 import { EndedCalls } from "./call-record.ts";
 import type { CallRecord } from "./call-record.ts";
 import { parseCallScope } from "./call-scope.ts";
@@ -70,6 +71,7 @@ class Session implements LaunchedProjection {
   readonly #turns = new CallTurns();
   readonly #open = new Map<string, CallRecord>();
   readonly #ended: EndedCalls;
+  readonly #verdicts = new AwaitedVerdicts(keptCallsMax);
   readonly #listeners = new Set<() => void>();
   readonly #overdue = new Set<(call: string) => void>();
   #backgroundLost = 0;
@@ -165,6 +167,11 @@ class Session implements LaunchedProjection {
   async conclude(call: string, how: Verdict): Promise<Result<Conclusion, string>> {
     const book = this.#book;
     if (book === undefined) return ok(nothingDone);
+    const overtaken = this.#verdicts.take(call);
+    if (overtaken !== undefined) {
+      if (how === "discard") this.kill(discardedText);
+      return overtaken;
+    }
     // Of a server that has never written nothing is committed, and so nothing can be missed.
     if (book.wrote) this.#drain(false);
     const pending = book.pending;
@@ -206,6 +213,7 @@ class Session implements LaunchedProjection {
     this.#drain();
     for (const call of this.#open.keys()) this.end(call);
     this.#evidence.close();
+    this.#verdicts.close();
     const kept = await this.#book?.flush(this.#blind);
     if (kept?.ok === false) this.#options.diagnostic?.(kept.error);
     await this.#book?.close().catch(() => this.#options.diagnostic?.(remainsText));
@@ -254,7 +262,11 @@ class Session implements LaunchedProjection {
     const look = looking === undefined ? undefined : await looking;
     const written = look !== undefined && (!look.ok || look.value.changes.length > 0);
     if (open === undefined) {
-      if (written) record.stopWaiting = this.#after(verdictWaitMsMax, () => this.#unjudged(record));
+      if (written)
+        this.#verdicts.expect(
+          call,
+          this.#after(verdictWaitMsMax, () => this.#unjudged(call)),
+        );
       else this.#turns.leave(call);
     }
     return this.#traceOf(record.events, whole, look, undefined);
@@ -293,8 +305,9 @@ class Session implements LaunchedProjection {
   }
 
   /** No verdict came: what the call wrote waits for a person, and the next call need not wait any longer. */
-  #unjudged(record: CallRecord): void {
-    void this.conclude(record.call, "keep");
+  #unjudged(call: string): void {
+    void this.#verdicts.take(call);
+    this.#verdicts.overtake(call, this.conclude(call, "keep"));
   }
 
   #release(record: CallRecord, unjudged: boolean): void {
