@@ -24,7 +24,7 @@ export function orderBinds(binds: readonly Bind[]): readonly Bind[] {
     if (before === undefined || strength(bind) >= strength(before)) kept.set(key, bind);
   }
   const masks = [...kept.values()].filter((bind) => bind.kind === "mask");
-  return [...kept.values()]
+  const ordered = [...kept.values()]
     .filter((bind) => bind.kind === "mask" || !masks.some((mask) => isWithin(bind.target, mask.target)))
     .toSorted(
       (one, other) =>
@@ -32,6 +32,14 @@ export function orderBinds(binds: readonly Bind[]): readonly Bind[] {
         depth(one.target) - depth(other.target) ||
         one.target.localeCompare(other.target),
     );
+  return ordered.filter((bind, index) => !shownAlready(bind, ordered.slice(0, index)));
+}
+
+/** True iff the nearest mount around a bind shows the same thing with the same rights. */
+function shownAlready(bind: Bind, before: readonly Bind[]): boolean {
+  const around = before.findLast((wide) => wide.target !== bind.target && isWithin(bind.target, wide.target));
+  if (bind.kind !== "bind" || around?.kind !== "bind" || around.access !== bind.access) return false;
+  return bind.source === around.source + bind.target.slice(around.target.length);
 }
 
 function strength(bind: Bind): number {

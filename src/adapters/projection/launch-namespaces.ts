@@ -6,11 +6,12 @@ import { err, ok } from "../../core/result.ts";
 import { openBroker } from "../egress/broker.ts";
 import { portsOf } from "../egress/listeners.ts";
 import { type StartedProcess, startWithChannels } from "../process/server-process.ts";
-import { type PreparedWorkspace, prepareWorkspace } from "../workspace/prepare.ts";
+import type { PreparedWorkspace } from "../workspace/prepare.ts";
 import { encodeOptions } from "./bubblewrap.ts";
 import { unshareCommand } from "./chain.ts";
 import { type LaunchOrder, processOptions } from "./launch.ts";
 import { Joined } from "./launch-parts.ts";
+import { launchWorkspace } from "./launch-workspace.ts";
 import { launcherDescriptors, type LauncherPlan } from "./launcher-plan.ts";
 import { LauncherTalk } from "./launcher-talk.ts";
 import { watchLimits } from "./limits.ts";
@@ -25,36 +26,22 @@ import { traceLauncher } from "./trace.ts";
 const now = (): number => performance.now();
 
 export async function launchInNamespaces(plan: LaunchOrder, code: ServerCode): Promise<Result<Launched, string>> {
-  const workspace = await projectedWorkspace(plan);
+  const workspace = await launchWorkspace(plan);
   if (!workspace.ok) return workspace;
+  const { prepared: projected } = workspace.value;
   const prepared = prepareProjection(plan, code, workspace.value);
-  const started = prepared.ok ? startChain(plan, prepared.value) : prepared;
+  const started = prepared.ok ? startLauncher(plan, prepared.value) : prepared;
   if (!prepared.ok || !started.ok) {
-    await workspace.value?.abandon();
-    return prepared.ok && !started.ok ? started : prepared.ok ? err("") : prepared;
+    await projected?.abandon();
+    return started.ok ? err("The projection could not be prepared.") : started;
   }
   const parts = new Joined(started.value.server);
-  const done = await join(
-    plan,
-    { prepared: prepared.value, started: started.value, workspace: workspace.value },
-    parts,
-  );
+  const made = { prepared: prepared.value, started: started.value, workspace: projected };
+  const done = await join(plan, made, parts);
   if (done.ok) return done;
   await parts.abandon();
-  await workspace.value?.abandon();
+  await projected?.abandon();
   return done;
-}
-
-/** How the first folder of the workspace is shown, as the scope says. */
-function projectedWorkspace(plan: LaunchOrder): Promise<Result<PreparedWorkspace | undefined, string>> {
-  const { order, workspace, stateFolder, support } = plan;
-  const [folder] = workspace;
-  const { mode } = order.scope.files.workspace;
-  if (folder === undefined || mode === "none") return Promise.resolve(ok(undefined));
-  const how = mode === "overlay" && (!support.overlay || plan.choice.chain === "fence") ? "copy" : mode;
-  const owner = support.root ? { owner: { user: plan.serviceUser.uid, group: plan.serviceUser.gid } } : {};
-  const writes = order.scope.files.write;
-  return prepareWorkspace({ folder, scope: order.scope.files.workspace, stateFolder, how, writes, ...owner });
 }
 
 type Ingredients = {
@@ -63,13 +50,18 @@ type Ingredients = {
   readonly workspace: PreparedWorkspace | undefined;
 };
 
-function startChain(plan: LaunchOrder, prepared: Prepared): Result<StartedProcess, string> {
+function startLauncher(plan: LaunchOrder, prepared: Prepared): Result<StartedProcess, string> {
   const words = plan.support.root ? [...rootCommand(plan), ...launcherWords()] : userCommand(plan);
   const [command = "", ...args] = words;
   const target = { kind: "stdio", command, args, env: {}, workingDirectory: "/" } as const;
   const started = startWithChannels(target, { ...processOptions(plan), channels: ["ipc", "pipe", "pipe"] });
   if (!started.ok) return started;
-  const streams: readonly (Readable | Writable | null | undefined)[] = started.value.child.stdio;
+  return feed(started.value, prepared);
+}
+
+/** Gives bubblewrap what it reads at its start. */
+export function feed(started: StartedProcess, prepared: Prepared): Result<StartedProcess, string> {
+  const streams: readonly (Readable | Writable | null | undefined)[] = started.child.stdio;
   const { filter, options } = launcherDescriptors;
   const contents = [
     [filter, prepared.filter],
@@ -82,7 +74,7 @@ function startChain(plan: LaunchOrder, prepared: Prepared): Result<StartedProces
     stream.on("error", () => {});
     stream.end(bytes);
   }
-  return started;
+  return ok(started);
 }
 
 function launcherWords(): readonly string[] {

@@ -11,8 +11,10 @@ import type { TransportLimits } from "../limits.ts";
 import type { ProcessTarget } from "../process/launch.ts";
 import { type ServerProcess, startProcess } from "../process/server-process.ts";
 import { launchInNamespaces } from "./launch-namespaces.ts";
+import { launchByShell } from "./launch-shell.ts";
+import { launchInFence } from "./launch-fence.ts";
 import type { Launched } from "./parts.ts";
-import { serverCode, unprojectable } from "./server-code.ts";
+import { type ServerCode, serverCode, unprojectable } from "./server-code.ts";
 import { probeSupport, serviceUserDefault, type ServiceUser, type Support } from "./support.ts";
 import { reaches, type TierChoice, tierOf } from "./tiers.ts";
 
@@ -44,7 +46,7 @@ export type LaunchOrder = LaunchPlan & {
 
 /** An error is a sentence; then nothing of the server runs or is mounted. */
 export async function launch(plan: LaunchPlan): Promise<Result<Launched, string>> {
-  const { order, target } = plan;
+  const { order } = plan;
   const support = plan.support ?? (await probeSupport());
   const home = resolve(plan.home ?? homedir());
   const choice = chosen(support, plan);
@@ -53,15 +55,23 @@ export async function launch(plan: LaunchPlan): Promise<Result<Launched, string>
   const whole = { ...plan, support, choice, home, user, serviceUser: plan.serviceUser ?? serviceUserDefault };
   switch (choice.chain) {
     case "launcher":
+      return withCode(whole, launchInNamespaces);
     case "shell":
-    case "fence": {
-      const code = serverCode(target, home);
-      return code.ok ? launchInNamespaces(whole, code.value) : code;
-    }
+      return withCode(whole, launchByShell);
+    case "fence":
+      return withCode(whole, launchInFence);
     case "hooks":
     case "bare":
       return bare(whole);
   }
+}
+
+function withCode(
+  plan: LaunchOrder,
+  start: (plan: LaunchOrder, code: ServerCode) => Promise<Result<Launched, string>>,
+): Promise<Result<Launched, string>> {
+  const code = serverCode(plan.target, plan.home);
+  return code.ok ? start(plan, code.value) : Promise.resolve(code);
 }
 
 function chosen(support: Support, { order, target }: LaunchPlan): TierChoice {

@@ -8,6 +8,7 @@ import { dirname } from "node:path";
 import { openListeners } from "../egress/inside.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import { installNotifyFilter } from "../tracer/inside.ts";
+import { openNative } from "../tracer/native.ts";
 import { restrictByLandlock } from "./landlock.ts";
 import { makeMounts, makeTmpfs } from "./launcher-mounts.ts";
 import { type LauncherNative, openLauncherNative } from "./launcher-native.ts";
@@ -80,14 +81,18 @@ async function listen(tcpPorts: readonly number[]): Promise<Result<void, string>
 
 function restrict(native: LauncherNative, plan: Extract<LauncherPlan, { kind: "restrict" }>): Result<Ready, string> {
   if (native.prctl(noNewPrivileges, 1) !== 0) return err("The kernel refused to give up privileges for good.");
+  // Loaded while its files can still be read; the fence closes them for this process too.
+  openNative();
   const fenced = restrictByLandlock(native, plan);
   if (!fenced.ok) return fenced;
-  const fault = native.setFilter(Buffer.from(plan.filter, "base64"));
-  if (fault !== 0) return err(`The kernel refused the filter of system calls (error ${fault}).`);
-  return traced(plan.trace, []);
+  // The filter of the tracer goes first, for ours forbids to install one. Loading ours is no call that the tracer sees.
+  const filter = Buffer.from(plan.filter, "base64");
+  const ready = traced(plan.trace, []);
+  const fault = native.setFilter(filter);
+  return fault === 0 ? ready : err(`The kernel refused the filter of system calls (error ${fault}).`);
 }
 
-/** Last of all: from here on files that this thread opens wait for the tracer. */
+/** From here on files that this thread opens wait for the tracer. */
 function traced(level: Level, notes: readonly string[]): Result<Ready, string> {
   if (level === "none") return ok({ notify: undefined, notes });
   const installed = installNotifyFilter(level);

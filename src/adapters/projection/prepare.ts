@@ -4,12 +4,12 @@ import type { ProjectionPlaces } from "../../core/effect-trace.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import { isWithin } from "../../core/scope-patterns.ts";
 import { hostsText, nsswitchText, resolvConfText } from "../egress/name-files.ts";
-import type { PreparedWorkspace } from "../workspace/prepare.ts";
 import { bubblewrapOptions } from "./bubblewrap.ts";
 import { bubblewrapCommand, resourceLimits } from "./chain.ts";
 import { denyFilter } from "./filter.ts";
 import { hostEtc, hostSystem, spareFolder } from "./host-layout.ts";
 import type { LaunchOrder } from "./launch.ts";
+import type { LaunchWorkspace } from "./launch-workspace.ts";
 import { launcherDescriptors, type LauncherCommand } from "./launcher-plan.ts";
 import { openFilesMax } from "./limits.ts";
 import { serverView, type View } from "./projection-view.ts";
@@ -36,7 +36,7 @@ export type Prepared = {
 export function prepareProjection(
   plan: LaunchOrder,
   code: ServerCode,
-  workspace: PreparedWorkspace | undefined,
+  { prepared: workspace, folders, notes }: LaunchWorkspace,
 ): Result<Prepared, string> {
   const { order, support, home, target } = plan;
   const { scope } = order;
@@ -44,7 +44,7 @@ export function prepareProjection(
   // Names of abstract sockets belong to the network namespace: in that of the host they are other programs' sockets.
   const filter = denyFilter(support.architecture, { unix: !open || scope.sockets.length > 0, internet: true });
   if (!filter.ok) return filter;
-  const view = serverView({ scope, home, workspace: plan.workspace, code: code.paths, workspaceBind: workspace?.bind });
+  const view = serverView({ scope, home, workspace: folders, code: code.paths, workspaceBind: workspace?.bind });
   const folder = spareFolder([...view.sources, ...(workspace?.mounts ?? []).map((step) => step.target)]);
   if (folder === undefined) return err("No folder is free for the projection's own files. Create an empty /mnt.");
   const user = { name: plan.support.root ? "nobody" : plan.user, ...idsOf(plan), home };
@@ -84,7 +84,7 @@ export function prepareProjection(
     files,
     sources: view.sources,
     places: view.places,
-    notes: [...view.notes, ...environment.notes],
+    notes: [...notes, ...view.notes, ...environment.notes],
   });
 }
 

@@ -4,7 +4,7 @@ import type { ProjectionPlaces } from "../../core/effect-trace.ts";
 import type { Scope } from "../../core/scope.ts";
 import { isWithin, resolvePatterns } from "../../core/scope-patterns.ts";
 import { printable } from "../printable.ts";
-import type { Bind } from "./bind-list.ts";
+import { type Bind, orderBinds } from "./bind-list.ts";
 import { hostEtc } from "./host-layout.ts";
 
 export type ViewOrder = {
@@ -60,7 +60,7 @@ export function serverView(order: ViewOrder): View {
     ...sockets,
     ...masksOf(scope, places),
   ];
-  const sources = binds.flatMap((one) => (one.kind === "bind" ? [one.source] : []));
+  const sources = orderBinds(binds).flatMap((one) => (one.kind === "bind" ? [one.source] : []));
   return { binds, places, notes, sources: [...new Set(sources)] };
 }
 

@@ -1,0 +1,139 @@
+/** Starts a server in namespaces without foreign function calls: tier A-, with a shell in the place of the launcher. */
+import { chownSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Duplex, type Readable, type Writable } from "node:stream";
+import { err, ok, type Result } from "../../core/result.ts";
+import { printable } from "../printable.ts";
+import { type StartedProcess, startWithChannels } from "../process/server-process.ts";
+import { straceArguments, straceTracer } from "../tracer/strace-tracer.ts";
+import type { PreparedWorkspace } from "../workspace/prepare.ts";
+import { unshareCommand } from "./chain.ts";
+import { type LaunchOrder, processOptions } from "./launch.ts";
+import { feed } from "./launch-namespaces.ts";
+import { Joined } from "./launch-parts.ts";
+import { launchWorkspace } from "./launch-workspace.ts";
+import { launcherAnswerMsMax } from "./launcher-talk.ts";
+import { launcherDescriptors } from "./launcher-plan.ts";
+import { watchLimits } from "./limits.ts";
+import type { Launched, Tracer } from "./parts.ts";
+import { type Prepared, prepareProjection } from "./prepare.ts";
+import type { ServerCode } from "./server-code.ts";
+import { reachable } from "./service-reach.ts";
+import { shellScript } from "./shell-script.ts";
+import { dropRights } from "./support.ts";
+
+const now = (): number => performance.now();
+
+export async function launchByShell(plan: LaunchOrder, code: ServerCode): Promise<Result<Launched, string>> {
+  const workspace = await launchWorkspace(plan);
+  if (!workspace.ok) return workspace;
+  const { prepared: projected } = workspace.value;
+  const prepared = prepareProjection(plan, code, workspace.value);
+  const refused = prepared.ok ? reachable(plan.support.root ? prepared.value.sources : [], plan.serviceUser) : prepared;
+  if (!prepared.ok || !refused.ok) {
+    await projected?.abandon();
+    return refused.ok ? err("The projection could not be prepared.") : refused;
+  }
+  const trace = traceFile(plan, prepared.value);
+  const started = trace.ok ? startShell(plan, prepared.value, trace.value, projected) : trace;
+  if (!trace.ok || !started.ok) {
+    await projected?.abandon();
+    if (trace.ok) trace.value?.remove();
+    return started.ok ? err("The tracer could not be prepared.") : started;
+  }
+  const parts = new Joined(started.value.server);
+  parts.tracer = trace.value?.tracer;
+  void started.value.server.ended.then(() => trace.value?.remove());
+  const done = await finish(plan, started.value, { parts, workspace: projected, prepared: prepared.value });
+  if (done.ok) return done;
+  await parts.abandon();
+  await projected?.abandon();
+  return done;
+}
+
+type Made = { readonly parts: Joined; readonly workspace: PreparedWorkspace | undefined; readonly prepared: Prepared };
+
+async function finish(plan: LaunchOrder, started: StartedProcess, made: Made): Promise<Result<Launched, string>> {
+  const { parts, workspace, prepared } = made;
+  const { server, child } = started;
+  const streams: readonly (Readable | Writable | null | undefined)[] = child.stdio;
+  const channel = streams[launcherDescriptors.channel];
+  if (!(channel instanceof Duplex)) {
+    return err("The shell of the projection has no channel.");
+  }
+  channel.on("error", () => {});
+  if (!(await said(channel))) {
+    const { lastWords } = await Promise.race([server.ended, late]);
+    return err(
+      `The projection could not be mounted (${printable(lastWords, 120)}). Check the kernel's user namespaces.`,
+    );
+  }
+  if (workspace !== undefined) {
+    const opened = await workspace.open(server.processGroup);
+    if (!opened.ok) return opened;
+    parts.workspace = opened.value;
+  }
+  parts.limits = watchLimits({ pid: server.processGroup, limits: plan.order.scope.limits, server, now });
+  channel.end("go\n");
+  const { tier, notes } = plan.choice;
+  return ok(parts.launched({ tier, notes: [...notes, ...prepared.notes], places: prepared.places }));
+}
+
+const late = new Promise<{ readonly lastWords: string }>(() => {});
+
+/** True when the shell has made its mounts; false when it ended or is late. */
+function said(channel: Readable): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), launcherAnswerMsMax);
+    const done = (answer: boolean): void => {
+      clearTimeout(timer);
+      resolve(answer);
+    };
+    channel.once("data", () => done(true));
+    channel.once("close", () => done(false));
+    channel.once("end", () => done(false));
+  });
+}
+
+function startShell(
+  plan: LaunchOrder,
+  prepared: Prepared,
+  trace: TraceFile | undefined,
+  workspace: PreparedWorkspace | undefined,
+): Result<StartedProcess, string> {
+  const { support, serviceUser } = plan;
+  const { folder, files, command } = prepared;
+  const strace = support.programs.strace;
+  const traced = trace === undefined || strace === undefined ? [] : [strace, ...straceArguments({ file: trace.file })];
+  const script = shellScript({ folder, files, mounts: workspace?.mounts ?? [], command: [...traced, ...command.args] });
+  const words = [
+    ...(support.root ? dropRights(support.programs.setpriv, serviceUser) : []),
+    ...unshareCommand(support.programs.unshare ?? "", plan.order.scope.net.mode !== "open"),
+    // Only bash closes descriptors above 9, which a careless parent may have left open.
+    ...[support.programs.bash ?? "/bin/sh", "-c", script],
+  ];
+  const [file = "", ...args] = words;
+  const env = { PATH: "/usr/bin:/bin:/usr/sbin:/sbin" };
+  const target = { kind: "stdio", command: file, args, env, workingDirectory: "/" } as const;
+  const started = startWithChannels(target, { ...processOptions(plan), channels: ["pipe", "pipe", "pipe"] });
+  return started.ok ? feed(started.value, prepared) : started;
+}
+
+type TraceFile = { readonly tracer: Tracer; readonly file: string; readonly remove: () => void };
+
+/** The record lies in a folder of its own that only the server's user may enter, and the server itself never sees. */
+function traceFile(plan: LaunchOrder, prepared: Prepared): Result<TraceFile | undefined, string> {
+  const { trace } = plan.order.scope;
+  if (trace === "none" || !plan.support.strace) return ok(undefined);
+  const folder = mkdtempSync(join(tmpdir(), "sluicegate-trace-"));
+  const { uid, gid } = plan.serviceUser;
+  if (plan.support.root) chownSync(folder, uid, gid);
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  const file = join(folder, "strace");
+  const owner = plan.support.root ? { user: uid } : {};
+  const tracer = straceTracer({ file, level: trace, programsBefore: prepared.programsBefore, ...owner });
+  if (tracer.ok) return ok({ tracer: tracer.value, file, remove });
+  remove();
+  return tracer;
+}
