@@ -122,6 +122,9 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-TRACE", "replay ROOT/t.json", "t.json", file("t.json", "{")),
   row("SG-TRACE", "replay ROOT/t.json", "version", file("t.json", "{}")),
   row("SG-BENCH-DATA", "bench agentdojo --data ROOT", "agentdojo"),
+  row("SG-LEARN-NOTHING", "learn notes", "notes"),
+  row("SG-LEARN-CALLS", "learn --json --server notes --calls ROOT/none.json -- node", "none.json"),
+  row("SG-LEARN-FAILED", "learn --json --server notes -- /no/such/server", "/no/such/server"),
   row("SG-TRAIN", "train --check --out ROOT/p.yaml", "p.yaml", file("p.yaml", "taken")),
   row("SG-USAGE", "train --seed many", "--seed"),
   row("SG-USAGE", "train --engine trl", "--export"),
@@ -168,6 +171,7 @@ export const commandRows: readonly CommandRow[] = [
 /** Codes that no unit can produce, and why. */
 export const unproduced: Readonly<Record<string, string>> = {
   "SG-DAEMON-GONE": "needs a daemon that ends while a command listens; test/process shows it",
+  "SG-BENCH-FAILED": "needs a server that fails in the middle of a measurement",
   "SG-POLICY-TIE": "needs two policy files beside each other; src/cli/policies.test.ts shows the sentence",
   "SG-POLICY-START": "needs an engine; test/cli/policy.test.ts shows it",
   "SG-POLICY-EXPECT": "needs an engine; test/policy/expectations.test.ts and test/cli/policy.test.ts show it",

@@ -30,7 +30,7 @@ export const anyOrder: IsolationOrder = {
 };
 
 export function traceOf(events: readonly Partial<EffectEvent>[] = [], more: Partial<EffectTrace> = {}): EffectTrace {
-  const places = { home: "/home/ada", workspace: ["/work"], code: [], scratch: [] };
+  const places = { home: "/home/ada", workspace: ["/project"], code: [], scratch: [] };
   const whole = events.map((event, index): EffectEvent => {
     const plain = { at: 0, action: "file-read", outcome: "success", grade: "kernel", phase: "call", count: 1 } as const;
     return { sequence: index, ...plain, ...event };

@@ -51,7 +51,7 @@ async function learnFromLog(server: string): Promise<Outcome> {
     return failure("SG-LEARN-NOTHING", sentence);
   }
   const order = orderFor(server);
-  if (!order.ok) return failure("SG-CONFIG", order.error);
+  if (!order.ok) return failure("SG-USAGE", order.error);
   const proposal = proposalOf(order.value, watched.value);
   const head = `# seen in ${watched.value.length} calls and idle times of the event log`;
   return {
@@ -63,10 +63,10 @@ async function learnFromLog(server: string): Promise<Outcome> {
 
 async function learnNow(options: Options, server: string, command: readonly string[]): Promise<Outcome> {
   const order = orderFor(server);
-  if (!order.ok) return failure("SG-CONFIG", order.error);
+  if (!order.ok) return failure("SG-USAGE", order.error);
   const file = typeof options["calls"] === "string" ? options["calls"] : undefined;
   const calls = file === undefined ? ok([]) : readCalls(file);
-  if (!calls.ok) return failure("SG-CONFIG", calls.error);
+  if (!calls.ok) return failure("SG-LEARN-CALLS", calls.error);
   const [program = "", ...args] = command;
   const env = Object.fromEntries(
     Object.entries(process.env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
@@ -102,9 +102,7 @@ function readCalls(file: string): Result<readonly ScriptedCall[], string> {
     const bytes = readFileSync(file);
     const verdict = guard(bytes, { ...defaultWireLimits, messageBytesMax: callsBytesMax });
     if (verdict.kind === "refused") return err(`${shortPath(file)} is no list of calls: it is not plain JSON.`);
-    // Checked entry by entry below.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    value = JSON.parse(bytes.toString("utf8")) as Json;
+    value = JSON.parse(bytes.toString("utf8")) as Json; // checked entry by entry below
   } catch {
     return err(`${shortPath(file)} cannot be read as JSON: write a list of {"tool": ..., "arguments": {...}}.`);
   }

@@ -127,7 +127,9 @@ function waiting(one: Json): string {
 }
 
 function isolationLine(one: Json): string {
-  const missing = listed(member(one, "missing")).map((note) => `\n      ${shown(String(note), 240)}`);
+  const missing = listed(member(one, "missing")).map(
+    (note) => `\n      ${shown(typeof note === "string" ? note : "", 240)}`,
+  );
   return `  ${text(one, "server")}  tier ${text(one, "tier")}${missing.join("")}`;
 }
 

@@ -13,7 +13,9 @@ const quiet = (): boolean => false;
 function watched(tool: string | undefined, ...events: readonly Partial<EffectEvent>[]): Watched {
   return {
     tool,
-    trace: traceOf(events, { places: { home: "/home/ada", workspace: ["/work"], code: ["/usr"], scratch: ["/tmp"] } }),
+    trace: traceOf(events, {
+      places: { home: "/home/ada", workspace: ["/project"], code: ["/usr"], scratch: ["/tmp"] },
+    }),
   };
 }
 
@@ -25,7 +27,7 @@ describe("a proposed scope", () => {
   it("names what was touched outside of workspace, code and scratch, and the tool that alone needs it", () => {
     expect(
       valuesOf(
-        watched("a", { path: "/data/x" }, { path: "/work/y" }, { path: "/usr/lib/z" }, { path: "/tmp/t" }),
+        watched("a", { path: "/data/x" }, { path: "/project/y" }, { path: "/usr/lib/z" }, { path: "/tmp/t" }),
         watched("b", { path: "/home/ada/notes.txt" }, { action: "file-write", path: "/data/out" }),
         watched("a", { action: "net-connect", domain: "api.example.com", port: 443, transport: "tcp" }),
         watched("b", { action: "net-connect", domain: "api.example.com", port: 443, transport: "tcp" }),
@@ -105,8 +107,8 @@ describe("a proposed scope", () => {
   it("gives the workspace as it was used", () => {
     const mode = (...all: readonly Watched[]) => proposeScope("s", all, quiet).workspace.mode;
     expect(mode(watched("a"))).toBe("none");
-    expect(mode(watched("a", { path: "/work/x" }))).toBe("read");
-    expect(mode(watched("a", { action: "file-write", path: "/work/x" }))).toBe("overlay");
+    expect(mode(watched("a", { path: "/project/x" }))).toBe("read");
+    expect(mode(watched("a", { action: "file-write", path: "/project/x" }))).toBe("overlay");
     const changes = [{ path: "x", kind: "added", bytes: 1, guarded: false }] as const;
     expect(mode({ tool: "a", trace: traceOf([], { changes }) })).toBe("overlay");
   });
