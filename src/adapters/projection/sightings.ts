@@ -19,18 +19,10 @@ export function drainParts(
   return [...seen, ...sent, ...hit].toSorted((a, b) => a.at - b.at);
 }
 
-/** Why the projection can vouch for nothing any more, as a sentence; undefined while every part works. */
+/** Characters of a part's own sentence that is handed on. */
+const sentenceCharactersMax = 240;
+
+/** Why the projection can vouch for nothing any more, in the words of the part; undefined while every part works. */
 export function partFailure({ tracer, broker }: Pick<Launched, "tracer" | "broker">): string | undefined {
-  if (tracer?.failure !== undefined) {
-    return sentence("What the server does can no longer be seen", tracer.failure);
-  }
-  if (broker?.failure !== undefined) return sentence("The server's way to the network failed", broker.failure);
-  return undefined;
-}
-
-/** Characters of a part's own reason that a sentence quotes. */
-const reasonCharactersMax = 120;
-
-function sentence(what: string, why: string): string {
-  return `${what}, so it was ended: ${why.slice(0, reasonCharactersMax).replace(/[.\s]+$/, "")}. Restart the session.`;
+  return (tracer?.failure ?? broker?.failure)?.slice(0, sentenceCharactersMax);
 }
