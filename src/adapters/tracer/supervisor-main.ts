@@ -28,7 +28,7 @@ function main(): void {
   const place = new URL(`./supervisor-worker${extname(import.meta.url)}`, import.meta.url);
   const worker = new Worker(place, { workerData: { wake } });
   worker.on("message", (message: SupervisorReport) => {
-    if (message.kind === "ended") ids.delete(message.id);
+    if (message.kind === "ended" || message.kind === "refused") ids.delete(message.id);
     report(message);
   });
   // Without its serving thread this process would hold every server for ever.

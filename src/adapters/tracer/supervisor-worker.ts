@@ -32,8 +32,9 @@ function serveForEver(native: Native, entries: Arena, wake: number): never {
   const shift = Number(process.hrtime.bigint()) / 1e6 - performance.now();
   const now = (): number => performance.now() + shift;
   const drop = (index: number): void => {
-    const [one] = served.splice(index, 1);
+    const one = served[index];
     if (one === undefined) return;
+    served.splice(index, 1);
     one.listener.close();
     native.unmap(one.file.address, one.file.bytes.length);
     native.unmap(one.arena.address, one.arena.bytes.length);
@@ -79,7 +80,11 @@ function start(native: Native, order: Extract<ServingOrder, { kind: "serve" }>, 
   const file = native.mapFile(order.file, ringFileBytes);
   closeSync(order.file);
   const arena = native.allocate(listenerArenaBytes);
-  if (file === undefined || arena === undefined) return undefined;
+  if (file === undefined || arena === undefined) {
+    // Closed, so that what waits for it fails instead of waiting for ever.
+    native.close(order.fd);
+    return undefined;
+  }
   const { fd, level, programsBefore } = order;
   const listener = new Listener(native, arena, { fd, level, programsBefore, file, now });
   return { id: order.id, listener, arena, file, nudged: false };
