@@ -7,6 +7,7 @@
 import type { Effect } from "../../core/effect.ts";
 import { mayCover } from "../../core/effect.ts";
 import type { EffectEvent } from "../../core/effect-trace.ts";
+import { matchesPath } from "../../core/scope-patterns.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import { destinationOf, isLoopback } from "./destinations.ts";
 import type { Called, EventRule, Finding, Grounds } from "./grounds.ts";
@@ -59,11 +60,18 @@ export const effectRules: readonly (EventRule & { readonly contradicts: (effects
     code: "SG-EFFECT",
     contradicts: (effects) => !mayExecute(effects),
     // What the scope lists by name is explained by it, and so is the server's own code.
-    applies: (event, grounds) => event.action === "process-spawn" && took(event) && !mayStart(event, grounds),
+    applies: (event, grounds) =>
+      event.action === "process-spawn" && took(event) && !mayStart(event, grounds) && !liesInNamed(event, grounds),
     what: ({ program }) => `started ${shown(program)}, although it is labelled as one that runs nothing`,
     way: relabel("execute.local"),
   },
 ];
+
+/** Where any program may be started, one in a folder that the scope names for its own sake is meant. */
+function liesInNamed({ program }: EffectEvent, { order, read, write, trace }: Grounds): boolean {
+  if (order.scope.exec.mode !== "any" || program === undefined) return false;
+  return [...read, ...write].some((pattern) => matchesPath(pattern, program, trace.places));
+}
 
 /** Findings about events that are neither noise nor out of scope. */
 export function effectFindings(events: readonly EffectEvent[], grounds: Grounds): readonly Finding[] {

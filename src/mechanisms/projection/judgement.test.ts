@@ -207,6 +207,7 @@ describe("in scope", () => {
     ["a host of the scope", [], { action: "net-connect", domain: "api.example.com", port: 443, grade: "broker" }],
     ["a program of the scope", [], { action: "process-spawn", program: "/usr/bin/git" }],
     ["its own program", [], { action: "process-spawn", program: "/opt/node/bin/node" }],
+    ["itself once more", [], { action: "process-spawn", program: "/proc/self/exe" }],
     ["a signal to itself", [], { action: "process-signal" }],
     ["a socket of its own", [], { action: "net-listen", transport: "unix", path: "/tmp/own.sock" }],
     ["a socket in the workspace", [], { action: "net-connect", transport: "unix", path: at("own.sock") }],
@@ -268,6 +269,13 @@ describe("labels", () => {
       ["effect.write", "confirm"],
       ["effect.write", "confirm"],
     ]);
+  });
+
+  test("a program in a folder that the scope names is meant, where any may be started", () => {
+    const browser = event({ action: "process-spawn", program: "/home/ana/.cache/browsers/chrome" });
+    const named = orderOf({ files: { read: ["~/.cache/browsers"] }, exec: { mode: "any", programs: [] } });
+    expect(rulesFor([browser], { order: named })).toEqual([]);
+    expect(rulesFor([browser], { order: any })).toEqual(["effect.spawn"]);
   });
 
   test("what was stopped by the file system contradicts no label", () => {

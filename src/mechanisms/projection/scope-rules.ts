@@ -175,6 +175,8 @@ const systemFolders = new Set([
 /** Named by the scope, or the server's own code. A search along `PATH` fails in each folder but one. */
 export function mayStart({ program }: EffectEvent, grounds: Grounds): boolean {
   if (program === undefined) return false;
+  // Browsers start themselves once more by this name: what runs then is what runs already.
+  if (program === "/proc/self/exe") return true;
   const own = grounds.trace.places.code.filter((folder) => !systemFolders.has(normalPath(folder) ?? "/"));
   if (own.some((folder) => matchesPath(folder, program, grounds.trace.places))) return true;
   return isListed(program, grounds);
