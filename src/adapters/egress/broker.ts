@@ -16,7 +16,7 @@ import { readFirst } from "./first-flight.ts";
 import type { Listeners } from "./listeners.ts";
 import { Passage } from "./passage.ts";
 import { canonicalDestination, type Destination, Permissions } from "./permissions.ts";
-import { reach, type Reached, type Surroundings, systemSurroundings } from "./reach.ts";
+import { isGranted, reach, type Reached, type Surroundings, systemSurroundings } from "./reach.ts";
 import { VirtualNames } from "./virtual-names.ts";
 
 export type BrokerOptions = Partial<Surroundings> & {
@@ -87,7 +87,10 @@ class EgressBroker implements Broker {
     this.#quota.end(call);
     this.#permissions.revoke(call);
     for (const passage of this.#passages) {
-      if (!this.#permissions.allows(passage.destination)) passage.cut();
+      const { destination, address, special } = passage;
+      // A name may stay allowed while the guarded address behind it was granted to the call alone.
+      const open = !special || isGranted(address, destination.port, this.#permissions);
+      if (!open || !this.#permissions.allows(destination)) passage.cut();
     }
   }
 
@@ -141,11 +144,12 @@ class EgressBroker implements Broker {
     await this.#pass(arrival, destination, reached.value);
   }
 
-  async #pass(arrival: Arrival, destination: Destination, { socket, address }: Reached): Promise<void> {
+  async #pass(arrival: Arrival, destination: Destination, reached: Reached): Promise<void> {
+    const { socket, address, special } = reached;
     const seen = { action: "net-connect", transport: "tcp", ...described(destination), address } as const;
     const { client } = arrival;
     const passage: Passage = new Passage(
-      { client, upstream: socket, destination, address },
+      { client, upstream: socket, destination, address, special },
       { take: (bytes) => this.#take(bytes, passage), closed: () => this.#forget(passage) },
     );
     this.#passages.add(passage);

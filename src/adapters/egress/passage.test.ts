@@ -37,7 +37,7 @@ async function rig(bytesMax = Infinity): Promise<Rig> {
   let taken = 0;
   let closed = false;
   const passage = new Passage(
-    { client, upstream, destination: { host: "a.example", port: 5432 }, address: "93.184.215.14" },
+    { client, upstream, destination: { host: "a.example", port: 5432 }, address: "93.184.215.14", special: false },
     {
       take: (bytes) => {
         if (taken + bytes > bytesMax) return false;

@@ -14,6 +14,8 @@ export type PassageEnds = {
   readonly destination: Destination;
   /** Where the upstream truly is. */
   readonly address: string;
+  /** That address is one that only a grant of its own opens. */
+  readonly special: boolean;
 };
 
 export type PassageEvents = {
@@ -26,14 +28,16 @@ export type PassageEvents = {
 export class Passage {
   readonly destination: Destination;
   readonly address: string;
+  readonly special: boolean;
   readonly #client: Socket;
   readonly #upstream: Socket;
   readonly #events: PassageEvents;
   #sent = 0;
 
-  constructor({ client, upstream, destination, address }: PassageEnds, events: PassageEvents) {
+  constructor({ client, upstream, destination, address, special }: PassageEnds, events: PassageEvents) {
     this.destination = destination;
     this.address = address;
+    this.special = special;
     this.#client = client;
     this.#upstream = upstream;
     this.#events = events;

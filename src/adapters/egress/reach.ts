@@ -31,7 +31,12 @@ export const systemSurroundings: Surroundings = {
   ownAddresses: () => Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []),
 };
 
-export type Reached = { readonly socket: Socket; readonly address: string };
+export type Reached = {
+  readonly socket: Socket;
+  readonly address: string;
+  /** The address is one that only a grant of its own opens. */
+  readonly special: boolean;
+};
 
 export type Unreached = {
   readonly outcome: "denied" | "failed";
@@ -55,9 +60,9 @@ export async function reach(
   }
   for (const { address } of usable) {
     const socket = await connected(surroundings.connect(address, destination.port));
-    if (socket !== undefined) return ok({ socket, address });
+    if (socket !== undefined) return ok({ socket, address, special: guarded(address, own) !== undefined });
   }
-  return err({ outcome: "failed", rule: "egress-unreachable", ...(first === undefined ? {} : first) });
+  return err({ outcome: "failed", rule: "egress-unreachable", ...(first && { address: first.address }) });
 }
 
 async function addressesOf({ host }: Destination, { resolver }: Surroundings): Promise<readonly string[]> {
@@ -77,7 +82,6 @@ async function addressesOf({ host }: Destination, { resolver }: Surroundings): P
   }
 }
 
-/** A guarded address is reached only when it was granted as such, be it as `localhost`. */
 function objection(
   address: string,
   { port }: Destination,
@@ -85,9 +89,13 @@ function objection(
   own: readonly string[],
 ): Guarded | undefined {
   const why = guarded(address, own);
-  if (why === undefined || why === "no-address") return why;
-  if (permissions.allows({ host: address, port })) return undefined;
-  return why === "loopback" && permissions.allows({ host: "localhost", port }) ? undefined : why;
+  return why === undefined || why === "no-address" || !isGranted(address, port, permissions) ? why : undefined;
+}
+
+/** A guarded address is reached only when it is granted as such, be it as `localhost`. */
+export function isGranted(address: string, port: number, permissions: Permissions): boolean {
+  if (permissions.allows({ host: address, port })) return true;
+  return guarded(address, []) === "loopback" && permissions.allows({ host: "localhost", port });
 }
 
 function connected(socket: Socket): Promise<Socket | undefined> {

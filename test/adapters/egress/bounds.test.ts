@@ -1,7 +1,7 @@
 /** Grants that begin and end, quotas, and ends of the broker in the middle of things: nobody hangs. */
 import { afterEach, describe, expect, test } from "vitest";
 import { connectionsMax } from "../../../src/adapters/egress/arrivals.ts";
-import { largeBytes } from "./fixture/internet.ts";
+import { largeBytes, publicAddress } from "./fixture/internet.ts";
 import { missing } from "./fixture/network.ts";
 import { openScene, type Scene, told } from "./fixture/scene.ts";
 
@@ -36,6 +36,24 @@ describe.skipIf(why !== undefined)("bounds in time and bytes", () => {
     expect(internet.received).toBe(4);
     const sent = broker.drain().find(({ action }) => action === "net-send");
     expect(sent).toMatchObject({ domain: late, port: 5432, bytes: 4 });
+  });
+
+  test("a grant that ends while a name is being resolved connects to nothing any more", async () => {
+    let answer: ((addresses: readonly string[]) => void) | undefined;
+    const resolver = (): Promise<readonly string[]> =>
+      new Promise((resolve) => {
+        answer = resolve;
+      });
+    scene = await openScene({ allow: [], tools: [`${late}:5432`], resolver });
+    const { network, broker, internet } = scene;
+    broker.grant("call 1", [`${late}:5432`]);
+    const pending = network.client([raw(["x"])]);
+    await until(() => answer !== undefined);
+    broker.revoke("call 1");
+    answer?.([publicAddress]);
+    expect((await pending)[0]?.how).toBe("ECONNRESET");
+    expect(internet.received).toBe(0);
+    expect(told(broker.drain())).toContain(`net-connect denied ${late} 5432 egress-not-granted-now`);
   });
 
   test("an address that was learned in one call is of no use in the next", async () => {
@@ -107,13 +125,13 @@ describe.skipIf(why !== undefined)("bounds in time and bytes", () => {
     const script = `const net = require("node:net"); const open = []; let reset = 0;
       for (let n = 0; n < ${connectionsMax + 20}; n += 1) {
         const one = net.connect(5432, "${late}"); open.push(one);
-        one.on("error", () => { reset += 1; });
+        one.on("error", () => { reset += 1; if (reset === 20) speak(); });
       }
-      setTimeout(() => {
+      function speak() {
         const alive = open.filter((one) => !one.destroyed);
         alive[0].once("data", (echo) => { console.log(JSON.stringify([alive.length, reset, String(echo)])); process.exit(0); });
         alive[0].write("still here");
-      }, 1500);`;
+      }`;
     const outcome = await scene.network.run(process.execPath, ["-e", script]);
     expect(JSON.parse(outcome.stdout)).toEqual([connectionsMax, 20, "still here"]);
     expect(told(scene.broker.drain())).toContain("net-connect denied - 5432 egress-connections-max");

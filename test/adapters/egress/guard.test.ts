@@ -74,6 +74,16 @@ describe.skipIf(why !== undefined)("guarded addresses", () => {
     ]);
   });
 
+  test("with the grant of a guarded address ends what a name opened through it", async () => {
+    scene = await openScene({ allow: ["home.example.com:5432"] });
+    scene.internet.names.set("home.example.com", ["192.168.1.1"]);
+    scene.broker.grant("call", ["192.168.1.1:5432"]);
+    const open = scene.network.client([{ kind: "tcp", host: "home.example.com", port: 5432, send: ["held"] }]);
+    await expect.poll(() => scene.internet.received, { timeout: 5_000 }).toBe(4);
+    scene.broker.revoke("call");
+    expect((await open)[0]?.how).toMatch(/end|ECONNRESET/);
+  });
+
   test("localhost with a port reaches that one service of this machine, under either spelling", async () => {
     const internet = new (await import("./fixture/internet.ts")).Internet();
     await internet.start();
