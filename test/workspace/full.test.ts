@@ -17,7 +17,11 @@ describe("a workspace without space", () => {
     const args = ["-Urm", "sh", "-c", script, process.execPath, writer, folder, state];
     const ran = spawnSync("unshare", args, { encoding: "utf8", timeout: 30_000 });
     // Written by the writer.
-    const said = JSON.parse(ran.stdout) as { readonly concluded: unknown; readonly tree: unknown; readonly held: unknown };
+    const said = JSON.parse(ran.stdout) as {
+      readonly concluded: unknown;
+      readonly tree: unknown;
+      readonly held: unknown;
+    };
     const reason = "the workspace takes no more files (ENOSPC)";
     const held = ["one", "small", "three", "two"].map((path) => ({ path, reason }));
     expect(said.concluded).toEqual({ ok: true, value: { committed: [], held: expect.arrayContaining(held) } });

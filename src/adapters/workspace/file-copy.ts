@@ -1,10 +1,8 @@
 /** Copies the content of one file between descriptors, in turns, with its digest. */
 import type { Hash } from "node:crypto";
 import { createHash } from "node:crypto";
-import { close, closeSync, constants, fstatSync, fsync, openSync, readSync, writeSync } from "node:fs";
-import { promisify } from "node:util";
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { fromStats } from "./entry-facts.ts";
-import { syncedFilesMax } from "./limits.ts";
 
 const chunkBytes = 1024 * 1024;
 const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -65,29 +63,5 @@ export function digestOf(path: string): string | undefined {
     }
   } catch {
     return undefined;
-  }
-}
-
-const fsynced = promisify(fsync);
-const closed = promisify(close);
-
-/**
- * Forces files to disk several at a time: a journalling file system then writes its journal once for all of them, which
- * is many times faster than one after the other.
- */
-export class SyncQueue {
-  #waiting: number[] = [];
-
-  /** Takes the descriptor over and closes it. */
-  async add(descriptor: number): Promise<void> {
-    this.#waiting.push(descriptor);
-    if (this.#waiting.length >= syncedFilesMax) await this.flush();
-  }
-
-  async flush(): Promise<void> {
-    const all = this.#waiting.splice(0);
-    const synced = await Promise.allSettled(all.map((one) => fsynced(one)));
-    await Promise.allSettled(all.map((one) => closed(one)));
-    for (const one of synced) if (one.status === "rejected") throw one.reason;
   }
 }

@@ -2,8 +2,9 @@
 import { closeSync, fchmodSync, openSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { ownLike } from "./own-like.ts";
-import { copyContent, createFlags, SyncQueue } from "./file-copy.ts";
+import { copyContent, createFlags } from "./file-copy.ts";
 import type { Journal } from "./journal.ts";
+import { SyncQueue } from "./sync-queue.ts";
 import type { StagedEntry } from "./staged-change.ts";
 import { reasonOf } from "./system-reason.ts";
 import type { TargetWalk } from "./target-walk.ts";
@@ -33,7 +34,8 @@ export class NewFiles {
   }
 
   async write(entries: readonly StagedEntry[]): Promise<Written> {
-    const queue = new SyncQueue();
+    const { walk } = this.#parts;
+    const queue = new SyncQueue(walk.folder("").at(""), entries.length);
     const waiting: StagedEntry[] = [];
     try {
       for (const [index, entry] of entries.entries()) {

@@ -5,11 +5,12 @@ import { randomBytes } from "node:crypto";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import type { Difference } from "./difference.ts";
-import { copyContent, createFlags, SyncQueue } from "./file-copy.ts";
+import { copyContent, createFlags } from "./file-copy.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import { FolderWalk } from "./held-folder.ts";
 import { entriesPerTurn } from "./limits.ts";
 import { lockChange } from "./change-lock.ts";
+import { SyncQueue } from "./sync-queue.ts";
 import type { StagedChange, StagedEntry } from "./staged-change.ts";
 import { changesFolder, syncFolder, writeManifest } from "./staged-change.ts";
 import { reasonOf } from "./system-reason.ts";
@@ -36,7 +37,7 @@ export async function stage(order: StageOrder): Promise<Result<Staged, string>> 
   const id = newId(order.about.wallMs);
   const folder = join(changesFolder(order.stateFolder), id);
   const walk = new FolderWalk(order.source);
-  const queue = new SyncQueue();
+  const queue = new SyncQueue(folder, order.differences.length);
   try {
     mkdirSync(join(folder, "files"), { recursive: true, mode: 0o700 });
     const unlock = lockChange(folder);

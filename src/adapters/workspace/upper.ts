@@ -78,6 +78,8 @@ export class OverlayScan implements WorkspaceScan {
 
   *#entry(path: string, hasLower: boolean): Generator<void> {
     const facts = factsOf(this.#layers.upper.at(path));
+    // What is settled is not looked up again: most of a layer is, once some calls have been committed.
+    if (facts !== undefined && facts.type !== "folder" && this.memory.isSettled(path, facts.stamp)) return;
     const real = hasLower ? factsOf(this.#layers.lower.at(path)) : undefined;
     if (facts === undefined) {
       // A name that is no text leads nowhere. Anything else has vanished meanwhile, which the next scan will tell.
