@@ -7,7 +7,7 @@ export type CallRecord = {
   /** Sightings that the tracer had lost when the call began, and when it ended. */
   readonly lostBefore: number;
   lostAfter: number | undefined;
-  /** The broker lets the call reach more than its server may. */
+  /** The broker counts the call, and is told when it ends. */
   readonly granted: boolean;
   readonly stopClock: () => void;
   /** Gives the turn back when nobody asks for the trace, or for the verdict. */

@@ -228,8 +228,9 @@ class Session implements LaunchedProjection {
   }
 
   #admit(call: string, scope: CallScope): Result<void, string> {
-    const granted = scope.allow.length > 0 && this.#launched.broker !== undefined;
-    if (granted) this.#launched.broker.grant(call, scope.allow);
+    // Without destinations too: the quota of a call counts from here.
+    this.#launched.broker?.grant(call, scope.allow);
+    const granted = this.#launched.broker !== undefined;
     const stopClock = this.#after(this.#order.scope.limits.callTimeoutMs, () => this.#late(call));
     const events = this.#evidence.begin(call);
     const record = { call, events, lostBefore: this.#lost, lostAfter: undefined, granted, stopClock };
