@@ -26,8 +26,6 @@ export type Report =
       readonly error?: string;
     };
 
-const serviceUser = 65_534;
-
 const print = (report: Report): void => void process.stdout.write(`${JSON.stringify(report)}\n`);
 
 /** Makes attempts until all are made or one ends the server; the rest are returned. */
@@ -70,7 +68,7 @@ async function run(world: World, tier: string, numbers: readonly number[]): Prom
 
 const [, , tier = "A", only] = process.argv;
 const numbers = only === undefined ? attempts.map((attempt) => attempt.number) : only.split(",").map(Number);
-const world = await plantWorld(process.getuid?.() === 0 ? { uid: serviceUser } : undefined, "projection");
+const world = await plantWorld(undefined, "projection");
 // A fault of ours ends this program too, but not before it has cleaned up.
 process.once("uncaughtException", (error) => {
   print({ kind: "failed", reason: error.stack ?? error.message });
