@@ -34,11 +34,15 @@ export const listenerArenaBytes: number = filesAt + serverFilesBytes;
 const zeros = new Uint8Array(notificationBytes);
 const noEntry = 2;
 
+export type Owner = { readonly user: number; readonly group: number };
+
 export type ListenerOptions = {
   readonly fd: number;
   readonly level: TraceLevel;
   /** Programs that are started before the server itself: the sandbox on its way. What they do is ours, not recorded. */
   readonly programsBefore: number;
+  /** Whose permissions decide on the server's files. */
+  readonly owner: Owner;
   readonly file: Arena;
   /** Monotonic ms of the system. */
   readonly now: () => number;
@@ -46,6 +50,7 @@ export type ListenerOptions = {
 
 export class Listener {
   readonly fd: number;
+  readonly owner: Owner;
   readonly writer: RingWriter;
   readonly #native: Native;
   readonly #arena: Arena;
@@ -60,6 +65,7 @@ export class Listener {
   /** `arena`: at least `listenerArenaBytes` for this listener alone. */
   constructor(native: Native, arena: Arena, options: ListenerOptions) {
     this.fd = options.fd;
+    this.owner = options.owner;
     this.#native = native;
     this.#arena = arena;
     this.#now = options.now;

@@ -24,6 +24,10 @@ export type Native = {
   readonly openIn: (folder: number, path: number, how: number) => number;
   readonly access: (fd: number, path: number, mode: number, flags: number) => number;
   readonly socketOption: (fd: number, level: number, name: number, value: number, length: number) => number;
+  /** Lets this thread alone be judged by file permissions as a user and a group (setfsuid(2)); needs root. */
+  readonly actAs: (user: number, group: number) => void;
+  /** Takes the groups beside its own from this thread alone; needs root. */
+  readonly leaveGroups: () => void;
   readonly eventDescriptor: () => number;
   /** Reads eight bytes, as an event descriptor gives them. */
   readonly readWord: (fd: number, out: number) => number;
@@ -38,8 +42,8 @@ export type Native = {
 
 // Numbers of calls without a wrapper in older C libraries; equal on both architectures, except seccomp's.
 const numbers = {
-  x64: { seccomp: 317, access: 439, openat2: 437, pidfdOpen: 434, pidfdGetfd: 438 },
-  arm64: { seccomp: 277, access: 439, openat2: 437, pidfdOpen: 434, pidfdGetfd: 438 },
+  x64: { seccomp: 317, setgroups: 116, access: 439, openat2: 437, pidfdOpen: 434, pidfdGetfd: 438 },
+  arm64: { seccomp: 277, setgroups: 159, access: 439, openat2: 437, pidfdOpen: 434, pidfdGetfd: 438 },
 } as const;
 
 /** `sizeof(struct open_how)`. */
@@ -72,6 +76,8 @@ function bind(koffi: typeof import("koffi"), number: (typeof numbers)["x64" | "a
   const eventfd = library.func("int eventfd(unsigned int, int)");
   const readv = library.func("long process_vm_readv(int, intptr_t, ulong, intptr_t, ulong, ulong)");
   const read = library.func("long read(int, intptr_t, size_t)");
+  const asUser = library.func("int setfsuid(uint)");
+  const asGroup = library.func("int setfsgid(uint)");
   const open = library.func("int open(intptr_t, int)");
   const arena = (fd: number, bytes: number, flags: number): Arena | undefined => {
     const address: number = mmap(0, bytes, 3, flags, fd, 0);
@@ -92,6 +98,12 @@ function bind(koffi: typeof import("koffi"), number: (typeof numbers)["x64" | "a
     openIn: (folder, path, how) => syscall(number.openat2, folder, path, how, openHowBytes, 0),
     access,
     socketOption: library.func("int getsockopt(int, int, int, intptr_t, intptr_t)"),
+    actAs: (user, group) => {
+      asGroup(group);
+      asUser(user);
+    },
+    // The wrapper of the C library would do it in every thread.
+    leaveGroups: () => void syscall(number.setgroups, 0, 0, 0, 0, 0),
     eventDescriptor: () => eventfd(0, 0x80800), // EFD_CLOEXEC | EFD_NONBLOCK, equal on both architectures
     readWord: (fd, out) => read(fd, out, 8),
     close: library.func("int close(int)"),

@@ -164,10 +164,17 @@ describe.skipIf(absent !== undefined)("a server under the tracer", () => {
 
   test("a program dropped to another user is traced all the same", async () => {
     if (process.getuid?.() !== 0) return;
+    const secret = join(folder, "private");
+    writeFileSync(secret, "", { mode: 0o600 });
     const { ask, tracer, child } = await server({ user: 65_534 });
-    await ask(`fs.readFileSync("/etc/hosts"); 1`);
-    expect(paths(tracer.drain(), "file-read")).toEqual(["/etc/hosts"]);
+    expect(await ask(`fs.readFileSync("${secret}"); 1`)).toBe("EACCES");
+    expect(tracer.drain()).toMatchObject([{ action: "file-read", path: secret, outcome: "denied" }]);
     child.kill("SIGKILL");
+    // Another server of the same supervisor is judged as its own user.
+    const above = await server();
+    await above.ask(`fs.readFileSync("${secret}"); 1`);
+    expect(above.tracer.drain()).toMatchObject([{ path: secret, outcome: "unknown" }]);
+    above.child.kill("SIGKILL");
   });
 
   test("when the supervisor is killed, the server can open nothing any more, and the tracer says why", async () => {

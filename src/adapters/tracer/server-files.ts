@@ -14,6 +14,7 @@ const openPath = 0x200000 | 0x80000; // O_PATH | O_CLOEXEC
 const noFollow = process.arch === "arm64" ? 0x8000 : 0x20000; // O_NOFOLLOW
 const resolveInRoot = 0x10; // RESOLVE_IN_ROOT
 const emptyPath = 0x1000; // AT_EMPTY_PATH
+const effective = 0x200; // AT_EACCESS
 const errors = { missing: 2, access: 13, notFolder: 20, readOnly: 30, permission: 1 } as const;
 
 export const permission = { read: 4, write: 2, run: 1 } as const;
@@ -87,8 +88,7 @@ export class ServerFiles {
   }
 
   /**
-   * Looks an absolute path up, its last link too if `links` says so. As root we are above permissions, so then more is
-   * `unknown` than need be.
+   * Looks an absolute path up, its last link too if `links` says so.
    */
   look(path: string, wanted: number, links: "follow" | "keep" = "follow"): Found {
     // Names under /proc mean something else for us than for the server.
@@ -96,7 +96,7 @@ export class ServerFiles {
     const base = this.#arena.address;
     const fd = this.#native.openIn(this.#root, this.#put(path), base + (links === "follow" ? 0 : howBytes));
     if (fd < 0) return this.#absent(path);
-    const refused = wanted !== 0 && this.#native.access(fd, base + emptyAt, wanted, emptyPath) < 0;
+    const refused = wanted !== 0 && this.#native.access(fd, base + emptyAt, wanted, emptyPath | effective) < 0;
     const number = refused ? this.#native.errorNumber() : 0;
     const real = this.#link(`/proc/self/fd/${fd}`);
     this.#native.close(fd);

@@ -5,10 +5,11 @@
  * When it ends, however that happens, the kernel closes the listeners, and every traced call of every server fails with
  * ENOSYS from then on: a server without a witness does not go on.
  */
-import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { listenersMax } from "./limits.ts";
+import type { Owner } from "./listener.ts";
 import { type Native, openNative } from "./native.ts";
 import type { ServingOrder, SupervisorOrder, SupervisorReport } from "./supervisor-protocol.ts";
 
@@ -67,11 +68,18 @@ function takeOver(native: Native, order: Extract<SupervisorOrder, { kind: "add" 
   try {
     const file = openSync(order.file, constants.O_RDWR | constants.O_NOFOLLOW);
     const { id, level, programsBefore } = order;
-    return { kind: "serve", id, fd, level, file, programsBefore };
+    return { kind: "serve", id, fd, level, file, programsBefore, owner: ownerOf(order.pid) };
   } catch {
     closeSync(fd);
     return "The record of the server could not be opened. Check the permissions of the runtime folder.";
   }
+}
+
+/** Real user and group of a process that still waits for us. */
+function ownerOf(pid: number): Owner {
+  const status = readFileSync(`/proc/${pid}/status`, "latin1");
+  const first = (name: string): number => Number(new RegExp(`^${name}:\\s*(\\d+)`, "mu").exec(status)?.[1] ?? 0);
+  return { user: first("Uid"), group: first("Gid") };
 }
 
 main();

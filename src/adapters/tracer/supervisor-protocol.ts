@@ -1,4 +1,5 @@
 /** What the gateway and a supervisor, and in the supervisor its two threads, say to each other. */
+import type { Owner } from "./listener.ts";
 import type { TraceLevel } from "./notify-filter.ts";
 
 export type SupervisorOrder =
@@ -32,6 +33,7 @@ export type ServingOrder =
       readonly id: number;
       readonly fd: number;
       readonly level: TraceLevel;
+      readonly owner: Owner;
       /** Descriptor of the record, closed by whoever serves. */
       readonly file: number;
       readonly programsBefore: number;

@@ -6,7 +6,7 @@
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { closeSync } from "node:fs";
 import { listenersMax, ringNudgeBytes } from "./limits.ts";
-import { Listener, listenerArenaBytes } from "./listener.ts";
+import { Listener, listenerArenaBytes, type Owner } from "./listener.ts";
 import { type Arena, type Native, openNative } from "./native.ts";
 import { ringFileBytes } from "./ring.ts";
 import type { ServingOrder, SupervisorReport } from "./supervisor-protocol.ts";
@@ -31,6 +31,15 @@ function serveForEver(native: Native, entries: Arena, wake: number): never {
   const served: Served[] = [];
   const shift = Number(process.hrtime.bigint()) / 1e6 - performance.now();
   const now = (): number => performance.now() + shift;
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) native.leaveGroups();
+  let acting: Owner = { user: 0, group: 0 };
+  /** As root nothing is forbidden to us, so what is forbidden to the server could not be told. */
+  const actAs = (owner: Owner): void => {
+    if (!isRoot || (owner.user === acting.user && owner.group === acting.group)) return;
+    native.actAs(owner.user, owner.group);
+    acting = owner;
+  };
   const drop = (index: number): void => {
     const one = served[index];
     if (one === undefined) return;
@@ -49,6 +58,7 @@ function serveForEver(native: Native, entries: Arena, wake: number): never {
       if (one === undefined) continue;
       const events = entries.view.getInt16((index + 1) * entryBytes + 6, true);
       if (events === 0) continue;
+      actAs(one.listener.owner);
       const goes = (events & readable) === 0 ? (events & hungUp) === 0 : one.listener.serve();
       if (!goes) {
         report({ kind: "ended", id: one.id });
@@ -85,8 +95,7 @@ function start(native: Native, order: Extract<ServingOrder, { kind: "serve" }>, 
     native.close(order.fd);
     return undefined;
   }
-  const { fd, level, programsBefore } = order;
-  const listener = new Listener(native, arena, { fd, level, programsBefore, file, now });
+  const listener = new Listener(native, arena, { ...order, file, now });
   return { id: order.id, listener, arena, file, nudged: false };
 }
 
