@@ -69,8 +69,8 @@ async function dispatch(client: Socket, port: number, handler: ArrivalHandler): 
   const host = client.localAddress;
   if (host === undefined) return void client.destroy();
   if (port === dnsPort) return handler.dnsStream(client);
-  // Elsewhere these ports belong to whoever the server wanted to reach.
-  const ours = host === brokerAddress || host.startsWith("127.");
+  // At other addresses these ports belong to whomever the server wanted to reach.
+  const ours = host === brokerAddress;
   if (ours && port === proxyPort) return arriveByProxy(client, handler);
   if (ours && port === socksPort) return arriveBySocks(client, handler);
   const refuse = (): void => void client.resetAndDestroy();

@@ -13,7 +13,7 @@ import { DnsStub, type NameAnswer } from "./dns-stub.ts";
 import { EgressRecord, type Seen } from "./egress-record.ts";
 import { firstBytesMax, inspectFirstBytes, type Inspection, mustSpeakFirst } from "./first-bytes.ts";
 import { readFirst } from "./first-flight.ts";
-import type { Listeners } from "./listeners.ts";
+import { closeDatagrams, type Listeners } from "./listeners.ts";
 import { Passage } from "./passage.ts";
 import { canonicalDestination, type Destination, Permissions } from "./permissions.ts";
 import { isGranted, reach, type Reached, type Surroundings, systemSurroundings } from "./reach.ts";
@@ -72,7 +72,7 @@ class EgressBroker implements Broker {
     this.#stop = () => {
       if (stopped) return;
       stopped = true;
-      options.listeners.dns.close();
+      closeDatagrams(options.listeners.dns);
       stopArrivals();
       for (const passage of this.#passages) passage.cut("reset");
     };

@@ -69,10 +69,19 @@ export class ListenerCollection {
 
   /** For a start that failed halfway: nobody will serve these sockets. */
   close(): void {
-    this.#dns?.close();
+    if (this.#dns !== undefined) closeDatagrams(this.#dns);
     for (const server of this.#tcp.values()) server.close();
     this.#tcp.clear();
     this.#dns = undefined;
+  }
+}
+
+/** Closes a socket that somebody else may have closed before: then there is nothing left to do. */
+export function closeDatagrams(socket: DatagramSocket): void {
+  try {
+    socket.close();
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ERR_SOCKET_DGRAM_NOT_RUNNING")) throw error;
   }
 }
 

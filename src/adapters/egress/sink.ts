@@ -11,7 +11,7 @@ import { DnsStub } from "./dns-stub.ts";
 import { EgressRecord } from "./egress-record.ts";
 import { readFirst } from "./first-flight.ts";
 import { parseRequestHead, type RequestHead } from "./http-head.ts";
-import type { Listeners } from "./listeners.ts";
+import { closeDatagrams, type Listeners } from "./listeners.ts";
 import { canonicalDestination } from "./permissions.ts";
 import { VirtualNames } from "./virtual-names.ts";
 
@@ -63,7 +63,7 @@ export function openSink({ listeners, now }: SinkOptions): Broker {
   const close = (): void => {
     if (closed) return;
     closed = true;
-    listeners.dns.close();
+    closeDatagrams(listeners.dns);
     stopArrivals();
   };
   let closed = false;

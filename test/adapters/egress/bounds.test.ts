@@ -1,6 +1,7 @@
 /** Grants that begin and end, quotas, and ends of the broker in the middle of things: nobody hangs. */
 import { afterEach, describe, expect, test } from "vitest";
 import { connectionsMax } from "../../../src/adapters/egress/arrivals.ts";
+import { closeDatagrams } from "../../../src/adapters/egress/listeners.ts";
 import { largeBytes, publicAddress } from "./fixture/internet.ts";
 import { missing } from "./fixture/network.ts";
 import { openScene, type Scene, told } from "./fixture/scene.ts";
@@ -115,6 +116,7 @@ describe.skipIf(why !== undefined)("bounds in time and bytes", () => {
     await until(() => internet.connected.length === 1);
     broker.close();
     broker.close();
+    expect(() => closeDatagrams(network.listeners.dns), "the launcher may clean up after it").not.toThrow();
     const outcomes = await transfers;
     expect(outcomes[0]?.how).toMatch(/ECONNRESET|terminated|UND_ERR_SOCKET/);
     expect(outcomes[1]?.how).toBe("ECONNREFUSED");

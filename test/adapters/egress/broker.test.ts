@@ -140,7 +140,7 @@ describe.skipIf(why !== undefined).each(callers)("a server's network, started by
     const socks = (host: string, port: number): string =>
       `hex:05010003${[host.length, ...Buffer.from(host), port >> 8, port & 255].map(hex).join("")}`;
     const proxy = { host: "198.18.0.1", port: 3128 };
-    const socksProxy = { host: "127.0.0.1", port: 1080 };
+    const socksProxy = { host: "198.18.0.1", port: 1080 };
     const outcomes = await network.client([
       { kind: "tcp", ...proxy, send: [hello("api.example.com", 5432), "through", "end"] },
       { kind: "tcp", ...proxy, send: [hello("evil.example.net", 443)] },

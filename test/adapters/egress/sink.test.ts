@@ -30,7 +30,7 @@ describe.skipIf(why !== undefined)("a sink", () => {
       { kind: "lookup", name: "localhost.evil.example.net" },
       {
         kind: "tcp",
-        host: "127.0.0.1",
+        host: "198.18.0.1",
         port: 3128,
         send: ["CONNECT a.example:443 HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\n\r\n"],
       },
