@@ -37,7 +37,9 @@ export async function mayAnswer<Q>(shared: Shared<Q>, query: AnswerQuery<Q>): Pr
     const { option } = decision;
     shared.runs.fold(live, { kind: "requested", at, call, server, tool, digest }, batch);
     let allowed =
-      option !== undefined && (observed || (decision.verdict === "allow" && !hasDuty(decision.obligations)));
+      option !== undefined &&
+      (observed ||
+        (decision.verdict === "allow" && !hasDuty(decision.obligations, shared.projections.of(server).length > 0)));
     if (allowed && option !== undefined) {
       const event = { kind: "allowed", at, call, method, option, arguments: given, digest } as const;
       allowed = shared.runs.fold(live, event, batch).ok;
@@ -53,7 +55,7 @@ export async function mayAnswer<Q>(shared: Shared<Q>, query: AnswerQuery<Q>): Pr
   return (await durable) && allowed;
 }
 
-/** An obligation other than a notice cannot be met for an answer. */
-function hasDuty(obligations: readonly { readonly kind: string }[]): boolean {
-  return obligations.some(({ kind }) => kind !== "notify" && kind !== "label");
+/** An obligation other than a notice cannot be met for an answer; who gets it runs in its projection, or does not. */
+function hasDuty(obligations: readonly { readonly kind: string }[], isolated: boolean): boolean {
+  return obligations.some(({ kind }) => kind !== "notify" && kind !== "label" && !(kind === "isolate" && isolated));
 }

@@ -60,6 +60,7 @@ export function orderedCall<Q>(
     option: undefined,
     performed: undefined,
     scope: undefined,
+    windowed: false,
     warnings: [],
   };
 }

@@ -33,6 +33,8 @@ export type Call<Q> = {
   performed: Set<string> | undefined;
   /** What it may touch, where it runs in a projection: text of the obligation `isolate`. */
   scope: string | undefined;
+  /** Its window in the projection was opened. */
+  windowed: boolean;
   /** What the call costs although it was allowed, in words; shown with its result. */
   warnings: readonly string[];
 };

@@ -75,6 +75,7 @@ export class Calls<Q> {
       option: undefined,
       performed: undefined,
       scope: undefined,
+      windowed: false,
       warnings: [],
     };
   }

@@ -71,6 +71,7 @@ export function orderedUse<Q>(
     option: undefined,
     performed: undefined,
     scope: undefined,
+    windowed: false,
     warnings: [],
   };
 }

@@ -22,8 +22,8 @@ export interface LinkUser {
   message(message: Message, relatedTo: RequestId | undefined): void;
   /** This request of the user's will get no answer; its outcome is unknown. */
   lost(id: RequestId, reason: string): void;
-  /** A call is unanswered beyond the time that its scope gives it; its outcome counts as unknown. */
-  overdue?(call: string): void;
+  /** A call is unanswered beyond the time that its scope gives it; its outcome counts as unknown. False: not this one's. */
+  overdue?(call: string): boolean;
   closed(reason: string): void;
 }
 
@@ -80,7 +80,10 @@ export class Link<Q> {
     projections?.add(server, projection);
     projection.onBackground(() => background?.());
     projection.onOverdue?.((call) => {
-      for (const user of this.#users) user.overdue?.(call);
+      if ([...this.#users].some((user) => user.overdue?.(call) === true)) return;
+      // Its questions were never answered, or its task never ended: nobody waits, and what it wrote is a person's to judge.
+      projection.end(call);
+      void projection.conclude(call, "keep");
     });
   }
 

@@ -95,8 +95,8 @@ export class Mediator<Q> implements LinkUser {
     this.#tasks = new TaskDesk(scene);
   }
 
-  overdue(call: string): void {
-    this.#settlement.overdue(call);
+  overdue(call: string): boolean {
+    return this.#settlement.overdue(call);
   }
 
   get link(): Link<Q> {

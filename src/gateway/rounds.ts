@@ -15,6 +15,7 @@ import { refusalMessage, rejectionOf } from "./refusals.ts";
 import { releasedAnswer, requestOf } from "./released-answer.ts";
 import { judgeRelease } from "./releases.ts";
 import type { Scene } from "./scene.ts";
+import { keepWrites } from "./windows.ts";
 
 type Round<Q> = { readonly call: Call<Q>; readonly methods: ReadonlyMap<string, string> };
 
@@ -111,6 +112,7 @@ export class Rounds<Q> {
   #end(call: Call<Q>): void {
     if (call.lost) return;
     call.lost = true;
+    keepWrites(this.#scene, call);
     const batch = new Batch<Q>();
     const at = this.#scene.services.clock.monotonicMs();
     this.#scene.runs.fold(

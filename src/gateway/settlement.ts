@@ -83,8 +83,8 @@ export class Settlement<Q> {
     if (call === undefined) return false;
     this.#forget(call);
     if (message.kind === "response" && stringMember(message.result, "resultType") === "input_required") {
-      closeWindow(this.#scene, call);
-      // The call is not over: the server asks before it goes on. Its id is free again, the client sends a new one.
+      // The call is not over: the server asks before it goes on. Its id is free again, the client sends a new one, and
+      // its window stays open, since what the server does meanwhile it does for this call.
       this.#rounds.asked(call, message);
       return true;
     }
@@ -187,14 +187,18 @@ export class Settlement<Q> {
     return true;
   }
 
-  /** A call is unanswered beyond the time of its scope: the server is told to stop, and its outcome is unknown. */
-  overdue(id: string): void {
+  /**
+   * A call is unanswered beyond the time of its scope: the server is told to stop, and its outcome is unknown. False
+   * where nothing of it is in flight here.
+   */
+  overdue(id: string): boolean {
     const call = [...this.#sent.values()].find((sent) => sent.id === id);
-    if (call === undefined) return;
+    if (call === undefined) return false;
     const { id: requestId } = call.request;
     this.#scene.toServer({ kind: "notification", method: "notifications/cancelled", params: { requestId } });
     this.#scene.abandon(requestId);
     this.lost(requestId, "It took longer than `callTimeoutMs` of its scope allows.");
+    return true;
   }
 
   #unanswered(call: Call<Q>, text: string): void {

@@ -144,6 +144,44 @@ describe("a call in its window", () => {
   });
 });
 
+describe("a call that asks before it goes on", () => {
+  const params = { message: "sure?", requestedSchema: { type: "object", properties: {} } };
+  const inputRequests = { q: { method: "elicitation/create", params } };
+  const asking = { resultType: "input_required", inputRequests, requestState: "x" };
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": { elicitation: {} },
+  };
+  const call = { id: 1, method: "tools/call", params: { name: "read_file", arguments: {}, _meta } };
+
+  it("stays in one window until it is over", async () => {
+    const { stage, projection } = await staged(isolating());
+    stage.client.say(call);
+    await stage.settle();
+    stage.server.say({ id: 1, result: asking });
+    await stage.settle();
+    expect(projection.did).toEqual(["begin read_file S"]);
+    const more = { requestState: "x", inputResponses: { q: { action: "accept", content: {} } } };
+    stage.client.say({ ...call, id: 2, params: { ...call.params, ...more } });
+    await stage.settle();
+    stage.server.say({ id: 2, result: { ...result, resultType: "complete" } });
+    await stage.settle();
+    expect(projection.did).toEqual(["begin read_file S", "end", "trace", "commit"]);
+    expect(JSON.stringify(stage.client.got.map(plain))).toContain("words");
+  });
+
+  it("and never goes on is ended when its time is over", async () => {
+    const { stage, projection } = await staged(isolating());
+    stage.client.say(call);
+    await stage.settle();
+    stage.server.say({ id: 1, result: asking });
+    await stage.settle();
+    projection.overdue(projection.lastCall);
+    await stage.settle();
+    expect(projection.did).toEqual(["begin read_file S", "end", "keep"]);
+  });
+});
+
 describe("what a call wrote", () => {
   it("and could not be taken over is told to the agent in place of a result that says it was", async () => {
     const held = [{ path: "a.txt", reason: "changed outside meanwhile" }];
@@ -172,7 +210,8 @@ describe("what a call wrote", () => {
     told.projection.overdue("no such call");
     told.projection.overdue(told.projection.lastCall);
     await told.stage.settle();
-    expect(told.projection.did).toEqual(["begin read_file S", "end", "keep"]);
+    // Of a call that nobody waits for any more the projection is ended, and what it wrote is kept.
+    expect(told.projection.did).toEqual(["begin read_file S", "end", "keep", "end", "keep"]);
     expect(told.stage.server.got.map(plain)).toContainEqual(
       expect.objectContaining({ method: "notifications/cancelled" }),
     );
@@ -181,7 +220,7 @@ describe("what a call wrote", () => {
     await told.stage.settle();
     told.stage.server.handler.closed("it crashed");
     await told.stage.settle();
-    expect(told.projection.did.slice(3)).toEqual(["begin read_file S", "end", "keep"]);
+    expect(told.projection.did.slice(5)).toEqual(["begin read_file S", "end", "keep"]);
   });
 
   it("in a whole run is decided when the run ends", async () => {

@@ -29,12 +29,11 @@ export function scopeOf(obligations: readonly Obligation[]): string | undefined 
 }
 
 /** Opens the window of a call that is about to be sent; undefined where there is nothing to wait for. */
-export function openWindow<Q>(
-  scene: Scene<Q>,
-  call: Windowed<Q>,
-): Result<void, string> | Promise<Result<void, string>> {
+export function openWindow<Q>(scene: Scene<Q>, call: Call<Q>): Result<void, string> | Promise<Result<void, string>> {
   const projection = call.scope === undefined ? undefined : scene.projection();
-  if (call.scope === undefined || projection === undefined) return ok(undefined);
+  // A call that goes on after its questions were answered is still in its window.
+  if (call.scope === undefined || projection === undefined || call.windowed) return ok(undefined);
+  call.windowed = true;
   const begun = projection.begin(call.id, call.contract.tool, call.scope);
   if (!(begun instanceof Promise)) return shown(scene, call, projection, begun);
   return begun.then((result) => shown(scene, call, projection, result));
