@@ -2,7 +2,6 @@
 import type { JsonObject } from "../core/json.ts";
 import type { ToolContract } from "../core/contract.ts";
 import { exactly, joinRanges } from "../core/label.ts";
-import type { IsolationOrder } from "../core/scope.ts";
 import { seal } from "../core/mechanism.ts";
 import type { Engine, SealedMechanism } from "../core/mechanism.ts";
 import type { Result } from "../core/result.ts";
@@ -122,15 +121,9 @@ export function loadedPolicy(
 function isolationMechanisms(compiled: CompiledPolicy): readonly SealedMechanism<Q>[] {
   const { isolation, ir } = compiled;
   if (isolation === undefined) return [];
-  const known = new Map<string, IsolationOrder | undefined>();
-  const order = (server: string): IsolationOrder | undefined => {
-    if (known.has(server)) return known.get(server);
-    const made = isolationOrder(compiled, server);
-    // Names of servers come from configurations; hooks could make them up without end.
-    if (known.size < 1_024) known.set(server, made);
-    return made;
-  };
-  return [seal(makeProjection({ order, lattice: ir.lattice, digest: valueDigest, unjudged: isolation.unjudged }))];
+  const { orderOf, unjudged, judge } = isolation;
+  const settings = { order: orderOf, lattice: ir.lattice, digest: valueDigest, unjudged };
+  return [seal(makeProjection(judge === undefined ? settings : { ...settings, judge }))];
 }
 
 /** One diagnostic as a line: place, sentence, remedy. Too long a message is cut, never the way on. */

@@ -13,6 +13,7 @@ import { makeEmbedded } from "../oracles/foresight/embedded.ts";
 import type { Embedded, Models } from "../oracles/foresight/foresight-oracle.ts";
 import { ForesightOracle } from "../oracles/foresight/foresight-oracle.ts";
 import { LanguageWorldModel } from "../oracles/foresight/llm.ts";
+import { EffectsOracle, isEffectsQuestion, prepareEffects } from "../oracles/judges/effects-oracle.ts";
 import { ModelJudge } from "../oracles/judges/model-judge.ts";
 import { nodeClock } from "./node-services.ts";
 import { sha256 } from "./policy-source.ts";
@@ -34,6 +35,7 @@ export class ConfiguredModels {
   /** By settings and lattice: a policy that changed elsewhere keeps its judge, with what it answered and showed. */
   readonly #languages = new Map<string, LanguageWorldModel>();
   readonly #oracle: ForesightOracle;
+  readonly #effects: EffectsOracle;
   #embedded: Embedded | undefined;
 
   constructor(policyOf: (digest: string) => CompiledPolicy | undefined, tell: (text: string) => void) {
@@ -43,15 +45,24 @@ export class ConfiguredModels {
       return policy === undefined ? undefined : this.#modelsOf(policy);
     };
     this.#oracle = new ForesightOracle(modelsOf, nowMs);
+    this.#effects = new EffectsOracle((digest) => {
+      const policy = policyOf(digest);
+      return policy === undefined ? undefined : this.#effectsJudge(policy);
+    });
   }
 
   answer(questions: readonly Question[], budgetMs: number, about: AskedFor): Promise<readonly Answer[]> {
-    return this.#oracle.answer(questions, budgetMs, about);
+    const ofEffects = questions.filter(({ kind }) => isEffectsQuestion(kind));
+    if (ofEffects.length === 0) return this.#oracle.answer(questions, budgetMs, about);
+    const others = questions.filter(({ kind }) => !isEffectsQuestion(kind));
+    return this.#both(ofEffects, others, { budgetMs, about });
   }
 
   /** Reads the weights and tests the judge of a policy, so that its first call waits for neither. */
   async prepare(policy: CompiledPolicy): Promise<void> {
     await this.#modelsOf(policy).language?.prepare();
+    const judge = this.#effectsJudge(policy);
+    if (judge !== undefined) await prepareEffects(judge);
   }
 
   /** Asks the judge of a policy about a known call; undefined where it has none. */
@@ -61,6 +72,24 @@ export class ConfiguredModels {
     const startedMs = nowMs();
     const said = await language.examine(examinationWaitMs);
     return { judge: language.judge.settings, said: said.ok ? ok(nowMs() - startedMs) : said };
+  }
+
+  async #both(
+    ofEffects: readonly Question[],
+    others: readonly Question[],
+    { budgetMs, about }: { readonly budgetMs: number; readonly about: AskedFor },
+  ): Promise<readonly Answer[]> {
+    const answers = await Promise.all([
+      this.#effects.answer(ofEffects, budgetMs, about),
+      this.#oracle.answer(others, budgetMs, about),
+    ]);
+    return answers.flat();
+  }
+
+  /** The judge that a policy names for isolation; the same one may be its world model, with one budget for both. */
+  #effectsJudge(policy: CompiledPolicy): ModelJudge | undefined {
+    const use = policy.isolation?.judge?.use;
+    return use === undefined ? undefined : this.#language(policy, use)?.judge;
   }
 
   #modelsOf(policy: CompiledPolicy): Models {

@@ -24,7 +24,7 @@ export class PolicyOracles implements Oracle {
   /** Takes note of a policy that was loaded. Without a model in it nothing is loaded and nothing will be asked. */
   learn(policy: CompiledPolicy): void {
     const { embedded, judge } = policy.regulation.models;
-    if (!embedded && judge === undefined) return;
+    if (!embedded && judge === undefined && policy.isolation?.judge === undefined) return;
     this.#policies.delete(policy.digest);
     this.#policies.set(policy.digest, policy);
     for (const oldest of this.#policies.keys()) {

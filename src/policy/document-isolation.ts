@@ -37,6 +37,15 @@ export type ServerIsolationText = PackScopeText & {
   readonly require?: RequireText;
 };
 
+/** A judge that looks at what rules leave open. It tightens, and chooses destinations among names that arguments hold. */
+export type EffectsJudgeText = {
+  /** Its name under `judges`. */
+  readonly use: string;
+  readonly effects?: boolean;
+  readonly domains?: boolean;
+  readonly onDistrust?: "deny" | "confirm";
+};
+
 export type IsolationSection = {
   readonly backend?: "auto" | "off";
   readonly require?: RequireText;
@@ -44,6 +53,7 @@ export type IsolationSection = {
   readonly required?: boolean;
   readonly trace?: Scope["trace"];
   readonly onViolation?: Scope["onViolation"];
+  readonly judge?: EffectsJudgeText;
   /** Holds for every server. */
   readonly defaults?: ScopeText;
   readonly servers?: { readonly [server: string]: ServerIsolationText };

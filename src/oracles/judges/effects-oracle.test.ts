@@ -6,7 +6,7 @@ import { levelLabel, makeLattice } from "../../core/label.ts";
 import type { Question } from "../../core/opinion.ts";
 import { ok } from "../../core/result.ts";
 import type { ModelRequest } from "../../gateway/model-port.ts";
-import { EffectsOracle, prepareEffects } from "./effects-oracle.ts";
+import { EffectsOracle, isEffectsQuestion, prepareEffects } from "./effects-oracle.ts";
 import { domainsCanary, effectsCanary } from "./effects-questions.ts";
 import { objectIn } from "./json-answer.ts";
 import { ModelJudge } from "./model-judge.ts";
@@ -143,6 +143,10 @@ test("a judge that obeys evidence is not believed", async () => {
   await prepareEffects(sound.judge);
   expect(sound.requests).toHaveLength(2);
   expect(await answerOf(sound.judge, question(domainsJudgeKind, domainsCanary))).toEqual({ allowed_domains: [] });
+});
+
+test("questions of other mechanisms are told apart", () => {
+  expect([effectsJudgeKind, domainsJudgeKind, "prediction"].map(isEffectsQuestion)).toEqual([true, true, false]);
 });
 
 test("a JSON object is found in prose, and nothing else is one", () => {

@@ -19,6 +19,11 @@ import type { Asking, ModelJudge } from "./model-judge.ts";
 /** Part of the budget that is kept for handing the answer back, so that it arrives before the gateway gives up. */
 const reserveMs = 5;
 
+/** Whether a question is one that this oracle answers. */
+export function isEffectsQuestion(kind: string): boolean {
+  return kind === effectsJudgeKind || kind === domainsJudgeKind;
+}
+
 export class EffectsOracle implements Oracle {
   readonly #judgeOf: (policy: string) => ModelJudge | undefined;
 

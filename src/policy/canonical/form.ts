@@ -25,7 +25,7 @@ import type {
   ServerText,
 } from "../document.ts";
 import type { IsolationTier, Scope } from "../../core/scope.ts";
-import type { ScopeText, ServerIsolationText } from "../document-isolation.ts";
+import type { EffectsJudgeText, ScopeText, ServerIsolationText } from "../document-isolation.ts";
 import type { JudgeText } from "../document-judges.ts";
 import type { LeaseText, RegulationSection } from "../document-regulation.ts";
 import type { Tier } from "../ir.ts";
@@ -188,6 +188,7 @@ export type IsolationForm = {
   readonly backend: "auto" | "off";
   readonly require: IsolationTier;
   readonly exec_trace_whitelisted?: boolean | readonly string[];
+  readonly judge?: Required<EffectsJudgeText>;
   readonly defaults: DefaultScopeForm;
   readonly servers: { readonly [server: string]: ServerIsolationForm };
 };

@@ -37,6 +37,8 @@ export function isolationForm(section: IsolationSection): IsolationForm {
     backend: plain.backend ?? "auto",
     require: tierOf(plain.require) ?? "none",
     exec_trace_whitelisted: typeof said === "object" ? sortedWords(said) : said === false ? undefined : said,
+    // A judge that is named is asked about what happened; what it could open has to be asked for.
+    judge: plain.judge && { effects: true, domains: false, onDistrust: "confirm", ...plain.judge },
     // Every key of the built-in layer is there, and joining takes none away.
     defaults: scopeForm(joinScopes<ScopeText>(builtIn, plain.defaults ?? {})) as IsolationForm["defaults"],
     servers: mapValues(plain.servers ?? {}, serverForm),

@@ -4,13 +4,14 @@ import type { IsolationOrder, Scope, ToolScope } from "../../core/scope.ts";
 import type { CanonicalPolicy, DefaultScopeForm, IsolationForm, ServerIsolationForm } from "../canonical/form.ts";
 import { sortedWords } from "../canonical/labels.ts";
 import type { DocumentPath } from "../diagnostic.ts";
-import { problem } from "../diagnostic.ts";
+import { problem, quoted } from "../diagnostic.ts";
 import type { PackScopeText } from "../document-isolation.ts";
 import { checkScope } from "../isolation/check.ts";
 import type { Conflict } from "../isolation/conflicts.ts";
 import { checkLayer, conflictsOf } from "../isolation/conflicts.ts";
 import { joinScopes } from "../isolation/layers.ts";
 import type { Isolation } from "../isolation/order.ts";
+import { suggestion } from "../language/nearest.ts";
 import type { Reporter } from "./labels.ts";
 
 /** Servers without a name in the policy whose orders are kept. */
@@ -29,6 +30,7 @@ export function compileIsolation(policy: CanonicalPolicy, hash: Hash, report: Re
   for (const [name, server] of Object.entries(section.servers)) {
     checkWritten(server, ["isolation", "servers", name], report);
   }
+  checkJudge(policy, report);
   // A server without a name of its own stands for all that have none.
   const base = orderFor("", undefined, section, hash);
   const known = new Set(conflictsOf(base, section.require).map((found) => reported(found, ["isolation"], report)));
@@ -57,7 +59,16 @@ export function compileIsolation(policy: CanonicalPolicy, hash: Hash, report: Re
       return made;
     },
     unjudged: typeof said === "object" ? said : said === true ? true : [],
+    judge: section.judge,
   };
+}
+
+function checkJudge({ isolation, judges = {} }: CanonicalPolicy, report: Reporter): void {
+  const use = isolation?.judge?.use;
+  const names = Object.keys(judges);
+  if (use === undefined || names.includes(use)) return;
+  const remedy = names.length === 0 ? "declare it under `judges`" : suggestion(use, names);
+  report(problem("JUDGE", ["isolation", "judge", "use"], `${quoted(use)} is no judge`, remedy));
 }
 
 function packScope(policy: CanonicalPolicy, server: string): PackScopeText | undefined {

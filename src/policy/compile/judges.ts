@@ -18,15 +18,15 @@ export function compileJudges(policy: CanonicalPolicy, labels: LabelCompiler, re
   for (const [name, form] of Object.entries(policy.judges ?? {})) {
     found.set(name, compileJudge(name, form, { labels, report, answerWait: policy.limits.answerWait }));
   }
-  const asked = policy.regulation?.models?.judge;
+  const asked = [policy.regulation?.models?.judge, policy.isolation?.judge?.use];
   for (const name of found.keys()) {
-    if (name === asked) continue;
+    if (asked.includes(name)) continue;
     report(
       information(
         "IDLE",
         ["judges", name],
         `nothing asks the judge \`${name}\``,
-        "name it in `regulation.models.judge`",
+        "name it in `regulation.models.judge` or `isolation.judge`",
       ),
     );
   }

@@ -16,7 +16,7 @@ import type {
 /** A section without the paper's keys, and with what it leaves to be understood. */
 export type PlainSection = Pick<
   IsolationSection,
-  "backend" | "require" | "defaults" | "servers" | "exec_trace_whitelisted"
+  "backend" | "require" | "judge" | "defaults" | "servers" | "exec_trace_whitelisted"
 >;
 
 type Part = { readonly [key: string]: unknown };
@@ -45,6 +45,7 @@ export function plainSection(section: IsolationSection): PlainSection {
   return tidy<PlainSection>({
     backend: section.backend,
     require,
+    judge: section.judge,
     defaults,
     // A server that is named and given nothing is kept: who wrote it meant that one.
     servers: servers.length === 0 ? undefined : Object.fromEntries(servers),

@@ -1,6 +1,14 @@
 /** What a policy orders for its servers, as the gateway asks for it. */
 import type { IsolationOrder } from "../../core/scope.ts";
 
+export type EffectsJudge = {
+  /** Its name among the judges of the policy. */
+  readonly use: string;
+  readonly effects: boolean;
+  readonly domains: boolean;
+  readonly onDistrust: "deny" | "confirm";
+};
+
 export type Isolation = {
   /** Orders of servers that the policy speaks of by name, in alphabetical order. */
   readonly named: ReadonlyMap<string, IsolationOrder>;
@@ -8,6 +16,7 @@ export type Isolation = {
   readonly orderOf: (server: string) => IsolationOrder;
   /** Programs whose start needs no judge, `true` for all. Never a reason to trace less. */
   readonly unjudged: true | readonly string[];
+  readonly judge: EffectsJudge | undefined;
 };
 
 /** The order for a server; undefined where the policy does not speak of isolation at all. */

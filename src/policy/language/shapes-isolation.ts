@@ -1,10 +1,16 @@
 /** Shape of the section `isolation`, and of the scope that a label pack gives. */
 import { isolationTiers, tracings, violationActs } from "../../core/scope.ts";
 import type { LimitScope, ToolScope } from "../../core/scope.ts";
-import type { IsolationSection, PackScopeText, ScopeText, ServerIsolationText } from "../document-isolation.ts";
+import type {
+  EffectsJudgeText,
+  IsolationSection,
+  PackScopeText,
+  ScopeText,
+  ServerIsolationText,
+} from "../document-isolation.ts";
 import { scopeEntriesMax } from "../limits.ts";
 import type { Shape } from "./shape.ts";
-import { either, flag, integer, list, mapOf, object, oneOf, optional, text } from "./shape.ts";
+import { either, flag, integer, list, mapOf, object, oneOf, optional, required, text } from "./shape.ts";
 
 /** Names of environment variables as POSIX shells take them. */
 const variablePattern = "^[A-Za-z_][A-Za-z0-9_]{0,127}$";
@@ -90,12 +96,20 @@ const server = object<ServerIsolationText>("the isolation of a server", {
   tools,
 });
 
+const judge = object<EffectsJudgeText>("the judge of isolation", {
+  use: required(text("judge"), "its name under `judges`"),
+  effects: optional(flag, "it is asked about acts that neither labels nor arguments explain"),
+  domains: optional(flag, "it chooses what a call may reach, among hosts that its arguments name"),
+  onDistrust: optional(oneOf("act", ["deny", "confirm"]), "what its distrust does to a result"),
+});
+
 export const isolation: Shape<IsolationSection> = object<IsolationSection>("an isolation section", {
   backend: optional(oneOf("backend", ["auto", "off"]), "`off` runs every server bare"),
   require: optional(requireTier, "weakest tier that is accepted; below it no server starts"),
   required: optional(flag, "as `require: B`"),
   trace: optional(trace, "which acts are traced"),
   onViolation: optional(onViolation, "what else happens to a server that went out of its scope"),
+  judge: optional(judge, "a model that looks at what rules leave open"),
   defaults: optional(object<ScopeText>("a scope", scopeFields), "what holds for every server"),
   servers: optional(mapOf("server", server, namePattern), "what holds for one server"),
   trace_mode: optional(oneOf("trace mode", ["auto", "py", "full", "effects", "none"]), "as `trace`"),
