@@ -150,8 +150,7 @@ export function parseHookLine(line: string, at: number): Sighting | undefined {
 function parsed(line: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    // The check before makes it a record of unknown things, and each is checked where it is used.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object of unknown things, each checked at its use
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;

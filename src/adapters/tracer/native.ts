@@ -58,8 +58,8 @@ export function openNative(): Result<Native, string> {
     );
   }
   try {
-    // The package is optional, so only a require at run time can find out; its types say what it gives.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    // The package is optional, so only a require at run time can find out whether it is there.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the package's own types say what it gives
     const koffi = createRequire(import.meta.url)("koffi") as typeof import("koffi");
     return ok(bind(koffi, number));
   } catch {

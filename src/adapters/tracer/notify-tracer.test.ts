@@ -6,12 +6,11 @@ import { evaluator, paths, supervisor, traced, tracerAbsent } from "../../../tes
 import type { Supervisor } from "./notify-tracer.ts";
 
 const absent = await tracerAbsent();
-if (absent !== undefined) console.log(`skipped: system calls cannot be traced here: ${absent}`);
 
 const folder = mkdtempSync(join(tmpdir(), "sluicegate-notify-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe.skipIf(absent !== undefined)("a server under the tracer", () => {
+describe.skipIf(absent !== undefined)(`a server under the tracer${absent === undefined ? "" : `: ${absent}`}`, () => {
   let by: Supervisor;
   beforeAll(async () => {
     by = await supervisor();

@@ -142,10 +142,8 @@ test("a line however long costs itself, not what follows", () => {
 });
 
 const straceRuns = spawnSync("strace", ["-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "true"]).status === 0;
-if (!straceRuns) console.log("skipped: strace with --seccomp-bpf does not run here");
 const sandbox = ["bwrap", "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all", "--die-with-parent"];
 const bwrapRuns = spawnSync(sandbox[0] ?? "", [...sandbox.slice(1), "true"]).status === 0;
-if (!bwrapRuns) console.log("skipped: bwrap does not run here");
 
 const folder = mkdtempSync(join(tmpdir(), "sluicegate-strace-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -166,7 +164,7 @@ async function line(child: ChildProcess): Promise<string> {
   return String(text).trim();
 }
 
-describe.skipIf(!straceRuns)("a server under strace", () => {
+describe.skipIf(!straceRuns)("a server under strace (needs strace with --seccomp-bpf)", () => {
   test("law: whatever led to an answer is on record when the answer is read", async () => {
     const { child, tracer } = await straced(evaluator(), 0);
     tracer.drain();
@@ -180,7 +178,7 @@ describe.skipIf(!straceRuns)("a server under strace", () => {
     expect(tracer.drain()).toEqual([]);
   });
 
-  test.skipIf(!bwrapRuns)("when strace is killed, a server in a sandbox ends with it", async () => {
+  test.skipIf(!bwrapRuns)("when strace is killed, a server in a sandbox ends with it (needs bwrap)", async () => {
     const { child, tracer } = await straced([...sandbox, ...evaluator()], 1);
     const started = tracer.drain().filter((one) => one.action === "process-spawn");
     expect(started).toMatchObject([{ program: process.execPath, outcome: "success" }]);

@@ -17,9 +17,14 @@ function report(message: SupervisorReport): void {
   process.send?.(message);
 }
 
+/** At once and whatever the serving thread waits in: an orderly exit would wait for that thread, which waits for servers. */
+function end(): void {
+  process.kill(process.pid, "SIGKILL");
+}
+
 function main(): void {
   // The gateway is gone: so is the reason to watch, and servers must not run unseen.
-  process.on("disconnect", () => process.exit(0));
+  process.on("disconnect", end);
   const native = openNative();
   if (!native.ok) {
     report({ kind: "unable", reason: native.error });
@@ -33,8 +38,8 @@ function main(): void {
     report(message);
   });
   // Without its serving thread this process would hold every server for ever.
-  worker.on("error", () => process.exit(1));
-  worker.on("exit", () => process.exit(1));
+  worker.on("error", end);
+  worker.on("exit", end);
   const ids = new Set<number>();
   const one = new Uint8Array(new BigUint64Array([1n]).buffer);
   const tell = (order: ServingOrder): void => {

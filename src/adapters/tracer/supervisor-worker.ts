@@ -113,15 +113,13 @@ function report(message: SupervisorReport): void {
 function take(): ServingOrder | undefined {
   const port = parentPort;
   if (port === null) return undefined;
-  // Only the supervisor's other thread holds the far end of this port.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only our other thread holds the far end of this port
   return (receiveMessageOnPort(port) as { message: ServingOrder } | undefined)?.message;
 }
 
 const native = openNative();
 if (native.ok) {
   const entries = native.value.allocate(entryBytes * (listenersMax + 2));
-  // Given by the supervisor when it starts this thread.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- given by the supervisor that starts this thread
   if (entries !== undefined) serveForEver(native.value, entries, (workerData as WorkerStart).wake);
 }
