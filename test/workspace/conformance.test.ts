@@ -52,6 +52,7 @@ describe.each(kinds())("a projection of a workspace: $name", (kind) => {
         for (const call of calls) {
           await bench.edit(...call);
           applyEdits(plain, call);
+          must(await bench.projection.changes());
           const verdict = must(await bench.projection.conclude("commit", origin));
           expect(verdict.held).toEqual([]);
           expect(treeOf(bench.folder)).toEqual(treeOf(plain));
@@ -153,6 +154,7 @@ describe.each(kinds())("a projection of a workspace: $name", (kind) => {
     expect(diff[0]?.lines).toEqual(["@@ -1,2 +1,2 @@", " one", "-two", "+three"]);
     // What builds on it waits too, until the person has said yes.
     await bench.edit(write("a", "one\nthree\nfour\n"));
+    expect(await kindsOf(bench)).toEqual({ a: "modified" });
     expect(await commit(bench)).toEqual([]);
     const [first, second] = listHeld(bench.state);
     must(await applyHeld(bench.state, first?.id ?? "", false));
@@ -168,6 +170,17 @@ describe.each(kinds())("a projection of a workspace: $name", (kind) => {
     must(await applyHeld(bench.state, listHeld(bench.state)[0]?.id ?? "", false));
     await bench.edit(write("a", "333"));
     expect(await commit(bench)).toEqual(["a"]);
+  });
+
+  it("commits only what was shown, when the server goes on writing while it is judged", async () => {
+    const bench = await workbench.start(kind, [write("a", "1")]);
+    await bench.edit(write("a", "judged"), write("b", "judged"));
+    await bench.projection.changes();
+    await bench.edit(write("b", "unseen"), write("c", "unseen"));
+    expect(await commit(bench)).toEqual(["a"]);
+    expect(treeOf(bench.folder)).toEqual(['a 644 "judged"']);
+    expect(await kindsOf(bench)).toEqual({ b: "added", c: "added" });
+    expect(await commit(bench)).toEqual(["b", "c"]);
   });
 
   it("writes nothing any more once something was thrown away", async () => {

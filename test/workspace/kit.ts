@@ -79,8 +79,8 @@ export class Workbench {
     const drop = user === undefined ? [] : ["setpriv", `--reuid=${user}`, `--regid=${user}`, "--clear-groups", "--"];
     const space = kind.how === "overlay" ? ["unshare", "-Urm"] : [];
     const holder = join(import.meta.dirname, "holder.ts");
-    const [file = "", ...args] = [...drop, ...space, process.execPath, holder, JSON.stringify(prepared.mounts), root];
-    const child = spawn(file, args, { stdio: ["pipe", "pipe", "inherit"] });
+    const node = [process.execPath, holder, JSON.stringify(prepared.mounts), root];
+    const child = spawn("env", [...drop, ...space, ...node], { stdio: ["pipe", "pipe", "inherit"] });
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     if ((await lines.next()).value !== "ready") throw new Error("the holder did not start");
     const projection = must(await prepared.open(child.pid ?? 0));

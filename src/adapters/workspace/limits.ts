@@ -28,5 +28,3 @@ export const diffEditsMax = 2_000;
 export const diffBytesMax = 1024 * 1024;
 /** Unchanged lines shown around a changed one. */
 export const diffContextLines = 3;
-/** Target of a symbolic link (PATH_MAX of Linux). */
-export const linkTargetBytesMax = 4_096;

@@ -5,6 +5,7 @@ import { err, ok } from "../../core/result.ts";
 import type { Conclusion } from "../../gateway/projection-port.ts";
 import type { ChangeOrigin, WorkspaceProjection } from "../projection/parts.ts";
 import { concludeChanges } from "./commit.ts";
+import type { Difference } from "./difference.ts";
 import { changeOf } from "./difference.ts";
 import type { WorkspaceScan } from "./scan.ts";
 
@@ -22,6 +23,8 @@ export class ScannedWorkspace implements WorkspaceProjection {
   readonly #parts: ScannedParts;
   #turn: Promise<unknown> = Promise.resolve();
   #spent = false;
+  /** Mark by path of what was last shown. */
+  #shown: ReadonlyMap<string, string> | undefined;
   #closed = false;
 
   constructor(parts: ScannedParts) {
@@ -31,7 +34,9 @@ export class ScannedWorkspace implements WorkspaceProjection {
   changes(): Promise<Result<readonly WorkspaceChange[], string>> {
     return this.#inTurn(async () => {
       const scanned = await this.#parts.scan.scan();
-      return scanned.ok ? ok(scanned.value.map(changeOf)) : scanned;
+      if (!scanned.ok) return scanned;
+      this.#shown = new Map(scanned.value.map(({ path, mark }) => [path, mark]));
+      return ok(scanned.value.map(changeOf));
     });
   }
 
@@ -46,8 +51,21 @@ export class ScannedWorkspace implements WorkspaceProjection {
         return ok(nothing);
       }
       if (this.#spent) return err(spent);
-      return concludeChanges({ ...this.#parts, differences: scanned.value, how, origin });
+      const differences = this.#judged(scanned.value);
+      return differences.length === 0 ? ok(nothing) : concludeChanges({ ...this.#parts, differences, how, origin });
     });
+  }
+
+  /**
+   * A verdict speaks of what was shown. A server that goes on writing while it is judged would else get unseen content
+   * committed; that stays in the projection and is shown next time.
+   */
+  #judged(found: readonly Difference[]): readonly Difference[] {
+    const shown = this.#shown;
+    if (shown === undefined) return found;
+    // Used up: a second verdict without a second look would be one on what nobody has seen.
+    this.#shown = new Map();
+    return found.filter(({ path, mark }) => shown.get(path) === mark);
   }
 
   close(): Promise<void> {
