@@ -32,7 +32,8 @@ export async function launchWorkspace(plan: LaunchOrder): Promise<Result<LaunchW
 
 const wideNote =
   "The server sees no workspace: its folder is the home folder or holds Sluicegate's state. Start the client in the folder of one project.";
-const othersNote = "Only the first folder of the workspace is shown: name the others in isolation.files.read or .write.";
+const othersNote =
+  "Only the first folder of the workspace is shown: name the others in isolation.files.read or .write.";
 const fenceNote =
   "Without mounts there is no projection of the workspace, so it is read-only: install bubblewrap, or set workspace mode `direct`.";
 

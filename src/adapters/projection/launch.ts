@@ -11,6 +11,7 @@ import type { TransportLimits } from "../limits.ts";
 import type { ProcessTarget } from "../process/launch.ts";
 import { type ServerProcess, startProcess } from "../process/server-process.ts";
 import { launchInNamespaces } from "./launch-namespaces.ts";
+import { launchWithHooks } from "./launch-hooks.ts";
 import { launchByShell } from "./launch-shell.ts";
 import { launchInFence } from "./launch-fence.ts";
 import type { Launched } from "./parts.ts";
@@ -61,6 +62,7 @@ export async function launch(plan: LaunchPlan): Promise<Result<Launched, string>
     case "fence":
       return withCode(whole, launchInFence);
     case "hooks":
+      return withCode(whole, launchWithHooks);
     case "bare":
       return bare(whole);
   }

@@ -68,10 +68,9 @@ abstract class Watch implements LimitWatch {
 
 /** Reads the counters of the group each time somebody asks: two small files, without a timer. */
 class Grouped extends Watch {
-  readonly #group: ServerGroup;
+  #group: ServerGroup | undefined;
   #memory = 0;
   #processes = 0;
-  #closed = false;
 
   constructor(order: LimitOrder, group: ServerGroup) {
     super(order);
@@ -79,18 +78,24 @@ class Grouped extends Watch {
   }
 
   override drain(): readonly Sighting[] {
+    this.#read();
+    return super.drain();
+  }
+
+  close(): void {
+    // The counters go with the group, and its last words count.
+    this.#read();
+    this.#group?.remove();
+    this.#group = undefined;
+  }
+
+  #read(): void {
+    if (this.#group === undefined) return;
     const { memory, processes } = this.#group.hits();
     if (memory > this.#memory) this.hit("memory");
     if (processes > this.#processes) this.hit("processes");
     this.#memory = memory;
     this.#processes = processes;
-    return super.drain();
-  }
-
-  close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#group.remove();
   }
 }
 

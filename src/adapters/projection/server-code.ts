@@ -18,6 +18,8 @@ export type ServerCode = {
   readonly args: readonly string[];
   /** Files and folders, absolute, that must be readable. */
   readonly paths: readonly string[];
+  /** What interprets it, where hooks exist for that. */
+  readonly runtime: "node" | "python" | undefined;
   /** Folders of programs, for PATH. */
   readonly programFolders: readonly string[];
 };
@@ -55,10 +57,12 @@ export function serverCode(target: ProcessTarget, home: string): Result<ServerCo
   const paths = new Set<string>();
   const programFolders = new Set<string>();
   const program = followShim(command);
+  let runtime: ServerCode["runtime"];
   let current: string | undefined = program;
   for (let step = 0; current !== undefined && step < interpretersMax; step += 1) {
     for (const path of codeAround(current, home)) paths.add(path);
     programFolders.add(dirname(current));
+    runtime = runtimeOf(basename(real(current)));
     current = interpreterOf(current, folders);
   }
   const script = scriptOf(target);
@@ -66,7 +70,12 @@ export function serverCode(target: ProcessTarget, home: string): Result<ServerCo
   const module = target.args[0] === "-m" ? target.workingDirectory : undefined;
   if (module !== undefined && module !== home && !isWithin(home, module)) paths.add(module);
   const outside = [...paths].filter((path) => !isWithin(path, "/usr"));
-  return ok({ file: program, args: target.args, paths: outside, programFolders: [...programFolders] });
+  return ok({ file: program, args: target.args, paths: outside, runtime, programFolders: [...programFolders] });
+}
+
+function runtimeOf(name: string): ServerCode["runtime"] {
+  if (/^node\d*$/.test(name)) return "node";
+  return /^python[\d.]*$/.test(name) ? "python" : undefined;
 }
 
 function findCommand(command: string, directory: string, folders: readonly string[]): string | undefined {

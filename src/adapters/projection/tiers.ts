@@ -59,7 +59,6 @@ export function tierOf(support: Support, scope: Scope): TierChoice {
     return { tier: "B", chain: "fence", notes: [...walls, ...open, ...cgroup] };
   }
   const fence = [...(support.koffi ? [] : [remedies.koffi]), ...(support.landlock > 0 ? [] : [remedies.landlock])];
-  // Whatever tier it is, root's own rights are never a server's: without a way to drop them there is no start at all.
   return { tier: "C", chain: "hooks", notes: [...walls, ...fence, ...open] };
 }
 

@@ -1,0 +1,55 @@
+// Launches one server as whoever runs this, and tells as one line of JSON what came of it. Argument: an order as JSON.
+import { launch } from "../../../src/adapters/projection/launch.ts";
+import { probeSupport } from "../../../src/adapters/projection/support.ts";
+import { defaultTransportLimits } from "../../../src/adapters/limits.ts";
+import { type LaunchCase, scopeOf } from "./launch-case.ts";
+
+// The test that started this wrote it.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const given = JSON.parse(process.argv[2] ?? "{}") as LaunchCase;
+const found = await probeSupport();
+const without = new Set<string>(given.without ?? []);
+const programs = Object.fromEntries(Object.entries(found.programs).filter(([name]) => !without.has(name)));
+const koffi = found.koffi && !without.has("koffi");
+const landlock = without.has("landlock") ? 0 : found.landlock;
+const cgroup = without.has("cgroup") ? "none" : found.cgroup;
+const launched = await launch({
+  target: {
+    kind: "stdio",
+    command: given.command,
+    args: given.args,
+    env: { PATH: process.env["PATH"] ?? "", ...given.env },
+    workingDirectory: given.workspace,
+  },
+  order: { server: "test", mode: "auto", require: given.require ?? "none", scope: scopeOf(given), digest: "test" },
+  stateFolder: given.stateFolder,
+  workspace: [given.workspace],
+  home: given.home,
+  limits: { ...defaultTransportLimits, stopGraceMs: 200 },
+  support: { ...found, programs, koffi, landlock, cgroup },
+});
+if (!launched.ok) {
+  console.log(JSON.stringify({ error: launched.error }));
+  process.exit(0);
+}
+const { process: server, tier, notes, tracer, broker, workspace, limits } = launched.value;
+let output = "";
+server.stdout.setEncoding("utf8").on("data", (part: string) => (output += part));
+if (given.input !== undefined) server.stdin.write(given.input);
+const waited = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), given.killAfterMs ?? 20_000));
+await Promise.race([server.ended, waited]);
+const changes = await workspace?.changes();
+const seen = {
+  tracer: tracer?.drain().length,
+  broker: broker?.drain(),
+  limits: limits?.drain().map(({ detail }) => detail),
+  changes: changes?.ok === true ? changes.value.map(({ path, kind }) => `${kind} ${path}`) : changes?.error,
+};
+launched.value.kill();
+const end = await server.ended;
+await workspace?.close();
+tracer?.close();
+broker?.close();
+limits?.close();
+console.log(JSON.stringify({ tier, notes, output, end, group: server.processGroup, ...seen }));
+process.exit(0);

@@ -1,0 +1,164 @@
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { probeSupport } from "../../../src/adapters/projection/support.ts";
+import { tierOf } from "../../../src/adapters/projection/tiers.ts";
+import { type LaunchCase, type LaunchOutcome, runLaunch, scopeOf } from "./launch-case.ts";
+
+const base = mkdtempSync(join(tmpdir(), "sluicegate-launch-"));
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+chmodSync(base, 0o755);
+const root = process.getuid?.() === 0;
+const callers = root ? (["self", "nobody"] as const) : (["self"] as const);
+let count = 0;
+
+/** Folders of one launch; those of root stay closed to everybody else. */
+function desk(as: "self" | "nobody"): Pick<LaunchCase, "workspace" | "home" | "stateFolder"> {
+  const folder = join(base, String(count++));
+  const made = { workspace: join(folder, "work"), home: join(folder, "home"), stateFolder: join(folder, "state") };
+  mkdirSync(folder);
+  for (const one of Object.values(made)) mkdirSync(one, { mode: as === "self" ? 0o700 : 0o777 });
+  if (as === "nobody") for (const one of Object.values(made)) chmodSync(one, 0o777);
+  writeFileSync(join(made.workspace, "a.txt"), "hello");
+  writeFileSync(join(made.home, ".secret"), "secret");
+  if (as === "nobody") chownSync(join(made.workspace, "a.txt"), 65_534, 65_534);
+  return made;
+}
+
+/** A server that tries things and prints the outcomes. */
+function script(desk: { readonly home: string }, body: string): Pick<LaunchCase, "command" | "args"> {
+  const code = join(desk.home, "code");
+  mkdirSync(code, { recursive: true });
+  writeFileSync(join(code, "package.json"), `{"type":"commonjs"}`);
+  writeFileSync(
+    join(code, "server.js"),
+    `const fs = require("fs"), os = require("os"), tried = {};
+     const attempt = (name, act) => { try { tried[name] = act() ?? "done"; } catch (error) { tried[name] = error.code ?? String(error); } };
+     ${body}
+     console.log(JSON.stringify(tried));`,
+  );
+  return { command: process.execPath, args: [join(code, "server.js")] };
+}
+
+function tried({ output, error, end }: LaunchOutcome): Record<string, unknown> {
+  if (error !== undefined) throw new Error(error);
+  if (!output.startsWith("{")) throw new Error(`no answer: ${output} ${end.lastWords}`);
+  return JSON.parse(output);
+}
+
+const support = await probeSupport();
+const tier = tierOf(support, scopeOf({ ...desk("self"), command: "x", args: [] })).tier;
+if (tier !== "A")
+  console.log(
+    `skipped: this machine gives tier ${tier} (${tierOf(support, scopeOf({ ...desk("self"), command: "", args: [] })).notes.join(" ")})`,
+  );
+
+const world = `
+  attempt("fds", () => fs.readdirSync("/proc/self/fd").filter((fd) => { try { return /socket|pipe|dev.null/.test(fs.readlinkSync("/proc/self/fd/" + fd)) && Number(fd) > 2 && !/eventpoll|eventfd/.test(fs.readlinkSync("/proc/self/fd/" + fd)) && /^\\/|socket/.test(fs.readlinkSync("/proc/self/fd/" + fd)); } catch { return false; } }));
+  attempt("uid", () => process.getuid());
+  attempt("names", () => Object.keys(process.env).sort());
+  attempt("home", () => fs.readdirSync(os.homedir()));
+  attempt("secret", () => fs.readFileSync(os.homedir() + "/.secret"));
+  attempt("code", () => fs.writeFileSync(__filename, "x"));
+  attempt("usr", () => fs.writeFileSync("/usr/x", "x"));
+  attempt("root", () => fs.writeFileSync("/x", "x"));
+  attempt("core", () => fs.writeFileSync("/proc/sys/kernel/core_pattern", "|/bin/true"));
+  attempt("shadow", () => fs.readFileSync("/etc/shadow"));
+  attempt("run", () => fs.readdirSync("/run"));
+  attempt("gateway", () => fs.readFileSync("/proc/${process.pid}/environ").length);
+  attempt("setuid", () => { fs.writeFileSync("s", ""); fs.chmodSync("s", 0o4755); });
+  attempt("write", () => fs.writeFileSync("a.txt", "changed"));
+  attempt("new", () => fs.writeFileSync("b.txt", "new"));
+  attempt("tmp", () => fs.writeFileSync("/tmp/x", "x"));`;
+
+describe.skipIf(tier !== "A").for(callers)("tier A as %s", (as) => {
+  test("a server sees its code, its workspace and nothing else, and changes neither", () => {
+    const place = desk(as);
+    const outcome = runLaunch({ ...place, ...script(place, world), env: { API_TOKEN: "x", LANG: "C" } }, as);
+    const seen = tried(outcome);
+    expect(outcome).toMatchObject({ tier: "A", end: { code: 0 } });
+    expect(seen).toMatchObject({ uid: root ? 65_534 : process.getuid?.(), home: ["code"], secret: "ENOENT" });
+    expect(seen).toMatchObject({ code: "EROFS", usr: "EROFS", root: "EROFS", shadow: "ENOENT", run: "ENOENT" });
+    expect(seen).toMatchObject({ core: "EROFS", gateway: "ENOENT", setuid: "EPERM" });
+    expect(seen).toMatchObject({ write: "done", new: "done", tmp: "done", fds: [] });
+    expect(seen["names"]).toEqual(["HOME", "LANG", "PATH", "PWD", "TMPDIR", "USER"]);
+    expect(outcome.notes.join(" ")).toContain("API_TOKEN");
+    expect(outcome.changes).toEqual(["modified a.txt", "added b.txt", "added s"]);
+    expect(readFileSync(join(place.workspace, "a.txt"), "utf8")).toBe("hello");
+    expect(existsSync(join(place.workspace, "b.txt"))).toBe(false);
+  });
+
+  test("what the scope names is there, and what it forbids is not", () => {
+    const place = desk(as);
+    const data = join(place.home, "data");
+    mkdirSync(join(data, "private"), { recursive: true });
+    if (as === "nobody") for (const one of [data, join(data, "private")]) chmodSync(one, 0o777);
+    writeFileSync(join(data, "private", "key"), "key");
+    writeFileSync(join(data, "plain"), "plain");
+    const body = `attempt("plain", () => fs.readFileSync("${data}/plain", "utf8"));
+      attempt("key", () => fs.readFileSync("${data}/private/key", "utf8"));
+      attempt("write", () => fs.writeFileSync("${data}/new", "x"));
+      attempt("direct", () => fs.writeFileSync("c.txt", "x"));
+      attempt("passed", () => process.env.API_TOKEN);`;
+    const scope = { write: ["~/data"], deny: ["~/data/private"], pass: ["API_TOKEN"], mode: "direct" } as const;
+    const outcome = runLaunch({ ...place, ...script(place, body), scope, env: { API_TOKEN: "x" } }, as);
+    const expected = { plain: "plain", key: "EACCES", write: "done", direct: "done", passed: "x" };
+    expect(tried(outcome)).toEqual(expected);
+    expect(existsSync(join(data, "new")) && existsSync(join(place.workspace, "c.txt"))).toBe(true);
+  });
+
+  test("names and addresses outside of the scope lead nowhere, and each attempt is on record", () => {
+    const place = desk(as);
+    const body = `require("dns").lookup("example.com", (error) => { console.log(JSON.stringify({ error: error.code })); process.exit(0); }); return;`;
+    const outcome = runLaunch({ ...place, ...script(place, `(() => { ${body} })(); if (1) return;`) }, as);
+    expect(tried(outcome)).toEqual({ error: "ENOTFOUND" });
+    expect(outcome.broker).toContainEqual(
+      expect.objectContaining({ action: "dns-query", outcome: "denied", domain: "example.com" }),
+    );
+  });
+
+  test("a server that wants too much memory is ended, and the limit is on record", () => {
+    const place = desk(as);
+    const body = `const all = []; for (let i = 0; i < 60; i++) all.push(Buffer.alloc(10 << 20, 1)); setTimeout(() => {}, 5000);`;
+    const outcome = runLaunch({ ...place, ...script(place, body), scope: { memoryMb: 200 } }, as);
+    expect(outcome.limits).toContain("memory");
+    expect(outcome.end.code === 0).toBe(false);
+  });
+
+  test("the tracer sees what a server does from its first instruction on", () => {
+    const place = desk(as);
+    const outcome = runLaunch({ ...place, ...script(place, world), scope: { trace: "full" } }, as);
+    expect(tried(outcome)).toMatchObject({ secret: "ENOENT", write: "done" });
+    expect(outcome.tracer).toBeGreaterThan(10);
+  });
+});
+
+describe.skipIf(tier !== "A")("where something is missing", () => {
+  const ordinary = root ? "nobody" : "self";
+
+  test("without koffi: the same walls, no network, tier A-", () => {
+    const place = desk(ordinary);
+    const given = { ...place, ...script(place, world), without: ["koffi"], scope: { trace: "full" } } as const;
+    const outcome = runLaunch(given, ordinary);
+    expect(tried(outcome)).toMatchObject({ home: ["code"], code: "EROFS", core: "EROFS", setuid: "EPERM", fds: [] });
+    expect(outcome).toMatchObject({ tier: "A-", changes: ["modified a.txt", "added b.txt", "added s"] });
+    expect(outcome.notes.join(" ")).toContain("npm install koffi");
+  });
+
+  test("without bubblewrap: Landlock, the workspace read-only, tier B", () => {
+    const place = desk(ordinary);
+    const outcome = runLaunch({ ...place, ...script(place, world), without: ["bwrap"] }, ordinary);
+    expect(tried(outcome)).toMatchObject({ shadow: "EACCES", write: "EACCES", code: "EACCES", setuid: "EACCES" });
+    expect(outcome.tier).toBe("B");
+    expect(outcome.notes.join(" ")).toContain("install it (package `bubblewrap`)");
+  });
+
+  test("below the tier that a policy asks for nothing starts", () => {
+    const place = desk(ordinary);
+    const outcome = runLaunch({ ...place, ...script(place, world), without: ["bwrap"], require: "A-" }, ordinary);
+    expect(outcome.error).toContain("needs isolation tier A- and would get B");
+    const fetched = runLaunch({ ...place, command: "npx", args: ["some-server"], require: "C" }, ordinary);
+    expect(fetched.error).toContain("`npx` fetches its package at every start");
+  });
+});
