@@ -1,0 +1,90 @@
+import { spawnSync } from "node:child_process";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { resourceLimits } from "./chain.ts";
+import { spareFolder } from "./host-layout.ts";
+import { closedFolders, mapping } from "./launcher-stage.ts";
+import { overlayOptions } from "./launcher-mounts.ts";
+import { serverEnvironment } from "./server-environment.ts";
+import { quote, shellScript } from "./shell-script.ts";
+
+const place = { home: "/home/ann", user: "ann", programFolders: ["/opt/node/bin"] };
+
+test("the environment holds what is named, and a note names what looks like a credential", () => {
+  const given = { PATH: "/evil", HOME: "/x", LANG: "C", GITHUB_TOKEN: "a", DB_PASSWORD: "b", EDITOR: "vi", KEPT: "c" };
+  const made = serverEnvironment(given, { pass: ["KEPT", "ABSENT"], set: { HOME: "/set" } }, place);
+  expect(made.variables).toEqual({
+    PATH: "/opt/node/bin:/usr/local/bin:/usr/bin:/bin",
+    HOME: "/set",
+    USER: "ann",
+    TMPDIR: "/tmp",
+    LANG: "C",
+    KEPT: "c",
+  });
+  expect(made.notes.join()).toMatch(/GITHUB_TOKEN, DB_PASSWORD.*isolation\.env\.pass/);
+  expect(serverEnvironment({ EDITOR: "vi" }, { pass: [], set: {} }, place).notes).toEqual([]);
+});
+
+test("law: a quoted word is one word for a shell", () => {
+  const words = fc.array(
+    fc.string({ unit: "binary" }).filter((text) => !text.includes("\0")),
+    { minLength: 1, maxLength: 20 },
+  );
+  fc.assert(
+    fc.property(words, (texts) => {
+      const wanted = texts.map((text) => text.toWellFormed());
+      const command = `printf '%s\\0' ${wanted.map(quote).join(" ")}`;
+      expect(spawnSync("/bin/sh", ["-c", command], { encoding: "utf8" }).stdout).toBe(
+        wanted.map((one) => `${one}\0`).join(""),
+      );
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test("the shell mounts, says so, waits, and becomes the command", () => {
+  const script = shellScript({
+    folder: "/mnt",
+    files: [{ path: "/mnt/hosts", text: "it's\n" }],
+    mounts: [
+      { kind: "tmpfs", target: "/t", sizeMb: 2 },
+      { kind: "folder", target: "/t/u" },
+      { kind: "overlay", target: "/w", lower: "/w", upper: "/t/u", work: "/t/k" },
+    ],
+    command: ["bwrap", "--", "a b"],
+  });
+  const lines = script.split("\n");
+  expect(lines).toContain("mount -t tmpfs -o nosuid,nodev,mode=0700,size=2m tmpfs '/t'");
+  expect(lines.indexOf("echo ready >&4")).toBeLessThan(lines.indexOf("read -r _ <&4"));
+  expect(lines.at(-1)).toBe("exec 'bwrap' '--' 'a b' 4>&-");
+  expect(spawnSync("/bin/sh", ["-n", "-c", script]).status).toBe(0);
+});
+
+test("what parts the options of an overlay is escaped in a path", () => {
+  const step = { kind: "overlay", target: "/w", lower: "/a:b,c\\d", upper: "/u", work: "/k" } as const;
+  expect(overlayOptions(step)).toBe("lowerdir=/a\\:b\\,c\\\\d,upperdir=/u,workdir=/k,userxattr");
+});
+
+test("the widest closed folder above a path is found once", () => {
+  const closed = new Set(["/root", "/root/a", "/srv/x"]);
+  const mode = (path: string): number => (closed.has(path) ? 0o700 : 0o755);
+  const paths = ["/root/a/b", "/root/c", "/srv/x", "/srv/x/y", "/usr/z"];
+  expect(closedFolders(paths, mode)).toEqual(["/root", "/srv/x"]);
+});
+
+test("root and the service user change places, everybody else stays", () => {
+  expect(mapping(65_534)).toBe("0 65534 1\n1 1 65533\n65534 0 1");
+  expect(mapping(1)).toBe("0 1 1\n1 0 1");
+});
+
+test("a folder for our own files has nothing to do with what is shown", () => {
+  expect(spareFolder(["/mnt/data", "/media"], () => true)).toBe("/srv");
+  expect(spareFolder([], () => false)).toBeUndefined();
+});
+
+test("resource limits never ask for more than there is", () => {
+  const limits = { memoryMb: 1, processes: 9, openFiles: 5_000, cpuSeconds: 7, fileMb: 2, callTimeoutMs: 1 };
+  expect(resourceLimits(limits, { openFilesMax: 1_024, countProcesses: true })).toEqual([
+    ...["--core=0", "--nofile=1024", "--fsize=2097152", "--cpu=7:8", "--nproc=9"],
+  ]);
+});
