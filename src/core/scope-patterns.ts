@@ -19,6 +19,8 @@ const labelCharactersMax = 63;
 /** Absolute normal form of an absolute path: no `.`, `..`, empty part or closing slash; else undefined. */
 export function normalPath(path: string): string | undefined {
   if (!path.startsWith("/") || path.length > pathCharactersMax || path.includes("\0")) return undefined;
+  // Most paths come from a kernel and are in this form already.
+  if (!path.includes("//") && !path.includes("/.") && (path === "/" || !path.endsWith("/"))) return path;
   const kept: string[] = [];
   for (const part of path.split("/")) {
     if (part === "" || part === ".") continue;

@@ -48,8 +48,20 @@ function plainOf(path: string, { home }: ProjectionPlaces): string {
  * What a path gives away, unless an entry of the scope names that very place: a wide entry (a whole folder that happens
  * to hold keys) is no permission to read them. Undefined = nothing that is known here.
  */
-export function secretAt(path: string | undefined, { trace: { places }, read, write }: PlaceOf): string | undefined {
-  const normal = normalPath(path ?? "");
+export function secretAt(path: string | undefined, place: PlaceOf): string | undefined {
+  if (path === undefined) return undefined;
+  // Several rules ask about each path, and the answer is looked up in long lists.
+  let known = secretsKnown.get(place);
+  if (known === undefined) secretsKnown.set(place, (known = new Map()));
+  if (!known.has(path)) known.set(path, secretOf(path, place));
+  return known.get(path);
+}
+
+/** Answers by path, for as long as the trace is judged; a trace holds a bounded number of paths. */
+const secretsKnown = new WeakMap<PlaceOf, Map<string, string | undefined>>();
+
+function secretOf(path: string, { trace: { places }, read, write }: PlaceOf): string | undefined {
+  const normal = normalPath(path);
   if (normal === undefined) return undefined;
   const gives = kernelSecrets.test(normal) ? "what other programs hold" : holdsSecret(plainOf(normal, places));
   if (gives === undefined) return undefined;
