@@ -24,3 +24,7 @@ test.each([
   expect(causeOf(decisionOf(code), "bare")).toBe(clause);
   expect(cardLines(decisionOf(code)).join()).toContain("evil.example:443");
 });
+
+test("a code of anybody else is not explained here", () => {
+  expect(causeOf(decisionOf("SG-OTHER"), "bare")).toBe("the call is stopped");
+});
