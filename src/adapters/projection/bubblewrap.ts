@@ -32,22 +32,21 @@ export type BubblewrapPlan = {
 export function bubblewrapOptions(plan: BubblewrapPlan): readonly string[] {
   return [
     // The network namespace is the launcher's, where the broker's sockets are; or none of its own (`open`).
-    ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"],
-    ...["--uid", String(plan.uid), "--gid", String(plan.gid), "--hostname", "projection"],
-    ...["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
-    ...plan.system.flatMap(systemOptions),
-    ...plan.etc.flatMap((path) => ["--ro-bind", path, path]),
-    ...plan.files.flatMap(({ source, target }) => ["--ro-bind", source, target]),
-    ...["--proc", "/proc", "--dev", "/dev"],
+    ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"],
+    ["--uid", String(plan.uid), "--gid", String(plan.gid), "--hostname", "projection"],
+    ["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
+    plan.system.flatMap(systemOptions),
+    plan.etc.flatMap((path) => ["--ro-bind", path, path]),
+    plan.files.flatMap(({ source, target }) => ["--ro-bind", source, target]),
+    ["--proc", "/proc", "--dev", "/dev"],
     // Bubblewrap covers it only where the caller could not write to it anyway: core_pattern runs programs as root.
-    ...["--ro-bind", "/proc/sys", "/proc/sys"],
-    ...orderBinds(plan.binds).flatMap((bind) => bindOptions(bind, plan.scratchMb)),
-    ...["--remount-ro", "/"],
-    "--clearenv",
-    ...Object.entries(plan.environment).flatMap(([name, value]) => ["--setenv", name, value]),
-    ...["--chdir", plan.workingDirectory],
-    ...(plan.filterDescriptor === undefined ? [] : ["--seccomp", String(plan.filterDescriptor)]),
-  ];
+    ["--ro-bind", "/proc/sys", "/proc/sys"],
+    orderBinds(plan.binds).flatMap((bind) => bindOptions(bind, plan.scratchMb)),
+    ["--remount-ro", "/", "--clearenv"],
+    Object.entries(plan.environment).flatMap(([name, value]) => ["--setenv", name, value]),
+    ["--chdir", plan.workingDirectory],
+    plan.filterDescriptor === undefined ? [] : ["--seccomp", String(plan.filterDescriptor)],
+  ].flat();
 }
 
 /** What `--args FD` reads: texts that end in NUL. The command stays outside, as its last arguments. */

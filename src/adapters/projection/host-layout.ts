@@ -5,11 +5,11 @@ import type { SystemFolder } from "./bubblewrap.ts";
 
 const systemFolders = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
 
-const etcNames = [
-  ...["ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "timezone", "locale.alias"],
-  ...["ssl/certs", "ssl/openssl.cnf", "ssl/cert.pem", "pki/tls/certs", "pki/ca-trust/extracted", "ca-certificates"],
-  ...["mime.types", "protocols", "services", "os-release", "gai.conf", "fonts"],
-];
+const etcNames: readonly string[] = [
+  ["ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "timezone", "locale.alias"],
+  ["ssl/certs", "ssl/openssl.cnf", "ssl/cert.pem", "pki/tls/certs", "pki/ca-trust/extracted", "ca-certificates"],
+  ["mime.types", "protocols", "services", "os-release", "gai.conf", "fonts"],
+].flat();
 
 /** Folders that every machine has and no server needs: one of them is covered for files of our own. */
 const spareFolders = ["/mnt", "/media", "/srv", "/opt", "/var/tmp", "/dev/shm", "/tmp"];

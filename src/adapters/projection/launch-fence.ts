@@ -146,7 +146,7 @@ function restrictPlan(
       write: [...writable, scratch, ...paths("write")],
       filter: Buffer.from(filter.value).toString("base64"),
       trace: support.userNotify ? scope.trace : "none",
-      then: { file: words[0] ?? code.file, args: words, environment: { ...environment.variables, TMPDIR: scratch } },
+      command: { file: words[0] ?? code.file, args: words, environment: { ...environment.variables, TMPDIR: scratch } },
     },
   });
 }
@@ -157,7 +157,7 @@ function startFenced(plan: LaunchOrder, view: View): Result<StartedProcess, stri
   const open = support.root ? reachable([...view.sources, self, process.execPath], serviceUser) : ok(undefined);
   if (!open.ok) return open;
   const drop = support.root ? dropRights(support.programs.setpriv, serviceUser) : [];
-  const [command = "", ...args] = [...drop, process.execPath, "--disable-warning=ExperimentalWarning", self];
+  const [command, ...args] = [...drop, process.execPath, "--disable-warning=ExperimentalWarning", self];
   const { workingDirectory } = target;
   const aim = { kind: "stdio", command, args, env: {}, workingDirectory } as const;
   return startWithChannels(aim, { ...processOptions(plan), channels: ["ipc"] });

@@ -41,7 +41,12 @@ export async function launchWithHooks(plan: LaunchOrder, code: ServerCode): Prom
   }
   const parts = new Joined(started.value);
   parts.tracer = tracer;
-  parts.limits = watchLimits({ pid: started.value.processGroup, limits: order.scope.limits, server: started.value, now });
+  parts.limits = watchLimits({
+    pid: started.value.processGroup,
+    limits: order.scope.limits,
+    server: started.value,
+    now,
+  });
   void started.value.ended.then(remove);
   const places = { home, workspace: plan.workspace, code: code.paths, scratch: [] };
   const told = [...plan.choice.notes, ...environment.notes, ...notes];

@@ -143,7 +143,7 @@ function launcherPlan(plan: LaunchOrder, prepared: Prepared, workspace: Prepared
     mounts: workspace?.mounts ?? [],
     ports,
     trace: plan.support.userNotify ? trace : "none",
-    then: command,
+    command,
   };
 }
 
@@ -160,6 +160,6 @@ function stagePlan(plan: LaunchOrder, prepared: Prepared, workspace: PreparedWor
     uid,
     gid,
     paths: [...prepared.sources, ...targets, own, process.execPath].filter((path) => existsSync(path)),
-    then: { file, args: [file, ...rest], environment: {} },
+    command: { file, args: [file, ...rest], environment: {} },
   };
 }

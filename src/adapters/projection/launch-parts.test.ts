@@ -66,10 +66,10 @@ test("what parts the options of an overlay is escaped in a path", () => {
 });
 
 test("the widest closed folder above a path is found once", () => {
-  const closed = new Set(["/root", "/root/a", "/srv/x"]);
+  const closed = new Set(["/closed", "/closed/a", "/srv/x"]);
   const mode = (path: string): number => (closed.has(path) ? 0o700 : 0o755);
-  const paths = ["/root/a/b", "/root/c", "/srv/x", "/srv/x/y", "/usr/z"];
-  expect(closedFolders(paths, mode)).toEqual(["/root", "/srv/x"]);
+  const paths = ["/closed/a/b", "/closed/c", "/srv/x", "/srv/x/y", "/usr/z"];
+  expect(closedFolders(paths, mode)).toEqual(["/closed", "/srv/x"]);
 });
 
 test("root and the service user change places, everybody else stays", () => {
@@ -85,6 +85,10 @@ test("a folder for our own files has nothing to do with what is shown", () => {
 test("resource limits never ask for more than there is", () => {
   const limits = { memoryMb: 1, processes: 9, openFiles: 5_000, cpuSeconds: 7, fileMb: 2, callTimeoutMs: 1 };
   expect(resourceLimits(limits, { openFilesMax: 1_024, countProcesses: true })).toEqual([
-    ...["--core=0", "--nofile=1024", "--fsize=2097152", "--cpu=7:8", "--nproc=9"],
+    "--core=0",
+    "--nofile=1024",
+    "--fsize=2097152",
+    "--cpu=7:8",
+    "--nproc=9",
   ]);
 });

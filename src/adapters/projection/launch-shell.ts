@@ -111,7 +111,9 @@ function startShell(
     ...(support.root ? dropRights(support.programs.setpriv, serviceUser) : []),
     ...unshareCommand(support.programs.unshare ?? "", plan.order.scope.net.mode !== "open"),
     // Only bash closes descriptors above 9, which a careless parent may have left open.
-    ...[support.programs.bash ?? "/bin/sh", "-c", script],
+    support.programs.bash ?? "/bin/sh",
+    "-c",
+    script,
   ];
   const [file = "", ...args] = words;
   const env = { PATH: "/usr/bin:/bin:/usr/sbin:/sbin" };

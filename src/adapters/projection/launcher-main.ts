@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   if (!native.ok || !made.ok) return fail(made.ok ? "" : made.error);
   // Root's step ends here: the next launcher of the chain reports for itself.
   if (plan.kind !== "stage") await ask({ kind: "launcher-ready", ...made.value });
-  become(native.value, plan.then, plan.kind);
+  become(native.value, plan.command, plan.kind);
 }
 
 function make(native: LauncherNative, plan: LauncherPlan): Promise<Result<Ready, string>> | Result<Ready, string> {
@@ -118,8 +118,7 @@ function ask<T>(report: LauncherReport): Promise<T> {
     const late = setTimeout(() => process.exit(1), gatewayWaitMsMax);
     process.once("message", (message) => {
       clearTimeout(late);
-      // Both ends are ours and of one version.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both ends are ours and of one version
       resolve(message as T);
     });
     process.once("disconnect", () => process.exit(1));

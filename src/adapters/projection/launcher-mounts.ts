@@ -8,7 +8,7 @@ import type { MountStep } from "./parts.ts";
 const hardened = 2 | 4;
 
 export function makeTmpfs(native: LauncherNative, target: string, data: string): Result<void, string> {
-  const fault = native.mount("tmpfs", target, "tmpfs", hardened, data);
+  const fault = native.mount({ type: "tmpfs", target, flags: hardened, data });
   return fault === 0 ? ok(undefined) : err(`A private folder in memory could not be mounted (error ${fault}).`);
 }
 
@@ -29,7 +29,7 @@ function makeMount(native: LauncherNative, step: MountStep): Result<void, string
     case "tmpfs":
       return makeTmpfs(native, step.target, `mode=0700,size=${step.sizeMb}m`);
     case "overlay": {
-      const fault = native.mount("overlay", step.target, "overlay", hardened, overlayOptions(step));
+      const fault = native.mount({ type: "overlay", target: step.target, flags: hardened, data: overlayOptions(step) });
       if (fault === 0) return ok(undefined);
       return err(`The workspace could not be projected (error ${fault}). It needs Linux 5.11 or newer.`);
     }

@@ -5,9 +5,17 @@
 import { createRequire } from "node:module";
 import { err, ok, type Result } from "../../core/result.ts";
 
+export type Mount = {
+  /** File system without a device, such as tmpfs. */
+  readonly type: string;
+  readonly target: string;
+  readonly flags: number;
+  readonly data: string;
+};
+
 export type LauncherNative = {
   /** mount(2); 0 or an error number. */
-  readonly mount: (source: string, target: string, type: string, flags: number, data: string) => number;
+  readonly mount: (mount: Mount) => number;
   /** Marks every descriptor from `first` on to be closed by the next program. */
   readonly closeLater: (first: number) => number;
   /** Lets the next program have a descriptor. */
@@ -57,7 +65,7 @@ export function openLauncherNative(): Result<LauncherNative, string> {
   }
   try {
     // The package is optional, so only a require at run time can find out; its types say what it gives.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its types say what it gives
     const koffi = createRequire(import.meta.url)("koffi") as typeof import("koffi");
     return ok(bind(koffi, seccomp));
   } catch {
@@ -83,7 +91,7 @@ function bind(koffi: typeof import("koffi"), seccomp: number): LauncherNative {
   };
   const hardened = attribute.noSetId | attribute.noDevices;
   return {
-    mount: (source, target, type, flags, data) => fault(mount(source, target, type, flags, data)),
+    mount: ({ type, target, flags, data }) => fault(mount(type, target, type, flags, data)),
     closeLater: (first) => fault(call(numbers.closeRange, "uint", first, "uint", 0xffffffff, "uint", closeRangeLater)),
     handOn: (descriptor) => fault(fcntl(descriptor, setDescriptorFlags, "int", 0)),
     cloneTree: (path) => value(call(numbers.openTree, "int", currentFolder, "str", path, "uint", 1 | closeOnExec)), // OPEN_TREE_CLONE

@@ -16,7 +16,7 @@ export type LauncherPlan =
       readonly gid: number;
       /** Files and folders that the service user is to reach, under their own names. */
       readonly paths: readonly string[];
-      readonly then: LauncherCommand;
+      readonly command: LauncherCommand;
     }
   /** In the user namespace: mounts, network, tracer; then bubblewrap. */
   | {
@@ -28,7 +28,7 @@ export type LauncherPlan =
       /** Ports to listen on; undefined = the network is not ours. */
       readonly ports: readonly number[] | undefined;
       readonly trace: "full" | "effects" | "none";
-      readonly then: LauncherCommand;
+      readonly command: LauncherCommand;
     }
   /** Without namespaces: Landlock and the filter stay with this process when it becomes the server. */
   | {
@@ -38,7 +38,7 @@ export type LauncherPlan =
       /** The filter program, in base64. */
       readonly filter: string;
       readonly trace: "full" | "effects" | "none";
-      readonly then: LauncherCommand;
+      readonly command: LauncherCommand;
     };
 
 export type LauncherReport =

@@ -56,12 +56,18 @@ export function serverView(order: ViewOrder): View {
     ...scratch.map((target): Bind => ({ kind: "scratch", target })),
     ...code.flatMap((path) => bindsOf(path, "read", home)),
     ...fromScope.filter((one) => !projected(one)),
-    ...(seen === undefined ? [] : [bind(seen.source, seen.target, seen.write ? "write" : "read")]),
+    ...(seen === undefined ? [] : workspaceBinds(seen, workspace)),
     ...sockets,
     ...masksOf(scope, places),
   ];
   const sources = orderBinds(binds).flatMap((one) => (one.kind === "bind" ? [one.source] : []));
   return { binds, places, notes, sources: [...new Set(sources)] };
+}
+
+/** The workspace under its real name, and under those that links give it. */
+function workspaceBinds(seen: NonNullable<ViewOrder["workspaceBind"]>, names: readonly string[]): readonly Bind[] {
+  const access = seen.write ? "write" : "read";
+  return [...new Set([seen.target, ...names])].map((target) => bind(seen.source, target, access));
 }
 
 function bindsOf(path: string, access: "read" | "write", home: string): readonly Bind[] {

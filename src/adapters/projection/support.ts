@@ -95,8 +95,7 @@ async function probe(user: ServiceUser): Promise<Support> {
 
 function nativeSupport(text: string, nothing: NativeSupport): NativeSupport {
   try {
-    // Our own process wrote it.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own process wrote it
     return JSON.parse(text) as NativeSupport;
   } catch {
     return nothing;

@@ -72,7 +72,6 @@ export function runLaunch(given: LaunchCase, as: "self" | "nobody"): LaunchOutco
   const run = spawnSync(words[0] ?? "", words.slice(1), { encoding: "utf8", env, timeout: 60_000 });
   const line = run.stdout.trim().split("\n").at(-1) ?? "";
   if (!line.startsWith("{")) throw new Error(`the driver said nothing: ${run.stderr.slice(-2_000)}`);
-  // Our own driver wrote it.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own driver wrote it
   return JSON.parse(line) as LaunchOutcome;
 }

@@ -4,8 +4,7 @@ import { probeSupport } from "../../../src/adapters/projection/support.ts";
 import { defaultTransportLimits } from "../../../src/adapters/limits.ts";
 import { type LaunchCase, scopeOf } from "./launch-case.ts";
 
-// The test that started this wrote it.
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own test wrote it
 const given = JSON.parse(process.argv[2] ?? "{}") as LaunchCase;
 const found = await probeSupport();
 const without = new Set<string>(given.without ?? []);
