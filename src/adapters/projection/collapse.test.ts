@@ -112,18 +112,22 @@ test("texts are cut, and a path that turns back on itself hides no end behind th
   expect(bounded(plain)).toEqual(plain);
 });
 
-test("plain reads of a start become one for each folder, code and scratch as a whole; what matters stays", () => {
-  const places = { home: "/home/ada", workspace: ["/project"], code: ["/opt/server"], scratch: ["/tmp"] };
+test("plain reads of a start become one for each folder of its own; what lies elsewhere keeps its path", () => {
+  const places = { home: "/tmp/ada", workspace: ["/project"], code: ["/opt/server", "/usr"], scratch: ["/tmp"] };
   const seen = { at: 3, action: "file-read", outcome: "success", grade: "hint" } as const;
   const summary = (path: string): string | undefined => startupSummary({ ...seen, path, process: 4 }, places).path;
-  expect(["/opt/server/node_modules/x/y.js", "/usr/lib/libc.so", "/rooted"].map(summary)).toEqual([
+  expect(["/opt/server/node_modules/x/y.js", "/usr/lib/libc.so", "/tmp/cache/1"].map(summary)).toEqual([
     "/opt/server",
-    "/usr/lib",
-    "/",
+    "/usr",
+    "/tmp",
   ]);
   for (const kept of [
-    { ...seen, path: "/home/ada/.ssh/id_rsa" },
+    { ...seen, path: "/tmp/ada/.ssh/id_rsa" },
     { ...seen, action: "file-write" as const, path: "/tmp/x" },
+    // Its folder is out of scope, or on the way to what is in it, and the file is the other.
+    { ...seen, path: "/dev/null" },
+    { ...seen, path: "/rooted" },
+    { ...seen, path: "/tmp/ada/diary.txt" },
     seen,
   ]) {
     expect(startupSummary(kept, places)).toBe(kept);

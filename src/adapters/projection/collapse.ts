@@ -106,12 +106,17 @@ function straight(path: string): string {
   return path.includes("/.") || path.includes("//") ? (normalPath(path) ?? path) : path;
 }
 
-/** Plain reads of a start become one event for each folder: a runtime reads hundreds of files before it does anything. */
+/**
+ * Plain reads of a start in the server's own folders become one event for each: a runtime reads hundreds of files before
+ * it does anything. Elsewhere and in the home each path is kept: its folder may be judged otherwise than the file.
+ */
 export function startupSummary(sighting: Sighting, places: ProjectionPlaces): Sighting {
   const { path } = sighting;
   if (path === undefined || !isPlainRead(sighting)) return sighting;
-  const known = [...places.code, ...places.scratch].find((folder) => isWithin(path, folder));
-  const folder = known ?? (path.slice(0, path.lastIndexOf("/")) || "/");
+  const inCode = places.code.find((folder) => isWithin(path, folder));
+  const inScratch = isWithin(path, places.home) ? undefined : places.scratch.find((one) => isWithin(path, one));
+  const folder = inCode ?? inScratch;
+  if (folder === undefined) return sighting;
   const { at, action, outcome, grade } = sighting;
   return { at, action, outcome, grade, path: folder, detail: "summary" };
 }
