@@ -34,8 +34,7 @@ export class NewFiles {
   }
 
   async write(entries: readonly StagedEntry[]): Promise<Written> {
-    const { walk } = this.#parts;
-    const queue = new SyncQueue(walk.folder("").at(""), entries.length);
+    const queue = new SyncQueue();
     const waiting: StagedEntry[] = [];
     try {
       for (const [index, entry] of entries.entries()) {

@@ -37,7 +37,7 @@ export async function stage(order: StageOrder): Promise<Result<Staged, string>> 
   const id = newId(order.about.wallMs);
   const folder = join(changesFolder(order.stateFolder), id);
   const walk = new FolderWalk(order.source);
-  const queue = new SyncQueue(folder, order.differences.length);
+  const queue = new SyncQueue();
   try {
     mkdirSync(join(folder, "files"), { recursive: true, mode: 0o700 });
     const unlock = lockChange(folder);
