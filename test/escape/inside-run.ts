@@ -7,7 +7,7 @@ import type { EffectTrace } from "../../src/core/effect-trace.ts";
 import type { IsolationTier } from "../../src/core/scope.ts";
 import { attempts } from "./attempts.ts";
 import { genuine, lineOf, program, type Line } from "./bare.ts";
-import { openInside, stateFolder } from "./inside.ts";
+import { openInside, scopeFor, stateFolder } from "./inside.ts";
 import { plantWorld, type World } from "./world.ts";
 
 /** What the test reads: first how it was started, then one for each attempt. */
@@ -30,7 +30,13 @@ const print = (report: Report): void => void process.stdout.write(`${JSON.string
 
 /** Makes attempts until all are made or one ends the server; the rest are returned. */
 async function run(world: World, tier: string, numbers: readonly number[]): Promise<readonly number[]> {
-  const inside = await openInside({ world, args: [program, world.groundFile], tier });
+  const inside = await openInside({
+    places: world.ground,
+    environment: world.environment,
+    args: [program, world.groundFile],
+    scope: scopeFor(world),
+    tier,
+  });
   if ("failed" in inside) {
     print({ kind: "failed", reason: inside.failed });
     return [];

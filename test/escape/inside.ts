@@ -15,7 +15,6 @@ import { launch } from "../../src/adapters/projection/launch.ts";
 import type { Launched } from "../../src/adapters/projection/parts.ts";
 import { type LaunchedProjection, openProjection } from "../../src/adapters/projection/session.ts";
 import { probeSupport, type Support } from "../../src/adapters/projection/support.ts";
-import { environmentName } from "./ground.ts";
 import type { World } from "./world.ts";
 
 const answerMsMax = 40_000;
@@ -69,25 +68,36 @@ export type Inside = {
 };
 
 export type Order = {
-  readonly world: World;
+  readonly places: { readonly home: string; readonly workspace: string };
+  /** What the gateway has in its environment, and the server must not. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** What Node runs, and its arguments. */
   readonly args: readonly string[];
-  readonly scope?: Scope;
+  readonly scope: Scope;
   readonly tier?: string;
+  /** The verdict on what a call wrote; what nobody speaks against is committed. */
+  readonly verdict?: (tool: string, trace: EffectTrace) => "commit" | "discard";
 };
 
 /** An error is the sentence of the launch. */
-export async function openInside({ world, args, scope, tier }: Order): Promise<Inside | { readonly failed: string }> {
+export async function openInside({
+  places,
+  environment,
+  args,
+  scope,
+  tier,
+  verdict,
+}: Order): Promise<Inside | { readonly failed: string }> {
   const isolation: IsolationOrder = {
     server: "escape",
     mode: "auto",
     require: "none",
-    scope: scope ?? scopeFor(world),
+    scope,
     digest: "escape",
   };
-  const { workspace, home } = world.ground;
-  const env = { PATH: process.env["PATH"] ?? "", [environmentName]: world.secret };
-  process.env[environmentName] = world.secret;
+  const { workspace, home } = places;
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home, ...environment };
+  Object.assign(process.env, environment);
   const started = await launch({
     target: { kind: "stdio", command: process.execPath, args, env, workingDirectory: workspace },
     order: isolation,
@@ -127,7 +137,7 @@ export async function openInside({ world, args, scope, tier }: Order): Promise<I
     const result = await ask(id, "tools/call", { name: tool, arguments: parameters });
     projection.end(key);
     const trace = await projection.trace(key);
-    return { ...result, trace, concluded: await projection.conclude(key, "commit") };
+    return { ...result, trace, concluded: await projection.conclude(key, verdict?.(tool, trace) ?? "commit") };
   };
   const close = async (): Promise<void> => {
     await projection.close();

@@ -33,7 +33,11 @@ afterEach(async () => {
 afterAll(() => rmSync(stateFolder, { recursive: true, force: true }));
 
 async function start(change: (scope: Scope) => Scope = (scope) => scope): Promise<Inside> {
-  const opened = await openInside({ world, args: [program, world.groundFile], scope: change(scopeFor(world)) });
+  const opened = await openInside({
+    places: world.ground,
+    args: [program, world.groundFile],
+    scope: change(scopeFor(world)),
+  });
   if ("failed" in opened) throw new Error(opened.failed);
   inside = opened;
   return opened;
