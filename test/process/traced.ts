@@ -17,6 +17,7 @@ export async function tracerAbsent(): Promise<string | undefined> {
   const started = await startSupervisor({ folder: tmpdir() });
   if (!started.ok) return started.error;
   const program = await traced(started.value, ["/bin/true"]).catch((error: unknown) => String(error));
+  if (typeof program !== "string") await program.ended;
   started.value.close();
   return typeof program === "string" ? program : undefined;
 }
@@ -35,7 +36,7 @@ export type TracedProgram = {
   /** Calls back with each line as soon as it is read. */
   readonly onLine: (listener: (line: string) => void) => void;
   readonly say: (line: string) => void;
-  readonly ended: Promise<unknown>;
+  readonly ended: Promise<readonly unknown[]>;
 };
 
 export type TracedOptions = {
@@ -43,6 +44,8 @@ export type TracedOptions = {
   readonly programsBefore?: number;
   /** User and group that the program runs as. */
   readonly user?: number;
+  /** Leaves the launcher where it is; `go` makes it the program. */
+  readonly stopped?: boolean;
 };
 
 /** Starts a program under the tracer; everything from its own start is on record. */
@@ -76,7 +79,7 @@ export async function traced(
     for (const line of lines) for (const listener of listeners) listener(line);
   });
   child.stdin?.on("error", () => undefined);
-  child.send("go");
+  if (options.stopped !== true) child.send("go");
   const line = (): Promise<string> =>
     new Promise((resolve) => {
       const listener = (text: string): void => {

@@ -24,7 +24,8 @@ const programHeaderBytes = 16;
 /**
  * Returns the descriptor of the listener, which closes by itself at the next `execve`. From then on traced calls of
  * this thread wait for a supervisor, so it must have taken the listener (by process id and descriptor) before this
- * thread opens a file or becomes another program. Other threads of the launcher are not traced; they end at `execve`.
+ * thread opens a file or becomes another program; and this process must have closed its own copy, which would otherwise
+ * keep the listener alive when the supervisor dies, and the next program waiting for ever. Other threads of the launcher are not traced; they end at `execve`.
  * An error is a sentence; then nothing was installed.
  */
 export function installNotifyFilter(level: TraceLevel): Result<number, string> {

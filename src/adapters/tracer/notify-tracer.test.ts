@@ -194,6 +194,16 @@ describe.skipIf(absent !== undefined)(`a server under the tracer${absent === und
     own.close();
   });
 
+  test("a supervisor that dies before the program starts leaves no process waiting", async () => {
+    const own = await supervisor();
+    const program = await traced(own, ["/bin/sleep", "600"], { stopped: true });
+    process.kill(own.pid, "SIGKILL");
+    await vi.waitFor(() => expect(own.failure).toBeDefined());
+    program.child.send("go");
+    const [code] = await program.ended;
+    expect(code).not.toBe(0);
+  });
+
   test("a listener that is not there is refused in a sentence", async () => {
     const refused = await by.trace({ pid: process.pid, fd: 9_999, level: "full", programsBefore: 0 });
     expect(refused).toMatchObject({ ok: false, error: expect.stringContaining("listener") });

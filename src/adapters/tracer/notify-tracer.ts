@@ -43,7 +43,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Resul
     return err("The tracer could not make a folder for its records. Check the permissions of the runtime folder.");
   }
   const file = fileURLToPath(new URL(`./supervisor-main${extname(import.meta.url)}`, import.meta.url));
-  const child = fork(file, [], {
+  const child = fork(file, [folder], {
     stdio: ["ignore", "ignore", "ignore", "ipc"],
     // It keeps next to nothing, and should not grow its heap before it collects garbage.
     execArgv: ["--disable-warning=ExperimentalWarning", "--max-semi-space-size=1", "--max-old-space-size=64"],

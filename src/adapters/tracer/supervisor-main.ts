@@ -5,7 +5,7 @@
  * When it ends, however that happens, the kernel closes the listeners, and every traced call of every server fails with
  * ENOSYS from then on: a server without a witness does not go on.
  */
-import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { listenersMax } from "./limits.ts";
@@ -23,8 +23,12 @@ function end(): void {
 }
 
 function main(): void {
-  // The gateway is gone: so is the reason to watch, and servers must not run unseen.
-  process.on("disconnect", end);
+  // The gateway is gone: so is the reason to watch, and servers must not run unseen. It may have had no time to tidy up.
+  const folder = process.argv[2];
+  process.on("disconnect", () => {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    end();
+  });
   const native = openNative();
   if (!native.ok) {
     report({ kind: "unable", reason: native.error });
