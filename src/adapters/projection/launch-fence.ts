@@ -21,7 +21,7 @@ import type { ServerCode } from "./server-code.ts";
 import { serverEnvironment } from "./server-environment.ts";
 import { reachable } from "./service-reach.ts";
 import { dropRights, processFile } from "./support.ts";
-import { traceLauncher } from "./trace.ts";
+import { prepareTrace, traceLauncher } from "./trace.ts";
 
 const listNote =
   "Names of destinations cannot be enforced without a network namespace, so the server has no network: install bubblewrap.";
@@ -32,6 +32,7 @@ const writable = ["/dev/null", "/dev/tty"];
 const now = (): number => performance.now();
 
 export async function launchInFence(plan: LaunchOrder, code: ServerCode): Promise<Result<Launched, string>> {
+  prepareTrace(plan);
   const workspace = await launchWorkspace(plan);
   if (!workspace.ok) return workspace;
   const scratch = scratchFolder(plan);

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
+import type { IsolationTier } from "../../core/scope.ts";
 import { openBroker } from "../egress/broker.ts";
 import { portsOf } from "../egress/listeners.ts";
 import { type StartedProcess, startWithChannels } from "../process/server-process.ts";
@@ -20,12 +21,14 @@ import type { Launched } from "./parts.ts";
 import type { ServerCode } from "./server-code.ts";
 import { packageRoot } from "./server-packages.ts";
 import { dropRights, processFile } from "./support.ts";
-import { traceLauncher } from "./trace.ts";
+import { reaches } from "./tiers.ts";
+import { prepareTrace, traceLauncher } from "./trace.ts";
 
 /** Monotonic ms of this process: the time of everything that is seen. */
 const now = (): number => performance.now();
 
 export async function launchInNamespaces(plan: LaunchOrder, code: ServerCode): Promise<Result<Launched, string>> {
+  prepareTrace(plan);
   const workspace = await launchWorkspace(plan);
   if (!workspace.ok) return workspace;
   const { prepared: projected } = workspace.value;
@@ -123,11 +126,19 @@ async function join(plan: LaunchOrder, made: Ingredients, parts: Joined): Promis
     parts.workspace = opened.value;
   }
   parts.limits = watchLimits({ pid: server.processGroup, limits: plan.order.scope.limits, server, now });
+  const tier = tierReached(plan, parts);
+  if (!reaches(tier, plan.order.require))
+    return err(`The projection came out as tier ${tier} only. ${notes.at(-1) ?? ""}`.slice(0, 240));
   const gone = await talk.go();
   if (!gone.ok) return gone;
-  return ok(
-    parts.launched({ tier: plan.choice.tier, notes: [...plan.choice.notes, ...notes], places: prepared.places }),
-  );
+  return ok(parts.launched({ tier, notes: [...plan.choice.notes, ...notes], places: prepared.places }));
+}
+
+/** The probe promised more than came true when the launcher could not make a part; then the tier says so. */
+function tierReached({ choice, order, support }: LaunchOrder, { tracer, broker }: Joined): IsolationTier {
+  const blind = order.scope.trace !== "none" && support.userNotify && tracer === undefined;
+  const deaf = order.scope.net.mode !== "open" && broker === undefined;
+  return (blind || deaf) && reaches(choice.tier, "A-") ? "B" : choice.tier;
 }
 
 function launcherPlan(plan: LaunchOrder, prepared: Prepared, workspace: PreparedWorkspace | undefined): LauncherPlan {

@@ -2,6 +2,7 @@
  * The calls of the C library and the kernel that a launcher makes. Only launchers load this: a mistake in a call by
  * foreign function interface ends the process, which must never be the gateway.
  */
+import { readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { err, ok, type Result } from "../../core/result.ts";
 
@@ -17,7 +18,7 @@ export type LauncherNative = {
   /** mount(2); 0 or an error number. */
   readonly mount: (mount: Mount) => number;
   /** Marks every descriptor from `first` on to be closed by the next program. */
-  readonly closeLater: (first: number) => number;
+  readonly closeLater: (first: number) => void;
   /** Lets the next program have a descriptor. */
   readonly handOn: (descriptor: number) => number;
   /** A detached copy of one mount, as a descriptor; negative = error number. */
@@ -92,7 +93,12 @@ function bind(koffi: typeof import("koffi"), seccomp: number): LauncherNative {
   const hardened = attribute.noSetId | attribute.noDevices;
   return {
     mount: ({ type, target, flags, data }) => fault(mount(type, target, type, flags, data)),
-    closeLater: (first) => fault(call(numbers.closeRange, "uint", first, "uint", 0xffffffff, "uint", closeRangeLater)),
+    closeLater: (first) => {
+      const missing = fault(call(numbers.closeRange, "uint", first, "uint", 0xffffffff, "uint", closeRangeLater));
+      // Kernels before 5.11 do not know the flag: one after the other.
+      if (missing !== 0)
+        for (const descriptor of openDescriptors(first)) fcntl(descriptor, setDescriptorFlags, "int", 1);
+    },
     handOn: (descriptor) => fault(fcntl(descriptor, setDescriptorFlags, "int", 0)),
     cloneTree: (path) => value(call(numbers.openTree, "int", currentFolder, "str", path, "uint", 1 | closeOnExec)), // OPEN_TREE_CLONE
     mapOwners: (tree, userNamespace) => setAttributes(tree, attribute.mapOwners | hardened, userNamespace),
@@ -120,4 +126,10 @@ function bind(koffi: typeof import("koffi"), seccomp: number): LauncherNative {
       fault(call(numbers.landlockAdd, "int", ruleset, "int", kind, "void *", rule, "uint", 0)),
     landlockRestrict: (ruleset) => fault(call(numbers.landlockRestrict, "int", ruleset, "uint", 0)),
   };
+}
+
+function openDescriptors(first: number): readonly number[] {
+  return readdirSync("/proc/self/fd")
+    .map(Number)
+    .filter((descriptor) => descriptor >= first);
 }

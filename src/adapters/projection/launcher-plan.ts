@@ -41,11 +41,18 @@ export type LauncherPlan =
       readonly command: LauncherCommand;
     };
 
+export type LauncherReady = {
+  /** The descriptor on which the tracer listens, in the launcher; undefined = nothing is traced. */
+  readonly notify: number | undefined;
+  /** Sentences about what could not be made, where the server can do without. */
+  readonly notes: readonly string[];
+};
+
 export type LauncherReport =
   /** Waits for its plan; a caller who is root sees it twice. */
   | { readonly kind: "launcher-waits" }
-  /** All is made; waits for `launcher-go`. `notify` is the descriptor on which the tracer listens, in this process. */
-  | { readonly kind: "launcher-ready"; readonly notify: number | undefined; readonly notes: readonly string[] }
+  /** All is made; waits for `launcher-go`. */
+  | ({ readonly kind: "launcher-ready" } & LauncherReady)
   | { readonly kind: "launcher-failed"; readonly reason: string };
 
 /** Descriptors that the launcher hands on: the gateway's channel, and what bubblewrap reads. */

@@ -1,7 +1,7 @@
 /** One supervisor for all servers of this process, started with the first one that is traced. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { ok, type Result } from "../../core/result.ts";
+import { err, ok, type Result } from "../../core/result.ts";
 import { startSupervisor, type Supervisor } from "../tracer/notify-tracer.ts";
 import type { LaunchOrder } from "./launch.ts";
 import type { Tracer } from "./parts.ts";
@@ -15,6 +15,11 @@ export type TracedLauncher = {
   readonly programsBefore: number;
 };
 
+/** Starts the supervisor while the launcher is at work, so that it waits for neither. */
+export function prepareTrace(plan: LaunchOrder): void {
+  if (plan.order.scope.trace !== "none" && plan.support.userNotify) void shared(plan.stateFolder);
+}
+
 /** Hands the launcher's listener to the supervisor. An error is a sentence: the launcher then waits for nobody. */
 export async function traceLauncher(
   plan: LaunchOrder,
@@ -26,11 +31,20 @@ export async function traceLauncher(
   return supervisor.ok ? supervisor.value.trace({ pid, fd, level: trace, programsBefore }) : supervisor;
 }
 
-async function shared(stateFolder: string): Promise<Result<Supervisor, string>> {
-  const before = await running;
-  if (before?.ok === true && before.value.failure === undefined) return before;
-  const folder = join(stateFolder, "trace");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  running = startSupervisor({ folder });
+function shared(stateFolder: string): Promise<Result<Supervisor, string>> {
+  running = next(running, stateFolder);
   return running;
+}
+
+/** The one that runs, or a new one in the place of one that failed. */
+async function next(before: typeof running, stateFolder: string): Promise<Result<Supervisor, string>> {
+  const known = await before;
+  if (known?.ok === true && known.value.failure === undefined) return known;
+  const folder = join(stateFolder, "trace");
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch {
+    return err("The tracer has no place for its records: make the state folder writable.");
+  }
+  return startSupervisor({ folder });
 }
