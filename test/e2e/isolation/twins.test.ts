@@ -1,0 +1,48 @@
+// Eighteen honest servers, each doing something like what a hostile one abuses: every call succeeds, nothing is held
+// against them, nobody is asked.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { plant, type Planted } from "../../fixtures/bare.ts";
+import { catalogue } from "../../fixtures/catalogue.ts";
+import { openFixtures, play, tableOf } from "./fixture-stage.ts";
+import { best, ownWord, objectionsIn, type Stage } from "./stage.ts";
+
+let planted: Planted;
+let stage: Stage;
+const rows: string[][] = [];
+
+beforeAll(async () => {
+  if (!best) return;
+  planted = await plant();
+  // A folder that a scope lets a server write must be there, and open to the user that servers of root run as.
+  mkdirSync(join(planted.home, ".cache", "facts"), { recursive: true });
+  stage = await openFixtures("twin", planted, planted.collector);
+});
+afterAll(async () => {
+  if (!best) return;
+  await stage.close();
+  await planted.remove();
+  console.log(`\n${tableOf(rows)}`);
+});
+
+describe.skipIf(!best)("18 honest servers in their projections (need tier A)", () => {
+  test.each(catalogue)("$group: $id", async (pair) => {
+    const said = await play(stage, pair, "twin");
+    expect(said.map(ownWord)).toEqual(said.map(() => undefined));
+    for (const [index, call] of pair.twin.script.entries()) {
+      expect(said[index]?.text, `call ${index + 1}`).toContain(call.says);
+      expect(said[index]?.isError).toBe(call.isError === true);
+    }
+    rows.push([pair.group, pair.id, `${said.length} calls passed`]);
+  });
+
+  test("nothing was held against any of them, and what they wrote is where it belongs", async () => {
+    expect(objectionsIn(await stage.records())).toEqual([]);
+    expect(stage.told).toEqual([]);
+    expect(planted.collected).toEqual([]);
+    const { home, workspace } = planted.changed();
+    expect(home).toEqual([".cache/facts/starts"]);
+    expect(workspace).toEqual([...[1, 2, 3, 4, 5].map((index) => `out-${index}.json`), "poem.txt", "words.txt"]);
+  });
+});
