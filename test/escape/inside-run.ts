@@ -76,13 +76,15 @@ const [, , tier = "A", only] = process.argv;
 const numbers = only === undefined ? attempts.map((attempt) => attempt.number) : only.split(",").map(Number);
 const world = await plantWorld(undefined, "projection");
 // A fault of ours ends this program too, but not before it has cleaned up.
-process.once("uncaughtException", (error) => {
-  print({ kind: "failed", reason: error.stack ?? error.message });
+const fail = (reason: string): void => {
+  print({ kind: "failed", reason });
   void world.remove().finally(() => {
     rmSync(stateFolder, { recursive: true, force: true });
     process.exit(1);
   });
-});
+};
+process.once("uncaughtException", (error) => fail(error.stack ?? error.message));
+process.once("SIGTERM", () => fail("it was told to end"));
 try {
   for (let left: readonly number[] = numbers; left.length > 0;) left = await run(world, tier, left);
   // What outlives the projection is seen now that it has ended.

@@ -21,14 +21,30 @@ const missing = [
   ...(support.overlay ? [] : ["overlays in user namespaces"]),
 ];
 
+const ordinary = support.root ? asUser(nobody, []) : [];
+const full = process.env["SLUICEGATE_FULL"] === "1";
+
+/** The lower tiers enforce with less and see less; they are run with the large sizes only. */
 const callers = [
-  { name: "an ordinary user", command: support.root ? asUser(nobody, []) : [], runs: true },
-  { name: "root", command: [], runs: support.root },
+  { name: "an ordinary user", tier: "A", command: ordinary, runs: true },
+  { name: "root", tier: "A", command: [], runs: support.root },
+  ...(full
+    ? [
+        { name: "an ordinary user", tier: "A-", command: ordinary, runs: support.strace },
+        { name: "an ordinary user", tier: "B", command: ordinary, runs: support.landlock > 0 },
+      ]
+    : []),
 ];
 
-async function reports(prefix: readonly string[]): Promise<readonly Report[]> {
+/**
+ * What Landlock alone leaves open: properties of files it does not know, processes and shared memory of the same user,
+ * and a limit of processes that counts those of the user everywhere. Tier B is shown as weaker for that.
+ */
+const openInB: readonly number[] = [19, 25, 41, 42, 43];
+
+async function reports(prefix: readonly string[], tier: string): Promise<readonly Report[]> {
   const program = fileURLToPath(new URL("inside-run.ts", import.meta.url));
-  const [file = "", ...args]: readonly string[] = [...prefix, process.execPath, program, "A"];
+  const [file = "", ...args]: readonly string[] = [...prefix, process.execPath, program, tier];
   const child = spawn(file, args, {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, HOME: "/tmp" },
@@ -46,28 +62,36 @@ async function reports(prefix: readonly string[]): Promise<readonly Report[]> {
 
 for (const caller of callers) {
   const skip = missing.length > 0 || !caller.runs;
-  const why = missing.length > 0 ? ` (needs ${missing.join(", ")})` : caller.runs ? "" : " (needs root)";
-  describe.skipIf(skip)(`inside of a projection, called by ${caller.name}${why}`, () => {
+  const why =
+    missing.length > 0 ? ` (needs ${missing.join(", ")})` : caller.runs ? "" : " (needs root, strace or Landlock)";
+  describe.skipIf(skip)(`inside of a projection of tier ${caller.tier}, called by ${caller.name}${why}`, () => {
     let all: readonly Report[] = [];
     beforeAll(async () => {
-      all = await reports(caller.command);
+      all = await reports(caller.command, caller.tier);
     }, runMsMax + 5_000);
 
-    test("it runs in the best tier, to the end, and leaves nothing behind", () => {
-      expect(all.filter((report) => report.kind === "failed")).toEqual([]);
-      expect(all[0]).toMatchObject({ kind: "started", tier: "A" });
+    test("it runs to the end and leaves nothing behind", () => {
+      const failed = all.filter((report) => report.kind === "failed");
+      const survivors = failed.filter((report) =>
+        /^after the end: process \d+ outlived its parent$/.test(report.reason),
+      );
+      expect(failed.filter((report) => caller.tier !== "B" || !survivors.includes(report))).toEqual([]);
+      expect(all[0]).toMatchObject({ kind: "started", tier: caller.tier });
     });
 
     test.each(attempts)("$number $title", (attempt) => {
       const report = all.find((one) => one.kind === "attempt" && one.line.attempt === attempt.number);
       if (report?.kind !== "attempt") throw new Error("there is no report of this attempt");
       const { line, changes, trace } = report;
+      if (caller.tier === "B" && openInB.includes(attempt.number)) return;
       expect(line.cannot, line.detail).toBe(false);
       expect(changes).toEqual([]);
       expect(line.detail).not.toContain("planted-secret-");
       if (attempt.judge === "inside") expect(line.reached, line.detail).toBe(false);
       if (!report.ended) expect(trace.failure).toBeUndefined();
-      if (attempt.event !== undefined) expect(trace.events.map((event) => event.action)).toContain(attempt.event);
+      // Without sockets of the broker nothing tells what was asked of a name or an address.
+      const seen = attempt.event !== undefined && (caller.tier === "A" || !/^(net|dns)-/.test(attempt.event));
+      if (seen) expect(trace.events.map((event) => event.action)).toContain(attempt.event);
     });
   });
 }
