@@ -28,6 +28,8 @@ export type FilterOptions = {
   readonly unix: boolean;
   /** Sockets of the internet. Where no namespace keeps the network away, the filter does. */
   readonly internet: boolean;
+  /** A process may leave the group in which it was started. Where no namespace ends with the server, its group does. */
+  readonly sessions: boolean;
 };
 
 /** Numbers by architecture: x86-64 from the kernel's syscall_64.tbl, arm64 from asm-generic; undefined = not there. */
@@ -106,6 +108,8 @@ const numbers = {
   fchmod: [91, 52],
   fchmodat: [268, 53],
   fchmodat2: [452, 452],
+  setsid: [112, 157],
+  setpgid: [109, 154],
 } as const satisfies Record<string, readonly [number, number | undefined]>;
 
 export type CallName = keyof typeof numbers;
@@ -182,6 +186,7 @@ export function denyRules(options: FilterOptions): readonly Rule[] {
     refuse("fchmodat", setId(2)),
     refuse("fchmodat2", setId(2)),
     socketRule(options),
+    ...whole(options.sessions ? [] : ["setsid", "setpgid"], "deny"),
   ];
 }
 

@@ -13,7 +13,7 @@ import {
 } from "./filter-table.ts";
 
 const both = ["x64", "arm64"] as const;
-const open: FilterOptions = { unix: true, internet: true };
+const open: FilterOptions = { unix: true, internet: true, sessions: true };
 
 function program(arch: string, options: FilterOptions): Uint8Array {
   const built = denyFilter(arch, options);
@@ -48,7 +48,7 @@ function answer(arch: (typeof both)[number], call: CallName, args: readonly numb
   return named;
 }
 
-const options = fc.record({ unix: fc.boolean(), internet: fc.boolean() });
+const options = fc.record({ unix: fc.boolean(), internet: fc.boolean(), sessions: fc.boolean() });
 /** Small numbers, single bits and anything: arguments that rules look at, and those that only resemble them. */
 const argument = fc.oneof(
   fc.bigInt({ min: 0n, max: 64n }),
@@ -145,8 +145,13 @@ for (const [name, call, args, verdict] of examples) {
 
 test("sockets of this machine and of the internet can be taken away", () => {
   expect(answer("x64", "socket", [1, 1, 0])).toBe("allow");
-  expect(answer("x64", "socket", [1, 1, 0], { unix: false, internet: true })).toBe("deny");
-  expect(answer("x64", "socket", [10, 1, 0], { unix: true, internet: false })).toBe("deny");
+  expect(answer("x64", "socket", [1, 1, 0], { ...open, unix: false })).toBe("deny");
+  expect(answer("x64", "socket", [10, 1, 0], { ...open, internet: false })).toBe("deny");
+});
+
+test("without a namespace no process leaves the group that ends with the server", () => {
+  expect(answer("x64", "setsid", [], { ...open, sessions: false })).toBe("deny");
+  expect(answer("arm64", "setsid", [])).toBe("allow");
 });
 
 test("the programs have the size that was looked at when they were written", () => {

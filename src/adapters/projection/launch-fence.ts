@@ -108,6 +108,7 @@ function restrictPlan(
   const filter = denyFilter(support.architecture, {
     unix: scope.sockets.length > 0,
     internet: scope.net.mode === "open",
+    sessions: false,
   });
   if (!filter.ok) return filter;
   const seen = { scope, home, workspace: workspace.folders, code: code.paths, workspaceBind: workspace.prepared?.bind };

@@ -42,7 +42,11 @@ export function prepareProjection(
   const { scope } = order;
   const open = scope.net.mode === "open";
   // Names of abstract sockets belong to the network namespace: in that of the host they are other programs' sockets.
-  const filter = denyFilter(support.architecture, { unix: !open || scope.sockets.length > 0, internet: true });
+  const filter = denyFilter(support.architecture, {
+    unix: !open || scope.sockets.length > 0,
+    internet: true,
+    sessions: true,
+  });
   if (!filter.ok) return filter;
   const view = serverView({ scope, home, workspace: folders, code: code.paths, workspaceBind: workspace?.bind });
   const folder = spareFolder([...view.sources, ...(workspace?.mounts ?? []).map((step) => step.target)]);

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -161,4 +162,55 @@ describe.skipIf(tier !== "A")("where something is missing", () => {
     const fetched = runLaunch({ ...place, command: "npx", args: ["some-server"], require: "C" }, ordinary);
     expect(fetched.error).toContain("`npx` fetches its package at every start");
   });
+});
+
+/** Processes whose command line holds a mark. */
+function left(mark: string): number {
+  const all = spawnSync("ps", ["-eo", "stat=,args="], { encoding: "utf8" }).stdout.split("\n");
+  return all.filter((line) => line.includes(mark) && !line.startsWith("Z") && !line.includes("ps -eo")).length;
+}
+
+describe.skipIf(tier !== "A")("limits and ends", () => {
+  const ordinary = root ? "nobody" : "self";
+
+  test("without a control group a fork bomb ends at the limit, and the limit is on record", () => {
+    const place = desk(ordinary);
+    const body = `const { spawn } = require("child_process"); let failed = 0;
+      for (let i = 0; i < 60; i++) spawn("/bin/sleep", ["2"]).on("error", () => failed++);
+      setTimeout(() => { console.log(JSON.stringify({ failed: failed > 0 })); process.exit(0); }, 1500); if (1) return;`;
+    const given = { ...place, ...script(place, body), without: ["cgroup"], scope: { processes: 40 } } as const;
+    const outcome = runLaunch(given, ordinary);
+    expect(tried(outcome)).toEqual({ failed: true });
+    expect(outcome.limits).toContain("processes");
+  });
+
+  for (const without of [[], ["koffi"], ["bwrap"]] as const) {
+    test(`nothing of a server is left after it was killed (without ${without.join() || "nothing"})`, async () => {
+      const place = desk(ordinary);
+      const seconds = String(40_000 + count);
+      const args = ["-c", `trap '' TERM HUP; setsid sleep ${seconds} & (sleep ${seconds} &) & exec sleep ${seconds}`];
+      const outcome = runLaunch({ ...place, command: "/bin/sh", args, without, killAfterMs: 300 }, ordinary);
+      expect(outcome.error).toBeUndefined();
+      for (let round = 0; round < 50 && left(`sleep ${seconds}`) > 0; round += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      expect(left(`sleep ${seconds}`)).toBe(0);
+    });
+  }
+});
+
+const python = spawnSync("python3", ["--version"]).status === 0;
+if (!python) console.log("skipped: there is no python3");
+
+test.skipIf(tier !== "A" || !python)("a server in Python, under whatever name its interpreter is found", () => {
+  const place = desk("self");
+  const code = join(place.home, "tools");
+  mkdirSync(code);
+  writeFileSync(
+    join(code, "helper.py"),
+    "import ssl, json\ndef told(): return json.dumps({'ssl': bool(ssl.OPENSSL_VERSION)})\n",
+  );
+  writeFileSync(join(code, "server.py"), "import helper\nprint(helper.told())\n");
+  const outcome = runLaunch({ ...place, command: "python3", args: [join(code, "server.py")] }, "self");
+  expect(tried(outcome)).toEqual({ ssl: true });
 });
