@@ -17,7 +17,7 @@ test("a healthy installation: every check holds, and nothing is left behind", as
   expect(value).toMatchObject({ ok: true, holds: true });
   expect(code).toBe(0);
   const { checks } = value as { checks: { name: string; state: string }[] };
-  const names = ["node", "state", "socket", "daemon", "log", "policy", "guardian", "hooks"];
+  const names = ["node", "state", "socket", "daemon", "log", "policy", "isolation", "guardian", "hooks"];
   const proof = ["allow", "deny", "before", "flow", "processes", "record"];
   expect(checks.map((check) => check.name)).toEqual([...names, ...proof]);
   expect(left()).toEqual(before);
