@@ -21,6 +21,15 @@ const readme = join(workspace, "README.md");
 if (!existsSync(readme))
   writeFileSync(readme, "Files in this folder are what the guarded filesystem server can see.\n");
 
+// The memory server keeps its file in a folder of its own, which its scope names; everything else of this machine is not
+// there for either of them, where the machine can do that (`sluicegate doctor`).
+const memory = join(home, "memory");
+mkdirSync(memory, { recursive: true, mode: 0o700 });
+const policy = join(home, "policy.json");
+const isolation = { servers: { memory: { files: { write: [memory] } } } };
+const packs = { files: { pack: "filesystem" }, memory: { pack: "memory" } };
+writeFileSync(policy, JSON.stringify({ version: 1, extends: ["default"], servers: packs, isolation }, undefined, 2));
+
 const server = (args: readonly string[], env: Record<string, string> = {}) => ({
   command: process.execPath,
   args,
@@ -32,9 +41,10 @@ const config = configOf(
   {
     version: 1,
     workspace,
+    policy,
     servers: {
       files: server([program("server-filesystem"), workspace]),
-      memory: server([program("server-memory")], { MEMORY_FILE_PATH: join(home, "memory.jsonl") }),
+      memory: server([program("server-memory")], { MEMORY_FILE_PATH: join(memory, "memory.jsonl") }),
     },
   },
   join(root, "scripts/start.ts"),

@@ -44,9 +44,12 @@ async function checkOne(composition: Composition, server: string): Promise<{ ans
   if (typeof hello === "string") return { answered: false, text: `${server}: ${hello}` };
   handler.message({ kind: "notification", method: "notifications/initialized", params: undefined });
   const listed = await ask(2, "tools/list", {});
+  const isolation = composition.gateway.shared.projections.of(server)[0];
+  const tier = isolation === undefined ? "" : `, isolated in tier ${isolation.tier}`;
+  const missing = isolation?.notes.map((note) => `\n  ${note}`).join("") ?? "";
   handler.closed("the check is over");
   const tools = typeof listed === "string" ? undefined : member(listed, "tools");
   if (!isArray(tools))
     return { answered: false, text: `${server}: ${typeof listed === "string" ? listed : "no list of tools"}` };
-  return { answered: true, text: `${server}: ${tools.length} tools` };
+  return { answered: true, text: `${server}: ${tools.length} tools${tier}${missing}` };
 }
