@@ -32,7 +32,7 @@ export type FilterOptions = {
   readonly sessions: boolean;
 };
 
-/** Numbers by architecture: x86-64 from the kernel's syscall_64.tbl, arm64 from asm-generic; undefined = not there. */
+/** Numbers by architecture, undefined = not there. Compared with kernel headers as `bpf/system-calls.ts` says of its own. */
 const numbers = {
   ptrace: [101, 117],
   process_vm_readv: [310, 270],
@@ -122,7 +122,7 @@ export type Architecture = {
   readonly number: (call: CallName) => number | undefined;
 };
 
-/** By `process.arch`. The arm64 table was checked against the kernel's headers, not run. */
+/** By `process.arch`. The arm64 column was compared with the kernel's headers, and never run. */
 export const architectures: ReadonlyMap<string, Architecture> = new Map([
   ["x64", { audit: 0xc000003e, x32From: 0x40000000, number: (call: CallName) => numbers[call][0] }],
   ["arm64", { audit: 0xc00000b7, x32From: undefined, number: (call: CallName) => numbers[call][1] }],
