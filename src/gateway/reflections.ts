@@ -5,7 +5,7 @@
  */
 import type { Decision } from "../core/decision.ts";
 import type { ReflectMoment } from "../core/moment.ts";
-import type { Answers, Reason } from "../core/opinion.ts";
+import type { Reason } from "../core/opinion.ts";
 import { notesOf } from "./call.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { judge } from "./judge.ts";
@@ -13,6 +13,7 @@ import type { Judged } from "./judge.ts";
 import { reflectCallsMax, reflectMsMax } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Shared } from "./scene.ts";
+import type { Background } from "./windows.ts";
 import { backgroundOf } from "./windows.ts";
 
 export type Occasion = Pick<ReflectMoment, "cause" | "server">;
@@ -36,25 +37,29 @@ export class Reflections<Q> {
     const { server } = occasion;
     const evidence = server === undefined ? undefined : backgroundOf(shared.projections.of(server), server);
     if (evidence === undefined) return this.#judged(shared, live, { occasion });
-    return evidence.then((known) => this.#judged(shared, live, { occasion, known }));
+    return evidence.then((background) => this.#judged(shared, live, { occasion, background }));
   }
 
   #judged(
     shared: Shared<Q>,
     live: LiveRun<Q>,
-    { occasion, known }: { readonly occasion: Occasion; readonly known?: Answers },
+    { occasion, background }: { readonly occasion: Occasion; readonly background?: Background },
   ): Judged<readonly string[]> {
     const { clock, oracle } = shared.services;
     const at = clock.monotonicMs();
     const memory = this.#memory(live, at);
     memory.lastAt = at;
-    return judge(live, { oracle, known }, { kind: "reflect", at, ...occasion }, (decision, answers) => {
+    const bench = { oracle, known: background?.known };
+    return judge(live, bench, { kind: "reflect", at, ...occasion }, (decision, answers) => {
       const found = decision.reasons.map(sentenceOf);
       const key = `${occasion.cause === "end" ? "end" : "open"} ${occasion.server ?? ""}`;
       const text = found.join("\n");
-      if (memory.said.get(key) === text || (found.length === 0 && !memory.said.has(key))) return found;
-      memory.said.set(key, text);
-      this.#tell(shared, live, { occasion, decision, found });
+      const news = memory.said.get(key) !== text && (found.length > 0 || memory.said.has(key));
+      if (!news && background?.eventful !== true) return found;
+      if (news) {
+        memory.said.set(key, text);
+        this.#tell(shared, live, { occasion, decision, found });
+      }
       const id = shared.nextId();
       const batch = new Batch<Q>();
       batch.parts.push({ live, events: [] });

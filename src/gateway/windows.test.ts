@@ -11,6 +11,7 @@ import type { FakeMechanism } from "../../test/gateway-kit/fake-policy.ts";
 import { fakePolicy } from "../../test/gateway-kit/fake-policy.ts";
 import { plain, play, Stage } from "../../test/gateway-kit/playbook.ts";
 import { callOf, setup } from "./calls.test.ts";
+import { backgroundOf } from "./windows.ts";
 
 const result = { content: [{ type: "text", text: "words" }] };
 
@@ -20,7 +21,7 @@ function isolating(bad: Verdict = "deny", more: readonly Obligation[] = []): Fak
     consider: ({ moment }, _run, _memory, answers): Opinion => {
       if (moment.kind === "call") return settled([], [{ kind: "isolate", scope: "S" }]);
       if (moment.kind !== "release" && moment.kind !== "reflect") return settled([]);
-      const call = moment.kind === "release" ? moment.call : undefined;
+      const call = moment.kind === "release" ? (moment.call ?? moment.during) : undefined;
       if (moment.kind === "release" && call === undefined) return settled([]);
       if (moment.kind === "reflect" && moment.server === undefined) return settled([]);
       const answer = answers.get(traceKey("files", call));
@@ -160,14 +161,34 @@ describe("a call that asks before it goes on", () => {
     await stage.settle();
     stage.server.say({ id: 1, result: asking });
     await stage.settle();
-    expect(projection.did).toEqual(["begin read_file S"]);
+    expect(projection.did).toEqual(["begin read_file S", "trace"]);
     const more = { requestState: "x", inputResponses: { q: { action: "accept", content: {} } } };
     stage.client.say({ ...call, id: 2, params: { ...call.params, ...more } });
     await stage.settle();
     stage.server.say({ id: 2, result: { ...result, resultType: "complete" } });
     await stage.settle();
-    expect(projection.did).toEqual(["begin read_file S", "end", "trace", "commit"]);
+    expect(projection.did).toEqual(["begin read_file S", "trace", "end", "trace", "commit"]);
     expect(JSON.stringify(stage.client.got.map(plain))).toContain("words");
+  });
+
+  it("attack: has its question judged by what it did so far, since a question can carry a whole result", async () => {
+    const { stage, projection } = await staged(isolating(), { traces: listening });
+    stage.client.say(call);
+    await stage.settle();
+    stage.server.say({ id: 1, result: { ...asking, ...result } });
+    await stage.settle();
+    expect(JSON.stringify(stage.client.got.map(plain))).not.toContain("words");
+    expect(projection.did).toEqual(["begin read_file S", "trace", "end", "keep"]);
+  });
+
+  it("attack: that calls its result a task has it judged by what it did so far", async () => {
+    const told = await staged(isolating(), { traces: listening });
+    told.stage.client.say(callOf(1, "read_file"));
+    await told.stage.settle();
+    told.stage.server.say({ id: 1, result: { ...result, task: { taskId: "t", status: "working" } } });
+    await told.stage.settle();
+    expect(told.stage.client.got.length).toBeGreaterThan(0);
+    expect(JSON.stringify(told.stage.client.got.map(plain))).not.toContain("words");
   });
 
   it("and never goes on is ended when its time is over", async () => {
@@ -178,7 +199,7 @@ describe("a call that asks before it goes on", () => {
     await stage.settle();
     projection.overdue(projection.lastCall);
     await stage.settle();
-    expect(projection.did).toEqual(["begin read_file S", "end", "keep"]);
+    expect(projection.did).toEqual(["begin read_file S", "trace", "end", "keep"]);
   });
 });
 
@@ -243,6 +264,35 @@ describe("what happens outside of calls", () => {
     await told.stage.settle();
     expect(told.stage.gateway.shared.admissions.epoch).toBe(1);
     expect(told.projection.did).toContain("kill: it went out of its scope");
+  });
+
+  it("is on record, also where nobody objects to it", async () => {
+    const told = await staged(isolating());
+    await called(told);
+    const before = told.stage.log.entries.length;
+    told.projection.traces = () => traceOf([{ action: "file-read", phase: "background", path: "/project/x" }]);
+    told.projection.background();
+    await told.stage.settle();
+    const [entry, ...more] = told.stage.log.entries.slice(before);
+    expect(more).toEqual([]);
+    expect(entry?.notes).toMatchObject({ moment: "reflect", server: "files" });
+    expect(JSON.stringify(entry?.answers)).toContain("/project/x");
+    expect(told.stage.notices).toEqual([]);
+  });
+
+  it("of several processes of one server is one trace within its bounds, deeds before reads", async () => {
+    const many = Array.from({ length: 200 }, (_, index) => ({ path: `/project/${index}` }));
+    const reads = Object.assign(new FakeProjection(), { traces: () => traceOf(many) });
+    const deed = { action: "net-listen", phase: "background" } as const;
+    const deeds = Object.assign(new FakeProjection(), {
+      traces: () => traceOf([...many, deed], { complete: false, failure: "gone" }),
+    });
+    const background = await backgroundOf([reads, deeds], "files");
+    const answer = background?.known.get(traceKey("files", undefined));
+    const trace = answer?.kind === "known" ? traceFrom(answer.value) : undefined;
+    expect(trace).toMatchObject({ complete: false, failure: "gone", dropped: 401 - 256 });
+    expect(trace?.events).toHaveLength(256);
+    expect(trace?.events[0]?.action).toBe("net-listen");
   });
 
   it("of a server that ended is nobody's any more", async () => {
