@@ -1,9 +1,12 @@
 /** What is known of one call while it runs and until its trace was asked for. */
+import type { WorkspaceChange } from "../../core/effect-trace.ts";
 import { EventBag } from "./collapse.ts";
 
 export type CallRecord = {
   readonly call: string;
   readonly events: EventBag;
+  /** What it wrote into the workspace as far as it was looked at, by path. */
+  readonly told: Map<string, WorkspaceChange>;
   /** Sightings that the tracer had lost when the call began, and when it ended. */
   readonly lostBefore: number;
   lostAfter: number | undefined;

@@ -202,3 +202,49 @@ test("a workspace that cannot be read makes the trace say so, and nothing is com
   expect(await projection.trace("a")).toMatchObject({ complete: false, failure: "The workspace is full." });
   expect(await projection.conclude("a", "commit")).toEqual({ ok: false, error: "The workspace is full." });
 });
+
+test("attack: what is written between calls waits for a person, and no later call that passes takes it along", async () => {
+  projection.listed();
+  writes("planted");
+  expect((await projection.trace(undefined)).changes).toMatchObject([{ path: "planted" }]);
+  void projection.begin("a", "read", plain);
+  server.tracer.see({ path: "/project/x" });
+  projection.end("a");
+  expect((await projection.trace("a")).changes).toEqual([]);
+  await projection.conclude("a", "commit");
+  expect(server.workspace.did).toEqual(["keep between calls: planted"]);
+});
+
+test("attack: `per: run`, what was written between calls leaves the run to a person", async () => {
+  open({ per: "run" });
+  await writing("a", "x");
+  await projection.conclude("a", "commit");
+  projection.listed();
+  writes("planted");
+  await projection.trace(undefined);
+  await projection.flush?.();
+  expect(server.workspace.did).toEqual(["keep run: x planted"]);
+});
+
+test("what a call writes while the time between calls is looked at stays its own", async () => {
+  projection.listed();
+  writes("x");
+  const between = projection.trace(undefined);
+  void projection.begin("a", "write", plain);
+  expect((await between).changes).toEqual([]);
+  projection.end("a");
+  expect((await projection.trace("a")).changes).toMatchObject([{ path: "x" }]);
+  await projection.conclude("a", "commit");
+  expect(server.workspace.did).toEqual(["commit a: x"]);
+});
+
+test("a call that is looked at before it is over is judged once more by all that it wrote", async () => {
+  void projection.begin("a", "write", plain);
+  writes("x");
+  expect((await projection.trace("a")).changes.map(({ path }) => path)).toEqual(["x"]);
+  writes("y");
+  projection.end("a");
+  expect((await projection.trace("a")).changes.map(({ path }) => path)).toEqual(["x", "y"]);
+  await projection.conclude("a", "commit");
+  expect(server.workspace.did).toEqual(["commit a: x y"]);
+});

@@ -21,7 +21,7 @@ beforeEach(() => open());
 const paths = ({ events }: EffectTrace): unknown => events.map(({ path, phase }) => `${phase} ${path}`);
 
 test("what was seen before, in and after a window is told where it belongs", async () => {
-  server.tracer.see({ path: "/usr/lib/a" }, { path: "/usr/lib/b" });
+  server.tracer.see({ path: "/opt/server/a" }, { path: "/opt/server/b" });
   expect(projection.begin("a", "read", plain)).toEqual({ ok: true, value: undefined });
   server.tracer.see({ path: "/project/in" });
   server.broker.see({ action: "dns-query", grade: "broker", path: "", domain: "example.org" });
@@ -36,7 +36,7 @@ test("what was seen before, in and after a window is told where it belongs", asy
   expect(paths(trace)).toEqual(["call /project/in", "call "]);
   const background = await projection.trace(undefined);
   expect(background.events).toMatchObject([
-    { phase: "startup", path: "/usr/lib", count: 2, detail: "summary" },
+    { phase: "startup", path: "/opt/server", count: 2, detail: "summary" },
     { phase: "background", path: "/project/soon", detail: "after a" },
     { phase: "background", path: "/project/later" },
   ]);

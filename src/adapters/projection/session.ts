@@ -7,6 +7,7 @@
  * is ended.
  */
 import type { EffectTrace, WorkspaceChange } from "../../core/effect-trace.ts";
+import { traceChangesMax } from "../../core/effect-trace.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import type { CallScope, IsolationOrder, IsolationTier } from "../../core/scope.ts";
@@ -233,7 +234,8 @@ class Session implements LaunchedProjection {
     const granted = this.#launched.broker !== undefined;
     const stopClock = this.#after(this.#order.scope.limits.callTimeoutMs, () => this.#late(call));
     const events = this.#evidence.begin(call);
-    const record = { call, events, lostBefore: this.#lost, lostAfter: undefined, granted, stopClock };
+    const told = new Map<string, WorkspaceChange>();
+    const record = { call, events, told, lostBefore: this.#lost, lostAfter: undefined, granted, stopClock };
     this.#open.set(call, { ...record, stopWaiting: () => undefined });
     return ok(undefined);
   }
@@ -260,7 +262,7 @@ class Session implements LaunchedProjection {
     record.stopWaiting();
     const whole = (record.lostAfter ?? this.#lost) === record.lostBefore;
     const looking = this.#book?.look(this.#blind, call);
-    const look = looking === undefined ? undefined : await looking;
+    const look = toldWith(record, looking === undefined ? undefined : await looking);
     const written = look !== undefined && (!look.ok || look.value.changes.length > 0);
     if (open === undefined) {
       if (written)
@@ -278,7 +280,8 @@ class Session implements LaunchedProjection {
     const whole = this.#lost === this.#backgroundLost;
     this.#backgroundLost = this.#lost;
     // While calls are under way nobody can tell whose writes they are: they are told with the calls.
-    const looking = this.#turns.busy ? undefined : this.#book?.look(this.#blind);
+    const idle = (): boolean => !this.#turns.busy;
+    const looking = idle() ? this.#book?.lookBetween(this.#blind, idle) : undefined;
     return this.#traceOf(events, whole, looking === undefined ? undefined : await looking, undefined);
   }
 
@@ -352,6 +355,16 @@ class Session implements LaunchedProjection {
       this.#idle();
     });
   }
+}
+
+/** A call that is looked at before it is over is judged once more at its end, and then by everything that it wrote. */
+function toldWith({ told }: CallRecord, look: Result<Look, string> | undefined): Result<Look, string> | undefined {
+  if (look?.ok === false) return look;
+  for (const change of look?.value.changes ?? []) told.set(change.path, change);
+  if (told.size === 0) return look;
+  const changes = [...told.values()];
+  const rest = (look?.value.rest ?? 0) + Math.max(0, changes.length - traceChangesMax);
+  return ok({ changes: changes.slice(0, traceChangesMax), rest });
 }
 
 const goneText = "Not executed: the server has ended. Restart the session to use it again.";

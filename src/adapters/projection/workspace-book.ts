@@ -85,6 +85,23 @@ export class WorkspaceBook {
     return blind || this.#mayHaveWritten ? this.#inTurn(() => this.#look(call)) : undefined;
   }
 
+  /**
+   * Changes that came about outside of calls. Labels of tools say nothing of them and no verdict is on its way, so they
+   * wait for a person: else a server would write between two calls, and the next one that passes would take it along.
+   * `idle` says that still no call is under way; what one may have written meanwhile is told with it.
+   */
+  lookBetween(blind: boolean, idle: () => boolean): Promise<Result<Look, string>> | undefined {
+    if (!blind && !this.#mayHaveWritten) return undefined;
+    return this.#inTurn(async () => {
+      const look = await this.#look(undefined, idle);
+      if (!look.ok || look.value.changes.length === 0) return look;
+      if (this.#options.per === "run") this.#unjudged = true;
+      if (this.#options.per === "run" || this.#options.commit === "never") return look;
+      const kept = await this.#conclude("between calls", "keep", blind);
+      return kept.ok ? look : kept;
+    });
+  }
+
   /** The verdict on what was told. Whatever another call, or a timer of the server, has written since is kept. */
   conclude(call: string, verdict: Verdict, state: { readonly blind: boolean }): Promise<Result<Conclusion, string>> {
     if (!state.blind && !this.#mayHaveWritten) return Promise.resolve(ok(nothingDone));
@@ -118,7 +135,7 @@ export class WorkspaceBook {
     await this.#inTurn(() => this.#options.workspace.close());
   }
 
-  async #look(call?: string): Promise<Result<Look, string>> {
+  async #look(call?: string, idle = () => true): Promise<Result<Look, string>> {
     const touched = this.#touched;
     const wasStale = this.#stale;
     this.#touched = new Set();
@@ -128,6 +145,11 @@ export class WorkspaceBook {
       this.#stale = wasStale;
       this.#touched = "all";
       return found;
+    }
+    if (!idle()) {
+      this.#stale = true;
+      this.#touched = "all";
+      return ok(nothingNew);
     }
     const paths = new Set(found.value.map(({ path }) => path));
     for (const path of this.#told.keys()) if (!paths.has(path)) this.#told.delete(path);
