@@ -43,6 +43,8 @@ export type ReleaseMoment = {
   readonly at: number;
   /** The call that it answers; undefined for text that belongs to no call in flight. */
   readonly call: string | undefined;
+  /** The call that goes on while its server says this: a question inside a result, the state of a task. */
+  readonly during?: string;
   readonly contract: ToolContract;
   /** What the call was decided on; undefined for text outside any call. */
   readonly option: CallOption | undefined;

@@ -24,6 +24,8 @@ export type ReleaseQuery<Q> = {
   readonly id: string;
   /** The call that ends with this release; undefined for text beside an answer. */
   readonly call: string | undefined;
+  /** The call that is still under way while its server says this: what it did so far is judged, and not yet over. */
+  readonly during?: string;
   readonly contract: ToolContract;
   readonly option: CallOption | undefined;
   readonly outcome: "succeeded" | "failed";
@@ -46,9 +48,10 @@ export type Ruling = {
 
 /** Judges a release. `before` holds events folded in this turn that must be in the log ahead of it. */
 export function judgeRelease<Q>(shared: Shared<Q>, query: ReleaseQuery<Q>, before?: Batch<Q>): Judged<Ruling> {
-  const { live, call, contract, option, outcome, value } = query;
+  const { live, call, during, contract, option, outcome, value } = query;
   const at = shared.services.clock.monotonicMs();
-  const moment: ReleaseMoment = { kind: "release", at, call, contract, option, outcome, value };
+  const under = during === undefined ? {} : { during };
+  const moment: ReleaseMoment = { kind: "release", at, call, ...under, contract, option, outcome, value };
   let batch = before ?? new Batch<Q>();
   const bench = { oracle: shared.services.oracle, known: query.known };
   const ruling = judge(live, bench, moment, (decision, answers) =>

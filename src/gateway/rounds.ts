@@ -15,7 +15,7 @@ import { refusalMessage, rejectionOf } from "./refusals.ts";
 import { releasedAnswer, requestOf } from "./released-answer.ts";
 import { judgeRelease } from "./releases.ts";
 import type { Scene } from "./scene.ts";
-import { keepWrites } from "./windows.ts";
+import { evidenceOf, keepWrites, revokeTrust } from "./windows.ts";
 
 type Round<Q> = { readonly call: Call<Q>; readonly methods: ReadonlyMap<string, string> };
 
@@ -97,9 +97,13 @@ export class Rounds<Q> {
       return call.exchange.respond(refusalMessage(asked, call.id, sentence.slice(0, 240)));
     }
     const { live, id, contract, option } = call;
-    const query = { live, id, call: undefined, contract, option, outcome: "succeeded", value: message.result } as const;
-    const ruled = judgeRelease(this.#scene, query);
+    // A question can carry a whole result: what the call did so far is judged before any of it is shown.
+    const evidence = evidenceOf(this.#scene, call);
+    const known = evidence === undefined ? undefined : await evidence;
+    const said = { during: id, contract, option, outcome: "succeeded", value: message.result, known } as const;
+    const ruled = judgeRelease(this.#scene, { live, id, call: undefined, ...said });
     const ruling = ruled instanceof Promise ? await ruled : ruled;
+    revokeTrust(this.#scene, call, ruling);
     if (ruling.how !== "pass") this.#end(call);
     else this.#table.keep(roundKey(call, stringMember(message.result, "requestState") ?? ""), { call, methods });
     const released = { asked, decision: id, message, ruling };

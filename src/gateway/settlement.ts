@@ -273,9 +273,14 @@ export class Settlement<Q> {
 
   async #releaseTaskState(call: Call<Q>, message: ResponseMessage): Promise<void> {
     const { live, id, contract, option } = call;
-    const query = { live, id, call: undefined, contract, option, outcome: "succeeded", value: message.result } as const;
-    const ruled = judgeRelease(this.#scene, query);
-    this.#deliver(call, { message, known: undefined }, ruled instanceof Promise ? await ruled : ruled);
+    // A server may call any result a task: what the call did so far is judged before a byte of it is passed on.
+    const evidence = evidenceOf(this.#scene, call);
+    const known = evidence === undefined ? undefined : await evidence;
+    const said = { during: id, contract, option, outcome: "succeeded", value: message.result, known } as const;
+    const ruled = judgeRelease(this.#scene, { live, id, call: undefined, ...said });
+    const ruling = ruled instanceof Promise ? await ruled : ruled;
+    revokeTrust(this.#scene, call, ruling);
+    this.#deliver(call, { message, known }, ruling);
   }
 
   #deliver(call: Call<Q>, { message, known }: Outcome, ruling: Ruling): void {

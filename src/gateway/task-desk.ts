@@ -86,7 +86,8 @@ export class TaskDesk<Q> {
       // A result may be fetched again; what its call did is told once, and kept for that.
       entry.known = evidenceOf(this.#scene, done);
     }
-    const known = final && entry.known !== undefined ? await entry.known : undefined;
+    const told = final ? entry.known : entry.settled ? undefined : evidenceOf(this.#scene, done);
+    const known = told === undefined ? undefined : await told;
     const batch = new Batch<Q>();
     if (first) {
       const at = this.#scene.services.clock.monotonicMs();
@@ -101,6 +102,8 @@ export class TaskDesk<Q> {
         live,
         id: entry.call,
         call: final ? entry.call : undefined,
+        // Of a task that goes on, what it did so far is judged: its state could carry what it may not give away.
+        ...(final || entry.settled ? {} : { during: entry.call }),
         contract: entry.contract,
         option: entry.option,
         outcome: failed ? "failed" : "succeeded",
@@ -111,8 +114,8 @@ export class TaskDesk<Q> {
     );
     const ruling = ruled instanceof Promise ? await ruled : ruled;
     const asked = this.#asked(exchange, entry.method);
+    if (entry.scope !== undefined) revokeTrust(this.#scene, done, ruling);
     if (first && entry.scope !== undefined) {
-      revokeTrust(this.#scene, done, ruling);
       const concluded = await concludeWrites(this.#scene, done, ruling.how);
       if (concluded.kind === "apart") return refusalMessage(asked, entry.call, concluded.sentence.slice(0, 240));
     }

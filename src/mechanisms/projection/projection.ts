@@ -44,8 +44,9 @@ export function makeProjection<Q>(settings: ProjectionSettings): Mechanism<Memor
         }
         case "release": {
           const order = orderOf(moment.contract.server);
-          if (order === undefined || moment.call === undefined) return noObjection;
-          return released({ settings, order, memory, answers }, moment, moment.call);
+          const call = moment.call ?? moment.during;
+          if (order === undefined || call === undefined) return noObjection;
+          return released({ settings, order, memory, answers }, moment, call);
         }
         case "reflect": {
           const order = moment.server === undefined ? undefined : orderOf(moment.server);
