@@ -327,6 +327,8 @@ export class Mediator<Q> implements LinkUser {
       const answer = errorMessage(id, errorCodes.invalidRequest, "A request with this id is in flight.");
       return Promise.resolve({ kind: "lost", answer });
     }
+    // It may have gone while what it did was looked back at, and would never answer.
+    if (this.#link.down !== undefined) return Promise.resolve({ kind: "lost", answer: this.#gone(id) });
     return new Promise((resolve) => {
       this.#relayed.set(id, (answer) => {
         this.#relayed.delete(id);

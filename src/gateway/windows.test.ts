@@ -301,4 +301,20 @@ describe("what happens outside of calls", () => {
     told.stage.server.handler.closed("over");
     expect(told.stage.gateway.shared.projections.of("files")).toEqual([]);
   });
+
+  it("answers a request whose server ends while it is looked back at", async () => {
+    let tell: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => (tell = resolve));
+    const projection = new FakeProjection();
+    projection.trace = () => asked.then(() => traceOf());
+    const stage = new Stage({ policy: fakePolicy([isolating()], { isolation: anyOrder }), projection });
+    stage.client.say({ id: 1, method: "initialize", params: {} });
+    await stage.settle();
+    stage.server.handler.closed("It ended by itself.");
+    tell();
+    await stage.settle();
+    expect(stage.client.got.map(plain)).toMatchObject([
+      { id: 1, error: { message: expect.stringContaining("is not running (It ended by itself.)") } },
+    ]);
+  });
 });

@@ -11,11 +11,11 @@ test("a call waits for the server and then for its projection; until then nothin
   const inner = new FakeProjection();
   expect([late.tier, late.notes.length]).toEqual(["none", 1]);
   const begun = late.begin("a", "read", plain);
-  const background = late.trace(undefined);
+  expect(await late.trace(undefined)).toMatchObject({ complete: true, events: [], changes: [] });
   inner.traces = () => traceOf([{ path: "/x" }]);
   late.launched(inner);
   expect(await begun).toEqual({ ok: true, value: undefined });
-  expect((await background).events).toHaveLength(1);
+  expect((await late.trace(undefined)).events).toHaveLength(1);
   expect([late.tier, late.notes]).toEqual(["A", []]);
   expect(late.begin("b", "read", plain)).toEqual({ ok: true, value: undefined });
   late.end("b");

@@ -61,6 +61,8 @@ export class LateProjection implements Projection {
   }
 
   async trace(call: string | undefined): Promise<EffectTrace> {
+    // Before the server runs nothing has happened; a handshake must not wait to learn that.
+    if (call === undefined && this.#inner === undefined && this.#refusal === undefined) return nothingYet;
     await this.#settled;
     return this.#inner === undefined ? untold(this.#refusal ?? untoldText) : this.#inner.trace(call);
   }
@@ -99,9 +101,17 @@ export class LateProjection implements Projection {
   }
 }
 
+const nothingYet: EffectTrace = {
+  tier: "none",
+  complete: true,
+  dropped: 0,
+  places: { home: "", workspace: [], code: [], scratch: [] },
+  events: [],
+  changes: [],
+};
+
 function untold(failure: string): EffectTrace {
-  const places = { home: "", workspace: [], code: [], scratch: [] };
-  return { tier: "none", complete: false, dropped: 0, places, events: [], changes: [], failure };
+  return { ...nothingYet, complete: false, failure };
 }
 
 const untoldText = "The server did not start, so nothing can be said of what it did. Restart the session.";

@@ -1,4 +1,4 @@
-/** One supervisor for all servers of this process, started with the first one that is traced. */
+/** One supervisor for all servers of a state folder, started with the first one that is traced. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { err, ok, type Result } from "../../core/result.ts";
@@ -6,7 +6,8 @@ import { startSupervisor, type Supervisor } from "../tracer/notify-tracer.ts";
 import type { LaunchOrder } from "./launch.ts";
 import type { Tracer } from "./parts.ts";
 
-let running: Promise<Result<Supervisor, string>> | undefined;
+/** By state folder: a process has one, except where several gateways are composed in it. */
+const running = new Map<string, Promise<Result<Supervisor, string>>>();
 
 export type TracedLauncher = {
   readonly pid: number;
@@ -32,12 +33,16 @@ export async function traceLauncher(
 }
 
 function shared(stateFolder: string): Promise<Result<Supervisor, string>> {
-  running = next(running, stateFolder);
-  return running;
+  const supervisor = next(running.get(stateFolder), stateFolder);
+  running.set(stateFolder, supervisor);
+  return supervisor;
 }
 
 /** The one that runs, or a new one in the place of one that failed. */
-async function next(before: typeof running, stateFolder: string): Promise<Result<Supervisor, string>> {
+async function next(
+  before: Promise<Result<Supervisor, string>> | undefined,
+  stateFolder: string,
+): Promise<Result<Supervisor, string>> {
   const known = await before;
   if (known?.ok === true && known.value.failure === undefined) return known;
   const folder = join(stateFolder, "trace");
