@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { eventFrom, traceFrom, traceJson } from "./effect-record.ts";
+import { eventFrom, traceFrom, traceJson, tracesFrom, tracesJson } from "./effect-record.ts";
 import type { EffectEvent, EffectTrace, WorkspaceChange } from "./effect-trace.ts";
 import { effectActions, effectGrades, effectOutcomes, effectPhases, traceEventsMax } from "./effect-trace.ts";
 import type { Json } from "./json.ts";
@@ -141,4 +141,13 @@ describe("what goes beyond a trace is none", () => {
   ])("%s", (_, json) => {
     expect(traceFrom(json)).toBeUndefined();
   });
+});
+
+test("several processes stay apart in one record, and one that cannot be read spoils all of it", () => {
+  expect(tracesFrom(tracesJson([trace]))).toEqual([trace]);
+  expect(tracesJson([trace])).toEqual(traceJson(trace));
+  expect(tracesFrom(tracesJson([trace, trace]))).toEqual([trace, trace]);
+  expect(tracesFrom(tracesJson([]))).toEqual([]);
+  expect(tracesFrom([traceJson(trace), {}])).toBeUndefined();
+  expect(tracesFrom({})).toBeUndefined();
 });

@@ -96,6 +96,22 @@ export function traceFrom(json: Json): EffectTrace | undefined {
   return { tier, complete, dropped, places, events, changes, ...(failure === undefined ? {} : { failure }) };
 }
 
+/** Processes of one server that are told of together. */
+const tracesMax = 1_024;
+
+/** The record of several processes: each with its own places and bounds, since one list for all would excuse a flood. */
+export function tracesJson(traces: readonly EffectTrace[]): Json {
+  const [first, ...more] = traces;
+  return first !== undefined && more.length === 0 ? traceJson(first) : traces.map(traceJson);
+}
+
+/** Reads the record of one process or of several; undefined if any of them cannot be read. */
+export function tracesFrom(json: Json): readonly EffectTrace[] | undefined {
+  if (isArray(json)) return listFrom(json, tracesMax, traceFrom);
+  const only = traceFrom(json);
+  return only === undefined ? undefined : [only];
+}
+
 /** Reads one event back. */
 export function eventFrom(json: Json): EffectEvent | undefined {
   const action = oneOf(effectActions, member(json, "event.action"));

@@ -3,9 +3,9 @@
  * answer, what happened in between is evidence for the release, and the verdict on the release is the verdict on what
  * the call wrote. A call that must be isolated and cannot be is not sent.
  */
-import { traceChangesMax, traceEventsMax, traceKey, traceQuestion } from "../core/effect-trace.ts";
-import type { EffectEvent, EffectTrace } from "../core/effect-trace.ts";
-import { traceJson } from "../core/effect-record.ts";
+import { traceKey, traceQuestion } from "../core/effect-trace.ts";
+import type { EffectTrace } from "../core/effect-trace.ts";
+import { tracesJson } from "../core/effect-record.ts";
 import type { Answers, Obligation } from "../core/opinion.ts";
 import type { Result } from "../core/result.ts";
 import { ok } from "../core/result.ts";
@@ -70,9 +70,8 @@ export function evidenceOf<Q>(scene: Scene<Q>, call: Windowed<Q>): Promise<Answe
 export function backgroundOf(projections: readonly Projection[], server: string): Promise<Background> | undefined {
   if (projections.length === 0) return undefined;
   return Promise.all(projections.map((projection) => projection.trace(undefined))).then((traces) => {
-    const trace = joined(traces);
-    const eventful = trace !== undefined && (trace.events.length > 0 || trace.changes.length > 0);
-    return { known: answerOf(server, undefined, trace), eventful };
+    const eventful = traces.some(({ events, changes }) => events.length > 0 || changes.length > 0);
+    return { known: answerOf(server, undefined, traces), eventful };
   });
 }
 
@@ -80,37 +79,13 @@ export function backgroundOf(projections: readonly Projection[], server: string)
 export type Background = { readonly known: Answers; readonly eventful: boolean };
 
 async function evidence(projection: Projection, server: string, call: string): Promise<Answers> {
-  return answerOf(server, call, await projection.trace(call));
+  return answerOf(server, call, [await projection.trace(call)]);
 }
 
-function answerOf(server: string, call: string | undefined, trace: EffectTrace | undefined): Answers {
-  if (trace === undefined) return new Map();
+/** Several processes of one server stay apart: each has folders of its own, and none may crowd out another. */
+function answerOf(server: string, call: string | undefined, traces: readonly EffectTrace[]): Answers {
   const question = traceQuestion("gateway", server, call);
-  return new Map([[traceKey(server, call), { kind: "known", question, value: traceJson(trace) }]]);
-}
-
-/** Several processes of one server, looked at together: what is missing of one is missing of all. */
-function joined(traces: readonly EffectTrace[]): EffectTrace | undefined {
-  const [first, ...rest] = traces;
-  if (first === undefined || rest.length === 0) return first;
-  // What has an effect comes first, so that a flood of reads in one process cannot crowd out the deed of another.
-  const all = traces.flatMap(({ events }) => events);
-  const events = [...all.filter((event) => !isPlainRead(event)), ...all.filter(isPlainRead)];
-  const changes = traces.flatMap((trace) => trace.changes);
-  const beyond = Math.max(0, events.length - traceEventsMax) + Math.max(0, changes.length - traceChangesMax);
-  const failure = traces.find((trace) => trace.failure !== undefined)?.failure;
-  return {
-    ...first,
-    complete: traces.every(({ complete }) => complete),
-    dropped: traces.reduce((sum, { dropped }) => sum + dropped, beyond),
-    events: events.slice(0, traceEventsMax),
-    changes: changes.slice(0, traceChangesMax),
-    ...(failure === undefined ? {} : { failure }),
-  };
-}
-
-function isPlainRead({ action, outcome }: EffectEvent): boolean {
-  return action === "file-read" && outcome !== "denied";
+  return new Map([[traceKey(server, call), { kind: "known", question, value: tracesJson(traces) }]]);
 }
 
 /** What became of the writes of a call. */

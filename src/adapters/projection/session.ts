@@ -7,7 +7,7 @@
  * is ended.
  */
 import type { EffectTrace, WorkspaceChange } from "../../core/effect-trace.ts";
-import { traceChangesMax } from "../../core/effect-trace.ts";
+import { traceChangesMax, traceTextCharactersMax } from "../../core/effect-trace.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import type { CallScope, IsolationOrder, IsolationTier } from "../../core/scope.ts";
@@ -294,7 +294,8 @@ class Session implements LaunchedProjection {
     const collapsed = events.collapsed();
     const changes: readonly WorkspaceChange[] = look?.ok === true ? look.value.changes : [];
     const rest = look?.ok === true ? look.value.rest : 0;
-    const failure = untold ?? this.#failure ?? (look?.ok === false ? look.error : undefined);
+    const failed = look?.ok === false ? look.error.slice(0, traceTextCharactersMax) : undefined;
+    const failure = untold ?? this.#failure ?? failed;
     const complete = failure === undefined && whole && !this.#blind;
     const { places } = this.#launched;
     const trace = {

@@ -1,13 +1,16 @@
 /** What servers were seen doing: from the event log, or by driving one now. */
-import { traceFrom } from "../../core/effect-record.ts";
+import { existsSync } from "node:fs";
+import { tracesFrom } from "../../core/effect-record.ts";
+import type { EffectTrace } from "../../core/effect-trace.ts";
 import { traceQuestionKind } from "../../core/effect-trace.ts";
+import { isWithin } from "../../core/scope-patterns.ts";
 import { isObject, member } from "../../core/json.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import type { IsolationOrder } from "../../core/scope.ts";
 import { viewsOf } from "../../gateway/log/record.ts";
-import { groundsOf } from "../../mechanisms/projection/grounds.ts";
+import { type Grounds, groundsOf } from "../../mechanisms/projection/grounds.ts";
 import { noiseOf } from "../../mechanisms/projection/noise.ts";
 import type { Proposal, Watched } from "../../policy/isolation/propose.ts";
 import { proposeScope } from "../../policy/isolation/propose.ts";
@@ -54,10 +57,10 @@ function tracesIn(
   if (!isObject(answers)) return [];
   const head = `${traceQuestionKind} ${server} `;
   return Object.entries(answers).flatMap(([key, answer]) => {
-    const trace = key.startsWith(head) && answer !== undefined ? traceFrom(member(answer, "value") ?? null) : undefined;
-    if (trace === undefined) return [];
+    const traces =
+      key.startsWith(head) && answer !== undefined ? tracesFrom(member(answer, "value") ?? null) : undefined;
     const call = key.slice(head.length);
-    return [{ tool: call === "" ? undefined : tools.get(call), trace }];
+    return (traces ?? []).map((trace) => ({ tool: call === "" ? undefined : tools.get(call), trace }));
   });
 }
 
@@ -99,9 +102,28 @@ export async function watchedNow(
 
 /** The proposal, without what runtimes do by themselves. */
 export function proposalOf(order: IsolationOrder, watched: readonly Watched[]): Proposal {
-  const traces = new Map(watched.map(({ trace }) => [trace.places, groundsOf(order, trace, undefined)]));
-  return proposeScope(order.server, watched, (event, places) => {
-    const grounds = traces.get(places);
-    return grounds !== undefined && noiseOf(event, grounds) !== undefined;
+  const grounds = new Map(watched.map(({ trace }) => [trace.places, groundsFor(order, trace)]));
+  return proposeScope(order.server, watched, {
+    noise: (event, places) => {
+      const known = grounds.get(places);
+      // What ends at the broker is an attempt to get out, be it for an address that is the server's own as well.
+      if (known === undefined || (event.grade === "broker" && event.action === "net-connect")) return false;
+      const atHome = event.path !== undefined && isWithin(event.path, places.home);
+      return noiseOf(event, atHome ? known.atHome : known.anywhere) !== undefined;
+    },
+    exists: existsSync,
   });
+}
+
+/** A home folder that is no private one stays none where it lies in one (`/tmp`). */
+function groundsFor(
+  order: IsolationOrder,
+  trace: EffectTrace,
+): { readonly anywhere: Grounds; readonly atHome: Grounds } {
+  const { places } = trace;
+  const scratch = places.scratch.filter((folder) => folder === places.home || !isWithin(places.home, folder));
+  return {
+    anywhere: groundsOf(order, trace, undefined),
+    atHome: groundsOf(order, { ...trace, places: { ...places, scratch } }, undefined),
+  };
 }

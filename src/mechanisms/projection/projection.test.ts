@@ -290,7 +290,7 @@ describe("between calls", () => {
         { kind: "known" as const, question: [...background({ action: "limit-hit" }).values()][0]!.question, value: 1 },
       ],
     ]);
-    expect(codesOf(look(odd))).toEqual(["allow"]);
+    expect(codesOf(look(odd))).toEqual(["deny", "SG-EVIDENCE"]);
     expect(codesOf(consider({ kind: "reflect", at: 9, server: undefined, cause: "end" }, undefined))).toEqual([
       "allow",
     ]);

@@ -6,10 +6,10 @@
 import type { RunEvent } from "../../core/event.ts";
 import { traceFrom } from "../../core/effect-record.ts";
 import type { EffectTrace } from "../../core/effect-trace.ts";
-import { traceKey, traceQuestion } from "../../core/effect-trace.ts";
+import { traceQuestion } from "../../core/effect-trace.ts";
 import { exactly, joinRanges, trustOf } from "../../core/label.ts";
 import type { Mechanism } from "../../core/mechanism.ts";
-import type { CallMoment, CallOption, ReflectMoment, ReleaseMoment } from "../../core/moment.ts";
+import type { CallMoment, CallOption, ReleaseMoment } from "../../core/moment.ts";
 import type { Answer, Answers, Obligation, Opinion, Reason } from "../../core/opinion.ts";
 import { noObjection, settled } from "../../core/opinion.ts";
 import type { IsolationOrder } from "../../core/scope.ts";
@@ -21,7 +21,8 @@ import { domainsIn, domainsQuestion, effectsIn, effectsQuestion, judgeFinding } 
 import { gapIn, isUnconfined, judgeTrace } from "./judgement.ts";
 import type { Memory } from "./memory.ts";
 import { isDistrusted, nothingRemembered, rememberedAfter } from "./memory.ts";
-import { evidenceReason, ownCodes, projectionId, reasonsOf } from "./reasons.ts";
+import { evidenceReason, projectionId, reasonsOf, revocation } from "./reasons.ts";
+import { reflected } from "./reflection.ts";
 import type { ProjectionSettings } from "./settings.ts";
 
 export function makeProjection<Q>(settings: ProjectionSettings): Mechanism<Memory, Q> {
@@ -50,7 +51,7 @@ export function makeProjection<Q>(settings: ProjectionSettings): Mechanism<Memor
         }
         case "reflect": {
           const order = moment.server === undefined ? undefined : orderOf(moment.server);
-          return order === undefined ? noObjection : reflected({ settings, order, memory, answers }, moment);
+          return order === undefined ? noObjection : reflected(settings, order, answers);
         }
         case "admit":
         case "expose":
@@ -156,37 +157,5 @@ function obligations(
     for (const argument of option?.arguments.values() ?? []) range = joinRanges(range, argument.range);
     found.push({ kind: "label", range, fields: [] });
   }
-  const guilty = reasons.find(
-    ({ code, verdict, observed }) => observed !== true && verdict === "deny" && ownCodes.has(code),
-  );
-  const { onViolation } = order.scope;
-  if (guilty !== undefined && onViolation !== "reject") {
-    const rule = guilty.rule ?? guilty.code;
-    found.push({ kind: "revoke", server: order.server, end: onViolation === "end", rule });
-  }
-  return found;
-}
-
-/**
- * What a server did outside of calls, if the gateway has seen any of it: a violation takes its admission back, all else is
- * told. Nobody is asked: where no process is watched there is nothing to know, and its absence is no guilt.
- */
-function reflected({ settings, order, answers }: Ground, { server = "" }: ReflectMoment): Opinion {
-  const trace = traceIn(answers.get(traceKey(server, undefined)));
-  if (trace === undefined || typeof trace === "string") return noObjection;
-  const learns = order.mode === "learn";
-  const grounds = groundsOf(order, trace, undefined, settings.judge?.domains === true);
-  const { violations, heard } = judgeTrace(grounds);
-  const tool = shown(server);
-  const reasons = reasonsOf(violations, `${tool} between calls`, learns);
-  const acts = heard.filter(({ phase, action }) => phase === "background" && action !== "file-read");
-  if (reasons.length > 0 || acts.length === 0) return settled(reasons);
-  const warning: Reason = {
-    mechanism: projectionId,
-    code: "SG-BACKGROUND",
-    verdict: "allow",
-    observed: true,
-    facts: { what: `${tool} was at work between calls`, actions: [...new Set(acts.map(({ action }) => action))] },
-  };
-  return settled([warning]);
+  return [...found, ...revocation(order, reasons)];
 }

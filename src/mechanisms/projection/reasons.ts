@@ -1,5 +1,6 @@
 /** Findings as reasons: one for each rule, with the first things that it is about. */
-import type { Reason } from "../../core/opinion.ts";
+import type { Obligation, Reason } from "../../core/opinion.ts";
+import type { IsolationOrder } from "../../core/scope.ts";
 import { stricter } from "../../core/verdict.ts";
 import type { Finding } from "./grounds.ts";
 
@@ -56,4 +57,13 @@ export function evidenceReason(server: string, cause: string, learns: boolean): 
     way: "do not repeat it at once; the user sees with `sluicegate doctor` what is missing",
   };
   return learns ? { ...reason, observed: true } : reason;
+}
+
+/** What a violation costs its server beside the result, where the policy says so. */
+export function revocation({ server, scope }: IsolationOrder, reasons: readonly Reason[]): readonly Obligation[] {
+  const guilty = reasons.find(
+    ({ code, verdict, observed }) => observed !== true && verdict === "deny" && ownCodes.has(code),
+  );
+  if (guilty === undefined || scope.onViolation === "reject") return [];
+  return [{ kind: "revoke", server, end: scope.onViolation === "end", rule: guilty.rule ?? guilty.code }];
 }
