@@ -32,7 +32,7 @@ const byCall: Partial<Record<SystemCall, Several>> = {
   execveat: spawned,
   connect: one(connectAct),
   bind: one(bindAct),
-  listen: () => [listenAct()],
+  listen: listenAct,
   sendto: sendToAct,
   sendmsg: sendMessageActs,
   sendmmsg: sendMessageActs,

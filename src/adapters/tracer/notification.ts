@@ -21,5 +21,5 @@ export type Surroundings = {
   readonly files: ServerFiles;
   readonly level: TraceLevel;
   /** Kind of the socket behind a descriptor, where it can be told. */
-  readonly socketKind: (process: number, descriptor: number) => "tcp" | "udp" | undefined;
+  readonly socketKind: (process: number, descriptor: number) => "tcp" | "udp" | "unix" | undefined;
 };

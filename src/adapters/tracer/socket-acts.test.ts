@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { tidy } from "./server-files.ts";
-import { parseSocketAddress } from "./socket-acts.ts";
+import type { Notification, Surroundings } from "./notification.ts";
+import { listenAct, parseSocketAddress } from "./socket-acts.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const bytes = (...parts: readonly (number | string)[]): Buffer =>
@@ -34,6 +35,16 @@ test("questions to the kernel itself, and what is cut off, reach nowhere", () =>
   ]) {
     expect(parseSocketAddress(one)).toBeUndefined();
   }
+});
+
+test("a local socket that waits has said where; others are seen as what they are", () => {
+  // Only what the act looks at.
+  const seen = { thread: 7, at: 0, low: () => 3 } as unknown as Notification;
+  const around = (kind: "tcp" | "unix" | undefined): Surroundings =>
+    ({ socketKind: () => kind, files: { place: () => ({ process: 7 }) } }) as unknown as Surroundings;
+  expect(listenAct(seen, around("unix"))).toEqual([]);
+  expect(listenAct(seen, around("tcp"))).toMatchObject([{ action: "net-listen", transport: "tcp" }]);
+  expect(listenAct(seen, around(undefined))).toMatchObject([{ action: "net-listen", extra: "listen" }]);
 });
 
 test("no bytes make it throw", () => {

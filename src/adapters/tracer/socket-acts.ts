@@ -26,8 +26,13 @@ export function bindAct(seen: Notification, around: Surroundings): Act | undefin
   return { action: "net-listen", outcome: "unknown", ...place, extra: "bind" };
 }
 
-export function listenAct(): Act {
-  return { action: "net-listen", outcome: "unknown", extra: "listen" };
+/** A local socket said where it waits when it was bound, as it had to be; others may wait at a port nobody named. */
+export function listenAct(seen: Notification, around: Surroundings): readonly Act[] {
+  const kind = around.socketKind(around.files.place(seen.thread, seen.at).process, seen.low(0));
+  if (kind === "unix") return [];
+  return [
+    { action: "net-listen", outcome: "unknown", extra: "listen", ...(kind === undefined ? {} : { transport: kind }) },
+  ];
 }
 
 export function sendToAct(seen: Notification, around: Surroundings): readonly Act[] {

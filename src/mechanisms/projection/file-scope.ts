@@ -29,7 +29,7 @@ const kernelSecrets =
 
 /** Devices and knobs of a process that are written without leaving anything behind. */
 const systemWrites =
-  /^\/(?:dev\/(?:null|zero|full|tty|stdout|stderr|ptmx|pts\/[0-9]+|fd\/[0-9]+)|proc\/(?:self|thread-self|[0-9]+)\/(?:oom_score_adj|comm|coredump_filter|timerslack_ns|task\/[0-9]+\/comm|fd\/[12]))$/;
+  /^\/(?:dev\/(?:null|zero|full|tty|stdout|stderr|ptmx|pts\/[0-9]+|fd\/[0-9]+)|proc\/(?:self|thread-self|[0-9]+)\/(?:oom_score_adj|clear_refs|comm|coredump_filter|timerslack_ns|task\/[0-9]+\/comm|fd\/[12]))$/;
 
 /** What programs of the user obey without being asked, wherever a projection puts it. */
 const obeyed =

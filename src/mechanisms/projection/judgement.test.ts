@@ -174,6 +174,11 @@ describe("noise", () => {
     ["noise.local-name", [], { action: "dns-query", domain: "app.localhost." }],
     ["noise.self-test", [], { action: "net-listen", address: "::1", port: 0 }],
     ["noise.self-test", [], { action: "net-listen", address: "0.0.0.0", port: 0, transport: "udp" }],
+    ["noise.null-device", [], { action: "file-write", path: "/proc/14/clear_refs" }],
+    ["noise.own-link", [], { action: "file-link", path: "/tmp/profile/Lock", target: "host-14" }],
+    ["noise.own-link", [], { action: "file-link", path: "/tmp/profile/Socket", target: "/tmp/other/Socket" }],
+    ["noise.font-cache", [], { action: "file-create", path: "/var/cache", outcome: "denied" }],
+    ["noise.font-cache", [], { action: "file-write", path: "/var/cache/fontconfig/x.cache-8", outcome: "failed" }],
     ["noise.probed-call", [], { action: "system-call", detail: "clone3", outcome: "denied" }],
   ])("%s", (id, found, given) => {
     expect(noiseOf(event(given), grounds(traceOf()))).toBe(id);
@@ -183,6 +188,21 @@ describe("noise", () => {
   test("ids are unique, and each says why", () => {
     expect(new Set(noiseRules.map(({ id }) => id)).size).toBe(noiseRules.length);
     expect(noiseRules.every(({ why }) => why.length > 20)).toBe(true);
+  });
+
+  test("a link out of a folder that vanishes is no noise", () => {
+    for (const target of ["../../etc/shadow", "/home/ana/notes.txt"]) {
+      const link = event({ action: "file-link", path: "/tmp/profile/Lock", target });
+      expect(noiseOf(link, grounds(traceOf()))).toBeUndefined();
+    }
+  });
+
+  test("ports of chance are noise only where the network is open, and only for datagrams", () => {
+    const bound = event({ action: "net-listen", address: "0.0.0.0", port: 9_356, transport: "udp" });
+    const open = orderOf({ net: { mode: "open", allow: [] } });
+    expect(noiseOf(bound, grounds(traceOf(), open))).toBe("noise.sending-port");
+    expect(noiseOf({ ...bound, transport: "tcp" }, grounds(traceOf(), open))).toBeUndefined();
+    expect(noiseOf(bound, grounds(traceOf()))).toBeUndefined();
   });
 
   test("where the network is the machine's, its loopback is no noise", () => {

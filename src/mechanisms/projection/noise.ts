@@ -49,6 +49,9 @@ const lookedForUpwards =
 const lookedForAtHome =
   /\/\.(?:netrc|npmrc|pypirc|pgpass|my\.cnf|config\/(?:git|pip|npm|matplotlib|fontconfig|dconf|gtk-[0-9.]+|user-dirs\.dirs|node)(?:\/|$))|\/_netrc$/;
 
+/** Caches of fonts that are made anew wherever one may write. */
+const fontCaches = /^\/var\/cache(?:\/fontconfig(?:\/|$)|$)/;
+
 export const noiseRules: readonly NoiseRule[] = [
   {
     id: "noise.own-files",
@@ -94,6 +97,17 @@ export const noiseRules: readonly NoiseRule[] = [
       action === "file-read" && outcome === "denied" && lookedForUpwards.test(path ?? ""),
   },
   {
+    id: "noise.own-link",
+    why: "a link in a folder that vanishes, to something else in it, leads nowhere new and is gone with it",
+    applies: (event, grounds) =>
+      event.action === "file-link" && isScratch(event.path, grounds) && isScratch(linkTarget(event), grounds),
+  },
+  {
+    id: "noise.font-cache",
+    why: "the font library tries to keep its cache where the system does, and takes a private folder then",
+    applies: (event) => changing.includes(event.action) && !took(event) && fontCaches.test(event.path ?? ""),
+  },
+  {
     id: "noise.compiled-code",
     why: "interpreters try to keep compiled code beside their packages",
     applies: (event, grounds) =>
@@ -137,12 +151,26 @@ export const noiseRules: readonly NoiseRule[] = [
       (isLoopback(event) || (event.transport === "udp" && isEverywhere(event))),
   },
   {
+    id: "noise.sending-port",
+    why: "who may send anywhere binds datagram sockets to ports of chance, so that answers cannot be forged (RFC 5452)",
+    applies: (event, { order }) =>
+      event.action === "net-listen" &&
+      event.transport === "udp" &&
+      isEverywhere(event) &&
+      order.scope.net.mode === "open",
+  },
+  {
     id: "noise.probed-call",
     why: "a library asked for the newer of two ways and takes the older one",
     applies: ({ action, detail, outcome }) =>
       action === "system-call" && outcome !== "success" && probedCalls.has(detail ?? ""),
   },
 ];
+
+/** Where a link leads, as an absolute path: a relative one starts in the folder of the link. */
+function linkTarget({ path = "", target = "" }: EffectEvent): string {
+  return target.startsWith("/") ? target : `${path.slice(0, path.lastIndexOf("/"))}/${target}`;
+}
 
 /** Id of the row that makes an event noise; undefined = it is judged. */
 export function noiseOf(event: EffectEvent, grounds: Grounds): string | undefined {
