@@ -4,12 +4,13 @@
  *
  * A server chooses what it does, so it could crowd out the one event that matters by others. Against that each kind of
  * event (weight, action, outcome) keeps a few places of its own, and beyond them the largest of the lightest kinds gives
- * way first.
+ * way first; in it, what has the most company of its own subject.
  */
 import type { EffectEvent, ProjectionPlaces } from "../../core/effect-trace.ts";
 import { traceEventsMax, traceTextCharactersMax } from "../../core/effect-trace.ts";
 import { isWithin, normalPath } from "../../core/scope-patterns.ts";
-import { isPlainRead, weightClass } from "./event-weight.ts";
+import { standingOf } from "./event-subject.ts";
+import { isPlainRead } from "./event-weight.ts";
 import type { Sighting } from "./parts.ts";
 import { eventsOfKindMin } from "./session-limits.ts";
 
@@ -17,15 +18,20 @@ export type Collapsed = { readonly events: readonly EffectEvent[]; readonly drop
 
 type Entry = { event: EffectEvent; readonly key: string };
 
-type Kind = { readonly weight: number; readonly entries: Entry[] };
+/** Events of one weight, action and outcome, by what they are about. */
+type Kind = { readonly weight: number; size: number; readonly groups: Map<string, Entry[]> };
+
+const nowhere: ProjectionPlaces = { home: "/nowhere", workspace: [], code: [], scratch: [] };
 
 export class EventBag {
+  readonly #places: ProjectionPlaces;
   readonly #eventsMax: number;
   readonly #entries = new Map<string, Entry>();
   readonly #kinds = new Map<string, Kind>();
   #dropped = 0;
 
-  constructor(eventsMax = traceEventsMax) {
+  constructor(places = nowhere, eventsMax = traceEventsMax) {
+    this.#places = places;
     this.#eventsMax = eventsMax;
   }
 
@@ -41,16 +47,20 @@ export class EventBag {
       equal.event = merged(equal.event, event);
       return;
     }
-    const kind = this.#kindOf(event);
+    const { weight, subject } = standingOf(event, this.#places);
+    const kind = this.#kindOf(event, weight);
     if (this.#entries.size >= this.#eventsMax) {
       const lightest = this.#lightest(kind);
-      const victim = lightest === kind ? undefined : lightest.entries.pop();
+      const victim = this.#victim(lightest, lightest === kind ? subject : undefined);
       this.#dropped += victim?.event.count ?? event.count;
       if (victim === undefined) return;
       this.#entries.delete(victim.key);
     }
     const entry = { event, key };
-    kind.entries.push(entry);
+    const group = kind.groups.get(subject);
+    if (group === undefined) kind.groups.set(subject, [entry]);
+    else group.push(entry);
+    kind.size += 1;
     this.#entries.set(key, entry);
   }
 
@@ -60,30 +70,42 @@ export class EventBag {
     return { events: events.toSorted((a, b) => a.sequence - b.sequence), dropped: this.#dropped };
   }
 
-  #kindOf(event: EffectEvent): Kind {
-    const weight = weightClass(event);
-    const name = `${weight} ${event.action} ${event.outcome}`;
+  #kindOf({ action, outcome }: EffectEvent, weight: number): Kind {
+    const name = `${weight} ${action} ${outcome}`;
     const known = this.#kinds.get(name);
     if (known !== undefined) return known;
-    const kind: Kind = { weight, entries: [] };
+    const kind: Kind = { weight, size: 0, groups: new Map() };
     this.#kinds.set(name, kind);
     return kind;
   }
 
   /** The kind that gives way to a newcomer, which counts as one more of its own. */
   #lightest(newcomer: Kind): Kind {
-    const size = (kind: Kind): number => kind.entries.length + (kind === newcomer ? 1 : 0);
+    const size = (kind: Kind): number => kind.size + (kind === newcomer ? 1 : 0);
     const kinds = [...this.#kinds.values()];
     const crowded = kinds.filter((kind) => size(kind) > eventsOfKindMin);
     if (crowded.length === 0) return kinds.reduce((a, b) => (size(b) > size(a) ? b : a), newcomer);
     const lighter = (a: Kind, b: Kind): boolean => (a.weight === b.weight ? size(a) > size(b) : a.weight > b.weight);
     return crowded.reduce((a, b) => (lighter(b, a) ? b : a));
   }
+
+  /** Takes the newest of the largest group out; undefined where that is the newcomer, whose subject is given. */
+  #victim(kind: Kind, newcomer: string | undefined): Entry | undefined {
+    let subject = newcomer;
+    let size = newcomer === undefined ? 0 : (kind.groups.get(newcomer)?.length ?? 0) + 1;
+    for (const [name, group] of kind.groups) if (group.length > size) [subject, size] = [name, group.length];
+    if (subject === newcomer || subject === undefined) return undefined;
+    const group = kind.groups.get(subject);
+    const victim = group?.pop();
+    if (group?.length === 0) kind.groups.delete(subject);
+    if (victim !== undefined) kind.size -= 1;
+    return victim;
+  }
 }
 
 /** Collapses a list of events, in the order of their sequence numbers. */
 export function collapse(events: readonly EffectEvent[], eventsMax = traceEventsMax): Collapsed {
-  const bag = new EventBag(eventsMax);
+  const bag = new EventBag(nowhere, eventsMax);
   for (const event of events) bag.add(event);
   return bag.collapsed();
 }

@@ -26,6 +26,11 @@ export function looksSensitive(path: string | undefined): boolean {
   return path !== undefined && sensitiveName.test(path) && !systemFolder.test(path);
 }
 
+/** The part of a path that looks like a key, in lower case; undefined where `looksSensitive` says no. */
+export function sensitiveNameIn(path: string): string | undefined {
+  return systemFolder.test(path) ? undefined : sensitiveName.exec(path)?.[0].toLowerCase();
+}
+
 /** True if something of the file system may have changed. A name can be forged, so it excuses nothing. */
 export function mayWrite(sighting: Pick<Sighting, "action" | "outcome">): boolean {
   return sighting.outcome !== "denied" && writes.has(sighting.action);

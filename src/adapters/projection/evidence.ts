@@ -24,13 +24,14 @@ export class Evidence {
   readonly #listener: EvidenceListener;
   readonly #windows = new CallWindows();
   readonly #open = new Map<string, EventBag>();
-  #background = new EventBag();
+  #background: EventBag;
   #sequence = 0;
   #drainedAt: number;
   #closed = false;
 
   constructor(launched: Launched, clock: EvidenceClock, listener: EvidenceListener) {
     this.#launched = launched;
+    this.#background = new EventBag(launched.places);
     this.#clock = clock;
     this.#listener = listener;
     this.#drainedAt = clock.monotonicMs() - launchMsMax;
@@ -54,7 +55,7 @@ export class Evidence {
 
   /** Opens the window of a call. What was seen before must have been drained. */
   begin(call: string): EventBag {
-    const events = new EventBag();
+    const events = new EventBag(this.#launched.places);
     this.#open.set(call, events);
     this.#windows.begin(call);
     return events;
@@ -75,7 +76,7 @@ export class Evidence {
   /** What happened outside of calls since this was asked last. */
   takeBackground(): EventBag {
     const events = this.#background;
-    this.#background = new EventBag();
+    this.#background = new EventBag(this.#launched.places);
     return events;
   }
 
