@@ -170,7 +170,8 @@ describe.skipIf(!straceRuns)("a server under strace (needs strace with --seccomp
     tracer.drain();
     child.stdin?.write(`for (let i = 0; i < 2000; i++) { try { fs.openSync("/none/" + i); } catch {} } "done"\n`);
     expect(await line(child)).toBe("done");
-    const seen = paths(tracer.drain(), "file-read");
+    // The runtime looks at the machine by itself whenever it likes.
+    const seen = paths(tracer.drain(), "file-read").filter((path) => path.startsWith("/none/"));
     expect(seen).toEqual(Array.from({ length: 2_000 }, (_, i) => `/none/${i}`));
     expect([tracer.lost, tracer.failure]).toEqual([0, undefined]);
     child.kill("SIGKILL");
