@@ -25,6 +25,8 @@ export type BrokerOptions = Partial<Surroundings> & {
   readonly allow: readonly string[];
   /** All destinations that a call could be granted, to tell "not now" from "never" in evidence. */
   readonly tools?: readonly string[];
+  /** Ports at which every public name may be reached: the server is only watched (`learnedPorts`). */
+  readonly everywhere?: readonly number[];
   readonly callBytesMax: number;
   readonly serverBytesMax: number;
   /** Monotonic ms. */
@@ -50,7 +52,7 @@ class EgressBroker implements Broker {
   readonly #stop: () => void;
 
   constructor(options: BrokerOptions) {
-    this.#permissions = new Permissions(options.allow, options.tools ?? []);
+    this.#permissions = new Permissions(options.allow, options.tools ?? [], options.everywhere);
     this.#quota = new ByteQuota(options.callBytesMax, options.serverBytesMax);
     this.#surroundings = {
       resolver: options.resolver ?? systemSurroundings.resolver,

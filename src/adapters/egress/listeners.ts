@@ -13,6 +13,16 @@ export const socksPort = 1080;
 
 /** Ports that are captured although nothing on them may be granted, so that attempts are seen. */
 const watchedPorts = [80, 443];
+/**
+ * Ports at which a server that is only watched may reach every public name: shells, mail, web, and what databases,
+ * caches, queues and search engines listen on. An attempt at another port is refused by the kernel.
+ */
+export const learnedPorts: readonly number[] = [
+  22, 25, 80, 443, 465, 587, 993, 1433, 3000, 3306, 4222, 4317, 4318, 5000, 5001, 5432, 5672, 6333, 6334, 6379, 6443,
+  7474, 7687, 8000, 8001, 8080, 8081, 8086, 8123, 8443, 8529, 8888, 9000, 9042, 9090, 9092, 9200, 9300, 9418, 11_211,
+  11_434, 15_672, 19_530, 27_017, 27_018,
+];
+
 /** Each port costs a socket and a message at start-up. */
 export const listenedPortsMax = 256;
 
@@ -35,9 +45,9 @@ export type ListenerHandle = Server | DatagramSocket;
  * The ports that need a listener for these destinations (`host:port`), without those of the broker's own services;
  * whatever has no listener is refused by the kernel. Bounded by `listenedPortsMax`, the smallest ports first.
  */
-export function portsOf(destinations: readonly string[]): readonly number[] {
+export function portsOf(destinations: readonly string[], others: readonly number[] = []): readonly number[] {
   const named = destinations.flatMap((one) => parseDestination(one)?.port ?? []);
-  return [...new Set([...watchedPorts, ...named])]
+  return [...new Set([...watchedPorts, ...named, ...others])]
     .filter((port) => !serviceListeners.includes(port))
     .toSorted((one, other) => one - other)
     .slice(0, listenedPortsMax);

@@ -40,3 +40,18 @@ test("one spelling of a host", () => {
   expect(canonicalDestination("127.0.0.1")).toBe("127.0.0.1");
   expect(canonicalDestination("0x7f.1")).toBeUndefined();
 });
+
+test("a server that is only watched reaches every public name at usual ports, and nothing that is guarded", () => {
+  const permissions = new Permissions(["10.0.0.7:443"], [], [443]);
+  for (const host of ["example.com", "93.184.215.14"]) {
+    expect(permissions.allows(at(host))).toBe(true);
+    expect(permissions.names(at(host)), "a guarded address behind it stays shut").toBe(false);
+    expect(permissions.allows(at(host, 8443))).toBe(false);
+  }
+  for (const host of ["localhost", "a.localhost", "127.0.0.1", "10.0.0.8", "169.254.169.254", "::1"]) {
+    expect(permissions.allows(at(host)), host).toBe(false);
+  }
+  expect(permissions.allows(at("10.0.0.7"))).toBe(true);
+  expect(permissions.allowsName("example.com")).toBe(true);
+  expect(permissions.allowsName("localhost")).toBe(false);
+});

@@ -1,6 +1,7 @@
 /** What may be reached now: by the scope of the server, and by the calls that are in flight. */
 import { parseAddress } from "../../core/internet-address.ts";
 import { canonicalHost, matchesDestination, parseDestination } from "../../core/scope-patterns.ts";
+import { guarded } from "./address-guard.ts";
 
 type Pattern = { readonly text: string; readonly port: number };
 
@@ -21,12 +22,17 @@ export type Refusal =
 export class Permissions {
   readonly #scope: readonly Pattern[];
   readonly #tools: readonly Pattern[];
+  readonly #everywhere: ReadonlySet<number>;
   readonly #calls = new Map<string, readonly Pattern[]>();
 
-  /** `tools`: all destinations that a call could be granted, to tell "not now" from "never". */
-  constructor(scope: readonly string[], tools: readonly string[]) {
+  /**
+   * `tools`: all destinations that a call could be granted, to tell "not now" from "never". `everywhere`: ports at which
+   * every public name and address may be reached, for a server that is only watched.
+   */
+  constructor(scope: readonly string[], tools: readonly string[], everywhere: readonly number[] = []) {
     this.#scope = scope.flatMap(pattern);
     this.#tools = tools.flatMap(pattern);
+    this.#everywhere = new Set(everywhere);
   }
 
   grant(call: string, destinations: readonly string[]): void {
@@ -37,12 +43,19 @@ export class Permissions {
     this.#calls.delete(call);
   }
 
-  allows({ host, port }: Destination): boolean {
+  allows(destination: Destination): boolean {
+    const { host, port } = destination;
+    return this.names(destination) || (this.#everywhere.has(port) && isPublic(host));
+  }
+
+  /** True iff a pattern names the destination: only that opens a guarded address. */
+  names({ host, port }: Destination): boolean {
     return this.#current().some((one) => one.port === port && matchesDestination(one.text, host, port));
   }
 
   /** True iff the name may be reached on some port, so that its address may be told. */
   allowsName(name: string): boolean {
+    if (this.#everywhere.size > 0 && isPublic(name)) return true;
     return this.#current().some((one) => matchesDestination(one.text, name, one.port));
   }
 
@@ -71,6 +84,12 @@ export class Permissions {
 /** The one spelling of a host under which it is compared and remembered; undefined for what is none. */
 export function canonicalDestination(host: string): string | undefined {
   return parseAddress(host) === undefined ? canonicalHost(host) : host;
+}
+
+/** As far as its text says; which addresses a name has is looked at when it is reached. */
+function isPublic(host: string): boolean {
+  if (parseAddress(host) !== undefined) return guarded(host, []) === undefined;
+  return host !== "localhost" && !host.endsWith(".localhost");
 }
 
 function pattern(text: string): readonly Pattern[] {

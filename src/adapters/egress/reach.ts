@@ -94,8 +94,8 @@ function objection(
 
 /** A guarded address is reached only when it is granted as such, be it as `localhost`. */
 export function isGranted(address: string, port: number, permissions: Permissions): boolean {
-  if (permissions.allows({ host: address, port })) return true;
-  return guarded(address, []) === "loopback" && permissions.allows({ host: "localhost", port });
+  if (permissions.names({ host: address, port })) return true;
+  return guarded(address, []) === "loopback" && permissions.names({ host: "localhost", port });
 }
 
 function connected(socket: Socket): Promise<Socket | undefined> {

@@ -5,7 +5,7 @@ import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import type { IsolationTier } from "../../core/scope.ts";
 import { openBroker } from "../egress/broker.ts";
-import { portsOf } from "../egress/listeners.ts";
+import { learnedPorts, portsOf } from "../egress/listeners.ts";
 import { type StartedProcess, startWithChannels } from "../process/server-process.ts";
 import type { PreparedWorkspace } from "../workspace/prepare.ts";
 import { encodeOptions } from "./bubblewrap.ts";
@@ -103,7 +103,7 @@ async function join(plan: LaunchOrder, made: Ingredients, parts: Joined): Promis
     const staged = await talk.carryOut(stagePlan(plan, prepared, workspace));
     if (!staged.ok) return staged;
   }
-  const ready = await talk.carryOut(launcherPlan(plan, prepared, workspace));
+  const ready = await talk.carryOut(launcherPlan(plan, prepared));
   if (!ready.ok) return ready;
   const notes = [...prepared.notes, ...(ready.value?.notes ?? [])];
   const listeners = talk.sockets.listeners();
@@ -111,7 +111,15 @@ async function join(plan: LaunchOrder, made: Ingredients, parts: Joined): Promis
   if (listeners !== undefined) {
     const grants = [...tools.values()].flatMap((tool) => tool.allow);
     const { callBytesMax, serverBytesMax } = net;
-    parts.broker = openBroker({ listeners, allow: net.allow, tools: grants, callBytesMax, serverBytesMax, now });
+    const quotas = { callBytesMax, serverBytesMax };
+    parts.broker = openBroker({
+      listeners,
+      allow: net.allow,
+      tools: grants,
+      everywhere: everywhere(plan),
+      ...quotas,
+      now,
+    });
   }
   const traced = await traceLauncher(plan, {
     pid: server.processGroup,
@@ -134,6 +142,11 @@ async function join(plan: LaunchOrder, made: Ingredients, parts: Joined): Promis
   return ok(parts.launched({ tier, notes: [...plan.choice.notes, ...notes], places: prepared.places }));
 }
 
+/** A server that is only watched reaches what is public, so that it shows what it needs. */
+function everywhere({ order }: LaunchOrder): readonly number[] {
+  return order.mode === "learn" ? learnedPorts : [];
+}
+
 /** The probe promised more than came true when the launcher could not make a part; then the tier says so. */
 function tierReached({ choice, order, support }: LaunchOrder, { tracer, broker }: Joined): IsolationTier {
   const blind = order.scope.trace !== "none" && support.userNotify && tracer === undefined;
@@ -141,17 +154,17 @@ function tierReached({ choice, order, support }: LaunchOrder, { tracer, broker }
   return (blind || deaf) && reaches(choice.tier, "A-") ? "B" : choice.tier;
 }
 
-function launcherPlan(plan: LaunchOrder, prepared: Prepared, workspace: PreparedWorkspace | undefined): LauncherPlan {
+function launcherPlan(plan: LaunchOrder, prepared: Prepared): LauncherPlan {
   const { net, tools, trace } = plan.order.scope;
   const named = [...net.allow, ...[...tools.values()].flatMap((tool) => tool.allow)];
   // Without destinations there are listeners too: they are how attempts are seen.
-  const ports = net.mode === "open" ? undefined : portsOf(net.mode === "list" ? named : []);
+  const ports = net.mode === "open" ? undefined : portsOf(net.mode === "list" ? named : [], everywhere(plan));
   const { folder, files, command } = prepared;
   return {
     kind: "project",
     folder,
     files,
-    mounts: workspace?.mounts ?? [],
+    mounts: prepared.mounts,
     ports,
     trace: plan.support.userNotify ? trace : "none",
     command,

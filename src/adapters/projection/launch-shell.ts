@@ -36,7 +36,7 @@ export async function launchByShell(plan: LaunchOrder, code: ServerCode): Promis
     return refused.ok ? err("The projection could not be prepared.") : refused;
   }
   const trace = traceFile(plan, prepared.value);
-  const started = trace.ok ? startShell(plan, prepared.value, trace.value, projected) : trace;
+  const started = trace.ok ? startShell(plan, prepared.value, trace.value) : trace;
   if (!trace.ok || !started.ok) {
     await projected?.abandon();
     if (trace.ok) trace.value?.remove();
@@ -100,13 +100,12 @@ function startShell(
   plan: LaunchOrder,
   prepared: Prepared,
   trace: TraceFile | undefined,
-  workspace: PreparedWorkspace | undefined,
 ): Result<StartedProcess, string> {
   const { support, serviceUser } = plan;
   const { folder, files, command } = prepared;
   const strace = support.programs.strace;
   const traced = trace === undefined || strace === undefined ? [] : [strace, ...straceArguments({ file: trace.file })];
-  const script = shellScript({ folder, files, mounts: workspace?.mounts ?? [], command: [...traced, ...command.args] });
+  const script = shellScript({ folder, files, mounts: prepared.mounts, command: [...traced, ...command.args] });
   const words = [
     ...(support.root ? dropRights(support.programs.setpriv, serviceUser) : []),
     ...unshareCommand(support.programs.unshare ?? "", plan.order.scope.net.mode !== "open"),

@@ -54,7 +54,13 @@ export async function launch(plan: LaunchPlan): Promise<Result<Launched, string>
   if (!reaches(choice.tier, order.require)) return err(below(choice, order.require, order.server));
   const user = userInfo().username;
   const whole = { ...plan, support, choice, home, user, serviceUser: plan.serviceUser ?? serviceUserDefault };
-  switch (choice.chain) {
+  const launched = await startedBy(whole);
+  if (!launched.ok || order.mode !== "learn") return launched;
+  return ok({ ...launched.value, notes: [...launched.value.notes, ...learningNotes(whole, launched.value)] });
+}
+
+function startedBy(whole: LaunchOrder): Promise<Result<Launched, string>> | Result<Launched, string> {
+  switch (whole.choice.chain) {
     case "launcher":
       return withCode(whole, launchInNamespaces);
     case "shell":
@@ -67,6 +73,20 @@ export async function launch(plan: LaunchPlan): Promise<Result<Launched, string>
       return bare(whole);
   }
 }
+
+/** What a server that is only watched does not show here. */
+function learningNotes({ choice }: LaunchOrder, { tracer }: Launched): readonly string[] {
+  const mounts = choice.chain === "launcher" || choice.chain === "shell";
+  const narrow = choice.chain === "fence" ? [narrowNote] : mounts ? [socketsNote] : [];
+  return tracer === undefined ? [...narrow, blindNote] : narrow;
+}
+
+const socketsNote =
+  "Sockets of this machine stay shut while a server is learned: name those that it needs in `sockets` by hand.";
+const narrowNote =
+  "Without mounts nothing can keep keys from a server, so it is shown only what its scope names, and learning sees the rest as attempts: install bubblewrap.";
+const blindNote =
+  "Nothing traces this server, so little is learned: what it reads and starts is not seen. Install koffi or strace, and name its file as the command.";
 
 function withCode(
   plan: LaunchOrder,

@@ -7,14 +7,18 @@ import { hostsText, nsswitchText, resolvConfText } from "../egress/name-files.ts
 import { bubblewrapOptions } from "./bubblewrap.ts";
 import { bubblewrapCommand, resourceLimits } from "./chain.ts";
 import { denyFilter } from "./filter.ts";
+import type { Bind } from "./bind-list.ts";
 import { hostEtc, hostSystem, spareFolder } from "./host-layout.ts";
+import { homeLayer, isOnHost, wholeHost } from "./host-view.ts";
 import type { LaunchOrder } from "./launch.ts";
 import type { LaunchWorkspace } from "./launch-workspace.ts";
 import { launcherDescriptors, type LauncherCommand } from "./launcher-plan.ts";
 import { openFilesMax } from "./limits.ts";
+import type { MountStep } from "./parts.ts";
 import { serverView, type View } from "./projection-view.ts";
 import type { ServerCode } from "./server-code.ts";
 import { serverEnvironment } from "./server-environment.ts";
+import { reachable } from "./service-reach.ts";
 
 /** Mebibytes of each private folder: it is memory. */
 const scratchMb = 256;
@@ -28,6 +32,8 @@ export type Prepared = {
   readonly programsBefore: number;
   readonly folder: string;
   readonly files: readonly { readonly path: string; readonly text: string }[];
+  /** In the launcher's namespaces: the workspace, and what else is layered. */
+  readonly mounts: readonly MountStep[];
   readonly sources: readonly string[];
   readonly places: ProjectionPlaces;
   readonly notes: readonly string[];
@@ -43,13 +49,26 @@ export function prepareProjection(
   const open = scope.net.mode === "open";
   // Names of abstract sockets belong to the network namespace: in that of the host they are other programs' sockets.
   const filter = denyFilter(support.architecture, {
-    unix: !open || scope.sockets.length > 0,
+    // A server that sees the whole machine sees its sockets too.
+    unix: (!open || scope.sockets.length > 0) && order.mode !== "learn",
     internet: true,
     sessions: true,
   });
   if (!filter.ok) return filter;
-  const view = serverView({ scope, home, workspace: folders, code: code.paths, workspaceBind: workspace?.bind });
-  const folder = spareFolder([...view.sources, ...(workspace?.mounts ?? []).map((step) => step.target)]);
+  const watched =
+    order.mode === "learn" ? hostOf(plan, [...code.paths, ...folders], workspace?.mounts ?? []) : undefined;
+  const view = serverView({
+    scope,
+    home,
+    workspace: folders,
+    code: code.paths,
+    workspaceBind: workspace?.bind,
+    ...(watched === undefined ? {} : { host: { home: watched.bind, shut: [plan.stateFolder] } }),
+  });
+  const folder =
+    watched === undefined
+      ? spareFolder([...view.sources, ...(workspace?.mounts ?? []).map((step) => step.target)])
+      : watched.folder;
   if (folder === undefined) return err("No folder is free for the projection's own files. Create an empty /mnt.");
   const user = { name: plan.support.root ? "nobody" : plan.user, ...idsOf(plan), home };
   const place = { home, user: user.name, programFolders: code.programFolders };
@@ -60,15 +79,15 @@ export function prepareProjection(
     target: `/etc/${name}`,
   }));
   const options = bubblewrapOptions({
-    system: hostSystem(),
-    etc: hostEtc(),
+    system: watched === undefined ? hostSystem() : wholeHost(files.map((file) => file.target)),
+    etc: watched === undefined ? hostEtc() : [],
     files: [
       ...files.map((file) => ({ source: file.path, target: file.target })),
       ...(open && existsSync("/etc/resolv.conf") ? [{ source: "/etc/resolv.conf", target: "/etc/resolv.conf" }] : []),
     ],
     binds: view.binds,
     environment: environment.variables,
-    workingDirectory: workingDirectory(target.workingDirectory, view, home),
+    workingDirectory: workingDirectory(target.workingDirectory, view, plan),
     uid: user.uid,
     gid: user.gid,
     filterDescriptor: launcherDescriptors.filter,
@@ -86,6 +105,7 @@ export function prepareProjection(
     programsBefore: prlimit === undefined ? 1 : 2,
     folder,
     files,
+    mounts: [...(workspace?.mounts ?? []), ...(watched?.mounts ?? [])],
     sources: view.sources,
     places: view.places,
     notes: [...notes, ...view.notes, ...environment.notes],
@@ -112,8 +132,26 @@ function ownFiles(
   ];
 }
 
+/** How a server that is only watched sees the home folder, and where the projection's own files lie then. */
+function hostOf(
+  { home, support, serviceUser }: LaunchOrder,
+  paths: readonly string[],
+  mounts: readonly MountStep[],
+): { readonly folder: string | undefined; readonly bind: Bind | undefined; readonly mounts: readonly MountStep[] } {
+  const shown = wholeHost([]).map(({ path }) => path);
+  const folder = spareFolder([...shown, ...paths, home, ...mounts.map((step) => step.target)]);
+  const plain: Bind = { kind: "bind", source: home, target: home, access: "read" };
+  if (!existsSync(home) || home === "/") return { folder, bind: undefined, mounts: [] };
+  // What is root's own stays root's own: the service user sees what it may see anyway.
+  if (support.root) return { folder, bind: reachable([home], serviceUser).ok ? plain : undefined, mounts: [] };
+  if (folder === undefined || !support.overlay) return { folder, bind: plain, mounts: [] };
+  return { folder, ...homeLayer(home, folder) };
+}
+
 /** The folder that the server was to start in, where it has that at all. */
-function workingDirectory(wanted: string, view: View, home: string): string {
+function workingDirectory(wanted: string, view: View, { home, order, support, serviceUser }: LaunchOrder): string {
   const there = view.binds.filter((bind) => bind.kind === "bind").some((bind) => isWithin(wanted, bind.target));
-  return there || isWithin(wanted, "/usr") ? wanted : home;
+  const watched = order.mode === "learn" && isOnHost(wanted) && existsSync(wanted);
+  const open = watched && (!support.root || reachable([wanted], serviceUser).ok);
+  return there || open || isWithin(wanted, "/usr") ? wanted : home;
 }

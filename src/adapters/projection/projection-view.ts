@@ -6,6 +6,7 @@ import { isWithin, resolvePatterns } from "../../core/scope-patterns.ts";
 import { printable } from "../printable.ts";
 import { type Bind, orderBinds } from "./bind-list.ts";
 import { hostEtc } from "./host-layout.ts";
+import { isOnHost } from "./host-view.ts";
 
 export type ViewOrder = {
   readonly scope: Scope;
@@ -14,6 +15,13 @@ export type ViewOrder = {
   readonly code: readonly string[];
   /** How the server sees its workspace; undefined = not at all. */
   readonly workspaceBind: { readonly source: string; readonly target: string; readonly write: boolean } | undefined;
+  /** The server sees the machine besides, and is only watched. */
+  readonly host?: {
+    /** How it sees the home folder; undefined = as an empty one of its own. */
+    readonly home: Bind | undefined;
+    /** Shut, whatever the scope says: what the gateway itself keeps. */
+    readonly shut: readonly string[];
+  };
 };
 
 export type View = {
@@ -27,9 +35,12 @@ export type View = {
 /** Never bound, whatever a scope says: they hold the sockets and the memory of everything that runs here. */
 const forbidden = ["/", "/run", "/var/run", "/proc", "/sys", "/dev", "/etc", "/var", "/root", "/home"];
 
+/** Each projection has its own. */
+const kernelFolders = ["/proc", "/sys", "/dev"];
+
 export function serverView(order: ViewOrder): View {
-  const { scope, home, workspace, code } = order;
-  const scratch = ["/tmp", "/var/tmp", home];
+  const { scope, home, workspace, code, host } = order;
+  const scratch = ["/tmp", "/var/tmp", ...(host?.home === undefined ? [home] : [])];
   const places: ProjectionPlaces = {
     home,
     workspace,
@@ -54,13 +65,18 @@ export function serverView(order: ViewOrder): View {
   const seen = order.workspaceBind;
   const binds: readonly Bind[] = [
     ...scratch.map((target): Bind => ({ kind: "scratch", target })),
+    ...(host?.home === undefined ? [] : [host.home]),
     ...code.flatMap((path) => bindsOf(path, "read", home)),
     ...fromScope.filter((one) => !projected(one)),
     ...(seen === undefined ? [] : workspaceBinds(seen, workspace)),
     ...sockets,
-    ...masksOf(scope, places),
+    ...masksOf([...scope.files.deny, ...(host?.shut ?? [])], places).filter(
+      // What is not shown needs no cover, and would have to be made first.
+      ({ target }) => host === undefined || (isOnHost(target) && !scratch.some((folder) => isWithin(target, folder))),
+    ),
   ];
-  const sources = orderBinds(binds).flatMap((one) => (one.kind === "bind" ? [one.source] : []));
+  // The home folder keeps its owner: it is shown as far as the server's own user may see it.
+  const sources = orderBinds(binds).flatMap((one) => (one.kind === "bind" && one !== host?.home ? [one.source] : []));
   return { binds, places, notes, sources: [...new Set(sources)] };
 }
 
@@ -86,15 +102,26 @@ function bind(source: string, target: string, access: "read" | "write"): Bind {
   return { kind: "bind", source, target, access };
 }
 
-function masksOf(scope: Scope, places: ProjectionPlaces): readonly Bind[] {
-  return scope.files.deny.flatMap((pattern) =>
+function masksOf(patterns: readonly string[], places: ProjectionPlaces): readonly Bind[] {
+  return patterns.flatMap((pattern) =>
     resolvePatterns(pattern, places).flatMap((path): readonly Bind[] => {
-      const facts = lstatSync(path, { throwIfNoEntry: false });
-      // A link cannot be covered; what it leads to is shown only if something else names it.
-      if (facts === undefined || facts.isSymbolicLink()) return [];
-      return [{ kind: "mask", target: path, folder: facts.isDirectory() }];
+      const real = realOf(path);
+      const facts = real === undefined ? undefined : lstatSync(real, { throwIfNoEntry: false });
+      // A link cannot be covered; what it leads to can.
+      if (real === undefined || facts === undefined || kernelFolders.some((folder) => isWithin(real, folder)))
+        return [];
+      return [{ kind: "mask", target: real, folder: facts.isDirectory() }];
     }),
   );
+}
+
+/** Undefined where there is nothing, or nothing that this user could reach: then the server cannot either. */
+function realOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 function isSocket(path: string): boolean {

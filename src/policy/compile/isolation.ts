@@ -10,6 +10,7 @@ import { checkScope } from "../isolation/check.ts";
 import type { Conflict } from "../isolation/conflicts.ts";
 import { checkLayer, conflictsOf } from "../isolation/conflicts.ts";
 import { joinScopes } from "../isolation/layers.ts";
+import { learnedScope } from "../isolation/learned-scope.ts";
 import type { Isolation } from "../isolation/order.ts";
 import { suggestion } from "../language/nearest.ts";
 import type { Reporter } from "./labels.ts";
@@ -95,11 +96,12 @@ function orderFor(
   hash: Hash,
 ): IsolationOrder {
   const mode = own?.backend ?? section.backend;
+  const said = scopeOf(section.defaults, own ?? {});
   const order = {
     server,
     mode,
     require: mode === "off" ? ("none" as const) : (own?.require ?? section.require),
-    scope: scopeOf(section.defaults, own ?? {}),
+    scope: mode === "learn" ? learnedScope(said) : said,
   };
   // A map has no JSON of its own; its entries go in by name, so that their order does not count.
   const content = { ...order, scope: { ...order.scope, tools: Object.fromEntries(order.scope.tools) } };

@@ -8,7 +8,7 @@ import type { Watched } from "./propose.ts";
 import { proposeScope } from "./propose.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
-const quiet = (): boolean => false;
+const quiet = { noise: (): boolean => false, exists: (): boolean => true };
 
 function watched(tool: string | undefined, ...events: readonly Partial<EffectEvent>[]): Watched {
   return {
@@ -56,7 +56,7 @@ describe("a proposed scope", () => {
       { path: undefined },
     ] as readonly Partial<EffectEvent>[];
     expect(valuesOf(watched("a", ...events))).toEqual([]);
-    const all = proposeScope("s", [watched("a", { path: "/data/x" })], () => true);
+    const all = proposeScope("s", [watched("a", { path: "/data/x" })], { ...quiet, noise: () => true });
     expect(all.entries).toEqual([]);
   });
 
@@ -101,7 +101,7 @@ describe("a proposed scope", () => {
     );
     expect(proposal.entries).toEqual([]);
     expect(proposal.withheld).toHaveLength(2);
-    expect(proposal.text).toContain("# not proposed: it wanted ~/.ssh/id_ed25519");
+    expect(proposal.text).toContain("# not proposed: it wanted to read ~/.ssh/id_ed25519, which gives away keys");
   });
 
   it("gives the workspace as it was used", () => {
@@ -163,5 +163,58 @@ describe("a proposed scope", () => {
       }),
       { numRuns: runs },
     );
+  });
+});
+
+describe("wishes that no policy could hold", () => {
+  const there = new Set(["/data", "/data/kept", "/home/ada", "/home/ada/notes", "/home/ada/.app", "/etc"]);
+  const around = { ...quiet, exists: (path: string) => there.has(path) };
+  const proposed = (...events: readonly Partial<EffectEvent>[]) => proposeScope("s", [watched("a", ...events)], around);
+  const write = (path: string): Partial<EffectEvent> => ({ action: "file-create", outcome: "denied", path });
+  const values = (...events: readonly Partial<EffectEvent>[]) => proposed(...events).entries.map(({ value }) => value);
+
+  it("become the nearest folder that is there", () => {
+    expect(values(write("/data/new/file"))).toEqual(["/data"]);
+    expect(values(write("/home/ada/notes/new"), write("/home/ada/.app"))).toEqual(["~/.app", "~/notes"]);
+    expect(values(write("/data/kept"), write("/data/new")), "one entry says both").toEqual(["/data"]);
+  });
+
+  it.each([
+    [write("/nowhere/file"), "would open the whole machine: make a folder for it"],
+    [write("/home/ada/file"), "would open everything in a home folder: make a folder"],
+    [write("/etc/file"), "would open all of `/etc`: make a folder"],
+    [write("/home/ada/.cache/x"), "that vanishes with its private home folder"],
+    [write("/usr/lib/x"), "which is its own code"],
+    [{ path: "/dev" }, "would open all of `/dev`: name what it needs in it"],
+    [{ path: "/data/*" }, "which a scope cannot name"],
+  ] as const)("or are told: %o", (event, told) => {
+    const { entries, withheld } = proposed(event);
+    expect(entries).toEqual([]);
+    expect(withheld).toHaveLength(1);
+    expect(withheld[0]).toContain(told);
+  });
+
+  it("are none where a server starts what it is made of, or finds no program", () => {
+    const code = ["/usr", "/opt/tool"];
+    const trace = traceOf(
+      ["/opt/tool/bin/node", "/proc/self/exe", "/usr/bin/git"].map((program) => ({ action: "process-spawn", program })),
+      { places: { home: "/home/ada", workspace: [], code, scratch: [] } },
+    );
+    const all = proposeScope("s", [{ tool: "a", trace }], around);
+    expect(all.entries.map(({ value }) => value)).toEqual(["/usr/bin/git"]);
+    expect(values({ action: "process-spawn", program: "/bin/git", outcome: "failed" })).toEqual([]);
+  });
+
+  it("to reach a name are those that reached it, not the question for it", () => {
+    const reached = { action: "net-connect", domain: "db.example.com", port: 5432, outcome: "denied" } as const;
+    expect(values({ action: "dns-query", domain: "db.example.com" }, reached)).toEqual(["db.example.com:5432"]);
+  });
+
+  it("are seen in a home folder that lies in a private one", () => {
+    const places = { home: "/tmp/ada", workspace: ["/tmp/ada/project"], code: [], scratch: ["/tmp"] };
+    const trace = traceOf([{ path: "/tmp/ada/x" }, { path: "/tmp/y" }, { path: "/tmp/ada/project/z" }], { places });
+    const { entries, workspace } = proposeScope("s", [{ tool: "a", trace }], around);
+    expect(entries.map(({ value }) => value)).toEqual(["~/x"]);
+    expect(workspace.mode).toBe("read");
   });
 });

@@ -4,6 +4,7 @@
  */
 import type { EffectEvent, EffectTrace, ProjectionPlaces } from "../../core/effect-trace.ts";
 import { isWithin, normalPath } from "../../core/scope-patterns.ts";
+import { breadthFault, spellingFault } from "./path-faults.ts";
 import { destinationGivesAway, givesAway } from "./sensitive.ts";
 
 /** What was seen in one call, or outside of any. */
@@ -37,33 +38,75 @@ const entriesMax = 64;
 type Use = { readonly place: ProposedEntry["place"]; readonly value: string };
 type Seen = { times: number; readonly tools: Set<string | undefined> };
 
-/** `noise` says which events runtimes cause by themselves, so that they need no line. */
-export function proposeScope(
-  server: string,
-  watched: readonly Watched[],
-  noise: (event: EffectEvent, places: ProjectionPlaces) => boolean,
-): Proposal {
+export type Surroundings = {
+  /** Says which events runtimes cause by themselves, so that they need no line. */
+  readonly noise: (event: EffectEvent, places: ProjectionPlaces) => boolean;
+  /** Whether a path is there now, outside of any projection: a scope can only name what is. */
+  readonly exists: (path: string) => boolean;
+};
+
+/** A denied attempt counts as a wish: what a server tried is what it needs. */
+export function proposeScope(server: string, watched: readonly Watched[], around: Surroundings): Proposal {
   const seen = new Map<string, Seen & Use>();
   const withheld = new Set<string>();
+  const reached = new Set(watched.flatMap(({ trace }) => trace.events.flatMap(reachedName)));
   let reads = 0;
   let writes = 0;
   for (const { tool, trace } of watched) {
     writes += trace.changes.length;
     for (const event of trace.events) {
-      if (noise(event, trace.places)) continue;
-      const inside = inWorkspace(event, trace.places);
-      if (inside && event.action === "file-read") reads += event.count;
-      else if (inside) writes += event.count;
-      for (const use of inside ? [] : usesOf(event, trace.places)) note(seen, withheld, { use, tool, event });
+      if (inWorkspace(event, trace.places)) {
+        if (event.action === "file-read") reads += event.count;
+        else if (event.outcome !== "failed") writes += event.count;
+        if (event.action.startsWith("file-")) continue;
+      }
+      // A name that was asked for and then reached is a wish to reach it there, and nowhere else.
+      const asked = event.action === "dns-query" && reached.has(event.domain ?? "");
+      if (asked || around.noise(event, trace.places)) continue;
+      for (const wish of usesOf(event, trace.places).map((use) => nameable(use, trace.places, around))) {
+        if (typeof wish === "string") withheld.add(wish);
+        else note(seen, withheld, { use: wish, tool, event });
+      }
     }
   }
   const entries = bounded(joined([...seen.values()]), withheld);
   const workspace = {
     mode: writes > 0 ? "overlay" : reads > 0 ? "read" : "none",
-    evidence: `${times(reads)} read, ${times(writes)} written`,
+    evidence: reads + writes === 0 ? "not touched" : `read ${times(reads)}, written ${times(writes)}`,
   } as const;
   const proposal = { server, workspace, entries, withheld: [...withheld] };
   return { ...proposal, text: textOf(proposal) };
+}
+
+function reachedName({ action, domain }: EffectEvent): readonly string[] {
+  return domain !== undefined && (action === "net-connect" || action === "net-send") ? [domain] : [];
+}
+
+/** The use as an entry that a policy may hold, or why there can be none, as a sentence. */
+function nameable(use: Use, places: ProjectionPlaces, { exists }: Surroundings): Use | string {
+  if (!use.place.startsWith("files.")) return use;
+  const verb = use.place === "files.write" ? "write" : "read";
+  const wanted = `it wanted to ${verb} ${use.value}`;
+  if (spellingFault(use.value) !== undefined) return `${wanted}, which a scope cannot name: name a folder above it`;
+  const absolute = (path: string): string => (path.startsWith("~") ? places.home + path.slice(1) : path);
+  if (use.place === "files.write" && within(absolute(use.value), places.code)) {
+    return `${wanted}, which is its own code: tell it another place for that file`;
+  }
+  let value = use.value;
+  if (use.place === "files.write" && !exists(absolute(value))) {
+    const settings = value.startsWith("~/.");
+    while (value !== "" && value !== "~" && !exists(absolute(value))) value = folderOf(value);
+    // The home folder of a projection is its own and empty, which is enough for what runtimes keep there.
+    if (settings) return `${wanted}: that vanishes with its private home folder, name it in files.write if it must not`;
+  }
+  const broad = breadthFault(value === "" ? "/" : value);
+  if (broad === undefined) return { ...use, value };
+  const way = use.place === "files.write" ? "make a folder for it and name that" : "name what it needs in it";
+  return `${wanted}, and an entry for that would open ${broad}: ${way}`;
+}
+
+function within(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => isWithin(path, folder));
 }
 
 function note(
@@ -73,7 +116,10 @@ function note(
 ): void {
   const gives = use.place === "net.allow" ? destinationGivesAway(use.value) : givesAway(use.value);
   if (gives !== undefined) {
-    withheld.add(`it wanted ${use.value} (${use.place}), which gives away ${gives}`);
+    const verb = { "files.read": "read", "files.write": "write", "net.allow": "reach", "exec.programs": "start" }[
+      use.place
+    ];
+    withheld.add(`it wanted to ${verb} ${use.value}, which gives away ${gives}`);
     return;
   }
   const key = `${use.place} ${use.value}`;
@@ -107,7 +153,7 @@ function usesOf(event: EffectEvent, places: ProjectionPlaces): readonly Use[] {
     case "dns-query":
       return destinationUse(event);
     case "process-spawn":
-      return event.program === undefined ? [] : [{ place: "exec.programs", value: event.program }];
+      return programUse(event, places);
     case "net-listen":
     case "process-signal":
     case "limit-hit":
@@ -116,13 +162,29 @@ function usesOf(event: EffectEvent, places: ProjectionPlaces): readonly Use[] {
   }
 }
 
+/** A server may always start what it is made of; a search along PATH finds nothing in each folder but one. */
+function programUse({ program, outcome }: EffectEvent, { code }: ProjectionPlaces): readonly Use[] {
+  if (program === undefined || outcome === "failed" || program === "/proc/self/exe") return [];
+  const own = code.filter((folder) => !systemFolders.has(folder));
+  return within(program, own) ? [] : [{ place: "exec.programs", value: program }];
+}
+
+/** Part of what every server may read, and not of what it is made of. */
+const systemFolders = new Set("/usr /bin /sbin /lib /lib32 /lib64 /usr/bin /usr/local /usr/local/bin /opt".split(" "));
+
 function pathUse(
   place: "files.read" | "files.write",
   path: string | undefined,
   { home, code, scratch }: ProjectionPlaces,
 ): readonly Use[] {
   const plain = path === undefined ? undefined : normalPath(path);
-  if (plain === undefined || [...code, ...scratch].some((folder) => isWithin(plain, folder))) return [];
+  if (plain === undefined) return [];
+  // A home folder that lies in a private one is not private itself.
+  const vanishes = within(
+    plain,
+    isWithin(plain, home) ? scratch.filter((one) => !isWithin(home, one) || one === home) : scratch,
+  );
+  if (vanishes || (place === "files.read" && within(plain, code))) return [];
   return [{ place, value: isWithin(plain, home) ? `~${plain.slice(home.length)}` : plain }];
 }
 
@@ -166,7 +228,15 @@ function joined(uses: readonly (Seen & Use)[]): readonly ProposedEntry[] {
     };
     entries.push(entryOf(all, `${group.length} files, ${evidenceOf(all)}`));
   }
-  return entries.toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1));
+  const needed = entries.filter((entry) => !entries.some((other) => other !== entry && covers(other, entry)));
+  return needed.toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1));
+}
+
+/** A folder that is named for the same tool, or for all, needs no second line for what is in it. */
+function covers(wide: ProposedEntry, narrow: ProposedEntry): boolean {
+  const same = wide.place === narrow.place && wide.place.startsWith("files.");
+  const holds = narrow.value.startsWith(`${wide.value}/`) || (wide.value === narrow.value && wide.tool !== narrow.tool);
+  return same && holds && (wide.tool === undefined || wide.tool === narrow.tool);
 }
 
 function folderOf(path: string): string {

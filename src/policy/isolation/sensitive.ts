@@ -69,6 +69,12 @@ const onMachine: readonly (readonly [path: string, gives: string])[] = [
   ["/run/user", "sockets of a whole session"],
 ];
 
+/** Every place of this list, as patterns of a scope. */
+export const sensitivePlaces: readonly string[] = [
+  ...inHome.map(([path]) => `~/${path}`),
+  ...onMachine.map(([path]) => path),
+];
+
 /** Part of a path by which a socket is known wherever it lies. */
 const sockets: readonly (readonly [pattern: RegExp, gives: string])[] = [
   [

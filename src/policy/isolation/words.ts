@@ -15,14 +15,30 @@ export function orderSentences(order: IsolationOrder, tool?: string): readonly s
   const learns = ` It is only watched: its acts are written down, and none is refused that need not be.`;
   return [
     `${server} runs isolated, ${tier}.${mode === "learn" ? learns : ""}`,
-    ...fileSentences(scope.files),
-    ...netSentences(scope.net),
-    execSentence(scope),
+    ...(mode === "learn" ? learningSentences(scope) : scopeSentences(scope)),
     ...environmentSentences(scope),
     ...(scope.sockets.length === 0 ? [] : [`It connects to the sockets ${named(scope.sockets)} of this machine.`]),
     limitSentence(scope),
     traceSentence(scope),
     ...(tool === undefined ? [...scope.tools.keys()] : [tool]).flatMap((name) => toolSentences(scope, name)),
+  ];
+}
+
+function scopeSentences(scope: Scope): readonly string[] {
+  return [...fileSentences(scope.files), ...netSentences(scope.net), execSentence(scope)];
+}
+
+/** Its lists bound nothing then, but for what is kept out. */
+function learningSentences({ files, net }: Scope): readonly string[] {
+  const reach =
+    net.mode === "open"
+      ? netSentences(net)
+      : ["It reaches every public name on usual ports, and every one is recorded."];
+  return [
+    workspaceSentence(files.workspace),
+    "It reads what you may read, but no place that is known to hold keys; what it writes elsewhere never gets there.",
+    ...reach,
+    "It starts any program that it can see.",
   ];
 }
 
