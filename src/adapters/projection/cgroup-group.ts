@@ -1,5 +1,5 @@
 /** The control group of one server. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LimitScope } from "../../core/scope.ts";
 import type { CgroupBase } from "./cgroup.ts";
@@ -22,7 +22,11 @@ export function joinGroup(base: CgroupBase, pid: number, limits: LimitScope): Se
   const memory = join(base.memory, name);
   const pids = join(base.pids, name);
   const folders = [...new Set([memory, pids])];
-  const remove = (): void => folders.forEach((folder) => removeSoon(folder, removalsMax));
+  const counters: Counter[] = [];
+  const remove = (): void => {
+    for (const counter of counters.splice(0)) counter.close();
+    for (const folder of folders) removeSoon(folder, removalsMax);
+  };
   sweep(base);
   const bytes = String(limits.memoryMb * 1_048_576);
   try {
@@ -38,27 +42,52 @@ export function joinGroup(base: CgroupBase, pid: number, limits: LimitScope): Se
     }
     writeFileSync(join(pids, "pids.max"), String(limits.processes));
     for (const folder of folders) writeFileSync(join(folder, "cgroup.procs"), String(pid));
+    const ended = new Counter(join(memory, base.version === "v2" ? "memory.events" : "memory.oom_control"), "oom_kill");
+    const refused = new Counter(join(pids, "pids.events"), "max");
+    counters.push(ended, refused);
+    return { hits: () => ({ memory: ended.read(), processes: refused.read() }), remove };
   } catch {
     remove();
     return undefined;
   }
-  const memoryFile = join(memory, base.version === "v2" ? "memory.events" : "memory.oom_control");
-  const pidsFile = join(pids, "pids.events");
-  return {
-    hits: () => ({ memory: counter(memoryFile, "oom_kill"), processes: counter(pidsFile, "max") }),
-    remove,
-  };
 }
 
-/** One number of a file of `name number` lines; 0 where it is not there, as after the end. */
-function counter(file: string, name: string): number {
+/** Such files have a few short lines; what is beyond is not looked at. */
+const counterBytesMax = 1_024;
+
+/** One number of a file of `name number` lines. It is looked at in every call, so it stays open. */
+class Counter {
+  readonly #line: RegExp;
+  readonly #bytes = Buffer.alloc(counterBytesMax);
+  #descriptor: number | undefined;
+
+  constructor(file: string, name: string) {
+    this.#line = new RegExp(`^${name} (\\d+)$`, "m");
+    this.#descriptor = opened(file);
+  }
+
+  /** 0 where it is not there, as after the end or in older kernels. */
+  read(): number {
+    if (this.#descriptor === undefined) return 0;
+    try {
+      const length = readSync(this.#descriptor, this.#bytes, 0, counterBytesMax, 0);
+      return Number(this.#line.exec(this.#bytes.toString("latin1", 0, length))?.[1] ?? 0);
+    } catch {
+      return 0;
+    }
+  }
+
+  close(): void {
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+  }
+}
+
+function opened(file: string): number | undefined {
   try {
-    const line = readFileSync(file, "utf8")
-      .split("\n")
-      .find((one) => one.startsWith(`${name} `));
-    return Number(line?.slice(name.length + 1) ?? 0);
+    return openSync(file, "r");
   } catch {
-    return 0;
+    return undefined;
   }
 }
 
