@@ -42,8 +42,11 @@ export type Applied = {
 
 export const changedOutside = "it was changed outside meanwhile";
 
-/** Applies all entries that may be written; those that could not be come back with their reason. */
-export async function applyChange(folder: string, change: StagedChange): Promise<Applied> {
+/**
+ * Applies all entries that may be written; those that could not be come back with their reason. `durable`: they are on
+ * disk when this resolves, so that what is staged may be removed although it was safe from a power cut.
+ */
+export async function applyChange(folder: string, change: StagedChange, durable: boolean): Promise<Applied> {
   const writable = change.entries.filter((entry) => entry.guarded === undefined && entry.reason === undefined);
   const waiting = change.entries.filter((entry) => entry.guarded !== undefined || entry.reason !== undefined);
   let root: HeldFolder;
@@ -54,7 +57,7 @@ export async function applyChange(folder: string, change: StagedChange): Promise
     return { committed: new Map(), waiting: [...waiting, ...writable.map((entry) => ({ ...entry, reason }))] };
   }
   const journal = Journal.open(folder);
-  const task = new Application({ root, folder, change, journal });
+  const task = new Application({ root, folder, change, journal, durable });
   try {
     const held = await task.run(writable);
     return { committed: task.committed, waiting: [...waiting, ...held] };
@@ -70,20 +73,23 @@ type Parts = {
   readonly folder: string;
   readonly change: StagedChange;
   readonly journal: Journal;
+  readonly durable: boolean;
 };
 
 class Application {
   readonly committed = new Map<string, string>();
   readonly #walk: TargetWalk;
   readonly #journal: Journal;
+  readonly #durable: boolean;
   readonly #files: NewFiles;
   readonly #held = new Map<string, StagedEntry>();
   readonly #touched = new Set<string>();
 
-  constructor({ root, folder, change, journal }: Parts) {
+  constructor({ root, folder, change, journal, durable }: Parts) {
     this.#walk = new TargetWalk(root);
     this.#journal = journal;
-    this.#files = new NewFiles({ walk: new TargetWalk(root), journal, folder, id: change.id });
+    this.#durable = durable;
+    this.#files = new NewFiles({ walk: new TargetWalk(root), journal, folder, id: change.id, durable });
   }
 
   async run(entries: readonly StagedEntry[]): Promise<readonly StagedEntry[]> {
@@ -104,7 +110,7 @@ class Application {
     }
     this.#modes(ready);
     this.#files.sweep();
-    this.#sync();
+    if (this.#durable) this.#sync();
     return [...this.#held.values()];
   }
 

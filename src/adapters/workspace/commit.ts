@@ -1,5 +1,5 @@
 /**
- * Commits what a server wrote, or holds it for a person. Everything is staged durably first; from then on the change is
+ * Commits what a server wrote, or holds it for a person. Everything is staged first; from then on the change is
  * finished by whoever finds it (`recover`), also when the gateway is killed at any point and the projection is gone.
  */
 import { rmSync } from "node:fs";
@@ -18,7 +18,7 @@ import type { ScanMemory } from "./memory.ts";
 import type { WorkspaceScan } from "./scan.ts";
 import { stage } from "./stage.ts";
 import type { StagedChange, StagedEntry } from "./staged-change.ts";
-import { writeManifest } from "./staged-change.ts";
+import { syncFile, writeManifest } from "./staged-change.ts";
 import { reasonOf } from "./system-reason.ts";
 import { TargetWalk } from "./target-walk.ts";
 
@@ -53,7 +53,7 @@ export async function concludeChanges(order: CommitOrder): Promise<Result<Conclu
   try {
     const applied =
       state === "applying"
-        ? await applyChange(folder, change)
+        ? await applyChange(folder, change, false)
         : { committed: new Map<string, string>(), waiting: change.entries };
     const waiting = finish(folder, change, applied.waiting);
     settle(scan.memory, order.differences, { committed: applied.committed, waiting });
@@ -108,6 +108,8 @@ const tooMany = `more than ${commitChangesMax} files changed at once`;
 export function finish(folder: string, change: StagedChange, waiting: readonly StagedEntry[]): readonly StagedEntry[] {
   if (waiting.length === 0) rmSync(folder, { recursive: true, force: true });
   else {
+    // From now on nothing else holds what waits here.
+    for (const { blob } of waiting) if (blob !== undefined) syncFile(join(folder, "files", blob));
     writeManifest(folder, { ...change, state: "held", entries: waiting });
     const blobs = new Set(waiting.map((entry) => entry.blob));
     for (const { blob } of change.entries) {

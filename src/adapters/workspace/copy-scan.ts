@@ -1,5 +1,5 @@
 /** What a server made of a copy of the workspace, against the manifest of when the copy was taken. */
-import { readdirSync, readlinkSync } from "node:fs";
+import { readlinkSync } from "node:fs";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import { sameContent } from "./content.ts";
@@ -7,6 +7,7 @@ import type { Difference, Found, Judging } from "./difference.ts";
 import { differenceOf } from "./difference.ts";
 import type { EntryFacts } from "./entry-facts.ts";
 import { absent, factsOf, readStamp } from "./entry-facts.ts";
+import { namesIn } from "./folder-names.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import { entriesPerTurn, pathPartsMax, scanEntriesMax } from "./limits.ts";
 import type { ScanMemory } from "./memory.ts";
@@ -46,7 +47,7 @@ export class CopyScan implements WorkspaceScan {
     this.memory.begin(Date.now());
     this.#found = [];
     this.#seen = new Set();
-    const names = listed(this.source.at(""));
+    const names = namesIn(this.source.at(""));
     if (names === undefined) return err(gone);
     for (const _ of this.#folder("", names)) {
       if (this.#seen.size > scanEntriesMax) return err(tooMany);
@@ -75,7 +76,7 @@ export class CopyScan implements WorkspaceScan {
       if (facts === undefined && !path.includes("\uFFFD")) continue;
       this.#compare(path, facts);
       if (facts?.type !== "folder" || path.split("/").length > pathPartsMax) continue;
-      const inside = listed(this.source.at(path));
+      const inside = namesIn(this.source.at(path));
       if (inside === undefined)
         this.#add({ path, kind: "special", before: absent, base: absent, outside: false, facts: undefined });
       else yield* this.#folder(path, inside);
@@ -142,15 +143,6 @@ const tooMany = `The server's copy of the workspace has more than ${scanEntriesM
 
 function overQuota(megabytes: number): string {
   return `The server wrote more than the ${megabytes} MB that may wait for a verdict: nothing of it was written into the workspace; raise \`files.workspace.quotaMb\` or restart the server.`;
-}
-
-/** Undefined where the folder cannot be read. */
-function listed(path: string): readonly string[] | undefined {
-  try {
-    return readdirSync(path);
-  } catch {
-    return undefined;
-  }
 }
 
 function linkTarget(path: string): string | undefined {

@@ -65,8 +65,8 @@ export async function applyHeld(stateFolder: string, id: string, over: boolean):
   try {
     const agreed: StagedChange = { ...change, state: "applying", entries: change.entries.map(withoutReason) };
     const based = over ? rebased(agreed) : agreed;
-    writeManifest(folder, based);
-    const applied = await applyChange(folder, based);
+    writeManifest(folder, based, true);
+    const applied = await applyChange(folder, based, true);
     const waiting = finish(folder, based, applied.waiting);
     const held = waiting.map(({ path, reason, guarded }) => ({ path, reason: reason ?? guardedLine(guarded) }));
     return ok({ committed: [...applied.committed.keys()], held });

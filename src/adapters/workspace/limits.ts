@@ -16,6 +16,8 @@ export const entriesPerTurn = 512;
 export const syncedFilesMax = 64;
 /** Change times come from a clock that stands still between ticks, so they may lie this much in the past. */
 export const clockSlackMs = 10;
+/** Folders of a layer whose names are remembered between two looks. */
+export const listedFoldersMax = 10_000;
 /** A file changed this shortly before it was looked at may change again without its times telling. */
 export const racyMs = 20;
 /** Held changes that are listed. */

@@ -15,6 +15,7 @@ type Parts = {
   /** Folder of the staged change. */
   readonly folder: string;
   readonly id: string;
+  readonly durable: boolean;
 };
 
 export type Written = {
@@ -34,7 +35,7 @@ export class NewFiles {
   }
 
   async write(entries: readonly StagedEntry[]): Promise<Written> {
-    const queue = new SyncQueue();
+    const queue = new SyncQueue(this.#parts.durable);
     const waiting: StagedEntry[] = [];
     try {
       for (const [index, entry] of entries.entries()) {

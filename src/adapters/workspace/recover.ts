@@ -28,7 +28,7 @@ export async function recover(stateFolder: string): Promise<Recovered> {
       if (again === undefined && !existsSync(join(folder, "manifest.json")))
         rmSync(folder, { recursive: true, force: true });
       if (again?.state !== "applying") continue;
-      const applied = await applyChange(folder, again);
+      const applied = await applyChange(folder, again, true);
       const waiting = finish(folder, again, applied.waiting);
       finished.push({ id, committed: applied.committed.size, waiting: waiting.length });
     } finally {

@@ -1,4 +1,10 @@
-/** Takes what a server wrote out of its projection, durably, before any of it touches the workspace. */
+/**
+ * Takes what a server wrote out of its projection, before any of it touches the workspace.
+ *
+ * What waits for a person is forced to disk: soon nothing else holds it. What is agreed on and about to reach the
+ * workspace is not: a kill at any point loses nothing of it, and after a power cut the workspace is where it would be
+ * had the server written there itself, which would not have waited for the disk either.
+ */
 import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { randomBytes } from "node:crypto";
@@ -37,7 +43,8 @@ export async function stage(order: StageOrder): Promise<Result<Staged, string>> 
   const id = newId(order.about.wallMs);
   const folder = join(changesFolder(order.stateFolder), id);
   const walk = new FolderWalk(order.source);
-  const queue = new SyncQueue();
+  const durable = order.about.state === "held";
+  const queue = new SyncQueue(durable);
   try {
     mkdirSync(join(folder, "files"), { recursive: true, mode: 0o700 });
     const unlock = lockChange(folder);
@@ -52,9 +59,9 @@ export async function stage(order: StageOrder): Promise<Result<Staged, string>> 
     }
     await queue.flush();
     const change = { id, ...order.about, entries };
-    syncFolder(join(folder, "files"));
+    if (durable) syncFolder(join(folder, "files"));
     writeManifest(folder, change);
-    syncFolder(changesFolder(order.stateFolder));
+    if (durable) syncFolder(changesFolder(order.stateFolder));
     return ok({ folder, change, restless, unlock });
   } catch (cause) {
     await queue.flush().catch(() => undefined);

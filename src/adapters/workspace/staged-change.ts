@@ -41,19 +41,22 @@ export function changesFolder(stateFolder: string): string {
   return join(stateFolder, "changes");
 }
 
-/** Writes the manifest so that after a crash either the old or the new one is there, whole. */
-export function writeManifest(folder: string, change: StagedChange): void {
+/**
+ * Writes the manifest so that after a crash either the old or the new one is there, whole; where it is
+ * `durable` also after a power cut. What waits for a person always is.
+ */
+export function writeManifest(folder: string, change: StagedChange, durable = change.state === "held"): void {
   const fresh = join(folder, "manifest.new");
   const descriptor = openSync(fresh, "w", 0o600);
   try {
     const bytes = Buffer.from(JSON.stringify({ version: 1, ...change }));
     for (let sent = 0; sent < bytes.length;) sent += writeSync(descriptor, bytes, sent);
-    fsyncSync(descriptor);
+    if (durable) fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
   }
   renameSync(fresh, join(folder, "manifest.json"));
-  syncFolder(folder);
+  if (durable) syncFolder(folder);
 }
 
 /** Undefined where there is none, or none that we wrote. */
@@ -127,7 +130,16 @@ function parseEntry(value: Json): StagedEntry | undefined {
 
 /** Makes the names in a folder durable. */
 export function syncFolder(path: string): void {
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  synced(path, constants.O_RDONLY | constants.O_DIRECTORY);
+}
+
+/** Makes the content of a file durable. */
+export function syncFile(path: string): void {
+  synced(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+}
+
+function synced(path: string, flags: number): void {
+  const descriptor = openSync(path, flags);
   try {
     fsyncSync(descriptor);
   } finally {

@@ -6,7 +6,7 @@
  * read; but an opaque folder shows in the merged view none of the names that only the lower layer has, and any other
  * folder shows them all. Renames of folders arrive as copies: redirects and metacopy are off in user namespaces.
  */
-import { readdirSync, readlinkSync } from "node:fs";
+import { readlinkSync } from "node:fs";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import { sameContent } from "./content.ts";
@@ -14,6 +14,7 @@ import type { Difference, Found, Judging } from "./difference.ts";
 import { differenceOf } from "./difference.ts";
 import type { EntryFacts } from "./entry-facts.ts";
 import { absent, factsOf } from "./entry-facts.ts";
+import { FolderNames, namesIn } from "./folder-names.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import { entriesPerTurn, pathPartsMax, scanEntriesMax } from "./limits.ts";
 import type { ScanMemory } from "./memory.ts";
@@ -31,6 +32,8 @@ export class OverlayScan implements WorkspaceScan {
   readonly memory: ScanMemory;
   readonly #layers: OverlayLayers;
   readonly #judging: Judging;
+  readonly #upperNames: FolderNames;
+  readonly #lowerNames: FolderNames;
   #found: Difference[] = [];
   #entries = 0;
 
@@ -39,13 +42,15 @@ export class OverlayScan implements WorkspaceScan {
     this.memory = memory;
     this.#layers = layers;
     this.#judging = judging;
+    this.#upperNames = new FolderNames(layers.upper);
+    this.#lowerNames = new FolderNames(layers.lower);
   }
 
   async scan(): Promise<Result<readonly Difference[], string>> {
     this.memory.begin(Date.now());
     this.#found = [];
     this.#entries = 0;
-    if (listed(this.source.at("")) === undefined) return err(gone);
+    if (this.#upperNames.at("") === undefined) return err(gone);
     for (const _ of this.#folder("", true)) {
       if (this.#entries > scanEntriesMax) return err(tooMany);
       if (this.#entries % entriesPerTurn === 0) await new Promise<void>((resolve) => setImmediate(resolve));
@@ -59,9 +64,9 @@ export class OverlayScan implements WorkspaceScan {
     for (const folder of Object.values(this.#layers)) folder.close();
   }
 
-  /** Yields once per entry, so that a large layer can be read in turns; an empty one costs one `readdir`. */
+  /** Yields once per entry, so that a large layer can be read in turns; one without entries costs two looks at its times. */
   *#folder(path: string, hasLower: boolean): Generator<void> {
-    const names = listed(this.#layers.upper.at(path));
+    const names = this.#upperNames.at(path);
     if (names === undefined) {
       if (!this.memory.isSettled(path, absent))
         this.#add({ path, kind: "special", before: absent, base: absent, outside: false, facts: undefined });
@@ -149,9 +154,9 @@ export class OverlayScan implements WorkspaceScan {
    * was made, for the server has never seen it.
    */
   *#hidden(path: string, above: ReadonlySet<string>): Generator<void> {
-    const below = (listed(this.#layers.lower.at(path)) ?? []).filter((name) => !above.has(name));
+    const below = (this.#lowerNames.at(path) ?? []).filter((name) => !above.has(name));
     if (below.length === 0) return;
-    const merged = new Set(listed(this.#layers.merged.at(path)) ?? []);
+    const merged = new Set(namesIn(this.#layers.merged.at(path)) ?? []);
     // Without a merged view nothing can be told, and nothing is deleted on a guess.
     if (merged.size === 0 && factsOf(this.#layers.merged.at(path)) === undefined) return;
     if (below.some((name) => merged.has(name))) return;
@@ -177,7 +182,7 @@ export class OverlayScan implements WorkspaceScan {
 
   *#below(path: string): Generator<void> {
     if (path.split("/").length > pathPartsMax) return;
-    for (const name of listed(this.#layers.lower.at(path)) ?? []) {
+    for (const name of this.#lowerNames.at(path) ?? []) {
       const real = factsOf(this.#layers.lower.at(`${path}/${name}`));
       if (real !== undefined) yield* this.#deleted(`${path}/${name}`, real);
     }
@@ -191,15 +196,6 @@ export class OverlayScan implements WorkspaceScan {
 const gone =
   "What the server wrote into the workspace can no longer be read: nothing of it was written there; restart the server.";
 const tooMany = `The server changed more than ${scanEntriesMax} entries of the workspace, which is more than can be reviewed: nothing of it was written, restart the server.`;
-
-/** Undefined where the folder cannot be read. */
-function listed(path: string): readonly string[] | undefined {
-  try {
-    return readdirSync(path);
-  } catch {
-    return undefined;
-  }
-}
 
 function linkTarget(path: string): string | undefined {
   try {

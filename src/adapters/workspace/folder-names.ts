@@ -1,0 +1,61 @@
+/**
+ * Names in folders of a projection, read anew only when a folder may have changed since. Nearly every call leaves the
+ * layer as it was, and one look at a folder's times costs a tenth of a listing.
+ *
+ * The kernel moves the change time of a folder with every name that comes, goes or is replaced in it, and nobody can
+ * set it. Its clock stands still between ticks, so a listing made shortly after a change proves nothing later and is
+ * not kept.
+ */
+import type { BigIntStats } from "node:fs";
+import { fstatSync, lstatSync, readdirSync } from "node:fs";
+import type { HeldFolder } from "./held-folder.ts";
+import { listedFoldersMax, racyMs } from "./limits.ts";
+
+type Listing = { readonly inode: bigint; readonly changedNs: bigint; readonly names: readonly string[] };
+
+export class FolderNames {
+  readonly #folder: HeldFolder;
+  readonly #known = new Map<string, Listing>();
+
+  constructor(folder: HeldFolder) {
+    this.#folder = folder;
+  }
+
+  /** Names in the folder at `path`, `""` for the one that is held; undefined where it cannot be read. */
+  at(path: string): readonly string[] | undefined {
+    const before = this.#stats(path);
+    const known = this.#known.get(path);
+    if (before !== undefined && known !== undefined && before.ino === known.inode && before.ctimeNs === known.changedNs)
+      return known.names;
+    const names = namesIn(this.#folder.at(path));
+    // The times are those from before the listing: what changes while it is made shows the next time.
+    if (names === undefined || before === undefined || isRacy(before)) this.#known.delete(path);
+    else {
+      if (this.#known.size >= listedFoldersMax) this.#known.clear();
+      this.#known.set(path, { inode: before.ino, changedNs: before.ctimeNs, names });
+    }
+    return names;
+  }
+
+  #stats(path: string): BigIntStats | undefined {
+    try {
+      if (path === "") return fstatSync(this.#folder.descriptor, { bigint: true });
+      return lstatSync(this.#folder.at(path), { bigint: true, throwIfNoEntry: false });
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function isRacy({ ctimeNs }: BigIntStats): boolean {
+  return Number(ctimeNs / 1_000_000n) > Date.now() - racyMs;
+}
+
+/** Names in a folder, read now; undefined where it cannot be read. */
+export function namesIn(path: string): readonly string[] | undefined {
+  try {
+    return readdirSync(path);
+  } catch {
+    return undefined;
+  }
+}
