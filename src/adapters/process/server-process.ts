@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { err, ok, type Result } from "../../core/result.ts";
 import { LineSplitter } from "../../wire/splitter.ts";
@@ -161,7 +162,8 @@ class GuardedProcess implements ServerProcess {
     this.#lifeline.resume();
     this.#lifeline.once("close", () => {
       if (this.#lifelineCut) return;
-      this.#guardianLost = true;
+      // Whoever kills the whole group kills the guardian too; that is an end like any other, and no sign of malice.
+      this.#guardianLost = !isBeingKilled(this.processGroup);
       this.#signal("SIGKILL");
     });
   }
@@ -207,5 +209,23 @@ class GuardedProcess implements ServerProcess {
     };
     stderr.on("data", (chunk: Uint8Array) => take(splitter.push(chunk)));
     stderr.once("end", () => take(splitter.end()));
+  }
+}
+
+/** SIGKILL in the mask of pending signals, and a process that is past its memory has no such mask. */
+const killBit = 0x100;
+
+/** True if a process has ended or is about to by SIGKILL (proc_pid_status(5)); false where nobody can tell. */
+function isBeingKilled(pid: number): boolean {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "latin1");
+    const pending = [...status.matchAll(/^S(?:ig|hd)Pnd:\s*([0-9a-f]+)/gm)].map((found) =>
+      Number.parseInt(found[1] ?? "", 16),
+    );
+    return (
+      /^State:\s*[ZX]/m.test(status) || !/^VmSize:/m.test(status) || pending.some((mask) => (mask & killBit) !== 0)
+    );
+  } catch {
+    return existsSync("/proc/self");
   }
 }

@@ -3,6 +3,7 @@
  * namespaces can make, and then becomes the next program of the chain. Foreign function calls happen here and never in
  * the gateway. It says nothing on the server's streams; its plan and its reports go over Node's channel.
  */
+import { closeSync } from "node:fs";
 import { ok, type Result } from "../../core/result.ts";
 import { type LauncherNative, openLauncherNative } from "./launcher-native.ts";
 import {
@@ -23,6 +24,9 @@ async function main(): Promise<void> {
   if (!native.ok || !made.ok) return fail(made.ok ? "" : made.error);
   // Root's step ends here: the next launcher of the chain reports for itself.
   if (plan.kind !== "stage") await ask({ kind: "launcher-ready", ...made.value });
+  // The supervisor has it by now. Our own copy would keep it alive: should the supervisor end in this moment, the next
+  // step would wait for ever instead of failing.
+  if (made.value.notify !== undefined) closeSync(made.value.notify);
   become(native.value, plan.command, plan.kind);
 }
 

@@ -32,24 +32,31 @@ export async function traceLauncher(
   return supervisor.ok ? supervisor.value.trace({ pid, fd, level: trace, programsBefore }) : supervisor;
 }
 
+/** Asked for twice at the same time it is one: whoever comes second waits for what the first has begun. */
 function shared(stateFolder: string): Promise<Result<Supervisor, string>> {
   const supervisor = next(running.get(stateFolder), stateFolder);
   running.set(stateFolder, supervisor);
   return supervisor;
 }
 
-/** The one that runs, or a new one in the place of one that failed. */
+/** The one that runs, or a new one in the place of one that failed or has lost its folder. Never rejects. */
 async function next(
   before: Promise<Result<Supervisor, string>> | undefined,
   stateFolder: string,
 ): Promise<Result<Supervisor, string>> {
   const known = await before;
-  if (known?.ok === true && known.value.failure === undefined) return known;
+  if (known?.ok === true && known.value.usable) return known;
+  // Servers that it watches keep it until they end.
+  if (known?.ok === true) known.value.retire();
   const folder = join(stateFolder, "trace");
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch {
     return err("The tracer has no place for its records: make the state folder writable.");
   }
-  return startSupervisor({ folder });
+  try {
+    return await startSupervisor({ folder });
+  } catch {
+    return err("The process that traces servers could not be started: the system is short of memory or processes.");
+  }
 }

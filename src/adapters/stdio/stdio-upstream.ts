@@ -4,6 +4,7 @@
  * Servers print stray text on stdout; such a line is reported and skipped. A malformed answer ends its call with an
  * error, because its asker would otherwise wait for something that will never be handed on.
  */
+import { constants } from "node:os";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import type { ServerTarget, UpstreamConnection, UpstreamHandler } from "../../gateway/ports.ts";
@@ -120,7 +121,9 @@ class StdioUpstream implements UpstreamConnection {
       // A server that closes its output cannot answer any more, even if its process stays.
       ended: () => this.#outputEnded(),
     });
-    void process.ended.then((end) => this.#handler.closed(this.#ending ?? projection?.ending ?? reasonOf(end)));
+    void process.ended.then((end) =>
+      this.#handler.closed(this.#ending ?? projection?.ending ?? reasonOf(end, projection !== undefined)),
+    );
   }
 
   send(message: Message): void {
@@ -226,15 +229,27 @@ class StdioUpstream implements UpstreamConnection {
   }
 }
 
-function reasonOf(end: ProcessEnd): string {
+/** `confined`: in namespaces of its own a server reaches no guardian, and whoever killed it came from outside. */
+function reasonOf(end: ProcessEnd, confined: boolean): string {
   const words = end.lastWords === "" ? "" : ` Last words: "${printable(end.lastWords, lastWordsLengthMax)}".`;
+  if (end.guardianLost && confined) {
+    return `The server's guardian process was killed from outside, so the server was ended. Restart the session.${words}`;
+  }
   if (end.guardianLost) return `The server killed its guardian process and was ended. Do not trust it.${words}`;
   // The shell that becomes the server ends with these where the system refused to execute the file.
   if (end.code === 126 || end.code === 127) {
     return `The server could not be executed (exit code ${end.code}). Check its command and interpreter.${words}`;
   }
-  const how = end.signal === undefined ? `with exit code ${end.code ?? "unknown"}` : `by signal ${end.signal}`;
+  const how = endOf(end, confined);
   return `The server ended ${how}. Run its command by hand to see why.${words}`;
+}
+
+/** A sandbox ends with 128 and the number of the signal that ended the server in it (bwrap(1)). */
+function endOf({ code, signal }: ProcessEnd, confined: boolean): string {
+  if (signal !== undefined) return `by signal ${signal}`;
+  const number = confined && code !== undefined ? code - 128 : 0;
+  const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  return name === undefined ? `with exit code ${code ?? "unknown"}` : `by signal ${name}`;
 }
 
 /** Stands for a server that did not start; `closed` says why. */

@@ -2,12 +2,13 @@
  * The gateway's side of a supervisor: starts it, hands it the listeners of launchers, and reads what it put on record.
  */
 import { type ChildProcess, fork } from "node:child_process";
-import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
+import { closeSync, constants, existsSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { err, ok, type Result } from "../../core/result.ts";
 import type { Sighting, Tracer } from "../projection/parts.ts";
 import { sightingsWaitingMax, supervisorStartMsMax, takeOverMsMax } from "./limits.ts";
+import { Liveness } from "./liveness.ts";
 import type { TraceLevel } from "./notify-filter.ts";
 import { prepareRing, RingReader } from "./ring.ts";
 import type { SupervisorOrder, SupervisorReport } from "./supervisor-protocol.ts";
@@ -33,6 +34,10 @@ export interface Supervisor {
   readonly pid: number;
   /** Why it traces nothing more. */
   readonly failure: string | undefined;
+  /** The folder of its records is there, so another server can be added. */
+  readonly usable: boolean;
+  /** Closes at once, or with the last server that it traces. */
+  retire(): void;
   close(): void;
 }
 
@@ -72,12 +77,15 @@ class RunningSupervisor implements Supervisor {
   readonly #folder: string;
   readonly #tracers = new Map<number, NotifyTracer>();
   readonly #answers = new Map<number, (answer: Result<void, string>) => void>();
+  readonly #liveness: Liveness;
   #failure: string | undefined;
   #next = 1;
+  #retired = false;
 
   constructor(child: ChildProcess, folder: string) {
     this.#child = child;
     this.#folder = folder;
+    this.#liveness = new Liveness(child.pid);
     this.ready = this.#answer(0, supervisorStartMsMax);
     // Only the process that we started writes to this channel.
     child.on("message", (message: SupervisorReport) => this.#hear(message));
@@ -96,19 +104,28 @@ class RunningSupervisor implements Supervisor {
     return this.#failure;
   }
 
+  get usable(): boolean {
+    return this.#failure === undefined && !this.#retired && existsSync(this.#folder);
+  }
+
   async trace(request: TraceRequest): Promise<Result<Tracer, string>> {
     if (this.#failure !== undefined) return err(this.#failure);
     const id = this.#next++;
     const file = join(this.#folder, `${id}`);
     const fd = makeRecord(file);
     if (fd === undefined) return err("The tracer's record could not be made. Free space in the runtime folder.");
-    const tracer = new NotifyTracer(fd, () => this.#remove(id, file));
+    const tracer = new NotifyTracer(fd, { alive: () => this.#alive(), closed: () => this.#remove(id, file) });
     this.#tracers.set(id, tracer);
     this.#send({ kind: "add", id, file, ...request });
     const answer = await this.#answer(id, takeOverMsMax);
     if (answer.ok) return ok(tracer);
     tracer.close();
     return answer;
+  }
+
+  retire(): void {
+    this.#retired = true;
+    if (this.#tracers.size === 0) this.close();
   }
 
   close(): void {
@@ -156,6 +173,12 @@ class RunningSupervisor implements Supervisor {
     if (!this.#tracers.delete(id)) return;
     if (this.#failure === undefined) this.#send({ kind: "remove", id });
     rmSync(file, { force: true });
+    if (this.#retired) this.retire();
+  }
+
+  /** Asked of the system, because its `exit` event may come after the answer that it must be known for. */
+  #alive(): void {
+    if (this.#failure === undefined && !this.#liveness.alive()) this.#end(gone);
   }
 
   #send(order: SupervisorOrder): void {
@@ -165,6 +188,7 @@ class RunningSupervisor implements Supervisor {
   #end(reason: string): void {
     if (this.#failure !== undefined) return;
     this.#failure = reason;
+    this.#liveness.close();
     for (const tracer of this.#tracers.values()) tracer.fail(reason);
     for (const settle of this.#answers.values()) settle(err(reason));
   }
@@ -183,18 +207,24 @@ function makeRecord(file: string): number | undefined {
   }
 }
 
+type TracerOwner = {
+  /** Lets every tracer fail if the supervisor has ended. */
+  readonly alive: () => void;
+  readonly closed: () => void;
+};
+
 class NotifyTracer implements Tracer {
   readonly #fd: number;
   readonly #reader: RingReader;
-  readonly #closed: () => void;
+  readonly #owner: TracerOwner;
   #waiting: Sighting[] = [];
   #overflow = 0;
   #failure: string | undefined;
   #open = true;
 
-  constructor(fd: number, closed: () => void) {
+  constructor(fd: number, owner: TracerOwner) {
     this.#fd = fd;
-    this.#closed = closed;
+    this.#owner = owner;
     this.#reader = new RingReader(fd, performance.now() - Number(process.hrtime.bigint()) / 1e6);
   }
 
@@ -208,6 +238,7 @@ class NotifyTracer implements Tracer {
 
   drain(): readonly Sighting[] {
     this.fetch();
+    if (this.#open) this.#owner.alive();
     if (this.#waiting.length === 0) return this.#waiting;
     const all = this.#waiting;
     this.#waiting = [];
@@ -244,6 +275,6 @@ class NotifyTracer implements Tracer {
     if (!this.#open) return;
     this.#open = false;
     closeSync(this.#fd);
-    this.#closed();
+    this.#owner.closed();
   }
 }

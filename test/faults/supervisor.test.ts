@@ -1,0 +1,110 @@
+// The process that watches servers: one for a gateway however many start at once, replaced when it is gone, known to be
+// gone before the next answer is judged, and never overwhelmed into silence.
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { best, Stage } from "../e2e/isolation/stage.ts";
+import { allProcesses, commandOf, goneOf, left, policyFor, serverProgram, treeHash } from "./kit.ts";
+
+const marker = `watched-${process.pid}`;
+const names = ["one", "two", "three"] as const;
+const operations = process.env["SLUICEGATE_FULL"] === "1" ? 200_000 : 30_000;
+let stage: Stage;
+
+beforeEach(async () => {
+  if (!best) return;
+  const command = [process.execPath, serverProgram, marker];
+  const servers = Object.fromEntries(names.map((name) => [name, { command }]));
+  stage = await Stage.open({ policy: policyFor({ one: {}, two: {}, three: {} }), servers });
+});
+afterEach(async () => {
+  if (!best) return;
+  await stage.close();
+  expect(await goneOf(() => left(marker).filter(({ pid }) => /server\.ts/.test(commandOf(pid))))).toEqual([]);
+});
+
+const supervisors = (): readonly number[] =>
+  allProcesses().flatMap(({ pid }) => (commandOf(pid).includes(join(stage.state, "trace")) ? [pid] : []));
+
+describe.skipIf(!best)("the supervisor (needs tier A)", () => {
+  test("servers that start at the same time share one, and one server's end is none of the others' business", async () => {
+    await Promise.all(names.map((name) => stage.connect(name)));
+    expect(supervisors()).toHaveLength(1);
+    stage.disconnect("one");
+    expect(await stage.call("two", "write", { path: "two.txt", text: "2" })).toMatchObject({ isError: false });
+    expect(supervisors()).toHaveLength(1);
+  });
+
+  test("killed before a server's first call, it fails the very first answer, and another takes its place", async () => {
+    await stage.connect("one");
+    await stage.connect("two");
+    const before = treeHash(stage.workspace);
+    process.kill(supervisors()[0] ?? 0, "SIGKILL");
+    const said = await stage.call("one", "write", { path: "one.txt", text: "unseen" });
+    expect(said.isError).toBe(true);
+    expect(said.text).toMatch(/traces servers has ended/);
+    expect(treeHash(stage.workspace)).toBe(before);
+    expect((await stage.call("two", "echo", { text: "still there?" })).isError).toBe(true);
+    for (const name of ["one", "two"]) stage.disconnect(name);
+    await stage.connect("one");
+    expect(supervisors()).toHaveLength(1);
+    expect(await stage.call("one", "write", { path: "later.txt", text: "seen" })).toMatchObject({ isError: false });
+  });
+
+  test("killed while a server starts, it lets the start fail in a sentence or go on with another, never hang", async () => {
+    await stage.connect("three");
+    for (const delayMs of [0, 30, 80, 150, 250]) {
+      const starting = stage.connect("one").then(
+        () => "started",
+        (error: unknown) => String(error),
+      );
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      for (const pid of supervisors()) process.kill(pid, "SIGKILL");
+      const end = await starting;
+      if (end !== "started") expect(end).toMatch(/tracer|traces servers|launcher|ended/);
+      stage.disconnect("one");
+    }
+    // What began without a witness does not go on: nothing but the next server's processes is there.
+    await stage.connect("two");
+    expect(await stage.call("two", "echo", { text: "well" })).toMatchObject({ text: "well" });
+    expect(supervisors()).toHaveLength(1);
+  });
+
+  test("its folder is gone: servers under way stay watched, and the next one starts", async () => {
+    await stage.connect("one");
+    const [old] = supervisors();
+    rmSync(join(stage.state, "trace"), { recursive: true });
+    expect(await stage.call("one", "write", { path: "one.txt", text: "1" })).toMatchObject({ isError: false });
+    await stage.connect("two");
+    expect(await stage.call("two", "write", { path: "two.txt", text: "2" })).toMatchObject({ isError: false });
+    expect(supervisors()).toHaveLength(2);
+    stage.disconnect("one");
+    // The one without a folder ends with the last server that it watched.
+    expect(await goneOf(() => allProcesses().filter(({ pid }) => pid === old))).toEqual([]);
+    expect(existsSync(join(stage.state, "trace"))).toBe(true);
+    expect(readdirSync(join(stage.state, "trace"))).toHaveLength(1);
+  });
+
+  test(`${operations} operations in one call are watched, and nobody waits for ever`, { timeout: 90_000 }, async () => {
+    await stage.connect("one");
+    const said = await stage.call("one", "churn", { path: "churned", count: operations });
+    // Either all was seen, or the call fails and says so.
+    if (said.isError) expect(said.text).toMatch(/^[A-Z].{20,}[.`)"]$/s);
+    else expect(said.text).toBe(`never after ${operations / 2}`);
+    expect(await stage.call("one", "echo", { text: "not blocked" })).toMatchObject({ text: "not blocked" });
+  });
+
+  test("a gateway that stands still loses sight of a busy server, which goes on and whose call then fails", async () => {
+    await stage.connect("one");
+    const before = treeHash(stage.workspace);
+    const answer = stage.call("one", "churn", { path: "churned", count: 40_000 });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    // Nothing of the gateway runs meanwhile: the record of 1 MiB fills, and the server must not wait for room in it.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 8_000);
+    const said = await answer;
+    expect(said.isError).toBe(true);
+    expect(said.text).toMatch(/^[A-Z].{20,}[.`)"]$/s);
+    expect(treeHash(stage.workspace)).toBe(before);
+    console.log(`unseen operations: ${said.text}`);
+  });
+});
