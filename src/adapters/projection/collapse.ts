@@ -19,7 +19,7 @@ export type Collapsed = { readonly events: readonly EffectEvent[]; readonly drop
 type Entry = { event: EffectEvent; readonly key: string };
 
 /** Events of one weight, action and outcome, by what they are about. */
-type Kind = { readonly weight: number; size: number; readonly groups: Map<string, Entry[]> };
+type Kind = { readonly weight: number; size: number; largest: number; readonly groups: Map<string, Entry[]> };
 
 const nowhere: ProjectionPlaces = { home: "/nowhere", workspace: [], code: [], scratch: [] };
 
@@ -57,9 +57,9 @@ export class EventBag {
       this.#entries.delete(victim.key);
     }
     const entry = { event, key };
-    const group = kind.groups.get(subject);
-    if (group === undefined) kind.groups.set(subject, [entry]);
-    else group.push(entry);
+    const group = kind.groups.get(subject) ?? [];
+    if (group.push(entry) === 1) kind.groups.set(subject, group);
+    kind.largest = Math.max(kind.largest, group.length);
     kind.size += 1;
     this.#entries.set(key, entry);
   }
@@ -74,7 +74,7 @@ export class EventBag {
     const name = `${weight} ${action} ${outcome}`;
     const known = this.#kinds.get(name);
     if (known !== undefined) return known;
-    const kind: Kind = { weight, size: 0, groups: new Map() };
+    const kind: Kind = { weight, size: 0, largest: 0, groups: new Map() };
     this.#kinds.set(name, kind);
     return kind;
   }
@@ -91,15 +91,19 @@ export class EventBag {
 
   /** Takes the newest of the largest group out; undefined where that is the newcomer, whose subject is given. */
   #victim(kind: Kind, newcomer: string | undefined): Entry | undefined {
-    let subject = newcomer;
-    let size = newcomer === undefined ? 0 : (kind.groups.get(newcomer)?.length ?? 0) + 1;
-    for (const [name, group] of kind.groups) if (group.length > size) [subject, size] = [name, group.length];
-    if (subject === newcomer || subject === undefined) return undefined;
-    const group = kind.groups.get(subject);
-    const victim = group?.pop();
-    if (group?.length === 0) kind.groups.delete(subject);
-    if (victim !== undefined) kind.size -= 1;
-    return victim;
+    const own = newcomer === undefined ? 0 : (kind.groups.get(newcomer)?.length ?? 0) + 1;
+    // In a flood it is the newcomer nearly always, and then nobody else is looked at.
+    if (own >= kind.largest) return undefined;
+    const sizes = [...kind.groups.values()].map(({ length }) => length);
+    kind.largest = Math.max(0, ...sizes);
+    if (own >= kind.largest) return undefined;
+    for (const [subject, group] of kind.groups) {
+      if (group.length < kind.largest) continue;
+      kind.size -= 1;
+      if (group.length === 1) kind.groups.delete(subject);
+      return group.pop();
+    }
+    return undefined;
   }
 }
 
