@@ -33,7 +33,8 @@ async function offered(): Promise<string> {
 
 export type StageServer = {
   readonly command: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
+  /** Variables beside PATH and HOME, made for the planted home. */
+  readonly env?: (home: string) => Readonly<Record<string, string>>;
 };
 
 export type StageSetup = {
@@ -42,6 +43,8 @@ export type StageSetup = {
   /** Home of the user whom the servers would betray; a folder of its own by default. */
   readonly home?: string;
   readonly workspace?: string;
+  /** Folder of all others, for a gateway that starts again where another one ended. Its owner removes it. */
+  readonly root?: string;
 };
 
 export type Said = {
@@ -63,6 +66,8 @@ export class Stage {
   /** What servers wrote to their stderr, and what was skipped of their output. */
   readonly diagnostics: string[] = [];
   readonly #root: string;
+  /** Given by whoever looks at what is left. */
+  readonly #kept: boolean;
   readonly #homeBefore = process.env["HOME"];
   readonly #handlers = new Map<string, ClientHandler>();
   readonly #composition: Composition;
@@ -70,6 +75,7 @@ export class Stage {
 
   private constructor(places: Places, composition: Composition, lines: Lines) {
     this.#root = places.root;
+    this.#kept = places.kept;
     this.home = places.home;
     this.workspace = places.workspace;
     this.state = places.state;
@@ -96,7 +102,7 @@ export class Stage {
         target: () => {
           const [command = "", ...args] = server.command;
           const workingDirectory = places.workspace;
-          return { kind: "stdio", command, args, env: { ...env, ...server.env }, workingDirectory };
+          return { kind: "stdio", command, args, env: { ...env, ...server.env?.(places.home) }, workingDirectory };
         },
       })),
       tagOf: () => undefined,
@@ -187,30 +193,32 @@ export class Stage {
     await this.#composition.close();
     if (this.#homeBefore === undefined) delete process.env["HOME"];
     else process.env["HOME"] = this.#homeBefore;
-    rmSync(this.#root, { recursive: true, force: true });
+    if (!this.#kept) rmSync(this.#root, { recursive: true, force: true });
   }
 }
 
 type Lines = { readonly told: string[]; readonly diagnostics: string[] };
 type Places = {
   readonly root: string;
+  readonly kept: boolean;
   readonly home: string;
   readonly workspace: string;
   readonly state: string;
 };
 
-function placesFor({ home, workspace }: StageSetup): Places {
-  const root = mkdtempSync(join(tmpdir(), "sluicegate-stage-"));
+function placesFor({ home, workspace, root: given }: StageSetup): Places {
+  const root = given ?? mkdtempSync(join(tmpdir(), "sluicegate-stage-"));
   chmodSync(root, 0o755);
   const places = {
     root,
+    kept: given !== undefined,
     home: home ?? join(root, "user"),
     workspace: workspace ?? join(root, "workspace"),
     state: join(root, "state"),
   };
   mkdirSync(places.home, { recursive: true });
   mkdirSync(places.workspace, { recursive: true });
-  mkdirSync(places.state, { mode: 0o700 });
+  mkdirSync(places.state, { recursive: true, mode: 0o700 });
   return places;
 }
 
