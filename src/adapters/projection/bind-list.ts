@@ -1,4 +1,5 @@
 /** What a projection shows of the file system, as a list of mounts from wide to narrow. */
+import { lstatSync } from "node:fs";
 import { isWithin } from "../../core/scope-patterns.ts";
 
 export type Bind =
@@ -32,7 +33,20 @@ export function orderBinds(binds: readonly Bind[]): readonly Bind[] {
         depth(one.target) - depth(other.target) ||
         one.target.localeCompare(other.target),
     );
-  return ordered.filter((bind, index) => !shownAlready(bind, ordered.slice(0, index)));
+  const shown = ordered.filter((bind, index) => !shownAlready(bind, ordered.slice(0, index)));
+  return shown.filter((bind) => !isShownLink(bind, shown));
+}
+
+/**
+ * A mount around it shows the bind as a link, and what the link leads to has a mount of its own: nothing can be mounted
+ * on a link, and nothing has to be.
+ */
+function isShownLink(bind: Bind, all: readonly Bind[]): boolean {
+  if (bind.kind !== "bind" || bind.source === bind.target) return false;
+  const around = all.findLast((wide) => wide.target !== bind.target && isWithin(bind.target, wide.target));
+  if (around?.kind !== "bind" || !all.some((one) => one.kind === "bind" && one.target === bind.source)) return false;
+  const place = around.source + bind.target.slice(around.target.length);
+  return lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 
 /** True iff the nearest mount around a bind shows the same thing with the same rights. */

@@ -1,0 +1,22 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { orderBinds, type Bind } from "./bind-list.ts";
+
+test("a link that a wider mount shows is not mounted on, where its goal is shown by itself", () => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "sluicegate-binds-")));
+  const [project, elsewhere] = [join(root, "project"), join(root, "elsewhere")];
+  for (const folder of [project, elsewhere]) mkdirSync(folder);
+  symlinkSync(elsewhere, join(project, "node_modules"));
+  const bind = (source: string, target: string): Bind => ({ kind: "bind", source, target, access: "read" });
+  const linked = bind(elsewhere, join(project, "node_modules"));
+  const around = bind(project, project);
+  const goal = bind(elsewhere, elsewhere);
+  expect(orderBinds([linked, around, goal])).toEqual([goal, around]);
+  // Without the folder around it the link is not there, and its name is made.
+  expect(orderBinds([linked, goal])).toEqual([goal, linked]);
+  // Without its goal the link would lead nowhere: better to fail at the start than to run without packages.
+  expect(orderBinds([linked, around])).toEqual([around, linked]);
+  rmSync(root, { recursive: true });
+});
