@@ -63,6 +63,11 @@ function trustsBroker(grounds: Grounds): boolean {
   return grounds.trace.tier === "A" && hasOwnNetwork(grounds);
 }
 
+/** The broker itself let it pass, so some call under way had it granted. */
+export function wasLetPass({ grade, outcome }: EffectEvent, grounds: Grounds): boolean {
+  return grade === "broker" && outcome === "success" && trustsBroker(grounds);
+}
+
 /** True iff the scope names where the event goes. */
 export function namesDestination(event: EffectEvent, grounds: Grounds): boolean {
   const { allow, order, trace, judgedDestinations } = grounds;

@@ -6,6 +6,7 @@
  * Each part only adds findings, so more events, weaker grades and less complete traces never make a call look better.
  */
 import type { EffectEvent } from "../../core/effect-trace.ts";
+import { wasLetPass } from "./destinations.ts";
 import { effectFindings } from "./effect-rules.ts";
 import type { Finding, Grounds } from "./grounds.ts";
 import { noiseOf } from "./noise.ts";
@@ -31,7 +32,8 @@ export function judgeTrace(grounds: Grounds, unjudged: true | readonly string[] 
       outside.add(event);
       const { server } = grounds.order;
       const { id, code } = rule;
-      violations.push({ rule: id, code, verdict: "deny", what: rule.what(event), way: rule.way(event, server) });
+      const verdict = mayBeAnothers(event, grounds) ? "confirm" : "deny";
+      violations.push({ rule: id, code, verdict, what: rule.what(event), way: rule.way(event, server) });
       break;
     }
   }
@@ -42,6 +44,29 @@ export function judgeTrace(grounds: Grounds, unjudged: true | readonly string[] 
     suspicions: suspicions(heard, grounds),
     open: unexplained(inside, grounds, unjudged),
     heard,
+  };
+}
+
+/**
+ * While calls overlap nobody can tell whose act it was. What the scope of some other tool explains, or what the broker
+ * let pass for an argument of another call, is asked about instead of being held against this one.
+ */
+function mayBeAnothers(event: EffectEvent, grounds: Grounds): boolean {
+  if (event.phase !== "ambiguous") return false;
+  const others = widened(grounds);
+  const rules = scopeRules.filter((rule) => rule.applies(event, others));
+  return rules.every(({ id }) => id.startsWith("net.") && wasLetPass(event, grounds));
+}
+
+/** What any tool of the server may do. */
+function widened(grounds: Grounds): Grounds {
+  const tools = [...grounds.order.scope.tools.values()];
+  return {
+    ...grounds,
+    read: [...grounds.read, ...tools.flatMap(({ read }) => read)],
+    write: [...grounds.write, ...tools.flatMap(({ write }) => write)],
+    allow: [...grounds.allow, ...tools.flatMap(({ allow }) => allow)],
+    programs: [...grounds.programs, ...tools.flatMap(({ programs }) => programs)],
   };
 }
 

@@ -17,7 +17,7 @@ import {
 } from "./file-scope.ts";
 import type { Grounds } from "./grounds.ts";
 import { took } from "./grounds.ts";
-import { changesFiles } from "./scope-rules.ts";
+import { changesFiles, targetOf } from "./scope-rules.ts";
 
 type NoiseRule = {
   readonly id: string;
@@ -75,8 +75,11 @@ export const noiseRules: readonly NoiseRule[] = [
   {
     id: "noise.pipe",
     why: "an end of a pipe that it holds already has no place in the file system",
-    applies: ({ action, path }) =>
-      action.startsWith("file-") && /^(?:pipe|anon_inode|socket|\/memfd):/.test(path ?? ""),
+    applies: ({ action, path = "", target }) =>
+      action.startsWith("file-") &&
+      target === undefined &&
+      /^(?:pipe|anon_inode|socket|\/memfd):/.test(path) &&
+      !path.includes("/.."),
   },
   {
     id: "noise.way-there",
@@ -128,6 +131,8 @@ export const noiseRules: readonly NoiseRule[] = [
     applies: (event, grounds) =>
       (event.action === "net-connect" || event.action === "net-send") &&
       event.transport !== "unix" &&
+      // The broker stands outside of that network: what it was asked for is the loopback of the machine.
+      event.grade !== "broker" &&
       isLoopback(event) &&
       hasOwnNetwork(grounds),
   },
@@ -178,7 +183,7 @@ export function noiseOf(event: EffectEvent, grounds: Grounds): string | undefine
   if (event.action === "file-read" && event.outcome === "failed" && lookedForAtHome.test(event.path ?? "")) {
     return "noise.settings-at-home";
   }
-  const secret = [event.path, event.target].some((path) => secretAt(path, grounds) !== undefined);
+  const secret = [event.path, targetOf(event)].some((path) => secretAt(path, grounds) !== undefined);
   if (event.action.startsWith("file-") && (secret || isShutTo(event, grounds))) return undefined;
   if (changesFiles(event) && [event.path, event.target].some((path) => isObeyed(path, grounds))) return undefined;
   return noiseRules.find((rule) => rule.applies(event, grounds))?.id;

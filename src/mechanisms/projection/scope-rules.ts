@@ -8,7 +8,7 @@ import { matchesPath, normalPath } from "../../core/scope-patterns.ts";
 import { destinationOf, isLoopback, namesDestination } from "./destinations.ts";
 import { inWorkspace, isObeyed, isScratch, isShut, mayRead, mayWrite, secretAt } from "./file-scope.ts";
 import type { EventRule, Finding, Grounds } from "./grounds.ts";
-import { shown } from "./grounds.ts";
+import { shown, took } from "./grounds.ts";
 
 const writes: ReadonlySet<EffectEvent["action"]> = new Set([
   "file-write",
@@ -28,6 +28,12 @@ function changedPaths({ action, path, target }: EffectEvent): readonly (string |
   return action === "file-rename" && target !== undefined ? [path, target] : [path];
 }
 
+/** Where the target of an event lies; that of a link may be told from the folder of the link. */
+export function targetOf({ action, path, target }: EffectEvent): string | undefined {
+  if (action !== "file-link" || path === undefined || target === undefined || target.startsWith("/")) return target;
+  return normalPath(`${path}/../${target}`) ?? target;
+}
+
 const opensFile = (kind: "read" | "write") => (event: EffectEvent, server: string) =>
   `if that is wanted, add \`files: {${kind}: [...]}\` with ${shown(event.path)} under isolation.servers.${server}`;
 const removeIt = (_: EffectEvent, server: string): string => `use another server than \`${server}\`, or ask its author`;
@@ -38,7 +44,7 @@ export const scopeRules: readonly EventRule[] = [
     code: "SG-SCOPE-FILE",
     applies: (event, grounds) =>
       event.action.startsWith("file-") &&
-      [event.path, event.target].some((path) => secretAt(path, grounds) !== undefined),
+      [event.path, targetOf(event)].some((path) => secretAt(path, grounds) !== undefined),
     what: ({ action, path }) =>
       `${action === "file-read" ? "tried to read" : "touched"} ${shown(path)}, where secrets are kept`,
     way: (event, server) => `${opensFile("read")(event, server)}, and name it in \`sensitive\``,
@@ -78,7 +84,7 @@ export const scopeRules: readonly EventRule[] = [
     id: "file.link-target",
     code: "SG-SCOPE-FILE",
     applies: (event, grounds) =>
-      event.action === "file-link" && event.target?.startsWith("/") === true && !mayRead(event.target, grounds),
+      event.action === "file-link" && event.target !== undefined && !mayRead(targetOf(event), grounds),
     what: ({ path, target }) => `made ${shown(path)} lead to ${shown(target)}, which its scope does not name`,
     way: removeIt,
   },
@@ -173,19 +179,25 @@ const systemFolders = new Set([
 ]);
 
 /** Named by the scope, or the server's own code. A search along `PATH` fails in each folder but one. */
-export function mayStart({ program }: EffectEvent, grounds: Grounds): boolean {
+export function mayStart(event: EffectEvent, grounds: Grounds): boolean {
+  const { program } = event;
   if (program === undefined) return false;
   // Browsers start themselves once more by this name: what runs then is what runs already.
   if (program === "/proc/self/exe") return true;
   const own = grounds.trace.places.code.filter((folder) => !systemFolders.has(normalPath(folder) ?? "/"));
   if (own.some((folder) => matchesPath(folder, program, grounds.trace.places))) return true;
-  return isListed(program, grounds);
+  return isListed(event, grounds);
 }
 
-/** The scope names this very program. */
-export function isListed(program: string | undefined, { programs, trace }: Grounds): boolean {
-  return programs.some((one) =>
-    one.includes("/") ? matchesPath(one, program ?? "", trace.places) : one === baseName(program),
+/**
+ * The scope names this very program. One that the server put into its own folders is none that a mere name means,
+ * except while programs are only looked for along `PATH`.
+ */
+export function isListed(event: EffectEvent, grounds: Grounds): boolean {
+  const { program = "" } = event;
+  const planted = took(event) && isScratch(program, grounds);
+  return grounds.programs.some((one) =>
+    one.includes("/") ? matchesPath(one, program, grounds.trace.places) : !planted && one === baseName(program),
   );
 }
 

@@ -164,8 +164,9 @@ function isNamedChange(path: string, grounds: Grounds): boolean {
 }
 
 /** One of these programs, that the scope does not name. */
-function starts({ action, outcome, program }: EffectEvent, grounds: Grounds, programs: ReadonlySet<string>): boolean {
-  if (action !== "process-spawn" || outcome === "failed" || isListed(program, grounds)) return false;
+function starts(event: EffectEvent, grounds: Grounds, programs: ReadonlySet<string>): boolean {
+  const { action, outcome, program } = event;
+  if (action !== "process-spawn" || outcome === "failed" || isListed(event, grounds)) return false;
   return programs.has(baseName(program));
 }
 
