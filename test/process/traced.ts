@@ -42,6 +42,7 @@ export type TracedProgram = {
 export type TracedOptions = {
   readonly level?: TraceLevel;
   readonly programsBefore?: number;
+  readonly noPrograms?: boolean;
   /** User and group that the program runs as. */
   readonly user?: number;
   /** Leaves the launcher where it is; `go` makes it the program. */
@@ -66,7 +67,13 @@ export async function traced(
   const [message] = (await once(child, "message")) as [{ fd?: number; error?: string }];
   if (message.fd === undefined || child.pid === undefined) throw new Error(message.error ?? "no launcher");
   const programsBefore = options.programsBefore ?? 0;
-  const tracer = await by.trace({ pid: child.pid, fd: message.fd, level, programsBefore });
+  const tracer = await by.trace({
+    pid: child.pid,
+    fd: message.fd,
+    level,
+    programsBefore,
+    ...(options.noPrograms === true ? { noPrograms: true } : {}),
+  });
   if (!tracer.ok) {
     child.kill("SIGKILL");
     throw new Error(tracer.error);

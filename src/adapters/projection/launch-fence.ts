@@ -111,8 +111,9 @@ function restrictPlan(
     sessions: false,
   });
   if (!filter.ok) return filter;
-  const seen = { scope, home, workspace: workspace.folders, code: code.paths, workspaceBind: workspace.prepared?.bind };
-  const view = serverView(seen);
+  const { paths: codePaths, programs } = code;
+  const seen = { scope, home, workspace: workspace.folders, code: codePaths, programs };
+  const view = serverView({ ...seen, workspaceBind: workspace.prepared?.bind });
   // Landlock only allows: what lies in an allowed folder cannot be taken away again.
   const masked = view.binds.filter((bind) => bind.kind === "mask");
   const lost = masked.find((mask) =>
@@ -134,7 +135,7 @@ function restrictPlan(
   const system = hostSystem().map((folder) => folder.path);
   return ok({
     view: { ...view, places: { ...view.places, scratch: [scratch] } },
-    before: prlimit === undefined ? 0 : 1,
+    before: (prlimit === undefined ? 0 : 1) + code.starters,
     notes: [...workspace.notes, ...view.notes, ...environment.notes, ...(scope.net.mode === "list" ? [listNote] : [])],
     plan: {
       kind: "restrict",

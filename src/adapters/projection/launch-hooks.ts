@@ -48,7 +48,7 @@ export async function launchWithHooks(plan: LaunchOrder, code: ServerCode): Prom
     now,
   });
   void started.value.ended.then(remove);
-  const places = { home, workspace: plan.workspace, code: code.paths, scratch: [] };
+  const places = { home, workspace: plan.workspace, code: [...code.paths, ...code.programs], scratch: [] };
   const told = [...plan.choice.notes, ...environment.notes, ...notes];
   return ok(parts.launched({ tier: plan.choice.tier, notes: told, places }));
 }

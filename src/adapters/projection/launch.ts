@@ -55,9 +55,20 @@ export async function launch(plan: LaunchPlan): Promise<Result<Launched, string>
   const user = userInfo().username;
   const whole = { ...plan, support, choice, home, user, serviceUser: plan.serviceUser ?? serviceUserDefault };
   const launched = await startedBy(whole);
-  if (!launched.ok || order.mode !== "learn") return launched;
-  return ok({ ...launched.value, notes: [...launched.value.notes, ...learningNotes(whole, launched.value)] });
+  if (!launched.ok) return launched;
+  const learning = order.mode === "learn" ? learningNotes(whole, launched.value) : [];
+  const judged = order.mode !== "off" && !keepsPrograms(whole, launched.value) ? [programsNote] : [];
+  return ok({ ...launched.value, notes: [...launched.value.notes, ...judged, ...learning] });
 }
+
+/** True iff a server that may start no program cannot: only our own supervisor answers such a call. */
+function keepsPrograms({ order, choice }: LaunchOrder, { tracer }: Launched): boolean {
+  const supervised = tracer !== undefined && (choice.chain === "launcher" || choice.chain === "fence");
+  return order.scope.exec.mode !== "none" || supervised;
+}
+
+const programsNote =
+  "That this server starts no other program (`exec: none`) is judged after the fact here, not prevented: install koffi, and trace it.";
 
 function startedBy(whole: LaunchOrder): Promise<Result<Launched, string>> | Result<Launched, string> {
   switch (whole.choice.chain) {

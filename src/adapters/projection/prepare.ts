@@ -62,6 +62,7 @@ export function prepareProjection(
     home,
     workspace: folders,
     code: code.paths,
+    programs: code.programs,
     workspaceBind: workspace?.bind,
     ...(watched === undefined ? {} : { host: { home: watched.bind, shut: [plan.stateFolder] } }),
   });
@@ -102,7 +103,7 @@ export function prepareProjection(
     filter: filter.value,
     options,
     command: bubblewrapCommand({ unshare, bwrap, prlimit }, limits, [code.file, ...code.args]),
-    programsBefore: prlimit === undefined ? 1 : 2,
+    programsBefore: (prlimit === undefined ? 1 : 2) + code.starters,
     folder,
     files,
     mounts: [...(workspace?.mounts ?? []), ...(watched?.mounts ?? [])],

@@ -13,6 +13,8 @@ export type ViewOrder = {
   readonly home: string;
   readonly workspace: readonly string[];
   readonly code: readonly string[];
+  /** Its own programs, which lie among those of the system where it is one of them. */
+  readonly programs?: readonly string[];
   /** How the server sees its workspace; undefined = not at all. */
   readonly workspaceBind: { readonly source: string; readonly target: string; readonly write: boolean } | undefined;
   /** The server sees the machine besides, and is only watched. */
@@ -44,7 +46,7 @@ export function serverView(order: ViewOrder): View {
   const places: ProjectionPlaces = {
     home,
     workspace,
-    code: [...code, "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", ...hostEtc()],
+    code: [...code, ...(order.programs ?? []), "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", ...hostEtc()],
     scratch,
   };
   const notes: string[] = [];
@@ -63,18 +65,21 @@ export function serverView(order: ViewOrder): View {
     resolvePatterns(pattern, places).flatMap((path) => (isSocket(path) ? [bind(path, path, "read")] : [])),
   );
   const seen = order.workspaceBind;
-  const binds: readonly Bind[] = [
+  const shown: readonly Bind[] = [
     ...scratch.map((target): Bind => ({ kind: "scratch", target })),
     ...(host?.home === undefined ? [] : [host.home]),
     ...code.flatMap((path) => bindsOf(path, "read", home)),
     ...fromScope.filter((one) => !projected(one)),
     ...(seen === undefined ? [] : workspaceBinds(seen, workspace)),
     ...sockets,
-    ...masksOf([...scope.files.deny, ...(host?.shut ?? [])], places).filter(
-      // What is not shown needs no cover, and would have to be made first.
-      ({ target }) => host === undefined || (isOnHost(target) && !scratch.some((folder) => isWithin(target, folder))),
-    ),
   ];
+  // What is not shown needs no cover, and in a folder that is read-only none could be made.
+  const needed = ({ target }: Bind): boolean =>
+    host === undefined ||
+    (isOnHost(target) && !scratch.some((folder) => isWithin(target, folder))) ||
+    shown.some((one) => one.kind === "bind" && isWithin(target, one.target));
+  const masks = masksOf([...scope.files.deny, ...(host?.shut ?? [])], places).filter(needed);
+  const binds: readonly Bind[] = [...shown, ...masks];
   // The home folder keeps its owner: it is shown as far as the server's own user may see it.
   const sources = orderBinds(binds).flatMap((one) => (one.kind === "bind" && one !== host?.home ? [one.source] : []));
   return { binds, places, notes, sources: [...new Set(sources)] };

@@ -33,6 +33,8 @@ test("a script of a package: the packages around it, and the program that its fi
   expect(found.paths).toContain(node);
   expect(found).toMatchObject({ runtime: "node", args: ["x"] });
   expect(found.programFolders).toContain(dirname(node));
+  expect(found.programs).toEqual(expect.arrayContaining([script, node]));
+  expect(found.starters, "`env` starts before it").toBe(1);
 });
 
 test("a script of a project: its root and the packages above it, never the home folder", () => {
@@ -65,6 +67,7 @@ test("a shim is replaced by the interpreter behind it", () => {
 
 test("system programs need nothing; a missing one is a sentence with a remedy", () => {
   expect(code("sh").paths).toEqual([]);
+  expect(code("sh")).toMatchObject({ programs: expect.arrayContaining(["/usr/bin/sh"]), starters: 0 });
   const missing = serverCode({ kind: "stdio", command: "no-such", args: [], env: {}, workingDirectory: base }, home);
   expect(missing.ok ? "" : missing.error).toContain("was not found");
 });

@@ -18,6 +18,10 @@ export type ServerCode = {
   readonly args: readonly string[];
   /** Files and folders, absolute, that must be readable. */
   readonly paths: readonly string[];
+  /** The programs that are started one after the other until the server runs: its own, and what interprets it. */
+  readonly programs: readonly string[];
+  /** How many programs start before the one that is the server: `env` of `#!/usr/bin/env node`. */
+  readonly starters: number;
   /** What interprets it, where hooks exist for that. */
   readonly runtime: "node" | "python" | undefined;
   /** Folders of programs, for PATH. */
@@ -56,12 +60,16 @@ export function serverCode(target: ProcessTarget, home: string): Result<ServerCo
   }
   const paths = new Set<string>();
   const programFolders = new Set<string>();
+  const programs = new Set<string>();
+  let starters = 0;
   const program = followShim(command);
   let runtime: ServerCode["runtime"];
   let current: string | undefined = program;
   for (let step = 0; current !== undefined && step < interpretersMax; step += 1) {
     for (const path of codeAround(current, home)) paths.add(path);
     programFolders.add(dirname(current));
+    for (const name of [current, real(current)]) programs.add(name);
+    if (startsByEnv(current)) starters += 1;
     runtime = runtimeOf(basename(real(current)));
     current = interpreterOf(current, folders);
   }
@@ -70,7 +78,8 @@ export function serverCode(target: ProcessTarget, home: string): Result<ServerCo
   const module = target.args[0] === "-m" ? target.workingDirectory : undefined;
   if (module !== undefined && module !== home && !isWithin(home, module)) paths.add(module);
   const outside = [...paths].filter((path) => !isWithin(path, "/usr"));
-  return ok({ file: program, args: target.args, paths: outside, runtime, programFolders: [...programFolders] });
+  const found = { runtime, programFolders: [...programFolders], programs: [...programs], starters };
+  return ok({ file: program, args: target.args, paths: outside, ...found });
 }
 
 function runtimeOf(name: string): ServerCode["runtime"] {
@@ -121,6 +130,11 @@ function interpreterOf(path: string, folders: readonly string[]): string | undef
   const name = rest.find((word) => !word.startsWith("-") && !word.includes("="));
   const found = name === undefined ? undefined : findCommand(name, "/", folders);
   return found === undefined ? undefined : followShim(found);
+}
+
+/** True iff the kernel starts `env` for the file, which then starts the interpreter. */
+function startsByEnv(path: string): boolean {
+  return /^#!\s*\S*\/env(?:\s|$)/.test(firstLine(path));
 }
 
 function firstLine(path: string): string {

@@ -29,7 +29,15 @@ export async function traceLauncher(
   const { trace } = plan.order.scope;
   if (fd === undefined || trace === "none") return ok(undefined);
   const supervisor = await shared(plan.stateFolder);
-  return supervisor.ok ? supervisor.value.trace({ pid, fd, level: trace, programsBefore }) : supervisor;
+  return supervisor.ok
+    ? supervisor.value.trace({
+        pid,
+        fd,
+        level: trace,
+        programsBefore,
+        noPrograms: plan.order.scope.exec.mode === "none",
+      })
+    : supervisor;
 }
 
 /** Asked for twice at the same time it is one: whoever comes second waits for what the first has begun. */

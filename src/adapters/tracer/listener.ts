@@ -1,7 +1,7 @@
 /**
  * One listener: takes a waiting call, puts it on record, and lets it go on. Recorded first, always: whoever reads what a
- * process said after the call finds the call on record. Nothing is decided here; the call goes on whatever it is,
- * because what was read of its memory may have changed meanwhile.
+ * process said after the call finds the call on record. Nothing is decided by what was read of a process's memory, which
+ * may have changed meanwhile; only which call it is cannot change, so that starting programs can be forbidden as a whole.
  */
 import { architectureOf, systemCallNames } from "../bpf/system-calls.ts";
 import { describe } from "./describe.ts";
@@ -33,6 +33,7 @@ export const listenerArenaBytes: number = filesAt + serverFilesBytes;
 
 const zeros = new Uint8Array(notificationBytes);
 const noEntry = 2;
+const notPermitted = 1;
 
 export type Owner = { readonly user: number; readonly group: number };
 
@@ -41,6 +42,8 @@ export type ListenerOptions = {
   readonly level: TraceLevel;
   /** Programs that are started before the server itself: the sandbox on its way. What they do is ours, not recorded. */
   readonly programsBefore: number;
+  /** Once the server runs, nothing starts a program. */
+  readonly noPrograms: boolean;
   /** Whose permissions decide on the server's files. */
   readonly owner: Owner;
   readonly file: Arena;
@@ -60,6 +63,7 @@ export class Listener {
   readonly #seen = new Set<string>();
   #drains = 0;
   #programsLeft: number;
+  readonly #noPrograms: boolean;
   #started = false;
 
   /** `arena`: at least `listenerArenaBytes` for this listener alone. */
@@ -70,6 +74,7 @@ export class Listener {
     this.#arena = arena;
     this.#now = options.now;
     this.#programsLeft = options.programsBefore;
+    this.#noPrograms = options.noPrograms;
     this.writer = new RingWriter(options.file);
     this.#around = {
       memory: new ProcessMemory(native, part(arena, memoryAt, processMemoryBytes)),
@@ -90,11 +95,13 @@ export class Listener {
       // The process was killed between the poll and the taking, or all that had the filter are gone.
       return this.#native.errorNumber() === noEntry;
     }
-    this.#record();
+    // Asked before the call is recorded: the start of the server itself is what ends its freedom.
+    const refused = this.#noPrograms && this.#started && this.#startsProgram();
+    this.#record(refused);
     view.setBigUint64(answerAt, view.getBigUint64(0, true), true);
     view.setBigUint64(answerAt + 8, 0n, true);
-    view.setUint32(answerAt + 16, 0, true);
-    view.setUint32(answerAt + 20, goOn, true);
+    view.setInt32(answerAt + 16, refused ? -notPermitted : 0, true);
+    view.setUint32(answerAt + 20, refused ? 0 : goOn, true);
     // The process may have been killed meanwhile; then there is nobody to answer.
     this.#native.ioctl(this.fd, requests.send, address + answerAt);
     return true;
@@ -105,7 +112,13 @@ export class Listener {
     this.#native.close(this.fd);
   }
 
-  #record(): void {
+  /** By its number alone, which the kernel took from a register: no other thread can change it. */
+  #startsProgram(): boolean {
+    const call = this.#names.get(this.#arena.view.getInt32(callAt, true));
+    return call === "execve" || call === "execveat";
+  }
+
+  #record(refused: boolean): void {
     const seen = this.#notification();
     try {
       if (seen === undefined) {
@@ -121,7 +134,7 @@ export class Listener {
       // Only while the call still waits is the thread id still that of the thread whose memory was meant.
       const alive = this.#native.ioctl(this.fd, requests.valid, this.#arena.address) === 0;
       if (acts === undefined) this.writer.lose();
-      else if (alive) for (const act of acts) this.#put(act, seen);
+      else if (alive) for (const act of acts) this.#put(refused ? { ...act, outcome: "denied" } : act, seen);
     } catch {
       // A fault of ours must not leave the server waiting, and must not pass for silence.
       this.writer.lose();

@@ -131,6 +131,16 @@ describe.skipIf(absent !== undefined)(`a server under the tracer${absent === und
     child.kill("SIGKILL");
   });
 
+  test("where none may be started, none is, whatever it is called, and each attempt is denied on record", async () => {
+    const { ask, tracer, child } = await server({ noPrograms: true });
+    const start = (call: string) => `require("node:child_process").${call}`;
+    expect(await ask(`${start(`spawnSync("/bin/true")`)}.error.code`)).toBe("EPERM");
+    expect(await ask(`${start(`spawnSync("/none")`)}.error.code`)).toBe("EPERM");
+    const seen = tracer.drain().filter(({ action }) => action === "process-spawn");
+    expect(seen.map(({ program, outcome }) => `${program} ${outcome}`)).toEqual(["/bin/true denied", "/none denied"]);
+    child.kill("SIGKILL");
+  });
+
   test("the level `effects` sees no reads", async () => {
     const { ask, tracer, child } = await server({ level: "effects" });
     await ask(`fs.readFileSync("/etc/hosts"); fs.writeFileSync(${JSON.stringify(join(folder, "e"))}, ""); 1`);

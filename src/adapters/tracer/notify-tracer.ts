@@ -25,6 +25,8 @@ export type TraceRequest = {
   readonly level: TraceLevel;
   /** Programs that start before the server does: 1 for a sandbox that then starts it, 0 for a launcher that becomes it. */
   readonly programsBefore: number;
+  /** Nothing may start a program once the server runs, itself included: every such call fails with EPERM. */
+  readonly noPrograms?: boolean;
 };
 
 export interface Supervisor {

@@ -76,8 +76,8 @@ function takeOver(native: Native, order: Extract<SupervisorOrder, { kind: "add" 
   }
   try {
     const file = openSync(order.file, constants.O_RDWR | constants.O_NOFOLLOW);
-    const { id, level, programsBefore } = order;
-    return { kind: "serve", id, fd, level, file, programsBefore, owner: ownerOf(order.pid) };
+    const { id, level, programsBefore, noPrograms = false } = order;
+    return { kind: "serve", id, fd, level, file, programsBefore, noPrograms, owner: ownerOf(order.pid) };
   } catch {
     closeSync(fd);
     return "The record of the server could not be opened. Check the permissions of the runtime folder.";

@@ -12,6 +12,7 @@ export type SupervisorOrder =
       readonly level: TraceLevel;
       readonly file: string;
       readonly programsBefore: number;
+      readonly noPrograms?: boolean;
     }
   | { readonly kind: "remove"; readonly id: number };
 
@@ -37,5 +38,6 @@ export type ServingOrder =
       /** Descriptor of the record, closed by whoever serves. */
       readonly file: number;
       readonly programsBefore: number;
+      readonly noPrograms: boolean;
     }
   | { readonly kind: "remove"; readonly id: number };

@@ -4,8 +4,8 @@ import { tracesFrom } from "../../core/effect-record.ts";
 import type { EffectTrace } from "../../core/effect-trace.ts";
 import { traceQuestionKind } from "../../core/effect-trace.ts";
 import { isWithin } from "../../core/scope-patterns.ts";
-import { isObject, member } from "../../core/json.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { isArray, isObject, member, stringMember } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import type { IsolationOrder } from "../../core/scope.ts";
@@ -89,7 +89,7 @@ export async function watchedNow(
     for (const { tool, arguments: given } of calls) {
       const called = await driver.call(tool, given);
       if (!called.ok) return called;
-      if (called.value.failed) failed.push(`${tool}: ${JSON.stringify(called.value.value).slice(0, 160)}`);
+      if (called.value.failed) failed.push(`${tool}: ${wordsOf(called.value.value)}`);
       if (called.value.trace !== undefined) watched.push({ tool, trace: called.value.trace });
     }
     const rest = await driver.background();
@@ -98,6 +98,13 @@ export async function watchedNow(
   } finally {
     await driver.close();
   }
+}
+
+/** What a failed call said, as far as it is text. */
+function wordsOf(value: Json): string {
+  const content = member(value, "content");
+  const text = isArray(content) ? content.map((part) => stringMember(part, "text") ?? "").join(" ") : "";
+  return (text === "" ? JSON.stringify(value) : text).slice(0, 160);
 }
 
 /** The proposal, without what runtimes do by themselves. */

@@ -90,7 +90,7 @@ function nameable(use: Use, places: ProjectionPlaces, { exists }: Surroundings):
   if (spellingFault(use.value) !== undefined) return `${wanted}, which a scope cannot name: name a folder above it`;
   const absolute = (path: string): string => (path.startsWith("~") ? places.home + path.slice(1) : path);
   if (use.place === "files.write" && within(absolute(use.value), places.code)) {
-    return `${wanted}, which is its own code: tell it another place for that file`;
+    return `it wanted to write in ${folderOf(use.value)}, which is its own code: tell it another place for its files`;
   }
   let value = use.value;
   if (use.place === "files.write" && !exists(absolute(value))) {

@@ -25,7 +25,9 @@ export type LaunchCase = {
     readonly memoryMb?: number;
     readonly processes?: number;
     readonly trace?: Scope["trace"];
+    readonly exec?: Scope["exec"]["mode"];
   };
+  readonly learn?: boolean;
 };
 
 export type LaunchOutcome = {
@@ -36,6 +38,8 @@ export type LaunchOutcome = {
   readonly end: { readonly code?: number; readonly signal?: string; readonly lastWords: string };
   readonly group: number;
   readonly tracer?: number;
+  /** What the tracer saw that is no read of what is there, as `action outcome path`. */
+  readonly acts?: readonly string[];
   readonly broker?: readonly { readonly action: string; readonly outcome: string; readonly domain?: string }[];
   readonly limits?: readonly string[];
   readonly changes?: readonly string[] | string;
@@ -46,7 +50,7 @@ export function scopeOf({ scope = {} }: LaunchCase): Scope {
   return {
     files: { read: scope.read ?? [], write: scope.write ?? [], deny: scope.deny ?? [], workspace },
     net: { mode: scope.net ?? "none", allow: [], callBytesMax: 1e6, serverBytesMax: 1e7 },
-    exec: { mode: "any", programs: [] },
+    exec: { mode: scope.exec ?? "any", programs: [] },
     environment: { pass: scope.pass ?? [], set: {} },
     sockets: [],
     limits: {

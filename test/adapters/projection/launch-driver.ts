@@ -20,7 +20,13 @@ const launched = await launch({
     env: { PATH: process.env["PATH"] ?? "", ...given.env },
     workingDirectory: given.workspace,
   },
-  order: { server: "test", mode: "auto", require: given.require ?? "none", scope: scopeOf(given), digest: "test" },
+  order: {
+    server: "test",
+    mode: given.learn === true ? "learn" : "auto",
+    require: given.require ?? "none",
+    scope: scopeOf(given),
+    digest: "test",
+  },
   stateFolder: given.stateFolder,
   workspace: [given.workspace],
   home: given.home,
@@ -38,8 +44,11 @@ if (given.input !== undefined) server.stdin.write(given.input);
 const waited = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), given.killAfterMs ?? 20_000));
 await Promise.race([server.ended, waited]);
 const changes = await workspace?.changes();
+const traced = tracer?.drain();
+const acts = traced?.filter(({ action, outcome }) => action !== "file-read" || outcome === "denied");
 const seen = {
-  tracer: tracer?.drain().length,
+  tracer: traced?.length,
+  acts: acts?.map(({ action, outcome, path, program }) => `${action} ${outcome} ${path ?? program}`),
   broker: broker?.drain(),
   limits: limits?.drain().map(({ detail }) => detail),
   changes: changes?.ok === true ? changes.value.map(({ path, kind }) => `${kind} ${path}`) : changes?.error,
