@@ -48,6 +48,19 @@ test("a script of a project: its root and the packages above it, never the home 
   expect(code("sh", [file("loose.js")]).paths).toEqual([join(home, "loose.js")]);
 });
 
+test("packages behind a link: under both names, unless it leads to the home folder", () => {
+  const script = file("linked/index.js");
+  file("linked/package.json");
+  file("store/node_modules/a/index.js");
+  symlinkSync(join(home, "store/node_modules"), join(home, "linked/node_modules"));
+  const { paths } = code("node", [script], dirname(process.execPath));
+  expect(paths).toContain(join(home, "linked/node_modules"));
+  expect(paths).toContain(join(home, "store/node_modules"));
+  const other = file("wide/index.js");
+  symlinkSync(home, join(home, "wide/node_modules"));
+  expect(code("node", [other], dirname(process.execPath)).paths).not.toContain(home);
+});
+
 test("Python: the environment with the installation under it, and the folder of a script", () => {
   const real = file("pythons/3.12/bin/python3.12");
   file("venv/pyvenv.cfg", `home = ${dirname(real)}\n`);

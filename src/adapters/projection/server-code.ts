@@ -77,7 +77,9 @@ export function serverCode(target: ProcessTarget, home: string): Result<ServerCo
   if (script !== undefined) for (const path of codeAround(script, home)) paths.add(path);
   const module = target.args[0] === "-m" ? target.workingDirectory : undefined;
   if (module !== undefined && module !== home && !isWithin(home, module)) paths.add(module);
-  const outside = [...paths].filter((path) => !isWithin(path, "/usr"));
+  // Under the names that links lead to as well: those are the ones that the server is seen to use. The home is no code.
+  const linked = [...paths].map(real).filter((path) => !isWithin(home, path));
+  const outside = [...new Set([...paths, ...linked])].filter((path) => !isWithin(path, "/usr"));
   const found = { runtime, programFolders: [...programFolders], programs: [...programs], starters };
   return ok({ file: program, args: target.args, paths: outside, ...found });
 }
