@@ -6,11 +6,11 @@ const chunkBytes = 64 * 1024;
 /** A pipe that was put in a file's place must not make us wait for a writer. */
 const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** False too where one of them cannot be read: what is not known to be equal is a change. */
-export function sameContent(left: string, right: string, bytes: number): boolean {
-  if (bytes > compareBytesMax) return false;
+/** False too where one of them cannot be read or is larger: what is not known to be equal is a change. */
+export function sameContent(left: string, right: string, bytes: number, bytesMax: number = compareBytesMax): boolean {
+  if (bytes > bytesMax) return false;
   try {
-    return withFile(left, (one) => withFile(right, (other) => equal(one, other)));
+    return withFile(left, (one) => withFile(right, (other) => equal(one, other, bytesMax)));
   } catch {
     return false;
   }
@@ -25,10 +25,10 @@ function withFile(path: string, use: (descriptor: number) => boolean): boolean {
   }
 }
 
-function equal(one: number, other: number): boolean {
+function equal(one: number, other: number, bytesMax: number): boolean {
   const left = Buffer.allocUnsafe(chunkBytes);
   const right = Buffer.allocUnsafe(chunkBytes);
-  for (let position = 0; position <= compareBytesMax; position += chunkBytes) {
+  for (let position = 0; position <= bytesMax; position += chunkBytes) {
     const read = readSync(one, left, 0, chunkBytes, position);
     if (readSync(other, right, 0, chunkBytes, position) !== read) return false;
     if (left.compare(right, 0, read, 0, read) !== 0) return false;

@@ -8,6 +8,8 @@ export const commitChangesMax = 20_000;
 export const pathPartsMax = 64;
 /** Content that is compared to tell a touched file from a changed one; a larger one counts as changed. */
 export const compareBytesMax = 4 * 1024 * 1024;
+/** The same for a file as it was committed, which is read once more where its times do not tell: an equal one is no change. */
+export const recompareBytesMax = 512 * 1024 * 1024;
 /** Entries of a workspace that a copy takes. */
 export const copyEntriesMax = 50_000;
 /** Entries that are looked at before others may run. */

@@ -4,7 +4,7 @@
  */
 import type { EntryFacts } from "./entry-facts.ts";
 import { absent } from "./entry-facts.ts";
-import { clockSlackMs, racyMs } from "./limits.ts";
+import { clockSlackMs, compareBytesMax, racyMs, recompareBytesMax } from "./limits.ts";
 
 type Settled = {
   readonly mark: string;
@@ -47,6 +47,11 @@ export class ScanMemory {
   isSettled(path: string, mark: string): boolean {
     const known = this.#settled.get(path);
     return known !== undefined && known.mark === mark && (!known.racy || known.held !== undefined);
+  }
+
+  /** Bytes up to which an entry in this state is worth a comparison: known ones are read once more, others are changes. */
+  comparedBytesMax(path: string, mark: string): number {
+    return this.#settled.get(path)?.mark === mark ? recompareBytesMax : compareBytesMax;
   }
 
   isHeld(path: string): boolean {

@@ -144,7 +144,8 @@ export class OverlayScan implements WorkspaceScan {
     if (real.type !== facts.type) return "modified";
     if (facts.type === "file") {
       const paths = [this.#layers.upper.at(path), this.#layers.lower.at(path)] as const;
-      if (real.bytes !== facts.bytes || !sameContent(paths[0], paths[1], facts.bytes)) return "modified";
+      const bytesMax = this.memory.comparedBytesMax(path, facts.stamp);
+      if (real.bytes !== facts.bytes || !sameContent(paths[0], paths[1], facts.bytes, bytesMax)) return "modified";
     }
     return real.mode === facts.mode ? undefined : "mode";
   }
