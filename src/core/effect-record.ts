@@ -23,14 +23,24 @@ const placeCharactersMax = 4_096;
 const tiers = [...isolationTiers, "remote"] as const;
 const changeKinds = ["added", "modified", "deleted", "mode", "link", "special"] as const;
 
-/** The record of a trace; `traceFrom` gives the same trace back. */
+/** Where nothing is: what events and changes of a trace are measured against is of no use without any. */
+const nowhere: ProjectionPlaces = { home: "", workspace: [], code: [], scratch: [] };
+
+/**
+ * The record of a trace; `traceFrom` gives the same trace back. Most calls do nothing that is on record, so a trace
+ * without events and changes is a short one, and comes back without its places.
+ */
 export function traceJson(trace: EffectTrace): JsonObject {
   const { home, workspace, code, scratch } = trace.places;
-  return {
+  const about = {
     "sluicegate.tier": trace.tier,
     "sluicegate.complete": trace.complete,
     "sluicegate.dropped": trace.dropped,
     ...(trace.failure === undefined ? {} : { "sluicegate.failure": trace.failure }),
+  };
+  if (trace.events.length === 0 && trace.changes.length === 0) return about;
+  return {
+    ...about,
     "sluicegate.places": { home, workspace, code, scratch },
     "sluicegate.events": trace.events.map(eventJson),
     "sluicegate.changes": trace.changes.map(changeJson),
@@ -86,9 +96,12 @@ export function traceFrom(json: Json): EffectTrace | undefined {
   const tier = oneOf(tiers, member(json, "sluicegate.tier"));
   const complete = member(json, "sluicegate.complete");
   const dropped = count(member(json, "sluicegate.dropped"));
-  const places = placesFrom(member(json, "sluicegate.places"));
-  const events = listFrom(member(json, "sluicegate.events"), traceEventsMax, eventFrom);
-  const changes = listFrom(member(json, "sluicegate.changes"), traceChangesMax, changeFrom);
+  // Of the three all are there or none: events without the places would be judged by none of them.
+  const parts = ["sluicegate.places", "sluicegate.events", "sluicegate.changes"].map((name) => member(json, name));
+  const quiet = parts.every((part) => part === undefined);
+  const places = quiet ? nowhere : placesFrom(parts[0]);
+  const events = quiet ? [] : listFrom(parts[1], traceEventsMax, eventFrom);
+  const changes = quiet ? [] : listFrom(parts[2], traceChangesMax, changeFrom);
   const failure = member(json, "sluicegate.failure");
   if (tier === undefined || typeof complete !== "boolean" || dropped === undefined) return undefined;
   if (places === undefined || events === undefined || changes === undefined) return undefined;
@@ -144,27 +157,47 @@ type EventDetails = Pick<
 
 /** The optional fields; undefined if one is there that is not what it should be. */
 function detailsFrom(json: Json, action: EffectEvent["action"]): EventDetails | undefined {
-  const texts = {
-    path: member(json, "file.path"),
-    target: member(json, "file.target_path"),
-    domain: member(json, action === "dns-query" ? "dns.question.name" : "destination.domain"),
-    address: member(json, "destination.ip"),
-    program: member(json, "process.executable"),
-    commandLine: member(json, "process.command_line"),
-    detail: member(json, "sluicegate.detail"),
-  };
-  const counts = {
-    port: member(json, "destination.port"),
-    bytes: member(json, "network.bytes"),
-    process: member(json, "process.pid"),
-  };
+  const details: Record<string, string | number> = {};
+  for (const [field, name] of action === "dns-query" ? textsOfQuestion : textsOfEvent) {
+    const text = member(json, name);
+    if (text === undefined) continue;
+    if (!isText(text)) return undefined;
+    details[field] = text;
+  }
+  for (const [field, name] of countsOfEvent) {
+    const number = member(json, name);
+    if (number === undefined) continue;
+    const value = count(number);
+    if (value === undefined) return undefined;
+    details[field] = value;
+  }
   const transport = member(json, "network.transport");
-  if (Object.values(texts).some((text) => text !== undefined && !isText(text))) return undefined;
-  if (Object.values(counts).some((number) => number !== undefined && count(number) === undefined)) return undefined;
-  if (transport !== undefined && oneOf(["tcp", "udp", "unix"], transport) === undefined) return undefined;
-  // Every field was checked above; what is absent is left out, because a field that is undefined is not absent.
-  return present({ ...texts, ...counts, transport }) as EventDetails;
+  const known = oneOf(transports, transport);
+  if (transport !== undefined && known === undefined) return undefined;
+  if (known !== undefined) details["transport"] = known;
+  // Each field was checked on its way in, and has the name that the tables give it.
+  return details as EventDetails;
 }
+
+type Field = readonly [field: keyof EventDetails, name: string];
+
+const transports = ["tcp", "udp", "unix"] as const;
+
+const plainTexts: readonly Field[] = [
+  ["path", "file.path"],
+  ["target", "file.target_path"],
+  ["address", "destination.ip"],
+  ["program", "process.executable"],
+  ["commandLine", "process.command_line"],
+  ["detail", "sluicegate.detail"],
+];
+const textsOfEvent: readonly Field[] = [...plainTexts, ["domain", "destination.domain"]];
+const textsOfQuestion: readonly Field[] = [...plainTexts, ["domain", "dns.question.name"]];
+const countsOfEvent: readonly Field[] = [
+  ["port", "destination.port"],
+  ["bytes", "network.bytes"],
+  ["process", "process.pid"],
+];
 
 function changeFrom(json: Json): WorkspaceChange | undefined {
   // A file of the workspace is named by its whole path, which no text of an event bounds.
@@ -212,9 +245,12 @@ function listFrom<T>(
 }
 
 function present(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
+  const kept: Record<string, Json> = {};
+  for (const name in fields) {
+    const value = fields[name];
+    if (value !== undefined) kept[name] = value;
+  }
+  return kept;
 }
 
 function oneOf<T extends string>(list: readonly T[], json: Json | undefined): T | undefined {
