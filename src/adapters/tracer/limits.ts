@@ -6,6 +6,9 @@ export const recordRingBytes = 1 << 20;
 /** Share of the ring that may fill before the gateway is asked to fetch, so that only a gateway that stands still loses. */
 export const ringNudgeBytes = recordRingBytes / 2;
 
+/** Room of records already read that may wait for the next drain to be given back. */
+export const unpublishedBytesMax = recordRingBytes / 16;
+
 /** Sightings that wait in the gateway for a drain; those beyond are counted as lost. */
 export const sightingsWaitingMax = 50_000;
 

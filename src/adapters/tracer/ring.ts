@@ -8,7 +8,7 @@
  */
 import { ftruncateSync, readSync, writeSync } from "node:fs";
 import type { Sighting } from "../projection/parts.ts";
-import { recordRingBytes } from "./limits.ts";
+import { recordRingBytes, unpublishedBytesMax } from "./limits.ts";
 import type { Arena } from "./native.ts";
 import { type Act, decodeRecords, encodeRecord, recordBytesMax } from "./record.ts";
 
@@ -87,19 +87,22 @@ export class RingReader {
 
   /** All records since the last time, oldest first; undefined where they make no sense any more. Throws as reads do. */
   read(): readonly Sighting[] | undefined {
-    if (this.#readHead() === this.#tail) return [];
-    // The mark comes before the reading: what a process repeats from here on is recorded again, for the next drain.
+    const head = this.#readHead();
+    if (head === this.#tail) return [];
+    // The mark comes before the reading: what a process repeats from here on is recorded again. What it did between
+    // these two lines came after the answer that is waited for, and is read with the next drain.
     this.#drains = (this.#drains + 1) >>> 0;
     this.#publish();
-    const length = (this.#readHead() - this.#tail) >>> 0;
+    const length = (head - this.#tail) >>> 0;
     if (length > recordRingBytes) return undefined;
     const bytes = Buffer.allocUnsafe(length);
     const start = this.#tail % recordRingBytes;
     const first = Math.min(length, recordRingBytes - start);
     readSync(this.#fd, bytes, 0, first, headBytes + start);
     if (first < length) readSync(this.#fd, bytes, first, length - first, headBytes);
-    this.#tail = (this.#tail + length) >>> 0;
-    this.#publish();
+    this.#tail = head;
+    // The room of a few records is given back with the next mark.
+    if (length > unpublishedBytesMax) this.#publish();
     return decodeRecords(bytes, this.#shiftMs);
   }
 
