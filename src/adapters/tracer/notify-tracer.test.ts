@@ -153,7 +153,8 @@ describe.skipIf(absent !== undefined)(`a server under the tracer${absent === und
     const read = `for (let i = 0; i < 50; i++) fs.readFileSync("/etc/hosts"); 1`;
     for (let round = 0; round < 3; round++) {
       await ask(read);
-      expect(paths(tracer.drain(), "file-read")).toEqual(["/etc/hosts"]);
+      const seen = paths(tracer.drain(), "file-read").filter((path) => path === "/etc/hosts");
+      expect(seen).toEqual(["/etc/hosts"]);
     }
     child.kill("SIGKILL");
   });
