@@ -42,3 +42,6 @@ export const eventsOfKindMin = 8;
 
 /** How long ago the server of a new session may have been started: events before that have a clock of their own. */
 export const launchMsMax = 60_000;
+
+/** Calls in a row that wrote nothing after which the calls of a server may overlap again. */
+export const quietLooksMax = 16;

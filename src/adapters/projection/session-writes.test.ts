@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { FakeServer, orderWith, scopeText } from "../../../test/adapters/projection/fake-parts.ts";
 import type { Scope } from "../../core/scope.ts";
 import type { LaunchedProjection } from "./session.ts";
+import { quietLooksMax } from "./session-limits.ts";
 import { openProjection } from "./session.ts";
 
 const plain = scopeText();
@@ -118,6 +119,23 @@ test("the next call of a server that writes waits for the verdict on the last on
   await projection.conclude("a", "commit");
   await second;
   expect(began).toBe(true);
+});
+
+test("calls of a server that has written nothing for long may overlap again, until it writes", async () => {
+  await writing("a", "x");
+  await projection.conclude("a", "commit");
+  for (let call = 0; call < quietLooksMax; call += 1) {
+    expect(await projection.begin(`${call}`, "read", plain)).toEqual({ ok: true });
+    projection.end(`${call}`);
+    await projection.trace(`${call}`);
+    await projection.conclude(`${call}`, "commit");
+  }
+  expect(projection.begin("b", "read", plain)).not.toBeInstanceOf(Promise);
+  expect(projection.begin("c", "read", plain)).not.toBeInstanceOf(Promise);
+  writes("y");
+  projection.end("b");
+  projection.end("c");
+  expect(projection.begin("d", "read", plain)).toBeInstanceOf(Promise);
 });
 
 test("a verdict that does not come keeps the writes and lets the next call go on", async () => {

@@ -12,7 +12,7 @@ import { isWithin } from "../../core/scope-patterns.ts";
 import type { CommitMode } from "../../core/scope.ts";
 import type { Conclusion } from "../../gateway/projection-port.ts";
 import type { Sighting, WorkspaceProjection } from "./parts.ts";
-import { touchedPathsMax } from "./session-limits.ts";
+import { quietLooksMax, touchedPathsMax } from "./session-limits.ts";
 
 export type Verdict = "commit" | "keep" | "discard";
 
@@ -39,7 +39,8 @@ export class WorkspaceBook {
   #mayHaveWritten = false;
   /** Something may have been written since the last look. */
   #stale = false;
-  #inWorkspace = false;
+  /** Looks for a call in a row that found nothing; none before the first write. */
+  #quietLooks = quietLooksMax;
   #strictest: Verdict = "commit";
   /** Calls whose writes were told and about which no verdict has fallen. */
   readonly #awaited = new Set<string>();
@@ -52,9 +53,12 @@ export class WorkspaceBook {
     this.#options = options;
   }
 
-  /** True once it is worth while to let the server have one call at a time: verdicts on writes fall call by call. */
+  /**
+   * True while it is worth while to let the server have one call at a time: verdicts on writes fall call by call. Where
+   * nothing was written for many calls they may overlap again, as they could before the first write.
+   */
   get apart(): boolean {
-    return this.#inWorkspace && this.#options.per === "call";
+    return this.#quietLooks < quietLooksMax && this.#options.per === "call";
   }
 
   /** Something of the file system may have been written, as far as events tell. */
@@ -69,7 +73,7 @@ export class WorkspaceBook {
     for (const path of [sighting.path, sighting.target]) {
       const root = path === undefined ? undefined : this.#options.places.workspace.find((one) => isWithin(path, one));
       if (path === undefined || root === undefined) continue;
-      this.#inWorkspace = true;
+      this.#quietLooks = 0;
       if (this.#touched === "all") continue;
       if (this.#touched.size >= touchedPathsMax) this.#touched = "all";
       else this.#touched.add(path.slice(root.length).replace(/^\//, ""));
@@ -156,8 +160,11 @@ export class WorkspaceBook {
     const fresh = found.value.filter(
       (change) => touched === "all" || touched.has(change.path) || this.#told.get(change.path) !== print(change),
     );
-    if (fresh.length === 0) return ok(nothingNew);
-    this.#inWorkspace = true;
+    if (fresh.length === 0) {
+      if (call !== undefined) this.#quietLooks += 1;
+      return ok(nothingNew);
+    }
+    this.#quietLooks = 0;
     if (call !== undefined) this.#awaited.add(call);
     const changes = fresh.slice(0, traceChangesMax);
     for (const change of changes) this.#told.set(change.path, print(change));
