@@ -151,6 +151,7 @@ describe("a proposed scope", () => {
         );
         const read: unknown = parse(proposal.text, { maxAliasCount: 0 });
         const found: string[] = [];
+        expect(read).toHaveProperty("version", 1);
         const scope = (read as { isolation: { servers: Record<string, Record<string, never>> } }).isolation.servers[
           server
         ];

@@ -284,6 +284,8 @@ function textOf(proposal: Untold): string {
   const programs = at("exec.programs", entries);
   const allowed = at("net.allow", entries);
   const lines = [
+    // A whole policy, so that it can be checked and used as it is.
+    "version: 1",
     "isolation:",
     "  servers:",
     `    ${quoted(server)}:`,
