@@ -1,4 +1,5 @@
 /** Which projection of the workspace a launch gets. */
+import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { ok, type Result } from "../../core/result.ts";
 import type { WorkspaceMode } from "../../core/scope.ts";
@@ -13,25 +14,42 @@ export type LaunchWorkspace = {
   readonly notes: readonly string[];
 };
 
-/** An error is a sentence. A folder that holds more than one project is no workspace; then the server has none. */
+/**
+ * An error is a sentence. A folder that holds more than one project is no workspace; then the server has none. Where links
+ * lead to the folder it has two names, and all who speak of it must know both: clients write the one, the kernel the other.
+ */
 export async function launchWorkspace(plan: LaunchOrder): Promise<Result<LaunchWorkspace, string>> {
   const { mode } = plan.order.scope.files.workspace;
   const { home, stateFolder } = plan;
   const [first, ...others] = plan.workspace.map((folder) => resolve(folder));
   if (first === undefined || mode === "none") return ok({ prepared: undefined, folders: [], notes: [] });
-  const tooWide = [home, stateFolder].some((folder) => isWithin(folder, first)) || first.split("/").length < 3;
-  if (tooWide) return ok({ prepared: undefined, folders: [], notes: [wideNote] });
+  const real = realOr(first);
+  const wide = [home, stateFolder].some((folder) => isWithin(folder, first) || isWithin(realOr(folder), real));
+  if (wide || [first, real].some((name) => name.split("/").length < 3 || name === "/")) {
+    return ok({ prepared: undefined, folders: [], notes: [wideNote] });
+  }
+  if (isWithin(real, realOr(stateFolder))) return ok({ prepared: undefined, folders: [], notes: [stateNote] });
   const how = mannerOf(plan, mode);
   const owner = plan.support.root ? { owner: { user: plan.serviceUser.uid, group: plan.serviceUser.gid } } : {};
   const { workspace: scope, write: writes } = plan.order.scope.files;
   const prepared = await prepareWorkspace({ folder: first, scope, stateFolder, how: how.how, writes, ...owner });
   if (!prepared.ok) return prepared;
   const notes = [...how.notes, ...(others.length === 0 ? [] : [othersNote])];
-  return ok({ prepared: prepared.value, folders: [first], notes });
+  return ok({ prepared: prepared.value, folders: [...new Set([real, first])], notes });
+}
+
+function realOr(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 const wideNote =
-  "The server sees no workspace: its folder is the home folder or holds Sluicegate's state. Start the client in the folder of one project.";
+  "The server sees no workspace: its folder is a home folder, one at the top of this machine, or holds Sluicegate's state. Start the client in the folder of one project.";
+const stateNote =
+  "The server sees no workspace: its folder lies in Sluicegate's own state, which no server may see. Start the client in the folder of one project.";
 const othersNote =
   "Only the first folder of the workspace is shown: name the others in isolation.files.read or .write.";
 const fenceNote =

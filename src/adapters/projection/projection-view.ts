@@ -65,7 +65,7 @@ export function serverView(order: ViewOrder): View {
     resolvePatterns(pattern, places).flatMap((path) => (isSocket(path) ? [bind(path, path, "read")] : [])),
   );
   const seen = order.workspaceBind;
-  const shown: readonly Bind[] = [
+  const asked: readonly Bind[] = [
     ...scratch.map((target): Bind => ({ kind: "scratch", target })),
     ...(host?.home === undefined ? [] : [host.home]),
     ...code.flatMap((path) => bindsOf(path, "read", home)),
@@ -73,11 +73,15 @@ export function serverView(order: ViewOrder): View {
     ...(seen === undefined ? [] : workspaceBinds(seen, workspace)),
     ...sockets,
   ];
+  const onHost = (path: string): boolean =>
+    host !== undefined &&
+    ((isOnHost(path) && !scratch.some((folder) => isWithin(path, folder))) ||
+      (host.home !== undefined && isWithin(path, home)));
+  // Where the machine is shown, so are its links, and nothing can be mounted on those.
+  const shown = asked.filter((one) => !onHost(one.target) || (realOf(one.target) ?? one.target) === one.target);
   // What is not shown needs no cover, and in a folder that is read-only none could be made.
   const needed = ({ target }: Bind): boolean =>
-    host === undefined ||
-    (isOnHost(target) && !scratch.some((folder) => isWithin(target, folder))) ||
-    shown.some((one) => one.kind === "bind" && isWithin(target, one.target));
+    host === undefined || onHost(target) || shown.some((one) => one.kind === "bind" && isWithin(target, one.target));
   const masks = masksOf([...scope.files.deny, ...(host?.shut ?? [])], places).filter(needed);
   const binds: readonly Bind[] = [...shown, ...masks];
   // The home folder keeps its owner: it is shown as far as the server's own user may see it.
