@@ -8,6 +8,8 @@ import { hookEnvironment, hookTracer } from "../tracer/hook-tracer.ts";
 import { type LaunchOrder, processOptions } from "./launch.ts";
 import { Joined } from "./launch-parts.ts";
 import { watchLimits } from "./limits.ts";
+import { canAudit, nodeAmong } from "./hookable.ts";
+import { rootNote } from "./launch-bare.ts";
 import type { Launched, Tracer } from "./parts.ts";
 import type { ServerCode } from "./server-code.ts";
 import { serverEnvironment } from "./server-environment.ts";
@@ -16,8 +18,8 @@ import { dropRights } from "./support.ts";
 
 const unhookedNote =
   "Nothing watches this server: only Node and Python have hooks. Install bubblewrap, or run the gateway where namespaces are allowed.";
-const rootNote =
-  "Servers are never run as root, and `setpriv` is not here to prevent it: install util-linux, or run the gateway as an ordinary user.";
+const oldNodeNote =
+  "Nothing watches this server: its Node does not know `--permission-audit`. Run it with a newer Node, or install bubblewrap.";
 const now = (): number => performance.now();
 
 export async function launchWithHooks(plan: LaunchOrder, code: ServerCode): Promise<Result<Launched, string>> {
@@ -28,10 +30,10 @@ export async function launchWithHooks(plan: LaunchOrder, code: ServerCode): Prom
   const user = support.root ? "nobody" : plan.user;
   const place = { home, user, programFolders: code.programFolders };
   const environment = serverEnvironment(target.env, order.scope.environment, place);
-  const hooked = hooks(plan, code, environment.variables);
+  const drop = support.root ? dropRights(support.programs.setpriv, serviceUser) : [];
+  const hooked = hooks(plan, code, { variables: environment.variables, drop });
   if (!hooked.ok) return hooked;
   const { tracer, variables, remove, notes } = hooked.value;
-  const drop = support.root ? dropRights(support.programs.setpriv, serviceUser) : [];
   const [command = "", ...args] = [...drop, code.file, ...code.args];
   const started = startProcess({ ...target, command, args, env: variables }, processOptions(plan));
   if (!started.ok) {
@@ -46,6 +48,7 @@ export async function launchWithHooks(plan: LaunchOrder, code: ServerCode): Prom
     limits: order.scope.limits,
     server: started.value,
     now,
+    cgroup: plan.support.cgroup,
   });
   void started.value.ended.then(remove);
   const places = { home, workspace: plan.workspace, code: [...code.paths, ...code.programs], scratch: [] };
@@ -62,12 +65,16 @@ type Hooked = {
 
 function hooks(
   { support, serviceUser, order }: LaunchOrder,
-  { runtime }: ServerCode,
-  variables: Readonly<Record<string, string>>,
+  { runtime, programs }: ServerCode,
+  { variables, drop }: { readonly variables: Readonly<Record<string, string>>; readonly drop: readonly string[] },
 ): Result<Hooked, string> {
   if (runtime === undefined || order.scope.trace === "none") {
     const notes = runtime === undefined ? [unhookedNote] : [];
     return ok({ tracer: undefined, variables, remove: () => {}, notes });
+  }
+  const node = runtime === "node" ? nodeAmong(programs) : undefined;
+  if (node !== undefined && !canAudit(node, drop)) {
+    return ok({ tracer: undefined, variables, remove: () => {}, notes: [oldNodeNote] });
   }
   const folder = mkdtempSync(join(tmpdir(), "sluicegate-hooks-"));
   if (support.root) chownSync(folder, serviceUser.uid, serviceUser.gid);

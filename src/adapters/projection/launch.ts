@@ -9,7 +9,8 @@ import { err, ok, type Result } from "../../core/result.ts";
 import type { IsolationOrder, IsolationTier } from "../../core/scope.ts";
 import type { TransportLimits } from "../limits.ts";
 import type { ProcessTarget } from "../process/launch.ts";
-import { type ServerProcess, startProcess } from "../process/server-process.ts";
+import type { ServerProcess } from "../process/server-process.ts";
+import { launchBare } from "./launch-bare.ts";
 import { launchInNamespaces } from "./launch-namespaces.ts";
 import { launchWithHooks } from "./launch-hooks.ts";
 import { launchByShell } from "./launch-shell.ts";
@@ -17,6 +18,7 @@ import { launchInFence } from "./launch-fence.ts";
 import type { Launched } from "./parts.ts";
 import { type ServerCode, serverCode, unprojectable } from "./server-code.ts";
 import { probeSupport, serviceUserDefault, type ServiceUser, type Support } from "./support.ts";
+import { forbidsPrograms } from "./trace.ts";
 import { reaches, type TierChoice, tierOf } from "./tiers.ts";
 
 export type LaunchPlan = {
@@ -64,7 +66,7 @@ export async function launch(plan: LaunchPlan): Promise<Result<Launched, string>
 /** True iff a server that may start no program cannot: only our own supervisor answers such a call. */
 function keepsPrograms({ order, choice }: LaunchOrder, { tracer }: Launched): boolean {
   const supervised = tracer !== undefined && (choice.chain === "launcher" || choice.chain === "fence");
-  return order.scope.exec.mode !== "none" || supervised;
+  return !forbidsPrograms(order.scope) || supervised;
 }
 
 const programsNote =
@@ -81,7 +83,7 @@ function startedBy(whole: LaunchOrder): Promise<Result<Launched, string>> | Resu
     case "hooks":
       return withCode(whole, launchWithHooks);
     case "bare":
-      return bare(whole);
+      return launchBare(whole);
   }
 }
 
@@ -124,24 +126,6 @@ function chosen(support: Support, { order, target }: LaunchPlan): TierChoice {
 function below(choice: TierChoice, required: IsolationTier, server: string): string {
   const why = choice.notes[0] ?? "";
   return `Server ${server} needs isolation tier ${required} and would get ${choice.tier}. ${why}`.slice(0, 240);
-}
-
-function bare(plan: LaunchOrder): Result<Launched, string> {
-  const { target, choice, home, workspace } = plan;
-  const started = startProcess(target, processOptions(plan));
-  if (!started.ok) return started;
-  const process = started.value;
-  return ok({
-    process,
-    tier: choice.tier,
-    notes: choice.notes,
-    places: { home, workspace, code: [], scratch: [] },
-    tracer: undefined,
-    broker: undefined,
-    workspace: undefined,
-    limits: undefined,
-    kill: () => endGroup(process),
-  });
 }
 
 export function processOptions(plan: LaunchPlan): { limits: TransportLimits; stderrLine?: (line: string) => void } {

@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { err, ok, type Result } from "../../core/result.ts";
+import type { Scope } from "../../core/scope.ts";
 import { startSupervisor, type Supervisor } from "../tracer/notify-tracer.ts";
 import type { LaunchOrder } from "./launch.ts";
 import type { Tracer } from "./parts.ts";
@@ -35,12 +36,17 @@ export async function traceLauncher(
         fd,
         level: trace,
         programsBefore,
-        noPrograms: plan.order.scope.exec.mode === "none",
+        noPrograms: forbidsPrograms(plan.order.scope),
       })
     : supervisor;
 }
 
 /** Asked for twice at the same time it is one: whoever comes second waits for what the first has begun. */
+/** No tool of the server may start a program either: which call a process works for, the supervisor cannot know. */
+export function forbidsPrograms({ exec, tools }: Scope): boolean {
+  return exec.mode === "none" && [...tools.values()].every(({ programs }) => programs.length === 0);
+}
+
 function shared(stateFolder: string): Promise<Result<Supervisor, string>> {
   const supervisor = next(running.get(stateFolder), stateFolder);
   running.set(stateFolder, supervisor);

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import type { IsolationTier, Scope } from "../../../src/core/scope.ts";
+import type { IsolationOrder, IsolationTier, Scope } from "../../../src/core/scope.ts";
 
 /** What a test launches; what is left out is as narrow as a scope can be. */
 export type LaunchCase = {
@@ -27,7 +27,7 @@ export type LaunchCase = {
     readonly trace?: Scope["trace"];
     readonly exec?: Scope["exec"]["mode"];
   };
-  readonly learn?: boolean;
+  readonly order?: IsolationOrder["mode"];
 };
 
 export type LaunchOutcome = {

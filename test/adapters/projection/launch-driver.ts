@@ -22,7 +22,7 @@ const launched = await launch({
   },
   order: {
     server: "test",
-    mode: given.learn === true ? "learn" : "auto",
+    mode: given.order ?? "auto",
     require: given.require ?? "none",
     scope: scopeOf(given),
     digest: "test",

@@ -66,7 +66,7 @@ describe.skipIf(tier !== "A")("a server that is learned (needs tier A)", () => {
          ["-c", "import socket\\ntry: socket.socket(socket.AF_UNIX)\\nexcept OSError as e: print(e.errno, end='')"]));`,
     );
     const outcome = runLaunch(
-      { ...own, ...program, learn: true, scope: { deny: ["~/.ssh"], net: "list", trace: "full" } },
+      { ...own, ...program, order: "learn", scope: { deny: ["~/.ssh"], net: "list", trace: "full" } },
       as,
     );
     expect(tried(outcome)).toEqual({
@@ -93,7 +93,7 @@ describe.skipIf(tier !== "A")("a server that is learned (needs tier A)", () => {
     const own = desk();
     const program = script(own, `attempt("note", () => fs.readFileSync(${JSON.stringify(join(own.home, "notes/a"))}))`);
     const outcome = runLaunch(
-      { ...own, ...program, learn: true, without: ["bwrap"], scope: { trace: "full" } },
+      { ...own, ...program, order: "learn", without: ["bwrap"], scope: { trace: "full" } },
       "self",
     );
     expect(tried(outcome)).toEqual({ note: "EACCES" });
@@ -102,7 +102,7 @@ describe.skipIf(tier !== "A")("a server that is learned (needs tier A)", () => {
 
   test("without a tracer it is told that little is learned", () => {
     const own = desk();
-    const { notes } = runLaunch({ ...own, ...script(own, ""), learn: true, scope: { trace: "none" } }, "self");
+    const { notes } = runLaunch({ ...own, ...script(own, ""), order: "learn", scope: { trace: "none" } }, "self");
     expect(notes.join(" ")).toContain("Nothing traces this server");
   });
 });

@@ -1,0 +1,27 @@
+/** Whether hooks can be put into a runtime: an option that it does not know would keep the server from starting. */
+import { execFileSync } from "node:child_process";
+import { realpathSync } from "node:fs";
+import { basename } from "node:path";
+
+const answerMsMax = 5_000;
+const auditOption = "--permission-audit";
+
+/** The Node among the programs of a server; undefined if there is none. */
+export function nodeAmong(programs: readonly string[]): string | undefined {
+  return programs.findLast((program) => /^node\d*$/.test(basename(program)));
+}
+
+/** True iff that Node can tell what its permission model would object to. `drop` comes before its command line. */
+export function canAudit(node: string, drop: readonly string[]): boolean {
+  try {
+    if (realpathSync(node) === realpathSync(process.execPath)) {
+      return process.allowedNodeEnvironmentFlags.has(auditOption);
+    }
+    const words: readonly string[] = [...drop, node, auditOption, "--version"];
+    const [command = node, ...args] = words;
+    execFileSync(command, args, { timeout: answerMsMax, stdio: "ignore", env: {} });
+    return true;
+  } catch {
+    return false;
+  }
+}
