@@ -56,8 +56,9 @@ export async function isolationBench(size: Sizes): Promise<Result<IsolationBench
   if (!opened.ok) return opened;
   const stage = opened.value;
   try {
-    const rows: (CallRow | PlainRow)[] = [...(await starts(stage, size.starts))];
-    rows.push(...(await memory(stage)));
+    // First of all: what is started once for all servers counts for the one that needs it.
+    const used = await memory(stage);
+    const rows: (CallRow | PlainRow)[] = [...(await starts(stage, size.starts)), ...used];
     for (const [tool, given] of calls(stage.workspace)) rows.push(...(await latency(stage, tool, given, size.calls)));
     rows.push(...(await throughput(stage, size.flood)));
     rows.push(...(await busy(stage, "operations", size.operations)));
@@ -162,10 +163,13 @@ async function busy(stage: Stage, kind: "operations" | "commit", count: number):
   return plain({ kind, unit, n: count }, stage.names, (name) => (took.get(name) ?? 0) * scale);
 }
 
-/** Proportional memory of all processes below this one that starting a variant adds. */
+/**
+ * Memory of their own (what would be free without them) of all processes below this one that starting a variant adds:
+ * of a traced server also that of the process that traces, which later ones share. A launcher becomes its server and
+ * adds nothing.
+ */
 async function memory(stage: Stage): Promise<readonly PlainRow[]> {
   const used = new Map<Variant, number>();
-  for (const name of stage.names) stage.disconnect(name);
   for (const name of stage.names) {
     await settled();
     const before = memoryBelow(process.pid);
@@ -197,7 +201,7 @@ function memoryBelow(root: number): number {
     }
     return false;
   };
-  return [...parents.keys()].filter(below).reduce((sum, pid) => sum + proportional(pid), 0);
+  return [...parents.keys()].filter(below).reduce((sum, pid) => sum + privateMb(pid), 0);
 }
 
 function parentOf(pid: string): number | undefined {
@@ -208,9 +212,11 @@ function parentOf(pid: string): number | undefined {
   }
 }
 
-function proportional(pid: number): number {
+/** Shared pages are left out: whose they are depends on who was there first. */
+function privateMb(pid: number): number {
   try {
-    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1] ?? 0) / 1_024;
+    const lines = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8").matchAll(/^Private_(?:Clean|Dirty):\s+(\d+)/gm);
+    return [...lines].reduce((sum, line) => sum + Number(line[1]), 0) / 1_024;
   } catch {
     return 0;
   }

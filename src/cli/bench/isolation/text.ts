@@ -4,7 +4,7 @@ import type { CallRow, IsolationBench, PlainRow } from "./run.ts";
 
 const titles: Readonly<Record<PlainRow["kind"], string>> = {
   start: "from the command to the first list",
-  memory: "memory, proportional, all processes of the server",
+  memory: "memory of its own, all processes of the server",
   throughput: "reads with 32 in flight",
   operations: "operations on files, in one call",
   commit: "files written in one call and taken over",
