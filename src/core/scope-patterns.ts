@@ -32,7 +32,9 @@ export function normalPath(path: string): string | undefined {
 
 /** True iff `path` is `folder` or lies below it; both in normal form. */
 export function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
+  // Asked for each path and each folder of a scope: no text is made for it.
+  if (!path.startsWith(folder)) return false;
+  return path.length === folder.length || folder.endsWith("/") || path[folder.length] === "/";
 }
 
 /** Every absolute path that a pattern names: `./x` names one in each folder of the workspace. */

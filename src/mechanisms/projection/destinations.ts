@@ -27,8 +27,20 @@ const metadataAddresses: readonly Block[] = [
 ];
 const metadataNames = new Set(["metadata.google.internal", "metadata.goog", "instance-data.ec2.internal"]);
 
+/** Addresses read lately: a trace asks about the same few many times. */
+const parsedLately = new Map<string, InternetAddress | undefined>();
+const parsedLatelyMax = 256;
+
+function addressIn(text: string): InternetAddress | undefined {
+  if (parsedLately.has(text)) return parsedLately.get(text);
+  if (parsedLately.size >= parsedLatelyMax) parsedLately.clear();
+  const parsed = parseAddress(text);
+  parsedLately.set(text, parsed);
+  return parsed;
+}
+
 function lies(address: string | undefined, blocks: readonly Block[]): boolean {
-  const parsed = address === undefined ? undefined : parseAddress(address);
+  const parsed = address === undefined ? undefined : addressIn(address);
   return parsed !== undefined && blocks.some((one) => sharesPrefix(one.address, parsed, one.prefix));
 }
 
@@ -70,15 +82,29 @@ export function wasLetPass({ grade, outcome }: EffectEvent, grounds: Grounds): b
 
 /** True iff the scope names where the event goes. */
 export function namesDestination(event: EffectEvent, grounds: Grounds): boolean {
-  const { allow, order, trace, judgedDestinations } = grounds;
+  const { order, trace, judgedDestinations } = grounds;
   if (event.transport === "unix")
     return order.scope.sockets.some((one) => matchesPath(one, event.path ?? "", trace.places));
-  const explicit = allow.some((pattern) => matches(pattern, event));
-  if (explicit) return true;
+  if (isExplicit(event, grounds)) return true;
   if (isMetadata(event)) return false;
   if (order.scope.net.mode === "open") return true;
   // What a judge granted is known to the broker alone, which let it pass; a hint of the same says nothing.
   return judgedDestinations && event.grade === "broker" && event.outcome !== "denied" && trustsBroker(grounds);
+}
+
+/** Answers by destination, for as long as the trace is judged: reading a name costs more than all else together. */
+const explicitKnown = new WeakMap<Grounds, Map<string, boolean>>();
+
+function isExplicit(event: EffectEvent, grounds: Grounds): boolean {
+  let known = explicitKnown.get(grounds);
+  if (known === undefined) explicitKnown.set(grounds, (known = new Map()));
+  const { domain, address, port, action } = event;
+  const key = `${action === "dns-query"} ${port} ${domain === undefined} ${domain ?? address}`;
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const found = grounds.allow.some((pattern) => matches(pattern, event));
+  known.set(key, found);
+  return found;
 }
 
 function matches(pattern: string, event: EffectEvent): boolean {

@@ -1,23 +1,25 @@
 /** Where a path lies, seen from a scope. Everything here is about names; what is really there the kernel decides. */
 import type { ProjectionPlaces } from "../../core/effect-trace.ts";
-import { isWithin, matchesPath, normalPath, resolvePatterns } from "../../core/scope-patterns.ts";
+import { isWithin, normalPath, resolvePatterns } from "../../core/scope-patterns.ts";
 import { holdsSecret } from "../../policy/isolation/sensitive.ts";
 import type { Grounds } from "./grounds.ts";
 
 /** What every program of a Unix system reads: libraries, names of users and hosts, time zones, certificates. */
-const systemReads: readonly string[] = [
-  "/usr /lib /lib32 /lib64 /libx32 /bin /sbin /sys",
-  "/etc/ssl/certs /etc/ssl/openssl.cnf /etc/pki /etc/ca-certificates /etc/crypto-policies",
-  "/etc/ld.so.cache /etc/ld.so.preload /etc/ld.so.conf /etc/ld.so.conf.d /etc/alternatives",
-  "/etc/hosts /etc/hostname /etc/resolv.conf /etc/nsswitch.conf /etc/host.conf /etc/gai.conf",
-  "/etc/services /etc/protocols /etc/networks /etc/passwd /etc/group /etc/machine-id",
-  "/etc/localtime /etc/timezone /etc/locale.alias /etc/os-release /etc/lsb-release",
-  "/etc/debian_version /etc/mime.types /etc/magic /etc/inputrc /etc/terminfo /etc/krb5.conf",
-  "/etc/fonts /etc/gitconfig /etc/npmrc /etc/pip.conf /etc/python3 /etc/bash.bashrc",
-  "/etc/vulkan /etc/glvnd /etc/drirc /etc/gtk-3.0 /etc/chromium /etc/opt/chrome",
-  "/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/ptmx /dev/pts",
-  "/dev/stdin /dev/stdout /dev/stderr /dev/fd /dev/shm /dev/dri",
-].flatMap((row) => row.split(" "));
+const systemReads: ReadonlySet<string> = new Set(
+  [
+    "/usr /lib /lib32 /lib64 /libx32 /bin /sbin /sys",
+    "/etc/ssl/certs /etc/ssl/openssl.cnf /etc/pki /etc/ca-certificates /etc/crypto-policies",
+    "/etc/ld.so.cache /etc/ld.so.preload /etc/ld.so.conf /etc/ld.so.conf.d /etc/alternatives",
+    "/etc/hosts /etc/hostname /etc/resolv.conf /etc/nsswitch.conf /etc/host.conf /etc/gai.conf",
+    "/etc/services /etc/protocols /etc/networks /etc/passwd /etc/group /etc/machine-id",
+    "/etc/localtime /etc/timezone /etc/locale.alias /etc/os-release /etc/lsb-release",
+    "/etc/debian_version /etc/mime.types /etc/magic /etc/inputrc /etc/terminfo /etc/krb5.conf",
+    "/etc/fonts /etc/gitconfig /etc/npmrc /etc/pip.conf /etc/python3 /etc/bash.bashrc",
+    "/etc/vulkan /etc/glvnd /etc/drirc /etc/gtk-3.0 /etc/chromium /etc/opt/chrome",
+    "/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/ptmx /dev/pts",
+    "/dev/stdin /dev/stdout /dev/stderr /dev/fd /dev/shm /dev/dri",
+  ].flatMap((row) => row.split(" ")),
+);
 
 /** Files under `/proc` that say how a process and its machine are, and nothing of what another one holds. */
 const procReads =
@@ -39,6 +41,97 @@ export type PlaceOf = Pick<Grounds, "order" | "read" | "write"> & {
   readonly trace: { readonly places: ProjectionPlaces };
 };
 
+/** What was found out about one path; a trace asks the same of it many times. */
+type Facts = {
+  /** Normal form; undefined for what is no absolute path. */
+  readonly normal: string | undefined;
+  /** Questions that were asked, and those among them that were answered with yes; one bit each. */
+  asked: number;
+  yes: number;
+  secret: { readonly gives: string | undefined } | undefined;
+};
+
+/** A scope and the places of a trace, put together once for all paths of the trace. */
+type View = {
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  readonly deny: readonly string[];
+  readonly workspace: readonly string[];
+  readonly scratch: readonly string[];
+  readonly own: readonly string[];
+  /** Everything that is in scope by its place. */
+  readonly goals: readonly string[];
+  readonly facts: Map<string, Facts>;
+  /** What was asked about last: several rules in a row ask about one path. */
+  last: { readonly path: string; readonly facts: Facts } | undefined;
+};
+
+/** For as long as the trace is judged; a trace holds a bounded number of paths. */
+const views = new WeakMap<PlaceOf, View>();
+
+function viewOf(place: PlaceOf): View {
+  const made = views.get(place);
+  if (made !== undefined) return made;
+  const { order, read, write, trace } = place;
+  const { places } = trace;
+  const named = (patterns: readonly string[]): readonly string[] =>
+    patterns.flatMap((pattern) => resolvePatterns(pattern, places));
+  const folders = (list: readonly string[]): readonly string[] => list.map((folder) => normalPath(folder) ?? folder);
+  const writable = named(write);
+  const readable = [...named(read), ...writable];
+  const view: View = {
+    read: readable,
+    write: writable,
+    deny: named(order.scope.files.deny),
+    workspace: folders(places.workspace),
+    scratch: folders(places.scratch),
+    own: folders([...places.code, ...places.scratch]),
+    goals: [places.home, ...places.workspace, ...places.code, ...places.scratch, ...readable],
+    facts: new Map(),
+    last: undefined,
+  };
+  views.set(place, view);
+  return view;
+}
+
+function factsOf(path: string, view: View): Facts {
+  if (view.last?.path === path) return view.last.facts;
+  const made = view.facts.get(path);
+  if (made !== undefined) {
+    view.last = { path, facts: made };
+    return made;
+  }
+  const facts: Facts = { normal: normalPath(path), asked: 0, yes: 0, secret: undefined };
+  view.facts.set(path, facts);
+  view.last = { path, facts };
+  return facts;
+}
+
+type Test = (normal: string, view: View, place: PlaceOf) => boolean;
+
+let questions = 0;
+
+/** Answers a question about a path in its normal form, once; no for what is no path. */
+function asks(test: Test): (path: string | undefined, place: PlaceOf) => boolean {
+  const bit = 1 << questions;
+  questions += 1;
+  return (path, place) => {
+    if (path === undefined) return false;
+    const view = viewOf(place);
+    const facts = factsOf(path, view);
+    if (facts.normal === undefined) return false;
+    if ((facts.asked & bit) === 0) {
+      facts.asked |= bit;
+      if (test(facts.normal, view, place)) facts.yes |= bit;
+    }
+    return (facts.yes & bit) !== 0;
+  };
+}
+
+function within(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => isWithin(path, folder));
+}
+
 /** A path as policies write it: `~/...` for what lies in the home of the user. */
 function plainOf(path: string, { home }: ProjectionPlaces): string {
   return home !== "/" && isWithin(path, home) ? `~${path.slice(home.length)}` : path;
@@ -50,92 +143,64 @@ function plainOf(path: string, { home }: ProjectionPlaces): string {
  */
 export function secretAt(path: string | undefined, place: PlaceOf): string | undefined {
   if (path === undefined) return undefined;
-  // Several rules ask about each path, and the answer is looked up in long lists.
-  let known = secretsKnown.get(place);
-  if (known === undefined) secretsKnown.set(place, (known = new Map()));
-  if (!known.has(path)) known.set(path, secretOf(path, place));
-  return known.get(path);
+  const view = viewOf(place);
+  const facts = factsOf(path, view);
+  facts.secret ??= { gives: facts.normal === undefined ? undefined : secretOf(facts.normal, view, place) };
+  return facts.secret.gives;
 }
 
-/** Answers by path, for as long as the trace is judged; a trace holds a bounded number of paths. */
-const secretsKnown = new WeakMap<PlaceOf, Map<string, string | undefined>>();
-
-function secretOf(path: string, { trace: { places }, read, write }: PlaceOf): string | undefined {
-  const normal = normalPath(path);
-  if (normal === undefined) return undefined;
+function secretOf(normal: string, { read }: View, { trace: { places } }: PlaceOf): string | undefined {
   const gives = kernelSecrets.test(normal) ? "what other programs hold" : holdsSecret(plainOf(normal, places));
   if (gives === undefined) return undefined;
-  const named = [...read, ...write].flatMap((pattern) => resolvePatterns(pattern, places));
-  const opened = named.some((place) => isWithin(normal, place) && holdsSecret(plainOf(place, places)) !== undefined);
+  const opened = read.some((place) => isWithin(normal, place) && holdsSecret(plainOf(place, places)) !== undefined);
   return opened ? undefined : gives;
 }
 
 /** Written, it would be run or obeyed outside of the projection later. */
-export function isObeyed(path: string | undefined, { trace: { places }, write }: PlaceOf): boolean {
-  const normal = normalPath(path ?? "");
-  if (normal === undefined || !obeyed.test(plainOf(normal, places))) return false;
-  return !write.some((pattern) =>
-    resolvePatterns(pattern, places).some((place) => obeyed.test(plainOf(place, places)) && isWithin(normal, place)),
-  );
-}
+export const isObeyed = asks((normal, { write }, { trace: { places } }) => {
+  if (!obeyed.test(plainOf(normal, places))) return false;
+  return !write.some((place) => obeyed.test(plainOf(place, places)) && isWithin(normal, place));
+});
 
-export function isShut(path: string | undefined, { order, trace: { places } }: PlaceOf): boolean {
-  return order.scope.files.deny.some((pattern) => matchesPath(pattern, path ?? "", places));
-}
+export const isShut = asks((normal, { deny }) => within(normal, deny));
 
-export function inWorkspace(path: string | undefined, { trace: { places } }: PlaceOf): boolean {
-  return within(path, places.workspace);
-}
+export const inWorkspace = asks((normal, { workspace }) => within(normal, workspace));
 
 /** Its own code, and folders that vanish with it. */
-export function isOwn(path: string | undefined, { trace: { places } }: PlaceOf): boolean {
-  return within(path, [...places.code, ...places.scratch]);
+export const isOwn = asks((normal, { own }) => within(normal, own));
+
+export const isScratch = asks((normal, { scratch }) => within(normal, scratch));
+
+export const isSystemRead = asks((normal) => isSystem(normal));
+
+/** Looked up folder by folder: the list is long, and paths are short. */
+function isSystem(normal: string): boolean {
+  if (normal.startsWith("/proc") && procReads.test(normal)) return true;
+  for (let end = normal.indexOf("/", 1); end !== -1; end = normal.indexOf("/", end + 1)) {
+    if (systemReads.has(normal.slice(0, end))) return true;
+  }
+  return systemReads.has(normal);
 }
 
-export function isScratch(path: string | undefined, { trace: { places } }: PlaceOf): boolean {
-  return within(path, places.scratch);
-}
+export const isSystemWrite = asks((normal) => systemWrites.test(normal));
 
-export function isSystemRead(path: string | undefined): boolean {
-  const normal = normalPath(path ?? "");
-  return normal !== undefined && (procReads.test(normal) || systemReads.some((folder) => isWithin(normal, folder)));
-}
-
-export function isSystemWrite(path: string | undefined): boolean {
-  return path !== undefined && systemWrites.test(normalPath(path) ?? "");
+/** Normal form of a path; undefined for what is none. */
+export function normalIn(path: string | undefined, place: PlaceOf): string | undefined {
+  return path === undefined ? undefined : factsOf(path, viewOf(place)).normal;
 }
 
 /** In the scope, or of the kind that every program reads. */
-export function mayRead(path: string | undefined, grounds: PlaceOf): boolean {
-  const { order, read, write, trace } = grounds;
-  const workspace = order.scope.files.workspace.mode !== "none" && inWorkspace(path, grounds);
-  return workspace || isOwn(path, grounds) || isSystemRead(path) || named(path, [...read, ...write], trace.places);
-}
+export const mayRead = asks((normal, view, { order }) => {
+  const workspace = order.scope.files.workspace.mode !== "none" && within(normal, view.workspace);
+  return workspace || within(normal, view.own) || isSystem(normal) || within(normal, view.read);
+});
 
 /** In the scope for writing. Code of its own is not: changing it outlives the projection. */
-export function mayWrite(path: string | undefined, grounds: PlaceOf): boolean {
-  const { order, write, trace } = grounds;
+export const mayWrite = asks((normal, view, { order }) => {
   const { mode } = order.scope.files.workspace;
-  if ((mode === "overlay" || mode === "direct") && inWorkspace(path, grounds)) return true;
-  return isScratch(path, grounds) || isSystemWrite(path) || named(path, write, trace.places);
-}
+  if ((mode === "overlay" || mode === "direct") && within(normal, view.workspace)) return true;
+  return within(normal, view.scratch) || systemWrites.test(normal) || within(normal, view.write);
+});
 
 /** A folder on the way to something that is in scope: it is walked through, and made where it is already there. */
-export function leadsToScope(path: string | undefined, grounds: PlaceOf): boolean {
-  const normal = normalPath(path ?? "");
-  if (normal === undefined) return false;
-  const { places } = grounds.trace;
-  const patterns = [...grounds.read, ...grounds.write].flatMap((pattern) => resolvePatterns(pattern, places));
-  return [places.home, ...places.workspace, ...places.code, ...places.scratch, ...patterns].some((place) =>
-    isWithin(place, normal),
-  );
-}
-
-function named(path: string | undefined, patterns: readonly string[], places: ProjectionPlaces): boolean {
-  return patterns.some((pattern) => matchesPath(pattern, path ?? "", places));
-}
-
-function within(path: string | undefined, folders: readonly string[]): boolean {
-  const normal = normalPath(path ?? "");
-  return normal !== undefined && folders.some((folder) => isWithin(normal, normalPath(folder) ?? folder));
-}
+export const leadsToScope = asks((normal, { goals }) => goals.some((goal) => isWithin(goal, normal)));

@@ -21,6 +21,8 @@ import { changesFiles, targetOf } from "./scope-rules.ts";
 
 type NoiseRule = {
   readonly id: string;
+  /** Events that it can fit at all; most of a trace is files, which no other row needs to look at. */
+  readonly about: "file" | "net" | "other";
   readonly why: string;
   readonly applies: (event: EffectEvent, grounds: Grounds) => boolean;
 };
@@ -55,6 +57,7 @@ const fontCaches = /^\/var\/cache(?:\/fontconfig(?:\/|$)|$)/;
 export const noiseRules: readonly NoiseRule[] = [
   {
     id: "noise.own-files",
+    about: "file",
     why: "its own code and folders that vanish with it are nobody else's",
     applies: (event, grounds) =>
       (event.action === "file-read" && isOwn(event.path, grounds)) ||
@@ -64,16 +67,20 @@ export const noiseRules: readonly NoiseRule[] = [
   },
   {
     id: "noise.system-files",
+    about: "file",
     why: "libraries, time zones, names of hosts and facts about the machine are read by every program",
-    applies: ({ action, path }) => action === "file-read" && isSystemRead(path),
+    applies: ({ action, path }, grounds) => action === "file-read" && isSystemRead(path, grounds),
   },
   {
     id: "noise.null-device",
+    about: "file",
     why: "what is written there is gone, or belongs to the process alone",
-    applies: ({ action, path, target }) => action.startsWith("file-") && target === undefined && isSystemWrite(path),
+    applies: ({ action, path, target }, grounds) =>
+      action.startsWith("file-") && target === undefined && isSystemWrite(path, grounds),
   },
   {
     id: "noise.pipe",
+    about: "file",
     why: "an end of a pipe that it holds already has no place in the file system",
     applies: ({ action, path = "", target }) =>
       action.startsWith("file-") &&
@@ -83,6 +90,7 @@ export const noiseRules: readonly NoiseRule[] = [
   },
   {
     id: "noise.way-there",
+    about: "file",
     why: "folders on the way to what is in scope are walked through, and made where they are already",
     applies: (event, grounds) =>
       (event.action === "file-read" || (event.action === "file-create" && event.outcome === "failed")) &&
@@ -90,28 +98,33 @@ export const noiseRules: readonly NoiseRule[] = [
   },
   {
     id: "noise.missing",
+    about: "file",
     why: "nothing was there, and nothing of value is expected there",
     applies: ({ action, outcome }) => action === "file-read" && outcome === "failed",
   },
   {
     id: "noise.looked-upwards",
+    about: "file",
     why: "runtimes look for packages and settings in each folder up to the root",
     applies: ({ action, outcome, path }) =>
       action === "file-read" && outcome === "denied" && lookedForUpwards.test(path ?? ""),
   },
   {
     id: "noise.own-link",
+    about: "file",
     why: "a link in a folder that vanishes, to something else in it, leads nowhere new and is gone with it",
     applies: (event, grounds) =>
       event.action === "file-link" && isScratch(event.path, grounds) && isScratch(linkTarget(event), grounds),
   },
   {
     id: "noise.font-cache",
+    about: "file",
     why: "the font library tries to keep its cache where the system does, and takes a private folder then",
     applies: (event) => changing.includes(event.action) && !took(event) && fontCaches.test(event.path ?? ""),
   },
   {
     id: "noise.compiled-code",
+    about: "file",
     why: "interpreters try to keep compiled code beside their packages",
     applies: (event, grounds) =>
       changing.includes(event.action) &&
@@ -121,12 +134,14 @@ export const noiseRules: readonly NoiseRule[] = [
   },
   {
     id: "noise.name-service",
+    about: "net",
     why: "libraries ask for a daemon of name services and go on without",
     applies: ({ action, transport, path, outcome }) =>
       action === "net-connect" && transport === "unix" && outcome !== "success" && nameServices.test(path ?? ""),
   },
   {
     id: "noise.own-loopback",
+    about: "net",
     why: "in a network of its own its loopback leads to nobody else",
     applies: (event, grounds) =>
       (event.action === "net-connect" || event.action === "net-send") &&
@@ -138,17 +153,20 @@ export const noiseRules: readonly NoiseRule[] = [
   },
   {
     id: "noise.brokered",
+    about: "net",
     why: "the connection ends at the broker, whose own event says where it went",
     applies: (event, grounds) =>
       event.action.startsWith("net-") && event.action !== "net-listen" && isBrokered(event, grounds),
   },
   {
     id: "noise.local-name",
+    about: "net",
     why: "names of the machine itself are not asked of anybody",
     applies: (event) => event.action === "dns-query" && isLoopback(event),
   },
   {
     id: "noise.self-test",
+    about: "net",
     why: "a socket without a port is bound to see whether IPv6 works, or to send from",
     applies: (event) =>
       event.action === "net-listen" &&
@@ -157,6 +175,7 @@ export const noiseRules: readonly NoiseRule[] = [
   },
   {
     id: "noise.sending-port",
+    about: "net",
     why: "who may send anywhere binds datagram sockets to ports of chance, so that answers cannot be forged (RFC 5452)",
     applies: (event, { order }) =>
       event.action === "net-listen" &&
@@ -166,6 +185,7 @@ export const noiseRules: readonly NoiseRule[] = [
   },
   {
     id: "noise.probed-call",
+    about: "other",
     why: "a library asked for the newer of two ways and takes the older one",
     applies: ({ action, detail, outcome }) =>
       action === "system-call" && outcome !== "success" && probedCalls.has(detail ?? ""),
@@ -177,19 +197,33 @@ function linkTarget({ path = "", target = "" }: EffectEvent): string {
   return target.startsWith("/") ? target : `${path.slice(0, path.lastIndexOf("/"))}/${target}`;
 }
 
+function aboutOf({ action }: EffectEvent): NoiseRule["about"] {
+  if (action.startsWith("file-")) return "file";
+  return action.startsWith("net-") || action === "dns-query" ? "net" : "other";
+}
+
+const rowsAbout = {
+  file: noiseRules.filter(({ about }) => about === "file"),
+  net: noiseRules.filter(({ about }) => about === "net"),
+  other: noiseRules.filter(({ about }) => about === "other"),
+};
+
 /** Id of the row that makes an event noise; undefined = it is judged. */
 export function noiseOf(event: EffectEvent, grounds: Grounds): string | undefined {
   // Libraries that look for a password file and find none have got nothing; for all other secrets, looking is enough.
   if (event.action === "file-read" && event.outcome === "failed" && lookedForAtHome.test(event.path ?? "")) {
     return "noise.settings-at-home";
   }
-  const secret = [event.path, targetOf(event)].some((path) => secretAt(path, grounds) !== undefined);
-  if (event.action.startsWith("file-") && (secret || isShutTo(event, grounds))) return undefined;
-  if (changesFiles(event) && [event.path, event.target].some((path) => isObeyed(path, grounds))) return undefined;
-  return noiseRules.find((rule) => rule.applies(event, grounds))?.id;
+  if (event.action.startsWith("file-")) {
+    const secret = secretAt(event.path, grounds) ?? secretAt(targetOf(event), grounds);
+    if (secret !== undefined || isShutTo(event, grounds)) return undefined;
+  }
+  if (changesFiles(event) && (isObeyed(event.path, grounds) || isObeyed(event.target, grounds))) return undefined;
+  const rows = rowsAbout[aboutOf(event)];
+  return rows.find((rule) => rule.applies(event, grounds))?.id;
 }
 
 /** What the scope shuts is not noise, except where there was nothing. */
 function isShutTo(event: EffectEvent, grounds: Grounds): boolean {
-  return event.outcome !== "failed" && [event.path, event.target].some((path) => isShut(path, grounds));
+  return event.outcome !== "failed" && (isShut(event.path, grounds) || isShut(event.target, grounds));
 }

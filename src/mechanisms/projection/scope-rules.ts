@@ -4,9 +4,9 @@
  * forged would only speak against itself.
  */
 import type { EffectEvent, WorkspaceChange } from "../../core/effect-trace.ts";
-import { matchesPath, normalPath } from "../../core/scope-patterns.ts";
+import { isWithin, matchesPath, normalPath, resolvePatterns } from "../../core/scope-patterns.ts";
 import { destinationOf, isLoopback, namesDestination } from "./destinations.ts";
-import { inWorkspace, isObeyed, isScratch, isShut, mayRead, mayWrite, secretAt } from "./file-scope.ts";
+import { inWorkspace, isObeyed, isScratch, isShut, mayRead, mayWrite, normalIn, secretAt } from "./file-scope.ts";
 import type { EventRule, Finding, Grounds } from "./grounds.ts";
 import { shown, took } from "./grounds.ts";
 
@@ -44,7 +44,7 @@ export const scopeRules: readonly EventRule[] = [
     code: "SG-SCOPE-FILE",
     applies: (event, grounds) =>
       event.action.startsWith("file-") &&
-      [event.path, targetOf(event)].some((path) => secretAt(path, grounds) !== undefined),
+      (secretAt(event.path, grounds) ?? secretAt(targetOf(event), grounds)) !== undefined,
     what: ({ action, path }) =>
       `${action === "file-read" ? "tried to read" : "touched"} ${shown(path)}, where secrets are kept`,
     way: (event, server) => `${opensFile("read")(event, server)}, and name it in \`sensitive\``,
@@ -55,7 +55,7 @@ export const scopeRules: readonly EventRule[] = [
     applies: (event, grounds) =>
       event.action.startsWith("file-") &&
       event.outcome !== "failed" &&
-      [event.path, event.target].some((path) => isShut(path, grounds)),
+      (isShut(event.path, grounds) || isShut(event.target, grounds)),
     what: ({ path }) => `used ${shown(path)}, which its scope shuts`,
     way: (_, server) => `if that is wanted, take it out of \`files: {deny: [...]}\` under isolation.servers.${server}`,
   },
@@ -178,14 +178,27 @@ const systemFolders = new Set([
   "/nix/store",
 ]);
 
+const ownKnown = new WeakMap<Grounds, readonly string[]>();
+
+/** Folders of the server's own code, without those that hold everybody's. */
+function ownFolders(grounds: Grounds): readonly string[] {
+  const made = ownKnown.get(grounds);
+  if (made !== undefined) return made;
+  const { places } = grounds.trace;
+  const named = places.code.filter((folder) => !systemFolders.has(normalPath(folder) ?? "/"));
+  const own = named.flatMap((folder) => resolvePatterns(folder, places));
+  ownKnown.set(grounds, own);
+  return own;
+}
+
 /** Named by the scope, or the server's own code. A search along `PATH` fails in each folder but one. */
 export function mayStart(event: EffectEvent, grounds: Grounds): boolean {
   const { program } = event;
   if (program === undefined) return false;
   // Browsers start themselves once more by this name: what runs then is what runs already.
   if (program === "/proc/self/exe") return true;
-  const own = grounds.trace.places.code.filter((folder) => !systemFolders.has(normalPath(folder) ?? "/"));
-  if (own.some((folder) => matchesPath(folder, program, grounds.trace.places))) return true;
+  const normal = normalIn(program, grounds);
+  if (normal !== undefined && ownFolders(grounds).some((folder) => isWithin(normal, folder))) return true;
   return isListed(event, grounds);
 }
 

@@ -6,7 +6,7 @@
 import type { EffectEvent } from "../../core/effect-trace.ts";
 import { isWithin, normalPath } from "../../core/scope-patterns.ts";
 import { leaves, mayExecute, mayLeave, mayWriteAnything } from "./effect-rules.ts";
-import { inWorkspace, isSystemRead, leadsToScope, mayRead } from "./file-scope.ts";
+import { inWorkspace, isSystemRead, leadsToScope, mayRead, normalIn } from "./file-scope.ts";
 import type { Finding, Grounds } from "./grounds.ts";
 import { shown, took } from "./grounds.ts";
 import { baseName, changesFiles, isListed, mayStart } from "./scope-rules.ts";
@@ -149,14 +149,25 @@ function unasked({ events, grounds }: Seen, fits: (event: EffectEvent) => boolea
   );
 }
 
-/** An argument of the call names this file, or a folder around it other than the whole workspace. */
-export function isNamed(path: string | undefined, { called, trace: { places } }: Grounds): boolean {
-  const normal = normalPath(path ?? "");
-  if (normal === undefined) return false;
-  return (called?.paths ?? []).some((given) => {
-    const bases = given.startsWith("/") ? [given] : places.workspace.map((folder) => `${folder}/${given}`);
-    return bases.some((base) => isWithin(normal, normalPath(base) ?? "/?"));
-  });
+/** An argument of the call names this file, or a folder around it. */
+export function isNamed(path: string | undefined, grounds: Grounds): boolean {
+  const normal = normalIn(path, grounds);
+  return normal !== undefined && namedIn(grounds).some((base) => isWithin(normal, base));
+}
+
+const namedKnown = new WeakMap<Grounds, readonly string[]>();
+
+/** What the arguments name; a relative path may be in each folder of the workspace. */
+function namedIn(grounds: Grounds): readonly string[] {
+  const made = namedKnown.get(grounds);
+  if (made !== undefined) return made;
+  const { called, trace } = grounds;
+  const bases = (called?.paths ?? []).flatMap((given) =>
+    given.startsWith("/") ? [given] : trace.places.workspace.map((folder) => `${folder}/${given}`),
+  );
+  const named = bases.flatMap((base) => normalPath(base) ?? []);
+  namedKnown.set(grounds, named);
+  return named;
 }
 
 function isNamedChange(path: string, grounds: Grounds): boolean {
@@ -172,7 +183,7 @@ function starts(event: EffectEvent, grounds: Grounds, programs: ReadonlySet<stri
 
 function isProbe({ action, outcome, path }: EffectEvent, grounds: Grounds): boolean {
   const nothing = outcome === "failed" || outcome === "denied";
-  if (action !== "file-read" || !nothing || isSystemRead(path) || leadsToScope(path, grounds)) return false;
+  if (action !== "file-read" || !nothing || isSystemRead(path, grounds) || leadsToScope(path, grounds)) return false;
   return !mayRead(path, grounds);
 }
 

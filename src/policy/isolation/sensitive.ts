@@ -121,11 +121,26 @@ export function destinationGivesAway(destination: string): string | undefined {
   return gives ? "keys of this machine's cloud account" : undefined;
 }
 
+/** Every name of a socket above holds one of these. */
+const likeSocket = /sock|agent|keyring|bus|X11|wayland|systemd/;
+
 /** What somebody gets who reads this very path; unlike for an entry of a scope, the folders around it do not count. */
 export function holdsSecret(path: string): string | undefined {
-  const socket = sockets.find(([pattern]) => pattern.test(path));
+  const socket = likeSocket.test(path) ? sockets.find(([pattern]) => pattern.test(path)) : undefined;
   if (socket !== undefined) return socket[1];
-  const home = homeOf(path)?.join("/");
-  const [place, entries] = home !== undefined && home !== "" ? [home, inHome] : [path, onMachine];
-  return entries.find(([secret]) => place === secret || place.startsWith(`${secret}/`))?.[1];
+  // Most paths are in the home of the user and written so; nothing is taken apart for them.
+  const home = path.startsWith("~/") ? path.slice(2) : homeOf(path)?.join("/");
+  return home === undefined || home === "" ? secretBelow(path, machineSecrets) : secretBelow(home, homeSecrets);
+}
+
+const homeSecrets = new Map(inHome);
+const machineSecrets = new Map(onMachine);
+
+/** The entry for this path or for a folder around it; looked up folder by folder, since the lists are long. */
+function secretBelow(path: string, entries: ReadonlyMap<string, string>): string | undefined {
+  for (let end = path.indexOf("/", 1); end !== -1; end = path.indexOf("/", end + 1)) {
+    const gives = entries.get(path.slice(0, end));
+    if (gives !== undefined) return gives;
+  }
+  return entries.get(path);
 }
