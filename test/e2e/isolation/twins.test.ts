@@ -39,7 +39,8 @@ describe.skipIf(!best)("18 honest servers in their projections (need tier A)", (
 
   test("nothing was held against any of them, and what they wrote is where it belongs", async () => {
     expect(objectionsIn(await stage.records())).toEqual([]);
-    expect(stage.told).toEqual([]);
+    // What the machine lacks for the best is told; nothing else is.
+    expect(stage.told.filter((line) => !line.includes(" runs in tier "))).toEqual([]);
     expect(planted.collected).toEqual([]);
     const { home, workspace } = planted.changed();
     expect(home).toEqual([".cache/facts/starts"]);
