@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "../core/json.ts";
 import { member } from "../core/json.ts";
-import type { ReleaseMoment } from "../core/moment.ts";
+import { decidingCodes } from "../core/render.ts";
 import type { Call } from "./call.ts";
 import { callDigest, callMoment, isObserved } from "./call.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -20,7 +20,8 @@ import { ordersOf, unmetObligation } from "./obligations.ts";
 import type { Exchange } from "./ports.ts";
 import { errorValue } from "./released-answer.ts";
 import type { Answered, PerformOrder, Scene } from "./scene.ts";
-import { closeWindow, concludeWrites, evidenceOf, keepWrites, openWindow } from "./windows.ts";
+import { judgeDeeds, keepWrites } from "./deeds.ts";
+import { closeWindow, concludeWrites, openWindow, revokeTrust } from "./windows.ts";
 
 export type Unattended = "succeeded" | "failed" | "held" | "refused";
 
@@ -140,7 +141,8 @@ async function send<Q>(scene: Scene<Q>, call: Call<Q>): Promise<Unattended> {
 
 type Outcome =
   | { readonly kind: "succeeded" }
-  | { readonly kind: "failed"; readonly noEffect: boolean }
+  /** `codes`: why what it did was rejected; the server is held to account for it in the rest of the run. */
+  | { readonly kind: "failed"; readonly noEffect: boolean; readonly codes?: readonly string[] }
   | { readonly kind: "unknown"; readonly cause: string };
 
 /** What came of it. Where the server runs in a projection its deeds are judged, too: one out of scope unlocks nothing. */
@@ -151,27 +153,18 @@ async function outcomeOf<Q>(scene: Scene<Q>, call: Call<Q>, answer: Answered | u
   }
   const failed = answer.kind !== "response" || member(answer.result, "isError") === true;
   const plain: Outcome = failed ? { kind: "failed", noEffect: false } : { kind: "succeeded" };
-  const evidence = evidenceOf(scene, call);
-  if (evidence === undefined) return plain;
-  const { clock, oracle } = scene.services;
-  const moment: ReleaseMoment = {
-    kind: "release",
-    at: clock.monotonicMs(),
-    call: call.id,
-    contract: call.contract,
-    option: call.option,
-    outcome: plain.kind,
-    value: answer.kind === "response" ? answer.result : errorValue(answer.error),
-  };
-  const free = isObserved(call.live, call.contract.server);
-  const verdict = await judge(call.live, { oracle, known: await evidence }, moment, (decision) =>
-    free ? "allow" : decision.verdict,
-  );
-  await concludeWrites(scene, call, verdict === "allow" ? "pass" : verdict === "confirm" ? "withhold" : "reject");
-  return verdict === "deny" ? { kind: "failed", noEffect: false } : plain;
+  const value = answer.kind === "response" ? answer.result : errorValue(answer.error);
+  const deeds = await judgeDeeds(scene, call, { outcome: plain.kind, value });
+  if (deeds === undefined) return plain;
+  revokeTrust(scene, call, deeds);
+  await concludeWrites(scene, call, deeds.how);
+  if (deeds.how !== "reject") return plain;
+  return { kind: "failed", noEffect: false, codes: decidingCodes(deeds.decision) };
 }
 
-function recordOutcome<Q>(scene: Scene<Q>, call: Call<Q>, outcome: Outcome): Promise<boolean> {
+function recordOutcome<Q>(scene: Scene<Q>, call: Call<Q>, result: Outcome): Promise<boolean> {
+  const codes = result.kind === "failed" ? result.codes : undefined;
+  const outcome = result.kind === "failed" ? ({ kind: "failed", noEffect: result.noEffect } as const) : result;
   const at = scene.services.clock.monotonicMs();
   const batch = new Batch<Q>();
   scene.runs.fold(call.live, { at, call: call.id, ...outcome }, batch);
@@ -185,6 +178,7 @@ function recordOutcome<Q>(scene: Scene<Q>, call: Call<Q>, outcome: Outcome): Pro
     how: "reject",
     label: output.label,
     fields: [],
+    ...(codes === undefined ? {} : { codes }),
   } as const;
   scene.runs.fold(call.live, reject, batch);
   return appendBatch(scene.services.log, batch);

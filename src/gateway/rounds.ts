@@ -15,7 +15,8 @@ import { refusalMessage, rejectionOf } from "./refusals.ts";
 import { releasedAnswer, requestOf } from "./released-answer.ts";
 import { judgeRelease } from "./releases.ts";
 import type { Scene } from "./scene.ts";
-import { evidenceOf, keepWrites, revokeTrust } from "./windows.ts";
+import { keepWrites } from "./deeds.ts";
+import { evidenceOf, revokeTrust } from "./windows.ts";
 
 type Round<Q> = { readonly call: Call<Q>; readonly methods: ReadonlyMap<string, string> };
 

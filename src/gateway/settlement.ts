@@ -21,7 +21,8 @@ import type { Ruling } from "./releases.ts";
 import { judgeRelease } from "./releases.ts";
 import type { Rounds } from "./rounds.ts";
 import type { Answered, Scene } from "./scene.ts";
-import { closeWindow, concludeWrites, evidenceOf, keepWrites, revokeTrust } from "./windows.ts";
+import { keepWrites } from "./deeds.ts";
+import { closeWindow, concludeWrites, evidenceOf, revokeTrust } from "./windows.ts";
 
 /** What came back for a call: the message, and what the call did meanwhile. */
 type Outcome = { readonly message: Answered; readonly known: Answers | undefined };

@@ -16,7 +16,7 @@ import { backgroundOf } from "./windows.ts";
 const result = { content: [{ type: "text", text: "words" }] };
 
 /** Isolates every call and judges its evidence: any listening, and anything incomplete, is as bad as the test says. */
-function isolating(bad: Verdict = "deny", more: readonly Obligation[] = []): FakeMechanism {
+function isolating(bad: Verdict = "deny", more: readonly Obligation[] = [], code = "SG-TEST"): FakeMechanism {
   return {
     consider: ({ moment }, _run, _memory, answers): Opinion => {
       if (moment.kind === "call") return settled([], [{ kind: "isolate", scope: "S" }]);
@@ -29,7 +29,7 @@ function isolating(bad: Verdict = "deny", more: readonly Obligation[] = []): Fak
       const trace = answer.kind === "known" ? traceFrom(answer.value) : undefined;
       const listens = trace?.events.some(({ action }) => action === "net-listen") ?? true;
       if (!listens) return settled([]);
-      return settled([{ mechanism: "fake", code: "SG-TEST", verdict: bad, facts: {} }], more);
+      return settled([{ mechanism: "fake", code, verdict: bad, facts: {} }], more);
     },
   };
 }
@@ -178,7 +178,7 @@ describe("a call that asks before it goes on", () => {
     stage.server.say({ id: 1, result: { ...asking, ...result } });
     await stage.settle();
     expect(JSON.stringify(stage.client.got.map(plain))).not.toContain("words");
-    expect(projection.did).toEqual(["begin read_file S", "trace", "end", "keep"]);
+    expect(projection.did).toEqual(["begin read_file S", "trace", "end", "trace", "keep"]);
   });
 
   it("attack: that calls its result a task has it judged by what it did so far", async () => {
@@ -232,7 +232,7 @@ describe("what a call wrote", () => {
     told.projection.overdue(told.projection.lastCall);
     await told.stage.settle();
     // Of a call that nobody waits for any more the projection is ended, and what it wrote is kept.
-    expect(told.projection.did).toEqual(["begin read_file S", "end", "keep", "end", "keep"]);
+    expect(told.projection.did).toEqual(["begin read_file S", "end", "keep", "end", "trace", "keep"]);
     expect(told.stage.server.got.map(plain)).toContainEqual(
       expect.objectContaining({ method: "notifications/cancelled" }),
     );
@@ -241,7 +241,22 @@ describe("what a call wrote", () => {
     await told.stage.settle();
     told.stage.server.handler.closed("it crashed");
     await told.stage.settle();
-    expect(told.projection.did.slice(5)).toEqual(["begin read_file S", "end", "keep"]);
+    expect(told.projection.did.slice(6)).toEqual(["begin read_file S", "end", "trace", "keep"]);
+  });
+
+  it("attack: is judged although its server falls silent or ends after it, and costs what an answer would have", async () => {
+    const revoke = { kind: "revoke", server: "files", end: false, rule: "scope" } as const;
+    for (const over of ["overdue", "closed"] as const) {
+      const told = await staged(isolating("deny", [revoke], "SG-SCOPE-NET"), { traces: listening });
+      told.stage.client.say(callOf(1, "read_file"));
+      await told.stage.settle();
+      if (over === "overdue") told.projection.overdue(told.projection.lastCall);
+      else told.stage.server.handler.closed("it crashed");
+      await told.stage.settle();
+      expect(told.stage.log.kinds().slice(-2)).toEqual(["unknown", "released"]);
+      expect(told.stage.gateway.shared.admissions.epoch).toBe(1);
+      expect(told.projection.did).toContain("keep");
+    }
   });
 
   it("in a whole run is decided when the run ends", async () => {

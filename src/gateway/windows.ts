@@ -160,14 +160,8 @@ export async function flushWrites<Q>(
   if (text !== undefined) services.human.notify(`Run ${live.key}: ${text}.`.slice(0, 240));
 }
 
-/** What a call wrote whose outcome nobody will learn waits for a person. */
-export function keepWrites<Q>(scene: Scene<Q>, call: Windowed<Q>): void {
-  closeWindow(scene, call);
-  void concludeWrites(scene, call, "withhold");
-}
-
 /** What a rejected call costs its server: trust, and where the policy says so its life. */
-export function revokeTrust<Q>(scene: Scene<Q>, call: Windowed<Q>, ruling: Ruling): void {
+export function revokeTrust<Q>(scene: Scene<Q>, call: Windowed<Q>, ruling: Pick<Ruling, "how" | "decision">): void {
   for (const obligation of ruling.decision.obligations) {
     if (obligation.kind !== "revoke" || ruling.how === "pass") continue;
     scene.admissions.revoke(obligation.server, call.id);
