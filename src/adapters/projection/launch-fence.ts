@@ -83,7 +83,13 @@ async function finish(
   const opened = await workspace.prepared?.open(pid);
   if (opened?.ok === false) return opened;
   parts.workspace = opened?.value;
-  parts.limits = watchLimits({ pid, limits: plan.order.scope.limits, server: started.server, now });
+  parts.limits = watchLimits({
+    pid,
+    limits: plan.order.scope.limits,
+    server: started.server,
+    now,
+    cgroup: plan.support.cgroup,
+  });
   const gone = await talk.go();
   if (!gone.ok) return gone;
   const notes = [...plan.choice.notes, ...fence.notes, ...(ready.value?.notes ?? [])];

@@ -133,7 +133,13 @@ async function join(plan: LaunchOrder, made: Ingredients, parts: Joined): Promis
     if (!opened.ok) return opened;
     parts.workspace = opened.value;
   }
-  parts.limits = watchLimits({ pid: server.processGroup, limits: plan.order.scope.limits, server, now });
+  parts.limits = watchLimits({
+    pid: server.processGroup,
+    limits: plan.order.scope.limits,
+    server,
+    now,
+    cgroup: plan.support.cgroup,
+  });
   const tier = tierReached(plan, parts);
   if (!reaches(tier, plan.order.require))
     return err(`The projection came out as tier ${tier} only. ${notes.at(-1) ?? ""}`.slice(0, 240));

@@ -4,6 +4,8 @@ import { expect, test } from "vitest";
 import { resourceLimits } from "./chain.ts";
 import { spareFolder } from "./host-layout.ts";
 import { closedFolders, mapping } from "./launcher-stage.ts";
+import { withQuota } from "./launch-parts.ts";
+import type { WorkspaceProjection } from "./parts.ts";
 import { overlayOptions } from "./launcher-mounts.ts";
 import { serverEnvironment } from "./server-environment.ts";
 import { quote, shellScript } from "./shell-script.ts";
@@ -91,4 +93,19 @@ test("resource limits never ask for more than there is", () => {
     "--cpu=7:8",
     "--nproc=9",
   ]);
+});
+
+test("a workspace that takes no more writes is a limit, told once until there is room again", () => {
+  let full = false;
+  const workspace = { isFull: () => full } as unknown as WorkspaceProjection; // only what is asked here
+  const limits = withQuota({ drain: () => [], close: () => undefined }, workspace);
+  const told = (): number | undefined => limits?.drain().filter(({ detail }) => detail === "disk").length;
+  expect(told()).toBe(0);
+  full = true;
+  expect([told(), told()]).toEqual([1, 0]);
+  full = false;
+  expect(told()).toBe(0);
+  full = true;
+  expect(told()).toBe(1);
+  expect(withQuota(undefined, workspace)).toBeUndefined();
 });

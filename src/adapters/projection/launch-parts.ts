@@ -32,7 +32,8 @@ export class Joined {
   }
 
   launched(facts: Pick<Launched, "tier" | "notes" | "places">): Launched {
-    const { tracer, broker, workspace, limits } = this;
+    const { tracer, broker, workspace } = this;
+    const limits = withQuota(this.limits, workspace);
     return { ...facts, process: this.#server, tracer, broker, workspace, limits, kill: () => this.#kill() };
   }
 
@@ -46,4 +47,29 @@ export class Joined {
       // Gone in this instant.
     }
   }
+}
+
+/** Tells as a limit, once for every time, that the workspace takes no more writes. */
+export function withQuota(
+  limits: LimitWatch | undefined,
+  workspace: WorkspaceProjection | undefined,
+): LimitWatch | undefined {
+  if (limits === undefined || workspace?.isFull === undefined) return limits;
+  let told = false;
+  return {
+    drain() {
+      const full = workspace.isFull?.() === true;
+      const fresh = full && !told;
+      told = full;
+      const hit = {
+        at: performance.now(),
+        action: "limit-hit",
+        outcome: "denied",
+        grade: "kernel",
+        detail: "disk",
+      } as const;
+      return fresh ? [...limits.drain(), hit] : limits.drain();
+    },
+    close: () => limits.close(),
+  };
 }

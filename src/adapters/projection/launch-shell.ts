@@ -74,7 +74,13 @@ async function finish(plan: LaunchOrder, started: StartedProcess, made: Made): P
     if (!opened.ok) return opened;
     parts.workspace = opened.value;
   }
-  parts.limits = watchLimits({ pid: server.processGroup, limits: plan.order.scope.limits, server, now });
+  parts.limits = watchLimits({
+    pid: server.processGroup,
+    limits: plan.order.scope.limits,
+    server,
+    now,
+    cgroup: plan.support.cgroup,
+  });
   channel.end("go\n");
   const { tier, notes } = plan.choice;
   return ok(parts.launched({ tier, notes: [...notes, ...prepared.notes], places: prepared.places }));

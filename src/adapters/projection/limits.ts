@@ -9,7 +9,13 @@ import { cgroupBase } from "./cgroup.ts";
 import { joinGroup, type ServerGroup } from "./cgroup-group.ts";
 import type { LimitWatch, Sighting } from "./parts.ts";
 import { processTree } from "./process-tree.ts";
+import type { Support } from "./support.ts";
 
+/**
+ * Between two readings of the kernel's counters: they cost more than the rest of a short call's accounts. What a call
+ * hits that is shorter than that may count for the one after it; a longer one is always read at its end.
+ */
+const readingMs = 10;
 /** Between two looks at the memory of a server that has no control group. */
 const lookMs = 200;
 /** Signals of a process that used up its limit, as a shell tells them: SIGXCPU and SIGXFSZ. */
@@ -26,6 +32,8 @@ export type LimitOrder = {
   readonly limits: LimitScope;
   readonly server: ServerProcess;
   readonly now: () => number;
+  /** Where no group can be made there is none to look for. */
+  readonly cgroup: Support["cgroup"];
 };
 
 /** Open files that a process of ours may allow at most (proc_pid_limits(5)). */
@@ -36,7 +44,7 @@ export function openFilesMax(): number {
 
 /** Begins to limit; where a group cannot be made the looks in turns take its place. */
 export function watchLimits(order: LimitOrder): LimitWatch {
-  const base = cgroupBase();
+  const base = order.cgroup === "none" ? undefined : cgroupBase();
   const group = base === undefined ? undefined : joinGroup(base, order.pid, order.limits);
   return group === undefined ? new LookedAt(order) : new Grouped(order, group);
 }
@@ -66,11 +74,12 @@ abstract class Watch implements LimitWatch {
   }
 }
 
-/** Reads the counters of the group each time somebody asks: two small files, without a timer. */
+/** Reads the counters of the group when somebody asks: two small files, without a timer. */
 class Grouped extends Watch {
   #group: ServerGroup | undefined;
   #memory = 0;
   #processes = 0;
+  #readAt = Number.NEGATIVE_INFINITY;
 
   constructor(order: LimitOrder, group: ServerGroup) {
     super(order);
@@ -78,7 +87,11 @@ class Grouped extends Watch {
   }
 
   override drain(): readonly Sighting[] {
-    this.#read();
+    const now = this.order.now();
+    if (now - this.#readAt >= readingMs) {
+      this.#readAt = now;
+      this.#read();
+    }
     return super.drain();
   }
 
@@ -101,7 +114,8 @@ class Grouped extends Watch {
 
 class LookedAt extends Watch {
   readonly #timer: NodeJS.Timeout;
-  #crowded = false;
+  /** Limits that are reached at the moment, so that each is told once. */
+  readonly #reached = new Set<string>();
 
   constructor(order: LimitOrder) {
     super(order);
@@ -115,10 +129,11 @@ class LookedAt extends Watch {
 
   #look(): void {
     const { pid, limits, server } = this.order;
-    const { residentBytes, threads } = processTree(pid);
-    const crowded = threads >= limits.processes;
-    if (crowded && !this.#crowded) this.hit("processes");
-    this.#crowded = crowded;
+    const { residentBytes, threads, processorSecondsMost, openFilesMost } = processTree(pid);
+    this.#tell("processes", threads >= limits.processes);
+    // The kernel ends such a process a second later; one that does not ignore the first signal is gone before a look.
+    this.#tell("cpu", processorSecondsMost >= limits.cpuSeconds);
+    this.#tell("open-files", openFilesMost >= limits.openFiles);
     if (residentBytes <= limits.memoryMb * 1_048_576) return;
     this.hit("memory");
     this.close();
@@ -127,5 +142,11 @@ class LookedAt extends Watch {
     } catch {
       // Gone in this instant.
     }
+  }
+
+  #tell(limit: string, reached: boolean): void {
+    if (reached && !this.#reached.has(limit)) this.hit(limit);
+    if (reached) this.#reached.add(limit);
+    else this.#reached.delete(limit);
   }
 }

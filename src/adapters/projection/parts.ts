@@ -41,6 +41,8 @@ export interface WorkspaceProjection {
   changes(): Promise<Result<readonly WorkspaceChange[], string>>;
   /** The verdict on all of them. An error leaves the workspace whole and loses nothing. */
   conclude(how: "commit" | "keep" | "discard", origin: ChangeOrigin): Promise<Result<Conclusion, string>>;
+  /** True while nothing more can be written, because what waits for a verdict has reached its quota. */
+  isFull?(): boolean;
   close(): Promise<void>;
 }
 

@@ -5,22 +5,46 @@ import { readdirSync, readFileSync } from "node:fs";
 const processesMax = 4_096;
 const pageBytes = 4_096;
 
-export type TreeUse = { readonly residentBytes: number; readonly threads: number; readonly processes: number };
+/** `USER_HZ`: what times in `/proc` are counted in, the same on every architecture that runs Node. */
+const ticksPerSecond = 100;
+
+export type TreeUse = {
+  readonly residentBytes: number;
+  readonly threads: number;
+  readonly processes: number;
+  /** Of the process that has most: seconds of processor time, and open descriptors. */
+  readonly processorSecondsMost: number;
+  readonly openFilesMost: number;
+};
 
 export function processTree(root: number): TreeUse {
   const waiting = [root];
   let residentBytes = 0;
   let threads = 0;
   let processes = 0;
+  let processorSecondsMost = 0;
+  let openFilesMost = 0;
   for (let pid = waiting.pop(); pid !== undefined && processes < processesMax; pid = waiting.pop()) {
     processes += 1;
     residentBytes += resident(pid) * pageBytes;
-    for (const task of tasksOf(pid)) {
+    processorSecondsMost = Math.max(processorSecondsMost, processorSeconds(pid));
+    openFilesMost = Math.max(openFilesMost, namesIn(`/proc/${pid}/fd`).length);
+    for (const task of namesIn(`/proc/${pid}/task`)) {
       threads += 1;
       waiting.push(...numbersIn(`/proc/${pid}/task/${task}/children`));
     }
   }
-  return { residentBytes, threads, processes };
+  return { residentBytes, threads, processes, processorSecondsMost, openFilesMost };
+}
+
+/** Of all threads, those that have ended too. The name of the program, in parentheses, may hold anything. */
+function processorSeconds(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ") ?? [];
+    return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / ticksPerSecond;
+  } catch {
+    return 0;
+  }
 }
 
 /** Pages that are in memory and not shared: libraries that all processes map would count many times. */
@@ -29,9 +53,9 @@ function resident(pid: number): number {
   return Math.max(0, pages - shared);
 }
 
-function tasksOf(pid: number): readonly string[] {
+function namesIn(folder: string): readonly string[] {
   try {
-    return readdirSync(`/proc/${pid}/task`);
+    return readdirSync(folder);
   } catch {
     return [];
   }

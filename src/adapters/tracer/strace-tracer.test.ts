@@ -44,6 +44,27 @@ test("files: paths are joined with the folder of the call, outcomes come from wh
   ]);
 });
 
+test("limits that a call ran into, and those that the kernel sent a signal for", () => {
+  const { seen, lost } = read(
+    [
+      `${start}7  openat(AT_FDCWD</w>, "a", O_RDONLY) = -1 EMFILE (Too many open files)`,
+      `8  mkdir("/w/d", 0777) = -1 ENOSPC (No space left on device)`,
+      `8  --- SIGXCPU {si_signo=SIGXCPU, si_code=SI_KERNEL} ---`,
+      `9  --- SIGXFSZ {si_signo=SIGXFSZ, si_code=SI_USER, si_pid=9, si_uid=1} ---`,
+      `9  --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED} ---`,
+      `9  +++ killed by SIGXFSZ +++\n`,
+    ].join("\n"),
+  );
+  expect(lost).toBe(0);
+  const hits = seen.filter(({ action }) => action === "limit-hit");
+  expect(hits.map(({ process, detail, outcome }) => [process, detail, outcome])).toEqual([
+    [7, "open-files", "denied"],
+    [8, "disk", "denied"],
+    [8, "cpu", "denied"],
+    [9, "file-size", "denied"],
+  ]);
+});
+
 test("sockets, programs and signals", () => {
   const { seen } = read(
     [

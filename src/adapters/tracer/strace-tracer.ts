@@ -38,8 +38,9 @@ export function straceArguments(options: Pick<StraceOptions, "file">): readonly 
     "-y",
     "-s",
     "256",
+    // Sent by the kernel to whoever has used up its time or its space in a file; no other says anything of a server.
     "-e",
-    "signal=none",
+    "signal=SIGXCPU,SIGXFSZ",
     "-e",
     `trace=${calls}`,
     "-o",
@@ -117,6 +118,19 @@ class StraceTracer implements Tracer {
   }
 }
 
+/** Errors of calls that say which limit was reached. */
+const limitErrors: ReadonlyMap<string, string> = new Map([
+  ["EMFILE", "open-files"],
+  ["ENOSPC", "disk"],
+  ["EDQUOT", "disk"],
+  ["EFBIG", "file-size"],
+]);
+const limitSignals: ReadonlyMap<string, string> = new Map([
+  ["SIGXCPU", "cpu"],
+  ["SIGXFSZ", "file-size"],
+]);
+const signalLine = /^(\d{1,10}) +--- (SIG[A-Z]{2,8}) \{/u;
+
 /** Makes sightings of text in pieces of any size. Never throws; what it cannot read is counted as lost. */
 export class StraceReader {
   readonly #level: TraceLevel;
@@ -156,7 +170,7 @@ export class StraceReader {
 
   #line(line: string, at: number): void {
     const parsed = parseStraceLine(line);
-    if (parsed === undefined) return;
+    if (parsed === undefined) return this.#signal(line, at);
     switch (parsed.kind) {
       case "begun":
         // Each thread has one call at a time, so more than this are threads that ended in the middle of theirs.
@@ -182,11 +196,22 @@ export class StraceReader {
       this.lost += 1;
       return;
     }
-    for (const act of straceActs(name, call, this.#level)) {
-      if (!this.#hasStarted(act)) continue;
-      if (this.#sightings.length >= sightingsWaitingMax) this.lost += 1;
-      else this.#sightings.push(sighting(act, thread, at));
-    }
+    for (const act of straceActs(name, call, this.#level)) this.#put(act, thread, at);
+    const limit = limitErrors.get(call.error ?? "");
+    if (limit !== undefined) this.#put({ action: "limit-hit", outcome: "denied", extra: limit }, thread, at);
+  }
+
+  #put(act: Act, thread: number, at: number): void {
+    if (!this.#hasStarted(act)) return;
+    if (this.#sightings.length >= sightingsWaitingMax) this.lost += 1;
+    else this.#sightings.push(sighting(act, thread, at));
+  }
+
+  /** A line that is no call: `7  --- SIGXCPU {...} ---`. A process that ignores the signal gets none. */
+  #signal(line: string, at: number): void {
+    const [, thread, name] = signalLine.exec(line) ?? [];
+    const limit = limitSignals.get(name ?? "");
+    if (limit !== undefined) this.#put({ action: "limit-hit", outcome: "denied", extra: limit }, Number(thread), at);
   }
 
   /** What the sandbox did on its way to the server is ours. */

@@ -3,7 +3,7 @@
  * what it wrote. The overlay is mounted by the launcher in namespaces of its own, so the gateway needs no privilege;
  * it looks in through `/proc/PID/root` as the same user, or as root.
  */
-import { realpathSync, rmdirSync, statSync } from "node:fs";
+import { realpathSync, rmdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
@@ -100,7 +100,8 @@ function prepareOverlay(order: WorkspaceOrder, judging: Judging): Result<Prepare
     const layers = openLayers({ holder, upper, workspace });
     if (!layers.ok) return layers;
     const scan = new OverlayScan(layers.value, judging, new ScanMemory(Date.now()));
-    return ok(new ScannedWorkspace({ scan, workspace, stateFolder: order.stateFolder, release: abandon }));
+    const isFull = (): boolean => statfsSync(layers.value.upper.at("")).bavail === 0;
+    return ok(new ScannedWorkspace({ scan, workspace, stateFolder: order.stateFolder, isFull, release: abandon }));
   };
   return ok({ mounts, bind: { source: workspace, target: workspace, write: true }, open, abandon });
 }

@@ -14,6 +14,8 @@ export type ScannedParts = {
   /** Real path of the workspace. */
   readonly workspace: string;
   readonly stateFolder: string;
+  /** Whether its quota is reached; absent where no quota is kept by the kernel. */
+  readonly isFull?: () => boolean;
   /** Lets go of what was made for the projection. */
   readonly release: () => Promise<void>;
 };
@@ -66,6 +68,10 @@ export class ScannedWorkspace implements WorkspaceProjection {
     // Used up: a second verdict without a second look would be one on what nobody has seen.
     this.#shown = new Map();
     return found.filter(({ path, mark }) => shown.get(path) === mark);
+  }
+
+  isFull(): boolean {
+    return !this.#closed && this.#parts.isFull?.() === true;
   }
 
   close(): Promise<void> {

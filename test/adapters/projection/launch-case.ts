@@ -25,6 +25,9 @@ export type LaunchCase = {
     readonly memoryMb?: number;
     readonly processes?: number;
     readonly trace?: Scope["trace"];
+    readonly cpuSeconds?: number;
+    readonly openFiles?: number;
+    readonly quotaMb?: number;
     readonly exec?: Scope["exec"]["mode"];
   };
   readonly order?: IsolationOrder["mode"];
@@ -46,7 +49,12 @@ export type LaunchOutcome = {
 };
 
 export function scopeOf({ scope = {} }: LaunchCase): Scope {
-  const workspace = { mode: scope.mode ?? "overlay", commit: "allow", per: "call", quotaMb: 32 } as const;
+  const workspace = {
+    mode: scope.mode ?? "overlay",
+    commit: "allow",
+    per: "call",
+    quotaMb: scope.quotaMb ?? 32,
+  } as const;
   return {
     files: { read: scope.read ?? [], write: scope.write ?? [], deny: scope.deny ?? [], workspace },
     net: { mode: scope.net ?? "none", allow: [], callBytesMax: 1e6, serverBytesMax: 1e7 },
@@ -56,8 +64,8 @@ export function scopeOf({ scope = {} }: LaunchCase): Scope {
     limits: {
       memoryMb: scope.memoryMb ?? 1_024,
       processes: scope.processes ?? 128,
-      openFiles: 1_024,
-      cpuSeconds: 60,
+      openFiles: scope.openFiles ?? 1_024,
+      cpuSeconds: scope.cpuSeconds ?? 60,
       fileMb: 64,
       callTimeoutMs: 10_000,
     },
