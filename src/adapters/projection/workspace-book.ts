@@ -182,7 +182,9 @@ export class WorkspaceBook {
       if (late) how = "keep";
     }
     if (how === "discard" && this.pending) this.#spent = true;
-    const concluded = await this.#verdict(workspace.conclude(how, { server, call }));
+    // Only what was told may be written, and most calls have nothing to tell.
+    const nothing = how === "commit" && !this.pending;
+    const concluded = nothing ? ok(nothingDone) : await this.#verdict(workspace.conclude(how, { server, call }));
     if (!concluded.ok) return concluded;
     this.#told.clear();
     this.#strictest = "commit";

@@ -50,8 +50,9 @@ export class OverlayScan implements WorkspaceScan {
     this.memory.begin(Date.now());
     this.#found = [];
     this.#entries = 0;
-    if (this.#upperNames.at("") === undefined) return err(gone);
-    for (const _ of this.#folder("", true)) {
+    const top = this.#upperNames.at("");
+    if (top === undefined) return err(gone);
+    for (const _ of this.#folder("", true, top)) {
       if (this.#entries > scanEntriesMax) return err(tooMany);
       if (this.#entries % entriesPerTurn === 0) await new Promise<void>((resolve) => setImmediate(resolve));
     }
@@ -64,9 +65,8 @@ export class OverlayScan implements WorkspaceScan {
     for (const folder of Object.values(this.#layers)) folder.close();
   }
 
-  /** Yields once per entry, so that a large layer can be read in turns; one without entries costs two looks at its times. */
-  *#folder(path: string, hasLower: boolean): Generator<void> {
-    const names = this.#upperNames.at(path);
+  /** Yields once per entry, so that a large layer can be read in turns; one without entries costs a look at its times. */
+  *#folder(path: string, hasLower: boolean, names = this.#upperNames.at(path)): Generator<void> {
     if (names === undefined) {
       if (!this.memory.isSettled(path, absent))
         this.#add({ path, kind: "special", before: absent, base: absent, outside: false, facts: undefined });
