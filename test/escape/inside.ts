@@ -23,7 +23,7 @@ const answerMsMax = 40_000;
 export const stateFolder = mkdtempSync(join(tmpdir(), "sluicegate-escape-state-"));
 
 /** Tight, so that what is beyond it is small: programs that the attempts use, and nothing else of this machine. */
-export function scopeFor(world: World): Scope {
+export function scopeFor(world: { readonly ground: Pick<World["ground"], "code"> }): Scope {
   return {
     files: {
       read: [world.ground.code],
@@ -75,6 +75,8 @@ export type Order = {
   readonly args: readonly string[];
   readonly scope: Scope;
   readonly tier?: string;
+  /** What this machine shall not offer, or offer otherwise. */
+  readonly without?: Partial<Support>;
   /** The verdict on what a call wrote; what nobody speaks against is committed. */
   readonly verdict?: (tool: string, trace: EffectTrace) => "commit" | "discard";
 };
@@ -86,6 +88,7 @@ export async function openInside({
   args,
   scope,
   tier,
+  without,
   verdict,
 }: Order): Promise<Inside | { readonly failed: string }> {
   const isolation: IsolationOrder = {
@@ -105,7 +108,7 @@ export async function openInside({
     workspace: [workspace],
     limits: defaultTransportLimits,
     home,
-    support: await supportFor(tier ?? "A"),
+    support: { ...(await supportFor(tier ?? "A")), ...without },
     stderrLine: (line) => void process.stderr.write(`server: ${line}\n`),
   });
   if (!started.ok) return { failed: started.error };

@@ -1,0 +1,75 @@
+// Limits with and without a control group: a server that takes too much of something is refused more or ended, the limit
+// is in evidence where the kernel tells it, and the machine is none the worse.
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { cgroupKind } from "../../src/adapters/projection/cgroup.ts";
+import { best } from "../e2e/isolation/stage.ts";
+import { allProcesses } from "./kit.ts";
+
+const program = fileURLToPath(new URL("limits-inside.ts", import.meta.url));
+const root = process.getuid?.() === 0;
+const group = cgroupKind();
+if (group === "none") console.log("skipped: no control group is delegated here, so only the fallback is tried");
+
+type Outcome = {
+  readonly tier: string;
+  readonly text?: string;
+  readonly ended: boolean;
+  readonly hits: readonly string[];
+};
+
+/** In a process of its own, so that it can be anybody's. */
+async function limited(as: "self" | "nobody", tool: string, count: number, cgroup = "none"): Promise<Outcome> {
+  const drop = as === "self" ? [] : ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"];
+  const [command, ...args] = [...drop, process.execPath, program, tool, String(count), cgroup];
+  const child = spawn(command, args, { env: { PATH: process.env["PATH"] ?? "", HOME: "/tmp" }, timeout: 40_000 });
+  let [text, errors] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (more: string) => (text += more));
+  child.stderr.setEncoding("utf8").on("data", (more: string) => (errors += more));
+  await new Promise((resolve) => child.once("close", resolve));
+  const line = text.trim().split("\n").at(-1) ?? "";
+  if (!line.startsWith("{")) throw new Error(`${text}${errors}`);
+  return JSON.parse(line) as Outcome; // our own program wrote it
+}
+
+const users = root ? (["self", "nobody"] as const) : (["self"] as const);
+const kinds = [
+  ...users.map((user) => [user, "none"] as const),
+  ...(group === "none" ? [] : [["self", group] as const]),
+];
+
+describe.skipIf(!best)("limits (need tier A)", () => {
+  describe.each(kinds)("as %s, control group: %s", (user, cgroup) => {
+    test("memory: the server is ended, and the limit is in evidence", async () => {
+      const { ended, hits } = await limited(user, "memory", 100, cgroup);
+      expect(ended).toBe(true);
+      expect(hits).toContain("memory");
+    });
+
+    test("processes: no more than the limit start, and the machine has as many as before", async () => {
+      const before = allProcesses().length;
+      const { text, hits } = await limited(user, "processes", 120, cgroup);
+      // Some hosts answer by a refusal, others by the end of the server: never by what was asked for.
+      expect(Number(text ?? 0)).toBeLessThan(40);
+      expect(hits).toContain("processes");
+      expect(allProcesses().length).toBeLessThan(before + 60);
+    });
+
+    test("open files, a file's size and the workspace's quota: refused", async () => {
+      const [open, size] = await Promise.all([
+        limited(user, "open_files", 500, cgroup),
+        limited(user, "fill", 40, cgroup),
+      ]);
+      expect(open.text).toMatch(/^EMFILE after \d{2,3}$/);
+      // Beyond the size of one file the kernel refuses more (EFBIG) or ends the writer (SIGXFSZ).
+      expect(size.ended || /^(EFBIG|ENOSPC) after [3-8]$/.test(size.text ?? ""), size.text).toBe(true);
+    });
+
+    test("processor time: the server is ended, and the limit is in evidence", async () => {
+      const { ended, hits } = await limited(user, "spin", 10_000, cgroup);
+      expect(ended).toBe(true);
+      expect(hits).toContain("cpu");
+    });
+  });
+});
