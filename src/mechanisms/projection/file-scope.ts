@@ -1,7 +1,7 @@
 /** Where a path lies, seen from a scope. Everything here is about names; what is really there the kernel decides. */
 import type { ProjectionPlaces } from "../../core/effect-trace.ts";
 import { isWithin, normalPath, resolvePatterns } from "../../core/scope-patterns.ts";
-import { holdsSecret } from "../../policy/isolation/sensitive.ts";
+import { holdsSecret, isObeyedPlace } from "../../policy/isolation/sensitive.ts";
 import type { Grounds } from "./grounds.ts";
 
 /** What every program of a Unix system reads: libraries, names of users and hosts, time zones, certificates. */
@@ -32,10 +32,6 @@ const kernelSecrets =
 /** Devices and knobs of a process that are written without leaving anything behind. */
 const systemWrites =
   /^\/(?:dev\/(?:null|zero|full|tty|stdout|stderr|ptmx|pts\/[0-9]+|fd\/[0-9]+)|proc\/(?:self|thread-self|[0-9]+)\/(?:oom_score_adj|clear_refs|comm|coredump_filter|timerslack_ns|task\/[0-9]+\/comm|fd\/[12]))$/;
-
-/** What programs of the user obey without being asked, wherever a projection puts it. */
-const obeyed =
-  /^~\/(?:\.(?:bashrc|bash_profile|bash_login|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|xprofile|xsessionrc|gitconfig|pam_environment|mcp\.json)$|\.(?:cursor|claude|codex|gemini|vscode)\/|\.claude\.json$|\.config\/(?:fish|autostart|systemd|environment\.d|git)\/)/;
 
 export type PlaceOf = Pick<Grounds, "order" | "read" | "write"> & {
   readonly trace: { readonly places: ProjectionPlaces };
@@ -158,8 +154,8 @@ function secretOf(normal: string, { read }: View, { trace: { places } }: PlaceOf
 
 /** Written, it would be run or obeyed outside of the projection later. */
 export const isObeyed = asks((normal, { write }, { trace: { places } }) => {
-  if (!obeyed.test(plainOf(normal, places))) return false;
-  return !write.some((place) => obeyed.test(plainOf(place, places)) && isWithin(normal, place));
+  if (!isObeyedPlace(plainOf(normal, places))) return false;
+  return !write.some((place) => isObeyedPlace(plainOf(place, places)) && isWithin(normal, place));
 });
 
 export const isShut = asks((normal, { deny }) => within(normal, deny));

@@ -5,6 +5,7 @@
 import type { EffectEvent, EffectTrace, ProjectionPlaces } from "../../core/effect-trace.ts";
 import { isWithin, normalPath } from "../../core/scope-patterns.ts";
 import { breadthFault, spellingFault } from "./path-faults.ts";
+import { wishFault } from "./propose-faults.ts";
 import { destinationGivesAway, givesAway } from "./sensitive.ts";
 
 /** What was seen in one call, or outside of any. */
@@ -84,7 +85,7 @@ function reachedName({ action, domain }: EffectEvent): readonly string[] {
 
 /** The use as an entry that a policy may hold, or why there can be none, as a sentence. */
 function nameable(use: Use, places: ProjectionPlaces, { exists }: Surroundings): Use | string {
-  if (!use.place.startsWith("files.")) return use;
+  if (!use.place.startsWith("files.")) return wishFault(use, places) ?? use;
   const verb = use.place === "files.write" ? "write" : "read";
   const wanted = `it wanted to ${verb} ${use.value}`;
   if (spellingFault(use.value) !== undefined) return `${wanted}, which a scope cannot name: name a folder above it`;
@@ -100,7 +101,7 @@ function nameable(use: Use, places: ProjectionPlaces, { exists }: Surroundings):
     if (settings) return `${wanted}: that vanishes with its private home folder, name it in files.write if it must not`;
   }
   const broad = breadthFault(value === "" ? "/" : value);
-  if (broad === undefined) return { ...use, value };
+  if (broad === undefined) return wishFault({ ...use, value }, places) ?? { ...use, value };
   const way = use.place === "files.write" ? "make a folder for it and name that" : "name what it needs in it";
   return `${wanted}, and an entry for that would open ${broad}: ${way}`;
 }
@@ -215,7 +216,7 @@ function joined(uses: readonly (Seen & Use)[]): readonly ProposedEntry[] {
     const [first] = group;
     const folder = first === undefined ? "" : folderOf(first.value);
     // A folder that gives keys away, or is the home itself, is never named for the sake of its files.
-    const nameable = folder.includes("/") && folder !== "" && givesAway(folder) === undefined;
+    const nameable = folder.includes("/") && givesAway(folder) === undefined && breadthFault(folder) === undefined;
     if (first === undefined || group.length <= filesNamedMax || !nameable) {
       entries.push(...group.map((use) => entryOf(use, evidenceOf(use))));
       continue;

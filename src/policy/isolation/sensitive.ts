@@ -144,3 +144,12 @@ function secretBelow(path: string, entries: ReadonlyMap<string, string>): string
   }
   return entries.get(path);
 }
+
+/** What programs of the user obey without being asked, wherever a projection puts it. */
+const obeyed =
+  /^~\/(?:\.(?:bashrc|bash_profile|bash_login|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|xprofile|xsessionrc|gitconfig|pam_environment|mcp\.json)$|\.(?:cursor|claude|codex|gemini|vscode)\/|\.claude\.json$|\.config\/(?:fish|autostart|systemd|environment\.d|git)\/)/;
+
+/** True for a plain path (`~/...` in the home of the user) that programs of the user obey. */
+export function isObeyedPlace(path: string): boolean {
+  return obeyed.test(path);
+}
