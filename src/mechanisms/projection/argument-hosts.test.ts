@@ -85,6 +85,12 @@ describe("hosts that a call may reach by its own arguments", () => {
     expect(destinationsOf(orderOf(), local, lattice)).toEqual([]);
   });
 
+  test("attack: arguments that are long to search are searched up to a bound", () => {
+    const long = Array.from({ length: 8 }, () => "-".repeat(8_192));
+    expect(hostsIn([...long, "docs.example.org"])).toEqual([]);
+    expect(hostsIn([...long.slice(1), "docs.example.org"])).toEqual(["docs.example.org:443"]);
+  });
+
   test("attack: a name that ends like a number is a spelling of an address, or nobody's", () => {
     for (const text of ["0.0a", "https://10.0.0x1", "1.2.3.0b", "http://a.1e3/"]) {
       expect([publicDestination(text), ...hostsIn(text)].filter((one) => one !== undefined)).toEqual([]);

@@ -15,6 +15,9 @@ const valuesMax = 256;
 const depthMax = 8;
 const textCharactersMax = 8_192;
 
+/** Characters of all texts together in which names are looked for: a search takes up to 64 steps for each. */
+const searchedCharactersMax = 65_536;
+
 /** Names that resolvers answer without asking anybody, or that lead into the network of the user (RFC 6761, 6762, 8375). */
 const privateSuffixes = [
   "localhost",
@@ -57,10 +60,13 @@ export function trustedHosts(option: CallOption, given: JsonObject, lattice: Lat
 /** Hosts named anywhere in a value, trusted or not: what a judge may choose among. */
 export function hostsIn(value: Json): readonly string[] {
   const found = new Set<string>();
+  let left = searchedCharactersMax;
   for (const text of textsIn(value)) {
-    for (const [match] of text
-      .slice(0, textCharactersMax)
-      .matchAll(/(?:https?:\/\/)?(?:[\p{L}\p{N}_-]{1,63}\.){1,16}\p{L}[\p{L}\p{N}-]{1,62}(?::[0-9]{1,5})?/gu)) {
+    const searched = text.slice(0, Math.min(left, textCharactersMax));
+    left -= searched.length;
+    for (const [match] of searched.matchAll(
+      /(?:https?:\/\/)?(?:[\p{L}\p{N}_-]{1,63}\.){1,16}\p{L}[\p{L}\p{N}-]{1,62}(?::[0-9]{1,5})?/gu,
+    )) {
       const destination = publicDestination(match);
       if (destination !== undefined && found.size < argumentHostsMax) found.add(destination);
     }

@@ -39,7 +39,7 @@ describe("attack: the machine's own loopback, asked of the broker, is not the se
 describe("attack: a link with a target that climbs leads where it leads", () => {
   const link = (target: string): readonly string[] =>
     rules([{ action: "file-link", path: `${workspace}/a/link`, target }]);
-  test.each(["../../../../root/x", "../../../bob/x", "/root/x"])("%s", (target) => {
+  test.each(["../../../../mnt/x", "../../../bob/x", "/mnt/x"])("%s", (target) => {
     expect(link(target)).toEqual(["file.link-target deny"]);
   });
   test("to a key is a key", () => {
@@ -63,12 +63,9 @@ describe("attack: a program is not the one that the scope names because it is ca
 });
 
 describe("attack: a file is no pipe because it is called so", () => {
-  test.each([`${workspace}/../../../memfd:x/../home/bob/x`, "/memfd:/../root/x", "/memfd:x/../root/x"])(
-    "%s",
-    (path) => {
-      expect(rules([{ action: "file-read", path }])).toEqual(["file.read deny"]);
-    },
-  );
+  test.each([`${workspace}/../../../memfd:x/../home/bob/x`, "/memfd:/../mnt/x", "/memfd:x/../mnt/x"])("%s", (path) => {
+    expect(rules([{ action: "file-read", path }])).toEqual(["file.read deny"]);
+  });
   test("and a link out of one is a write", () => {
     expect(rules([{ action: "file-rename", path: "/memfd:x", target: "/srv/x" }])).toEqual(["file.write deny"]);
   });
