@@ -47,13 +47,7 @@ export function prepareProjection(
   const { order, support, home, target } = plan;
   const { scope } = order;
   const open = scope.net.mode === "open";
-  // Names of abstract sockets belong to the network namespace: in that of the host they are other programs' sockets.
-  const filter = denyFilter(support.architecture, {
-    // A server that sees the whole machine sees its sockets too.
-    unix: (!open || scope.sockets.length > 0) && order.mode !== "learn",
-    internet: true,
-    sessions: true,
-  });
+  const filter = filterOf(plan);
   if (!filter.ok) return filter;
   const watched =
     order.mode === "learn" ? hostOf(plan, [...code.paths, ...folders], workspace?.mounts ?? []) : undefined;
@@ -66,10 +60,9 @@ export function prepareProjection(
     workspaceBind: workspace?.bind,
     ...(watched === undefined ? {} : { host: { home: watched.bind, shut: [plan.stateFolder] } }),
   });
-  const folder =
-    watched === undefined
-      ? spareFolder([...view.sources, ...(workspace?.mounts ?? []).map((step) => step.target)])
-      : watched.folder;
+  const mounts = [...(workspace?.mounts ?? []), ...(watched?.mounts ?? [])];
+  const targets = mounts.map((step) => step.target);
+  const folder = watched === undefined ? spareFolder([...view.sources, ...targets]) : watched.folder;
   if (folder === undefined) return err("No folder is free for the projection's own files. Create an empty /mnt.");
   const user = { name: plan.support.root ? "nobody" : plan.user, ...idsOf(plan), home };
   const place = { home, user: user.name, programFolders: code.programFolders };
@@ -106,11 +99,19 @@ export function prepareProjection(
     programsBefore: (prlimit === undefined ? 1 : 2) + code.starters,
     folder,
     files,
-    mounts: [...(workspace?.mounts ?? []), ...(watched?.mounts ?? [])],
+    mounts,
     sources: view.sources,
     places: view.places,
     notes: [...notes, ...view.notes, ...environment.notes],
   });
+}
+
+function filterOf({ order, support }: LaunchOrder): ReturnType<typeof denyFilter> {
+  const { net, sockets } = order.scope;
+  // Names of abstract sockets belong to the network namespace: in that of the host they are other programs' sockets. And
+  // a server that sees the whole machine sees its sockets too.
+  const unix = (net.mode !== "open" || sockets.length > 0) && order.mode !== "learn";
+  return denyFilter(support.architecture, { unix, internet: true, sessions: true });
 }
 
 /** Ids that the server sees as its own: those of whoever it runs as. */

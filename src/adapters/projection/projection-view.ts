@@ -60,7 +60,12 @@ export function serverView(order: ViewOrder): View {
   // The workspace is shown as its mode says: a path in it named by the scope is there already, and stays a projection.
   const projected = (bind: Bind): boolean =>
     order.workspaceBind !== undefined && workspace.some((folder) => isWithin(bind.target, folder));
-  const fromScope = [...named(scope.files.read, "read"), ...named(scope.files.write, "write")];
+  // Mounts cannot come and go with calls: what one tool may touch is shown, and other tools are judged by it.
+  const ofTools = (key: "read" | "write"): readonly string[] => [...scope.tools.values()].flatMap((tool) => tool[key]);
+  const fromScope = [
+    ...named([...scope.files.read, ...ofTools("read")], "read"),
+    ...named([...scope.files.write, ...ofTools("write")], "write"),
+  ];
   const sockets = scope.sockets.flatMap((pattern) =>
     resolvePatterns(pattern, places).flatMap((path) => (isSocket(path) ? [bind(path, path, "read")] : [])),
   );

@@ -209,8 +209,12 @@ export function mayStart(event: EffectEvent, grounds: Grounds): boolean {
 export function isListed(event: EffectEvent, grounds: Grounds): boolean {
   const { program = "" } = event;
   const planted = took(event) && isScratch(program, grounds);
+  // Where nothing was found, a program named by its path may have been looked for by its name.
+  const sought = event.outcome === "failed";
   return grounds.programs.some((one) =>
-    one.includes("/") ? matchesPath(one, program, grounds.trace.places) : !planted && one === baseName(program),
+    one.includes("/")
+      ? matchesPath(one, program, grounds.trace.places) || (sought && baseName(one) === baseName(program))
+      : !planted && one === baseName(program),
   );
 }
 
