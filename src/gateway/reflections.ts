@@ -122,7 +122,14 @@ function revoke<Q>(shared: Shared<Q>, decision: Decision, server: string, id: st
 /** One reason in words: its rule, the operator's own sentence, and the way on. */
 function sentenceOf(reason: Reason): string {
   const rule = reason.rule === undefined ? "" : ` (rule ${reason.rule})`;
-  const why = reason.why === undefined || reason.why === "" ? "" : `: ${reason.why}`;
+  const words = reason.why === undefined || reason.why === "" ? happened(reason) : reason.why;
+  const why = words === undefined ? "" : `: ${words}`;
   const way = reason.way === undefined ? "" : `; ${reason.way}`;
   return `${reason.code}${rule}${why}${way}.`;
+}
+
+/** What was seen, where the reason is a fact and no rule. */
+function happened({ facts: { what, actions } }: Reason): string | undefined {
+  if (typeof what !== "string") return undefined;
+  return Array.isArray(actions) ? `${what} (${actions.join(", ")})` : what;
 }

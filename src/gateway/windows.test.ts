@@ -29,7 +29,8 @@ function isolating(bad: Verdict = "deny", more: readonly Obligation[] = [], code
       const trace = answer.kind === "known" ? traceFrom(answer.value) : undefined;
       const listens = trace?.events.some(({ action }) => action === "net-listen") ?? true;
       if (!listens) return settled([]);
-      return settled([{ mechanism: "fake", code, verdict: bad, facts: {} }], more);
+      const facts = { what: "`read_file` listened" };
+      return settled([{ mechanism: "fake", code, verdict: bad, facts, way: "look at it" }], more);
     },
   };
 }
@@ -122,6 +123,9 @@ describe("a call in its window", () => {
     expect(answer).not.toContain("words");
     expect(answer).toContain("must not be repeated");
     expect(told.projection.did.at(-1)).toBe("discard");
+    expect(told.stage.notices).toEqual([
+      `files.read_file: its result was rejected, \`read_file\` listened (SG-TEST, decision ${told.projection.lastCall}). look at it.`,
+    ]);
     expect(told.stage.gateway.shared.admissions.epoch).toBe(0);
   });
 

@@ -6,6 +6,7 @@
 import { traceKey, traceQuestion } from "../core/effect-trace.ts";
 import type { EffectTrace } from "../core/effect-trace.ts";
 import { tracesJson } from "../core/effect-record.ts";
+import type { Decision } from "../core/decision.ts";
 import type { Answers, Obligation } from "../core/opinion.ts";
 import type { Result } from "../core/result.ts";
 import { ok } from "../core/result.ts";
@@ -160,8 +161,21 @@ export async function flushWrites<Q>(
   if (text !== undefined) services.human.notify(`Run ${live.key}: ${text}.`.slice(0, 240));
 }
 
+/** The agent reads a constant text; the person is told what was done. */
+function tellRejection<Q>({ services, server }: Scene<Q>, call: Windowed<Q>, { reasons }: Decision): void {
+  const reason = reasons.find(
+    ({ verdict, observed, facts }) => verdict === "deny" && observed !== true && "what" in facts,
+  );
+  const what = reason?.facts["what"];
+  if (reason === undefined || typeof what !== "string") return;
+  const way = reason.way === undefined ? "" : ` ${reason.way}.`;
+  const text = `${server}.${call.contract.tool}: its result was rejected, ${what} (${reason.code}, decision ${call.id}).${way}`;
+  services.human.notify(text.slice(0, 240));
+}
+
 /** What a rejected call costs its server: trust, and where the policy says so its life. */
 export function revokeTrust<Q>(scene: Scene<Q>, call: Windowed<Q>, ruling: Pick<Ruling, "how" | "decision">): void {
+  if (ruling.how === "reject") tellRejection(scene, call, ruling.decision);
   for (const obligation of ruling.decision.obligations) {
     if (obligation.kind !== "revoke" || ruling.how === "pass") continue;
     scene.admissions.revoke(obligation.server, call.id);
