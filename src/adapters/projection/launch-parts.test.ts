@@ -7,6 +7,7 @@ import { closedFolders, mapping } from "./launcher-stage.ts";
 import { withQuota } from "./launch-parts.ts";
 import type { WorkspaceProjection } from "./parts.ts";
 import { overlayOptions } from "./launcher-mounts.ts";
+import { countsEveryMs } from "./session-limits.ts";
 import { serverEnvironment } from "./server-environment.ts";
 import { quote, shellScript } from "./shell-script.ts";
 
@@ -98,11 +99,15 @@ test("resource limits never ask for more than there is", () => {
 test("a workspace that takes no more writes is a limit, told once until there is room again", () => {
   let full = false;
   const workspace = { isFull: () => full } as unknown as WorkspaceProjection; // only what is asked here
-  const limits = withQuota({ drain: () => [], close: () => undefined }, workspace);
-  const told = (): number | undefined => limits?.drain().filter(({ detail }) => detail === "disk").length;
+  let now = 0;
+  const limits = withQuota({ drain: () => [], close: () => undefined }, workspace, () => now);
+  const told = (afterMs = countsEveryMs): number | undefined => {
+    now += afterMs;
+    return limits?.drain().filter(({ detail }) => detail === "disk").length;
+  };
   expect(told()).toBe(0);
   full = true;
-  expect([told(), told()]).toEqual([1, 0]);
+  expect([told(1), told(), told()]).toEqual([0, 1, 0]);
   full = false;
   expect(told()).toBe(0);
   full = true;

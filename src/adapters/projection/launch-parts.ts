@@ -1,6 +1,7 @@
 /** The parts of a launch as they come to life, so that all of them end when one fails. */
 import type { ServerProcess } from "../process/server-process.ts";
 import type { Broker, Launched, LimitWatch, Tracer, WorkspaceProjection } from "./parts.ts";
+import { countsEveryMs } from "./session-limits.ts";
 
 export class Joined {
   tracer: Tracer | undefined;
@@ -53,16 +54,21 @@ export class Joined {
 export function withQuota(
   limits: LimitWatch | undefined,
   workspace: WorkspaceProjection | undefined,
+  now: () => number = () => performance.now(),
 ): LimitWatch | undefined {
   if (limits === undefined || workspace?.isFull === undefined) return limits;
   let told = false;
+  let lookedAt = Number.NEGATIVE_INFINITY;
   return {
     drain() {
+      const at = now();
+      if (at - lookedAt < countsEveryMs) return limits.drain();
+      lookedAt = at;
       const full = workspace.isFull?.() === true;
       const fresh = full && !told;
       told = full;
       const hit = {
-        at: performance.now(),
+        at,
         action: "limit-hit",
         outcome: "denied",
         grade: "kernel",

@@ -9,13 +9,9 @@ import { cgroupBase } from "./cgroup.ts";
 import { joinGroup, type ServerGroup } from "./cgroup-group.ts";
 import type { LimitWatch, Sighting } from "./parts.ts";
 import { processTree } from "./process-tree.ts";
+import { countsEveryMs } from "./session-limits.ts";
 import type { Support } from "./support.ts";
 
-/**
- * Between two readings of the kernel's counters: they cost more than the rest of a short call's accounts. What a call
- * hits that is shorter than that may count for the one after it; a longer one is always read at its end.
- */
-const readingMs = 10;
 /** Between two looks at the memory of a server that has no control group. */
 const lookMs = 200;
 /** Signals of a process that used up its limit, as a shell tells them: SIGXCPU and SIGXFSZ. */
@@ -88,7 +84,7 @@ class Grouped extends Watch {
 
   override drain(): readonly Sighting[] {
     const now = this.order.now();
-    if (now - this.#readAt >= readingMs) {
+    if (now - this.#readAt >= countsEveryMs) {
       this.#readAt = now;
       this.#read();
     }

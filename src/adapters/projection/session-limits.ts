@@ -45,3 +45,10 @@ export const launchMsMax = 60_000;
 
 /** Calls in a row that wrote nothing after which the calls of a server may overlap again. */
 export const quietLooksMax = 16;
+
+/**
+ * Between two looks at what the kernel counts for a server, and at the room in its workspace; they cost more than the
+ * rest of a short call's accounts. What is hit in a call shorter than that may count for the next one, or for the time
+ * between calls; after a longer one there is always a look.
+ */
+export const countsEveryMs = 10;
