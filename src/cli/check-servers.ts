@@ -44,7 +44,7 @@ async function checkOne(composition: Composition, server: string): Promise<{ ans
   if (typeof hello === "string") return { answered: false, text: `${server}: ${hello}` };
   handler.message({ kind: "notification", method: "notifications/initialized", params: undefined });
   const listed = await ask(2, "tools/list", {});
-  const isolation = composition.gateway.shared.projections.of(server)[0];
+  const isolation = composition.gateway.shared.projections.all(server)[0]?.[1];
   const tier = isolation === undefined ? "" : `, isolated in tier ${isolation.tier}`;
   const missing = isolation?.notes.map((note) => `\n  ${note}`).join("") ?? "";
   handler.closed("the check is over");

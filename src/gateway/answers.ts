@@ -39,7 +39,8 @@ export async function mayAnswer<Q>(shared: Shared<Q>, query: AnswerQuery<Q>): Pr
     let allowed =
       option !== undefined &&
       (observed ||
-        (decision.verdict === "allow" && !hasDuty(decision.obligations, shared.projections.of(server).length > 0)));
+        (decision.verdict === "allow" &&
+          !hasDuty(decision.obligations, shared.projections.usedBy(live, server).length > 0)));
     if (allowed && option !== undefined) {
       const event = { kind: "allowed", at, call, method, option, arguments: given, digest } as const;
       allowed = shared.runs.fold(live, event, batch).ok;

@@ -39,7 +39,7 @@ export type LinkSetup = {
   readonly shared: boolean;
   /** How the server is isolated; undefined where the policy says nothing of it. */
   readonly order?: IsolationOrder | undefined;
-  readonly projections?: Projections;
+  readonly projections?: { readonly all: Projections; readonly principal: string };
   /** Called when something happened at the server outside of calls. */
   readonly background?: () => void;
 };
@@ -74,10 +74,10 @@ export class Link<Q> {
       },
       order,
     );
-    this.#projections = projections;
+    this.#projections = projections?.all;
     const { projection } = this.#connection;
     if (projection === undefined) return;
-    projections?.add(server, projection);
+    projections?.all.add(projection, { server, principal: projections.principal, order: order?.digest ?? "" });
     projection.onBackground(() => background?.());
     projection.onOverdue?.((call) => {
       if ([...this.#users].some((user) => user.overdue?.(call) === true)) return;
@@ -205,7 +205,7 @@ export class Link<Q> {
     if (this.#down !== undefined) return;
     this.#down = reason;
     const { projection } = this;
-    if (projection !== undefined) this.#projections?.remove(this.server, projection);
+    if (projection !== undefined) this.#projections?.remove(projection);
     for (const waiting of this.#own.values()) waiting(undefined);
     for (const user of this.#users) user.closed(reason);
     this.#routes.clear();

@@ -73,7 +73,7 @@ export class Links<Q> {
 
   #opened(wanted: Wanted): Link<Q> {
     const { clock, secrets } = this.#services;
-    const { server, target, shared, order } = wanted;
+    const { principal, server, target, shared, order } = wanted;
     const link: Link<Q> = new Link<Q>({
       server,
       target,
@@ -82,7 +82,7 @@ export class Links<Q> {
       hash: secrets.hash,
       shared,
       order,
-      projections: this.#projections,
+      projections: { all: this.#projections, principal },
       background: () => this.#background(link),
     });
     return link;

@@ -1,27 +1,33 @@
-/** Projections that run now, by the name of their server: behaviour is looked back at for a server, however many run. */
+/**
+ * Projections that run now. What one did between calls is looked at only for runs of the principal that it runs for, and
+ * under the order that it runs under: nobody else's log or verdict has anything to do with it.
+ */
+import type { LiveRun } from "./live-run.ts";
 import type { Projection } from "./projection-port.ts";
 
 /** Runs of which one projection remembers that they know it. */
 const runsShownMax = 4_096;
 
+export type ProjectionOwner = { readonly server: string; readonly principal: string; readonly order: string };
+
 export class Projections {
-  readonly #byServer = new Map<string, Set<Projection>>();
+  readonly #owners = new Map<Projection, ProjectionOwner>();
   readonly #shown = new WeakMap<Projection, Set<string>>();
 
-  add(server: string, projection: Projection): void {
-    const known = this.#byServer.get(server);
-    if (known === undefined) this.#byServer.set(server, new Set([projection]));
-    else known.add(projection);
+  add(projection: Projection, owner: ProjectionOwner): void {
+    this.#owners.set(projection, owner);
   }
 
-  remove(server: string, projection: Projection): void {
-    const known = this.#byServer.get(server);
-    known?.delete(projection);
-    if (known?.size === 0) this.#byServer.delete(server);
+  remove(projection: Projection): void {
+    this.#owners.delete(projection);
   }
 
-  of(server: string): readonly Projection[] {
-    return [...(this.#byServer.get(server) ?? [])];
+  /** Those of a server that a run may have used. */
+  usedBy<Q>({ principal, policy }: Pick<LiveRun<Q>, "principal" | "policy">, server: string): readonly Projection[] {
+    const order = policy.isolation(server)?.digest;
+    return [...this.#owners].flatMap(([projection, owner]) =>
+      owner.server === server && owner.principal === principal && owner.order === order ? [projection] : [],
+    );
   }
 
   /** True once for each run and projection: how it is isolated is put on record then. */
@@ -33,7 +39,9 @@ export class Projections {
     return true;
   }
 
-  all(): Iterable<readonly [string, Projection]> {
-    return [...this.#byServer].flatMap(([server, set]) => [...set].map((one) => [server, one] as const));
+  /** All of them, or all of one server, for reports. */
+  all(server?: string): readonly (readonly [string, Projection])[] {
+    const entries = [...this.#owners].map(([projection, owner]) => [owner.server, projection] as const);
+    return server === undefined ? entries : entries.filter(([name]) => name === server);
   }
 }

@@ -35,7 +35,7 @@ export class Reflections<Q> {
   /** Judges a moment of looking back; the answer is what was found, one sentence for each reason. */
   look(shared: Shared<Q>, live: LiveRun<Q>, occasion: Occasion): Judged<readonly string[]> {
     const { server } = occasion;
-    const evidence = server === undefined ? undefined : backgroundOf(shared.projections.of(server), server);
+    const evidence = server === undefined ? undefined : backgroundOf(shared.projections.usedBy(live, server), server);
     if (evidence === undefined) return this.#judged(shared, live, { occasion });
     return evidence.then((background) => this.#judged(shared, live, { occasion, background }));
   }
@@ -66,7 +66,9 @@ export class Reflections<Q> {
       const server = occasion.server === undefined ? {} : { server: occasion.server };
       const notes = { ...notesOf(id, decision, false), moment: "reflect", cause: occasion.cause, ...server };
       void appendBatch(shared.services.log, batch, { decision, answers, notes });
-      if (decision.verdict === "deny" && occasion.server !== undefined) revoke(shared, decision, occasion.server, id);
+      if (decision.verdict === "deny" && occasion.server !== undefined) {
+        revoke(shared, live, { server: occasion.server, decision, id });
+      }
       return found;
     });
   }
@@ -113,10 +115,15 @@ export class Reflections<Q> {
 }
 
 /** Takes a server's admission back; where its policy says so its processes end as well. */
-function revoke<Q>(shared: Shared<Q>, decision: Decision, server: string, id: string): void {
+function revoke<Q>(
+  shared: Shared<Q>,
+  live: LiveRun<Q>,
+  { server, decision, id }: { readonly server: string; readonly decision: Decision; readonly id: string },
+): void {
   shared.admissions.revoke(server, id);
   const ends = decision.obligations.some((obligation) => obligation.kind === "revoke" && obligation.end);
-  if (ends) for (const projection of shared.projections.of(server)) projection.kill("it went out of its scope");
+  if (ends)
+    for (const projection of shared.projections.usedBy(live, server)) projection.kill("it went out of its scope");
 }
 
 /** One reason in words: its rule, the operator's own sentence, and the way on. */

@@ -11,6 +11,7 @@ import type { FakeMechanism } from "../../test/gateway-kit/fake-policy.ts";
 import { fakePolicy } from "../../test/gateway-kit/fake-policy.ts";
 import { plain, play, Stage } from "../../test/gateway-kit/playbook.ts";
 import { callOf, setup } from "./calls.test.ts";
+import { Projections } from "./projections.ts";
 import { backgroundOf } from "./windows.ts";
 
 const result = { content: [{ type: "text", text: "words" }] };
@@ -275,6 +276,19 @@ describe("what a call wrote", () => {
 });
 
 describe("what happens outside of calls", () => {
+  it("is nobody's business who runs the server for somebody else, or under another order", () => {
+    const all = new Projections();
+    const [mine, theirs, otherwise] = [new FakeProjection(), new FakeProjection(), new FakeProjection()];
+    const owner = { server: "files", principal: "ada", order: anyOrder.digest };
+    all.add(mine, owner);
+    all.add(theirs, { ...owner, principal: "eve" });
+    all.add(otherwise, { ...owner, order: "another" });
+    const policy = fakePolicy([], { isolation: anyOrder });
+    expect(all.usedBy({ principal: "ada", policy }, "files")).toEqual([mine]);
+    expect(all.usedBy({ principal: "ada", policy }, "mail")).toEqual([]);
+    expect(all.all()).toHaveLength(3);
+  });
+
   it("is judged when it happens, and costs the server its admission", async () => {
     const told = await staged(isolating("deny", [{ kind: "revoke", server: "files", end: true, rule: "r" }]));
     await called(told);
@@ -313,9 +327,9 @@ describe("what happens outside of calls", () => {
 
   it("of a server that ended is nobody's any more", async () => {
     const told = await staged(isolating());
-    expect(told.stage.gateway.shared.projections.of("files")).toEqual([told.projection]);
+    expect(told.stage.gateway.shared.projections.all("files").map(([, one]) => one)).toEqual([told.projection]);
     told.stage.server.handler.closed("over");
-    expect(told.stage.gateway.shared.projections.of("files")).toEqual([]);
+    expect(told.stage.gateway.shared.projections.all("files").map(([, one]) => one)).toEqual([]);
   });
 
   it("answers a request whose server ends while it is looked back at", async () => {

@@ -142,11 +142,11 @@ export class Stage {
   }
 
   tierOf(server: string): string | undefined {
-    return this.#composition.gateway.shared.projections.of(server)[0]?.tier;
+    return this.#composition.gateway.shared.projections.all(server)[0]?.[1].tier;
   }
 
   notesOf(server: string): readonly string[] {
-    return this.#composition.gateway.shared.projections.of(server)[0]?.notes ?? [];
+    return this.#composition.gateway.shared.projections.all(server)[0]?.[1].notes ?? [];
   }
 
   async call(server: string, tool: string, given: JsonObject = {}): Promise<Said> {

@@ -114,7 +114,7 @@ export class Stage {
 
   /** How a server runs now. */
   tierOf(name: Variant): string {
-    return this.#composition.gateway.shared.projections.of(name)[0]?.tier ?? "none";
+    return this.#composition.gateway.shared.projections.all(name)[0]?.[1].tier ?? "none";
   }
 
   /** One call; an answer that is an error ends the measurement, since it measures something else. */
