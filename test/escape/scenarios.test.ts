@@ -1,6 +1,6 @@
 // What no single attempt can show (48 to 51 and 53 of the list): names and addresses, work after the answer, a hostile
-// layer of writes, a supervisor that is killed, and quotas of bytes. Number 52, floods and forged ids on the protocol
-// stream, has no projection in it: `src/gateway` and `src/wire` hold that by their own tests.
+// layer of writes, a supervisor that is killed, and quotas of bytes. Number 52, floods and
+// forged ids on the protocol stream, goes through the whole gateway: `test/faults/floods.test.ts`.
 import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { hostname } from "node:os";
