@@ -97,6 +97,7 @@ const numbers = {
   open_by_handle_at: [304, 265],
   ioctl: [16, 29],
   socket: [41, 198],
+  socketpair: [53, 199],
   seccomp: [317, 277],
   mknod: [133, undefined],
   mknodat: [259, 33],
@@ -144,10 +145,22 @@ const denied: readonly CallName[] = [
 const absent: readonly CallName[] = ["clone3", "openat2", "io_uring_setup", "io_uring_enter", "io_uring_register"];
 
 const all = 0xffffffff;
+/**
+ * TIOCSTI types into the terminal of whoever started us, TIOCLINUX pastes on a console, TIOCCONS takes its messages, and
+ * TIOCSETD loads line disciplines, of which no server needs one and several had holes.
+ */
+const terminalRequests = [0x5412, 0x541c, 0x541d, 0x5423];
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET: linux/sched.h. */
 const namespaceFlags = [0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000];
-/** Types of a socket: SOCK_STREAM, SOCK_DGRAM; the bits above are flags. */
+/** Bits of a socket's type; those above are flags. */
 const socketType = 0xf;
+/** SOCK_STREAM and SOCK_DGRAM with TCP and UDP, by name or as what the type means: in(7). SCTP, L2TP and others pose as them. */
+const internetSockets = [
+  [1, 0],
+  [1, 6],
+  [2, 0],
+  [2, 17],
+] as const;
 const setIdBits = [0o4000, 0o2000];
 const fileType = 0o170000;
 const devices = [0o020000, 0o060000];
@@ -165,8 +178,10 @@ export function denyRules(options: FilterOptions): readonly Rule[] {
       "clone",
       namespaceFlags.map((flag) => [bit(0, flag)]),
     ),
-    // TIOCSTI types into the terminal of whoever started us; TIOCLINUX pastes on a console.
-    refuse("ioctl", [[equals(1, all, 0x5412)], [equals(1, all, 0x541c)]]),
+    refuse(
+      "ioctl",
+      terminalRequests.map((request) => [equals(1, all, request)]),
+    ),
     // A listener of its own would take the tracer's place for its children.
     refuse("seccomp", [[equals(0, all, 1), bit(1, 8)]]),
     refuse("mknod", [...devices.map((kind) => [equals(1, fileType, kind)]), ...setId(1)]),
@@ -186,15 +201,21 @@ export function denyRules(options: FilterOptions): readonly Rule[] {
     refuse("fchmodat", setId(2)),
     refuse("fchmodat2", setId(2)),
     socketRule(options),
+    // TIPC makes pairs too, and asking for a family loads its module. Those of this machine lead to nobody else.
+    { call: "socketpair", clauses: [{ when: [equals(0, all, 1)], verdict: "allow" }], otherwise: "deny" },
     ...whole(options.sessions ? [] : ["setsid", "setpgid"], "deny"),
   ];
 }
 
-/** Every family but those named is refused: packet, vsock, AF_ALG, Bluetooth and what may come. */
+/** Every family and protocol but those named is refused: packet, vsock, AF_ALG, Bluetooth and what may come. */
 function socketRule({ unix, internet }: FilterOptions): Rule {
   const families = internet ? [2, 10] : [];
   const plain = families.flatMap((family) =>
-    [1, 2].map((type) => [equals(0, all, family), equals(1, socketType, type)]),
+    internetSockets.map(([type, protocol]) => [
+      equals(0, all, family),
+      equals(1, socketType, type),
+      equals(2, all, protocol),
+    ]),
   );
   const allowed = [
     ...(unix ? [[equals(0, all, 1)]] : []),

@@ -126,6 +126,15 @@ const examples: readonly (readonly [string, CallName, readonly number[], Verdict
   ["crypto of the kernel", "socket", [38, 5, 0], "deny"],
   ["addresses of this machine", "socket", [16, 3, 0], "allow"],
   ["audit", "socket", [16, 3, 9], "deny"],
+  ["a TCP socket that names its protocol", "socket", [10, 1, 6], "allow"],
+  ["a UDP socket that names its protocol", "socket", [2, 2 | 0o4000, 17], "allow"],
+  ["SCTP, which looks like a stream", "socket", [2, 1, 132], "deny"],
+  ["MPTCP", "socket", [2, 1, 262], "deny"],
+  ["L2TP, which looks like datagrams", "socket", [2, 2, 115], "deny"],
+  ["a pair of sockets of this machine", "socketpair", [1, 1 | 0o2000000, 0], "allow"],
+  ["a pair of cluster sockets", "socketpair", [30, 1, 0], "deny"],
+  ["another line discipline for a terminal", "ioctl", [0, 0x5423], "deny"],
+  ["the kernel's messages to a terminal", "ioctl", [0, 0x541d], "deny"],
   ["a filter of its own", "seccomp", [1, 0], "allow"],
   ["a supervisor of its own", "seccomp", [1, 8], "deny"],
   ["a plain file", "openat", [0, 0, 0o101, 0o644], "allow"],
@@ -157,8 +166,8 @@ test("without a namespace no process leaves the group that ends with the server"
 test("the programs have the size that was looked at when they were written", () => {
   expect(both.map((arch) => instructionCount(program(arch, open)))).toMatchInlineSnapshot(`
     [
-      365,
-      283,
+      431,
+      349,
     ]
   `);
 });
