@@ -24,8 +24,13 @@ test("the environment holds what is named, and a note names what looks like a cr
     LANG: "C",
     KEPT: "c",
   });
-  expect(made.notes.join()).toMatch(/GITHUB_TOKEN, DB_PASSWORD.*isolation\.env\.pass/);
+  expect(made.notes.join()).toMatch(/GITHUB_TOKEN, DB_PASSWORD.*`env\.pass`/);
   expect(serverEnvironment({ EDITOR: "vi" }, { pass: [], set: {} }, place).notes).toEqual([]);
+  const keyless = serverEnvironment({}, { pass: ["NOTES_TOKEN", "PLAIN"], set: {} }, place);
+  expect(keyless.notes).toEqual([expect.stringMatching(/^Not set here: NOTES_TOKEN\./)]);
+  const many = Array.from({ length: 20 }, (_, at) => `${"LONG_NAME_".repeat(4)}${at}_TOKEN`);
+  for (const note of serverEnvironment({}, { pass: many, set: {} }, place).notes)
+    expect(note.length).toBeLessThanOrEqual(240);
 });
 
 test("law: a quoted word is one word for a shell", () => {

@@ -6,6 +6,7 @@ const plainNames = ["LANG", "LC_ALL", "TZ", "TERM"];
 const systemFolders = ["/usr/local/bin", "/usr/bin", "/bin"];
 /** Names told in one note. */
 const namesMax = 8;
+const listCharactersMax = 130;
 
 /** A name that looks as if its value opened something. */
 const credential = /(token|secret|passw|credential|api_?key|access_?key|private_?key|auth|_key$|_pat$)/i;
@@ -26,7 +27,17 @@ export function serverEnvironment(
   const base = { ...plain, PATH: folders.join(":"), HOME: place.home, USER: place.user, TMPDIR: "/tmp" };
   const variables = { ...base, ...pick(given, scope.pass), ...scope.set };
   const withheld = Object.keys(given).filter((name) => !Object.hasOwn(variables, name) && credential.test(name));
-  return { variables, notes: withheld.length === 0 ? [] : [withheldNote(withheld)] };
+  // A server without its key starts, and fails in each call with words of its own.
+  const unset = scope.pass.filter((name) => !Object.hasOwn(variables, name) && credential.test(name));
+  return {
+    variables,
+    notes: [
+      ...(withheld.length === 0 ? [] : [withheldNote(withheld)]),
+      ...(unset.length === 0
+        ? []
+        : [`Not set here: ${listed(unset)}. If the server needs it, set it in the client's configuration.`]),
+    ],
+  };
 }
 
 function pick(given: Readonly<Record<string, string>>, names: readonly string[]): Readonly<Record<string, string>> {
@@ -39,10 +50,13 @@ function pick(given: Readonly<Record<string, string>>, names: readonly string[])
 }
 
 function withheldNote(names: readonly string[]): string {
-  const shown = names.slice(0, namesMax).map((name) => name.replace(/\W/g, "?").slice(0, 40));
+  return `Not passed to the server: ${listed(names)}. If it needs one, name it in \`env.pass\` under isolation.servers.`;
+}
+
+/** Short enough for a sentence of 240 characters. */
+function listed(names: readonly string[]): string {
+  const all = names.slice(0, namesMax).map((name) => name.replace(/\W/g, "?").slice(0, 40));
   const more = names.length > namesMax ? ` and ${names.length - namesMax} more` : "";
-  return `Not passed to the server: ${shown.join(", ")}${more}. Name it in isolation.env.pass if the server needs it.`.slice(
-    0,
-    240,
-  );
+  const text = `${all.join(", ")}${more}`;
+  return text.length <= listCharactersMax ? text : `${text.slice(0, listCharactersMax - 1)}…`;
 }

@@ -14,6 +14,9 @@ const lineCharactersMax = 400;
 const shownLinesMax = 2_000;
 const shownFilesMax = 50;
 
+/** What waits without a reason of its own waits as a whole: `commit: review`, or a call that nobody could judge. */
+const keptBack = "the policy, or the verdict on its call, keeps it for you";
+
 type Options = Readonly<Record<string, unknown>>;
 
 export function register(program: Command): void {
@@ -49,7 +52,7 @@ function list(state: string): Outcome {
     shown(one.server, 40),
     `${one.files.length} ${one.files.length === 1 ? "file" : "files"}`,
     shortPath(one.workspace),
-    shown(one.reason ?? "", 100),
+    shown(one.reason ?? keptBack, 100),
   ]);
   const head = ["id", "since", "server", "changes", "workspace", "why it waits"];
   const way =
@@ -93,6 +96,8 @@ async function apply(state: string, id: string, over: boolean): Promise<Outcome>
   const more = held.length > rows.length ? [`  and ${held.length - rows.length} more`] : [];
   const way =
     "`apply --over` also writes what was changed meanwhile; what no server may write you can only copy yourself.";
-  const text = [done, `${held.length} still wait:`, ...rows, ...more, way].join("\n");
+  const text = [done, `${held.length} still ${held.length === 1 ? "waits" : "wait"}:`, ...rows, ...more, way].join(
+    "\n",
+  );
   return { exitCode: 1, json: applied.value, text };
 }

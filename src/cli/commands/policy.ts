@@ -76,7 +76,7 @@ function check(name: string, options: Options): Outcome {
     diagnostics.filter((found) => found.severity === severity).length;
   const ok = count("error") === 0 && (options["strict"] !== true || count("warning") === 0);
   const lines = diagnostics.map((found) => `${found.severity}: ${diagnosticLine(found)}`);
-  const summary = `${count("error")} errors, ${count("warning")} warnings, ${count("info")} notes`;
+  const summary = `${many(count("error"), "error")}, ${many(count("warning"), "warning")}, ${many(count("info"), "note")}`;
   const verdict = ok ? "The policy loads" : policy === undefined ? "The policy does not load" : "The policy is refused";
   const scopes = policy === undefined ? [] : scopesOf(policy, Object.keys(lists.value ?? {}));
   const said = scopes.flatMap(({ sentences }) => sentences.map((sentence) => shown(sentence, 400)));
@@ -85,6 +85,10 @@ function check(name: string, options: Options): Outcome {
     json: { ok, diagnostics, ...(scopes.length === 0 ? {} : { isolation: scopes }) },
     text: [...lines, ...said, `${verdict}: ${summary}.`].join("\n"),
   };
+}
+
+function many(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** What each server may touch that the policy or a manifest names, and what holds for all others. */

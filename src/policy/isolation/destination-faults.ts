@@ -56,6 +56,13 @@ export function destinationFault(text: string): Fault | undefined {
 }
 
 function spelling(text: string): Fault {
+  if (text.includes("//")) {
+    return {
+      code: "spelling",
+      why: "is a URL, and a scope names hosts",
+      remedy: "write `host:port`, without scheme and path",
+    };
+  }
   const port = /:([^:\]]*)$/.exec(text)?.[1];
   if (port !== undefined && !/^[1-9][0-9]{0,4}$/.test(port) && !text.includes("::")) {
     return { code: "spelling", why: "has no port from 1 to 65535", remedy: "write `host:port`" };

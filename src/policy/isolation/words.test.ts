@@ -33,7 +33,7 @@ describe("an order in words", () => {
         "It reaches no network.",
         "It starts any program that it can see.",
         "It gets nothing of your environment but settings of language and terminal.",
-        "It has at most 1024 MiB of memory, 128 processes, 1024 open files, 3600 s of processor time, files of 256 MiB, 120000 ms for one call.",
+        "It has at most 1024 MiB of memory, 128 processes, 1024 open files, 3600 s of processor time, files of 256 MiB, 120 s for one call.",
         "Its reads, writes, connections and programs are traced; a call that leaves this scope is rejected.",
       ].join("\n"),
     );

@@ -135,7 +135,7 @@ function limitSentence({ limits }: Scope): string {
     `${limits.openFiles} open files`,
     `${limits.cpuSeconds} s of processor time`,
     `files of ${limits.fileMb} MiB`,
-    `${limits.callTimeoutMs} ms for one call`,
+    `${limits.callTimeoutMs / 1000} s for one call`,
   ];
   return `It has at most ${parts.join(", ")}.`;
 }
