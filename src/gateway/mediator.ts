@@ -52,7 +52,7 @@ import { digest } from "../wire/canonical.ts";
 import { openStored } from "./stored-results.ts";
 
 /** A request of which nothing has been decided yet. */
-type Opening = { cancelled: boolean };
+type Opening = { cancelled: boolean; readonly exchange: Exchange };
 
 export class Mediator<Q> implements LinkUser {
   readonly #scene: Scene<Q>;
@@ -112,7 +112,7 @@ export class Mediator<Q> implements LinkUser {
 
   request(exchange: Exchange): void {
     const { id } = exchange.request;
-    const opening: Opening = { cancelled: false };
+    const opening: Opening = { cancelled: false, exchange };
     this.#opening.set(id, opening);
     // A call replaces this listener when it is decided.
     exchange.onAbandoned(() => {
@@ -193,6 +193,7 @@ export class Mediator<Q> implements LinkUser {
   closed(reason: string): void {
     this.#settlement.closed(reason);
     for (const [id, relayed] of this.#relayed) relayed({ kind: "lost", answer: this.#gone(id) });
+    for (const [id, { exchange }] of this.#opening) exchange.respond(this.#gone(id));
     // As without a gateway: when the server goes, the conversation ends, after what is still on its way.
     this.#scene.deliveries.now(() => this.#scene.connection.close(reason));
   }
@@ -368,8 +369,9 @@ export class Mediator<Q> implements LinkUser {
   }
 
   #gone(id: RequestId): ErrorMessage {
-    const reason = this.#link.down ?? "it was closed";
-    const text = `The server \`${this.#scene.server}\` is not running (${reason}). Restart it, or see \`sluicegate doctor\`.`;
+    // The reason is a sentence with its own way on.
+    const reason = this.#link.down ?? "It was closed. Restart it, or see `sluicegate doctor`.";
+    const text = `The server \`${this.#scene.server}\` is not running. ${reason}`;
     return errorMessage(id, errorCodes.internalError, text.slice(0, 240));
   }
 

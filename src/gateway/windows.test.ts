@@ -344,7 +344,7 @@ describe("what happens outside of calls", () => {
     tell();
     await stage.settle();
     expect(stage.client.got.map(plain)).toMatchObject([
-      { id: 1, error: { message: expect.stringContaining("is not running (It ended by itself.)") } },
+      { id: 1, error: { message: expect.stringContaining("is not running. It ended by itself.") } },
     ]);
   });
 });

@@ -146,8 +146,9 @@ class GatewaySession {
       message: (message, relatedTo) => handler.message(message, relatedTo),
       closed: (reason) => {
         this.#group = undefined; // the transport has seen the whole group end; its number may go to others now
-        handler.closed(reason);
+        // First: the gateway ends the conversation, and with it this session, which has to say why.
         this.#onServerEnd(reason);
+        handler.closed(reason);
       },
     };
     return connectProcess(target, own, {

@@ -1,4 +1,5 @@
 // Isolation as users have it: an official client, `sluicegate run`, the daemon, and a server in its projection.
+import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -78,4 +79,23 @@ describe.skipIf(!best)("through the daemon (needs tier A)", () => {
     expect(await command("changes")).toContain("No change waits");
     await client.close();
   });
+});
+
+// A regression: the conversation was closed before its first request was answered, and the shim said nothing.
+test.each([
+  ["a command that is not there", "/no/such/server", /was not found/],
+  ["what cannot be isolated where that is required", "npx", /needs isolation tier A and would get/],
+])("%s is told to the client, and by the shim", { timeout: 60_000 }, async (_what, program, words) => {
+  const file = join(sandbox.folder, "policy.yaml");
+  writeFileSync(file, "version: 1\nextends: [default]\nisolation: {require: A}\n");
+  const shim = [launcher, "run", "--policy", file, "--server", "s", "--", program, "-y", "some-server"];
+  const child = spawn(process.execPath, shim, { env, cwd: workspace });
+  let [said, told] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (told += text));
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "e2e", version: "1" } };
+  child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`);
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  expect(JSON.parse(said)).toMatchObject({ id: 1, error: { message: expect.stringMatching(words) } });
+  expect([code, told]).toEqual([1, expect.stringMatching(words)]);
 });
