@@ -25,7 +25,9 @@ export type Edit =
   | { readonly kind: "rename"; readonly path: string; readonly to: string }
   | { readonly kind: "mode"; readonly path: string; readonly mode: number }
   | { readonly kind: "link"; readonly path: string; readonly target: string }
-  | { readonly kind: "pipe"; readonly path: string };
+  | { readonly kind: "pipe"; readonly path: string }
+  /** Bytes that were never written, and take no room. */
+  | { readonly kind: "holes"; readonly path: string; readonly bytes: number };
 
 /** An edit that the system refuses is refused in the projection and outside alike, so it is passed over. */
 export function applyEdits(root: string, edits: readonly Edit[]): void {
@@ -59,6 +61,9 @@ function applyEdit(root: string, edit: Edit): void {
       return chmodSync(at, lstatSync(at).isDirectory() ? edit.mode | 0o700 : edit.mode);
     case "link":
       return symlinkSync(edit.target, at);
+    case "holes":
+      writeFileSync(at, "");
+      return truncateSync(at, edit.bytes);
     case "pipe":
       execFileSync("mkfifo", [at]);
   }

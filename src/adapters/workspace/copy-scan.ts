@@ -11,6 +11,7 @@ import { namesIn } from "./folder-names.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import { entriesPerTurn, pathPartsMax, scanEntriesMax } from "./limits.ts";
 import type { ScanMemory } from "./memory.ts";
+import { beyondQuota } from "./quota.ts";
 import type { WorkspaceScan } from "./scan.ts";
 
 export type CopiedEntry = {
@@ -58,8 +59,8 @@ export class CopyScan implements WorkspaceScan {
       if (!this.#seen.has(path) && !this.#layers.taken.has(path)) this.#deleted(path);
     }
     this.memory.end();
-    const bytes = this.#found.reduce((sum, one) => sum + one.bytes, 0);
-    return bytes > this.#quotaMb * 1024 * 1024 ? err(overQuota(this.#quotaMb)) : ok(this.#found);
+    const refused = beyondQuota(this.#found, this.#quotaMb);
+    return refused === undefined ? ok(this.#found) : err(refused);
   }
 
   close(): void {
@@ -140,10 +141,6 @@ export class CopyScan implements WorkspaceScan {
 const gone =
   "What the server wrote into its copy of the workspace can no longer be read: nothing of it was written; restart the server.";
 const tooMany = `The server's copy of the workspace has more than ${scanEntriesMax} entries, which is more than can be reviewed: nothing of it was written, restart the server.`;
-
-function overQuota(megabytes: number): string {
-  return `The server wrote more than the ${megabytes} MB that may wait for a verdict: nothing of it was written into the workspace; raise \`files.workspace.quotaMb\` or restart the server.`;
-}
 
 function linkTarget(path: string): string | undefined {
   try {

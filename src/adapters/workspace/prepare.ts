@@ -99,7 +99,7 @@ function prepareOverlay(order: WorkspaceOrder, judging: Judging): Result<Prepare
   const open = async (holder: number): Promise<Result<WorkspaceProjection, string>> => {
     const layers = openLayers({ holder, upper, workspace });
     if (!layers.ok) return layers;
-    const scan = new OverlayScan(layers.value, judging, new ScanMemory(Date.now()));
+    const scan = new OverlayScan(layers.value, judging, new ScanMemory(Date.now()), order.scope.quotaMb);
     const isFull = (): boolean => statfsSync(layers.value.upper.at("")).bavail === 0;
     return ok(new ScannedWorkspace({ scan, workspace, stateFolder: order.stateFolder, isFull, release: abandon }));
   };

@@ -18,6 +18,7 @@ import { FolderNames, namesIn } from "./folder-names.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import { entriesPerTurn, pathPartsMax, scanEntriesMax } from "./limits.ts";
 import type { ScanMemory } from "./memory.ts";
+import { beyondQuota } from "./quota.ts";
 import type { WorkspaceScan } from "./scan.ts";
 
 export type OverlayLayers = {
@@ -32,16 +33,18 @@ export class OverlayScan implements WorkspaceScan {
   readonly memory: ScanMemory;
   readonly #layers: OverlayLayers;
   readonly #judging: Judging;
+  readonly #quotaMb: number;
   readonly #upperNames: FolderNames;
   readonly #lowerNames: FolderNames;
   #found: Difference[] = [];
   #entries = 0;
 
-  constructor(layers: OverlayLayers, judging: Judging, memory: ScanMemory) {
+  constructor(layers: OverlayLayers, judging: Judging, memory: ScanMemory, quotaMb: number) {
     this.source = layers.upper;
     this.memory = memory;
     this.#layers = layers;
     this.#judging = judging;
+    this.#quotaMb = quotaMb;
     this.#upperNames = new FolderNames(layers.upper);
     this.#lowerNames = new FolderNames(layers.lower);
   }
@@ -58,7 +61,8 @@ export class OverlayScan implements WorkspaceScan {
     }
     if (this.#entries > scanEntriesMax) return err(tooMany);
     this.memory.end();
-    return ok(this.#found);
+    const refused = beyondQuota(this.#found, this.#quotaMb);
+    return refused === undefined ? ok(this.#found) : err(refused);
   }
 
   close(): void {
