@@ -183,6 +183,14 @@ describe.each(kinds())("a projection of a workspace: $name", (kind) => {
     expect(await commit(bench)).toEqual(["b", "c"]);
   });
 
+  it("does not show a large file again that was just committed", async () => {
+    const bench = await workbench.start(kind, [write("a", "1")]);
+    await bench.edit(write("large", "x".repeat(5 * 1024 * 1024)));
+    expect(await kindsOf(bench)).toEqual({ large: "added" });
+    expect(await commit(bench)).toEqual(["large"]);
+    expect(await kindsOf(bench)).toEqual({});
+  });
+
   it("writes nothing any more once something was thrown away", async () => {
     const bench = await workbench.start(kind, [write("a", "1")]);
     await bench.edit(write("a", "2"));

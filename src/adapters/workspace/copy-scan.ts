@@ -117,7 +117,8 @@ export class CopyScan implements WorkspaceScan {
     if (before.type !== facts.type) return "modified";
     if (facts.type === "file") {
       const [copy, own] = [this.source.at(path), this.#layers.lower.at(path)];
-      if (!known || real.bytes !== facts.bytes || !sameContent(copy, own, facts.bytes)) return "modified";
+      const bytesMax = this.memory.comparedBytesMax(path, facts.stamp);
+      if (!known || real.bytes !== facts.bytes || !sameContent(copy, own, facts.bytes, bytesMax)) return "modified";
     }
     return (before.mode & 0o777) === facts.mode ? undefined : "mode";
   }
