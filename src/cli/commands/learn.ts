@@ -53,7 +53,7 @@ async function learnFromLog(server: string): Promise<Outcome> {
   const order = orderFor(server);
   if (!order.ok) return failure("SG-USAGE", order.error);
   const proposal = proposalOf(order.value, watched.value);
-  const head = `# seen in ${watched.value.length} calls and idle times of the event log`;
+  const head = `# seen in ${watched.value.length} ${watched.value.length === 1 ? "call or idle time" : "calls and idle times"} of the event log`;
   return {
     exitCode: 0,
     json: { traces: watched.value.length, ...proposal },
@@ -77,7 +77,7 @@ async function learnNow(options: Options, server: string, command: readonly stri
   const { tier, notes, watched, failed } = driven.value;
   const proposal = proposalOf(order.value, watched);
   const told = [...notes, ...failed.map((one) => `no result: ${one}`)].map((one) => `# ${shown(one, 200)}`);
-  const head = `# seen at the start and in ${calls.value.length} calls, in tier ${tier}`;
+  const head = `# seen at the start and in ${calls.value.length} ${calls.value.length === 1 ? "call" : "calls"}, in tier ${tier}`;
   return {
     exitCode: 0,
     json: { tier, notes, calls: calls.value.length, failed, ...proposal },
