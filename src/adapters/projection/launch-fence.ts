@@ -25,6 +25,8 @@ import { prepareTrace, traceLauncher } from "./trace.ts";
 
 const listNote =
   "Names of destinations cannot be enforced without a network namespace, so the server has no network: install bubblewrap.";
+const socketsNote =
+  "Without mounts no socket of this machine can be opened alone, so the server has none: install bubblewrap.";
 /** Devices and facts about itself that every program opens. */
 const readable = ["/dev/urandom", "/dev/random", "/dev/zero", "/proc", "/sys/devices/system/cpu"];
 const writable = ["/dev/null", "/dev/tty"];
@@ -112,7 +114,9 @@ function restrictPlan(
   const { order, support, home, target } = plan;
   const { scope } = order;
   const filter = denyFilter(support.architecture, {
-    unix: scope.sockets.length > 0,
+    // Landlock does not judge a connection by its path: one named socket would open all, and that of the user's session
+    // starts programs outside.
+    unix: false,
     internet: scope.net.mode === "open",
     sessions: false,
   });
@@ -142,7 +146,13 @@ function restrictPlan(
   return ok({
     view: { ...view, places: { ...view.places, scratch: [scratch] } },
     before: (prlimit === undefined ? 0 : 1) + code.starters,
-    notes: [...workspace.notes, ...view.notes, ...environment.notes, ...(scope.net.mode === "list" ? [listNote] : [])],
+    notes: [
+      ...workspace.notes,
+      ...view.notes,
+      ...environment.notes,
+      ...(scope.net.mode === "list" ? [listNote] : []),
+      ...(scope.sockets.length > 0 ? [socketsNote] : []),
+    ],
     plan: {
       kind: "restrict",
       read: [
