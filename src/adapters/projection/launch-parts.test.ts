@@ -1,4 +1,7 @@
 import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { resourceLimits } from "./chain.ts";
@@ -9,7 +12,7 @@ import type { WorkspaceProjection } from "./parts.ts";
 import { overlayOptions } from "./launcher-mounts.ts";
 import { countsEveryMs } from "./session-limits.ts";
 import { serverEnvironment } from "./server-environment.ts";
-import { quote, shellScript } from "./shell-script.ts";
+import { quote, shellCommand, shellScript } from "./shell-script.ts";
 
 const place = { home: "/home/ann", user: "ann", programFolders: ["/opt/node/bin"] };
 
@@ -66,6 +69,17 @@ test("the shell mounts, says so, waits, and becomes the command", () => {
   expect(lines.indexOf("echo ready >&4")).toBeLessThan(lines.indexOf("read -r _ <&4"));
   expect(lines.at(-1)).toBe("exec 'bwrap' '--' 'a b' 4>&-");
   expect(spawnSync("/bin/sh", ["-n", "-c", script]).status).toBe(0);
+});
+
+test("the shell reads nobody's start-up file, although its input is a socket as of a remote login", () => {
+  const home = mkdtempSync(join(tmpdir(), "sluicegate-shell-"));
+  writeFileSync(join(home, ".bashrc"), "echo from the start-up file\n");
+  for (const bash of [undefined, ...["/bin/bash", "/usr/bin/bash"].filter((one) => existsSync(one))]) {
+    const [file = "", ...args] = shellCommand(bash, "echo ran");
+    const done = spawnSync(file, args, { encoding: "utf8", input: "", env: { HOME: home, PATH: "/usr/bin:/bin" } });
+    expect(done.stdout).toBe("ran\n");
+  }
+  rmSync(home, { recursive: true });
 });
 
 test("what parts the options of an overlay is escaped in a path", () => {

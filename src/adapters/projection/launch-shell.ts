@@ -20,7 +20,7 @@ import type { Launched, Tracer } from "./parts.ts";
 import { type Prepared, prepareProjection } from "./prepare.ts";
 import type { ServerCode } from "./server-code.ts";
 import { reachable } from "./service-reach.ts";
-import { shellScript } from "./shell-script.ts";
+import { shellCommand, shellScript } from "./shell-script.ts";
 import { dropRights } from "./support.ts";
 
 const now = (): number => performance.now();
@@ -115,10 +115,7 @@ function startShell(
   const words = [
     ...(support.root ? dropRights(support.programs.setpriv, serviceUser) : []),
     ...unshareCommand(support.programs.unshare ?? "", plan.order.scope.net.mode !== "open"),
-    // Only bash closes descriptors above 9, which a careless parent may have left open.
-    support.programs.bash ?? "/bin/sh",
-    "-c",
-    script,
+    ...shellCommand(support.programs.bash, script),
   ];
   const [file = "", ...args] = words;
   const env = { PATH: "/usr/bin:/bin:/usr/sbin:/sbin" };

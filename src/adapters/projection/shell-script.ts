@@ -31,6 +31,15 @@ export function shellScript({ folder, files, mounts, command }: ShellPlan): stri
   ].join("\n");
 }
 
+/**
+ * How the script is run: by bash where there is one, for only that closes descriptors above 9, which a careless parent
+ * may have left open. Bash takes a socket as input for a remote login and would run the start-up files of root, who we
+ * are in the namespace, before anything is confined.
+ */
+export function shellCommand(bash: string | undefined, script: string): readonly string[] {
+  return bash === undefined ? ["/bin/sh", "-c", script] : [bash, "--norc", "--noprofile", "-c", script];
+}
+
 function mountCommand(step: MountStep): string {
   switch (step.kind) {
     case "folder":
