@@ -134,8 +134,9 @@ async function status(paths: DaemonPaths, json: boolean): Promise<number> {
     return 1;
   }
   const shown = (name: string): string => JSON.stringify(member(answer.value, name) ?? "?").replaceAll('"', "");
+  const sessions = shown("sessions") === "1" ? "session" : "sessions";
   const megabytes = Math.round(Number(member(answer.value, "residentBytes") ?? 0) / 1_048_576);
-  const text = `The daemon runs as process ${shown("pid")}, version ${shown("version")}, ${shown("sessions")} sessions, ${megabytes} MB, up ${shown("upSeconds")} s.`;
+  const text = `The daemon runs as process ${shown("pid")}, version ${shown("version")}, ${shown("sessions")} ${sessions}, ${megabytes} MB, up ${shown("upSeconds")} s.`;
   print(json, { running: true, socket: paths.socket, log: paths.log, daemon: answer.value }, text);
   return 0;
 }

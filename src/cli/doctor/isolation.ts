@@ -42,6 +42,7 @@ function possible(support: Support): Check {
 function checkOrder(support: Support, order: IsolationOrder): Check {
   const name = order.server === anyServer ? "Servers" : `Server \`${order.server.slice(0, 40)}\``;
   const verb = order.server === anyServer ? "run" : "runs";
+  const [needs, starts] = order.server === anyServer ? ["need", "none starts"] : ["needs", "it does not start"];
   if (order.mode === "off") return noted("isolation", `${name} ${verb} without isolation, as the policy says.`);
   if (order.mode === "learn") {
     return noted("isolation", `${name} ${verb} in learn mode: watched, not held to a scope. See \`sluicegate learn\`.`);
@@ -49,10 +50,7 @@ function checkOrder(support: Support, order: IsolationOrder): Check {
   const { tier, notes } = tierOf(support, order.scope);
   const missing = notes[0] === undefined ? "" : ` ${notes[0]}`;
   if (!reaches(tier, order.require)) {
-    return failed(
-      "isolation",
-      `${name} needs tier ${order.require} and would get ${tier}, so it does not start.${missing}`,
-    );
+    return failed("isolation", `${name} ${needs} tier ${order.require} and would get ${tier}, so ${starts}.${missing}`);
   }
   return tier === "A" && notes.length === 0
     ? passed("isolation", `${name} ${verb} in tier A: own files, own network, every effect seen.`)
