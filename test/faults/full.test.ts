@@ -69,17 +69,17 @@ function fill(place: string): string {
 }
 
 describe.skipIf(!best)("full disks (need tier A)", () => {
-  test("the quota of the projection: the server is told, what fits is judged, and the workspace is whole", async () => {
-    const { workspace, call } = bound(await open(quota(8)));
+  test("the quota of the projection: the call fails with a reason, and the workspace is whole", async () => {
+    const { workspace, call, records } = bound(await open(quota(8)));
     const said = await call("fill", { path: "big.bin", count: 40 });
-    expect(said.text).toMatch(/^ENOSPC after [4-8]$/);
-    expect(said.isError).toBe(false);
+    expect(said.isError).toBe(true);
+    expect(said.text).toMatch(/executed and must not be repeated/);
+    expect(objectionsIn(await records())).toEqual(["faulty.fill: projection SG-SCOPE-LIMIT limit.hit"]);
     expect(readFileSync(join(workspace, "own.txt"), "utf8")).toBe("the work of a person\n");
-    // What was agreed on is there as the server left it; no other file appeared.
-    expect(readdirSync(workspace).toSorted()).toEqual(["big.bin", "own.txt"]);
-    const more = await call("write", { path: "more.txt", text: "y".repeat(20_000) });
-    expect(more.text).toMatch(/ENOSPC/);
-    expect(readdirSync(workspace)).not.toContain("more.txt.tmp");
+    // What a rejected call wrote is nowhere, and its server has ended with it.
+    expect(readdirSync(workspace)).toEqual(["own.txt"]);
+    expect((await call("write", { path: "more.txt", text: "y" })).isError).toBe(true);
+    expect(readdirSync(workspace)).toEqual(["own.txt"]);
   });
 
   test("a large file that was agreed on is not held against the next call", async () => {
@@ -129,8 +129,13 @@ describe.skipIf(!best)("full disks (need tier A)", () => {
     opened.disconnect("faulty");
     rmSync(ballast);
     await opened.connect("faulty");
-    const after = await call("write", { path: "after.txt", text: "room again" });
-    expect(after.text).toBe("written");
+    // The log is tried again every few seconds; until then the run counts as holding everything, and calls are refused.
+    let after = "";
+    for (let turn = 0; turn < 40 && after !== "written"; turn += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      after = (await call("write", { path: "after.txt", text: "room again" })).text;
+    }
+    expect(after).toBe("written");
     expect(readFileSync(join(workspace, "after.txt"), "utf8")).toBe("room again");
   });
 });
