@@ -5,10 +5,13 @@
  */
 import {
   chmodSync,
+  closeSync,
   constants,
   copyFileSync,
+  fstatSync,
   lchownSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readlinkSync,
   rmSync,
@@ -23,7 +26,7 @@ import { CopyScan } from "./copy-scan.ts";
 import type { Judging } from "./difference.ts";
 import type { EntryFacts } from "./entry-facts.ts";
 import { factsOf } from "./entry-facts.ts";
-import { HeldFolder } from "./held-folder.ts";
+import { FolderWalk, HeldFolder } from "./held-folder.ts";
 import { copyEntriesMax, entriesPerTurn, pathPartsMax } from "./limits.ts";
 import { ScanMemory } from "./memory.ts";
 import type { PreparedWorkspace, WorkspaceOrder } from "./prepare.ts";
@@ -62,12 +65,28 @@ export async function prepareCopy(order: WorkspaceOrder, judging: Judging): Prom
   });
 }
 
+const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const copyFlags = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE;
+
+/** Whoever may write the workspace may swap what was looked at for a link, and we may read more than the server. */
+function copyPlain(from: string, to: string): void {
+  const source = openSync(from, readFlags);
+  try {
+    if (!fstatSync(source).isFile()) throw Object.assign(new Error("another file"), { code: "ELOOP" });
+    copyFileSync(`/proc/self/fd/${source}`, to, copyFlags);
+  } finally {
+    closeSync(source);
+  }
+}
+
 type Folder = { readonly path: string; readonly facts: EntryFacts };
 
 class WorkspaceCopy {
   readonly target: string;
   readonly #workspace: string;
   readonly #order: WorkspaceOrder;
+  readonly #root: HeldFolder;
+  readonly #walk: FolderWalk;
   readonly #taken = new Map<string, CopiedEntry>();
   readonly #folders: Folder[] = [];
   #bytes = 0;
@@ -75,6 +94,8 @@ class WorkspaceCopy {
   constructor(order: WorkspaceOrder, workspace: string, target: string) {
     this.#order = order;
     this.#workspace = workspace;
+    this.#root = HeldFolder.open(workspace);
+    this.#walk = new FolderWalk(this.#root);
     this.target = target;
   }
 
@@ -83,7 +104,7 @@ class WorkspaceCopy {
       mkdirSync(this.target, { mode: 0o700 });
       const waiting = [""];
       for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-        for (const name of readdirSync(join(this.#workspace, path))) {
+        for (const name of this.#names(path)) {
           const refused = this.#entry(path === "" ? name : `${path}/${name}`, waiting);
           if (refused !== undefined) return err(refused);
           if (this.#taken.size % entriesPerTurn === 0) await new Promise<void>((resolve) => setImmediate(resolve));
@@ -97,17 +118,33 @@ class WorkspaceCopy {
       return err(
         `The workspace could not be copied (${reasonOf(cause)}), so ${short(this.#workspace)} has no projection: make it readable, or free some space.`,
       );
+    } finally {
+      this.#walk.close();
+      this.#root.close();
+    }
+  }
+
+  #names(path: string): readonly string[] {
+    if (path === "") return readdirSync(this.#root.at(""));
+    const { folder, name } = this.#walk.parentOf(path);
+    const held = HeldFolder.open(folder.at(name));
+    try {
+      return readdirSync(held.at(""));
+    } finally {
+      held.close();
     }
   }
 
   #entry(path: string, waiting: string[]): string | undefined {
-    const [from, to] = [join(this.#workspace, path), join(this.target, path)];
+    if (path.split("/").length > pathPartsMax) return tooMany(this.#workspace);
+    const { folder, name } = this.#walk.parentOf(path);
+    const [from, to] = [folder.at(name), join(this.target, path)];
     const facts = factsOf(from);
     // Gone meanwhile, or of no use to a copy: sockets and pipes have no content.
     if (facts === undefined || facts.type === "special") return undefined;
     this.#bytes += facts.bytes;
     if (this.#bytes > this.#order.scope.quotaMb * 1024 * 1024) return tooLarge(this.#workspace, this.#order);
-    if (this.#taken.size >= copyEntriesMax || path.split("/").length > pathPartsMax) return tooMany(this.#workspace);
+    if (this.#taken.size >= copyEntriesMax) return tooMany(this.#workspace);
     if (facts.type === "folder") {
       mkdirSync(to, { mode: 0o700 });
       this.#folders.push({ path, facts });
@@ -117,7 +154,7 @@ class WorkspaceCopy {
       return undefined;
     }
     if (facts.type === "link") symlinkSync(readlinkSync(from), to);
-    else copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    else copyPlain(from, to);
     this.#finish(path, facts);
     return undefined;
   }
