@@ -144,6 +144,8 @@ const examples: readonly (readonly [string, CallName, readonly number[], Verdict
   ["chmod", "fchmodat", [0, 0, 0o755], "allow"],
   ["a device", "mknodat", [0, 0, 0o20600], "deny"],
   ["a FIFO", "mknodat", [0, 0, 0o10600], "allow"],
+  ["a plain rename", "renameat2", [0, 0, 0, 0, 1], "allow"],
+  ["a rename that leaves a device", "renameat2", [0, 0, 0, 0, 4], "deny"],
   ["io_uring", "io_uring_setup", [], "absent"],
 ];
 for (const [name, call, args, verdict] of examples) {
@@ -166,8 +168,8 @@ test("without a namespace no process leaves the group that ends with the server"
 test("the programs have the size that was looked at when they were written", () => {
   expect(both.map((arch) => instructionCount(program(arch, open)))).toMatchInlineSnapshot(`
     [
-      431,
-      349,
+      437,
+      355,
     ]
   `);
 });
