@@ -2,7 +2,16 @@
  * Folders for temporary files that one projection needs, and their removal when the gateway could not do it: each is
  * on record in the state folder with the process that made it.
  */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Result } from "../../core/result.ts";
@@ -56,7 +65,7 @@ export function sweepScratch(stateFolder: string): void {
       const [pid, startedAt, base] = readFileSync(join(recordsFolder(stateFolder), name), "utf8").split("\n");
       if (isAlive({ pid: Number(pid), startedAt: startedAt ?? "" })) continue;
       // The record lies in our private folder; the name is checked all the same before anything is removed.
-      if (base !== undefined && basename(base) === name && name.startsWith(scratchPrefix)) {
+      if (base !== undefined && basename(base) === name && name.startsWith(scratchPrefix) && isOwn(base)) {
         rmSync(base, { recursive: true, force: true });
       }
       forgetScratch(stateFolder, name);
@@ -64,6 +73,12 @@ export function sweepScratch(stateFolder: string): void {
       // Another gateway may have swept it at the same time; what remains is tried again next time.
     }
   }
+}
+
+/** Once ours is gone, others may give the name to a folder of theirs and swap what is in it while it is removed. */
+function isOwn(base: string): boolean {
+  const facts = lstatSync(base, { throwIfNoEntry: false });
+  return facts?.isDirectory() === true && facts.uid === process.getuid?.();
 }
 
 function namesIn(folder: string): readonly string[] {
