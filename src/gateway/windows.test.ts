@@ -125,7 +125,7 @@ describe("a call in its window", () => {
     expect(answer).toContain("must not be repeated");
     expect(told.projection.did.at(-1)).toBe("discard");
     expect(told.stage.notices).toEqual([
-      `files.read_file: its result was rejected, \`read_file\` listened (SG-TEST, decision ${told.projection.lastCall}). look at it.`,
+      `Server \`files\`, a result was rejected: \`read_file\` listened (SG-TEST, decision ${told.projection.lastCall}). look at it.`,
     ]);
     expect(told.stage.gateway.shared.admissions.epoch).toBe(0);
   });

@@ -17,6 +17,9 @@ import type { Ruling } from "./releases.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Scene, Shared } from "./scene.ts";
 
+/** Longest line for the operator. */
+const noticeCharactersMax = 240;
+
 /** Paths that a warning names. */
 const pathsNamedMax = 5;
 
@@ -168,9 +171,11 @@ function tellRejection<Q>({ services, server }: Scene<Q>, call: Windowed<Q>, { r
   );
   const what = reason?.facts["what"];
   if (reason === undefined || typeof what !== "string") return;
+  // Who reads on needs the decision, so what was done is cut before it, and the way on comes last.
+  const tail = ` (${reason.code}, decision ${call.id}).`;
+  const head = `Server \`${server}\`, a result was rejected: ${what}`.slice(0, noticeCharactersMax - tail.length);
   const way = reason.way === undefined ? "" : ` ${reason.way}.`;
-  const text = `${server}.${call.contract.tool}: its result was rejected, ${what} (${reason.code}, decision ${call.id}).${way}`;
-  services.human.notify(text.slice(0, 240));
+  services.human.notify(`${head}${tail}${way}`.slice(0, noticeCharactersMax));
 }
 
 /** What a rejected call costs its server: trust, and where the policy says so its life. */

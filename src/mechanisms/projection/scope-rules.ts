@@ -34,8 +34,14 @@ export function targetOf({ action, path, target }: EffectEvent): string | undefi
   return normalPath(`${path}/../${target}`) ?? target;
 }
 
-const opensFile = (kind: "read" | "write") => (event: EffectEvent, server: string) =>
-  `if that is wanted, add \`files: {${kind}: [...]}\` with ${shown(event.path)} under isolation.servers.${server}`;
+const opensFile = (event: EffectEvent, server: string): string =>
+  `if that is wanted, add \`files: {read: [...]}\` with ${shown(event.path)} under isolation.servers.${server}`;
+/** Programs write a file beside its place and rename it: what is wanted is the folder, never a name that chance made. */
+const opensFolder = ({ path, target }: EffectEvent, server: string): string => {
+  const whole = target ?? path ?? "";
+  const folder = whole.slice(0, whole.lastIndexOf("/"));
+  return `if that is wanted, give it a folder: \`files: {write: [...]}\` with ${shown(folder === "" ? whole : folder)} under isolation.servers.${server}`;
+};
 const removeIt = (_: EffectEvent, server: string): string => `use another server than \`${server}\`, or ask its author`;
 
 export const scopeRules: readonly EventRule[] = [
@@ -47,7 +53,7 @@ export const scopeRules: readonly EventRule[] = [
       (secretAt(event.path, grounds) ?? secretAt(targetOf(event), grounds)) !== undefined,
     what: ({ action, path }) =>
       `${action === "file-read" ? "tried to read" : "touched"} ${shown(path)}, where secrets are kept`,
-    way: (event, server) => `${opensFile("read")(event, server)}, and name it in \`sensitive\``,
+    way: (event, server) => `${opensFile(event, server)}, and name it in \`sensitive\``,
   },
   {
     id: "file.shut",
@@ -71,14 +77,14 @@ export const scopeRules: readonly EventRule[] = [
     code: "SG-SCOPE-FILE",
     applies: (event, grounds) => event.action === "file-read" && !mayRead(event.path, grounds),
     what: ({ path }) => `tried to read ${shown(path)}, which its scope does not name`,
-    way: opensFile("read"),
+    way: opensFile,
   },
   {
     id: "file.write",
     code: "SG-SCOPE-FILE",
     applies: (event, grounds) => changesFiles(event) && changedPaths(event).some((path) => !mayWrite(path, grounds)),
     what: ({ path, target }) => `tried to change ${shown(target ?? path)}, which its scope does not let it write`,
-    way: opensFile("write"),
+    way: opensFolder,
   },
   {
     id: "file.link-target",
