@@ -92,7 +92,7 @@ describe("hosts that a call may reach by its own arguments", () => {
   });
 
   test("attack: a name that ends like a number is a spelling of an address, or nobody's", () => {
-    for (const text of ["0.0a", "https://10.0.0x1", "1.2.3.0b", "http://a.1e3/"]) {
+    for (const text of ["0.0a", "https://10.0.0x1", "1.2.3.0b", "http://a.1e3/", "0._", "a.-b"]) {
       expect([publicDestination(text), ...hostsIn(text)].filter((one) => one !== undefined)).toEqual([]);
     }
   });

@@ -85,8 +85,8 @@ export function publicDestination(text: string): string | undefined {
   // `https://trusted.example@evil.example/`: who reads it in passing sees another host than who connects.
   if (username !== "" || password !== "") return undefined;
   const host = canonicalHost(hostname);
-  // No top level begins with a digit: what ends like that is some spelling of an address, or nothing.
-  if (host === undefined || !host.includes(".") || /\.[0-9][^.]*$/.test(host)) return undefined;
+  // A top level begins with a letter: what ends otherwise is some spelling of an address, or nothing.
+  if (host === undefined || !/\.[a-z][a-z0-9-]*$/.test(host)) return undefined;
   if (privateSuffixes.some((suffix) => host === suffix || host.endsWith(`.${suffix}`))) return undefined;
   return `${host}:${port === "" ? ports[scheme ?? "https"] : port}`;
 }
