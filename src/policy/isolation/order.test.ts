@@ -262,7 +262,7 @@ describe("laws", () => {
     );
   });
 
-  test("digests are equal exactly where orders are", () => {
+  test("digests are equal exactly where orders are", { timeout: 600_000 }, () => {
     fc.assert(
       fc.property(isolationSections, isolationSections, (left, right) => {
         for (const one of orders(left)) {
