@@ -7,8 +7,10 @@ import { serve } from "../src/cli/commands/gateway.ts";
 import { configOf } from "../src/cli/config.ts";
 
 const root = resolve(import.meta.dirname, "..");
-const home = join(root, ".sluicegate");
-const workspace = join(home, "workspace");
+const folder = join(root, ".sluicegate");
+// No server sees the gateway's own state, so the workspace lies beside it.
+const home = join(folder, "state");
+const workspace = join(folder, "workspace");
 const require = createRequire(import.meta.url);
 
 /** Where the program of a reference server lies, however the package manager arranged it. */
@@ -16,16 +18,16 @@ function program(name: string): string {
   return join(dirname(require.resolve(`@modelcontextprotocol/${name}/package.json`)), "dist/index.js");
 }
 
-mkdirSync(workspace, { recursive: true, mode: 0o700 });
+for (const place of [workspace, home]) mkdirSync(place, { recursive: true, mode: 0o700 });
 const readme = join(workspace, "README.md");
 if (!existsSync(readme))
   writeFileSync(readme, "Files in this folder are what the guarded filesystem server can see.\n");
 
 // The memory server keeps its file in a folder of its own, which its scope names; everything else of this machine is not
 // there for either of them, where the machine can do that (`sluicegate doctor`).
-const memory = join(home, "memory");
+const memory = join(folder, "memory");
 mkdirSync(memory, { recursive: true, mode: 0o700 });
-const policy = join(home, "policy.json");
+const policy = join(folder, "policy.json");
 const isolation = { servers: { memory: { files: { write: [memory] } } } };
 const packs = { files: { pack: "filesystem" }, memory: { pack: "memory" } };
 writeFileSync(policy, JSON.stringify({ version: 1, extends: ["default"], servers: packs, isolation }, undefined, 2));
