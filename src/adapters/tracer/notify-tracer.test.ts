@@ -1,7 +1,10 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { evaluator, paths, supervisor, traced, tracerAbsent } from "../../../test/process/traced.ts";
 import type { Supervisor } from "./notify-tracer.ts";
 
@@ -203,6 +206,20 @@ describe.skipIf(absent !== undefined)(`a server under the tracer${absent === und
     expect(await own.trace({ pid: 1, fd: 1, level: "full", programsBefore: 0 })).toMatchObject({ ok: false });
     program.child.kill("SIGKILL");
     own.close();
+  });
+
+  test.each([
+    ["a fault of its own", "setTimeout(() => { throw new Error('a fault'); }, 500)"],
+    ["a report that nobody can hear", "setTimeout(() => process.emit('error', new Error('EPIPE')), 500)"],
+  ])("regression: %s ends a supervisor, though its other thread waits", async (_, fault) => {
+    const own = mkdtempSync(join(folder, "own-"));
+    const child = fork(fileURLToPath(new URL("supervisor-main.ts", import.meta.url)), [own], {
+      execArgv: ["--disable-warning=ExperimentalWarning", "--import", `data:text/javascript,${fault}`],
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const [, signal] = await once(child, "exit");
+    expect([signal, existsSync(own)]).toEqual(["SIGKILL", false]);
   });
 
   test("a supervisor that dies before the program starts leaves no process waiting", async () => {

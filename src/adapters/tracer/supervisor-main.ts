@@ -14,21 +14,29 @@ import { type Native, openNative } from "./native.ts";
 import type { ServingOrder, SupervisorOrder, SupervisorReport } from "./supervisor-protocol.ts";
 
 function report(message: SupervisorReport): void {
-  process.send?.(message);
+  // Whoever is not there to hear it has taken the channel along, and that ends this process.
+  process.send?.(message, () => undefined);
 }
 
-/** At once and whatever the serving thread waits in: an orderly exit would wait for that thread, which waits for servers. */
+/**
+ * At once and whatever the serving thread waits in: an orderly exit would wait for that thread, which waits for servers.
+ * The gateway may have had no time to tidy up.
+ */
 function end(): void {
-  process.kill(process.pid, "SIGKILL");
+  try {
+    const folder = process.argv[2];
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  } finally {
+    process.kill(process.pid, "SIGKILL");
+  }
 }
 
 function main(): void {
-  // The gateway is gone: so is the reason to watch, and servers must not run unseen. It may have had no time to tidy up.
-  const folder = process.argv[2];
-  process.on("disconnect", () => {
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-    end();
-  });
+  // Node's own way out of a fault is the orderly one.
+  process.on("uncaughtException", end);
+  // The gateway is gone: so is the reason to watch, and servers must not run unseen.
+  process.on("disconnect", end);
+  if (!process.connected) end();
   const native = openNative();
   if (!native.ok) {
     report({ kind: "unable", reason: native.error });
