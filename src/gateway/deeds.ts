@@ -1,17 +1,19 @@
 /**
- * What a call did, judged where no result of it is released: nobody waits for it, or its answer never came. A server
- * that does what it may not and then falls silent, or ends, is held to account as one that answers.
+ * What a call did, judged where no result of it is released: nobody waits for it, or its answer never came, or it asks
+ * before it answers. A server that does what it may not and then falls silent, or ends, is held to account as one that
+ * answers.
  */
 import type { Decision } from "../core/decision.ts";
 import { isolationClause } from "../core/isolation-cause.ts";
 import type { Json } from "../core/json.ts";
 import type { ReleaseMoment } from "../core/moment.ts";
+import type { Answers } from "../core/opinion.ts";
 import { decidingCodes } from "../core/render.ts";
 import type { Call } from "./call.ts";
 import { isObserved, notesOf } from "./call.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { judge } from "./judge.ts";
-import type { Ruling } from "./releases.ts";
+import { judgeRelease, type Ruling } from "./releases.ts";
 import type { Scene } from "./scene.ts";
 import { closeWindow, concludeWrites, evidenceOf, revokeTrust } from "./windows.ts";
 
@@ -31,6 +33,30 @@ export async function judgeDeeds<Q>(scene: Scene<Q>, call: Call<Q>, outcome: Out
   const decision = await judge(call.live, { oracle, known }, moment, (decided) => decided);
   const passes = isObserved(call.live, contract.server) || decision.verdict === "allow";
   return { decision, how: passes ? "pass" : decision.verdict === "confirm" ? "withhold" : "reject" };
+}
+
+/** A call goes on, and what its server says meanwhile is judged by what it did so far, as its result will be. */
+export async function judgeInterim<Q>(
+  scene: Scene<Q>,
+  call: Call<Q>,
+  value: Json,
+): Promise<{ readonly known: Answers | undefined; readonly ruling: Ruling }> {
+  const { live, id, contract, option } = call;
+  const known = await evidenceOf(scene, call);
+  const query = {
+    live,
+    id,
+    call: undefined,
+    during: id,
+    contract,
+    option,
+    outcome: "succeeded",
+    value,
+    known,
+  } as const;
+  const ruling = await judgeRelease(scene, query);
+  revokeTrust(scene, call, ruling);
+  return { known, ruling };
 }
 
 /** A call is over and nobody will learn its outcome: what it did is judged, and what it wrote waits for a person. */

@@ -13,10 +13,8 @@ import { appendBatch, Batch } from "./journal.ts";
 import { openRoundsMax } from "./limits.ts";
 import { refusalMessage, rejectionOf } from "./refusals.ts";
 import { releasedAnswer, requestOf } from "./released-answer.ts";
-import { judgeRelease } from "./releases.ts";
 import type { Scene } from "./scene.ts";
-import { keepWrites } from "./deeds.ts";
-import { evidenceOf, revokeTrust } from "./windows.ts";
+import { judgeInterim, keepWrites } from "./deeds.ts";
 
 type Round<Q> = { readonly call: Call<Q>; readonly methods: ReadonlyMap<string, string> };
 
@@ -97,17 +95,11 @@ export class Rounds<Q> {
       const sentence = `The server \`${this.#scene.server}\` asked to use the client's model, which the policy refuses. The call did not finish.`;
       return call.exchange.respond(refusalMessage(asked, call.id, sentence.slice(0, 240)));
     }
-    const { live, id, contract, option } = call;
     // A question can carry a whole result: what the call did so far is judged before any of it is shown.
-    const evidence = evidenceOf(this.#scene, call);
-    const known = evidence === undefined ? undefined : await evidence;
-    const said = { during: id, contract, option, outcome: "succeeded", value: message.result, known } as const;
-    const ruled = judgeRelease(this.#scene, { live, id, call: undefined, ...said });
-    const ruling = ruled instanceof Promise ? await ruled : ruled;
-    revokeTrust(this.#scene, call, ruling);
+    const { ruling } = await judgeInterim(this.#scene, call, message.result);
     if (ruling.how !== "pass") this.#end(call);
     else this.#table.keep(roundKey(call, stringMember(message.result, "requestState") ?? ""), { call, methods });
-    const released = { asked, decision: id, message, ruling };
+    const released = { asked, decision: call.id, message, ruling };
     void this.#scene.deliveries.after(ruling.durable, (durable) =>
       call.exchange.respond(releasedAnswer(released, durable)),
     );

@@ -21,7 +21,7 @@ import type { Ruling } from "./releases.ts";
 import { judgeRelease } from "./releases.ts";
 import type { Rounds } from "./rounds.ts";
 import type { Answered, Scene } from "./scene.ts";
-import { keepWrites } from "./deeds.ts";
+import { judgeInterim, keepWrites } from "./deeds.ts";
 import { closeWindow, concludeWrites, evidenceOf, revokeTrust } from "./windows.ts";
 
 /** What came back for a call: the message, and what the call did meanwhile. */
@@ -273,14 +273,8 @@ export class Settlement<Q> {
   }
 
   async #releaseTaskState(call: Call<Q>, message: ResponseMessage): Promise<void> {
-    const { live, id, contract, option } = call;
     // A server may call any result a task: what the call did so far is judged before a byte of it is passed on.
-    const evidence = evidenceOf(this.#scene, call);
-    const known = evidence === undefined ? undefined : await evidence;
-    const said = { during: id, contract, option, outcome: "succeeded", value: message.result, known } as const;
-    const ruled = judgeRelease(this.#scene, { live, id, call: undefined, ...said });
-    const ruling = ruled instanceof Promise ? await ruled : ruled;
-    revokeTrust(this.#scene, call, ruling);
+    const { known, ruling } = await judgeInterim(this.#scene, call, message.result);
     this.#deliver(call, { message, known }, ruling);
   }
 

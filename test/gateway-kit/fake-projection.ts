@@ -2,32 +2,7 @@
 import type { EffectEvent, EffectTrace } from "../../src/core/effect-trace.ts";
 import type { Result } from "../../src/core/result.ts";
 import { ok } from "../../src/core/result.ts";
-import type { IsolationOrder } from "../../src/core/scope.ts";
 import type { Conclusion, Projection } from "../../src/gateway/projection-port.ts";
-
-export const anyOrder: IsolationOrder = {
-  server: "files",
-  mode: "auto",
-  require: "none",
-  digest: "order-1",
-  scope: {
-    files: {
-      read: [],
-      write: [],
-      deny: [],
-      workspace: { mode: "overlay", commit: "allow", per: "call", quotaMb: 16 },
-    },
-    net: { mode: "none", allow: [], callBytesMax: 1, serverBytesMax: 1 },
-    exec: { mode: "any", programs: [] },
-    environment: { pass: [], set: {} },
-    sockets: [],
-    limits: { memoryMb: 1, processes: 1, openFiles: 1, cpuSeconds: 1, fileMb: 1, callTimeoutMs: 1 },
-    trace: "full",
-    serial: false,
-    onViolation: "reject",
-    tools: new Map(),
-  },
-};
 
 export function traceOf(events: readonly Partial<EffectEvent>[] = [], more: Partial<EffectTrace> = {}): EffectTrace {
   const places = { home: "/home/ada", workspace: ["/project"], code: [], scratch: [] };

@@ -9,6 +9,7 @@ import type { IsolationOrder, Scope, ToolScope } from "../../src/core/scope.ts";
 import type { Grounds } from "../../src/mechanisms/projection/grounds.ts";
 import { groundsOf } from "../../src/mechanisms/projection/grounds.ts";
 import { calledOf } from "../../src/mechanisms/projection/call-scope.ts";
+import { narrowScope } from "../isolation-order.ts";
 import { argument, contract, lattice, option } from "../policy/scene.ts";
 
 export const workspace = "/home/ana/work";
@@ -25,21 +26,10 @@ export function scopeOf(part: ScopePart = {}): Scope {
   const { files, net, exec, tools = {}, workspace: place, ...rest } = part;
   const none: ToolScope = { read: [], write: [], allow: [], programs: [] };
   return {
-    files: {
-      read: [],
-      write: [],
-      deny: [],
-      ...files,
-      workspace: { mode: "overlay", commit: "allow", per: "call", quotaMb: 64, ...place },
-    },
+    ...narrowScope,
+    files: { ...narrowScope.files, ...files, workspace: { ...narrowScope.files.workspace, ...place } },
     net: { mode: "list", allow: ["api.example.com:443"], callBytesMax: 1, serverBytesMax: 1, ...net },
     exec: { mode: "list", programs: ["git"], ...exec },
-    environment: { pass: [], set: {} },
-    sockets: [],
-    limits: { memoryMb: 1, processes: 1, openFiles: 1, cpuSeconds: 1, fileMb: 1, callTimeoutMs: 1 },
-    trace: "full",
-    serial: false,
-    onViolation: "reject",
     tools: new Map(Object.entries(tools).map(([name, one]) => [name, { ...none, ...one }])),
     ...rest,
   };

@@ -2,17 +2,8 @@
  * How much an event says, for what is kept of a trace that is too long, and for what is noise. Nothing is judged by it:
  * the mechanism `projection` looks at paths against a scope, this only at what they look like.
  */
-import type { EffectAction } from "../../core/effect-trace.ts";
+import { changesFiles } from "../../core/effect-trace.ts";
 import type { Sighting } from "./parts.ts";
-
-const writes: ReadonlySet<EffectAction> = new Set([
-  "file-write",
-  "file-create",
-  "file-delete",
-  "file-rename",
-  "file-permissions",
-  "file-link",
-]);
 
 /** Names under which people keep secrets, and files that others execute or obey. */
 const sensitiveName =
@@ -33,7 +24,7 @@ export function sensitiveNameIn(path: string): string | undefined {
 
 /** True if something of the file system may have changed. A name can be forged, so it excuses nothing. */
 export function mayWrite(sighting: Pick<Sighting, "action" | "outcome">): boolean {
-  return sighting.outcome !== "denied" && writes.has(sighting.action);
+  return sighting.outcome !== "denied" && changesFiles(sighting);
 }
 
 /** True for a read that everybody does: it neither was denied nor looks sensitive. */

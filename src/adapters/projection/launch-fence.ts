@@ -14,7 +14,7 @@ import { Joined } from "./launch-parts.ts";
 import { launchWorkspace, type LaunchWorkspace } from "./launch-workspace.ts";
 import type { LauncherPlan } from "./launcher-plan.ts";
 import { LauncherTalk } from "./launcher-talk.ts";
-import { openFilesMax, watchLimits } from "./limits.ts";
+import { openFilesMax } from "./limits.ts";
 import type { Launched } from "./parts.ts";
 import { serverView, type View } from "./projection-view.ts";
 import type { ServerCode } from "./server-code.ts";
@@ -30,8 +30,6 @@ const socketsNote =
 /** Devices and facts about itself that every program opens. */
 const readable = ["/dev/urandom", "/dev/random", "/dev/zero", "/proc", "/sys/devices/system/cpu"];
 const writable = ["/dev/null", "/dev/tty"];
-
-const now = (): number => performance.now();
 
 export async function launchInFence(plan: LaunchOrder, code: ServerCode): Promise<Result<Launched, string>> {
   prepareTrace(plan);
@@ -82,16 +80,8 @@ async function finish(
   const traced = await traceLauncher(plan, { pid, fd: ready.value?.notify, programsBefore: fence.before });
   if (!traced.ok) return traced;
   parts.tracer = traced.value;
-  const opened = await workspace.prepared?.open(pid);
-  if (opened?.ok === false) return opened;
-  parts.workspace = opened?.value;
-  parts.limits = watchLimits({
-    pid,
-    limits: plan.order.scope.limits,
-    server: started.server,
-    now,
-    cgroup: plan.support.cgroup,
-  });
+  const opened = await parts.open(plan, workspace.prepared);
+  if (!opened.ok) return opened;
   const gone = await talk.go();
   if (!gone.ok) return gone;
   const notes = [...plan.choice.notes, ...fence.notes, ...(ready.value?.notes ?? [])];

@@ -7,7 +7,6 @@ import { startProcess } from "../process/server-process.ts";
 import { hookEnvironment, hookTracer } from "../tracer/hook-tracer.ts";
 import { type LaunchOrder, processOptions } from "./launch.ts";
 import { Joined } from "./launch-parts.ts";
-import { watchLimits } from "./limits.ts";
 import { canAudit, nodeAmong } from "./hookable.ts";
 import { rootNote } from "./launch-bare.ts";
 import type { Launched, Tracer } from "./parts.ts";
@@ -20,7 +19,6 @@ const unhookedNote =
   "Nothing watches this server: only Node and Python have hooks. Install bubblewrap, or run the gateway where namespaces are allowed.";
 const oldNodeNote =
   "Nothing watches this server: its Node does not know `--permission-audit`. Run it with a newer Node, or install bubblewrap.";
-const now = (): number => performance.now();
 
 export async function launchWithHooks(plan: LaunchOrder, code: ServerCode): Promise<Result<Launched, string>> {
   const { support, serviceUser, target, order, home } = plan;
@@ -43,13 +41,7 @@ export async function launchWithHooks(plan: LaunchOrder, code: ServerCode): Prom
   }
   const parts = new Joined(started.value);
   parts.tracer = tracer;
-  parts.limits = watchLimits({
-    pid: started.value.processGroup,
-    limits: order.scope.limits,
-    server: started.value,
-    now,
-    cgroup: plan.support.cgroup,
-  });
+  parts.watch(plan);
   void started.value.ended.then(remove);
   const places = { home, workspace: plan.workspace, code: [...code.paths, ...code.programs], scratch: [] };
   const told = [...plan.choice.notes, ...environment.notes, ...notes];

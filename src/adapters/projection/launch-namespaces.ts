@@ -15,7 +15,6 @@ import { Joined } from "./launch-parts.ts";
 import { launchWorkspace } from "./launch-workspace.ts";
 import { launcherDescriptors, type LauncherPlan } from "./launcher-plan.ts";
 import { LauncherTalk } from "./launcher-talk.ts";
-import { watchLimits } from "./limits.ts";
 import { type Prepared, prepareProjection } from "./prepare.ts";
 import type { Launched } from "./parts.ts";
 import type { ServerCode } from "./server-code.ts";
@@ -128,18 +127,8 @@ async function join(plan: LaunchOrder, made: Ingredients, parts: Joined): Promis
   });
   if (!traced.ok) return traced;
   parts.tracer = traced.value;
-  if (workspace !== undefined) {
-    const opened = await workspace.open(server.processGroup);
-    if (!opened.ok) return opened;
-    parts.workspace = opened.value;
-  }
-  parts.limits = watchLimits({
-    pid: server.processGroup,
-    limits: plan.order.scope.limits,
-    server,
-    now,
-    cgroup: plan.support.cgroup,
-  });
+  const opened = await parts.open(plan, workspace);
+  if (!opened.ok) return opened;
   const tier = tierReached(plan, parts);
   if (!reaches(tier, plan.order.require))
     return err(`The projection came out as tier ${tier} only. ${notes.at(-1) ?? ""}`.slice(0, 240));

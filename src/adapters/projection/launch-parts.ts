@@ -1,5 +1,9 @@
 /** The parts of a launch as they come to life, so that all of them end when one fails. */
+import { ok, type Result } from "../../core/result.ts";
 import type { ServerProcess } from "../process/server-process.ts";
+import type { PreparedWorkspace } from "../workspace/prepare.ts";
+import type { LaunchOrder } from "./launch.ts";
+import { watchLimits } from "./limits.ts";
 import type { Broker, Launched, LimitWatch, Tracer, WorkspaceProjection } from "./parts.ts";
 import { countsEveryMs } from "./session-limits.ts";
 
@@ -19,6 +23,20 @@ export class Joined {
 
   onAbandon(undo: () => void): void {
     this.#undo.push(undo);
+  }
+
+  /** Opens the workspace inside of what was mounted, if there is one, and watches the limits from then on. */
+  async open(plan: LaunchOrder, workspace: PreparedWorkspace | undefined): Promise<Result<void, string>> {
+    const opened = await workspace?.open(this.#server.processGroup);
+    if (opened?.ok === false) return opened;
+    this.workspace = opened?.value;
+    this.watch(plan);
+    return ok(undefined);
+  }
+
+  watch({ order, support }: LaunchOrder): void {
+    const [server, { limits }, now] = [this.#server, order.scope, (): number => performance.now()];
+    this.limits = watchLimits({ pid: server.processGroup, limits, server, now, cgroup: support.cgroup });
   }
 
   /** After a failed start. */

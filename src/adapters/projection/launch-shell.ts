@@ -15,15 +15,12 @@ import { Joined } from "./launch-parts.ts";
 import { launchWorkspace } from "./launch-workspace.ts";
 import { launcherAnswerMsMax } from "./launcher-talk.ts";
 import { launcherDescriptors } from "./launcher-plan.ts";
-import { watchLimits } from "./limits.ts";
 import type { Launched, Tracer } from "./parts.ts";
 import { type Prepared, prepareProjection } from "./prepare.ts";
 import type { ServerCode } from "./server-code.ts";
 import { reachable } from "./service-reach.ts";
 import { shellCommand, shellScript } from "./shell-script.ts";
 import { dropRights } from "./support.ts";
-
-const now = (): number => performance.now();
 
 export async function launchByShell(plan: LaunchOrder, code: ServerCode): Promise<Result<Launched, string>> {
   const workspace = await launchWorkspace(plan);
@@ -69,18 +66,8 @@ async function finish(plan: LaunchOrder, started: StartedProcess, made: Made): P
       `The projection could not be mounted (${printable(lastWords, 120)}). Check the kernel's user namespaces.`,
     );
   }
-  if (workspace !== undefined) {
-    const opened = await workspace.open(server.processGroup);
-    if (!opened.ok) return opened;
-    parts.workspace = opened.value;
-  }
-  parts.limits = watchLimits({
-    pid: server.processGroup,
-    limits: plan.order.scope.limits,
-    server,
-    now,
-    cgroup: plan.support.cgroup,
-  });
+  const opened = await parts.open(plan, workspace);
+  if (!opened.ok) return opened;
   channel.end("go\n");
   const { tier, notes } = plan.choice;
   return ok(parts.launched({ tier, notes: [...notes, ...prepared.notes], places: prepared.places }));

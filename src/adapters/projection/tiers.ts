@@ -1,5 +1,5 @@
 /** Which tier of isolation a machine can give a server, and what is missing for a better one. */
-import { type IsolationTier, isolationTiers, type Scope } from "../../core/scope.ts";
+import { type IsolationTier, isolationTiers, type NetScope } from "../../core/scope.ts";
 import type { Support } from "./support.ts";
 
 /** How a server is started: what makes its projection. */
@@ -36,7 +36,8 @@ const remedies = {
   cgroup: "No control group is delegated: memory is watched by polling. Run under systemd with `Delegate=yes`.",
 } as const;
 
-export function tierOf(support: Support, scope: Scope): TierChoice {
+/** Of a scope it counts only whether the server keeps the network of the machine. */
+export function tierOf(support: Support, scope: { readonly net: Pick<NetScope, "mode"> }): TierChoice {
   if (support.platform !== "linux") return { tier: "none", chain: "bare", notes: [platformNote(support.platform)] };
   const walls = wallsMissing(support);
   const open = scope.net.mode === "open" ? [remedies.open] : [];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { anyOrder } from "../../../test/gateway-kit/fake-projection.ts";
+import { anyOrder } from "../../../test/isolation-order.ts";
 import type { Support } from "../../adapters/projection/support.ts";
 import { isolationChecks } from "./isolation.ts";
 

@@ -31,7 +31,7 @@ export function isolationChecks(support: Support, orders: readonly IsolationOrde
 }
 
 function possible(support: Support): Check {
-  const { tier, notes } = tierOf(support, plainScope);
+  const { tier, notes } = tierOf(support, { net: { mode: "none" } });
   const missing = notes[0] === undefined ? "" : ` ${notes[0]}`;
   return noted(
     "isolation",
@@ -56,17 +56,3 @@ function checkOrder(support: Support, order: IsolationOrder): Check {
     ? passed("isolation", `${name} ${verb} in tier A: own files, own network, every effect seen.`)
     : noted("isolation", `${name} ${verb} in tier ${tier}.${missing}`);
 }
-
-/** What counts for the tier of a scope: whether it takes the server out of its own network. */
-const plainScope: IsolationOrder["scope"] = {
-  files: { read: [], write: [], deny: [], workspace: { mode: "overlay", commit: "allow", per: "call", quotaMb: 1 } },
-  net: { mode: "none", allow: [], callBytesMax: 0, serverBytesMax: 0 },
-  exec: { mode: "any", programs: [] },
-  environment: { pass: [], set: {} },
-  sockets: [],
-  limits: { memoryMb: 1, processes: 1, openFiles: 1, cpuSeconds: 1, fileMb: 1, callTimeoutMs: 1 },
-  trace: "full",
-  serial: false,
-  onViolation: "reject",
-  tools: new Map(),
-};

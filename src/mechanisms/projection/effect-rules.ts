@@ -6,13 +6,13 @@
  */
 import type { Effect } from "../../core/effect.ts";
 import { mayCover } from "../../core/effect.ts";
-import type { EffectEvent } from "../../core/effect-trace.ts";
+import { changesFiles, type EffectEvent } from "../../core/effect-trace.ts";
 import { matchesPath } from "../../core/scope-patterns.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import { destinationOf, isLoopback } from "./destinations.ts";
 import type { Called, EventRule, Finding, Grounds } from "./grounds.ts";
 import { shown, took } from "./grounds.ts";
-import { changesFiles, mayStart } from "./scope-rules.ts";
+import { mayStart } from "./scope-rules.ts";
 
 export function mayWriteAnything(effects: readonly Effect[]): boolean {
   return mayCover("write", effects) || mayCover("execute", effects);

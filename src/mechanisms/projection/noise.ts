@@ -3,7 +3,7 @@
  * about a text. Noise is dropped before anything is judged, so a row must not fit what gives something away or leaves
  * the machine; what the rules of `scope-rules.ts` call secret is never noise unless a row says so of that very file.
  */
-import type { EffectEvent } from "../../core/effect-trace.ts";
+import { changesFiles, type EffectEvent } from "../../core/effect-trace.ts";
 import { hasOwnNetwork, isBrokered, isEverywhere, isLoopback } from "./destinations.ts";
 import {
   isObeyed,
@@ -17,7 +17,7 @@ import {
 } from "./file-scope.ts";
 import type { Grounds } from "./grounds.ts";
 import { took } from "./grounds.ts";
-import { changesFiles, targetOf } from "./scope-rules.ts";
+import { targetOf } from "./scope-rules.ts";
 
 type NoiseRule = {
   readonly id: string;

@@ -3,25 +3,12 @@
  * result, whatever the labels of the tool say. Who reported an event makes no difference here: what a server could have
  * forged would only speak against itself.
  */
-import type { EffectEvent, WorkspaceChange } from "../../core/effect-trace.ts";
+import { changesFiles, type EffectEvent, type WorkspaceChange } from "../../core/effect-trace.ts";
 import { isWithin, matchesPath, normalPath, resolvePatterns } from "../../core/scope-patterns.ts";
 import { destinationOf, isLoopback, namesDestination } from "./destinations.ts";
 import { inWorkspace, isObeyed, isScratch, isShut, mayRead, mayWrite, normalIn, secretAt } from "./file-scope.ts";
 import type { EventRule, Finding, Grounds } from "./grounds.ts";
 import { shown, took } from "./grounds.ts";
-
-const writes: ReadonlySet<EffectEvent["action"]> = new Set([
-  "file-write",
-  "file-create",
-  "file-delete",
-  "file-rename",
-  "file-permissions",
-  "file-link",
-]);
-
-export function changesFiles({ action }: Pick<EffectEvent, "action">): boolean {
-  return writes.has(action);
-}
 
 /** Paths that an event changes: both ends of a rename, and a link itself; what a link leads to is only read. */
 function changedPaths({ action, path, target }: EffectEvent): readonly (string | undefined)[] {

@@ -3,13 +3,13 @@
  * so a person is asked; a judge, where one is configured, may be stricter and never laxer. Only numbers that grow with the
  * trace are compared, so that more events never make a call look better.
  */
-import type { EffectEvent } from "../../core/effect-trace.ts";
+import { changesFiles, type EffectEvent } from "../../core/effect-trace.ts";
 import { isWithin, normalPath } from "../../core/scope-patterns.ts";
 import { leaves, mayExecute, mayLeave, mayWriteAnything } from "./effect-rules.ts";
 import { inWorkspace, isSystemRead, leadsToScope, mayRead, normalIn } from "./file-scope.ts";
 import type { Finding, Grounds } from "./grounds.ts";
 import { shown, took } from "./grounds.ts";
-import { baseName, changesFiles, isListed, mayStart } from "./scope-rules.ts";
+import { baseName, isListed, mayStart } from "./scope-rules.ts";
 
 /** Files that a call may read beside those it was told to, before it also sends something. */
 export const filesReadMax = 16;

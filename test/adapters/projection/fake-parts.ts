@@ -7,7 +7,7 @@ import type { Result } from "../../../src/core/result.ts";
 import { ok } from "../../../src/core/result.ts";
 import type { IsolationOrder, Scope } from "../../../src/core/scope.ts";
 import type { Conclusion } from "../../../src/gateway/projection-port.ts";
-import { anyOrder } from "../../gateway-kit/fake-projection.ts";
+import { anyOrder } from "../../isolation-order.ts";
 
 export function sighting(more: Partial<Sighting> = {}): Sighting {
   return { at: 0, action: "file-read", outcome: "success", grade: "hint", path: "/project/a", ...more };

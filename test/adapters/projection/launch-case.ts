@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import type { IsolationOrder, IsolationTier, Scope } from "../../../src/core/scope.ts";
+import { narrowScope } from "../../isolation-order.ts";
 
 /** What a test launches; what is left out is as narrow as a scope can be. */
 export type LaunchCase = {
@@ -56,11 +57,11 @@ export function scopeOf({ scope = {} }: LaunchCase): Scope {
     quotaMb: scope.quotaMb ?? 32,
   } as const;
   return {
+    ...narrowScope,
     files: { read: scope.read ?? [], write: scope.write ?? [], deny: scope.deny ?? [], workspace },
     net: { mode: scope.net ?? "none", allow: [], callBytesMax: 1e6, serverBytesMax: 1e7 },
     exec: { mode: scope.exec ?? "any", programs: [] },
     environment: { pass: scope.pass ?? [], set: {} },
-    sockets: [],
     limits: {
       memoryMb: scope.memoryMb ?? 1_024,
       processes: scope.processes ?? 128,
@@ -70,9 +71,6 @@ export function scopeOf({ scope = {} }: LaunchCase): Scope {
       callTimeoutMs: 10_000,
     },
     trace: scope.trace ?? "none",
-    serial: false,
-    onViolation: "reject",
-    tools: new Map(),
   };
 }
 
