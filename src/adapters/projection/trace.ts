@@ -41,12 +41,12 @@ export async function traceLauncher(
     : supervisor;
 }
 
-/** Asked for twice at the same time it is one: whoever comes second waits for what the first has begun. */
 /** No tool of the server may start a program either: which call a process works for, the supervisor cannot know. */
 export function forbidsPrograms({ exec, tools }: Scope): boolean {
   return exec.mode === "none" && [...tools.values()].every(({ programs }) => programs.length === 0);
 }
 
+/** Asked for twice at the same time it is one: whoever comes second waits for what the first has begun. */
 function shared(stateFolder: string): Promise<Result<Supervisor, string>> {
   const supervisor = next(running.get(stateFolder), stateFolder);
   running.set(stateFolder, supervisor);
