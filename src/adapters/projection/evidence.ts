@@ -37,12 +37,12 @@ export class Evidence {
     this.#drainedAt = clock.monotonicMs() - launchMsMax;
   }
 
-  /** Takes in what the parts saw; afterwards everything up to now is where it belongs. `counts`: those of the kernel too. */
-  drain(counts: boolean): void {
+  /** Takes in what the parts saw; afterwards everything up to now is where it belongs. `whole`: as in `drainParts`. */
+  drain(whole: boolean): void {
     if (this.#closed) return;
     const now = this.#clock.monotonicMs();
     let told = false;
-    for (const sighting of drainParts(this.#launched, counts)) told = this.#file(bounded(sighting), now) || told;
+    for (const sighting of drainParts(this.#launched, whole)) told = this.#file(bounded(sighting), now) || told;
     this.#drainedAt = now;
     if (told) this.#listener.background();
   }

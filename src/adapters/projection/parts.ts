@@ -15,9 +15,10 @@ export type Sighting = Omit<EffectEvent, "sequence" | "phase" | "count">;
 export interface Tracer {
   /**
    * Everything seen since the last time, oldest first. Synchronous: a process waits until its act is on record, so what
-   * led to an answer is here before the answer can be read.
+   * led to an answer is here before the answer can be read. Afterwards `failure` tells even of a tracer that
+   * ended in this very turn, unless `vouch` is false, which costs less.
    */
-  drain(): readonly Sighting[];
+  drain(vouch?: boolean): readonly Sighting[];
   /** Sightings that could not be kept so far. */
   readonly lost: number;
   /** Why nothing more will come, once that is so. */

@@ -240,8 +240,8 @@ class Session implements LaunchedProjection {
     return ok(undefined);
   }
 
-  #drain(counts = true): void {
-    this.#evidence.drain(counts);
+  #drain(whole = true): void {
+    this.#evidence.drain(whole);
     this.#checkParts();
   }
 

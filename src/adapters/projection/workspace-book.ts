@@ -175,7 +175,8 @@ export class WorkspaceBook {
     const { workspace, server, commit } = this.#options;
     let how: Verdict = verdict === "commit" && commit === "review" ? "keep" : verdict;
     let late = false;
-    if (how === "commit" && (this.#stale || blind)) {
+    // With nothing to commit, what came since the look is told with the next one, as what comes after this would be.
+    if (how === "commit" && (this.#stale || (blind && this.pending))) {
       const since = await this.#look();
       if (!since.ok) return since;
       late = since.value.changes.length > 0;

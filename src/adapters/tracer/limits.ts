@@ -33,6 +33,12 @@ export const actsRememberedMax = 8_192;
 export const threadsRememberedMax = 1_024;
 export const threadsRememberedMs = 1_000;
 
+/**
+ * A thread id is given again when all others were (pid_max, 32,768 and more): no machine starts that many threads in
+ * this time.
+ */
+export const idsReusedMsMin = 1;
+
 /** Servers that one supervisor can watch. */
 export const listenersMax = 256;
 

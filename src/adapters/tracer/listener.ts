@@ -5,7 +5,7 @@
  */
 import { architectureOf, systemCallNames } from "../bpf/system-calls.ts";
 import { describe } from "./describe.ts";
-import { actsRememberedMax } from "./limits.ts";
+import { actsRememberedMax, idsReusedMsMin } from "./limits.ts";
 import type { Arena, Native } from "./native.ts";
 import type { Notification, Surroundings } from "./notification.ts";
 import type { TraceLevel } from "./notify-filter.ts";
@@ -95,15 +95,18 @@ export class Listener {
       // The process was killed between the poll and the taking, or all that had the filter are gone.
       return this.#native.errorNumber() === noEntry;
     }
+    const at = this.#now();
     // Asked before the call is recorded: the start of the server itself is what ends its freedom.
     const refused = this.#noPrograms && this.#started && this.#startsProgram();
-    this.#record(refused);
-    view.setBigUint64(answerAt, view.getBigUint64(0, true), true);
-    view.setBigUint64(answerAt + 8, 0n, true);
+    this.#record(refused, at);
+    bytes.copyWithin(answerAt, 0, 8);
+    bytes.fill(0, answerAt + 8, answerAt + 16);
     view.setInt32(answerAt + 16, refused ? -notPermitted : 0, true);
     view.setUint32(answerAt + 20, refused ? 0 : goOn, true);
     // The process may have been killed meanwhile; then there is nobody to answer.
     this.#native.ioctl(this.fd, requests.send, address + answerAt);
+    // It runs on meanwhile.
+    this.#around.files.letGo();
     return true;
   }
 
@@ -118,8 +121,8 @@ export class Listener {
     return call === "execve" || call === "execveat";
   }
 
-  #record(refused: boolean): void {
-    const seen = this.#notification();
+  #record(refused: boolean, at: number): void {
+    const seen = this.#notification(at);
     try {
       if (seen === undefined) {
         this.writer.lose();
@@ -131,8 +134,10 @@ export class Listener {
         this.#around.files.enter(seen.thread);
       }
       const acts = describe(seen, this.#around);
-      // Only while the call still waits is the thread id still that of the thread whose memory was meant.
-      const alive = this.#native.ioctl(this.fd, requests.valid, this.#arena.address) === 0;
+      // While the call still waits, the thread id is still that of the thread whose memory was meant. No id is given
+      // again at once, so only a supervisor that was kept waiting itself has to ask.
+      const fresh = this.#now() - at < idsReusedMsMin;
+      const alive = fresh || this.#native.ioctl(this.fd, requests.valid, this.#arena.address) === 0;
       if (acts === undefined) this.writer.lose();
       else if (alive) for (const act of acts) this.#put(refused ? { ...act, outcome: "denied" } : act, seen);
     } catch {
@@ -167,7 +172,7 @@ export class Listener {
     return false;
   }
 
-  #notification(): Notification | undefined {
+  #notification(at: number): Notification | undefined {
     const view = this.#arena.view;
     const call = this.#names.get(view.getInt32(callAt, true));
     if (call === undefined) return undefined;
@@ -178,7 +183,7 @@ export class Listener {
       call,
       low,
       whole: (index) => low(index) + high(index) * 0x1_0000_0000,
-      at: this.#now(),
+      at,
     };
   }
 }

@@ -238,9 +238,9 @@ class NotifyTracer implements Tracer {
     return this.#failure;
   }
 
-  drain(): readonly Sighting[] {
+  drain(vouch = true): readonly Sighting[] {
     this.fetch();
-    if (this.#open) this.#owner.alive();
+    if (vouch && this.#open) this.#owner.alive();
     if (this.#waiting.length === 0) return this.#waiting;
     const all = this.#waiting;
     this.#waiting = [];

@@ -8,6 +8,9 @@ import type { Arena, Native } from "./native.ts";
 /** Memory is readable by whole pages; a text may end just before one that is not. */
 const pageBytes = 4096;
 
+/** Most texts are shorter, and every page that is looked into costs. */
+const usualTextBytes = 256;
+
 const headBytes = 64;
 
 export class ProcessMemory {
@@ -18,7 +21,7 @@ export class ProcessMemory {
   constructor(native: Native, arena: Arena) {
     this.#native = native;
     this.#arena = arena;
-    arena.view.setBigUint64(0, BigInt(arena.address + headBytes), true);
+    this.#put(0, arena.address + headBytes);
   }
 
   /** Bytes at an address, as many as are readable up to `length`; undefined where none are. Valid until the next read. */
@@ -26,24 +29,35 @@ export class ProcessMemory {
     if (address === 0) return undefined;
     const wanted = Math.min(length, pathBytesMax);
     const first = Math.min(wanted, pageBytes - (address % pageBytes));
-    const view = this.#arena.view;
-    view.setBigUint64(8, BigInt(wanted), true);
+    this.#put(8, wanted);
     // One entry for each page: the kernel copies whole entries or stops.
-    view.setBigUint64(16, BigInt(address), true);
-    view.setBigUint64(24, BigInt(first), true);
-    view.setBigUint64(32, BigInt(address + first), true);
-    view.setBigUint64(40, BigInt(wanted - first), true);
+    this.#put(16, address);
+    this.#put(24, first);
+    this.#put(32, address + first);
+    this.#put(40, wanted - first);
     const base = this.#arena.address;
     const got = this.#native.readMemory(thread, base, base + 16, first < wanted ? 2 : 1);
     return got <= 0 ? undefined : this.#arena.bytes.subarray(headBytes, headBytes + got);
   }
 
+  /** A word of 64 bits; in two halves, because a whole one would be made anew on the heap each time. */
+  #put(at: number, value: number): void {
+    this.#arena.view.setUint32(at, value % 0x1_0000_0000, true);
+    this.#arena.view.setUint32(at + 4, Math.floor(value / 0x1_0000_0000), true);
+  }
+
   /** A text that ends with a zero, one character per byte; undefined where it cannot be read. */
   text(thread: number, address: number, lengthMax: number = pathBytesMax): string | undefined {
-    const bytes = this.read(thread, address, lengthMax);
+    const length = Math.min(lengthMax, usualTextBytes);
+    const bytes = this.read(thread, address, length);
     if (bytes === undefined) return undefined;
     const end = bytes.indexOf(0);
-    return bytes.toString("latin1", 0, end === -1 ? bytes.length : end);
+    if (end !== -1) return bytes.toString("latin1", 0, end);
+    if (bytes.length < length || length === lengthMax) return bytes.toString("latin1");
+    // Read anew from its beginning: what was read before may have been changed meanwhile, and halves fit together badly.
+    const all = this.read(thread, address, lengthMax);
+    const last = all?.indexOf(0) ?? -1;
+    return all?.toString("latin1", 0, last === -1 ? all.length : last);
   }
 }
 

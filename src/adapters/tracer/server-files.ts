@@ -13,15 +13,18 @@ export const workingFolder = 0xffffff9c;
 const openPath = 0x200000 | 0x80000; // O_PATH | O_CLOEXEC
 const noFollow = process.arch === "arm64" ? 0x8000 : 0x20000; // O_NOFOLLOW
 const resolveInRoot = 0x10; // RESOLVE_IN_ROOT
+const resolveNoLinks = 0x04; // RESOLVE_NO_SYMLINKS
 const emptyPath = 0x1000; // AT_EMPTY_PATH
 const effective = 0x200; // AT_EACCESS
-const errors = { missing: 2, access: 13, notFolder: 20, readOnly: 30, permission: 1 } as const;
+const errors = { missing: 2, access: 13, notFolder: 20, readOnly: 30, permission: 1, links: 40 } as const;
 
 export const permission = { read: 4, write: 2, run: 1 } as const;
 
 const howBytes = 24;
-const emptyAt = 2 * howBytes;
-const nameAt = 64;
+/** Ways to open, by whether the last link is followed, and whether any may be met. */
+const ways = { follow: 0, keep: howBytes, followNone: 2 * howBytes, keepNone: 3 * howBytes } as const;
+const emptyAt = 4 * howBytes;
+const nameAt = 128;
 const outAt: number = nameAt + 2 * pathBytesMax;
 export const serverFilesBytes: number = outAt + pathBytesMax;
 
@@ -44,6 +47,7 @@ export class ServerFiles {
   readonly #native: Native;
   readonly #arena: Arena;
   readonly #threads = new Map<number, ThreadPlace>();
+  readonly #done: number[] = [];
   #threadsSince = 0;
   #root: number | undefined;
 
@@ -51,14 +55,16 @@ export class ServerFiles {
   constructor(native: Native, arena: Arena) {
     this.#native = native;
     this.#arena = arena;
-    // Two `struct open_how`: flags, mode, way of resolving.
-    for (const [at, flags] of [
-      [0, openPath],
-      [howBytes, openPath | noFollow],
+    // `struct open_how`: flags, mode, way of resolving.
+    for (const [at, flags, resolve] of [
+      [ways.follow, openPath, resolveInRoot],
+      [ways.keep, openPath | noFollow, resolveInRoot],
+      [ways.followNone, openPath, resolveInRoot | resolveNoLinks],
+      [ways.keepNone, openPath | noFollow, resolveInRoot | resolveNoLinks],
     ] as const) {
       arena.view.setBigUint64(at, BigInt(flags), true);
       arena.view.setBigUint64(at + 8, 0n, true);
-      arena.view.setBigUint64(at + 16, BigInt(resolveInRoot), true);
+      arena.view.setBigUint64(at + 16, BigInt(resolve), true);
     }
     arena.bytes[emptyAt] = 0;
   }
@@ -71,8 +77,14 @@ export class ServerFiles {
   }
 
   leave(): void {
+    this.letGo();
     if (this.#root !== undefined) this.#native.close(this.#root);
     this.#root = undefined;
+  }
+
+  /** Closes what was opened for looking; to be called when nobody waits for it. */
+  letGo(): void {
+    for (let fd = this.#done.pop(); fd !== undefined; fd = this.#done.pop()) this.#native.close(fd);
   }
 
   /** A path made absolute, otherwise as the process gave it; undefined where its folder is not known. */
@@ -93,18 +105,35 @@ export class ServerFiles {
   look(path: string, wanted: number, links: "follow" | "keep" = "follow"): Found {
     // Names under /proc mean something else for us than for the server.
     if (this.#root === undefined || path.startsWith("/proc/")) return { outcome: "unknown", shown: tidy(path) };
-    const base = this.#arena.address;
-    const fd = this.#native.openIn(this.#root, this.#put(path), base + (links === "follow" ? 0 : howBytes));
+    // Without links and without steps back a path that is found is where it leads, and nobody need be asked where.
+    if (isTidy(path)) {
+      const fd = this.#open(path, links === "follow" ? "followNone" : "keepNone");
+      if (fd >= 0) return { outcome: this.#permitted(fd, wanted), shown: path };
+      if (this.#native.errorNumber() !== errors.links) return this.#absent(path);
+    }
+    const fd = this.#open(path, links);
     if (fd < 0) return this.#absent(path);
-    const refused = wanted !== 0 && this.#native.access(fd, base + emptyAt, wanted, emptyPath | effective) < 0;
-    const number = refused ? this.#native.errorNumber() : 0;
+    const outcome = this.#permitted(fd, wanted);
     const real = this.#link(`/proc/self/fd/${fd}`);
-    this.#native.close(fd);
-    const no = number === errors.access || number === errors.readOnly || number === errors.permission;
-    const outcome = no ? "denied" : "unknown";
     // Where the text climbs, only the kernel knows where to: `link/..` is not where `link` lies.
     const shown = climbs(path) ? (real ?? tidy(path)) : tidy(path);
     return real === undefined || real === shown ? { outcome, shown } : { outcome, shown, real };
+  }
+
+  #open(path: string, way: keyof typeof ways): number {
+    const fd =
+      this.#root === undefined ? -1 : this.#native.openIn(this.#root, this.#put(path), this.#arena.address + ways[way]);
+    if (fd >= 0) this.#done.push(fd);
+    return fd;
+  }
+
+  #permitted(fd: number, wanted: number): "denied" | "unknown" {
+    if (wanted === 0 || this.#native.access(fd, this.#arena.address + emptyAt, wanted, emptyPath | effective) >= 0)
+      return "unknown";
+    const number = this.#native.errorNumber();
+    return number === errors.access || number === errors.readOnly || number === errors.permission
+      ? "denied"
+      : "unknown";
   }
 
   /** What the folder of a name says about making or removing it there, and the name in its real folder. */
@@ -160,9 +189,14 @@ function climbs(path: string): boolean {
   return path.includes("/..");
 }
 
+/** False wherever `tidy` might change something. */
+function isTidy(path: string): boolean {
+  return !path.includes("/.") && !path.includes("//") && !path.endsWith("/");
+}
+
 /** Takes `.`, `..` and empty parts out of an absolute path, as text: links are not followed. */
 export function tidy(path: string): string {
-  if (!path.includes("/.") && !path.includes("//") && !path.endsWith("/")) return path;
+  if (isTidy(path)) return path;
   const parts: string[] = [];
   for (const part of path.split("/")) {
     if (part === "..") parts.pop();
