@@ -71,7 +71,7 @@ function faultsIn(promised: readonly string[]): readonly string[] {
 
 /** What a projection leaves while it lives, and nothing else. */
 function remains(): readonly string[] {
-  const folders = ["temporary", "state/projections", "state/trace", "state/changes"];
+  const folders = ["temporary", "state/projections", "state/changes"];
   return folders.flatMap((folder) =>
     existsSync(join(root, folder)) ? readdirSync(join(root, folder)).map((name) => `${folder}/${name}`) : [],
   );

@@ -52,7 +52,8 @@ describe.skipIf(!best)("limits (need tier A)", () => {
       const { text, hits } = await limited(user, "processes", 120, cgroup);
       // Some hosts answer by a refusal, others by the end of the server: never by what was asked for.
       expect(Number(text ?? 0)).toBeLessThan(40);
-      expect(hits).toContain("processes");
+      // Counts are looked at from time to time: a hit may be seen only after the call, and is told with its name then.
+      expect(hits.some((hit) => hit.startsWith("processes")), hits.join()).toBe(true);
       expect(allProcesses().length).toBeLessThan(before + 60);
     });
 

@@ -39,8 +39,7 @@ const victims: Readonly<Record<string, () => number>> = {
   "the server": () => memberOf(me, new RegExp(`^\\S*node .*server.ts ${marker}`)),
   "the whole group": () => -memberOf(me, outer),
   "the guardian": () => family(me).find(({ pid }) => commandOf(pid).startsWith("/bin/sh -c [ -z"))?.pid ?? 0,
-  // Gateways of other tests in this process have supervisors of their own.
-  "the supervisor": () => memberOf(me, new RegExp(`supervisor-main.*${stage.state}`)),
+  "the supervisor": () => memberOf(me, /supervisor-main/),
 };
 
 function kill(name: string): void {

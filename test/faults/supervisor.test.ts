@@ -1,10 +1,8 @@
 // The process that watches servers: one for a gateway however many start at once, replaced when it is gone, known to be
 // gone before the next answer is judged, and never overwhelmed into silence.
-import { existsSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { best, Stage } from "../e2e/isolation/stage.ts";
-import { allProcesses, commandOf, goneOf, left, policyFor, serverProgram, treeHash } from "./kit.ts";
+import { commandOf, family, goneOf, left, memberOf, policyFor, serverProgram, treeHash } from "./kit.ts";
 
 const marker = `watched-${process.pid}`;
 const names = ["one", "two", "three"] as const;
@@ -24,7 +22,7 @@ afterEach(async () => {
 });
 
 const supervisors = (): readonly number[] =>
-  allProcesses().flatMap(({ pid }) => (commandOf(pid).includes(join(stage.state, "trace")) ? [pid] : []));
+  family(process.pid).flatMap(({ pid }) => (commandOf(pid).includes("supervisor-main") ? [pid] : []));
 
 describe.skipIf(!best)("the supervisor (needs tier A)", () => {
   test("servers that start at the same time share one, and one server's end is none of the others' business", async () => {
@@ -39,7 +37,7 @@ describe.skipIf(!best)("the supervisor (needs tier A)", () => {
     await stage.connect("one");
     await stage.connect("two");
     const before = treeHash(stage.workspace);
-    process.kill(supervisors()[0] ?? 0, "SIGKILL");
+    process.kill(memberOf(process.pid, /supervisor-main/), "SIGKILL");
     const said = await stage.call("one", "write", { path: "one.txt", text: "unseen" });
     expect(said.isError).toBe(true);
     // Refused where the end was noticed before the call was sent, rejected where it was noticed with the answer.
@@ -69,21 +67,6 @@ describe.skipIf(!best)("the supervisor (needs tier A)", () => {
     await stage.connect("two");
     expect(await stage.call("two", "echo", { text: "well" })).toMatchObject({ text: "well" });
     expect(supervisors()).toHaveLength(1);
-  });
-
-  test("its folder is gone: servers under way stay watched, and the next one starts", async () => {
-    await stage.connect("one");
-    const [old] = supervisors();
-    rmSync(join(stage.state, "trace"), { recursive: true });
-    expect(await stage.call("one", "write", { path: "one.txt", text: "1" })).toMatchObject({ isError: false });
-    await stage.connect("two");
-    expect(await stage.call("two", "write", { path: "two.txt", text: "2" })).toMatchObject({ isError: false });
-    expect(supervisors()).toHaveLength(2);
-    stage.disconnect("one");
-    // The one without a folder ends with the last server that it watched.
-    expect(await goneOf(() => allProcesses().filter(({ pid }) => pid === old))).toEqual([]);
-    expect(existsSync(join(stage.state, "trace"))).toBe(true);
-    expect(readdirSync(join(stage.state, "trace"))).toHaveLength(1);
   });
 
   test(`${operations} operations in one call are watched, and nobody waits for ever`, { timeout: 90_000 }, async () => {

@@ -1,9 +1,6 @@
 // Programs that run with the tracer's filter on, and why they cannot here.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Sighting, Tracer } from "../../src/adapters/projection/parts.ts";
 import { openNative } from "../../src/adapters/tracer/native.ts";
@@ -14,7 +11,7 @@ import { startSupervisor, type Supervisor } from "../../src/adapters/tracer/noti
 export async function tracerAbsent(): Promise<string | undefined> {
   const native = openNative();
   if (!native.ok) return native.error;
-  const started = await startSupervisor({ folder: tmpdir() });
+  const started = await startSupervisor();
   if (!started.ok) return started.error;
   const program = await traced(started.value, ["/bin/true"]).catch((error: unknown) => String(error));
   if (typeof program !== "string") await program.ended;
@@ -23,7 +20,7 @@ export async function tracerAbsent(): Promise<string | undefined> {
 }
 
 export async function supervisor(): Promise<Supervisor> {
-  const started = await startSupervisor({ folder: mkdtempSync(join(tmpdir(), "sluicegate-traced-")) });
+  const started = await startSupervisor();
   if (!started.ok) throw new Error(started.error);
   return started.value;
 }

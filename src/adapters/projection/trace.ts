@@ -1,14 +1,11 @@
-/** One supervisor for all servers of a state folder, started with the first one that is traced. */
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+/** One supervisor for all servers of a process, started with the first one that is traced. */
 import { err, ok, type Result } from "../../core/result.ts";
 import type { Scope } from "../../core/scope.ts";
 import { startSupervisor, type Supervisor } from "../tracer/notify-tracer.ts";
 import type { LaunchOrder } from "./launch.ts";
 import type { Tracer } from "./parts.ts";
 
-/** By state folder: a process has one, except where several gateways are composed in it. */
-const running = new Map<string, Promise<Result<Supervisor, string>>>();
+let running: Promise<Result<Supervisor, string>> | undefined;
 
 export type TracedLauncher = {
   readonly pid: number;
@@ -19,7 +16,7 @@ export type TracedLauncher = {
 
 /** Starts the supervisor while the launcher is at work, so that it waits for neither. */
 export function prepareTrace(plan: LaunchOrder): void {
-  if (plan.order.scope.trace !== "none" && plan.support.userNotify) void shared(plan.stateFolder);
+  if (plan.order.scope.trace !== "none" && plan.support.userNotify) void shared();
 }
 
 /** Hands the launcher's listener to the supervisor. An error is a sentence: the launcher then waits for nobody. */
@@ -29,7 +26,7 @@ export async function traceLauncher(
 ): Promise<Result<Tracer | undefined, string>> {
   const { trace } = plan.order.scope;
   if (fd === undefined || trace === "none") return ok(undefined);
-  const supervisor = await shared(plan.stateFolder);
+  const supervisor = await shared();
   return supervisor.ok
     ? supervisor.value.trace({
         pid,
@@ -47,29 +44,17 @@ export function forbidsPrograms({ exec, tools }: Scope): boolean {
 }
 
 /** Asked for twice at the same time it is one: whoever comes second waits for what the first has begun. */
-function shared(stateFolder: string): Promise<Result<Supervisor, string>> {
-  const supervisor = next(running.get(stateFolder), stateFolder);
-  running.set(stateFolder, supervisor);
-  return supervisor;
+function shared(): Promise<Result<Supervisor, string>> {
+  running = next(running);
+  return running;
 }
 
-/** The one that runs, or a new one in the place of one that failed or has lost its folder. Never rejects. */
-async function next(
-  before: Promise<Result<Supervisor, string>> | undefined,
-  stateFolder: string,
-): Promise<Result<Supervisor, string>> {
+/** The one that runs, or a new one in the place of one that failed. Never rejects. */
+async function next(before: Promise<Result<Supervisor, string>> | undefined): Promise<Result<Supervisor, string>> {
   const known = await before;
-  if (known?.ok === true && known.value.usable) return known;
-  // Servers that it watches keep it until they end.
-  if (known?.ok === true) known.value.retire();
-  const folder = join(stateFolder, "trace");
+  if (known?.ok === true && known.value.failure === undefined) return known;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch {
-    return err("The tracer has no place for its records: make the state folder writable.");
-  }
-  try {
-    return await startSupervisor({ folder });
+    return await startSupervisor();
   } catch {
     return err("The process that traces servers could not be started: the system is short of memory or processes.");
   }

@@ -29,6 +29,8 @@ export type Native = {
   /** Takes the groups beside its own from this thread alone; needs root. */
   readonly leaveGroups: () => void;
   readonly eventDescriptor: () => number;
+  /** A file in memory without a name (memfd_create(2)); below zero where there can be none. */
+  readonly memoryFile: () => number;
   /** Reads eight bytes, as an event descriptor gives them. */
   readonly readWord: (fd: number, out: number) => number;
   readonly close: (fd: number) => number;
@@ -75,6 +77,7 @@ function bind(koffi: typeof import("koffi"), number: (typeof numbers)["x64" | "a
   const mmap = library.func("intptr_t mmap(intptr_t, size_t, int, int, int, long)");
   const eventfd = library.func("int eventfd(unsigned int, int)");
   const readv = library.func("long process_vm_readv(int, intptr_t, ulong, intptr_t, ulong, ulong)");
+  const memfd = library.func("int memfd_create(str, uint)");
   const read = library.func("long read(int, intptr_t, size_t)");
   const asUser = library.func("int setfsuid(uint)");
   const asGroup = library.func("int setfsgid(uint)");
@@ -105,6 +108,11 @@ function bind(koffi: typeof import("koffi"), number: (typeof numbers)["x64" | "a
     // The wrapper of the C library would do it in every thread.
     leaveGroups: () => void syscall(number.setgroups, 0, 0, 0, 0, 0),
     eventDescriptor: () => eventfd(0, 0x80800), // EFD_CLOEXEC | EFD_NONBLOCK, equal on both architectures
+    memoryFile: () => {
+      // MFD_CLOEXEC | MFD_NOEXEC_SEAL; kernels before 6.3 do not know the second.
+      const sealed: number = memfd("sluicegate-record", 0x9);
+      return sealed >= 0 ? sealed : memfd("sluicegate-record", 0x1);
+    },
     readWord: (fd, out) => read(fd, out, 8),
     close: library.func("int close(int)"),
     unmap: library.func("int munmap(intptr_t, size_t)"),

@@ -2,21 +2,16 @@
  * The gateway's side of a supervisor: starts it, hands it the listeners of launchers, and reads what it put on record.
  */
 import { type ChildProcess, fork } from "node:child_process";
-import { closeSync, constants, existsSync, mkdtempSync, openSync, rmSync } from "node:fs";
-import { extname, join } from "node:path";
+import { closeSync, openSync } from "node:fs";
+import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { err, ok, type Result } from "../../core/result.ts";
 import type { Sighting, Tracer } from "../projection/parts.ts";
 import { sightingsWaitingMax, supervisorStartMsMax, takeOverMsMax } from "./limits.ts";
 import { Liveness } from "./liveness.ts";
 import type { TraceLevel } from "./notify-filter.ts";
-import { prepareRing, RingReader } from "./ring.ts";
+import { RingReader } from "./ring.ts";
 import type { SupervisorOrder, SupervisorReport } from "./supervisor-protocol.ts";
-
-export type SupervisorOptions = {
-  /** Private folder of the gateway, best one in memory; records live in a folder of their own in it. */
-  readonly folder: string;
-};
 
 export type TraceRequest = {
   /** The launcher that called `installNotifyFilter`, as a process id of the host, and what that returned. */
@@ -36,39 +31,23 @@ export interface Supervisor {
   readonly pid: number;
   /** Why it traces nothing more. */
   readonly failure: string | undefined;
-  /** The folder of its records is there, so another server can be added. */
-  readonly usable: boolean;
-  /** Closes at once, or with the last server that it traces. */
-  retire(): void;
   close(): void;
 }
 
 /** Starts a supervisor, or says in one sentence why this machine cannot have one. */
-export async function startSupervisor(options: SupervisorOptions): Promise<Result<Supervisor, string>> {
-  const folder = makeFolder(options.folder);
-  if (folder === undefined) {
-    return err("The tracer could not make a folder for its records. Check the permissions of the runtime folder.");
-  }
+export async function startSupervisor(): Promise<Result<Supervisor, string>> {
   const file = fileURLToPath(new URL(`./supervisor-main${extname(import.meta.url)}`, import.meta.url));
-  const child = fork(file, [folder], {
+  const child = fork(file, [], {
     stdio: ["ignore", "ignore", "ignore", "ipc"],
     // It keeps next to nothing, and should not grow its heap before it collects garbage.
     execArgv: ["--disable-warning=ExperimentalWarning", "--max-semi-space-size=1", "--max-old-space-size=64"],
     env: {},
   });
-  const supervisor = new RunningSupervisor(child, folder);
+  const supervisor = new RunningSupervisor(child);
   const started = await supervisor.ready;
   if (started.ok) return ok(supervisor);
   supervisor.close();
   return started;
-}
-
-function makeFolder(parent: string): string | undefined {
-  try {
-    return mkdtempSync(join(parent, "trace-"));
-  } catch {
-    return undefined;
-  }
 }
 
 const gone = "The process that traces servers has ended, so nothing more can be vouched for. Start the run again.";
@@ -76,17 +55,14 @@ const gone = "The process that traces servers has ended, so nothing more can be 
 class RunningSupervisor implements Supervisor {
   readonly ready: Promise<Result<void, string>>;
   readonly #child: ChildProcess;
-  readonly #folder: string;
   readonly #tracers = new Map<number, NotifyTracer>();
   readonly #answers = new Map<number, (answer: Result<void, string>) => void>();
   readonly #liveness: Liveness;
   #failure: string | undefined;
   #next = 1;
-  #retired = false;
 
-  constructor(child: ChildProcess, folder: string) {
+  constructor(child: ChildProcess) {
     this.#child = child;
-    this.#folder = folder;
     this.#liveness = new Liveness(child.pid);
     this.ready = this.#answer(0, supervisorStartMsMax);
     // Only the process that we started writes to this channel.
@@ -106,34 +82,21 @@ class RunningSupervisor implements Supervisor {
     return this.#failure;
   }
 
-  get usable(): boolean {
-    return this.#failure === undefined && !this.#retired && existsSync(this.#folder);
-  }
-
   async trace(request: TraceRequest): Promise<Result<Tracer, string>> {
     if (this.#failure !== undefined) return err(this.#failure);
     const id = this.#next++;
-    const file = join(this.#folder, `${id}`);
-    const fd = makeRecord(file);
-    if (fd === undefined) return err("The tracer's record could not be made. Free space in the runtime folder.");
-    const tracer = new NotifyTracer(fd, { alive: () => this.#alive(), closed: () => this.#remove(id, file) });
-    this.#tracers.set(id, tracer);
-    this.#send({ kind: "add", id, file, ...request });
+    this.#send({ kind: "add", id, ...request });
     const answer = await this.#answer(id, takeOverMsMax);
-    if (answer.ok) return ok(tracer);
-    tracer.close();
-    return answer;
-  }
-
-  retire(): void {
-    this.#retired = true;
-    if (this.#tracers.size === 0) this.close();
+    const tracer = this.#tracers.get(id);
+    if (answer.ok && tracer !== undefined) return ok(tracer);
+    if (tracer === undefined) this.#remove(id);
+    else tracer.close();
+    return answer.ok ? err(gone) : answer;
   }
 
   close(): void {
     this.#end("The tracer was closed.");
     this.#child.kill("SIGKILL");
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   #answer(id: number, waitMsMax: number): Promise<Result<void, string>> {
@@ -157,7 +120,7 @@ class RunningSupervisor implements Supervisor {
         this.#answers.get(0)?.(err(message.reason));
         return;
       case "added":
-        this.#answers.get(message.id)?.(ok(undefined));
+        this.#answers.get(message.id)?.(this.#adopt(message.id, message.record));
         return;
       case "refused":
         this.#answers.get(message.id)?.(err(message.reason));
@@ -171,11 +134,21 @@ class RunningSupervisor implements Supervisor {
     }
   }
 
-  #remove(id: number, file: string): void {
-    if (!this.#tracers.delete(id)) return;
+  /** The record is a file without a name: whoever may look into the supervisor finds it among its descriptors. */
+  #adopt(id: number, record: number): Result<void, string> {
+    try {
+      const fd = openSync(`/proc/${this.pid}/fd/${record}`, "r+");
+      const owner = { alive: () => this.#alive(), closed: () => this.#remove(id) };
+      this.#tracers.set(id, new NotifyTracer(fd, owner));
+      return ok(undefined);
+    } catch {
+      return err("The tracer's record could not be opened. The gateway needs /proc with its own processes in it.");
+    }
+  }
+
+  #remove(id: number): void {
+    this.#tracers.delete(id);
     if (this.#failure === undefined) this.#send({ kind: "remove", id });
-    rmSync(file, { force: true });
-    if (this.#retired) this.retire();
   }
 
   /** Asked of the system, because its `exit` event may come after the answer that it must be known for. */
@@ -193,19 +166,6 @@ class RunningSupervisor implements Supervisor {
     this.#liveness.close();
     for (const tracer of this.#tracers.values()) tracer.fail(reason);
     for (const settle of this.#answers.values()) settle(err(reason));
-  }
-}
-
-/** Exclusive and private: the name lies in a folder that only the gateway's user can enter. */
-function makeRecord(file: string): number | undefined {
-  let fd: number | undefined;
-  try {
-    fd = openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
-    prepareRing(fd);
-    return fd;
-  } catch {
-    if (fd !== undefined) closeSync(fd);
-    return undefined;
   }
 }
 

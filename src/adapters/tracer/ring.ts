@@ -1,6 +1,6 @@
 /**
- * The file through which a supervisor hands records to the gateway: a ring of bytes behind a small head, of a fixed size
- * and with all its blocks in place, so that neither side can fill a disk or be cut off by a full one.
+ * The file through which a supervisor hands records to the gateway: a ring of bytes behind a small head, in memory, of a
+ * fixed size and with all its pages in place, so that neither side can be cut off by a lack of room.
  *
  * The supervisor writes through a mapping, before it lets the traced process go on; the gateway reads with a plain read.
  * Both see the same pages, so what happened before a process went on is there for whoever reads later. Positions count
@@ -17,7 +17,7 @@ const headBytes = 64;
 
 export const ringFileBytes: number = headBytes + recordRingBytes;
 
-/** Gives a new, empty file its size. Zeros are written out, because a hole could not be filled on a full disk. */
+/** Gives a new, empty file its size. Zeros are written out, because a hole might not be filled later. */
 export function prepareRing(fd: number): void {
   ftruncateSync(fd, 0);
   writeSync(fd, new Uint8Array(ringFileBytes), 0, ringFileBytes, 0);

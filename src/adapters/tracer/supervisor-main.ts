@@ -5,12 +5,13 @@
  * When it ends, however that happens, the kernel closes the listeners, and every traced call of every server fails with
  * ENOSYS from then on: a server without a witness does not go on.
  */
-import { closeSync, constants, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { closeSync, readFileSync, writeSync } from "node:fs";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { listenersMax } from "./limits.ts";
 import type { Owner } from "./listener.ts";
 import { type Native, openNative } from "./native.ts";
+import { prepareRing } from "./ring.ts";
 import type { ServingOrder, SupervisorOrder, SupervisorReport } from "./supervisor-protocol.ts";
 
 function report(message: SupervisorReport): void {
@@ -18,17 +19,9 @@ function report(message: SupervisorReport): void {
   process.send?.(message, () => undefined);
 }
 
-/**
- * At once and whatever the serving thread waits in: an orderly exit would wait for that thread, which waits for servers.
- * The gateway may have had no time to tidy up.
- */
+/** At once and whatever the serving thread waits in: an orderly exit would wait for that thread, which waits for servers. */
 function end(): void {
-  try {
-    const folder = process.argv[2];
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-  } finally {
-    process.kill(process.pid, "SIGKILL");
-  }
+  process.kill(process.pid, "SIGKILL");
 }
 
 function main(): void {
@@ -46,13 +39,15 @@ function main(): void {
   const place = new URL(`./supervisor-worker${extname(import.meta.url)}`, import.meta.url);
   const worker = new Worker(place, { workerData: { wake } });
   worker.on("message", (message: SupervisorReport) => {
-    if (message.kind === "ended" || message.kind === "refused") ids.delete(message.id);
+    if (message.kind === "ended" || message.kind === "refused") served.delete(message.id);
     report(message);
   });
   // Without its serving thread this process would hold every server for ever.
   worker.on("error", end);
   worker.on("exit", end);
-  const ids = new Set<number>();
+  const served = new Set<number>();
+  /** By server, until the gateway has done with it: else its descriptor could already be that of another. */
+  const records = new Map<number, number>();
   const one = new Uint8Array(new BigUint64Array([1n]).buffer);
   const tell = (order: ServingOrder): void => {
     worker.postMessage(order);
@@ -61,19 +56,23 @@ function main(): void {
   // Orders come from the gateway, which started this process, and from nobody else.
   process.on("message", (order: SupervisorOrder) => {
     if (order.kind === "remove") {
-      if (ids.delete(order.id)) tell(order);
+      const record = records.get(order.id);
+      if (record !== undefined) closeSync(record);
+      records.delete(order.id);
+      if (served.delete(order.id)) tell(order);
       return;
     }
-    const serving = ids.size < listenersMax ? takeOver(native.value, order) : "It traces as many servers as it can.";
+    const serving = served.size < listenersMax ? takeOver(native.value, order) : "It traces as many servers as it can.";
     if (typeof serving === "string") return report({ kind: "refused", id: order.id, reason: serving });
-    ids.add(order.id);
+    served.add(order.id);
+    records.set(order.id, serving.record);
     tell(serving);
   });
   worker.once("online", () => report({ kind: "ready" }));
 }
 
 /** Takes the listener out of the process that made it, or says in a sentence why that is refused. */
-function takeOver(native: Native, order: Extract<SupervisorOrder, { kind: "add" }>): ServingOrder | string {
+function takeOver(native: Native, order: Extract<SupervisorOrder, { kind: "add" }>): TakenOver | string {
   const process = native.pidfdOpen(order.pid);
   if (process < 0) return `The launcher has ended (error ${native.errorNumber()}). Start the server again.`;
   const fd = native.pidfdGetfd(process, order.fd);
@@ -82,15 +81,18 @@ function takeOver(native: Native, order: Extract<SupervisorOrder, { kind: "add" 
   if (fd < 0) {
     return `The kernel does not hand over the tracer's listener (error ${number}). Containers need the capability SYS_PTRACE for it.`;
   }
+  const record = native.memoryFile();
   try {
-    const file = openSync(order.file, constants.O_RDWR | constants.O_NOFOLLOW);
+    prepareRing(record);
     const { id, level, programsBefore, noPrograms = false } = order;
-    return { kind: "serve", id, fd, level, file, programsBefore, noPrograms, owner: ownerOf(order.pid) };
+    return { kind: "serve", id, fd, level, record, programsBefore, noPrograms, owner: ownerOf(order.pid) };
   } catch {
-    closeSync(fd);
-    return "The record of the server could not be opened. Check the permissions of the runtime folder.";
+    for (const one of [fd, record]) native.close(one);
+    return "There is no memory for the record of the server. Free some, then start the server again.";
   }
 }
+
+type TakenOver = Extract<ServingOrder, { kind: "serve" }>;
 
 /** Real user and group of a process that still waits for us. */
 function ownerOf(pid: number): Owner {

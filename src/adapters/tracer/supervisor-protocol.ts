@@ -10,7 +10,6 @@ export type SupervisorOrder =
       readonly pid: number;
       readonly fd: number;
       readonly level: TraceLevel;
-      readonly file: string;
       readonly programsBefore: number;
       readonly noPrograms?: boolean;
     }
@@ -20,7 +19,8 @@ export type SupervisorReport =
   | { readonly kind: "ready" }
   /** Why nothing can be traced here, in one sentence. */
   | { readonly kind: "unable"; readonly reason: string }
-  | { readonly kind: "added"; readonly id: number }
+  /** `record`: descriptor of the server's record in the supervisor, open until `remove`. */
+  | { readonly kind: "added"; readonly id: number; readonly record: number }
   | { readonly kind: "refused"; readonly id: number; readonly reason: string }
   /** Every process that had the filter is gone. */
   | { readonly kind: "ended"; readonly id: number }
@@ -35,8 +35,8 @@ export type ServingOrder =
       readonly fd: number;
       readonly level: TraceLevel;
       readonly owner: Owner;
-      /** Descriptor of the record, closed by whoever serves. */
-      readonly file: number;
+      /** Descriptor of the record. */
+      readonly record: number;
       readonly programsBefore: number;
       readonly noPrograms: boolean;
     }

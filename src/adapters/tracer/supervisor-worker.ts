@@ -4,7 +4,6 @@
  * descriptor among the listeners says that there are some.
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { closeSync } from "node:fs";
 import { listenersMax, ringNudgeBytes } from "./limits.ts";
 import { Listener, listenerArenaBytes, type Owner } from "./listener.ts";
 import { type Arena, type Native, openNative } from "./native.ts";
@@ -74,7 +73,7 @@ function serveForEver(native: Native, entries: Arena, wake: number): never {
         if (started === undefined) report({ kind: "refused", id: order.id, reason: "There is no memory to trace it." });
         else {
           served.push(started);
-          report({ kind: "added", id: order.id });
+          report({ kind: "added", id: order.id, record: order.record });
         }
       }
     }
@@ -87,8 +86,7 @@ function put(entries: Arena, index: number, fd: number): void {
 }
 
 function start(native: Native, order: Extract<ServingOrder, { kind: "serve" }>, now: () => number): Served | undefined {
-  const file = native.mapFile(order.file, ringFileBytes);
-  closeSync(order.file);
+  const file = native.mapFile(order.record, ringFileBytes);
   const arena = native.allocate(listenerArenaBytes);
   if (file === undefined || arena === undefined) {
     // Closed, so that what waits for it fails instead of waiting for ever.
