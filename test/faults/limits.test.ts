@@ -53,7 +53,10 @@ describe.skipIf(!best)("limits (need tier A)", () => {
       // Some hosts answer by a refusal, others by the end of the server: never by what was asked for.
       expect(Number(text ?? 0)).toBeLessThan(40);
       // Counts are looked at from time to time: a hit may be seen only after the call, and is told with its name then.
-      expect(hits.some((hit) => hit.startsWith("processes")), hits.join()).toBe(true);
+      expect(
+        hits.some((hit) => hit.startsWith("processes")),
+        hits.join(),
+      ).toBe(true);
       expect(allProcesses().length).toBeLessThan(before + 60);
     });
 
