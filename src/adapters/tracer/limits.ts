@@ -29,6 +29,13 @@ export const addressBytesMax = 128;
 /** Distinct acts that are remembered in order to write each once between two drains. */
 export const actsRememberedMax = 8_192;
 
+/**
+ * Bytes of records after a mark that may repeat each other, and bytes after which a drain is marked: less, so that
+ * nothing is taken for a repetition that was drained before.
+ */
+export const repeatsWrittenBytesMax = 4_096;
+export const unmarkedBytesMax: number = repeatsWrittenBytesMax / 2;
+
 /** Threads whose process is remembered, and for how long: a thread id may be given again. */
 export const threadsRememberedMax = 1_024;
 export const threadsRememberedMs = 1_000;

@@ -5,12 +5,13 @@
  */
 import { architectureOf, systemCallNames } from "../bpf/system-calls.ts";
 import { describe } from "./describe.ts";
-import { actsRememberedMax, idsReusedMsMin } from "./limits.ts";
+import { idsReusedMsMin } from "./limits.ts";
 import type { Arena, Native } from "./native.ts";
 import type { Notification, Surroundings } from "./notification.ts";
 import type { TraceLevel } from "./notify-filter.ts";
 import { ProcessMemory, processMemoryBytes } from "./process-memory.ts";
 import type { Act } from "./record.ts";
+import { Repeats } from "./repeats.ts";
 import { RingWriter } from "./ring.ts";
 import { ServerFiles, serverFilesBytes } from "./server-files.ts";
 import { socketKind } from "./socket-kind.ts";
@@ -60,8 +61,7 @@ export class Listener {
   readonly #around: Surroundings;
   readonly #now: () => number;
   readonly #names = systemCallNames(architectureOf(process.arch) ?? "x64");
-  readonly #seen = new Set<string>();
-  #drains = 0;
+  readonly #repeats: Repeats;
   #programsLeft: number;
   readonly #noPrograms: boolean;
   #started = false;
@@ -76,6 +76,7 @@ export class Listener {
     this.#programsLeft = options.programsBefore;
     this.#noPrograms = options.noPrograms;
     this.writer = new RingWriter(options.file);
+    this.#repeats = new Repeats(this.writer);
     this.#around = {
       memory: new ProcessMemory(native, part(arena, memoryAt, processMemoryBytes)),
       files: new ServerFiles(native, part(arena, filesAt, serverFilesBytes)),
@@ -155,21 +156,8 @@ export class Listener {
       this.#started = true;
     }
     const owner = this.#around.files.place(seen.thread, seen.at).process;
-    if (act.action !== "process-spawn" && this.#repeated(act, owner)) return;
+    if (act.action !== "process-spawn" && this.#repeats.has(() => keyOf(act, owner))) return;
     this.writer.put(act, owner, seen.at);
-  }
-
-  /** True if the same process has done the same since the last drain; then its first time stands for all. */
-  #repeated(act: Act, owner: number): boolean {
-    const drains = this.writer.drains;
-    if (drains !== this.#drains || this.#seen.size >= actsRememberedMax) {
-      this.#seen.clear();
-      this.#drains = drains;
-    }
-    const key = `${owner} ${act.action} ${act.outcome} ${act.path}\0${act.target}\0${act.address} ${act.port} ${act.extra}`;
-    if (this.#seen.has(key)) return true;
-    this.#seen.add(key);
-    return false;
   }
 
   #notification(at: number): Notification | undefined {
@@ -186,6 +174,10 @@ export class Listener {
       at,
     };
   }
+}
+
+function keyOf(act: Act, owner: number): string {
+  return `${owner} ${act.action} ${act.outcome} ${act.path}\0${act.target}\0${act.address} ${act.port} ${act.extra}`;
 }
 
 function part(arena: Arena, start: number, length: number): Arena {

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { effectActions, effectOutcomes } from "../../core/effect-trace.ts";
-import { recordRingBytes } from "./limits.ts";
+import { recordRingBytes, repeatsWrittenBytesMax, unmarkedBytesMax } from "./limits.ts";
 import type { Arena } from "./native.ts";
 import { type Act, decodeRecords, encodeRecord, recordBytesMax } from "./record.ts";
+import { Repeats } from "./repeats.ts";
 import { prepareRing, RingReader, ringFileBytes, RingWriter } from "./ring.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
@@ -23,11 +24,13 @@ function ring() {
   const file: Arena = { address: 0, bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
   const writer = new RingWriter(file);
   const reader = new RingReader(fd, 0);
+  const see = (): void => void readSync(fd, bytes, 16, 8, 16);
   return {
     writer,
     reader,
+    see,
     put: (act: Act) => {
-      readSync(fd, bytes, 16, 8, 16);
+      see();
       writer.put(act, 7, 1);
       writeSync(fd, bytes, 0, 16, 0);
       writeSync(fd, bytes, 24, bytes.length - 24, 24);
@@ -120,15 +123,42 @@ test("a full ring counts what it cannot take, and takes more once it was read", 
   close();
 });
 
-test("a drain is marked before it reads, so that the supervisor writes again what is repeated after it", () => {
+test("a drain of more than a few records is marked before it reads", () => {
   const { put, reader, writer, close } = ring();
   const before = writer.drains;
   put(read("/a"));
+  reader.read();
+  put(read(`/${"b".repeat(unmarkedBytesMax)}`));
   expect(writer.drains).toBe(before);
   reader.read();
   put(read("/a"));
   expect(writer.drains).toBe(before + 1);
   close();
+});
+
+test("law: whatever is done between two drains is read with the second, however often it was done before", () => {
+  const path = fc.constantFrom("/a", "/b", `/${"c".repeat(300)}`, `/${"d".repeat(900)}`);
+  const times = fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 50, max: 120 }));
+  const window = fc.array(fc.tuple(path, times), { maxLength: 6 });
+  fc.assert(
+    fc.property(fc.array(window, { maxLength: 12 }), (windows) => {
+      const { put, reader, writer, close, see } = ring();
+      const repeats = new Repeats(writer);
+      for (const done of windows) {
+        for (const [one, count] of done)
+          for (let i = 0; i < count; i++) {
+            see();
+            if (!repeats.has(() => one)) put(read(one));
+          }
+        const seen = reader.read() ?? [];
+        expect(new Set(seen.map((one) => one.path))).toEqual(new Set(done.map(([one]) => one)));
+        const bytes = seen.reduce((sum, one) => sum + (one.path?.length ?? 0) + 32, 0);
+        expect(bytes).toBeLessThan(repeatsWrittenBytesMax + 5 * 2_000);
+      }
+      close();
+    }),
+    { numRuns: Math.ceil(runs / 4) },
+  );
 });
 
 test("a head that makes no sense is an end, not an allocation", () => {

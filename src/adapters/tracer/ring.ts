@@ -8,7 +8,7 @@
  */
 import { ftruncateSync, readSync, writeSync } from "node:fs";
 import type { Sighting } from "../projection/parts.ts";
-import { recordRingBytes, unpublishedBytesMax } from "./limits.ts";
+import { recordRingBytes, unmarkedBytesMax, unpublishedBytesMax } from "./limits.ts";
 import type { Arena } from "./native.ts";
 import { type Act, decodeRecords, encodeRecord, recordBytesMax } from "./record.ts";
 
@@ -34,7 +34,12 @@ export class RingWriter {
     this.#file = file;
   }
 
-  /** Changes with every drain: what was recorded once must be recorded again after it. */
+  /** Position behind the last record. */
+  get written(): number {
+    return this.#head;
+  }
+
+  /** Changes with every marked drain: what was recorded once must be recorded again after it. */
   get drains(): number {
     return this.#file.view.getUint32(places.drains, true);
   }
@@ -78,6 +83,7 @@ export class RingReader {
   readonly #mark = Buffer.alloc(8);
   #tail = 0;
   #drains = 0;
+  #markedAt = 0;
   lost = 0;
 
   constructor(fd: number, shiftMs: number) {
@@ -90,9 +96,13 @@ export class RingReader {
     const head = this.#readHead();
     if (head === this.#tail) return [];
     // The mark comes before the reading: what a process repeats from here on is recorded again. What it did between
-    // these two lines came after the answer that is waited for, and is read with the next drain.
-    this.#drains = (this.#drains + 1) >>> 0;
-    this.#publish();
+    // these two lines came after the answer that is waited for, and is read with the next drain. After a few records
+    // nothing is taken for a repetition yet (`repeats.ts`).
+    if ((head - this.#markedAt) >>> 0 > unmarkedBytesMax) {
+      this.#markedAt = head;
+      this.#drains = (this.#drains + 1) >>> 0;
+      this.#publish();
+    }
     const length = (head - this.#tail) >>> 0;
     if (length > recordRingBytes) return undefined;
     const bytes = Buffer.allocUnsafe(length);
