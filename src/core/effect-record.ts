@@ -31,7 +31,6 @@ const nowhere: ProjectionPlaces = { home: "", workspace: [], code: [], scratch: 
  * without events and changes is a short one, and comes back without its places.
  */
 export function traceJson(trace: EffectTrace): JsonObject {
-  const { home, workspace, code, scratch } = trace.places;
   const about = {
     "sluicegate.tier": trace.tier,
     "sluicegate.complete": trace.complete,
@@ -41,10 +40,22 @@ export function traceJson(trace: EffectTrace): JsonObject {
   if (trace.events.length === 0 && trace.changes.length === 0) return about;
   return {
     ...about,
-    "sluicegate.places": { home, workspace, code, scratch },
+    "sluicegate.places": placesJson(trace.places),
     "sluicegate.events": trace.events.map(eventJson),
     "sluicegate.changes": trace.changes.map(changeJson),
   };
+}
+
+const placesJsons = new WeakMap<ProjectionPlaces, JsonObject>();
+
+/** The same places always give the same object, so that who writes many records can tell them once. */
+function placesJson(places: ProjectionPlaces): JsonObject {
+  const known = placesJsons.get(places);
+  if (known !== undefined) return known;
+  const { home, workspace, code, scratch } = places;
+  const made = { home, workspace, code, scratch };
+  placesJsons.set(places, made);
+  return made;
 }
 
 /** One event as a record. ECS knows no `denied`: it is a failure that a verdict of ours brought about. */

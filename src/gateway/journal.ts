@@ -5,9 +5,11 @@
  * than its log; when an append fails the run counts as holding everything.
  */
 import type { Decision } from "../core/decision.ts";
+import { traceQuestionKind } from "../core/effect-trace.ts";
 import type { RunEvent } from "../core/event.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Answers } from "../core/opinion.ts";
+import type { ToldPlaces } from "../core/told-places.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Alongside, EventLog, LogEntry, RunRow, SharedRow } from "./store-port.ts";
 
@@ -56,7 +58,10 @@ export function keepLate<Q>({ parts }: Batch<Q>, basis: Basis): void {
 /** Appends a batch; false when it is not durable, and then every run of the batch is in its worst state. */
 export async function appendBatch<Q>(log: EventLog, batch: Batch<Q>, basis: Basis = nothing): Promise<boolean> {
   if (await appended(log, batch, basis)) return true;
-  for (const { live } of batch.parts) live.state = { ...live.state, q: live.policy.topState() };
+  for (const { live } of batch.parts) {
+    live.state = { ...live.state, q: live.policy.topState() };
+    live.places.forget();
+  }
   return false;
 }
 
@@ -95,16 +100,18 @@ function entryOf<Q>({ live, events }: Part<Q>, basis: Basis): LogEntry {
       ...(manifestDigest === undefined ? {} : { manifestDigest }),
     },
     ...(decision === undefined ? {} : { decision }),
-    ...(answers === undefined || answers.size === 0 ? {} : { answers: answersJson(answers) }),
+    ...(answers === undefined || answers.size === 0 ? {} : { answers: answersJson(answers, live.places) }),
     ...(notes === undefined ? {} : { notes }),
     ...(details === undefined ? {} : { details }),
   };
 }
 
-function answersJson(answers: Answers): JsonObject {
+function answersJson(answers: Answers, places: ToldPlaces): JsonObject {
   const json: Record<string, Json> = {};
   for (const [key, answer] of answers) {
-    json[key] = answer.kind === "known" ? { value: answer.value } : { unavailable: answer.cause };
+    if (answer.kind === "unavailable") json[key] = { unavailable: answer.cause };
+    else if (answer.question.kind === traceQuestionKind) json[key] = { value: places.brief(answer.value) };
+    else json[key] = { value: answer.value };
   }
   return json;
 }

@@ -8,6 +8,7 @@ import type { JsonObject } from "../core/json.ts";
 import { member, stringMember } from "../core/json.ts";
 import { begin } from "../core/mechanism.ts";
 import type { Run } from "../core/run.ts";
+import { ToldPlaces } from "../core/told-places.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
 import type { RunKey } from "./run-keys.ts";
 import type { LogEntry, RunRow } from "./store-port.ts";
@@ -27,6 +28,8 @@ export type LiveRun<Q> = {
   readonly inFlight: Set<string>;
   /** Reads that were sent before they were on record (docs/decisions/0008), in the order of their folding. */
   readonly late: LogEntry[];
+  /** Places of projections that its records have told. */
+  readonly places: ToldPlaces;
   /** A clock runs that will put them there. */
   lateIsTimed: boolean;
   ended: boolean;
@@ -65,6 +68,7 @@ export function newRun<Q>(request: RunRequest<Q>, at: number): LiveRun<Q> {
     lastAt: at,
     inFlight: new Set(),
     late: [],
+    places: new ToldPlaces(),
     lateIsTimed: false,
     ended: false,
     ready: undefined,

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { tracesFrom } from "../../core/effect-record.ts";
 import type { EffectTrace } from "../../core/effect-trace.ts";
 import { traceQuestionKind } from "../../core/effect-trace.ts";
+import { PlacesRead } from "../../core/told-places.ts";
 import { isWithin } from "../../core/scope-patterns.ts";
 import { isArray, isObject, member, stringMember } from "../../core/json.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
@@ -32,6 +33,7 @@ export async function watchedInLog(server: string): Promise<Result<readonly Watc
   const { store, keys } = opened.value;
   const watched: Watched[] = [];
   const tools = new Map<string, string>();
+  const places = new Map<string, PlacesRead>();
   try {
     const reading = pages(store, undefined);
     for (;;) {
@@ -39,7 +41,7 @@ export async function watchedInLog(server: string): Promise<Result<readonly Watc
       if (page.done === true) return page.value === undefined ? ok(watched) : err(storeFault(page.value));
       for (const view of page.value.flatMap((record) => viewsOf(keys, record))) {
         if (view.call !== undefined && view.tool !== undefined) tools.set(view.call, view.tool);
-        watched.push(...tracesIn(view.payload, server, tools));
+        watched.push(...tracesIn(view.payload, server, { tools, places: placesOf(places, view.run) }));
       }
       watched.splice(0, watched.length - tracesMax);
     }
@@ -48,17 +50,27 @@ export async function watchedInLog(server: string): Promise<Result<readonly Watc
   }
 }
 
-function tracesIn(
-  payload: JsonObject | undefined,
-  server: string,
-  tools: ReadonlyMap<string, string>,
-): readonly Watched[] {
+/** Runs whose places are kept in mind while a log is read; records of one run lie close to each other. */
+const runsMax = 256;
+
+function placesOf(places: Map<string, PlacesRead>, run: string): PlacesRead {
+  const known = places.get(run) ?? new PlacesRead();
+  // Those that were met last are kept.
+  places.delete(run);
+  places.set(run, known);
+  for (const oldest of places.keys()) if (places.size > runsMax) places.delete(oldest);
+  return known;
+}
+
+type SoFar = { readonly tools: ReadonlyMap<string, string>; readonly places: PlacesRead };
+
+function tracesIn(payload: JsonObject | undefined, server: string, { tools, places }: SoFar): readonly Watched[] {
   const answers = member(payload, "answers");
   if (!isObject(answers)) return [];
   const head = `${traceQuestionKind} ${server} `;
   return Object.entries(answers).flatMap(([key, answer]) => {
-    const traces =
-      key.startsWith(head) && answer !== undefined ? tracesFrom(member(answer, "value") ?? null) : undefined;
+    const value = key.startsWith(head) ? member(answer, "value") : undefined;
+    const traces = value === undefined ? undefined : tracesFrom(places.whole(value));
     const call = key.slice(head.length);
     return (traces ?? []).map((trace) => ({ tool: call === "" ? undefined : tools.get(call), trace }));
   });
