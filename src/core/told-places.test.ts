@@ -9,7 +9,7 @@ const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 
 const placesOf = (name: string): ProjectionPlaces => ({
   home: `/home/${name}`,
-  workspace: [`/work/${name}`],
+  workspace: [`/project/${name}`],
   code: ["/usr", `/opt/${name}`],
   scratch: ["/tmp"],
 });
@@ -21,7 +21,7 @@ const event = {
   grade: "hint",
   phase: "call",
   count: 1,
-  path: "/work/a",
+  path: "/project/a",
 } as const;
 const traceIn = (places: ProjectionPlaces, eventful: boolean): EffectTrace => ({
   tier: "A",
