@@ -21,6 +21,7 @@ import type { ServerCode } from "./server-code.ts";
 import { serverEnvironment } from "./server-environment.ts";
 import { reachable } from "./service-reach.ts";
 import { dropRights, processFile } from "./support.ts";
+import { tracesIn } from "./tiers.ts";
 import { prepareTrace, traceLauncher } from "./trace.ts";
 
 const listNote =
@@ -154,7 +155,7 @@ function restrictPlan(
       ],
       write: [...writable, scratch, ...paths("write")],
       filter: Buffer.from(filter.value).toString("base64"),
-      trace: support.userNotify ? scope.trace : "none",
+      trace: tracesIn(support, "fence") ? scope.trace : "none",
       command: { file: words[0] ?? code.file, args: words, environment: { ...environment.variables, TMPDIR: scratch } },
     },
   });

@@ -20,7 +20,7 @@ import type { Launched } from "./parts.ts";
 import type { ServerCode } from "./server-code.ts";
 import { packageRoot } from "./server-packages.ts";
 import { dropRights, processFile } from "./support.ts";
-import { reaches } from "./tiers.ts";
+import { reaches, tracesIn } from "./tiers.ts";
 import { prepareTrace, traceLauncher } from "./trace.ts";
 
 /** Monotonic ms of this process: the time of everything that is seen. */
@@ -144,7 +144,7 @@ function everywhere({ order }: LaunchOrder): readonly number[] {
 
 /** The probe promised more than came true when the launcher could not make a part; then the tier says so. */
 function tierReached({ choice, order, support }: LaunchOrder, { tracer, broker }: Joined): IsolationTier {
-  const blind = order.scope.trace !== "none" && support.userNotify && tracer === undefined;
+  const blind = order.scope.trace !== "none" && tracesIn(support, "launcher") && tracer === undefined;
   const deaf = order.scope.net.mode !== "open" && broker === undefined;
   return (blind || deaf) && reaches(choice.tier, "A-") ? "B" : choice.tier;
 }
@@ -161,7 +161,7 @@ function launcherPlan(plan: LaunchOrder, prepared: Prepared): LauncherPlan {
     files,
     mounts: prepared.mounts,
     ports,
-    trace: plan.support.userNotify ? trace : "none",
+    trace: tracesIn(plan.support, "launcher") ? trace : "none",
     command,
   };
 }

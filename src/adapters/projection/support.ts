@@ -1,6 +1,6 @@
 /** What this machine offers for isolation, found out once a process by trying it as the user that servers run as. */
 import { execFile } from "node:child_process";
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cgroupKind } from "./cgroup.ts";
@@ -27,7 +27,14 @@ export type Support = NativeSupport & {
   readonly bubblewrap: boolean;
   readonly strace: boolean;
   readonly cgroup: "v2" | "v1" | "none";
+  readonly attaches: Attaches;
 };
+
+/**
+ * Whom a tracer of this user may attach to: every process of the same user, those in user namespaces of this user, or
+ * none. A tracer reads the paths of calls in the memory of the server, and the kernel asks for the right to attach.
+ */
+export type Attaches = "all" | "namespaces" | "none";
 
 /** Who servers run as when the gateway is root: `nobody`, who owns nothing. */
 export type ServiceUser = { readonly uid: number; readonly gid: number };
@@ -69,7 +76,8 @@ async function probe(user: ServiceUser): Promise<Support> {
   const nothing = { koffi: false, landlock: 0, userNotify: false };
   const { platform, arch: architecture } = process;
   const programs = Object.fromEntries(programNames.flatMap((name) => located(name) ?? []));
-  const base = { platform, architecture, root, programs, ...nothing, userNamespaces: false, overlay: false };
+  const attaches = attachesBy(textOf("/proc/sys/kernel/yama/ptrace_scope"), root);
+  const base = { platform, architecture, root, programs, attaches, ...nothing, userNamespaces: false, overlay: false };
   if (platform !== "linux" || (root && programs["setpriv"] === undefined)) {
     return { ...base, bubblewrap: false, strace: false, cgroup: "none" };
   }
@@ -91,6 +99,26 @@ async function probe(user: ServiceUser): Promise<Support> {
     strace: strace.includes("traced"),
     cgroup: cgroupKind(),
   };
+}
+
+/**
+ * By the setting of the security module Yama, which most distributions have at 1: a process attaches to what it started
+ * itself, and to what lives in a user namespace that it owns (Documentation/admin-guide/LSM/Yama.rst). Without Yama the
+ * user decides.
+ */
+export function attachesBy(scope: string | undefined, root: boolean): Attaches {
+  const level = scope === undefined ? 0 : Number.parseInt(scope, 10);
+  if (level === 0) return "all";
+  if (level === 1 || level === 2) return root ? "all" : "namespaces";
+  return "none";
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return undefined;
+  }
 }
 
 function nativeSupport(text: string, nothing: NativeSupport): NativeSupport {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { scopeOf } from "../../../test/adapters/projection/launch-case.ts";
-import type { Support } from "./support.ts";
+import { attachesBy, type Support } from "./support.ts";
 import { reaches, tierOf } from "./tiers.ts";
 
 const scope = scopeOf({ command: "", args: [], workspace: "", home: "", stateFolder: "" });
@@ -23,6 +23,7 @@ const best: Support = {
   bubblewrap: true,
   strace: true,
   cgroup: "v2",
+  attaches: "all",
 };
 const { bwrap: _bwrap, ...noBwrap } = best.programs;
 const { setpriv: _setpriv, ...noSetpriv } = best.programs;
@@ -35,6 +36,15 @@ const cases: readonly (readonly [string, Partial<Support>, string, string, reado
   ["an old kernel", { userNotify: false }, "A-", "shell", ["5.9"]],
   ["an old kernel without strace", { userNotify: false, strace: false }, "B", "launcher", ["5.9", "strace"]],
   ["neither koffi nor strace", { koffi: false, strace: false }, "B", "shell", ["koffi", "strace"]],
+  ["Yama, and user namespaces", { attaches: "namespaces" }, "A", "launcher", []],
+  [
+    "Yama, and no bubblewrap",
+    { attaches: "namespaces", programs: noBwrap, bubblewrap: false },
+    "B",
+    "fence",
+    ["package `bubblewrap`", "Yama"],
+  ],
+  ["Yama at its strictest", { attaches: "none", strace: false }, "B", "launcher", ["Yama", "strace"]],
   ["no bubblewrap", { programs: noBwrap, bubblewrap: false }, "B", "fence", ["package `bubblewrap`"]],
   ["no namespaces", { userNamespaces: false, bubblewrap: false }, "B", "fence", ["User namespaces are off"]],
   ["a bubblewrap that fails", { bubblewrap: false }, "B", "fence", ["does not work here"]],
@@ -73,4 +83,16 @@ test("an open network takes a server out of the tiers that have one", () => {
 test("a tier reaches itself and what is weaker", () => {
   expect(reaches("A", "B") && reaches("B", "B") && reaches("none", "none")).toBe(true);
   expect(reaches("B", "A-") || reaches("none", "C")).toBe(false);
+});
+
+test.each([
+  [undefined, false, "all"],
+  ["0\n", false, "all"],
+  ["1\n", false, "namespaces"],
+  ["1\n", true, "all"],
+  ["2\n", false, "namespaces"],
+  ["3\n", true, "none"],
+  ["odd", false, "none"],
+] as const)("with Yama at %j, root: %s, a tracer attaches to %s", (scope, root, attaches) => {
+  expect(attachesBy(scope, root)).toBe(attaches);
 });

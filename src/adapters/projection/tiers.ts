@@ -29,6 +29,8 @@ const remedies = {
     "User namespaces are off here (container or hardened host): set `kernel.unprivileged_userns_clone=1`, allow them in AppArmor, or use `--security-opt seccomp=unconfined`.",
   koffi: "Without koffi there is no network by name and no full trace: run `npm install koffi` beside Sluicegate.",
   notify: "The kernel cannot hand system calls to a supervisor: use Linux 5.9 or newer for the full trace.",
+  attach:
+    "Yama lets nothing trace such a server (`kernel.yama.ptrace_scope`), so its effects are not seen: set it to 0, or where it is 1 or 2 let servers have user namespaces.",
   overlay: "The kernel cannot overlay in a user namespace: use Linux 5.11 or newer, else workspaces are copied.",
   strace: "Without strace nothing traces the server where koffi is absent: install the package `strace`.",
   landlock: "The kernel has no Landlock: use Linux 5.13 or newer with `landlock` in its list of security modules.",
@@ -43,7 +45,7 @@ export function tierOf(support: Support, scope: { readonly net: Pick<NetScope, "
   const open = scope.net.mode === "open" ? [remedies.open] : [];
   const cgroup = support.cgroup === "none" ? [remedies.cgroup] : [];
   if (walls.length === 0) {
-    const seeing = tracersMissing(support);
+    const seeing = tracersMissing(support, "launcher");
     if (seeing.length === 0) {
       const overlay = support.overlay ? [] : [remedies.overlay];
       return { tier: open.length === 0 ? "A" : "B", chain: "launcher", notes: [...open, ...overlay, ...cgroup] };
@@ -57,7 +59,7 @@ export function tierOf(support: Support, scope: { readonly net: Pick<NetScope, "
   }
   const root = support.root && support.programs.setpriv === undefined;
   if (support.koffi && support.landlock > 0 && !root) {
-    return { tier: "B", chain: "fence", notes: [...walls, ...open, ...cgroup] };
+    return { tier: "B", chain: "fence", notes: [...walls, ...tracersMissing(support, "fence"), ...open, ...cgroup] };
   }
   const fence = [...(support.koffi ? [] : [remedies.koffi]), ...(support.landlock > 0 ? [] : [remedies.landlock])];
   return { tier: "C", chain: "hooks", notes: [...walls, ...fence, ...open] };
@@ -83,9 +85,15 @@ function wallsMissing(support: Support): readonly string[] {
   ];
 }
 
-function tracersMissing(support: Support): readonly string[] {
+function tracersMissing(support: Support, chain: "launcher" | "fence"): readonly string[] {
   if (!support.koffi) return [remedies.koffi];
-  return support.userNotify ? [] : [remedies.notify];
+  if (!support.userNotify) return [remedies.notify];
+  return tracesIn(support, chain) ? [] : [remedies.attach];
+}
+
+/** True where our own supervisor sees what a server does that is started by this chain. */
+export function tracesIn({ userNotify, attaches }: Support, chain: Chain): boolean {
+  return userNotify && (attaches === "all" || (attaches === "namespaces" && chain === "launcher"));
 }
 
 function platformNote(platform: string): string {

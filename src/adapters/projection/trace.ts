@@ -4,6 +4,7 @@ import type { Scope } from "../../core/scope.ts";
 import { startSupervisor, type Supervisor } from "../tracer/notify-tracer.ts";
 import type { LaunchOrder } from "./launch.ts";
 import type { Tracer } from "./parts.ts";
+import { tracesIn } from "./tiers.ts";
 
 let running: Promise<Result<Supervisor, string>> | undefined;
 
@@ -16,7 +17,7 @@ export type TracedLauncher = {
 
 /** Starts the supervisor while the launcher is at work, so that it waits for neither. */
 export function prepareTrace(plan: LaunchOrder): void {
-  if (plan.order.scope.trace !== "none" && plan.support.userNotify) void shared();
+  if (plan.order.scope.trace !== "none" && tracesIn(plan.support, plan.choice.chain)) void shared();
 }
 
 /** Hands the launcher's listener to the supervisor. An error is a sentence: the launcher then waits for nobody. */

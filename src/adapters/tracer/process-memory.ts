@@ -8,6 +8,9 @@ import type { Arena, Native } from "./native.ts";
 /** Memory is readable by whole pages; a text may end just before one that is not. */
 const pageBytes = 4096;
 
+/** ESRCH and EFAULT of errno.h: nobody waits any more, or there is nothing at the address. */
+const unreadable: ReadonlySet<number> = new Set([3, 14]);
+
 /** Most texts are shorter, and every page that is looked into costs. */
 const usualTextBytes = 256;
 
@@ -24,7 +27,11 @@ export class ProcessMemory {
     this.#put(0, arena.address + headBytes);
   }
 
-  /** Bytes at an address, as many as are readable up to `length`; undefined where none are. Valid until the next read. */
+  /**
+   * Bytes at an address, as many as are readable up to `length`; undefined where none are, for the kernel as little as
+   * for us. Valid until the next read. Throws where the kernel could read what we may not: a process can hide its memory
+   * from its own user (PR_SET_DUMPABLE), and that must not pass for a call without effect.
+   */
   read(thread: number, address: number, length: number): Buffer | undefined {
     if (address === 0) return undefined;
     const wanted = Math.min(length, pathBytesMax);
@@ -37,6 +44,7 @@ export class ProcessMemory {
     this.#put(40, wanted - first);
     const base = this.#arena.address;
     const got = this.#native.readMemory(thread, base, base + 16, first < wanted ? 2 : 1);
+    if (got < 0 && !unreadable.has(this.#native.errorNumber())) throw new Error("the memory of the process is closed");
     return got <= 0 ? undefined : this.#arena.bytes.subarray(headBytes, headBytes + got);
   }
 

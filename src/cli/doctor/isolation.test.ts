@@ -16,6 +16,7 @@ const all: Support = {
   bubblewrap: true,
   strace: true,
   cgroup: "v2",
+  attaches: "all",
 };
 const bare: Support = { ...all, programs: {}, koffi: false, userNamespaces: false, bubblewrap: false, strace: false };
 
