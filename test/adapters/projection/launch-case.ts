@@ -42,6 +42,7 @@ export type LaunchOutcome = {
   readonly end: { readonly code?: number; readonly signal?: string; readonly lastWords: string };
   readonly group: number;
   readonly tracer?: number;
+  readonly lost?: number;
   /** What the tracer saw that is no read of what is there, as `action outcome path`. */
   readonly acts?: readonly string[];
   readonly broker?: readonly { readonly action: string; readonly outcome: string; readonly domain?: string }[];

@@ -48,6 +48,7 @@ const traced = tracer?.drain();
 const acts = traced?.filter(({ action, outcome }) => action !== "file-read" || outcome === "denied");
 const seen = {
   tracer: traced?.length,
+  lost: tracer?.lost,
   acts: acts?.map(({ action, outcome, path, program }) => `${action} ${outcome} ${path ?? program}`),
   broker: broker?.drain(),
   limits: limits?.drain().map(({ detail }) => detail),

@@ -48,6 +48,7 @@ function tried({ output, error, end }: LaunchOutcome): Record<string, unknown> {
   return JSON.parse(output);
 }
 
+const python = spawnSync("python3", ["--version"]).status === 0;
 const support = await probeSupport();
 const tier = tierOf(support, scopeOf({ ...desk("self"), command: "x", args: [] })).tier;
 if (tier !== "A")
@@ -155,6 +156,30 @@ describe.skipIf(tier !== "A")("where something is missing", () => {
     expect(outcome.notes.join(" ")).toContain("install it (package `bubblewrap`)");
   });
 
+  test.skipIf(!python).each([
+    ["A", []],
+    ["B", ["bwrap"]],
+  ] as const)(
+    "a server that hides its memory does nothing unseen, tier %s (needs /usr/bin/python3)",
+    (wanted, without) => {
+      const place = desk(ordinary);
+      const hides = `import ctypes; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+try: open("/etc/made", "w")
+except OSError: print("hidden")`;
+      const given = {
+        ...place,
+        command: "/usr/bin/python3",
+        args: ["-c", hides],
+        without,
+        scope: { trace: "full" },
+      } as const;
+      const outcome = runLaunch(given, ordinary);
+      expect([outcome.error, outcome.tier, outcome.output.trim()]).toEqual([undefined, wanted, "hidden"]);
+      const seen = outcome.acts?.some((act) => act.endsWith(" /etc/made")) === true;
+      expect(seen || (outcome.lost ?? 0) > 0, JSON.stringify(outcome)).toBe(true);
+    },
+  );
+
   test("below the tier that a policy asks for nothing starts", () => {
     const place = desk(ordinary);
     const outcome = runLaunch({ ...place, ...script(place, world), without: ["bwrap"], require: "A-" }, ordinary);
@@ -199,7 +224,6 @@ describe.skipIf(tier !== "A")("limits and ends", () => {
   }
 });
 
-const python = spawnSync("python3", ["--version"]).status === 0;
 if (!python) console.log("skipped: there is no python3");
 
 test.skipIf(tier !== "A" || !python)("a server in Python, under whatever name its interpreter is found", () => {
