@@ -24,6 +24,8 @@ export type Arrival = {
 };
 
 export type ArrivalHandler = {
+  /** Asked first for each connection; false resets it. */
+  readonly admits: () => boolean;
   readonly arrived: (arrival: Arrival) => void;
   /** A connection to port 53. */
   readonly dnsStream: (client: Socket) => void;
@@ -48,6 +50,7 @@ export function receiveArrivals(listeners: Listeners, handler: ArrivalHandler): 
     // Taken over rather than used, because half-closed connections and pausing are decided at accept.
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
       client.on("error", () => client.destroy());
+      if (!handler.admits()) return void client.resetAndDestroy();
       if (open.size >= connectionsMax) {
         client.resetAndDestroy();
         return handler.turnedAway(port, "egress-connections-max");

@@ -10,6 +10,7 @@ import type { Broker } from "../projection/parts.ts";
 import { type Arrival, receiveArrivals } from "./arrivals.ts";
 import { ByteQuota } from "./byte-quota.ts";
 import { DnsStub, type NameAnswer } from "./dns-stub.ts";
+import { floodGate, type FloodLimits, floodLimits } from "./flood.ts";
 import { EgressRecord, type Seen } from "./egress-record.ts";
 import { firstBytesMax, inspectFirstBytes, type Inspection, mustSpeakFirst } from "./first-bytes.ts";
 import { readFirst } from "./first-flight.ts";
@@ -29,6 +30,8 @@ export type BrokerOptions = Partial<Surroundings> & {
   readonly everywhere?: readonly number[];
   readonly callBytesMax: number;
   readonly serverBytesMax: number;
+  /** For tests: what counts as a flood. */
+  readonly perSecondMax?: FloodLimits;
   /** Monotonic ms. */
   readonly now: () => number;
 };
@@ -61,9 +64,12 @@ class EgressBroker implements Broker {
     };
     this.#record = new EgressRecord(options.now);
     const stub = new DnsStub((name) => this.#answer(name), this.#record);
-    stub.serveDatagrams(options.listeners.dns);
+    const { perSecondMax = floodLimits } = options;
+    const gate = (max: number, what: string): (() => boolean) => floodGate(max, options.now, () => this.#flooded(what));
+    stub.serveDatagrams(options.listeners.dns, gate(perSecondMax.questions, "questions for names"));
     options.listeners.dns.on("error", () => this.#fail("answering for names failed"));
     const stopArrivals = receiveArrivals(options.listeners, {
+      admits: gate(perSecondMax.connections, "connections"),
       arrived: (arrival) => void this.#serve(arrival).catch(() => this.#fail("a connection could not be served")),
       dnsStream: (client) => stub.serveStream(client),
       turnedAway: (port, detail) =>
@@ -103,6 +109,11 @@ class EgressBroker implements Broker {
 
   close(): void {
     this.#stop();
+  }
+
+  #flooded(what: string): void {
+    this.#record.add({ action: "limit-hit", outcome: "denied", detail: `egress-flood ${what}` });
+    this.#fail(`it was flooded with ${what}`);
   }
 
   /** Without ears the broker must not keep half a network going. */

@@ -38,8 +38,10 @@ export class DnsStub {
     this.#record = record;
   }
 
-  serveDatagrams(socket: DatagramSocket): void {
+  /** `admits` is asked for each question; false leaves it without an answer. */
+  serveDatagrams(socket: DatagramSocket, admits: () => boolean): void {
     socket.on("message", (bytes: Buffer, from: RemoteInfo) => {
+      if (!admits()) return;
       const answer = this.#answer(bytes, "udp");
       // A full buffer loses the answer, as datagrams may; the client asks again.
       if (answer !== undefined) socket.send(answer, from.port, from.address, () => {});

@@ -8,6 +8,7 @@ import type { Broker } from "../projection/parts.ts";
 import { type Arrival, receiveArrivals } from "./arrivals.ts";
 import { parseClientHello } from "./client-hello.ts";
 import { DnsStub } from "./dns-stub.ts";
+import { floodGate, floodLimits } from "./flood.ts";
 import { EgressRecord } from "./egress-record.ts";
 import { readFirst } from "./first-flight.ts";
 import { parseRequestHead, type RequestHead } from "./http-head.ts";
@@ -48,8 +49,11 @@ export function openSink({ listeners, now }: SinkOptions): Broker {
     const address = names.addressOf(name);
     return address === undefined ? { kind: "full" } : { kind: "address", address };
   }, record);
-  stub.serveDatagrams(listeners.dns);
+  const gate = (max: number, what: string): (() => boolean) =>
+    floodGate(max, now, () => fail(`it was flooded with ${what}`));
+  stub.serveDatagrams(listeners.dns, gate(floodLimits.questions, "questions for names"));
   const stopArrivals = receiveArrivals(listeners, {
+    admits: gate(floodLimits.connections, "connections"),
     arrived: (arrival) => {
       const host = names.nameOf(arrival.host) ?? arrival.host;
       swallow(arrival, host, record).catch(() => fail("a connection could not be served"));

@@ -106,6 +106,22 @@ describe.skipIf(why !== undefined)("bounds in time and bytes", () => {
     expect(outcome).toMatchObject({ how: "200", bytes: largeBytes });
   });
 
+  test.each([
+    ["questions", "questions for names"],
+    ["connections", "connections"],
+  ] as const)("a flood of %s ends the network of the server, in a sentence", async (kind, words) => {
+    scene = await openScene({ allow: [`${late}:5432`], perSecondMax: { questions: 200, connections: 100 } });
+    const { network, broker } = scene;
+    await network.client([{ kind, count: 1_500 }]);
+    expect(broker.failure).toBe(`The server's network broke: it was flooded with ${words}. Restart the server.`);
+    expect(
+      told(broker.drain())
+        .filter((line) => line.startsWith("limit-hit"))
+        .join(),
+    ).toContain(`egress-flood ${words}`);
+    expect((await network.client([raw(["x"])]))[0]?.how).toMatch(/EAI_AGAIN|ENOTFOUND|ECONNREFUSED/);
+  });
+
   test("a broker that closes ends every connection, and nothing is reached after", async () => {
     scene = await openScene({ allow: [`${late}:80`, `${late}:5432`] });
     const { network, broker, internet } = scene;
