@@ -17,6 +17,7 @@ import type { Catalogue, ListMethod } from "./catalogue.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { ClientAnswers } from "./client-answers.ts";
 import type { Ruling } from "./releases.ts";
+import { judgeInterim } from "./deeds.ts";
 import { judgeRelease } from "./releases.ts";
 import type { Scene } from "./scene.ts";
 import type { Settlement } from "./settlement.ts";
@@ -101,7 +102,7 @@ export class FromServer<Q> {
       return this.#refuse(id, "SG-SAMPLING");
     }
     const source = this.#source(message, relatedTo, live);
-    const ruling = await this.#rule(source, message.params ?? {});
+    const ruling = await this.#ruleQuestion(source, message.params ?? {});
     const durable = await ruling.durable;
     if (ruling.how !== "pass" || !durable) return this.#refuse(id, "SG-QUESTION");
     if (!this.#answers.expect(message, live)) return this.#refuse(id, "SG-LIMIT");
@@ -166,6 +167,13 @@ export class FromServer<Q> {
       const shown = durable && ruling.how === "pass" ? replaced(message, ruling.value) : withheld;
       if (shown !== undefined) this.#emit(shown, source.call);
     });
+  }
+
+  /** A question can carry away what its call has come upon: it is judged by what the call did so far, as its result will be. */
+  async #ruleQuestion(source: Source<Q>, value: Json): Promise<Ruling> {
+    const { call } = source;
+    if (call?.scope === undefined) return this.#rule(source, value);
+    return (await judgeInterim(this.#scene, call, value)).ruling;
   }
 
   #rule(source: Source<Q>, value: Json): Ruling | Promise<Ruling> {

@@ -81,6 +81,23 @@ describe("a call in its window", () => {
     ]);
   });
 
+  it.each([
+    ["asks nothing", listening],
+    ["asks its question", () => traceOf()],
+  ])("its server %s by what the call did so far", async (what, traces) => {
+    const told = await staged(isolating(), { traces });
+    told.stage.client.say(callOf(1, "read_file"));
+    await told.stage.settle();
+    const params = { message: "what I have read", requestedSchema: { type: "object" } };
+    told.stage.server.say({ id: 9, method: "elicitation/create", params });
+    await told.stage.settle();
+    expect(told.projection.did).toEqual(["begin read_file S", "trace"]);
+    const shown = told.stage.client.got.some((message) => JSON.stringify(plain(message)).includes("what I have read"));
+    expect(shown).toBe(what === "asks its question");
+    const refused = told.stage.server.got.map(plain).filter((message) => JSON.stringify(message).includes('"error"'));
+    expect(refused).toHaveLength(shown ? 0 : 1);
+  });
+
   it("is not sent before the window is open, and not at all when it cannot be opened", async () => {
     let open: (opened: typeof told.projection.begins) => void = () => undefined;
     const told = await staged(isolating(), { begins: new Promise((resolve) => (open = resolve)) });
