@@ -31,7 +31,9 @@ describe.skipIf(why !== undefined)("bounds in time and bytes", () => {
     await until(() => internet.received === 4);
     broker.revoke("call 1");
     const [cut] = await open;
-    expect(cut).toMatchObject({ text: "held", how: expect.stringMatching(/end|ECONNRESET/) });
+    // What was sent back may have been on its way still.
+    expect(cut?.text).toMatch(/^(?:held)?$/);
+    expect(cut?.how).toMatch(/end|ECONNRESET/);
     const [after] = await network.client([raw(["x"])]);
     expect(after?.how).toBe("ENOTFOUND");
     expect(internet.received).toBe(4);
