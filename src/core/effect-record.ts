@@ -13,7 +13,7 @@ import {
   traceTextCharactersMax,
 } from "./effect-trace.ts";
 import type { Json, JsonObject } from "./json.ts";
-import { isArray, isRawNumber, member } from "./json.ts";
+import { isArray, isObject, isRawNumber, member } from "./json.ts";
 import { isolationTiers } from "./scope.ts";
 
 /** Folders of one kind in the places of a trace, and characters of one path there (PATH_MAX of Linux). */
@@ -119,6 +119,15 @@ export function traceFrom(json: Json): EffectTrace | undefined {
   if (failure !== undefined && !isText(failure)) return undefined;
   return { tier, complete, dropped, places, events, changes, ...(failure === undefined ? {} : { failure }) };
 }
+
+/** True for the record of a trace in which nothing was seen: it holds nothing that is the server's or a person's. */
+export function isQuietRecord(json: Json): boolean {
+  if (!isObject(json) || Object.keys(json).length > quietNames) return false;
+  return traceFrom(json) !== undefined && member(json, "sluicegate.failure") === undefined;
+}
+
+/** Tier, completeness and what was dropped. */
+const quietNames = 3;
 
 /** Processes of one server that are told of together. */
 const tracesMax = 1_024;

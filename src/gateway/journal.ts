@@ -5,6 +5,7 @@
  * than its log; when an append fails the run counts as holding everything.
  */
 import type { Decision } from "../core/decision.ts";
+import { isQuietRecord } from "../core/effect-record.ts";
 import { traceQuestionKind } from "../core/effect-trace.ts";
 import type { RunEvent } from "../core/event.ts";
 import type { Json, JsonObject } from "../core/json.ts";
@@ -100,18 +101,24 @@ function entryOf<Q>({ live, events }: Part<Q>, basis: Basis): LogEntry {
       ...(manifestDigest === undefined ? {} : { manifestDigest }),
     },
     ...(decision === undefined ? {} : { decision }),
-    ...(answers === undefined || answers.size === 0 ? {} : { answers: answersJson(answers, live.places) }),
+    ...(answers === undefined ? {} : answersJson(answers, live.places)),
     ...(notes === undefined ? {} : { notes }),
     ...(details === undefined ? {} : { details }),
   };
 }
 
-function answersJson(answers: Answers, places: ToldPlaces): JsonObject {
-  const json: Record<string, Json> = {};
+function answersJson(answers: Answers, places: ToldPlaces): Pick<LogEntry, "answers" | "plainAnswers"> {
+  let sealed: Record<string, Json> | undefined;
+  let plain: Record<string, Json> | undefined;
   for (const [key, answer] of answers) {
-    if (answer.kind === "unavailable") json[key] = { unavailable: answer.cause };
-    else if (answer.question.kind === traceQuestionKind) json[key] = { value: places.brief(answer.value) };
-    else json[key] = { value: answer.value };
+    if (answer.kind === "unavailable") (sealed ??= {})[key] = { unavailable: answer.cause };
+    else if (answer.question.kind !== traceQuestionKind) (sealed ??= {})[key] = { value: answer.value };
+    // Most calls do nothing that is on record, and need no payload to say so.
+    else if (isQuietRecord(answer.value)) (plain ??= {})[key] = { value: answer.value };
+    else (sealed ??= {})[key] = { value: places.brief(answer.value) };
   }
-  return json;
+  return {
+    ...(sealed === undefined ? {} : { answers: sealed }),
+    ...(plain === undefined ? {} : { plainAnswers: plain }),
+  };
 }

@@ -42,6 +42,8 @@ export type LogEntry = {
   readonly kind?: string;
   /** What oracles answered, by question key, so that the decision can be replayed exactly. Payload. */
   readonly answers?: JsonObject;
+  /** Those of the answers that hold nothing to hide; they stay in the clear. */
+  readonly plainAnswers?: JsonObject;
   /** More for audit and what-if; `notes` stays in the clear, `details` (arguments of a refused call) is payload. */
   readonly notes?: JsonObject;
   readonly details?: JsonObject;

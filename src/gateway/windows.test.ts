@@ -67,7 +67,7 @@ describe("a call in its window", () => {
     expect(told.stage.log.entries.filter(({ notes }) => notes?.["moment"] === "projection")).toMatchObject([
       { notes: { server: "files", tier: "A", missing: [] } },
     ]);
-    const answers = told.stage.log.entries.at(-1)?.answers ?? {};
+    const answers = told.stage.log.entries.at(-1)?.plainAnswers ?? {};
     expect(Object.keys(answers)).toEqual([traceKey("files", told.projection.lastCall)]);
   });
 

@@ -42,6 +42,8 @@ export interface WorkspaceProjection {
   changes(): Promise<Result<readonly WorkspaceChange[], string>>;
   /** The verdict on all of them. An error leaves the workspace whole and loses nothing. */
   conclude(how: "commit" | "keep" | "discard", origin: ChangeOrigin): Promise<Result<Conclusion, string>>;
+  /** True only if the server has not written anything so far; known at once, and absent where that cannot be. */
+  isUntouched?(): boolean;
   /** True while nothing more can be written, because what waits for a verdict has reached its quota. */
   isFull?(): boolean;
   close(): Promise<void>;

@@ -38,6 +38,26 @@ test("a server that never wrote costs no look at its workspace", async () => {
   expect(server.workspace.looks).toBe(0);
 });
 
+test("where nothing sees the server, only the layer itself spares a look, and what it holds is told with the next call", async () => {
+  server = new FakeServer();
+  let untouched = true;
+  Object.assign(server.workspace, { isUntouched: () => untouched });
+  projection = openProjection(server.launched(), orderWith({ trace: "none" }), { clock: server.clock });
+  const call = async (name: string): Promise<readonly string[]> => {
+    void projection.begin(name, "read", plain);
+    projection.end(name);
+    return (await projection.trace(name)).changes.map((change) => change.path);
+  };
+  expect(await call("a")).toEqual([]);
+  expect(server.workspace.looks).toBe(0);
+  untouched = false;
+  server.workspace.write("late");
+  expect(await projection.conclude("a", "commit")).toEqual({ ok: true, value: { committed: [], held: [] } });
+  expect(await call("b")).toEqual(["late"]);
+  expect(await projection.conclude("b", "discard")).toMatchObject({ ok: true });
+  expect(server.workspace.did[0]).toBe("discard b: late");
+});
+
 test("what a call wrote is told with it, and reaches the workspace by the verdict", async () => {
   expect(await writing("a", "x")).toEqual(["x"]);
   expect(await projection.conclude("a", "commit")).toEqual({ ok: true, value: { committed: ["x"], held: [] } });

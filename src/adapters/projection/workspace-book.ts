@@ -86,7 +86,8 @@ export class WorkspaceBook {
    */
   look(blind: boolean, call?: string): Promise<Result<Look, string>> | undefined {
     // A file once opened for writing can be written later without an event: from then on every look is a real one.
-    return blind || this.#mayHaveWritten ? this.#inTurn(() => this.#look(call)) : undefined;
+    if (this.#mayHaveWritten) return this.#inTurn(() => this.#look(call));
+    return blind && !this.#isUntouched ? this.#inTurn(() => this.#look(call)) : undefined;
   }
 
   /**
@@ -95,7 +96,7 @@ export class WorkspaceBook {
    * `idle` says that still no call is under way; what one may have written meanwhile is told with it.
    */
   lookBetween(blind: boolean, idle: () => boolean): Promise<Result<Look, string>> | undefined {
-    if (!blind && !this.#mayHaveWritten) return undefined;
+    if (!this.#mayHaveWritten && (!blind || this.#isUntouched)) return undefined;
     return this.#inTurn(async () => {
       const look = await this.#look(undefined, idle);
       if (!look.ok || look.value.changes.length === 0) return look;
@@ -108,7 +109,8 @@ export class WorkspaceBook {
 
   /** The verdict on what was told. Whatever another call, or a timer of the server, has written since is kept. */
   conclude(call: string, verdict: Verdict, state: { readonly blind: boolean }): Promise<Result<Conclusion, string>> {
-    if (!state.blind && !this.#mayHaveWritten) return Promise.resolve(ok(nothingDone));
+    const told = state.blind && (verdict !== "commit" || this.pending);
+    if (!told && !this.#mayHaveWritten) return Promise.resolve(ok(nothingDone));
     this.#strictest = stricter(this.#strictest, verdict);
     this.#awaited.delete(call);
     const { commit, per } = this.#options;
@@ -128,6 +130,10 @@ export class WorkspaceBook {
     if (this.#options.commit === "never") return Promise.resolve(ok(nothingDone));
     const judged = this.#options.per === "run" && !this.#unjudged && this.#awaited.size === 0;
     return this.#inTurn(() => this.#conclude("run", judged ? this.#strictest : "keep", blind));
+  }
+
+  get #isUntouched(): boolean {
+    return this.#options.workspace.isUntouched?.() === true;
   }
 
   /** True if a trace told of changes about which no verdict has fallen. */

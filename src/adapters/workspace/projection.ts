@@ -70,6 +70,10 @@ export class ScannedWorkspace implements WorkspaceProjection {
     return found.filter(({ path, mark }) => shown.get(path) === mark);
   }
 
+  isUntouched(): boolean {
+    return !this.#closed && this.#parts.scan.isUntouched?.() === true;
+  }
+
   isFull(): boolean {
     return !this.#closed && this.#parts.isFull?.() === true;
   }

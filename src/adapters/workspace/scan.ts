@@ -10,5 +10,7 @@ export interface WorkspaceScan {
   readonly memory: ScanMemory;
   /** All differences without a verdict. An error is a sentence. */
   scan(): Promise<Result<readonly Difference[], string>>;
+  /** True only if there never was a difference. */
+  isUntouched?(): boolean;
   close(): void;
 }

@@ -65,6 +65,11 @@ export class OverlayScan implements WorkspaceScan {
     return refused === undefined ? ok(this.#found) : err(refused);
   }
 
+  /** Whatever is written, deleted or changed leaves an entry in the upper layer. */
+  isUntouched(): boolean {
+    return this.#upperNames.at("")?.length === 0;
+  }
+
   close(): void {
     for (const folder of Object.values(this.#layers)) folder.close();
   }

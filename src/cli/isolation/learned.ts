@@ -41,7 +41,8 @@ export async function watchedInLog(server: string): Promise<Result<readonly Watc
       if (page.done === true) return page.value === undefined ? ok(watched) : err(storeFault(page.value));
       for (const view of page.value.flatMap((record) => viewsOf(keys, record))) {
         if (view.call !== undefined && view.tool !== undefined) tools.set(view.call, view.tool);
-        watched.push(...tracesIn(view.payload, server, { tools, places: placesOf(places, view.run) }));
+        const soFar = { tools, places: placesOf(places, view.run) };
+        for (const part of [view.clear, view.payload]) watched.push(...tracesIn(part, server, soFar));
       }
       watched.splice(0, watched.length - tracesMax);
     }
@@ -64,8 +65,8 @@ function placesOf(places: Map<string, PlacesRead>, run: string): PlacesRead {
 
 type SoFar = { readonly tools: ReadonlyMap<string, string>; readonly places: PlacesRead };
 
-function tracesIn(payload: JsonObject | undefined, server: string, { tools, places }: SoFar): readonly Watched[] {
-  const answers = member(payload, "answers");
+function tracesIn(part: JsonObject | undefined, server: string, { tools, places }: SoFar): readonly Watched[] {
+  const answers = member(part, "answers");
   if (!isObject(answers)) return [];
   const head = `${traceQuestionKind} ${server} `;
   return Object.entries(answers).flatMap(([key, answer]) => {

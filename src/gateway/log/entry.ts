@@ -94,7 +94,7 @@ function cleanText(value: JsonObject, keys: Pick<LogKeys, "keyedDigest">): strin
 
 /** Splits an entry. Its texts are made once, here; they are what is searched, sealed, hashed and stored. */
 export function splitEntry(entry: LogEntry, keys: Pick<LogKeys, "keyedDigest">, documents: Documents): EntryTexts {
-  const { decision, notes, answers, details } = entry;
+  const { decision, notes, answers, plainAnswers, details } = entry;
   const head = headOf(entry);
   const events = splitEvents(entry.events, documents.contract, head);
   const allowed = entry.events.find((event) => event.kind === "allowed");
@@ -108,6 +108,7 @@ export function splitEntry(entry: LogEntry, keys: Pick<LogKeys, "keyedDigest">, 
   if (events.clear.length > 0) clear["events"] = events.clear;
   if (split !== undefined) clear["decision"] = split.clear;
   if (notes !== undefined) clear["notes"] = notes;
+  if (plainAnswers !== undefined) clear["answers"] = plainAnswers;
   const payload: Record<string, Json> = {};
   if (events.payload !== undefined) payload["events"] = events.payload;
   if (split?.payload !== undefined) payload["decision"] = split.payload;
