@@ -59,7 +59,7 @@ export async function isolationBench(size: Sizes): Promise<Result<IsolationBench
     // First of all: what is started once for all servers counts for the one that needs it.
     const used = await memory(stage);
     const rows: (CallRow | PlainRow)[] = [...(await starts(stage, size.starts)), ...used];
-    for (const [tool, given] of calls(stage.workspace)) rows.push(...(await latency(stage, tool, given, size.calls)));
+    rows.push(...(await latencies(stage, size.calls)));
     rows.push(...(await throughput(stage, size.flood)));
     rows.push(...(await busy(stage, "operations", size.operations)));
     rows.push(...(await busy(stage, "commit", size.calls < 100 ? filesCommittedQuick : filesCommitted)));
@@ -112,23 +112,49 @@ async function starts(stage: Stage, count: number): Promise<readonly PlainRow[]>
   return plain({ kind: "start", unit: "ms", n: count }, stage.names, (name) => median(took.get(name) ?? []));
 }
 
+/** Times of calls in ms, with what each took longer than its like on the bare server. */
+type Timed = { readonly own: readonly number[]; readonly added: readonly number[] };
+
+/** By tool, and for all tools together. */
+async function latencies(stage: Stage, count: number): Promise<readonly CallRow[]> {
+  const rows: CallRow[] = [];
+  const all = new Map<Variant, Timed[]>(stage.names.map((name) => [name, []]));
+  for (const [tool, given] of calls(stage.workspace)) {
+    for (const [variant, timed] of await latency(stage, count, (name) => stage.call(name, tool, given))) {
+      rows.push(callRow(tool, variant, timed));
+      all.get(variant)?.push(timed);
+    }
+  }
+  for (const [variant, parts] of all) {
+    const [own, added] = [parts.flatMap((part) => part.own), parts.flatMap((part) => part.added)];
+    rows.push(callRow("all", variant, { own, added }));
+  }
+  return rows;
+}
+
+function callRow(tool: string, variant: Variant, { own, added }: Timed): CallRow {
+  const [addedP50Ms, addedP95Ms] = [median(added), quantile(added, 0.95)];
+  return { kind: "call", tool, variant, n: own.length, p50Ms: median(own), addedP50Ms, addedP95Ms };
+}
+
 /**
  * Each variant against the bare server alone, call by call in turns: with more servers in the round each would find the
  * caches of the machine filled by the others, which is a cost of the round and not of isolation.
  */
-async function latency(stage: Stage, tool: string, given: JsonObject, count: number): Promise<readonly CallRow[]> {
-  const rows: CallRow[] = [];
-  const all: number[] = [];
+async function latency(
+  stage: Stage,
+  count: number,
+  call: (name: Variant) => Promise<void>,
+): Promise<ReadonlyMap<Variant, Timed>> {
+  const bare: number[] = [];
+  const timed = new Map<Variant, Timed>([["bare", { own: bare, added: [0] }]]);
   for (const variant of stage.names.filter((name) => name !== "bare")) {
-    const took = await paired(["bare", variant], count, (name) => stage.call(name, tool, given));
-    const [bare, own] = [took.get("bare") ?? [], took.get(variant) ?? []];
-    all.push(...bare);
-    const added = own.map((one, index) => one - (bare[index] ?? one));
-    const [addedP50Ms, addedP95Ms] = [median(added), quantile(added, 0.95)];
-    rows.push({ kind: "call", tool, variant, n: count, p50Ms: median(own), addedP50Ms, addedP95Ms });
+    const took = await paired(["bare", variant], count, call);
+    const [beside, own] = [took.get("bare") ?? [], took.get(variant) ?? []];
+    bare.push(...beside);
+    timed.set(variant, { own, added: own.map((one, index) => one - (beside[index] ?? one)) });
   }
-  const bare = { kind: "call", tool, variant: "bare", n: all.length, p50Ms: median(all) } as const;
-  return [{ ...bare, addedP50Ms: 0, addedP95Ms: 0 }, ...rows];
+  return timed;
 }
 
 /** Times of calls in ms, by variant; each turn begins with another one. */
