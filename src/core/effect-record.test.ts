@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { eventFrom, traceFrom, traceJson, tracesFrom, tracesJson } from "./effect-record.ts";
+import { eventFrom, isQuietRecord, traceFrom, traceJson, tracesFrom, tracesJson } from "./effect-record.ts";
 import type { EffectEvent, EffectTrace, WorkspaceChange } from "./effect-trace.ts";
 import { effectActions, effectGrades, effectOutcomes, effectPhases, traceEventsMax } from "./effect-trace.ts";
 import type { Json } from "./json.ts";
@@ -168,4 +168,16 @@ test("a trace in which nothing happened is a short record, and half of a longer 
     const { [name]: _gone, ...half } = whole;
     expect(traceFrom(half)).toBeUndefined();
   }
+});
+
+test("law: a record is quiet exactly if nothing was seen and nothing is said of it", () => {
+  fc.assert(
+    fc.property(traces, (one) => {
+      const seen = one.events.length > 0 || one.changes.length > 0;
+      expect(isQuietRecord(traceJson(one))).toBe(!seen && one.failure === undefined);
+      expect(isQuietRecord(tracesJson([one, one]))).toBe(false);
+    }),
+  );
+  for (const odd of [null, 1, "A", [], {}, { "sluicegate.tier": "Z" }, { "sluicegate.tier": { path: "/x" } }])
+    expect(isQuietRecord(odd)).toBe(false);
 });

@@ -122,12 +122,12 @@ export function traceFrom(json: Json): EffectTrace | undefined {
 
 /** True for the record of a trace in which nothing was seen: it holds nothing that is the server's or a person's. */
 export function isQuietRecord(json: Json): boolean {
-  if (!isObject(json) || Object.keys(json).length > quietNames) return false;
-  return traceFrom(json) !== undefined && member(json, "sluicegate.failure") === undefined;
+  if (!isObject(json) || isRawNumber(json)) return false;
+  for (const name in json) if (!quietNames.has(name) || typeof json[name] === "object") return false;
+  return tiers.some((tier) => tier === json["sluicegate.tier"]);
 }
 
-/** Tier, completeness and what was dropped. */
-const quietNames = 3;
+const quietNames: ReadonlySet<string> = new Set(["sluicegate.tier", "sluicegate.complete", "sluicegate.dropped"]);
 
 /** Processes of one server that are told of together. */
 const tracesMax = 1_024;

@@ -6,12 +6,12 @@
  * set it. Its clock stands still between ticks, so a listing made shortly after a change proves nothing later and is
  * not kept.
  */
-import type { BigIntStats } from "node:fs";
+import type { Stats } from "node:fs";
 import { fstatSync, lstatSync, readdirSync } from "node:fs";
 import type { HeldFolder } from "./held-folder.ts";
 import { listedFoldersMax, racyMs } from "./limits.ts";
 
-type Listing = { readonly inode: bigint; readonly changedNs: bigint; readonly names: readonly string[] };
+type Listing = { readonly inode: number; readonly changedMs: number; readonly names: readonly string[] };
 
 export class FolderNames {
   readonly #folder: HeldFolder;
@@ -25,30 +25,31 @@ export class FolderNames {
   at(path: string): readonly string[] | undefined {
     const before = this.#stats(path);
     const known = this.#known.get(path);
-    if (before !== undefined && known !== undefined && before.ino === known.inode && before.ctimeNs === known.changedNs)
+    if (before !== undefined && known !== undefined && before.ino === known.inode && before.ctimeMs === known.changedMs)
       return known.names;
     const names = namesIn(this.#folder.at(path));
     // The times are those from before the listing: what changes while it is made shows the next time.
     if (names === undefined || before === undefined || isRacy(before)) this.#known.delete(path);
     else {
       if (this.#known.size >= listedFoldersMax) this.#known.clear();
-      this.#known.set(path, { inode: before.ino, changedNs: before.ctimeNs, names });
+      this.#known.set(path, { inode: before.ino, changedMs: before.ctimeMs, names });
     }
     return names;
   }
 
-  #stats(path: string): BigIntStats | undefined {
+  /** A change time in ms is exact to a quarter of a microsecond, and no listing is that quick. */
+  #stats(path: string): Stats | undefined {
     try {
-      if (path === "") return fstatSync(this.#folder.descriptor, { bigint: true });
-      return lstatSync(this.#folder.at(path), { bigint: true, throwIfNoEntry: false });
+      if (path === "") return fstatSync(this.#folder.descriptor);
+      return lstatSync(this.#folder.at(path), { throwIfNoEntry: false });
     } catch {
       return undefined;
     }
   }
 }
 
-function isRacy({ ctimeNs }: BigIntStats): boolean {
-  return Number(ctimeNs / 1_000_000n) > Date.now() - racyMs;
+function isRacy({ ctimeMs }: Stats): boolean {
+  return ctimeMs > Date.now() - racyMs;
 }
 
 /** Names in a folder, read now; undefined where it cannot be read. */
