@@ -40,14 +40,14 @@ function main(): void {
   const worker = new Worker(place, { workerData: { wake } });
   worker.on("message", (message: SupervisorReport) => {
     if (message.kind === "ended" || message.kind === "refused") served.delete(message.id);
+    if (message.kind === "added" || message.kind === "refused") records.taken(message.id);
     report(message);
   });
   // Without its serving thread this process would hold every server for ever.
   worker.on("error", end);
   worker.on("exit", end);
   const served = new Set<number>();
-  /** By server, until the gateway has done with it: else its descriptor could already be that of another. */
-  const records = new Map<number, number>();
+  const records = new Records();
   const one = new Uint8Array(new BigUint64Array([1n]).buffer);
   const tell = (order: ServingOrder): void => {
     worker.postMessage(order);
@@ -56,19 +56,50 @@ function main(): void {
   // Orders come from the gateway, which started this process, and from nobody else.
   process.on("message", (order: SupervisorOrder) => {
     if (order.kind === "remove") {
-      const record = records.get(order.id);
-      if (record !== undefined) closeSync(record);
-      records.delete(order.id);
+      records.remove(order.id);
       if (served.delete(order.id)) tell(order);
       return;
     }
     const serving = served.size < listenersMax ? takeOver(native.value, order) : "It traces as many servers as it can.";
     if (typeof serving === "string") return report({ kind: "refused", id: order.id, reason: serving });
     served.add(order.id);
-    records.set(order.id, serving.record);
+    records.add(order.id, serving.record);
     tell(serving);
   });
   worker.once("online", () => report({ kind: "ready" }));
+}
+
+/**
+ * Descriptors of records by server. Each stays open until both who name it have done with it, the serving thread and the
+ * gateway: else its number could already be that of another server's record.
+ */
+class Records {
+  readonly #open = new Map<number, { readonly record: number; taken: boolean; removed: boolean }>();
+
+  add(id: number, record: number): void {
+    this.#open.set(id, { record, taken: false, removed: false });
+  }
+
+  /** The serving thread has mapped it, or never will. */
+  taken(id: number): void {
+    const one = this.#open.get(id);
+    if (one !== undefined) one.taken = true;
+    this.#close(id);
+  }
+
+  /** The gateway has opened it, or never will. */
+  remove(id: number): void {
+    const one = this.#open.get(id);
+    if (one !== undefined) one.removed = true;
+    this.#close(id);
+  }
+
+  #close(id: number): void {
+    const one = this.#open.get(id);
+    if (one === undefined || !one.taken || !one.removed) return;
+    closeSync(one.record);
+    this.#open.delete(id);
+  }
 }
 
 /** Takes the listener out of the process that made it, or says in a sentence why that is refused. */
