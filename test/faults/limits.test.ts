@@ -39,6 +39,9 @@ const kinds = [
   ...(group === "none" ? [] : [["self", group] as const]),
 ];
 
+/** A hit may be seen only after the call, and is told with its name then. */
+const hasProcesses = (hits: readonly string[]): boolean => hits.some((hit) => hit.startsWith("processes"));
+
 describe.skipIf(!best)("limits (need tier A)", () => {
   describe.each(kinds)("as %s, control group: %s", (user, cgroup) => {
     test("memory: the server is ended, and the limit is in evidence", async () => {
@@ -49,14 +52,13 @@ describe.skipIf(!best)("limits (need tier A)", () => {
 
     test("processes: no more than the limit start, and the machine has as many as before", async () => {
       const before = allProcesses().length;
-      const { text, hits } = await limited(user, "processes", 120, cgroup);
+      let { text, hits } = await limited(user, "processes", 120, cgroup);
+      // Others look from time to time, and see it only while all are taken, to the last thread of the runtime.
+      for (let again = 0; again < 2 && cgroup === "none" && !hasProcesses(hits); again += 1)
+        ({ text, hits } = await limited(user, "processes", 120, cgroup));
       // Some hosts answer by a refusal, others by the end of the server: never by what was asked for.
       expect(Number(text ?? 0)).toBeLessThan(40);
-      // Counts are looked at from time to time: a hit may be seen only after the call, and is told with its name then.
-      expect(
-        hits.some((hit) => hit.startsWith("processes")),
-        hits.join(),
-      ).toBe(true);
+      expect(hasProcesses(hits), hits.join()).toBe(true);
       expect(allProcesses().length).toBeLessThan(before + 60);
     });
 
