@@ -17,6 +17,7 @@ import { launchByShell } from "./launch-shell.ts";
 import { launchInFence } from "./launch-fence.ts";
 import type { Launched } from "./parts.ts";
 import { type ServerCode, serverCode, unprojectable } from "./server-code.ts";
+import { silentLauncher } from "./launcher-talk.ts";
 import { probeSupport, serviceUserDefault, type ServiceUser, type Support } from "./support.ts";
 import { forbidsPrograms } from "./trace.ts";
 import { reaches, type TierChoice, tierOf } from "./tiers.ts";
@@ -56,7 +57,9 @@ export async function launch(plan: LaunchPlan): Promise<Result<Launched, string>
   if (!reaches(choice.tier, order.require)) return err(below(choice, order.require, order.server));
   const user = userInfo().username;
   const whole = { ...plan, support, choice, home, user, serviceUser: plan.serviceUser ?? serviceUserDefault };
-  const launched = await startedBy(whole);
+  let launched = await startedBy(whole);
+  // Seen on busy machines, once in some hundred starts: another launcher then does what the first did not.
+  if (!launched.ok && launched.error === silentLauncher) launched = await startedBy(whole);
   if (!launched.ok) return launched;
   const learning = order.mode === "learn" ? learningNotes(whole, launched.value) : [];
   const judged = order.mode !== "off" && !keepsPrograms(whole, launched.value) ? [programsNote] : [];

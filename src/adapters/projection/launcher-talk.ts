@@ -6,7 +6,10 @@ import { printable } from "../printable.ts";
 import type { LauncherPlan, LauncherReport } from "./launcher-plan.ts";
 
 /** A launcher makes its mounts and sockets in a fraction of this, or never. */
-export const launcherAnswerMsMax = 15_000;
+export const launcherAnswerMsMax = 8_000;
+
+/** Why a start failed whose launcher said nothing for so long. */
+export const silentLauncher = "The launcher of the projection did not answer in time. Start again.";
 
 const kinds: readonly unknown[] = [
   "launcher-waits",
@@ -63,7 +66,7 @@ export class LauncherTalk {
       if (report?.kind === "launcher-failed") return err(printable(report.reason, 240));
       if (report !== undefined) return ok(report);
       if (this.#ended) return err("The launcher of the projection ended before its work was done. Start again.");
-      if (!(await this.#wait(until))) return err("The launcher of the projection did not answer in time. Start again.");
+      if (!(await this.#wait(until))) return err(silentLauncher);
     }
   }
 
