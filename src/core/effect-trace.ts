@@ -28,18 +28,9 @@ export const effectActions = [
 ] as const;
 export type EffectAction = (typeof effectActions)[number];
 
-const changing: ReadonlySet<EffectAction> = new Set([
-  "file-write",
-  "file-create",
-  "file-delete",
-  "file-rename",
-  "file-permissions",
-  "file-link",
-]);
-
 /** True for what leaves the file system other than it was. */
 export function changesFiles({ action }: { readonly action: EffectAction }): boolean {
-  return changing.has(action);
+  return action.startsWith("file-") && action !== "file-read";
 }
 
 /** `denied`: stopped by the projection. `failed`: the system said no for another reason, such as a missing file. */
