@@ -13,7 +13,6 @@ import { type LaunchOrder, processOptions } from "./launch.ts";
 import { feed } from "./launch-namespaces.ts";
 import { Joined } from "./launch-parts.ts";
 import { launchWorkspace } from "./launch-workspace.ts";
-import { launcherAnswerMsMax } from "./launcher-talk.ts";
 import { launcherDescriptors } from "./launcher-plan.ts";
 import type { Launched, Tracer } from "./parts.ts";
 import { type Prepared, prepareProjection } from "./prepare.ts";
@@ -73,12 +72,14 @@ async function finish(plan: LaunchOrder, started: StartedProcess, made: Made): P
   return ok(parts.launched({ tier, notes: [...notes, ...prepared.notes], places: prepared.places }));
 }
 
+/** Mounts are made in a fraction of this, or never; nobody replaces a shell that is late. */
+const mountsMsMax = 15_000;
 const late = new Promise<{ readonly lastWords: string }>(() => {});
 
 /** True when the shell has made its mounts; false when it ended or is late. */
 function said(channel: Readable): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), launcherAnswerMsMax);
+    const timer = setTimeout(() => resolve(false), mountsMsMax);
     const done = (answer: boolean): void => {
       clearTimeout(timer);
       resolve(answer);

@@ -58,7 +58,7 @@ export async function launch(plan: LaunchPlan): Promise<Result<Launched, string>
   const user = userInfo().username;
   const whole = { ...plan, support, choice, home, user, serviceUser: plan.serviceUser ?? serviceUserDefault };
   let launched = await startedBy(whole);
-  // Seen on busy machines, once in some hundred starts: another launcher then does what the first did not.
+  // Seen now and then where many servers start at once; why is not known, and another launcher does answer.
   if (!launched.ok && launched.error === silentLauncher) launched = await startedBy(whole);
   if (!launched.ok) return launched;
   const learning = order.mode === "learn" ? learningNotes(whole, launched.value) : [];

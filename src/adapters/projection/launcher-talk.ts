@@ -6,7 +6,7 @@ import { printable } from "../printable.ts";
 import type { LauncherPlan, LauncherReport } from "./launcher-plan.ts";
 
 /** A launcher makes its mounts and sockets in a fraction of this, or never. */
-export const launcherAnswerMsMax = 8_000;
+const launcherAnswerMsMax = 8_000;
 
 /** Why a start failed whose launcher said nothing for so long. */
 export const silentLauncher = "The launcher of the projection did not answer in time. Start again.";
