@@ -102,9 +102,9 @@ async function probe(user: ServiceUser): Promise<Support> {
 }
 
 /**
- * By the setting of the security module Yama, which most distributions have at 1: a process attaches to what it started
- * itself, and to what lives in a user namespace that it owns (Documentation/admin-guide/LSM/Yama.rst). Without Yama the
- * user decides.
+ * By the setting of the security module Yama: at 1 and 2 a process attaches where it has CAP_SYS_PTRACE
+ * (Documentation/admin-guide/LSM/Yama.rst), and who made a user namespace has all capabilities in it
+ * (user_namespaces(7)). No machine with Yama was at hand to try it on. Without Yama the user decides.
  */
 export function attachesBy(scope: string | undefined, root: boolean): Attaches {
   const level = scope === undefined ? 0 : Number.parseInt(scope, 10);
