@@ -31,10 +31,12 @@ export class Deliveries {
   async #deliver<T>(before: Promise<void> | undefined, durable: Promise<T>, act: (value: T) => void): Promise<void> {
     if (before !== undefined) await before;
     try {
-      const value = await durable.finally(() => this.#done());
-      act(value);
+      act(await durable);
     } catch {
       // A message that cannot be written is lost; those behind it must not wait for it.
+    } finally {
+      // Not before it has left: what comes in between would overtake it.
+      this.#done();
     }
   }
 

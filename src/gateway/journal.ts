@@ -58,7 +58,11 @@ export function keepLate<Q>({ parts }: Batch<Q>, basis: Basis): void {
 
 /** Appends a batch; false when it is not durable, and then every run of the batch is in its worst state. */
 export async function appendBatch<Q>(log: EventLog, batch: Batch<Q>, basis: Basis = nothing): Promise<boolean> {
-  if (await appended(log, batch, basis)) return true;
+  try {
+    if ((await log.append(entriesOf(batch, basis), alongside(batch))).ok) return true;
+  } catch {
+    // A throw is a failure like any other: the caller waits for a truth value, and nobody may wait for ever.
+  }
   for (const { live } of batch.parts) {
     live.state = { ...live.state, q: live.policy.topState() };
     live.places.forget();
@@ -66,19 +70,15 @@ export async function appendBatch<Q>(log: EventLog, batch: Batch<Q>, basis: Basi
   return false;
 }
 
-/** A throw is a failure like any other: the caller waits for a truth value, and nobody may wait for ever. */
-async function appended<Q>(log: EventLog, batch: Batch<Q>, basis: Basis): Promise<boolean> {
-  try {
-    const entries: LogEntry[] = [];
-    for (const [index, part] of batch.parts.entries()) {
-      const own = index === 0 ? basis : nothing;
-      entries.push(...part.live.late.splice(0));
-      if (part.events.length > 0 || own !== nothing) entries.push(entryOf(part, own));
-    }
-    return (await log.append(entries, alongside(batch))).ok;
-  } catch {
-    return false;
+/** What waited, then what is new, each as an entry of its run. */
+function entriesOf<Q>(batch: Batch<Q>, basis: Basis): LogEntry[] {
+  const entries: LogEntry[] = [];
+  for (const [index, part] of batch.parts.entries()) {
+    const own = index === 0 ? basis : nothing;
+    entries.push(...part.live.late.splice(0));
+    if (part.events.length > 0 || own !== nothing) entries.push(entryOf(part, own));
   }
+  return entries;
 }
 
 function alongside<Q>({ runs, shared }: Batch<Q>): Alongside | undefined {

@@ -38,7 +38,7 @@ import type { Call } from "./call.ts";
 import type { Flushed } from "./outbox.ts";
 import type { Exchange } from "./ports.ts";
 import { refusalOf } from "./refusals.ts";
-import { errorValue, releasedAnswer, requestOf } from "./released-answer.ts";
+import { errorValue, isEmptyAnswer, releasedAnswer, requestOf } from "./released-answer.ts";
 import { judgeRelease } from "./releases.ts";
 import { Rounds } from "./rounds.ts";
 import type { Refusal } from "../core/render.ts";
@@ -267,7 +267,8 @@ export class Mediator<Q> implements LinkUser {
       }
       if (continued !== undefined) return this.#calls.resend(continued);
     }
-    if (await openStored({ scene: this.#scene, consent: this.#consent }, call)) return;
+    const answered = openStored({ scene: this.#scene, consent: this.#consent }, call);
+    if (answered !== undefined) return answered;
     // Given up while lists were fetched or a run was read: nothing was decided, and nothing is sent.
     if (opening.cancelled) return;
     this.#subscriptions.note(request.method, request.params);
@@ -385,16 +386,4 @@ const internalText = "The gateway failed while it decided this request; nothing 
 
 function answerWith(id: RequestId, result: JsonObject): ResponseMessage {
   return { kind: "response", id, result };
-}
-
-/** An acknowledgement without content, or the protocol's own constant text. */
-function isEmptyAnswer(answer: Answered): boolean {
-  if (answer.kind === "error") {
-    return (
-      answer.error.code === errorCodes.methodNotFound &&
-      answer.error.data === undefined &&
-      answer.error.message === "Method not found"
-    );
-  }
-  return isObject(answer.result) && Object.keys(answer.result).every((name) => name === "resultType");
 }

@@ -34,6 +34,11 @@ export class Outbox<Q> {
     return true;
   }
 
+  /** Whether anything of the run waits. */
+  holds(live: LiveRun<Q>): boolean {
+    return this.#byRun.has(live);
+  }
+
   /**
    * Judges what is held again, in the order in which it came, and gives what will never be sent. `last` = the run
    * ends: what is still held then is dropped as well.

@@ -1,7 +1,7 @@
 /** What the client gets of a message that was judged: the message, what redaction left of it, or a refusal instead. */
 import type { Json } from "../core/json.ts";
 import { isObject, member, stringMember } from "../core/json.ts";
-import { errorMessage } from "../wire/errors.ts";
+import { errorCodes, errorMessage } from "../wire/errors.ts";
 import type { RequestId } from "../wire/message.ts";
 import type { Call } from "./call.ts";
 import { warningMetaKey } from "./meta.ts";
@@ -57,4 +57,16 @@ export function passed(message: Answered, value: Json, id: RequestId): Answered 
 /** Text of an error as a value to judge. */
 export function errorValue(error: { readonly message: string; readonly data?: Json }): Json {
   return error.data === undefined ? { message: error.message } : { message: error.message, data: error.data };
+}
+
+/** An acknowledgement without content, or the protocol's own constant text. */
+export function isEmptyAnswer(answer: Answered): boolean {
+  if (answer.kind === "error") {
+    return (
+      answer.error.code === errorCodes.methodNotFound &&
+      answer.error.data === undefined &&
+      answer.error.message === "Method not found"
+    );
+  }
+  return isObject(answer.result) && Object.keys(answer.result).every((name) => name === "resultType");
 }

@@ -30,7 +30,7 @@ export class RunDuties<Q> {
   /** An outcome of a call: a success may free what the outbox holds, at whatever server. */
   settled(live: LiveRun<Q>, server: string, succeeded: boolean): void {
     this.#reflections.settled(this.#shared(), live, server);
-    if (succeeded) void this.#flush(live, false);
+    if (succeeded && this.#outbox.holds(live)) void this.#flush(live, false);
   }
 
   /** Looks back at a run; undefined where nothing had to be asked, so that the caller need not wait. */

@@ -24,16 +24,19 @@ type Opened =
   | { readonly kind: "rejected" }
   | { readonly kind: "asked"; readonly decision: Decision };
 
-/** Answers a repeated call from what is stored; false when nothing is. The server is not called again either way. */
-export async function openStored<Q>(desk: Desk<Q>, call: Call<Q>): Promise<boolean> {
+/**
+ * Answers a repeated call from what is stored, and resolves once it has; undefined when nothing is stored. The server is
+ * not called again either way.
+ */
+export function openStored<Q>(desk: Desk<Q>, call: Call<Q>): Promise<void> | undefined {
+  const stored = desk.scene.withheld.find(call.live.key, call.digest);
+  return stored === undefined ? undefined : answerFrom(desk, call, stored);
+}
+
+async function answerFrom<Q>(desk: Desk<Q>, call: Call<Q>, stored: Withheld): Promise<void> {
   const { scene, consent } = desk;
-  const stored = scene.withheld.find(call.live.key, call.digest);
-  if (stored === undefined) return false;
   const granted = await consent.take(call, "release");
-  if (granted === undefined) {
-    await askAgain(desk, call, stored);
-    return true;
-  }
+  if (granted === undefined) return askAgain(desk, call, stored);
   const opened = await judge(
     call.live,
     { oracle: scene.services.oracle, known: stored.known },
@@ -43,11 +46,10 @@ export async function openStored<Q>(desk: Desk<Q>, call: Call<Q>): Promise<boole
   const asked = requestOf(scene, call);
   switch (opened.kind) {
     case "asked":
-      await askAgain(desk, call, { ...stored, decision: opened.decision });
-      break;
+      return askAgain(desk, call, { ...stored, decision: opened.decision });
     case "rejected":
       scene.deliveries.now(() => call.exchange.respond(rejectionOf(asked, stored.call)));
-      break;
+      return;
     case "passed":
       void scene.deliveries.after(opened.durable, (durable) =>
         call.exchange.respond(
@@ -57,7 +59,6 @@ export async function openStored<Q>(desk: Desk<Q>, call: Call<Q>): Promise<boole
         ),
       );
   }
-  return true;
 }
 
 async function askAgain<Q>({ scene, consent }: Desk<Q>, call: Call<Q>, stored: Withheld): Promise<void> {
