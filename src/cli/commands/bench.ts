@@ -6,7 +6,7 @@ import type { Json } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import { digest } from "../../wire/canonical.ts";
-import type { DojoRow, DojoVariant } from "../bench/agentdojo.ts";
+import type { Baseline, DojoRow, DojoVariant } from "../bench/agentdojo.ts";
 import { dojoCells, runVariant } from "../bench/agentdojo.ts";
 import type { DojoSuite } from "../bench/agentdojo-data.ts";
 import { dojoServer, readSuite } from "../bench/agentdojo-data.ts";
@@ -100,9 +100,15 @@ function variants(suite: DojoSuite): readonly Result<DojoVariant<unknown>, strin
       }
     }
   }
-  for (const policy of ["allow-all", "deny-all"] as const) {
-    made.push(ok({ name: policy, instruction: true, policy, digest: valueDigest }));
-  }
+  const hand = made.find((one) => one.ok && one.value.name === "strict hand");
+  const labels = hand?.ok === true && !("kind" in hand.value.policy) ? hand.value.policy : undefined;
+  const baselines: readonly Baseline<unknown>[] = [
+    { kind: "allow-all" },
+    { kind: "deny-all" },
+    { kind: "length" },
+    ...(labels === undefined ? [] : [{ kind: "effects", labels } as const]),
+  ];
+  for (const policy of baselines) made.push(ok({ name: policy.kind, instruction: true, policy, digest: valueDigest }));
   return made;
 }
 
