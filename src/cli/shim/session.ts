@@ -3,6 +3,7 @@
  * killed, open requests are answered with "outcome unknown", the daemon is restarted once, and until it is back every
  * request is refused. Nothing is queued: a message that nobody decided is never delivered later.
  */
+import type { Writable } from "node:stream";
 import {
   answerSampleBytesMax,
   endNoticeMsMax,
@@ -90,14 +91,19 @@ export class ShimSession {
   }
 
   #onInput(chunk: Buffer): void {
-    if (this.#outage !== undefined) {
+    let sink: Writable | undefined = this.#link?.wire;
+    let more: boolean;
+    if (this.#outage === undefined) {
+      this.#requests.push(chunk);
+      more = sink?.write(chunk) !== false;
+    } else {
+      // Refused, and with that done: even if the reopened session takes over now, these bytes are none of its.
       this.#outage.push(chunk);
       this.#resume();
-    } else {
-      this.#requests.push(chunk);
+      sink = process.stdout;
+      more = !sink.writableNeedDrain;
     }
-    const sink = this.#outage === undefined ? this.#link?.wire : process.stdout;
-    if (sink === process.stdout ? !sink.writableNeedDrain : sink?.write(chunk) !== false) return;
+    if (more) return;
     process.stdin.pause();
     sink?.once("drain", () => process.stdin.resume());
   }
