@@ -1,6 +1,6 @@
 /**
  * One direction of the splice: what a socket reads goes to a stream on the shortest way. Node's readable side would
- * allocate, queue and announce each chunk, and in a process without compilers that is most of the work there is.
+ * allocate, queue and announce each chunk, and in a process without optimisers that is most of the work there is.
  */
 import { fstatSync } from "node:fs";
 import { type OnReadOpts, Socket } from "node:net";
