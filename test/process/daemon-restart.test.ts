@@ -88,6 +88,22 @@ test("an answer cut off by the loss does not swallow the next line, and half a r
   expect(client.noise.length).toBeLessThanOrEqual(1);
 });
 
+test("what was refused during the outage never reaches the new daemon's server, even in one piece with its end", async () => {
+  const client = world.shim();
+  await client.call("facts");
+  client.child.stdin.write('{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{"name":"facts"');
+  await pause(100);
+  killDaemon();
+  await until(() => world.requests().some(({ resume }) => resume !== undefined && resume !== ""));
+  await pause(300); // the reopened session waits for the end of the client's line
+  client.child.stdin.write('}}\n{"jsonrpc":"2.0","id":78,"method":"tools/call","params":{"name":"facts"}}\n');
+  expect((await client.answer(77)).result).toMatchObject({ isError: true });
+  expect((await client.answer(78)).result).toMatchObject({ isError: true });
+  expect((await client.call("facts")).result).toHaveProperty("pid");
+  expect([client.answers.get(77)?.length, client.answers.get(78)?.length, client.noise]).toEqual([1, 1, []]);
+  expect((await client.close()).code).toBe(0);
+});
+
 test("with daemon and guardian killed together the shim still kills the server's group", async () => {
   const client = world.shim();
   await client.call("facts");

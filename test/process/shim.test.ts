@@ -1,5 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { Client, commandLine, finished, toyServer, until, World } from "./fixture/world.ts";
@@ -22,6 +23,35 @@ test("bytes arrive exactly, 5 MB in one piece, and the end of input ends the ses
   child.stdin.end(bytes);
   expect(await code).toBe(0);
   expect(digest(Buffer.concat(parts))).toBe(digest(bytes));
+});
+
+test("a client that reads late and slowly gets 5 MB whole and in order, with its input long ended", async () => {
+  const bytes = Buffer.alloc(5 * 1024 * 1024, "all things in order, ");
+  const child = world.start(["run", "--", "cat"]);
+  child.stdout.pause();
+  const code = new Promise((resolve) => child.on("close", resolve));
+  child.stdin.end(bytes);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const parts: Buffer[] = [];
+  for await (const part of child.stdout as AsyncIterable<Buffer>) {
+    parts.push(part);
+    if (parts.length % 8 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  expect(await code).toBe(0);
+  expect(digest(Buffer.concat(parts))).toBe(digest(bytes));
+});
+
+test.each([
+  ["files", (run: string) => `${run} < in > out`],
+  ["pipes", (run: string) => `cat in | ${run} | (sleep 0.3; cat > out)`],
+])("standard input and output may be %s", (_, command) => {
+  const folder = mkdtempSync(join(world.root, "stdio-"));
+  const bytes = Buffer.alloc(3 * 1024 * 1024, "neither lost nor moved\n");
+  writeFileSync(join(folder, "in"), bytes);
+  const run = `"${node}" "${world.launcher}" run -- cat`;
+  const ran = spawnSync("sh", ["-c", command(run)], { cwd: folder, env: world.env, encoding: "utf8" });
+  expect([ran.status, ran.stderr]).toEqual([0, ""]);
+  expect(digest(readFileSync(join(folder, "out")))).toBe(digest(bytes));
 });
 
 test("a client that stops reading stops the server: nothing piles up in shim or daemon", async () => {

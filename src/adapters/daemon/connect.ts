@@ -17,8 +17,12 @@ export type Launch = { readonly entry: string };
 
 /** Connects, or gives the system's error code (`ENOENT`, `ECONNREFUSED` mean that no daemon runs). */
 export function connectSocket(path: string): Promise<Result<Socket, string>> {
+  return connected(connect({ path, allowHalfOpen: true }));
+}
+
+/** The same for a socket that is just connecting. */
+export function connected(socket: Socket): Promise<Result<Socket, string>> {
   return new Promise((resolve) => {
-    const socket = connect({ path, allowHalfOpen: true });
     const onError = (error: NodeJS.ErrnoException): void => resolve(err(error.code ?? "EIO"));
     socket.once("error", onError);
     socket.once("connect", () => {

@@ -45,6 +45,9 @@ export const wrappersMax = 8;
 /** Wait for an answer that a person asked for on the command line. */
 export const askWaitMsMax = 15_000;
 
+/** Bytes that a shim takes from the client or the daemon at once; Node's own streams read as much. */
+export const intakeBytes = 64 * 1024;
+
 /** Lines kept of each direction by a shim, to know after a loss which requests were unanswered. */
 export const tailLinesMax = 256;
 

@@ -25,15 +25,26 @@ test("however the bytes are cut, short lines come out whole and in order", () =>
   );
 });
 
-test("of a long line the beginning and the end are kept, however it was cut", () => {
-  const bytes = Buffer.from(`{"id":1,${"x".repeat(5_000)}"end":2}`);
-  for (const size of [1, 7, 300, 10_000]) {
-    const tail = new LineTail(64);
-    for (let start = 0; start < bytes.length; start += size) tail.push(bytes.subarray(start, start + size));
-    tail.push(Buffer.from("\n"));
-    expect(texts(tail)[0]).toMatch(/^\{"id":1,x+"end":2\}$/);
-    expect(texts(tail)[0]?.length).toBeLessThanOrEqual(64);
-  }
+test("of a long line the first and the last bytes are kept, however it was cut and whatever came before", () => {
+  const line = fc.stringMatching(/^[a-z]{0,150}$/);
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 8 }), line, fc.array(fc.nat(90)), (lines, rest, cuts) => {
+      const sample = (text: string): string => (text.length > 64 ? text.slice(0, 32) + text.slice(-32) : text);
+      const bytes = Buffer.from([...lines, rest].join("\n"));
+      const tail = new LineTail(64);
+      let start = 0;
+      for (const cut of [...cuts, bytes.length]) {
+        // One buffer for all chunks, as in the shim: what the tail holds must be its own.
+        const chunk = Buffer.from(bytes.subarray(start, start + cut));
+        tail.push(chunk);
+        chunk.fill(0);
+        start = Math.min(bytes.length, start + cut);
+      }
+      expect(texts(tail)).toEqual(lines.filter((text) => text !== "").map(sample));
+      expect(tail.partial.toString()).toBe(sample(rest));
+    }),
+    { numRuns: runs },
+  );
 });
 
 test("memory stays bounded and the newest lines survive", () => {
@@ -44,6 +55,17 @@ test("memory stays bounded and the newest lines survive", () => {
   const large = new LineTail(tailBytesMax);
   for (let index = 0; index < 9; index += 1) large.push(Buffer.from(`${"x".repeat(tailBytesMax / 2)}\n`));
   expect(large.lines.reduce((sum, line) => sum + line.length, 0)).toBeLessThanOrEqual(2 * tailBytesMax);
+  // Trimmed by bytes or by lines, what is left is the newest, whole and in order.
+  const both = new LineTail(4_096);
+  const sent: string[] = [];
+  for (let index = 0; index < 3_000; index += 1) {
+    sent.push(`${index} ${"y".repeat((index * 37) % 6_000)}`.slice(0, 4_096));
+    both.push(Buffer.from(`${sent.at(-1) ?? ""}\n`));
+    if (index % 7 !== 0) continue;
+    const held = texts(both);
+    expect(held).toEqual(sent.slice(-held.length));
+    expect(index < 100 || held.length >= 100).toBe(true);
+  }
 });
 
 test("clear forgets lines and the unfinished one", () => {

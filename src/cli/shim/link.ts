@@ -1,6 +1,13 @@
 /** A shim's connection to the daemon: handshake on two sockets, upgrade of an older daemon, and the side lines. */
-import type { Socket } from "node:net";
-import { ask, connectOrStart, connectSocket, shakeHands, type Launch } from "../../adapters/daemon/connect.ts";
+import { connect, type Socket } from "node:net";
+import {
+  ask,
+  connected,
+  connectOrStart,
+  connectSocket,
+  shakeHands,
+  type Launch,
+} from "../../adapters/daemon/connect.ts";
 import { drainMsMax, replyBytesMax, startPollMs, startWaitMsMax } from "../../adapters/daemon/limits.ts";
 import { readLines } from "../../adapters/daemon/lines.ts";
 import type { DaemonPaths } from "../../adapters/daemon/paths.ts";
@@ -11,10 +18,13 @@ import type { ForwardedSignal, ProcessIdentity, SessionEnd } from "../../adapter
 import { isNewer } from "../../adapters/daemon/version.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
+import { Intake } from "./intake.ts";
 
 export type Link = {
-  /** Protocol bytes both ways, paused until somebody listens. */
+  /** Takes protocol bytes to the daemon. */
   readonly wire: Socket;
+  /** The same socket's bytes from the daemon, paused until somebody diverts them. */
+  readonly answers: Intake;
   readonly run: string;
   /** Process groups that the server has had; killed when the daemon is lost. */
   readonly groups: readonly ProcessIdentity[];
@@ -33,11 +43,12 @@ export async function openLink(paths: DaemonPaths, launch: Launch, hello: RunHel
   for (let tries = 0; tries < openTriesMax; tries += 1) {
     // A killed daemon's socket may take connections until the kernel has buried it: all tries must not fall into that.
     if (tries > 0) await new Promise((resolve) => setTimeout(resolve, tries * 5 * startPollMs));
-    const wire = await connectOrStart(paths, launch);
-    if (!wire.ok) return wire;
-    const side = await connectSocket(paths.socket);
-    if (!side.ok) {
-      wire.value.destroy();
+    const side = await connectOrStart(paths, launch);
+    if (!side.ok) return side;
+    const answers = new Intake((onread) => connect({ path: paths.socket, allowHalfOpen: true, onread }));
+    const wire = await connected(answers.socket);
+    if (!wire.ok) {
+      side.value.destroy();
       continue;
     }
     side.value.write(toLine({ kind: "side", version: hello.version, session: hello.session }));
@@ -48,7 +59,7 @@ export async function openLink(paths: DaemonPaths, launch: Launch, hello: RunHel
       continue;
     }
     const reply = parseRunReply(line.value);
-    if (reply.kind === "accepted") return ok(makeLink(wire.value, side.value, reply.run));
+    if (reply.kind === "accepted") return ok(makeLink(answers, side.value, reply.run));
     drop(wire.value, side.value);
     if (reply.reason === "refused") return err(reply.refused);
     if (reply.reason === "version") {
@@ -71,7 +82,8 @@ async function untilGone(paths: DaemonPaths): Promise<void> {
   }
 }
 
-function makeLink(wire: Socket, side: Socket, run: string): Link {
+function makeLink(answers: Intake, side: Socket, run: string): Link {
+  const wire = answers.socket;
   const groups: ProcessIdentity[] = [];
   const ended = new Promise<SessionEnd | undefined>((resolve) => {
     readLines(side, replyBytesMax, (text) => {
@@ -92,6 +104,7 @@ function makeLink(wire: Socket, side: Socket, run: string): Link {
   });
   return {
     wire,
+    answers,
     run,
     groups,
     ended,

@@ -3,6 +3,7 @@
  * killed, open requests are answered with "outcome unknown", the daemon is restarted once, and until it is back every
  * request is refused. Nothing is queued: a message that nobody decided is never delivered later.
  */
+import type { Readable, Writable } from "node:stream";
 import {
   answerSampleBytesMax,
   endNoticeMsMax,
@@ -14,6 +15,7 @@ import {
 import { killGroup } from "../../adapters/daemon/process-identity.ts";
 import type { ForwardedSignal } from "../../adapters/daemon/services.ts";
 import type { Result } from "../../core/result.ts";
+import { openInput } from "./intake.ts";
 import { LineTail } from "./line-tail.ts";
 import type { Link } from "./link.ts";
 import type { Outage } from "./outage.ts";
@@ -27,6 +29,7 @@ export class ShimSession {
   readonly #reopen: Reopen;
   readonly #requests = new LineTail(requestSampleBytesMax);
   readonly #answers = new LineTail(answerSampleBytesMax);
+  readonly #input: Readable;
   /** The session in use; undefined while the daemon is away. */
   #link: Link | undefined;
   /** A reopened session that waits for the client to finish its current line. */
@@ -39,6 +42,7 @@ export class ShimSession {
 
   constructor(reopen: Reopen) {
     this.#reopen = reopen;
+    this.#input = openInput((chunk) => this.#onInput(chunk));
   }
 
   /** Runs until the client or the server ends the session; resolves with the exit code once stdout is flushed. */
@@ -59,9 +63,7 @@ export class ShimSession {
       // A client that closed our stdout is gone, whatever else it left open.
       process.stdout.on("error", () => this.#finish(0));
       process.stderr.on("error", () => undefined);
-      process.stdin.on("data", (chunk: Buffer) => this.#onInput(chunk));
-      process.stdin.on("end", () => this.#onInputEnd()).on("error", () => this.#onInputEnd());
-      process.stdin.pause();
+      this.#input.on("end", () => this.#onInputEnd()).on("error", () => this.#onInputEnd());
       this.#attach(link);
     });
   }
@@ -76,30 +78,31 @@ export class ShimSession {
       over = true;
       void this.#onWireEnd(link);
     };
-    wire.on("data", (chunk: Buffer) => {
+    link.answers.divert((chunk) => {
       this.#answers.push(chunk);
-      if (stdout.write(chunk)) return;
-      wire.pause();
-      stdout.once("drain", () => wire.resume());
+      return stdout;
     });
     wire.on("end", onOver).on("close", onOver);
     if (wire.destroyed) onOver();
     wire.resume();
     if (this.#inputEnded) wire.end();
-    else process.stdin.resume();
+    else this.#input.resume();
   }
 
-  #onInput(chunk: Buffer): void {
-    if (this.#outage !== undefined) {
-      this.#outage.push(chunk);
-      this.#resume();
-    } else {
+  /** Where bytes of the client go; their memory is used again afterwards. */
+  #onInput(chunk: Buffer): Writable | undefined {
+    if (this.#outage === undefined) {
       this.#requests.push(chunk);
+      return this.#link?.wire;
     }
-    const sink = this.#outage === undefined ? this.#link?.wire : process.stdout;
-    if (sink === process.stdout ? !sink.writableNeedDrain : sink?.write(chunk) !== false) return;
-    process.stdin.pause();
-    sink?.once("drain", () => process.stdin.resume());
+    // Refused, and with that done: even if the reopened session takes over now, these bytes are none of its.
+    this.#outage.push(Buffer.from(chunk));
+    this.#resume();
+    if (process.stdout.writableNeedDrain) {
+      this.#input.pause();
+      process.stdout.once("drain", () => this.#input.resume());
+    }
+    return undefined;
   }
 
   #onInputEnd(): void {
@@ -123,7 +126,7 @@ export class ShimSession {
 
   async #onLost(link: Link): Promise<void> {
     this.#link = undefined;
-    process.stdin.pause();
+    this.#input.pause();
     // The daemon's guardian does the same; this holds where the guardian was killed along with the daemon.
     for (const group of link.groups) killGroup(group, "SIGKILL");
     link.close();
@@ -137,7 +140,7 @@ export class ShimSession {
     const again = lostAtMs - this.#lostAtMs < secondLossMsMax;
     this.#lostAtMs = lostAtMs;
     this.#outage = outage;
-    process.stdin.resume();
+    this.#input.resume();
     if (again)
       return this.#giveUp(
         outage,
