@@ -108,5 +108,6 @@ export function recordHeld<Q>(shared: Shared<Q>, call: Call<Q>, decision: Decisi
   const { server, tool } = call.contract;
   const notes = { decision: call.id, moment: "outbox", held: `${server}.${tool}` };
   const details = { method: call.method, arguments: call.arguments };
-  void appendBatch(shared.services.log, batch, { decision, notes, details });
+  const at = shared.services.clock.monotonicMs();
+  void appendBatch(shared.services.log, batch, { decision, notes, details, at });
 }
