@@ -25,9 +25,20 @@ export class FakeLog {
   readonly manifests = new Map<string, ManifestRow>();
   /** Calls that a writer before left open. */
   readonly inFlight: OpenCall[] = [];
-  failing = false;
+  /** It was failing at some time, so there are entries that it has not. */
+  failed = false;
+  #failing = false;
   /** While set, appends wait for it. */
   gate: Promise<void> | undefined;
+
+  get failing(): boolean {
+    return this.#failing;
+  }
+
+  set failing(failing: boolean) {
+    this.#failing = failing;
+    this.failed ||= failing;
+  }
 
   events(run?: string): readonly RunEvent[] {
     return this.entries.filter((entry) => run === undefined || entry.run === run).flatMap((entry) => entry.events);

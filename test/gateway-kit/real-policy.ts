@@ -3,12 +3,10 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadPolicyFor } from "../../src/cli/loaded-policy.ts";
-import { onTestFinished } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
 import { isObject, member, stringMember } from "../../src/core/json.ts";
 import type { LoadedPolicy } from "../../src/gateway/policy-port.ts";
 import type { Q } from "../../src/policy/state.ts";
-import { replaysAlike } from "./replays-alike.ts";
 import type { FakeClient, FakeServer, StageOptions } from "./playbook.ts";
 import { plain, Stage } from "./playbook.ts";
 
@@ -46,9 +44,7 @@ export class Conversation {
     this.#tools = tools;
     this.answer = options.answer ?? ((tool) => plainText(`${tool} done`));
     const { answer: _answer, ...stage } = options;
-    const policy = policyOf(text);
-    this.stage = new Stage<Q>({ policy, servers: Object.keys(tools), ...stage });
-    onTestFinished(() => replaysAlike(this.stage.log, policy));
+    this.stage = new Stage<Q>({ policy: policyOf(text), servers: Object.keys(tools), ...stage });
   }
 
   /** Calls a tool and gives what the client got. `process` = another client process, so another run. */

@@ -278,3 +278,16 @@ ${rules(leak)}`;
     ]);
   });
 });
+
+describe("a run whose history was lost", () => {
+  it("is told of: what it held then is on no record", async () => {
+    const policy = `${labels}${rules()}`;
+    const { log, conversation } = talk(policy);
+    await conversation.call("desk.look");
+    const row = log.runs.get(runOf(log));
+    const keptLog = await kept(log.entries);
+    if (row !== undefined) await keptLog.store.putRun({ ...row, top: true });
+    const found = await decideAgain(keptLog, { run: runOf(log), policy: policyOf(policy), workspace: [] });
+    expect(found).toMatchObject({ ok: true, value: { notes: [expect.stringContaining("history was lost")] } });
+  });
+});

@@ -117,6 +117,8 @@ class Course<Q> {
       return;
     }
     if (entry.events.length === 0) this.#playNote(entry);
+    // A call was decided before anything of its entry: risks that a consent accepts may stand ahead of it.
+    for (const event of entry.events) if (event.kind === "requested") this.#decideCall(entry, event);
     for (const event of entry.events) this.#playEvent(entry, event);
   }
 
@@ -124,9 +126,6 @@ class Course<Q> {
     switch (event.kind) {
       case "registered":
         this.#learn(event.text);
-        break;
-      case "requested":
-        this.#decideCall(entry, event);
         break;
       case "allowed":
         return this.#fold(entry.run, { ...event, option: this.#calls.get(event.call)?.option ?? event.option });
@@ -136,6 +135,7 @@ class Course<Q> {
       case "released":
         return this.#fold(entry.run, this.#release(entry, event));
       case "begun":
+      case "requested":
       case "refused":
       case "sent":
       case "succeeded":

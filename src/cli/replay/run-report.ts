@@ -40,7 +40,7 @@ export async function replayRunOf(query: RunQuery, environment: NodeJS.ProcessEn
 }
 
 export type Replayed = ReplayedRun & {
-  readonly policy: Pick<LoadedPolicy<Q>, "source" | "digest">;
+  readonly policy: Pick<LoadedPolicy<unknown>, "source" | "digest">;
   /** Digests of the policies that the run was decided under, oldest first. */
   readonly recorded: readonly string[];
 };
@@ -58,7 +58,7 @@ async function replayed(
 }
 
 /** Decides a run of a log again under a policy. */
-export async function decideAgain(
+export async function decideAgain<Q>(
   { store, keys }: Pick<OpenedLog, "store" | "keys">,
   { run, policy, workspace }: { run: string; policy: LoadedPolicy<Q>; workspace: readonly string[] },
 ): Promise<Result<Replayed, LogFault>> {
@@ -76,11 +76,16 @@ export async function decideAgain(
     return err({ code: "SG-REPLAY-PAYLOAD", sentence: whyUnread(missing, missing.unread) });
   const principal = own.find((entry) => entry.principal !== undefined)?.principal;
   const entries = read.value.filter((entry) => entry.run === run || entry.principal === principal);
+  const row = await store.run(run);
   const again = replayRecorded(policy, { run, entries }, { workspace, hash: sha256 });
   const recorded = [...new Set(own.flatMap((entry) => entry.policy ?? []))];
-  const notes = [...notesOn(own, recorded, policy), ...again.notes];
+  const lost = row.ok && row.value?.top === true ? [lostNote] : [];
+  const notes = [...notesOn(own, recorded, policy), ...lost, ...again.notes];
   return ok({ policy, recorded, moments: again.moments, notes });
 }
+
+const lostNote =
+  "Part of the run's history was lost, and since then it counted as holding everything: that may differ.";
 
 function unknownRun(run: string): LogFault {
   const name = shown(run, 60);
@@ -107,7 +112,7 @@ function whyUnread({ wallTime }: RecordedEntry, unread: Unread): string {
 function notesOn(
   own: readonly RecordedEntry[],
   recorded: readonly string[],
-  policy: LoadedPolicy<Q>,
+  policy: { readonly digest: string },
 ): readonly string[] {
   const notes: string[] = [];
   const another = recorded.some((digest) => digest !== policy.digest);
