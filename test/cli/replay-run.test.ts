@@ -1,5 +1,5 @@
 // `replay --run` over a real log on disk, with the keys beside it: what the command prints, and what it leaves alone.
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openSqliteStore } from "../../src/adapters/store-sqlite.ts";
@@ -89,6 +89,26 @@ describe("replay --run", () => {
       policy: { source: "default" },
       notes: expect.arrayContaining(["The run was decided under another policy than this one."]),
     });
+    await store.close(true);
+  });
+
+  test("writes the run as a trace that is decided alike, for its owner alone and over nothing", async () => {
+    const { store, run } = await recorded();
+    const policy = terminal.file("same.yaml", policyText(body));
+    const file = join(terminal.root, "trace.json");
+    const words = ["replay", "--run", run, "--policy", policy, "--save", file];
+    const ran = await terminal.run(...words);
+    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining("in the clear") });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const { steps } = JSON.parse(readFileSync(file, "utf8")) as { steps: unknown };
+    const result = (tool: string): unknown => ({ content: [{ type: "text", text: `${tool} done` }] });
+    expect(steps).toEqual([
+      { server: "desk", tool: "look", arguments: {}, result: result("look") },
+      { server: "post", tool: "send", arguments: { to: "ann@example.org" }, result: result("send") },
+    ]);
+    const again = await terminal.json("replay", file, "--policy", policy);
+    expect(again).toMatchObject({ code: 0, value: { steps: [{ verdict: "allow" }, { verdict: "allow" }] } });
+    expect(await terminal.json(...words)).toMatchObject({ code: 2, value: { error: { code: "SG-TRACE" } } });
     await store.close(true);
   });
 

@@ -22,6 +22,7 @@ export function register(program: Command): void {
     .option("--run <run>", "a run of the event log, decided again and compared")
     .option("--policy <file>", "decide under this policy; else the default, for a run the one in force")
     .option("--consent <answer>", "what a person answers in a trace: refuse, once or value")
+    .option("--save <file>", "write the run as a trace, with arguments and results in the clear, and decide nothing")
     .option("--workspace <folder...>", "folders that count as the workspace");
   acts(command, (options, trace: string | undefined) => replay(trace, options));
 }
@@ -31,6 +32,7 @@ type Options = Readonly<Record<string, unknown>>;
 function replay(trace: string | undefined, options: Options): Outcome | Promise<Outcome> {
   const { run, consent } = options;
   if (typeof run !== "string") {
+    if (options["save"] !== undefined) return failure("SG-USAGE", "`--save` writes a run: name it with `--run`.");
     if (trace === undefined) return failure("SG-USAGE", "Name a trace file, or a run of the log with `--run`.");
     return replayFile(trace, options);
   }
@@ -41,7 +43,8 @@ function replay(trace: string | undefined, options: Options): Outcome | Promise<
       "`--consent` is for traces: a run is decided with the consents on record. Leave it out.",
     );
   }
-  return replayRunOf({ run, policy: policyIn(options), workspace: foldersIn(options) }, process.env);
+  const save = typeof options["save"] === "string" ? options["save"] : undefined;
+  return replayRunOf({ run, policy: policyIn(options), workspace: foldersIn(options), save }, process.env);
 }
 
 function policyIn(options: Options): string | undefined {

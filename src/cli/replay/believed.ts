@@ -47,7 +47,7 @@ export class Believed<Q> {
 }
 
 /** A tool as its server listed it, as far as its contract still says. */
-function listedAs(name: string, known: ToolContract | undefined): JsonObject {
+export function listedAs(name: string, known: ToolContract | undefined): JsonObject {
   if (known === undefined) return { name };
   const properties = Object.fromEntries(
     [...known.arguments].map(([argument, { schemaValues }]) => [

@@ -2,7 +2,7 @@
 import { stringMember } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
-import type { RecordedEntry, Unread } from "../../gateway/log/recorded.ts";
+import type { RecordedEntry, RecordedQuery, Unread } from "../../gateway/log/recorded.ts";
 import { recordedEntries } from "../../gateway/log/recorded.ts";
 import { readBody } from "../../gateway/log/record.ts";
 import type { LoadedPolicy } from "../../gateway/policy-port.ts";
@@ -12,18 +12,21 @@ import { loadPolicyFor } from "../loaded-policy.ts";
 import type { LogFault, OpenedLog } from "../log-reader.ts";
 import { readLog, storeFault } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
-import { failure, sentenceMax, shown, table } from "../output.ts";
+import { failure, sentenceMax, shortPath, shown, table } from "../output.ts";
 import { PolicyFiles } from "../policies.ts";
 import { sha256 } from "../policy-source.ts";
 import type { Judgement } from "./judgement.ts";
 import type { ReplayedMoment, ReplayedRun } from "./recorded-run.ts";
 import { replayRecorded } from "./recorded-run.ts";
+import { traceOf, writeTrace } from "./saved-trace.ts";
 
 export type RunQuery = {
   readonly run: string;
   /** A policy file; undefined = the one in force. */
   readonly policy: string | undefined;
   readonly workspace: readonly string[];
+  /** Write the run as a trace to this file, in place of deciding it. */
+  readonly save: string | undefined;
 };
 
 export async function replayRunOf(query: RunQuery, environment: NodeJS.ProcessEnv): Promise<Outcome> {
@@ -32,8 +35,8 @@ export async function replayRunOf(query: RunQuery, environment: NodeJS.ProcessEn
   if (opened.value === undefined)
     return failure("SG-REPLAY-RUN", "There is no event log here, so no run is on record.");
   try {
-    const found = await replayed(opened.value, query, environment);
-    return found.ok ? outcomeOf(query.run, found.value) : failure(found.error.code, found.error.sentence);
+    const found = await outcome(opened.value, query, environment);
+    return found.ok ? found.value : failure(found.error.code, found.error.sentence);
   } finally {
     await opened.value.store.close(false);
   }
@@ -45,16 +48,32 @@ export type Replayed = ReplayedRun & {
   readonly recorded: readonly string[];
 };
 
-async function replayed(
+async function outcome(
   log: OpenedLog,
-  { run, policy: file, workspace }: RunQuery,
+  { run, policy: file, workspace, save }: RunQuery,
   environment: NodeJS.ProcessEnv,
-): Promise<Result<Replayed, LogFault>> {
+): Promise<Result<Outcome, LogFault>> {
   const about = await subjectOf(log, run);
   if (!about.ok) return about;
   const policy = file === undefined ? inForce(about.value, environment) : loadPolicyFor(file);
   if (!policy.ok) return err({ code: "SG-POLICY", sentence: policy.error });
-  return decideAgain(log, { run, policy: policy.value, workspace });
+  if (save !== undefined) return saved(log, { run, policy: policy.value, file: save });
+  const again = await decideAgain(log, { run, policy: policy.value, workspace });
+  return again.ok ? ok(outcomeOf(run, again.value)) : again;
+}
+
+async function saved(
+  log: OpenedLog,
+  { run, policy, file }: { run: string; policy: LoadedPolicy<Q>; file: string },
+): Promise<Result<Outcome, LogFault>> {
+  const read = await entriesFor(log, { run, others: false, lattice: policy.lattice });
+  if (!read.ok) return read;
+  const { trace, steps, leftOut } = traceOf(read.value.own);
+  const written = writeTrace(file, trace);
+  if (!written.ok) return err({ code: "SG-TRACE", sentence: written.error });
+  const rest = leftOut === 0 ? "" : ` ${leftOut} calls were left out: a trace has calls of servers' tools only.`;
+  const text = `Wrote ${steps} steps to ${shortPath(file)}. It holds arguments and results in the clear, for your eyes only.${rest}`;
+  return ok({ exitCode: 0, json: { trace: file, steps, leftOut }, text });
 }
 
 /** Decides a run of a log again under a policy. */
@@ -64,24 +83,36 @@ export async function decideAgain<Q>(
 ): Promise<Result<Replayed, LogFault>> {
   // What runs share, they share in stores: without any, nobody else has to be looked at.
   const others = policy.describeStores(policy.topState()).length > 0;
-  const read = await recordedEntries(store, keys, { run, others, lattice: policy.lattice });
-  if (!read.ok) {
-    const sentence = `The run cannot be read under this policy: ${read.error}. Give its own with \`--policy\`.`;
-    return err({ code: "SG-REPLAY-RUN", sentence: sentence.slice(0, sentenceMax) });
-  }
-  const own = read.value.filter((entry) => entry.run === run);
-  if (own.length === 0) return err(unknownRun(run));
-  const missing = own.find(({ unread }) => unread !== undefined);
-  if (missing?.unread !== undefined)
-    return err({ code: "SG-REPLAY-PAYLOAD", sentence: whyUnread(missing, missing.unread) });
+  const read = await entriesFor({ store, keys }, { run, others, lattice: policy.lattice });
+  if (!read.ok) return read;
+  const { own, all } = read.value;
   const principal = own.find((entry) => entry.principal !== undefined)?.principal;
-  const entries = read.value.filter((entry) => entry.run === run || entry.principal === principal);
+  const entries = all.filter((entry) => entry.run === run || entry.principal === principal);
   const row = await store.run(run);
   const again = replayRecorded(policy, { run, entries }, { workspace, hash: sha256 });
   const recorded = [...new Set(own.flatMap((entry) => entry.policy ?? []))];
   const lost = row.ok && row.value?.top === true ? [lostNote] : [];
   const notes = [...notesOn(own, recorded, policy), ...lost, ...again.notes];
   return ok({ policy, recorded, moments: again.moments, notes });
+}
+
+type Found = { readonly own: readonly RecordedEntry[]; readonly all: readonly RecordedEntry[] };
+
+/** The entries of a run with everything in them, or why there is no such thing. */
+async function entriesFor(
+  { store, keys }: Pick<OpenedLog, "store" | "keys">,
+  query: RecordedQuery,
+): Promise<Result<Found, LogFault>> {
+  const read = await recordedEntries(store, keys, query);
+  if (!read.ok) {
+    const sentence = `The run cannot be read under this policy: ${read.error}. Give its own with \`--policy\`.`;
+    return err({ code: "SG-REPLAY-RUN", sentence: sentence.slice(0, sentenceMax) });
+  }
+  const own = read.value.filter((entry) => entry.run === query.run);
+  if (own.length === 0) return err(unknownRun(query.run));
+  const missing = own.find(({ unread }) => unread !== undefined);
+  if (missing?.unread === undefined) return ok({ own, all: read.value });
+  return err({ code: "SG-REPLAY-PAYLOAD", sentence: whyUnread(missing, missing.unread) });
 }
 
 const lostNote =
