@@ -23,6 +23,7 @@ import type {
 } from "../store-port.ts";
 import { makeCheckpoint } from "./checkpoint.ts";
 import { entryWriter, makeDocuments, type Documents, type EntryTexts, type EntryWriter } from "./entry.ts";
+import { listText } from "./json-text.ts";
 import { bodyText, boundTo, fingerprintOf, type PayloadNote } from "./record.ts";
 
 export type EventLogOptions = {
@@ -246,7 +247,7 @@ export class ChainWriter {
   ): { readonly note: PayloadNote | undefined; readonly bytes: Uint8Array | undefined } {
     if (!hides) return { note: undefined, bytes: undefined };
     const { keys, store, payloadBytesMax = payloadBytesMaxDefault } = this.#options;
-    const text = `[${hidden.join(",")}]`;
+    const text = listText("[", hidden, "]");
     const tooLarge = text.length > payloadBytesMax;
     if (how === "digests" || tooLarge) {
       const note: PayloadNote = { how: "digests", digest: keys.keyedDigest(text) };

@@ -23,16 +23,17 @@ export function optionText(option: CallOption, pen: Pen, entry: EntryHead): stri
   const { server, tool, truths, keys } = option.class;
   const isOwn = server === entry.server && tool === entry.tool;
   const subject = isOwn ? "" : `"server":${pen.name(server)},"tool":${pen.name(tool)},`;
-  const pairs: string[] = [];
-  for (const [predicate, holds] of truths) pairs.push(`[${predicate},${holds}]`);
-  const labels: string[] = [];
+  let pairs = "";
+  for (const [predicate, holds] of truths) pairs += `${pairs === "" ? "" : ","}[${predicate},${holds}]`;
+  let labels = "";
   for (const [argument, { range, digest, path }] of option.arguments) {
     const steps = path.map((step) => stepText(step, pen)).join(",");
-    labels.push(`[${pen.name(argument)},${range.lo},${range.hi},${JSON.stringify(digest)},[${steps}]]`);
+    const label = `[${pen.name(argument)},${range.lo},${range.hi},${JSON.stringify(digest)},[${steps}]]`;
+    labels += labels === "" ? label : `,${label}`;
   }
   const keyed = keys.size === 0 ? "[]" : pen.json([...keys.keys()]);
   const contract = `"contract":"${pen.contract(option.contract)}"`;
-  return `{${subject}${contract},"truths":[${pairs.join(",")}],"keyed":${keyed},"arguments":[${labels.join(",")}]}`;
+  return `{${subject}${contract},"truths":[${pairs}],"keyed":${keyed},"arguments":[${labels}]}`;
 }
 
 /** The payload of an option, as members behind others; it has none for what is empty, as it nearly always is. */
