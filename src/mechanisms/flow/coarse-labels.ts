@@ -4,7 +4,7 @@
  * anyway, comparing the arguments with all that was released could change nothing. Most reads are such calls, and the
  * text that they bring is then indexed when a call first depends on it.
  */
-import type { ToolContract } from "../../core/contract.ts";
+import type { OutputContract, ToolContract } from "../../core/contract.ts";
 import { atMost, joinRanges } from "../../core/label.ts";
 import type { LabelRange } from "../../core/label.ts";
 import type { ProvenanceIndex } from "./provenance-index.ts";
@@ -20,7 +20,7 @@ export function coarseRange(
 ): LabelRange | undefined {
   const { lo, hi } = joinRanges(context, index.accounted);
   const absorbs = ({ label }: { readonly label: LabelRange }): boolean => atMost(hi, label.hi) && atMost(lo, label.lo);
-  const outputs = [contract.output, ...contract.cases.flatMap((one) => one.output ?? [])];
-  const all = outputs.every((output) => absorbs(output) && output.fields.every(absorbs));
+  const takes = (output: OutputContract): boolean => absorbs(output) && output.fields.every(absorbs);
+  const all = takes(contract.output) && contract.cases.every(({ output }) => output === undefined || takes(output));
   return all ? { lo: index.lattice.bottom, hi } : undefined;
 }

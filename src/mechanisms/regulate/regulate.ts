@@ -138,7 +138,8 @@ function exposed({ regulator, exposures, aboutList }: Parts, q: Q, memory: Regul
   const { settings } = regulator;
   const leases = leasesOf(settings.leases, memory.leases, q.lost);
   const limits = [...leaseReasons(settings.leases, leases, contract, at)];
-  const filter = filterReason(memory.filtered, nameOf(contract), at);
+  const { filtered } = memory;
+  const filter = filtered === nothingFiltered ? undefined : filterReason(filtered, nameOf(contract), at);
   if (filter !== undefined) limits.push(filter);
   // The game counts on the calls that meet a debt: while it is open, a person is asked instead.
   const owed = limits.length > 0 && paysOwed(regulator, q, contract, at);
