@@ -77,7 +77,7 @@ export function initialState(ir: Ir, slots: readonly Slot[], shared: Q | undefin
 
 /** Adds a label to K. Beyond the cap the two labels that lose least by it become one; holding it means holding both. */
 export function hold(held: readonly LabelRange[], label: LabelRange): readonly LabelRange[] {
-  if (held.some((other) => other.lo === label.lo && other.hi === label.hi)) return held;
+  for (const other of held) if (other.lo === label.lo && other.hi === label.hi) return held;
   const all = [...held, label];
   return all.length <= heldLabelsMax ? all : mergeNearest(all);
 }

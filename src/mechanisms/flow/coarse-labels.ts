@@ -18,9 +18,17 @@ export function coarseRange(
   context: LabelRange,
   contract: ToolContract,
 ): LabelRange | undefined {
-  const { lo, hi } = joinRanges(context, index.accounted);
-  const absorbs = ({ label }: { readonly label: LabelRange }): boolean => atMost(hi, label.hi) && atMost(lo, label.lo);
-  const takes = (output: OutputContract): boolean => absorbs(output) && output.fields.every(absorbs);
-  const all = takes(contract.output) && contract.cases.every(({ output }) => output === undefined || takes(output));
-  return all ? { lo: index.lattice.bottom, hi } : undefined;
+  const held = joinRanges(context, index.accounted);
+  if (!takes(contract.output, held)) return undefined;
+  for (const { output } of contract.cases) if (output !== undefined && !takes(output, held)) return undefined;
+  return { lo: index.lattice.bottom, hi: held.hi };
+}
+
+function takes(output: OutputContract, held: LabelRange): boolean {
+  for (const field of output.fields) if (!absorbs(field.label, held)) return false;
+  return absorbs(output.label, held);
+}
+
+function absorbs(label: LabelRange, held: LabelRange): boolean {
+  return atMost(held.hi, label.hi) && atMost(held.lo, label.lo);
 }
