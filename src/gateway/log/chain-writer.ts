@@ -191,20 +191,21 @@ export class ChainWriter {
     const wallMs = this.#options.wallMs();
     try {
       const records = batch.groups.map((group) => this.#record(group, wallMs));
+      const checkpoint = this.#isSignatureDue(wallMs) ? { checkpoint: this.#sign(wallMs) } : {};
       const { opened, settled, runs, shared } = batch;
       return {
         records,
+        // Taken when nothing can fail any more: until then they wait for whatever is written next.
         documents: this.#documents.take(),
         opened: [...opened.values()],
         settled,
         runs,
         ...(shared === undefined ? {} : { shared }),
-        ...(this.#isSignatureDue(wallMs) ? { checkpoint: this.#sign(wallMs) } : {}),
+        ...checkpoint,
       };
     } catch (cause) {
       // Sealing needs a key file on the day's first record; without it nothing may be written, and nothing was.
       Object.assign(this.head, before);
-      this.#documents.reset();
       batch.failure = unsealed(cause);
       return { records: [] };
     }
