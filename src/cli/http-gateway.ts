@@ -2,7 +2,6 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
-import { userInfo } from "node:os";
 import { join } from "node:path";
 import { stdioClient } from "../adapters/stdio/stdio-client.ts";
 import { systemConnector } from "../adapters/connector.ts";
@@ -12,12 +11,12 @@ import { member, stringMember } from "../core/json.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import type { ClientConnection, ConnectionFacts, ServerTarget } from "../gateway/ports.ts";
-import { checkRunToken } from "../gateway/run-keys.ts";
 import type { HeaderParameter } from "../wire/headers.ts";
 import { headerParameters } from "../wire/headers.ts";
 import type { Composition } from "./composition.ts";
 import { compose } from "./composition.ts";
 import type { GatewayConfig, ServerConfig } from "./config.ts";
+import { authenticator, localPrincipal } from "./gateway-identity.ts";
 import { shown } from "./output.ts";
 import type { MoreMechanisms } from "./policies.ts";
 
@@ -28,9 +27,6 @@ export type Listening = { readonly url: string; readonly close: () => Promise<vo
 
 /** Characters of one line that a server writes to its standard error and that the operator's terminal shows. */
 const diagnosticCharactersMax = 2_000;
-
-/** The principal of whoever can reach this machine's loopback: the user who runs the gateway. */
-const localPrincipal = `os:${userInfo().uid}`;
 
 /** Opens the gateway of a configuration without any client yet. */
 export function openGateway(
@@ -54,10 +50,9 @@ export function openGateway(
 }
 
 /** In `same-origin` the client's own credentials are for the server behind; in `static` only configured ones are sent. */
-function targetFor({ target, auth }: ServerConfig, facts: ConnectionFacts): ServerTarget {
-  if (target.kind !== "http" || auth !== "same-origin") return target;
-  const authorization = facts.headers?.["authorization"];
-  return authorization === undefined ? target : { ...target, headers: { ...target.headers, authorization } };
+function targetFor({ target }: ServerConfig, { credentials }: ConnectionFacts): ServerTarget {
+  if (target.kind !== "http" || credentials === undefined) return target;
+  return { ...target, headers: { ...target.headers, ...credentials.headers }, credentials: credentials.digest };
 }
 
 /** Listens for clients; the error is a sentence for the user. */
@@ -72,34 +67,26 @@ export async function listen(
     );
   }
   const { httpServer } = await import("../adapters/http/http-server.ts");
-  const passesCredentials = [...config.servers.values()].some(({ auth }) => auth === "same-origin");
-  const { mac } = composition.gateway.shared.services.secrets;
+  const { gateway, log } = composition;
   const address = { url: "" };
   const server = httpServer({
-    accept: (connection) => composition.gateway.accept(inWorkspace(connection, config.workspace)),
+    accept: (connection) => gateway.accept(inWorkspace(connection, config.workspace)),
     serves: (name) => name === undefined || config.servers.has(name),
+    hosts: [...config.hosts],
     origins: [...config.origins],
     parametersOf: parametersOf(composition),
-    ...(passesCredentials ? { forwardedHeaders: ["authorization"] } : {}),
     routes: routes(composition, () => address.url, place.control),
-    authenticate: (facts) => {
-      const bearer = facts.bearerToken;
-      const minted = bearer !== undefined && checkRunToken(bearer, mac) !== undefined ? bearer : undefined;
-      const token = facts.runToken ?? minted;
-      if (facts.runToken !== undefined && checkRunToken(facts.runToken, mac) === undefined) {
-        return err({
-          status: 401,
-          text: "This run URL is not one of this gateway: ask it for a new one (POST /runs).",
-        });
-      }
-      if (bearer !== undefined && minted === undefined && !passesCredentials) {
-        return err({
-          status: 401,
-          text: "This bearer token is not one of this gateway: leave it out, or use a run token.",
-        });
-      }
-      return ok(token === undefined ? { principal: localPrincipal } : { principal: localPrincipal, runToken: token });
-    },
+    authenticate: authenticator({
+      passesCredentials: [...config.servers.values()].some(({ auth }) => auth === "same-origin"),
+      controlToken: place.control.token,
+      mac: gateway.shared.services.secrets.mac,
+      ownerOf: async (run) => {
+        const known = gateway.runs.find(run) ?? gateway.runs.dormant.find(run);
+        if (known !== undefined) return ok(known.principal);
+        const row = await log.store.run(run);
+        return row.ok ? ok(row.value?.principal) : err(row.error.sentence);
+      },
+    }),
   });
   const listening = await server.listen(place.host, place.port);
   if (!listening.ok) return listening;
