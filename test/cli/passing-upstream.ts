@@ -5,10 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Json } from "../../src/core/json.ts";
 import { member, stringMember } from "../../src/core/json.ts";
-import type { Composition } from "../../src/cli/composition.ts";
 import { configOf } from "../../src/cli/config.ts";
-import { controlHeader, listen, makeControlToken, openGateway } from "../../src/cli/http-gateway.ts";
-import type { ControlToken, Listening } from "../../src/cli/http-gateway.ts";
+import { controlHeader, makeControlToken } from "../../src/cli/control-token.ts";
+import type { ControlToken } from "../../src/cli/control-token.ts";
+import { listen, openGateway } from "../../src/cli/http-gateway.ts";
+import type { Composition } from "../../src/cli/composition.ts";
+import type { Listening } from "../../src/cli/http-gateway.ts";
 import { type Asked, json, sse, TestServer } from "../adapters/upstream-harness.ts";
 
 export const version = "2026-07-28";
