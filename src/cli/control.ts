@@ -8,6 +8,7 @@ import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import { checkRuling, ruleApproval } from "../gateway/approvals.ts";
 import type { LiveRun } from "../gateway/live-run.ts";
+import { idleMsOf } from "../gateway/live-run.ts";
 import { acceptRisk } from "../gateway/risk-acceptance.ts";
 import type { ApprovalRow, LogView } from "../gateway/store-port.ts";
 import type { Q } from "../policy/state.ts";
@@ -66,7 +67,7 @@ function status({ gateway, log }: Composition): Json {
   const health = log.health();
   const sentence = health.kind === "failed" ? { sentence: health.failure.sentence } : {};
   const open = [...gateway.runs.all()];
-  const idleMs = open.map((live) => live.policy.settings.runIdleMs);
+  const idleMs = open.map((live) => idleMsOf(live));
   // Policies may differ: the sentence speaks of the run that keeps its labels longest.
   const lasts = open.length === 0 ? {} : { lasts: labelsLast(Math.max(...idleMs)) };
   return {
@@ -94,8 +95,8 @@ function runs({ gateway }: Composition): Json[] {
       stores,
       inFlight: [...live.inFlight],
       idleMs: Math.round(nodeClock.monotonicMs() - live.lastAt),
-      idleMsMax: policy.settings.runIdleMs,
-      lasts: labelsLast(policy.settings.runIdleMs),
+      idleMsMax: idleMsOf(live),
+      lasts: labelsLast(idleMsOf(live)),
     };
   });
 }
@@ -120,7 +121,8 @@ async function startClean({ gateway, lost }: Composition): Promise<Result<Json, 
   return ok({ ended: [...open.map((live) => live.key), ...dormant], owed });
 }
 
-async function closeRun({ gateway }: Composition, key: string): Promise<Result<Json, string>> {
+/** Ends one run, also one that nobody has taken up. */
+export async function closeRun({ gateway }: Composition, key: string): Promise<Result<Json, string>> {
   const live = gateway.runs.find(key);
   if (live === undefined && (await gateway.runs.endDormant(key, "closed"))) return ok({ ended: [key], owed: [] });
   if (live === undefined) return err("No such run is open: `sluicegate runs` lists them.");

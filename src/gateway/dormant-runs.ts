@@ -12,7 +12,7 @@ import type { Services } from "./services-port.ts";
 import type { SharedStates } from "./shared-states.ts";
 import type { RunRow } from "./store-port.ts";
 
-export type DormantRun = { readonly key: string; readonly principal: string; readonly begunWallMs: number };
+export type DormantRun = Pick<RunRow, "key" | "principal" | "begunWallMs" | "resume">;
 
 export class DormantRuns<Q> {
   readonly #services: Services<Q>;

@@ -37,6 +37,8 @@ export type LiveRun<Q> = {
   ready: Promise<void> | undefined;
   /** Directories and URIs that "inside the workspace" means. */
   workspace: readonly string[];
+  /** Ms without a message after which the run ends, where whoever started it said so. */
+  idleMs: number | undefined;
   /** The conversation that a hook said this run is. */
   named: Naming | undefined;
   /** Context tokens that shortlists keep out of the lists of this run, by server. */
@@ -53,6 +55,7 @@ export type RunRequest<Q> = {
   readonly parent?: LiveRun<Q> | undefined;
   readonly client?: LiveRun<Q>["client"];
   readonly registered?: readonly TrustedText[];
+  readonly idleMs?: number | undefined;
 };
 
 /** A run of which nothing is folded yet. */
@@ -73,6 +76,7 @@ export function newRun<Q>(request: RunRequest<Q>, at: number): LiveRun<Q> {
     ended: false,
     ready: undefined,
     workspace,
+    idleMs: request.idleMs,
     named: undefined,
     tokensSaved: new Map(),
     lost: false,
@@ -87,10 +91,27 @@ export function rowOf<Q>(live: LiveRun<Q>, wallMs: number): RunRow {
     ...(live.parent === undefined ? {} : { parent: live.parent.key }),
     policyDigest: live.policy.digest,
     begunWallMs: wallMs,
-    idleExpiresWallMs: wallMs + live.policy.settings.runIdleMs,
+    idleExpiresWallMs: wallMs + idleMsOf(live),
     top: live.lost,
-    resume: live.named === undefined ? {} : { ...live.named },
+    resume: { ...live.named, ...(live.idleMs === undefined ? {} : { idleMs: live.idleMs }) },
   };
+}
+
+/** Ms without a message after which a run ends. A policy that came later may shorten what was agreed, never lengthen it. */
+export function idleMsOf<Q>({ idleMs, policy }: Pick<LiveRun<Q>, "idleMs" | "policy">): number {
+  return Math.min(idleMs ?? Number.POSITIVE_INFINITY, policy.settings.runIdleMs);
+}
+
+/** The same of the row of a run; undefined where only its policy says. */
+export function idleIn(resume: JsonObject | undefined): number | undefined {
+  const idleMs = member(resume, "idleMs");
+  return typeof idleMs === "number" ? idleMs : undefined;
+}
+
+/** Takes up what the row of a run says of it beside its history. */
+export function recognise<Q>(live: LiveRun<Q>, resume: JsonObject | undefined): void {
+  live.named = namedIn(resume);
+  live.idleMs = idleIn(resume);
 }
 
 /** Which conversation of which client process (or user) a run is, and since when (ms since 1970). */

@@ -33,6 +33,12 @@ export function checkRunToken(token: string, mac: (text: string) => string): str
   return sameText(token.slice(dot + 1), tokenMac(key, mac)) ? key : undefined;
 }
 
+/** Whether a token that this installation minted stands anywhere in a text that is about to leave it. */
+export function holdsRunToken(text: string, mac: (text: string) => string): boolean {
+  const shaped = text.matchAll(/run-[0-9a-z]{1,64}\.[0-9a-z]{32}/gi);
+  return [...shaped].some(([token]) => checkRunToken(token, mac) !== undefined);
+}
+
 function tokenMac(key: string, mac: (text: string) => string): string {
   return mac(`run token ${key}`).slice(0, 32);
 }

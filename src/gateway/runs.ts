@@ -13,7 +13,7 @@ import { appendBatch, Batch, recordLate } from "./journal.ts";
 import { rebuildTriesMax, refoldMsMax, resumeMsMax, runsLiveMax } from "./limits.ts";
 import { restrictiveImage } from "./lineage.ts";
 import type { LiveRun, RunRequest } from "./live-run.ts";
-import { namedIn, newRun, rowOf, sameLattice, trackCalls } from "./live-run.ts";
+import { idleIn, idleMsOf, newRun, recognise, rowOf, sameLattice, trackCalls } from "./live-run.ts";
 import { OtherRuns } from "./other-runs.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
 import { foldHistory, sinceLastEnd } from "./refold.ts";
@@ -173,12 +173,12 @@ export class RunRegistry<Q> {
   async expire(): Promise<void> {
     const now = this.#services.clock.monotonicMs();
     for (const live of this.#live.values()) {
-      if (now - live.lastAt >= live.policy.settings.runIdleMs) await this.end(live, "expired");
+      if (now - live.lastAt >= idleMsOf(live)) await this.end(live, "expired");
     }
     const { clock, policies } = this.#services;
     for (const run of this.dormant.all()) {
-      const { settings } = policies.select({ principal: run.principal, client: undefined, tag: undefined });
-      const since = clock.wallMs() - settings.runIdleMs;
+      const policy = policies.select({ principal: run.principal, client: undefined, tag: undefined });
+      const since = clock.wallMs() - idleMsOf({ idleMs: idleIn(run.resume), policy });
       if (run.begunWallMs > since || (await this.dormant.activeWallMs(run)) > since) continue;
       await this.endDormant(run.key, "expired");
     }
@@ -303,7 +303,7 @@ export class RunRegistry<Q> {
     if (known) {
       live.lost = row.ok && row.value?.top === true;
       await this.#replayInto(live, !row.ok || live.lost);
-      live.named = namedIn(row.ok ? row.value?.resume : undefined);
+      recognise(live, row.ok ? row.value?.resume : undefined);
       const cause = "the gateway stopped while it ran";
       this.#abandon(live, { open: log.store.opening.inFlight, cause }, batch);
       this.dormant.forget(live.key);

@@ -171,6 +171,9 @@ export const commandRows: readonly CommandRow[] = [
 /** Codes that no unit can produce, and why. */
 export const unproduced: Readonly<Record<string, string>> = {
   "SG-DAEMON-GONE": "needs a daemon that ends while a command listens; test/process shows it",
+  "SG-RUNS-CONTROL": "needs a gateway; test/cli/run-requests.test.ts shows it",
+  "SG-RUNS-REFUSED": "needs a gateway; test/cli/run-requests.test.ts shows it",
+  "SG-RUNS-UNKNOWN": "needs a gateway; test/cli/run-requests.test.ts shows it",
   "SG-BENCH-FAILED": "needs a server that fails in the middle of a measurement",
   "SG-POLICY-TIE": "needs two policy files beside each other; src/cli/policies.test.ts shows the sentence",
   "SG-POLICY-START": "needs an engine; test/cli/policy.test.ts shows it",

@@ -1,5 +1,5 @@
 import type { Result } from "../../core/result.ts";
-import type { Accept, ConnectionFacts } from "../../gateway/ports.ts";
+import type { Accept, ConnectionFacts, PassedCredentials } from "../../gateway/ports.ts";
 import type { HeaderParameter } from "../../wire/headers.ts";
 import type { WireLimits } from "../../wire/limits.ts";
 import type { Clock } from "../clock.ts";
@@ -19,7 +19,12 @@ export type RequestFacts = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-export type Identity = { readonly principal: string; readonly runToken?: string };
+export type Identity = {
+  readonly principal: string;
+  readonly runToken?: string;
+  /** Credentials that go on to the server behind. Whoever brings others is somebody else. */
+  readonly credentials?: PassedCredentials;
+};
 
 /** Why a request may not go on: 401 or 403, a sentence, and a challenge for `WWW-Authenticate` where one helps. */
 export type AuthenticationRefusal = { readonly status: 401 | 403; readonly text: string; readonly challenge?: string };
@@ -62,8 +67,6 @@ export type HttpServerOptions = {
   /** Host names and page origins that are ours beside loopback (http-guard.ts). */
   readonly hosts?: readonly string[];
   readonly origins?: readonly string[];
-  /** Lower-case names of request headers that are put into the connection's facts. */
-  readonly forwardedHeaders?: readonly string[];
   /** Header parameters of a tool as this client sees it; undefined if the tool is unknown. */
   readonly parametersOf?: (facts: ConnectionFacts, tool: string) => readonly HeaderParameter[] | undefined;
   readonly wire?: WireLimits;
