@@ -192,15 +192,18 @@ export class Calls<Q> {
   }
 
   #hold(call: Call<Q>, decision: Decision, way: string | undefined): void {
-    if (!this.#scene.duties.hold(call)) return this.#refuseLate(call, "SG-OUTBOX-FULL");
-    recordHeld(this.#scene, call, decision);
-    this.#answer(
-      call,
-      refusalOf(requestOf(this.#scene, call), decision, call.id, {
-        kind: "held",
-        ...(way === undefined ? {} : { way }),
-      }),
-    );
+    const { id, live, digest, contract } = call;
+    const { server, tool, toolDigest } = contract;
+    const held = { id, live, server, tool, arguments: call.arguments, digest, toolDigest };
+    if (!this.#scene.duties.hold(held)) return this.#refuseLate(call, "SG-OUTBOX-FULL");
+    const asked = requestOf(this.#scene, call);
+    const how = { kind: "held", ...(way === undefined ? {} : { way }) } as const;
+    // A call that is not on record as waiting would be gone with this process.
+    void this.#scene.deliveries.after(recordHeld(this.#scene, call, decision), (durable) => {
+      if (!durable) this.#scene.duties.unhold(held);
+      const answer = durable ? refusalOf(asked, decision, id, how) : refusalMessage(asked, id, logFailureText);
+      call.exchange.respond(answer);
+    });
   }
 
   async #performAll(call: Call<Q>, orders: readonly (PerformOrder & { readonly rule: string })[]): Promise<boolean> {
