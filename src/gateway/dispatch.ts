@@ -52,7 +52,10 @@ export function recordDispatch<Q>(shared: Shared<Q>, call: Call<Q>, ground: Grou
   call.scope = scopeOf(decision.obligations);
   call.warnings = warningsIn(decision);
   for (const text of call.warnings) shared.services.human.notify(`${server}.${tool}: ${text}.`.slice(0, 240));
-  if (consent !== undefined) shared.uncertain.get(live.key)?.delete(digest);
+  if (consent !== undefined) {
+    shared.uncertain.get(live.key)?.delete(digest);
+    shared.withheld.settle(live.key, digest);
+  }
   const notes = { ...notesOf(id, decision, isObserved(live, server)), ...fromOutbox(call) };
   const basis = { decision, answers, notes, manifestDigest };
   if (mayBeLate(shared, call, ground, batch)) {
