@@ -2,6 +2,7 @@
  * Approvals (gateway.md 5): each is bound to run, principal, server, tool, argument digest and policy digest, expires,
  * and is used once. The repeated call finds it by digest, so the model never carries an id that matters.
  */
+import type { ToolContract } from "../core/contract.ts";
 import type { JsonObject } from "../core/json.ts";
 import { isArray, stringMember } from "../core/json.ts";
 import type { Result } from "../core/result.ts";
@@ -13,7 +14,10 @@ import type { ApprovalMatch, ApprovalRow, EventLog } from "./store-port.ts";
 /** `release` opens a stored result; it must never stand for a new call, so it has a digest of its own. */
 export type Purpose = "call" | "release" | "admit";
 
-export function approvalMatch<Q>(call: Call<Q>, purpose: Purpose): ApprovalMatch {
+export function approvalMatch<Q>(
+  call: Pick<Call<Q>, "live" | "digest"> & { readonly contract: Pick<ToolContract, "server" | "tool"> },
+  purpose: Purpose,
+): ApprovalMatch {
   return {
     run: call.live.key,
     principal: call.live.principal,

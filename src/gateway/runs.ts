@@ -20,7 +20,7 @@ import { foldHistory, sinceLastEnd } from "./refold.ts";
 import { mintedPrefix } from "./run-keys.ts";
 import type { Services } from "./services-port.ts";
 import { SharedStates } from "./shared-states.ts";
-import type { OpenCall } from "./store-port.ts";
+import type { OpenCall, Waiting } from "./store-port.ts";
 
 /** Calls of all runs that the log has open, and why nobody waits for them any more. */
 type Abandoned = { readonly open: readonly OpenCall[]; readonly cause: string };
@@ -32,7 +32,7 @@ export type EndingListener<Q> = (live: LiveRun<Q>) => Promise<readonly string[]>
 export type MovedListener<Q> = (live: LiveRun<Q>) => void;
 
 /** Called with the history of a run that is taken up again, for what else is to be learnt from it. */
-export type ResumedListener<Q> = (live: LiveRun<Q>, history: readonly RunEvent[]) => void;
+export type ResumedListener<Q> = (live: LiveRun<Q>, history: readonly RunEvent[], waiting: readonly Waiting[]) => void;
 
 export class RunRegistry<Q> {
   readonly #services: Services<Q>;
@@ -344,7 +344,7 @@ export class RunRegistry<Q> {
     const events = history.ok ? sinceLastEnd(history.value.events) : [];
     const last = history.ok ? history.value.events.at(-1) : undefined;
     live.ended = last?.kind === "ended" && last.cause === "unsafe";
-    for (const listener of this.#resumed) listener(live, events);
+    for (const listener of this.#resumed) listener(live, events, history.ok ? history.value.waiting : []);
     const folded = history.ok && foldHistory(live, events, this.#limit(resumeMsMax)).ok;
     if (top || !folded || !history.value.complete) toTop(live);
   }

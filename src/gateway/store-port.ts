@@ -82,6 +82,26 @@ export type Replayed = {
   readonly complete: boolean;
   /** Policy digests that the run was decided under, oldest first. */
   readonly policies: readonly string[];
+  /** What still waited when the records end. */
+  readonly waiting: readonly Waiting[];
+};
+
+/** A call in the outbox of a run, or a result behind consent, as its record tells it. */
+export type Waiting = {
+  readonly what: "call" | "result";
+  /** Id of the call. */
+  readonly call: string;
+  /** Digest of server, tool and arguments. */
+  readonly digest: string;
+  /** What it was decided under. */
+  readonly policyDigest: string | undefined;
+  readonly notes: JsonObject;
+  /** Arguments of the call, or its result; undefined where they were never kept, or their key is gone. */
+  readonly details: JsonObject | undefined;
+  /** It will never be sent, for this reason, and the end of the run has to say so. */
+  readonly lost?: string;
+  /** The same call was allowed since. */
+  readonly repeated?: true;
 };
 
 export interface EventLog {

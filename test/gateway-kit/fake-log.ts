@@ -2,6 +2,7 @@
 import type { RunEvent } from "../../src/core/event.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { err, ok } from "../../src/core/result.ts";
+import { WaitingBook } from "../../src/gateway/log/waiting.ts";
 import type {
   ApprovalMatch,
   ApprovalRow,
@@ -51,7 +52,14 @@ export class FakeLog {
       if (this.gate !== undefined) await this.gate;
       return ok(undefined);
     },
-    replay: async (run) => ok({ events: this.events(run), complete: true, policies: [] }),
+    replay: async (run) => {
+      const book = new WaitingBook();
+      for (const { events, notes, details, context } of this.entries.filter((entry) => entry.run === run)) {
+        const kept = context.payload === "digests" ? undefined : details;
+        book.read({ events, notes, details: kept, policyDigest: context.policyDigest });
+      }
+      return ok({ events: this.events(run), complete: true, policies: [], waiting: book.list() });
+    },
     tail: async () => ok([]),
     seal: (_run, value) => new TextEncoder().encode(JSON.stringify(value)),
     open: (_run, sealed) => JSON.parse(new TextDecoder().decode(sealed)) as JsonObject,

@@ -135,6 +135,8 @@ export class Stage<Q = FakeState> {
   constructor(options: StageOptions<Q>) {
     this.policy = options.policy;
     this.log = options.log ?? new FakeLog();
+    // Over a log that was written before, as after a restart: no token and no id comes a second time.
+    this.#tokens = this.log.entries.length;
     this.#facts = {
       transport: "stdio",
       server: "files",

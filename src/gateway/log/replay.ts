@@ -13,6 +13,7 @@ import { audienceReader, labelReader, latticeFrom } from "./label-reading.ts";
 import type { ReadContext } from "./option-codec.ts";
 import { readBody, readPayload, type ReadBody } from "./record.ts";
 import { eventsOf } from "./short-events.ts";
+import { saysWaiting, WaitingBook, type WaitingEntry } from "./waiting.ts";
 
 /** Records of one run that are folded; a longer run resumes at the top label. */
 const replayRecordsMax = 200_000;
@@ -81,23 +82,31 @@ async function contextOf(loader: Loader, body: ReadBody): Promise<ReadContext | 
   return context;
 }
 
-type Part = { readonly events: readonly RunEvent[]; readonly complete: boolean; readonly policy: string | undefined };
+type Part = {
+  readonly entries: readonly WaitingEntry[];
+  readonly complete: boolean;
+  readonly policyDigest: string | undefined;
+};
 
 async function partOf(loader: Loader, record: StoredRecord): Promise<Result<Part, string>> {
   const place = `record ${record.writer}/${record.seq}`;
   const body = readBody(record.body);
   if (body === undefined) return err(`${place} cannot be read`);
-  const policy = stringMember(body.context, "policy");
-  if (body.entries.every(({ clear }) => !isArray(member(clear, "events")))) {
-    return ok({ events: [], complete: true, policy });
+  const policyDigest = stringMember(body.context, "policy");
+  const eventful = body.entries.some(({ clear }) => isArray(member(clear, "events")));
+  if (!eventful && !body.entries.some(({ clear }) => saysWaiting(member(clear, "notes")))) {
+    return ok({ entries: [], complete: true, policyDigest });
   }
-  const context = await contextOf(loader, body);
+  const context = eventful ? await contextOf(loader, body) : noContext;
   if (context === undefined) return err(`${place} uses labels that are not in the store`);
   const payloads = readPayload(loader.keys, record, body.payload);
-  const complete = body.payload === undefined || payloads !== undefined;
-  const events: RunEvent[] = [];
+  const complete = !eventful || body.payload === undefined || payloads !== undefined;
+  const entries: WaitingEntry[] = [];
   for (const [part, entry] of body.entries.entries()) {
-    const hidden = member(payloads?.[part], "events");
+    const payload = payloads?.[part];
+    const hidden = member(payload, "events");
+    const events: RunEvent[] = [];
+    entries.push({ events, notes: member(entry.clear, "notes"), details: member(payload, "details"), policyDigest });
     for (const [index, clear] of eventsOf(entry).entries()) {
       const event = joinEvent(clear, isArray(hidden) ? hidden[index] : undefined, context);
       if (event === undefined) return err(`${place} holds an event whose labels or contract are not known any more`);
@@ -106,8 +115,11 @@ async function partOf(loader: Loader, record: StoredRecord): Promise<Result<Part
       events.push(event);
     }
   }
-  return ok({ events, complete, policy });
+  return ok({ entries, complete, policyDigest });
 }
+
+/** For records without events: there is nothing to read by it. */
+const noContext: ReadContext = { read: () => undefined, contract: () => undefined };
 
 /** The events of a run in log order. */
 export async function replayRun(
@@ -119,6 +131,7 @@ export async function replayRun(
   const loader: Loader = { store, keys, lattice, documents: new Map(), contexts: new Map() };
   const events: RunEvent[] = [];
   const policies = new Set<string>();
+  const waiting = new WaitingBook();
   let complete = true;
   let after: { writer: number; seq: number } | undefined;
   let count = 0;
@@ -129,13 +142,18 @@ export async function replayRun(
     for (const record of page.value) {
       const part = await partOf(loader, record);
       if (!part.ok) return part;
-      events.push(...part.value.events);
+      for (const entry of part.value.entries) {
+        events.push(...entry.events);
+        waiting.read(entry);
+      }
       complete &&= part.value.complete;
-      if (part.value.policy !== undefined) policies.add(part.value.policy);
+      if (part.value.policyDigest !== undefined) policies.add(part.value.policyDigest);
       after = { writer: record.writer, seq: record.seq };
     }
     count += page.value.length;
-    if (page.value.length < pageRecords) return ok({ events, complete, policies: [...policies] });
+    if (page.value.length < pageRecords) {
+      return ok({ events, complete, policies: [...policies], waiting: waiting.list() });
+    }
     if (count >= replayRecordsMax) return err(`the run has more than ${replayRecordsMax} records`);
   }
 }
