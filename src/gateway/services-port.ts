@@ -56,7 +56,8 @@ export type Ruling = { readonly choice: ApprovalChoice; readonly by: string } | 
 
 /** People who watch: a console or a CLI waiter. `absent` comes at once when nobody does. */
 export interface Human {
-  ask(card: ApprovalCard, holdMs: number): Promise<Ruling>;
+  /** After `withdrawn` the card is gone: somebody else answered, and nobody may take it for a question still open. */
+  ask(card: ApprovalCard, holdMs: number, withdrawn?: AbortSignal): Promise<Ruling>;
   /** Tells the operator something that needs no answer. */
   notify(text: string): void;
 }
