@@ -27,6 +27,7 @@ describe("cards", () => {
     tool: "t",
     arguments: "{}",
     risks: [],
+    endorses: [],
     choices: ["once", "refuse"],
   } as const;
 

@@ -10,12 +10,12 @@ import type { Json, JsonObject } from "../core/json.ts";
 import { member, stringMember } from "../core/json.ts";
 import { cardLines, risksIn } from "../core/render.ts";
 import { takesForms } from "../wire/elicitation.ts";
-import { approvalMatch, cardJson, choiceOf, risksOn, ruleApproval } from "./approvals.ts";
+import { approvalMatch, cardJson, choiceOf, endorsedOn, risksOn, ruleApproval } from "./approvals.ts";
 import type { Purpose } from "./approvals.ts";
 import type { Call } from "./call.ts";
 import { consentInputName, shownArguments, visible } from "./card-text.ts";
 import { covers } from "./commitment.ts";
-import { endorsableArguments, valueGrants } from "./endorsement.ts";
+import { endorsable, endorsedElements, valueGrants } from "./endorsement.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { approvalsOpenMax, consentHoldMsMax } from "./limits.ts";
 import { refusalOf } from "./refusals.ts";
@@ -94,9 +94,10 @@ export class ConsentDesk<Q> {
     const taken = await log.store.takeApproval(approvalMatch(call, purpose), clock.wallMs());
     if (!taken.ok || taken.value === undefined) return undefined;
     this.#open.delete(openKey(call, purpose));
-    if (!(await this.#recordGrants(call, taken.value))) return undefined;
-    const { id, run, decidedBy, card } = taken.value;
-    const risks = risksOn(card === undefined ? undefined : log.open(run, card));
+    const { id, run, decidedBy, card: sealed } = taken.value;
+    const card = sealed === undefined ? undefined : log.open(run, sealed);
+    if (!(await this.#recordGrants(call, taken.value, endorsedOn(card)))) return undefined;
+    const risks = risksOn(card);
     return { kind: "granted", approval: id, by: decidedBy ?? "unknown", risks };
   }
 
@@ -238,21 +239,23 @@ export class ConsentDesk<Q> {
 
   #card(call: Call<Q>, decision: Decision, approval: string, purpose: Purpose): ApprovalCard {
     const { server, tool } = call.contract;
+    const endorses = endorsable(call, decision, this.#scene.services.clock.monotonicMs());
     const what = purpose === "release" ? "show the agent the result of" : "let the agent call";
     return {
       approval,
       title: `Sluicegate asks: ${what} \`${visible(tool).slice(0, 128)}\` of \`${visible(server)}\`?`,
-      lines: cardLines(decision).map(visible),
+      lines: [...cardLines(decision), ...(endorses === undefined ? [] : endorsedElements(endorses))].map(visible),
       server,
       tool,
       arguments: shownArguments(call.arguments),
       risks: risksIn(decision),
-      choices: endorsableArguments(call, decision).length === 1 ? ["once", "value", "refuse"] : ["once", "refuse"],
+      endorses: endorses?.values.map(({ label }) => label.digest) ?? [],
+      choices: endorses === undefined ? ["once", "refuse"] : ["once", "value", "refuse"],
     };
   }
 
   /** The consent as events, in the log before anything is done with it. */
-  async #recordGrants(call: Call<Q>, row: ApprovalRow): Promise<boolean> {
+  async #recordGrants(call: Call<Q>, row: ApprovalRow, endorses: readonly string[]): Promise<boolean> {
     const { clock, log } = this.#scene.services;
     const at = clock.monotonicMs();
     const principal = row.decidedBy ?? "unknown";
@@ -265,8 +268,8 @@ export class ConsentDesk<Q> {
       expiresAt,
     };
     const lasting = at + call.live.policy.settings.runIdleMs;
-    const values =
-      choiceOf(row) === "value" ? valueGrants(call, { principal, expiresAt: lasting, approval: row.id }) : [];
+    const by = { principal, at, expiresAt: lasting, approval: row.id };
+    const values = choiceOf(row) === "value" ? valueGrants(call, by, endorses) : [];
     const batch = new Batch<Q>();
     for (const grant of [consent, ...values]) this.#scene.runs.fold(call.live, { kind: "granted", at, grant }, batch);
     const notes = {
