@@ -160,12 +160,15 @@ async function before<Q>(scene: HostScene<Q>, event: Use): Promise<HostReply> {
 function questionFor(tool: string, call: string, decision: Decision): string | undefined {
   const [risk, ...more] = risksIn(decision);
   if (more.length > 0) return undefined;
-  const head = `Sluicegate asks before \`${visible(tool).slice(0, 40)}\` runs`;
-  const tail = risk === undefined ? "" : `; ${riskInWords(risk)}`;
   const causes = (["whole", "named", "bare"] as const).map((length) => causeOf(decision, length));
-  const reasons = [...causes.flatMap((cause) => cause ?? []), "the policy wants a person to decide"];
-  const questions = reasons.map((reason) => `${head}: ${visible(`${reason}${tail}`)} (decision ${call}).`);
-  if (risk !== undefined) questions.push(`${head}: ${visible(riskInWords(risk))} (decision ${call}).`);
+  const named = causes.flatMap((cause) => cause ?? []);
+  const told = risk === undefined ? undefined : riskInWords(risk);
+  const reasons =
+    told === undefined
+      ? [...named, "the policy wants a person to decide"]
+      : [...named.map((cause) => `${cause}; ${told}`), told];
+  const head = `Sluicegate asks before \`${visible(tool).slice(0, 40)}\` runs`;
+  const questions = reasons.map((reason) => `${head}: ${visible(reason)} (decision ${call}).`);
   return questions.find((question) => question.length <= sentenceCharactersMax);
 }
 
