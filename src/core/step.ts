@@ -86,13 +86,27 @@ function views(moment: Moment, option: CallOption | undefined): readonly Judged[
 }
 
 function optionOf<Q>(engine: Engine<Q>, run: Run<Q>, moment: CallMoment): Result<CallOption, string> {
+  const labels = labelsOf(engine, run, moment);
+  if (!labels.ok) return labels;
+  try {
+    return ok({ class: engine.model.classify(moment), contract: moment.contract, arguments: labels.value });
+  } catch (thrown) {
+    return err(`the call could not be classified: ${textOf(thrown)}`);
+  }
+}
+
+/** What the arguments of a call are labelled, in the run as it is now. */
+export function labelsOf<Q>(
+  engine: Engine<Q>,
+  run: Run<Q>,
+  moment: CallMoment,
+): Result<ReadonlyMap<string, ArgumentLabel>, string> {
   try {
     const labeller = engine.mechanisms.find((mechanism) => mechanism.labels);
     const known = labeller?.label(moment, run, run.memories.get(labeller.id)) ?? new Map<string, ArgumentLabel>();
     // Every argument must have a label: one that the labeller forgot keeps the worst.
     const complete = Object.keys(moment.arguments).every((name) => known.has(name));
-    const labels = complete ? known : new Map([...engine.model.unknownLabels(moment), ...known]);
-    return ok({ class: engine.model.classify(moment), contract: moment.contract, arguments: labels });
+    return ok(complete ? known : new Map([...engine.model.unknownLabels(moment), ...known]));
   } catch (thrown) {
     return err(`the call could not be labelled: ${textOf(thrown)}`);
   }

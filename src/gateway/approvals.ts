@@ -47,6 +47,7 @@ export function cardJson(card: ApprovalCard, by: "anyone" | "other"): JsonObject
     tool: card.tool,
     arguments: card.arguments,
     risks: [...card.risks],
+    endorses: [...card.endorses],
     choices: [...card.choices],
     by,
   };
@@ -106,8 +107,17 @@ export async function ruleApproval(
 
 /** The risks that a stored card named. */
 export function risksOn(card: JsonObject | undefined): readonly string[] {
-  const risks = card?.["risks"];
-  return isArray(risks) ? risks.filter((risk) => typeof risk === "string") : [];
+  return textsOn(card, "risks");
+}
+
+/** Digests of the values that a stored card offered to endorse. */
+export function endorsedOn(card: JsonObject | undefined): readonly string[] {
+  return textsOn(card, "endorses");
+}
+
+function textsOn(card: JsonObject | undefined, name: string): readonly string[] {
+  const texts = card?.[name];
+  return isArray(texts) ? texts.filter((text) => typeof text === "string") : [];
 }
 
 /** The choice that a decided row carries. */

@@ -27,6 +27,7 @@ export function lintPolicy(policy: CompiledPolicy, lists: ToolLists, digestOf: T
   // Tools of servers whose lists are not here are known by their labels; alone they prove no rule dead.
   const known = contracts.length === 0 ? [] : [...contracts, ...labelledElsewhere(policy, lists, digestOf)];
   return [
+    ...noApprover(policy),
     ...policy.ir.rules.flatMap((rule) => deadRule(rule, known)),
     ...shadowedRules(policy.ir.rules),
     ...policy.ir.rules.flatMap((rule) => alwaysDenies(rule, contracts)),
@@ -198,6 +199,19 @@ function lockedGate(slot: Slot, rules: readonly Rule[], contracts: readonly Tool
   const path = [slot.owner === "rule" ? "rules" : "hazards", slot.id];
   const message = `${slot.owner} ${quoted(slot.id)} needs a call that ${why}`;
   return [warning("ALWAYS-DENY", path, message, "name a call that can happen")];
+}
+
+/**
+ * Whoever approves does so as a user of this machine, and the runs of its clients belong to the same user: there `other`
+ * makes a refusal of every question. It can be met where a client signs in as somebody else.
+ */
+function noApprover({ policy, settings }: CompiledPolicy): readonly Problem[] {
+  const signsIn = policy.match.principal !== undefined && !policy.match.principal.startsWith("os:");
+  if (settings.approvals.by !== "other" || signsIn) return [];
+  const message =
+    "`by: other` refuses every call that asks: runs of a user's clients are that user's, who approves here";
+  const remedy = "write `by: anyone`, or `match` clients that sign in over HTTP under a principal of their own";
+  return [warning("APPROVER", ["approvals", "by"], message, remedy)];
 }
 
 function unlabelled(contracts: readonly ToolContract[]): readonly Problem[] {

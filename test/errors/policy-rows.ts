@@ -141,5 +141,6 @@ export const policyRows: readonly PolicyRow[] = [
     names: "B",
   },
   { code: "ALWAYS-DENY", text: rule("when: mail.send"), names: "mail.send", lists },
+  { code: "APPROVER", text: "approvals: {by: other}", names: "by: other" },
   { code: "UNLABELLED", text: "mode: enforce", names: "mail.send", lists },
 ];

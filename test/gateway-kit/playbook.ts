@@ -21,7 +21,7 @@ import type {
   UpstreamHandler,
 } from "../../src/gateway/ports.ts";
 import type { Projection } from "../../src/gateway/projection-port.ts";
-import type { ApprovalCard, Clock, Ruling, Services } from "../../src/gateway/services-port.ts";
+import type { ApprovalCard, Clock, Services } from "../../src/gateway/services-port.ts";
 import type { Answer, Question } from "../../src/core/opinion.ts";
 import { FakeLog } from "./fake-log.ts";
 import type { FakeState } from "./fake-policy.ts";
@@ -58,7 +58,7 @@ export type StageOptions<Q = FakeState> = {
   readonly policy: LoadedPolicy<Q>;
   readonly facts?: Partial<ConnectionFacts>;
   readonly oracle?: (questions: readonly Question[]) => Promise<readonly Answer[]>;
-  readonly human?: (card: ApprovalCard) => Promise<Ruling>;
+  readonly human?: Services<Q>["human"]["ask"];
   readonly servers?: readonly string[];
   readonly log?: FakeLog;
   /** The projection of every server that is started under an order. */
@@ -197,9 +197,9 @@ export class Stage<Q = FakeState> {
       },
       oracle: { answer: (questions) => options.oracle?.(questions) ?? Promise.resolve([]) },
       human: {
-        ask: async (card) => {
+        ask: async (card, ...wait) => {
           this.cards.push(card);
-          return options.human?.(card) ?? "absent";
+          return options.human?.(card, ...wait) ?? "absent";
         },
         notify: (text) => this.notices.push(text),
       },
