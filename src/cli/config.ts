@@ -9,6 +9,7 @@ import { hostName } from "../adapters/http/http-guard.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import type { ServerTarget } from "../gateway/ports.ts";
+import { tagShape } from "./tag.ts";
 
 export const configBytesMax = 1024 * 1024;
 export const configServersMax = 256;
@@ -21,6 +22,8 @@ export type GatewayConfig = {
   readonly servers: ReadonlyMap<string, ServerConfig>;
   /** Absolute paths of policies that `match` selects from; none = the default policy. */
   readonly policies: readonly string[];
+  /** What `match: {tag}` of those policies meets. */
+  readonly tag?: string;
   /** The folder in which local writes need no question: what `workspace` names, else the folder of the configuration. */
   readonly workspace: string;
   /** Names under which clients reach the HTTP endpoint besides loopback: those of a reverse proxy in front of it. */
@@ -68,13 +71,13 @@ export function readConfig(file: string): Result<GatewayConfig, ConfigFault> {
 export function configOf(value: unknown, file: string): Result<GatewayConfig, ConfigFault> {
   if (!isRecord(value)) return fault("SG-CONFIG-SHAPE", file, `${file} must be a map with \`version\` and \`servers\``);
   const unknown = Object.keys(value).find(
-    (key) => !["version", "servers", "policy", "workspace", "hosts", "origins"].includes(key),
+    (key) => !["version", "servers", "policy", "tag", "workspace", "hosts", "origins"].includes(key),
   );
   if (unknown !== undefined) {
     return fault(
       "SG-CONFIG-KEY",
       unknown,
-      `${file}: \`${unknown.slice(0, 40)}\` is unknown: use version, servers, policy, workspace, hosts or origins`,
+      `${file}: \`${unknown.slice(0, 40)}\` is unknown: use version, servers, policy, tag, workspace, hosts or origins`,
     );
   }
   if (value["version"] !== 1) return fault("SG-CONFIG-VERSION", "version", `${file}: \`version\` must be 1`);
@@ -106,6 +109,10 @@ export function configOf(value: unknown, file: string): Result<GatewayConfig, Co
       `${file}: \`policy\` must be the path of a policy file, or a list of them`,
     );
   }
+  const tag = value["tag"];
+  if (tag !== undefined && !(typeof tag === "string" && tagShape.test(tag))) {
+    return fault("SG-CONFIG-TAG", "tag", `${file}: \`tag\` must be a name of 1-64 of a-z A-Z 0-9 . _ -`);
+  }
   const hosts = hostsOf(value["hosts"] ?? [], file);
   if (!hosts.ok) return hosts;
   const origins = value["origins"] ?? [];
@@ -115,7 +122,14 @@ export function configOf(value: unknown, file: string): Result<GatewayConfig, Co
     return fault("SG-CONFIG-WORKSPACE", "workspace", `${file}: \`workspace\` must be the folder that clients work in`);
   }
   const beside = (path: string): string => resolve(dirname(file), path);
-  return ok({ servers, policies: policies.map(beside), workspace: beside(workspace), hosts: hosts.value, origins });
+  return ok({
+    servers,
+    policies: policies.map(beside),
+    workspace: beside(workspace),
+    hosts: hosts.value,
+    origins,
+    ...(tag === undefined ? {} : { tag }),
+  });
 }
 
 function hostsOf(value: unknown, file: string): Result<readonly string[], ConfigFault> {

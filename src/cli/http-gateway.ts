@@ -41,6 +41,7 @@ export function openGateway(
     }),
     servers: [...config.servers].map(([name, server]) => ({ name, target: (facts) => targetFor(server, facts) })),
     tagOf: () => undefined,
+    tag: config.tag,
     tell,
   });
 }

@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import {
   allow,
-  asInput,
   block,
   confirm,
   effect,
@@ -33,6 +32,7 @@ function canonicalOf(input: PolicyInput, loader: PolicyLoader = nothing): string
   return loaded.policy.canonical;
 }
 
+const asInput = (document: PolicyDocument, file = "policy.ts"): PolicyInput => ({ file, document });
 const yaml = (document: PolicyDocument): PolicyInput => ({ file: "p.yaml", text: stringify(document) });
 const from = (text: string): PolicyInput => ({ file: "p.yaml", text: `version: 1\n${text}` });
 

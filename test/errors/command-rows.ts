@@ -106,6 +106,7 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-USAGE", "approve x --value --refuse", "--refuse"),
   row("SG-USAGE", "audit tail -n many", "-n"),
   row("SG-USAGE", "audit export --format pdf", "pdf"),
+  row("SG-USAGE", "audit verify --log both", "--log"),
   row("SG-USAGE", "bench nothing", "suite"),
   row("SG-USAGE", "policy import cursor x", "cursor"),
   row("SG-POLICY", "policy check ROOT/none.yaml", "none.yaml"),

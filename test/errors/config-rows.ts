@@ -67,6 +67,7 @@ export const configRows: readonly FaultRow[] = [
   { code: "SG-CONFIG-HEADERS", names: "servers.mail.headers", produce: server({ url: "http://x", headers: [] }) },
   { code: "SG-CONFIG-POLICY", names: "policy", produce: of({ version: 1, servers: { mail: command }, policy: 1 }) },
   { code: "SG-CONFIG-ORIGINS", names: "origins", produce: of({ version: 1, servers: { mail: command }, origins: 1 }) },
+  { code: "SG-CONFIG-TAG", names: "tag", produce: of({ version: 1, servers: { mail: command }, tag: "a b" }) },
   {
     code: "SG-CONFIG-WORKSPACE",
     names: "workspace",

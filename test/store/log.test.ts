@@ -363,7 +363,7 @@ describe("export", () => {
     const log = await openLog();
     for (const entry of callEntries("run-1", "call-1", {})) unwrap(await log.append([entry]));
     const views = unwrap(await log.tail(2));
-    const [first, second] = views.map((view, index) => toOcsf(view, views[index - 1]?.fingerprint));
+    const [first, second] = views.map((view, index) => toOcsf(view, views[index - 1]?.fingerprint, "daemon"));
     expect(first).toMatchObject({
       class_uid: 6003,
       type_uid: 600399,
@@ -371,7 +371,7 @@ describe("export", () => {
     });
     expect(second).toMatchObject({
       record_integrity: {
-        attestation_list: [{ chain_uid: "1", fingerprint: { algorithm_id: 3, value: views[1]?.fingerprint } }],
+        attestation_list: [{ chain_uid: "daemon-1", fingerprint: { algorithm_id: 3, value: views[1]?.fingerprint } }],
       },
     });
     await log.close(1);
