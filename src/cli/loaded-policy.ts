@@ -32,6 +32,7 @@ import {
   topState,
   withShared,
 } from "../policy/shared-state.ts";
+import { permitsQuestions } from "../policy/questions.ts";
 import type { Q } from "../policy/state.ts";
 import { addedRange, contextOf, storeRange, unmediated } from "../policy/state.ts";
 import type { Frame } from "../policy/transition.ts";
@@ -102,7 +103,8 @@ export function loadedPolicy(
     isolation: (server) => isolationOrder(compiled, server),
     server: (name) => {
       const facts = serverFacts(table, name);
-      return { trusted: facts.trust === "trusted", mode: facts.mode };
+      const questions = permitsQuestions(ir, name) ? "unchanged" : "named";
+      return { trusted: facts.trust === "trusted", mode: facts.mode, questions };
     },
     ...regulation.port,
     mayRecordLate: (contract) => engine.model.relevant(contract).leavesNoTrace,

@@ -15,6 +15,7 @@ import type { ConsentDesk } from "./consent.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { doubtsMax, upstreamCallsMax } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
+import { withNamedQuestions } from "./questions.ts";
 import { refusalMessage, refusalOf, rejectionOf } from "./refusals.ts";
 import { errorValue, releasedAnswer, requestOf } from "./released-answer.ts";
 import type { Ruling } from "./releases.ts";
@@ -284,7 +285,11 @@ export class Settlement<Q> {
       return;
     }
     const { id: decision, warnings } = call;
-    const released = { asked: requestOf(this.#scene, call), decision, message, ruling, warnings };
+    const named =
+      message.kind === "error"
+        ? { ...ruling, value: withNamedQuestions(this.#scene, call.live, ruling.value) }
+        : ruling;
+    const released = { asked: requestOf(this.#scene, call), decision, message, ruling: named, warnings };
     void this.#scene.deliveries.after(ruling.durable, (durable) =>
       call.exchange.respond(releasedAnswer(released, durable)),
     );

@@ -114,6 +114,7 @@ export type PolicyChanges = {
   readonly digest?: string;
   readonly settings?: Partial<PolicySettings>;
   readonly trusted?: boolean;
+  readonly questions?: "named" | "unchanged";
   /** Tools whose name starts so may be recorded after they were sent. */
   readonly late?: string;
   /** How servers are to be isolated. */
@@ -164,7 +165,11 @@ export function fakePolicy(
     contractOfMethod: (server, method) => fakeContract(server, method),
     contractOfHostTool: (client, tool) => fakeContract(`host:${client}`, tool),
     isolation: () => changes.isolation,
-    server: () => ({ trusted: changes.trusted ?? false, mode: "enforce" }),
+    server: () => ({
+      trusted: changes.trusted ?? false,
+      mode: "enforce",
+      questions: changes.questions ?? "unchanged",
+    }),
     regulated: changes.regulation !== undefined,
     risks: ["leak fire repo anyone", "leak host.send"],
     startProblem: undefined,
