@@ -103,9 +103,9 @@ export function loadedPolicy(
     isolation: (server) => isolationOrder(compiled, server),
     server: (name) => {
       const facts = serverFacts(table, name);
-      const questions = permitsQuestions(ir, name) ? "unchanged" : "named";
-      return { trusted: facts.trust === "trusted", mode: facts.mode, questions };
+      return { trusted: facts.trust === "trusted", mode: facts.mode };
     },
+    permitsQuestions: (server) => permitsQuestions(ir, server),
     ...regulation.port,
     mayRecordLate: (contract) => engine.model.relevant(contract).leavesNoTrace,
     contextLabel: (q) => contextOf(ir, q).hi,

@@ -9,13 +9,6 @@ import type { IsolationOrder } from "../core/scope.ts";
 import type { PolicySettings } from "../core/settings.ts";
 import type { Verdict } from "../core/verdict.ts";
 
-/** `questions`: whether a rule lets everything pass that the server asks, unchanged and without our word beside it. */
-export type ServerFacts = {
-  readonly trusted: boolean;
-  readonly mode: "enforce" | "observe";
-  readonly questions: "named" | "unchanged";
-};
-
 /**
  * A loaded policy with everything compiled. Immutable: a new policy is a new object, and applies from the next
  * decision. `Q` is the abstract state of formal.md 4.1; the gateway never looks inside.
@@ -40,7 +33,9 @@ export interface LoadedPolicy<Q> {
   /** How a local server is to be isolated; undefined where the policy says nothing of isolation. */
   isolation(server: string): IsolationOrder | undefined;
   /** Server-level facts of the policy. */
-  server(name: string): ServerFacts;
+  server(name: string): { readonly trusted: boolean; readonly mode: "enforce" | "observe" };
+  /** Whether a rule lets everything pass that the server asks people, unchanged and without our word beside it. */
+  permitsQuestions(server: string): boolean;
   /** Lists may depend on the state of the run, so that they are neither cached nor shared. */
   readonly regulated: boolean;
   /** Risks that a person can accept for a run, each `HAZARD MOVE`. */

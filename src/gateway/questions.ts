@@ -26,7 +26,7 @@ export type Asked = { readonly method: string; readonly params: JsonObject };
 /** Whether a question wants a secret that the policy does not let it have; then it is on record, and people are told. */
 export function refusesSecret<Q>(scene: Scene<Q>, { live, contract }: Asking<Q>, asked: readonly Asked[]): boolean {
   const { server, runs, services } = scene;
-  if (live.policy.server(server).questions === "unchanged") return false;
+  if (live.policy.permitsQuestions(server)) return false;
   if (!asked.some(({ method, params }) => method === "elicitation/create" && asksForSecret(params))) return false;
   const observed = isObserved(live, server);
   const outcome = observed ? "would have been refused" : "was refused";
@@ -80,7 +80,7 @@ function namedRequest(server: string, request: Json): Json {
 }
 
 function isNamed<Q>({ server }: Scene<Q>, live: LiveRun<Q>): boolean {
-  return live.policy.server(server).questions === "named" && !isObserved(live, server);
+  return !live.policy.permitsQuestions(server) && !isObserved(live, server);
 }
 
 function heading(server: string): string {
