@@ -3,6 +3,7 @@ import type { JsonObject } from "../core/json.ts";
 import { fakePolicy } from "../../test/gateway-kit/fake-policy.ts";
 import type { Line } from "../../test/gateway-kit/playbook.ts";
 import { plain, play, Stage } from "../../test/gateway-kit/playbook.ts";
+import { policyOf } from "../../test/gateway-kit/real-policy.ts";
 
 const ping: Line[] = [
   { client: ">>", message: { id: "p", method: "ping" } },
@@ -79,6 +80,14 @@ describe("a question of a server", () => {
     expect(stage.client.got).toHaveLength(1);
     expect(stage.client.got[0]?.raw).toBeDefined();
     expect(stage.notices).toEqual([]);
+  });
+});
+
+describe("whose questions pass as they are", () => {
+  it("those of servers that a rule of the policy lets ask", () => {
+    const rules = (tool: string) => `rules: [{id: R, tier: allow, why: w, when: {tool: "${tool}"}}]`;
+    const passes = (text: string) => policyOf(text).permitsQuestions("files");
+    expect([passes(""), passes(rules("*")), passes(rules("files.elicitation/create"))]).toEqual([false, true, true]);
   });
 });
 
