@@ -16,6 +16,7 @@ import { appendBatch, Batch } from "./journal.ts";
 import { recordWithheld } from "./kept-results.ts";
 import { doubtsMax, upstreamCallsMax } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
+import { withNamedQuestions } from "./questions.ts";
 import { refusalMessage, refusalOf, rejectionOf } from "./refusals.ts";
 import { errorValue, releasedAnswer, requestOf } from "./released-answer.ts";
 import type { Ruling } from "./releases.ts";
@@ -285,7 +286,11 @@ export class Settlement<Q> {
       return;
     }
     const { id: decision, warnings } = call;
-    const released = { asked: requestOf(this.#scene, call), decision, message, ruling, warnings };
+    const named =
+      message.kind === "error"
+        ? { ...ruling, value: withNamedQuestions(this.#scene, call.live, ruling.value) }
+        : ruling;
+    const released = { asked: requestOf(this.#scene, call), decision, message, ruling: named, warnings };
     void this.#scene.deliveries.after(ruling.durable, (durable) =>
       call.exchange.respond(releasedAnswer(released, durable)),
     );

@@ -68,6 +68,7 @@ describe("lints", () => {
 
   test.each([
     ["", []],
+    ["rules: [{id: R, tier: allow, why: w, when: {tool: mail.elicitation/create}}]", []],
     ["approvals: {by: other}", ["APPROVER approvals.by"]],
     ["match: {principal: 'os:1000'}\napprovals: {by: other}", ["APPROVER approvals.by"]],
     ["match: {principal: 'desk:*'}\napprovals: {by: other}", []],

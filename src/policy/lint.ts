@@ -94,9 +94,16 @@ function triggerOf(temporal: Temporal): Pattern {
   }
 }
 
+/** No list has them, and a rule may speak of them all the same: the questions of a server. */
+function asksPeople({ tools }: Pattern): boolean {
+  return tools?.some(({ tool }) => tool === "elicitation/create") ?? false;
+}
+
 function deadRule(rule: Rule, contracts: readonly ToolContract[]): readonly Problem[] {
   const dead = triggers(rule).some(
-    (pattern) => contradicts(pattern) || (contracts.length > 0 && !contracts.some((each) => couldMatch(pattern, each))),
+    (pattern) =>
+      contradicts(pattern) ||
+      (contracts.length > 0 && !asksPeople(pattern) && !contracts.some((each) => couldMatch(pattern, each))),
   );
   if (!dead) return [];
   return [
