@@ -289,3 +289,10 @@ describe("names", () => {
     expect(load(name).diagnostics.map((found) => [found.code, found.remedy, found.line])).toEqual([[code, remedy, 2]]);
   });
 });
+
+test("a finding about one entry of `keep` has the place of that entry", () => {
+  const text = "version: 1\nkeep:\n  - {trace: [s.x]}\n  - {trace: [s.x, s.y]}\n";
+  const options = { loader: nothing, hash, manifests: { s: ["x"] } };
+  const { diagnostics } = loadPolicy({ file: "p.yaml", text }, options);
+  expect(diagnostics.map(({ code, line }) => [code, line])).toEqual([["SG-POLICY-TOOL", 4]]);
+});

@@ -35,7 +35,16 @@ export function lintPolicy(policy: CompiledPolicy, lists: ToolLists, digestOf: T
     ...unlabelled(contracts),
     ...strangers(policy, lists),
     ...lintScopes(policy, contracts),
+    ...forgetful(policy),
   ];
+}
+
+/** A choice that somebody may well make for secrecy, and whose price shows only at the first restart. */
+function forgetful({ settings }: CompiledPolicy): readonly Problem[] {
+  if (settings.payload !== "digests") return [];
+  const message =
+    "open runs count as holding everything after a restart or a change of policy, since nothing is kept to replay";
+  return [information("DIGESTS", ["audit", "payload"], message, "keep `sealed`, or begin new runs then")];
 }
 
 function labelledElsewhere(policy: CompiledPolicy, lists: ToolLists, digestOf: ToolDigest): readonly ToolContract[] {

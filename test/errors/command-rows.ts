@@ -123,6 +123,8 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-TRACE", "replay ROOT/t.json", "t.json", file("t.json", "{")),
   row("SG-TRACE", "replay ROOT/t.json", "version", file("t.json", "{}")),
   row("SG-BENCH-DATA", "bench agentdojo --data ROOT", "agentdojo"),
+  // The servers of the measurement get the environment, and no Node starts with such options.
+  row("SG-BENCH-FAILED", "bench isolation --quick", "bare", () => void vi.stubEnv("NODE_OPTIONS", "--no-such-option")),
   row("SG-LEARN-NOTHING", "learn notes", "notes"),
   row("SG-LEARN-CALLS", "learn --json --server notes --calls ROOT/none.json -- node", "none.json"),
   row("SG-LEARN-FAILED", "learn --json --server notes -- /no/such/server", "/no/such/server"),
@@ -175,7 +177,6 @@ export const unproduced: Readonly<Record<string, string>> = {
   "SG-RUNS-CONTROL": "needs a gateway; test/cli/run-requests.test.ts shows it",
   "SG-RUNS-REFUSED": "needs a gateway; test/cli/run-requests.test.ts shows it",
   "SG-RUNS-UNKNOWN": "needs a gateway; test/cli/run-requests.test.ts shows it",
-  "SG-BENCH-FAILED": "needs a server that fails in the middle of a measurement",
   "SG-POLICY-TIE": "needs two policy files beside each other; src/cli/policies.test.ts shows the sentence",
   "SG-POLICY-START": "needs an engine; test/cli/policy.test.ts shows it",
   "SG-POLICY-EXPECT": "needs an engine; test/policy/expectations.test.ts and test/cli/policy.test.ts show it",

@@ -128,6 +128,7 @@ export const policyRows: readonly PolicyRow[] = [
     lists,
   },
   { code: "KEEP", text: "keep: [{trace: [{user: hello}]}]", names: "trace" },
+  { code: "DIGESTS", text: "audit: {payload: digests}", names: "restart" },
   { code: "INACTIVE", text: "flow: {mode: handles}", names: "handles" },
   {
     code: "DEAD",
