@@ -40,6 +40,12 @@ async function run(options: Readonly<Record<string, unknown>>): Promise<number> 
   const settled: GatewayConfig = { ...config.value, policies };
   const place = typeof options["http"] === "string" ? placeOf(options["http"]) : undefined;
   if (place === "invalid") return fail("`--http` wants HOST:PORT, for instance 127.0.0.1:8787.");
+  const passing = [...settled.servers.values()].some(({ auth }) => auth === "same-origin");
+  if (passing && place === undefined && options["check"] !== true) {
+    return fail(
+      "`auth: same-origin` passes on what HTTP clients send, and this process's own stdio sends nothing: add --http, or use `static`. [SG-CONFIG-AUTH]",
+    );
+  }
   const required = requiredProofs(options["requireProof"]);
   if (required !== undefined && !required.ok) return fail(required.error);
   const home = gatewayHome(process.env);
