@@ -14,6 +14,7 @@ import { Deliveries } from "./deliveries.ts";
 import type { Link } from "./link.ts";
 import type { LiveRun } from "./live-run.ts";
 import { Mediator } from "./mediator.ts";
+import { cleanMessage } from "./meta.ts";
 import type { ClientConnection, ClientHandler, Exchange } from "./ports.ts";
 import type { Projection } from "./projection-port.ts";
 import type { RoundTable } from "./rounds.ts";
@@ -139,7 +140,7 @@ export class ClientSession<Q> implements ClientHandler {
       },
       current: () => this.#current,
       projection: () => link.projection,
-      toServer: (message) => link.send(user(), message),
+      toServer: (message) => link.send(user(), cleanMessage(message, this.#setup.shared.services.secrets.mac)),
       abandon: (id) => link.abandon(user(), id),
       askServer: (method, params, waitMs) => link.ask(method, params, waitMs),
       askClient: (request, waitMs, via) => this.#ask(request, waitMs, via),

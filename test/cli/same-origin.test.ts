@@ -95,6 +95,24 @@ describe("a token of ours", () => {
     for (const ours of [token, gateway.control.token, basic]) expect(seen).not.toContain(ours);
   });
 
+  test("is in no message that a server gets, whatever the client puts it on", async () => {
+    gateway = await new PassingGateway("legacy").start("same-origin", allowAll);
+    const token = member((await gateway.runs()).body, "token");
+    const _meta = { "io.github.sluicegate/run": token, baggage: "b=1", keep: "it" };
+    const { session } = await gateway.session(undefined);
+    const say = (method: string, params: { readonly [name: string]: Json } = {}, more = {}) =>
+      gateway.within(session ?? "", undefined, { jsonrpc: "2.0", method, params: { ...params, _meta }, ...more });
+    for (const name of ["initialized", "roots/list_changed", "other"]) await say(`notifications/${name}`);
+    await say("notifications/progress", { progressToken: 1, progress: 1 });
+    for (const method of ["tools/list", "ping", "tasks/list"]) await say(method, {}, { id: method });
+    await say("tools/call", { name: "whoami", arguments: {} }, { id: "call" });
+    const seen = (): string => gateway.upstream.server.asked.map(({ body }) => body).join("\n");
+    await expect.poll(seen).toContain("notifications/other");
+    expect(seen()).toContain('"keep":"it"');
+    expect(seen()).not.toContain("io.github.sluicegate");
+    expect(seen()).not.toContain("baggage");
+  });
+
   test("and credentials go together in a run URL, for whom the run was made only", async () => {
     gateway = await new PassingGateway("streamable").start("same-origin", allowAll);
     const run = async (body?: Json, headers?: Record<string, string>): Promise<string> =>
