@@ -1,7 +1,9 @@
-/** What the gateway answers over HTTP beside MCP: its health, and trusted acts on runs. */
+/** What the gateway answers over HTTP beside MCP: its health, trusted acts on runs, and where clients sign in. */
 import type { Route, RouteReply, RouteRequest } from "../adapters/http/http-contract.ts";
+import { fetchMetadata, metadataPath, metadataPathAt } from "../adapters/http/resource-metadata.ts";
 import type { Json } from "../core/json.ts";
 import type { Composition } from "./composition.ts";
+import type { GatewayConfig } from "./config.ts";
 import { closeRun } from "./control.ts";
 import type { ControlToken } from "./control-token.ts";
 import { controlHeader, sameToken } from "./control-token.ts";
@@ -12,13 +14,14 @@ import { readRunRequest } from "./run-request.ts";
 
 export type RouteSetup = {
   readonly composition: Composition;
+  readonly config: GatewayConfig;
   /** Where clients reach the gateway. */
   readonly url: () => string;
   readonly control: ControlToken;
 };
 
 export function gatewayRoutes(setup: RouteSetup): readonly Route[] {
-  return [...healthRoutes(setup), ...runRoutes(setup)];
+  return [...healthRoutes(setup), ...runRoutes(setup), ...metadataRoutes(setup)];
 }
 
 function healthRoutes({ composition }: RouteSetup): readonly Route[] {
@@ -74,6 +77,18 @@ function runRoutes({ composition, url, control }: RouteSetup): readonly Route[] 
       }),
     },
   ];
+}
+
+/** Only in front of a server whose users sign in with it: a client rejects metadata of another origin. */
+function metadataRoutes({ config }: RouteSetup): readonly Route[] {
+  const server = [...config.servers.values()].find(({ auth }) => auth === "same-origin")?.target;
+  if (server?.kind !== "http") return [];
+  const serves = (name: string | undefined): boolean => name === undefined || config.servers.has(name);
+  const handle = async ({ facts }: RouteRequest): Promise<RouteReply> => {
+    const path = metadataPathAt(facts.path, new URL(server.url), serves);
+    return path === undefined ? text(404, "There is nothing at this address.\n") : fetchMetadata(server, path);
+  };
+  return [metadataPath, `${metadataPath}/`].map((path) => ({ method: "GET", path, open: true, handle }));
 }
 
 function decoded(part: string): string | undefined {

@@ -3,6 +3,7 @@ import { isIPv4, isIPv6 } from "node:net";
 import { stdioClient } from "../adapters/stdio/stdio-client.ts";
 import { systemConnector } from "../adapters/connector.ts";
 import type { HttpServerOptions } from "../adapters/http/http-contract.ts";
+import { UpstreamRefusals } from "../adapters/http/upstream-refusals.ts";
 import type { JsonObject } from "../core/json.ts";
 import { member } from "../core/json.ts";
 import type { Result } from "../core/result.ts";
@@ -19,24 +20,29 @@ import { gatewayRoutes } from "./gateway-routes.ts";
 import { shown } from "./output.ts";
 import type { MoreMechanisms } from "./policies.ts";
 
+/** What the servers behind said of credentials that clients brought comes back to these clients. */
+export type HttpComposition = Composition & { readonly refusals: UpstreamRefusals };
+
 export type Listening = { readonly url: string; readonly close: () => Promise<void> };
 
 /** Characters of one line that a server writes to its standard error and that the operator's terminal shows. */
 const diagnosticCharactersMax = 2_000;
 
 /** Opens the gateway of a configuration without any client yet. */
-export function openGateway(
+export async function openGateway(
   config: GatewayConfig,
   home: string,
   tell: (text: string) => void,
   more?: MoreMechanisms,
-): Promise<Result<Composition, string>> {
-  return compose({
+): Promise<Result<HttpComposition, string>> {
+  const refusals = new UpstreamRefusals();
+  const composed = await compose({
     home,
     ...(more === undefined ? {} : { more }),
     policies: config.policies,
     connector: systemConnector({
       home,
+      refusals,
       diagnostic: (_target, line) => tell(shown(line, diagnosticCharactersMax)),
     }),
     servers: [...config.servers].map(([name, server]) => ({ name, target: (facts) => targetFor(server, facts) })),
@@ -44,6 +50,7 @@ export function openGateway(
     tag: config.tag,
     tell,
   });
+  return composed.ok ? ok({ ...composed.value, refusals }) : composed;
 }
 
 /** In `same-origin` the client's own credentials are for the server behind; in `static` only configured ones are sent. */
@@ -54,7 +61,7 @@ function targetFor({ target }: ServerConfig, { credentials }: ConnectionFacts): 
 
 /** Listens for clients; the error is a sentence for the user. */
 export async function listen(
-  composition: Composition,
+  composition: HttpComposition,
   config: GatewayConfig,
   place: { readonly host: string; readonly port: number; readonly control: ControlToken },
 ): Promise<Result<Listening, string>> {
@@ -72,7 +79,8 @@ export async function listen(
     hosts: [...config.hosts],
     origins: [...config.origins],
     parametersOf: parametersOf(composition),
-    routes: gatewayRoutes({ composition, url: () => address.url, control: place.control }),
+    routes: gatewayRoutes({ composition, config, url: () => address.url, control: place.control }),
+    refusalOf: (text) => composition.refusals.of(text),
     authenticate: authenticator({
       passesCredentials: [...config.servers.values()].some(({ auth }) => auth === "same-origin"),
       controlToken: place.control.token,

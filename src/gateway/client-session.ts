@@ -15,6 +15,7 @@ import { cancelReason } from "./from-server.ts";
 import type { Link } from "./link.ts";
 import type { LiveRun } from "./live-run.ts";
 import { Mediator } from "./mediator.ts";
+import { cleanMessage } from "./meta.ts";
 import type { ClientConnection, ClientHandler, Exchange } from "./ports.ts";
 import type { Projection } from "./projection-port.ts";
 import type { RoundTable } from "./rounds.ts";
@@ -140,7 +141,7 @@ export class ClientSession<Q> implements ClientHandler {
       },
       current: () => this.#current,
       projection: () => link.projection,
-      toServer: (message) => link.send(user(), message),
+      toServer: (message) => link.send(user(), cleanMessage(message, this.#setup.shared.services.secrets.mac)),
       abandon: (id) => link.abandon(user(), id),
       askServer: (method, params, waitMs) => link.ask(method, params, waitMs),
       askClient: (request, wait, via) => this.#ask(request, wait, via),

@@ -108,6 +108,11 @@ export function idleIn(resume: JsonObject | undefined): number | undefined {
   return typeof idleMs === "number" ? idleMs : undefined;
 }
 
+/** A token is worth nothing once its run has ended, nor with another principal than that of the run. */
+export function closedTo<Q>({ principal }: LiveRun<Q>, row: RunRow | undefined): boolean {
+  return row !== undefined && (row.endedWallMs !== undefined || row.principal !== principal);
+}
+
 /** Takes up what the row of a run says of it beside its history. */
 export function recognise<Q>(live: LiveRun<Q>, resume: JsonObject | undefined): void {
   live.named = namedIn(resume);

@@ -13,7 +13,7 @@ import { appendBatch, Batch, recordLate } from "./journal.ts";
 import { rebuildTriesMax, refoldMsMax, resumeMsMax, runsLiveMax } from "./limits.ts";
 import { restrictiveImage } from "./lineage.ts";
 import type { LiveRun, RunRequest } from "./live-run.ts";
-import { idleIn, idleMsOf, newRun, recognise, rowOf, sameLattice, trackCalls } from "./live-run.ts";
+import { closedTo, idleIn, idleMsOf, newRun, recognise, rowOf, sameLattice, trackCalls } from "./live-run.ts";
 import { OtherRuns } from "./other-runs.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
 import { foldHistory, sinceLastEnd } from "./refold.ts";
@@ -293,7 +293,7 @@ export class RunRegistry<Q> {
     live.state = begin(live.policy.engine, live.key, shared);
     const row = await log.store.run(live.key);
     const known = !row.ok || (row.value !== undefined && row.value.endedWallMs === undefined);
-    if (row.ok && row.value?.endedWallMs !== undefined && live.key.startsWith(mintedPrefix)) {
+    if (row.ok && live.key.startsWith(mintedPrefix) && closedTo(live, row.value)) {
       return this.#forget(live);
     }
     const batch = new Batch<Q>();

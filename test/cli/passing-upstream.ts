@@ -9,8 +9,7 @@ import { configOf } from "../../src/cli/config.ts";
 import { controlHeader, makeControlToken } from "../../src/cli/control-token.ts";
 import type { ControlToken } from "../../src/cli/control-token.ts";
 import { listen, openGateway } from "../../src/cli/http-gateway.ts";
-import type { Composition } from "../../src/cli/composition.ts";
-import type { Listening } from "../../src/cli/http-gateway.ts";
+import type { HttpComposition, Listening } from "../../src/cli/http-gateway.ts";
 import { type Asked, json, sse, TestServer } from "../adapters/upstream-harness.ts";
 
 export const version = "2026-07-28";
@@ -31,6 +30,8 @@ export class Upstream {
   readonly server: TestServer;
   /** Credentials that are no longer good. */
   readonly expired = new Set<string>();
+  challenge = challenge;
+  metadata: { readonly [name: string]: Json } = metadata;
   readonly flavour: Flavour;
   readonly #streams = new Map<string, ServerResponse>();
   #sessions = 0;
@@ -48,9 +49,11 @@ export class Upstream {
 
   #handle(asked: Asked, response: ServerResponse): void {
     const user = asked.headers.authorization ?? "nobody";
-    if (asked.path.startsWith("/.well-known/oauth-protected-resource")) return json(response, metadata);
+    if (asked.path.startsWith("/.well-known/oauth-protected-resource")) return json(response, this.metadata);
+    if (asked.path === "/.well-known/oauth-authorization-server") return json(response, this.#authority());
+    if (asked.path === "/token") return json(response, { access_token: "issued", token_type: "Bearer" });
     if (this.expired.has(user)) {
-      return void response.writeHead(401, { "www-authenticate": challenge }).end();
+      return void response.writeHead(401, { "www-authenticate": this.challenge }).end();
     }
     if (asked.method === "DELETE") return void response.writeHead(204).end();
     if (asked.method === "GET") {
@@ -80,6 +83,17 @@ export class Upstream {
     this.#sessions += 1;
     this.#users.set(`s${this.#sessions}`, user);
     return json(response, answer, { "mcp-session-id": `s${this.#sessions}` });
+  }
+
+  #authority(): Json {
+    const issuer = this.server.url;
+    return {
+      issuer,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/token`,
+      response_types_supported: ["code"],
+      token_endpoint_auth_methods_supported: ["client_secret_basic"],
+    };
   }
 
   #answer(message: Json, user: string): Json | undefined {
@@ -120,7 +134,7 @@ export type Answered = {
 export class PassingGateway {
   readonly home = mkdtempSync(join(tmpdir(), "sg-passing-"));
   readonly upstream: Upstream;
-  composition!: Composition;
+  composition!: HttpComposition;
   control!: ControlToken;
   #listening!: Listening;
 

@@ -2,11 +2,13 @@
 // never acts as another, and no token of ours leaves.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { request } from "node:http";
+import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Json } from "../../src/core/json.ts";
 import { stringMember } from "../../src/core/json.ts";
 import { control } from "../../src/cli/control.ts";
-import { PassingGateway, whoamiCall } from "./passing-upstream.ts";
+import { challenge, metadata, PassingGateway, whoamiCall } from "./passing-upstream.ts";
 
 const allowAll = readFileSync(fileURLToPath(new URL("../fixture/allow-all.yaml", import.meta.url)), "utf8");
 const asking =
@@ -93,6 +95,24 @@ describe("a token of ours", () => {
     for (const ours of [token, gateway.control.token, basic]) expect(seen).not.toContain(ours);
   });
 
+  test("is in no message that a server gets, whatever the client puts it on", async () => {
+    gateway = await new PassingGateway("legacy").start("same-origin", allowAll);
+    const token = member((await gateway.runs()).body, "token");
+    const _meta = { "io.github.sluicegate/run": token, baggage: "b=1", keep: "it" };
+    const { session } = await gateway.session(undefined);
+    const say = (method: string, params: { readonly [name: string]: Json } = {}, more = {}) =>
+      gateway.within(session ?? "", undefined, { jsonrpc: "2.0", method, params: { ...params, _meta }, ...more });
+    for (const name of ["initialized", "roots/list_changed", "other"]) await say(`notifications/${name}`);
+    await say("notifications/progress", { progressToken: 1, progress: 1 });
+    for (const method of ["tools/list", "ping", "tasks/list"]) await say(method, {}, { id: method });
+    await say("tools/call", { name: "whoami", arguments: {} }, { id: "call" });
+    const seen = (): string => gateway.upstream.server.asked.map(({ body }) => body).join("\n");
+    await expect.poll(seen).toContain("notifications/other");
+    expect(seen()).toContain('"keep":"it"');
+    expect(seen()).not.toContain("io.github.sluicegate");
+    expect(seen()).not.toContain("baggage");
+  });
+
   test("and credentials go together in a run URL, for whom the run was made only", async () => {
     gateway = await new PassingGateway("streamable").start("same-origin", allowAll);
     const run = async (body?: Json, headers?: Record<string, string>): Promise<string> =>
@@ -108,6 +128,115 @@ describe("a token of ours", () => {
       expect([refused.status, refused.body]).toEqual([403, expect.stringContaining("other credentials")]);
     }
     expect(JSON.stringify(gateway.upstream.server.asked)).not.toContain("/r/");
+  });
+});
+
+describe("signing in", () => {
+  test.each(["streamable", "legacy", "sse"] as const)("the 401 of a %s server is the client's", async (flavour) => {
+    gateway = await new PassingGateway(flavour).start("same-origin", allowAll);
+    const refused = { status: 401, challenge, body: expect.stringContaining("refused the client's credentials (401)") };
+    gateway.upstream.expired.add("nobody");
+    // At the first contact, in either era, and again for whoever repeats it.
+    for (const answer of [await gateway.whoami(undefined), await gateway.modern(undefined, "server/discover")]) {
+      expect(answer).toMatchObject(refused);
+    }
+    expect(await gateway.session(undefined)).toMatchObject({ ...refused, session: null });
+    expect(await gateway.session(undefined)).toMatchObject(refused);
+    const { session } = await gateway.session(alice);
+    expect((await gateway.within(session ?? "", alice, whoamiCall)).body).toContain(`you are ${alice}`);
+    expect((await gateway.whoami(alice)).body).toContain(`you are ${alice}`);
+    // And later, when a token has expired; others stay signed in.
+    gateway.upstream.expired.add(alice);
+    expect(await gateway.within(session ?? "", alice, whoamiCall)).toMatchObject(refused);
+    const list = { jsonrpc: "2.0", id: 8, method: "tools/list" };
+    expect(await gateway.within(session ?? "", alice, list)).toMatchObject(refused);
+    expect(await gateway.whoami(alice)).toMatchObject(refused);
+    expect((await gateway.whoami(bob)).body).toContain(`you are ${bob}`);
+    // Signed in again: the client's old session is not known to its new credentials, so it opens another.
+    const renewed = `${alice}-renewed`;
+    expect((await gateway.within(session ?? "", renewed, whoamiCall)).status).toBe(404);
+    expect((await gateway.whoami(renewed)).body).toContain(`you are ${renewed}`);
+  });
+
+  test.each(["legacy", "streamable"] as const)(
+    "an official client signs in through the gateway, %s",
+    async (flavour) => {
+      gateway = await new PassingGateway(flavour).start("same-origin", allowAll);
+      const { upstream } = gateway;
+      upstream.expired.add("nobody");
+      // As behind a proxy on the server's own origin: what the server says of itself is true of the gateway's address.
+      const origin = gateway.url;
+      upstream.metadata = { resource: `${origin}/mcp`, authorization_servers: [upstream.server.url] };
+      upstream.challenge = `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`;
+      const authProvider = new ClientCredentialsProvider({
+        clientId: "c",
+        clientSecret: "s",
+        expectedIssuer: upstream.server.url,
+      });
+      const client = new Client({ name: "t", version: "1" }, { versionNegotiation: { mode: "auto" } });
+      await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`), { authProvider }));
+      const answer = await client.callTool({ name: "whoami", arguments: {} });
+      expect(answer.content).toEqual([{ type: "text", text: "you are Bearer issued" }]);
+      await client.close();
+    },
+  );
+
+  test("the 401 comes before any stream, also for a client that takes nothing else", async () => {
+    gateway = await new PassingGateway("legacy").start("same-origin", allowAll);
+    const { session } = await gateway.session(alice);
+    gateway.upstream.expired.add(alice);
+    const headers = {
+      "content-type": "application/json",
+      accept: "text/event-stream",
+      authorization: alice,
+      "mcp-session-id": session ?? "",
+    };
+    expect(await gateway.ask("POST", "/mcp", headers, whoamiCall)).toMatchObject({ status: 401, challenge });
+  });
+
+  test("no 401 is passed on where the credentials are the operator's", async () => {
+    gateway = await new PassingGateway("streamable").start("static", allowAll);
+    gateway.upstream.expired.add("nobody");
+    const answer = await gateway.whoami(undefined);
+    expect([answer.status, answer.challenge]).toEqual([200, null]);
+    expect(answer.body).toContain("refused the gateway's credentials (401)");
+    expect((await gateway.ask("GET", "/.well-known/oauth-protected-resource", {})).status).toBe(404);
+  });
+
+  test("metadata is the server's own, and what a client asks for it goes no further", async () => {
+    gateway = await new PassingGateway("streamable").start("same-origin", allowAll);
+    const root = "/.well-known/oauth-protected-resource";
+    const token = member((await gateway.runs()).body, "token");
+    for (const suffix of ["", "/v1/mcp", "/mcp", "/s/users/mcp", `/r/${token}/mcp`]) {
+      const answer = await gateway.ask("GET", `${root}${suffix}?x=${token}`, { authorization: alice });
+      expect([suffix, answer.status, JSON.parse(answer.body)]).toEqual([suffix, 200, metadata]);
+    }
+    for (const suffix of ["/other", "/s/others/mcp", "/v1/mcp/more", "/"]) {
+      expect((await gateway.ask("GET", `${root}${suffix}`, {})).status).toBe(404);
+    }
+    expect(new Set(gateway.upstream.server.asked.map(({ path }) => path))).toEqual(new Set([root, `${root}/v1/mcp`]));
+    expect(new Set(gateway.upstream.credentials)).toEqual(new Set(["nobody"]));
+  });
+});
+
+describe("hosts", () => {
+  const status = async (host: string): Promise<number> => {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    // `fetch` sets Host itself.
+    request(`${gateway.url}/healthz`, { headers: { host } }, (answer) => resolve(answer.resume().statusCode ?? 0))
+      .on("error", reject)
+      .end();
+    return promise;
+  };
+
+  test("the name of a reverse proxy is served where the configuration has it, and no other", async () => {
+    gateway = await new PassingGateway("streamable").start("same-origin", allowAll, { hosts: ["API.example"] });
+    expect(await status("api.example")).toBe(200);
+    expect(await status("api.example:443")).toBe(200);
+    expect(await status("evil.example")).toBe(403);
+    await gateway.stop();
+    gateway = await new PassingGateway("streamable").start("same-origin", allowAll);
+    expect(await status("api.example")).toBe(403);
   });
 });
 

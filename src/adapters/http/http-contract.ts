@@ -5,6 +5,7 @@ import type { WireLimits } from "../../wire/limits.ts";
 import type { Clock } from "../clock.ts";
 import type { TransportLimits } from "../limits.ts";
 import type { HttpLimits } from "./limits.ts";
+import type { UpstreamRefusal } from "./upstream-refusals.ts";
 
 /** What is known of a request before its body is read. Header values are secrets: not for logs. */
 export type RequestFacts = {
@@ -67,6 +68,8 @@ export type HttpServerOptions = {
   /** Host names and page origins that are ours beside loopback (http-guard.ts). */
   readonly hosts?: readonly string[];
   readonly origins?: readonly string[];
+  /** The refusal by the server behind that an error tells of, for a client that brought the credentials for it. */
+  readonly refusalOf?: (text: string) => UpstreamRefusal | undefined;
   /** Header parameters of a tool as this client sees it; undefined if the tool is unknown. */
   readonly parametersOf?: (facts: ConnectionFacts, tool: string) => readonly HeaderParameter[] | undefined;
   readonly wire?: WireLimits;

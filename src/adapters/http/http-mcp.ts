@@ -143,6 +143,7 @@ export class McpEndpoint {
       facts: known,
       accept: this.#options.accept,
       limits: this.#limits,
+      refusalOf: this.#options.refusalOf,
       response,
       forms,
       ended: () => this.#conversations.delete(conversation),
@@ -253,6 +254,7 @@ export class McpEndpoint {
       facts: this.#connectionFacts(asked.facts, asked.identity, { sessionId: id }),
       accept: this.#options.accept,
       limits: this.#limits,
+      refusalOf: this.#options.refusalOf,
       ended: () => this.#sessions.delete(id),
       nowMs: (this.#options.clock ?? systemClock).monotonicMs,
     });
