@@ -130,7 +130,6 @@ export class Stage<Q = FakeState> {
   policy: LoadedPolicy<Q>;
   readonly #changed: (() => void)[] = [];
   readonly #facts: ConnectionFacts;
-  #tokens = 0;
 
   constructor(options: StageOptions<Q>) {
     this.policy = options.policy;
@@ -191,7 +190,7 @@ export class Stage<Q = FakeState> {
           const plain = rest.join(":");
           return head === "sealed" && tag === hex(plain) ? plain : undefined;
         },
-        token: () => `token${(this.#tokens += 1)}`.padEnd(24, "x"),
+        token: () => `token${(this.log.tokens += 1)}`.padEnd(24, "x"),
       },
       oracle: { answer: (questions) => options.oracle?.(questions) ?? Promise.resolve([]) },
       human: {
