@@ -22,6 +22,13 @@ export type DormantRun = {
   readonly top: boolean;
 };
 
+const nobody: ReadonlySet<string> = new Set();
+
+/** Whom a run shares a conversation with; one whose conversation was cleared keeps to itself. */
+function lineageIn(row: RunRow): string | undefined {
+  return isSpent(row) ? undefined : lineageOf(row.key, row.principal);
+}
+
 type Told<Q> = { readonly images: readonly RunEvent[]; readonly from: LoadedPolicy<Q> };
 
 export class DormantRuns<Q> {
@@ -30,8 +37,8 @@ export class DormantRuns<Q> {
   readonly #rows = new Map<string, RunRow>();
   /** What is being folded, by policy and principal; undefined once it is. */
   readonly #prepared = new Map<string, Promise<void> | undefined>();
-  /** Lineages of the rows, by key. */
-  readonly #lineages = new Map<string, string>();
+  /** Keys by lineage. */
+  readonly #lineages = new Map<string, Set<string>>();
   /** There are more than can be looked at: somebody among them may hold anything. */
   #more = false;
   /** States by policy digest, then by run key. */
@@ -64,14 +71,12 @@ export class DormantRuns<Q> {
 
   /** An open run that nobody has taken up; known from `load`, or found in the store where there are too many. */
   note(row: RunRow): void {
+    this.#unlink(row.key);
     this.#rows.set(row.key, row);
-    const lineage = isSpent(row) ? undefined : lineageOf(row.key, row.principal);
-    if (lineage === undefined) this.#lineages.delete(row.key);
-    else this.#lineages.set(row.key, lineage);
-  }
-
-  get isEmpty(): boolean {
-    return this.#rows.size === 0;
+    const lineage = lineageIn(row);
+    if (lineage === undefined) return;
+    const keys = this.#lineages.get(lineage) ?? new Set();
+    this.#lineages.set(lineage, keys.add(row.key));
   }
 
   /** There are open runs that are not among these. */
@@ -79,8 +84,8 @@ export class DormantRuns<Q> {
     return this.#more;
   }
 
-  ofLineage(lineage: string): readonly string[] {
-    return [...this.#lineages].flatMap(([key, of]) => (of === lineage ? [key] : []));
+  ofLineage(lineage: string): ReadonlySet<string> {
+    return this.#lineages.get(lineage) ?? nobody;
   }
 
   /** Whom a run belongs to; further ancestors are found through the first. */
@@ -88,8 +93,8 @@ export class DormantRuns<Q> {
     key: string,
   ): { readonly key: string; readonly ancestors: readonly string[]; readonly groups: readonly string[] } | undefined {
     const row = this.#rows.get(key);
-    const lineage = this.#lineages.get(key);
     if (row === undefined) return undefined;
+    const lineage = lineageIn(row);
     return {
       key,
       ancestors: row.parent === undefined ? [] : [row.parent],
@@ -171,9 +176,18 @@ export class DormantRuns<Q> {
 
   /** Somebody has taken the run up, or ended it: from now on it speaks for itself. */
   forget(key: string): void {
+    this.#unlink(key);
     this.#rows.delete(key);
-    this.#lineages.delete(key);
     for (const states of this.#states.values()) states.delete(key);
+  }
+
+  #unlink(key: string): void {
+    const row = this.#rows.get(key);
+    const lineage = row === undefined ? undefined : lineageIn(row);
+    if (lineage === undefined) return;
+    const keys = this.#lineages.get(lineage);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#lineages.delete(lineage);
   }
 
   async #folded({ key, principal }: RunRow, policy: LoadedPolicy<Q>): Promise<Q> {

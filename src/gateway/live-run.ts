@@ -120,6 +120,10 @@ export function isSpent({ resume }: RunRow): boolean {
   return resume["spent"] === true;
 }
 
+export function asSpent(row: RunRow): RunRow {
+  return { ...row, resume: { ...row.resume, spent: true } };
+}
+
 /** The history of a run is lost or unreadable, so it counts as holding everything. */
 export function toTop<Q>(live: LiveRun<Q>): void {
   live.state = { ...live.state, q: live.policy.topState() };

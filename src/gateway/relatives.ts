@@ -83,7 +83,8 @@ export class Relatives<Q> {
 
   #isAlone({ ancestors, groups }: LiveRun<Q>): boolean {
     if (ancestors.length > 0) return false;
-    return groups.every((group) => this.#members.get(group)?.size === 1) && this.#setup.dormant.isEmpty;
+    const { dormant } = this.#setup;
+    return groups.every((group) => this.#members.get(group)?.size === 1 && dormant.ofLineage(group).size === 0);
   }
 
   /** Keys of all open relatives, each once: ancestors and lineages of relatives are relatives. */

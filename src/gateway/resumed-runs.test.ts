@@ -88,6 +88,12 @@ describe("a conversation that is resumed", () => {
     await tell(stage, who(7), "session-start");
     expect(stateOf(stage, "os:1000/process:7@1/talk")?.allowed).toHaveLength(6);
     expect(log.kinds("os:1000/process:7@1/talk").filter((kind) => kind === "released")).toHaveLength(6);
+    // Runs whose facts were taken over are not asked again, or every resume would read more than the one before.
+    const ended = [...log.runs.values()].filter(({ endedWallMs }) => endedWallMs !== undefined);
+    expect(ended.map(({ key, resume }) => [key.slice(-8), resume["spent"]])).toEqual([
+      ["3@1/talk", true],
+      ["6@1/talk", true],
+    ]);
   });
 
   it("takes along what restricts, and nothing that permits", async () => {
@@ -253,6 +259,23 @@ it("a new session of a principal continues one that nobody took up since a resta
   expect((await callTool(stage, stage.connect({ sessionId: "two" }), "send_mail")).refused).toBe(true);
 });
 
+it("a new session of many is told by one what all of them hold", async () => {
+  const http = { transport: "http", process: undefined } as never;
+  const log = new FakeLog();
+  const stage = new Stage({ policy: fakePolicy([rules]), facts: http, log });
+  for (let count = 0; count < 70; count += 1) {
+    stage.connect({ sessionId: `s${count}` }).say({ id: 1, method: "tools/list", params: {} });
+    await stage.settle();
+  }
+  await callTool(stage, stage.connect({ sessionId: "s40" }), "read_secret");
+  const again = new Stage({ policy: fakePolicy([rules]), facts: http, log });
+  await again.gateway.restore();
+  for (const one of [stage, again]) {
+    expect((await callTool(one, one.connect({ sessionId: "new" }), "send_mail")).refused).toBe(true);
+    expect(stateOf(one, "os:1000/session:new")).toMatchObject({ held: lattice.top, top: false });
+  }
+});
+
 async function mint({ gateway }: Stage, parent?: MintedRun): Promise<MintedRun> {
   const above = parent === undefined ? {} : { parent: parent.run };
   const minted = await gateway.beginRun({ principal: "os:1000", urlBase: "", ...above });
@@ -324,6 +347,15 @@ describe("a child run after a restart of the gateway", () => {
     expect((await callTool(stage, clientOf(stage, runs[0]), "send_mail")).refused).toBe(true);
   });
 
+  it("of a run that has ended meanwhile as unsafe does not go on", async () => {
+    const stage = await restarted(new FakeLog());
+    const parent = await mint(stage);
+    const live = stage.gateway.runs.find(parent.run);
+    if (live !== undefined) stage.gateway.runs.stop(live);
+    const child = await mint(stage, parent);
+    expect((await callTool(stage, clientOf(stage, child), "read_file")).refused).toBe(true);
+  });
+
   it("restricts the conversation that began it, also when that is resumed elsewhere", async () => {
     const log = new FakeLog();
     const before = await restarted(log);
@@ -335,9 +367,10 @@ describe("a child run after a restart of the gateway", () => {
     });
     if (!child.ok) throw new Error(child.error);
     await tell(before, who(7), "session-end");
+    await tell(before, who(8), "session-start");
     const stage = await restarted(log);
-    await tell(stage, who(8), "session-start");
     await callTool(stage, clientOf(stage, child.value), "read_secret");
-    expect(await fetches(stage, who(8))).toBe("deny");
+    await tell(stage, who(9), "session-start");
+    for (const pid of [8, 9]) expect(await fetches(stage, who(pid))).toBe("deny");
   });
 });

@@ -11,7 +11,7 @@ import { ancestryOf, conversationRuns, inheritedFrom } from "./earlier-runs.ts";
 import { appendBatch, Batch, recordLate } from "./journal.ts";
 import { resumeMsMax } from "./limits.ts";
 import type { LiveRun, RunRequest } from "./live-run.ts";
-import { isSpent, namedIn, rowOf, toTop } from "./live-run.ts";
+import { asSpent, isSpent, namedIn, rowOf, toTop } from "./live-run.ts";
 import { foldHistory, foldsPerLook, lastRunIn } from "./refold.ts";
 import type { Relatives } from "./relatives.ts";
 import { settleArrived } from "./relatives.ts";
@@ -63,7 +63,7 @@ export class Resumption<Q> {
     for (const text of request.registered ?? []) fold(live, { kind: "registered", at, text }, batch);
     if (batch.parts.length === 0) return true;
     const handedOn = spent.filter(({ key }) => this.#setup.find(key) === undefined);
-    batch.runs = [...handedOn, rowOf(live, clock.wallMs())];
+    batch.runs = [...handedOn.map(asSpent), rowOf(live, clock.wallMs())];
     await appendBatch(log, batch);
     return true;
   }
@@ -89,7 +89,7 @@ export class Resumption<Q> {
     live.spent ||= row !== undefined && isSpent(row);
     live.named = namedIn(row?.resume);
     live.ancestors = above.value.map(({ key }) => key);
-    live.groups = above.value.flatMap((one) => (isSpent(one) ? [] : (lineageOf(one.key, one.principal) ?? [])));
+    live.groups = above.value.flatMap(({ key, principal }) => lineageOf(key, principal) ?? []);
     relatives.join(live);
     const conversation = await conversationRuns(log.store, live);
     this.#note([...above.value, ...(conversation.ok ? conversation.value : [])], live);
@@ -133,26 +133,33 @@ export class Resumption<Q> {
       live.ancestors = [parent.key, ...parent.ancestors];
       live.groups = parent.groups;
     }
-    const lineage = live.lineage === undefined ? [] : relatives.keysOf(live.lineage);
+    const members = live.lineage === undefined ? [] : relatives.keysOf(live.lineage);
+    const above = parent === undefined ? [] : [parent.key];
     relatives.join(live);
-    const sources = [...(parent === undefined ? [] : [parent.key]), ...lineage];
-    const open = sources.flatMap((key) => this.#setup.find(key) ?? []);
-    for (const one of [live, ...open]) await recordLate(log, one);
+    const open = [...above, ...members].flatMap((key) => this.#setup.find(key) ?? []);
+    // Members tell each other everything, so the history of one that has begun says it for all.
+    const [heard] = members.filter((key) => this.#setup.find(key)?.begins !== true);
+    // Nobody is asked who has not said all: what others have folded is in the log, or refused, after this.
+    if (parent !== undefined || live.lineage !== undefined) {
+      for (const one of [live, ...open]) await recordLate(log, one);
+    }
     const earlier = await conversationRuns(log.store, live);
     const rows = earlier.ok ? earlier.value : [];
     this.#note(rows, live);
-    const before = await inheritedFrom(log, [...sources, ...rows.map(({ key }) => key)], live.policy.lattice);
+    const sources = [...above, ...(heard === undefined ? [] : [heard]), ...rows.map(({ key }) => key)];
+    const before = await inheritedFrom(log, sources, live.policy.lattice);
     // A minted run is new for certain; every other key may name a conversation whose history went with the log.
     const gone = !live.key.startsWith(mintedPrefix) && services.historyLost?.() === true;
     const unseen = dormant.more && live.lineage !== undefined && conversationOf(live.key, live.principal) === undefined;
-    const asleep = sources.flatMap((key) => dormant.find(key) ?? []);
+    const asleep = members.flatMap((key) => dormant.find(key) ?? []);
     const lost = gone || unseen || !earlier.ok || [...rows, ...asleep].some(({ top }) => top) || open.some(isLost);
     const at = clock.monotonicMs();
     const facts = parent === undefined ? {} : { parent: parent.key };
     fold(live, { kind: "begun", at, principal: live.principal, ...facts }, batch);
     this.#inherit(live, { ...before, whole: before.whole && !lost }, batch);
     // Another session of a conversation that was stopped is no way around that.
-    if (before.stopped || open.some(ended)) fold(live, { kind: "ended", at, cause: "unsafe" }, batch);
+    if (before.stopped || open.some(ended) || (parent !== undefined && ended(parent)))
+      fold(live, { kind: "ended", at, cause: "unsafe" }, batch);
     return rows.filter(({ key, endedWallMs }) => endedWallMs !== undefined && key !== live.key);
   }
 

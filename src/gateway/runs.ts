@@ -14,7 +14,7 @@ import { appendBatch, Batch, recordLate } from "./journal.ts";
 import { rebuildTriesMax, refoldMsMax, resumeMsMax, runsLiveMax } from "./limits.ts";
 import { restrictiveImage } from "./lineage.ts";
 import type { LiveRun, RunRequest } from "./live-run.ts";
-import { newRun, rowOf, toTop, trackCalls } from "./live-run.ts";
+import { asSpent, newRun, rowOf, toTop, trackCalls } from "./live-run.ts";
 import { OtherRuns } from "./other-runs.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
 import { foldHistory, lastRunIn } from "./refold.ts";
@@ -260,7 +260,7 @@ export class RunRegistry<Q> {
   #cleared(live: LiveRun<Q>, rows: readonly RunRow[]): readonly RunRow[] {
     const others = rows.filter(({ key }) => key !== live.key);
     return others.map((row) => {
-      const spent = { ...row, resume: { ...row.resume, spent: true } };
+      const spent = asSpent(row);
       const open = this.#live.get(row.key);
       if (open === undefined) {
         if (row.endedWallMs === undefined) this.dormant.note(spent);
