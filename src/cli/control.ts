@@ -124,9 +124,9 @@ async function startClean({ gateway, lost }: Composition): Promise<Result<Json, 
 /** Ends one run, also one that nobody has taken up. */
 export async function closeRun({ gateway }: Composition, key: string): Promise<Result<Json, string>> {
   const live = gateway.runs.find(key);
-  if (live === undefined && (await gateway.runs.endDormant(key, "closed"))) return ok({ ended: [key], owed: [] });
+  if (live === undefined && (await gateway.runs.endDormant(key, "operator"))) return ok({ ended: [key], owed: [] });
   if (live === undefined) return err("No such run is open: `sluicegate runs` lists them.");
-  return ok({ ended: [key], owed: [...(await gateway.runs.end(live, "closed"))] });
+  return ok({ ended: [key], owed: [...(await gateway.runs.end(live, "operator"))] });
 }
 
 /** A person accepts a risk for the rest of a run. Only the control socket asks for it, which no tool can reach. */

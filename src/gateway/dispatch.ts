@@ -80,7 +80,8 @@ function mayBeLate<Q>({ services }: Shared<Q>, call: Call<Q>, ground: Ground, ba
   const free = decision.obligations.every(({ kind }) => kind === "isolate");
   const plain = decision.verdict === "allow" && decision.unobserved === "allow" && free;
   if (!plain || consent !== undefined || answers.size > 0) return false;
-  if (batch.parts.length !== 1 || batch.shared !== undefined || batch.runs !== undefined) return false;
+  if (batch.parts.length !== 1 || batch.absent.length > 0 || batch.shared !== undefined || batch.runs !== undefined)
+    return false;
   return live.policy.mayRecordLate(contract) && services.log.health().kind === "ok";
 }
 

@@ -69,7 +69,8 @@ export async function hostEvent<Q>(scene: HostScene<Q>, event: HostEvent): Promi
       return allowed;
     case "session-clear":
     case "session-end":
-      await shared.runs.end(live, "closed");
+      // A session that ends may be resumed, with all that the client kept of it; one that is cleared has nothing left.
+      await shared.runs.end(live, "closed", event.kind === "session-clear");
       return allowed;
     case "prompt":
       return register(scene, event.text);

@@ -321,6 +321,8 @@ export interface Store {
   run(key: string): StoreAnswer<RunRow | undefined>;
   /** Runs that have not ended. */
   openRuns(): StoreAnswer<readonly RunRow[]>;
+  /** Runs of a principal, ended or not, whose key ends so; by key. */
+  runsEnding(principal: string, ending: string): StoreAnswer<readonly RunRow[]>;
   shared(owner: string): StoreAnswer<SharedRow | undefined>;
   /** Rows of all owners, by owner. */
   sharedRows(limit: number): StoreAnswer<readonly SharedRow[]>;

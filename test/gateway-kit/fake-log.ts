@@ -26,6 +26,8 @@ export class FakeLog {
   readonly manifests = new Map<string, ManifestRow>();
   /** Calls that a writer before left open. */
   readonly inFlight: OpenCall[] = [];
+  /** Tokens given so far: no gateway over one log gives the same twice. */
+  tokens = 0;
   failing = false;
   /** While set, appends wait for it. */
   gate: Promise<void> | undefined;
@@ -87,6 +89,8 @@ export class FakeLog {
       },
       openCalls: async () => ok(this.inFlight),
       openRuns: async () => ok([...this.runs.values()].filter((row) => row.endedWallMs === undefined)),
+      runsEnding: async (principal, ending) =>
+        ok([...this.runs.values()].filter(({ key }) => key.startsWith(`${principal}/`) && key.endsWith(ending))),
       shared: async (owner) => ok(this.shared.get(owner)),
       sharedRows: async () => ok([...this.shared.values()]),
       putManifest: async (row) => {

@@ -130,13 +130,10 @@ export class Stage<Q = FakeState> {
   policy: LoadedPolicy<Q>;
   readonly #changed: (() => void)[] = [];
   readonly #facts: ConnectionFacts;
-  #tokens = 0;
 
   constructor(options: StageOptions<Q>) {
     this.policy = options.policy;
     this.log = options.log ?? new FakeLog();
-    // Over a log that was written before, as after a restart: no token and no id comes a second time.
-    this.#tokens = this.log.entries.length;
     this.#facts = {
       transport: "stdio",
       server: "files",
@@ -193,7 +190,7 @@ export class Stage<Q = FakeState> {
           const plain = rest.join(":");
           return head === "sealed" && tag === hex(plain) ? plain : undefined;
         },
-        token: () => `token${(this.#tokens += 1)}`.padEnd(24, "x"),
+        token: () => `token${(this.log.tokens += 1)}`.padEnd(24, "x"),
       },
       oracle: { answer: (questions) => options.oracle?.(questions) ?? Promise.resolve([]) },
       human: {

@@ -1,0 +1,376 @@
+// A conversation, and an agent with its children, outlive processes, ends of sessions and restarts of the gateway: what
+// restricted them before restricts them after (gateway.md 4).
+import { describe, expect, it } from "vitest";
+import type { Opinion } from "../core/opinion.ts";
+import { FakeLog } from "../../test/gateway-kit/fake-log.ts";
+import type { FakeMechanism } from "../../test/gateway-kit/fake-policy.ts";
+import { fakePolicy, lattice } from "../../test/gateway-kit/fake-policy.ts";
+import type { FakeClient } from "../../test/gateway-kit/playbook.ts";
+import { Stage } from "../../test/gateway-kit/playbook.ts";
+import { callTool } from "../../test/gateway-kit/served.ts";
+import type { HostFacts } from "./gateway.ts";
+import type { MintedRun } from "./run-control.ts";
+
+/** Who holds a secret neither sends nor fetches; `end_it` is where the policy ends the run. */
+const rules: FakeMechanism = {
+  consider: ({ moment }, run): Opinion => {
+    const tool = moment.kind === "call" ? moment.contract.tool : "";
+    const sends = tool === "WebFetch" || tool === "send_mail";
+    const verdict = (sends && run.q.held === lattice.top) || tool === "end_it" ? "deny" : "allow";
+    const reason = { mechanism: "fake", code: "SG-TEST", verdict, facts: {} } as const;
+    const obligations = tool === "end_it" ? [{ kind: "end-run", rule: "regulation" } as const] : [];
+    return { kind: "settled", verdict, reasons: verdict === "allow" ? [] : [reason], obligations };
+  },
+};
+
+const who = (pid: number, session = "talk", principal = "os:1000"): HostFacts => {
+  return { client: "claude", principal, process: { pid, startedAt: "1" }, session };
+};
+
+async function restarted(log: FakeLog): Promise<Stage> {
+  const stage = new Stage({ policy: fakePolicy([rules]), log });
+  await stage.gateway.restore();
+  return stage;
+}
+
+async function read({ gateway }: Stage, facts: HostFacts, tool = "read_secret"): Promise<void> {
+  const use = { tool, arguments: { path: "/k" } };
+  await gateway.hostEvent(facts, { kind: "before-tool", ...use });
+  await gateway.hostEvent(facts, { kind: "after-tool", ...use, result: { content: "key" }, failed: false });
+}
+
+const tell = ({ gateway }: Stage, facts: HostFacts, kind: "session-start" | "session-clear" | "session-end") =>
+  gateway.hostEvent(facts, { kind });
+
+async function fetches({ gateway }: Stage, facts: HostFacts): Promise<string> {
+  return (await gateway.hostEvent(facts, { kind: "before-tool", tool: "WebFetch", arguments: {} })).verdict;
+}
+
+const stateOf = ({ gateway }: Stage, key: string) => gateway.runs.find(key)?.state.q;
+
+describe("a conversation that is resumed", () => {
+  it.each([["in a new process", 8] as const, ["in the same one", 7] as const])(
+    "%s holds what it held, after an end of the session or without one",
+    async (_where, pid) => {
+      for (const ends of [true, false]) {
+        const stage = await restarted(new FakeLog());
+        await read(stage, who(7));
+        expect(await fetches(stage, who(7))).toBe("deny");
+        if (ends) await tell(stage, who(7), "session-end");
+        await tell(stage, who(pid), "session-start");
+        expect(await fetches(stage, who(pid))).toBe("deny");
+      }
+    },
+  );
+
+  it("holds it over restarts of the gateway, ended or not, also when nobody moved in between", async () => {
+    for (const ends of [true, false]) {
+      const log = new FakeLog();
+      const before = await restarted(log);
+      await read(before, who(7));
+      if (ends) await tell(before, who(7), "session-end");
+      const once = await restarted(log);
+      await tell(once, who(8), "session-start");
+      if (ends) await tell(once, who(8), "session-end");
+      expect(await fetches(await restarted(log), who(9))).toBe("deny");
+    }
+  });
+
+  it("inherits each call once, however often it is resumed", async () => {
+    const log = new FakeLog();
+    for (let pid = 1; pid <= 6; pid += 1) {
+      const stage = pid % 2 === 0 ? new Stage({ policy: fakePolicy([rules]), log }) : await restarted(log);
+      stage.clock.pass(pid);
+      await read(stage, who(pid), "read_file");
+      if (pid % 3 === 0) await tell(stage, who(pid), "session-end");
+    }
+    const stage = await restarted(log);
+    await tell(stage, who(7), "session-start");
+    expect(stateOf(stage, "os:1000/process:7@1/talk")?.allowed).toHaveLength(6);
+    expect(log.kinds("os:1000/process:7@1/talk").filter((kind) => kind === "released")).toHaveLength(6);
+    // Runs whose facts were taken over are not asked again, or every resume would read more than the one before.
+    const ended = [...log.runs.values()].filter(({ endedWallMs }) => endedWallMs !== undefined);
+    expect(ended.map(({ key, resume }) => [key.slice(-8), resume["spent"]])).toEqual([
+      ["3@1/talk", true],
+      ["6@1/talk", true],
+    ]);
+  });
+
+  it("takes along what restricts, and nothing that permits", async () => {
+    const stage = await restarted(new FakeLog());
+    await stage.gateway.hostEvent(who(7), { kind: "prompt", text: "mail bob" });
+    await read(stage, who(7), "read_file");
+    await tell(stage, who(8), "session-start");
+    expect(stateOf(stage, "os:1000/process:8@1/talk")).toMatchObject({ succeeded: [], allowed: ["read_file"] });
+    expect(stage.log.kinds("os:1000/process:8@1/talk")).toEqual(["begun", "allowed", "unknown", "released"]);
+  });
+
+  it("is no other conversation, and nobody else's", async () => {
+    const stage = await restarted(new FakeLog());
+    await read(stage, who(7, "one/talk"));
+    await read(stage, who(7, "talk", "os:1000/process:3@1"));
+    expect(await fetches(stage, who(8, "talk"))).toBe("allow");
+    expect(await fetches(stage, who(8, "one/talk", "os:1001"))).toBe("allow");
+    expect(await fetches(stage, who(8, "one/talk"))).toBe("deny");
+  });
+
+  it("with a client that names no process, too", async () => {
+    const { process: _none, ...user } = who(7);
+    const stage = await restarted(new FakeLog());
+    await read(stage, user);
+    await tell(stage, user, "session-end");
+    expect(await fetches(stage, user)).toBe("deny");
+    expect(await fetches(stage, who(8))).toBe("deny");
+  });
+
+  it("of which a history cannot be read is at its worst, over every restart", async () => {
+    const log = new FakeLog();
+    const before = await restarted(log);
+    await read(before, who(7), "read_file");
+    await tell(before, who(7), "session-end");
+    const whole = log.port;
+    const lost = { ok: false, error: "damaged" } as const;
+    const replay = async (run: string, bits: typeof lattice) => (run.includes(":7@") ? lost : whole.replay(run, bits));
+    Object.defineProperty(log, "port", { value: { ...whole, replay } });
+    expect(await fetches(await restarted(log), who(8))).toBe("deny");
+    Object.defineProperty(log, "port", { value: whole });
+    const after = await restarted(log);
+    expect(await fetches(after, who(8))).toBe("deny");
+    await tell(after, who(8), "session-end");
+    expect(await fetches(after, who(9))).toBe("deny");
+    expect(stateOf(after, "os:1000/process:9@1/talk")).toMatchObject({ top: true });
+  });
+
+  it("of which the store does not say what there was is at its worst", async () => {
+    const log = new FakeLog();
+    await read(await restarted(log), who(7));
+    const failing = { ...log.port.store, runsEnding: async () => ({ ok: false, error: {} }) as never };
+    Object.defineProperty(log, "port", { value: { ...log.port, store: failing } });
+    const stage = await restarted(log);
+    expect(await fetches(stage, who(8))).toBe("deny");
+    expect(stateOf(stage, "os:1000/process:8@1/talk")).toMatchObject({ top: true });
+  });
+
+  it("that the policy ended stays ended, until it is cleared", async () => {
+    const stage = await restarted(new FakeLog());
+    await stage.gateway.hostEvent(who(7), { kind: "before-tool", tool: "end_it", arguments: {} });
+    await tell(stage, who(7), "session-end");
+    expect(await fetches(stage, who(8))).toBe("deny");
+    await tell(stage, who(8), "session-end");
+    expect(await fetches(await restarted(stage.log), who(8))).toBe("deny");
+    await tell(stage, who(9), "session-clear");
+    expect(await fetches(stage, who(9))).toBe("allow");
+  });
+});
+
+describe("two processes in one conversation", () => {
+  it("hear of each other what restricts, and a third hears of both", async () => {
+    const stage = await restarted(new FakeLog());
+    await tell(stage, who(7), "session-start");
+    await tell(stage, who(8), "session-start");
+    await read(stage, who(7));
+    expect(await fetches(stage, who(8))).toBe("deny");
+    expect(await fetches(stage, who(9, "else"))).toBe("allow");
+    await tell(stage, who(7), "session-end");
+    await read(stage, who(8), "read_file");
+    await tell(stage, who(8), "session-end");
+    await tell(stage, who(9), "session-start");
+    expect(stateOf(stage, "os:1000/process:9@1/talk")).toMatchObject({
+      held: lattice.top,
+      allowed: ["read_secret", "read_file"],
+    });
+  });
+
+  it("hear of it although one of them did nothing since the gateway started", async () => {
+    const log = new FakeLog();
+    const before = await restarted(log);
+    await tell(before, who(7), "session-start");
+    await tell(before, who(8), "session-start");
+    const stage = await restarted(log);
+    await read(stage, who(8));
+    expect(stage.gateway.runs.find("os:1000/process:7@1/talk")).toBeUndefined();
+    expect(await fetches(stage, who(7))).toBe("deny");
+    expect(await fetches(await restarted(log), who(7))).toBe("deny");
+  });
+
+  it("that begin in the same moment miss nothing of each other", async () => {
+    const stage = await restarted(new FakeLog());
+    await read(stage, who(7), "read_file");
+    await Promise.all([read(stage, who(8)), tell(stage, who(9), "session-start"), read(stage, who(7), "read_note")]);
+    expect(await fetches(stage, who(9))).toBe("deny");
+    expect(await fetches(stage, who(7))).toBe("deny");
+    const allowed = stateOf(stage, "os:1000/process:9@1/talk")?.allowed ?? [];
+    expect(allowed.toSorted()).toEqual(["read_file", "read_note", "read_secret"]);
+  });
+});
+
+describe("what begins clean", () => {
+  it("a cleared conversation, under a new name or the old one; others of it keep what they hold", async () => {
+    for (const session of ["talk", "next"]) {
+      const log = new FakeLog();
+      const stage = await restarted(log);
+      await read(stage, who(6));
+      await tell(stage, who(6), "session-end");
+      await read(stage, who(7));
+      await tell(stage, who(8), "session-start");
+      await tell(stage, who(8, session), "session-clear");
+      expect(await fetches(stage, who(8, session))).toBe("allow");
+      expect(await fetches(stage, who(7))).toBe("deny");
+      const again = await restarted(log);
+      expect(await fetches(again, who(8, session))).toBe("allow");
+      expect(await fetches(again, who(7))).toBe("deny");
+      expect(await fetches(again, who(9, session))).toBe("allow");
+      await read(again, who(7));
+      expect(await fetches(again, who(9, session))).toBe("allow");
+    }
+  });
+
+  it("a conversation whose runs a person ended, taken up or not", async () => {
+    const log = new FakeLog();
+    const stage = await restarted(log);
+    await read(stage, who(6));
+    await tell(stage, who(6), "session-end");
+    expect(await fetches(stage, who(7))).toBe("deny");
+    for (const live of Array.from(stage.gateway.runs.all())) await stage.gateway.runs.end(live, "operator");
+    expect(await fetches(stage, who(7))).toBe("allow");
+    await read(stage, who(7));
+    const again = await restarted(log);
+    expect(await again.gateway.runs.endDormant("os:1000/process:7@1/talk", "operator")).toBe(true);
+    expect(await fetches(again, who(7))).toBe("allow");
+  });
+
+  it("not one that was idle for too long: its client remembers", async () => {
+    const stage = await restarted(new FakeLog());
+    await read(stage, who(7));
+    stage.clock.pass(8 * 3_600_000);
+    await stage.gateway.expire();
+    expect([...stage.gateway.runs.all()]).toEqual([]);
+    expect(await fetches(stage, who(7))).toBe("deny");
+  });
+});
+
+it("a new session of a principal continues one that nobody took up since a restart", async () => {
+  const http = { transport: "http", process: undefined } as never;
+  const log = new FakeLog();
+  const before = new Stage({ policy: fakePolicy([rules]), facts: http, log });
+  await callTool(before, before.connect({ sessionId: "one" }), "read_secret");
+  const stage = new Stage({ policy: fakePolicy([rules]), facts: http, log });
+  await stage.gateway.restore();
+  expect((await callTool(stage, stage.connect({ sessionId: "two" }), "send_mail")).refused).toBe(true);
+});
+
+it("a new session of many is told by one what all of them hold", async () => {
+  const http = { transport: "http", process: undefined } as never;
+  const log = new FakeLog();
+  const stage = new Stage({ policy: fakePolicy([rules]), facts: http, log });
+  for (let count = 0; count < 70; count += 1) {
+    stage.connect({ sessionId: `s${count}` }).say({ id: 1, method: "tools/list", params: {} });
+    await stage.settle();
+  }
+  await callTool(stage, stage.connect({ sessionId: "s40" }), "read_secret");
+  const again = new Stage({ policy: fakePolicy([rules]), facts: http, log });
+  await again.gateway.restore();
+  for (const one of [stage, again]) {
+    expect((await callTool(one, one.connect({ sessionId: "new" }), "send_mail")).refused).toBe(true);
+    expect(stateOf(one, "os:1000/session:new")).toMatchObject({ held: lattice.top, top: false });
+  }
+});
+
+async function mint({ gateway }: Stage, parent?: MintedRun): Promise<MintedRun> {
+  const above = parent === undefined ? {} : { parent: parent.run };
+  const minted = await gateway.beginRun({ principal: "os:1000", urlBase: "", ...above });
+  if (!minted.ok) throw new Error(minted.error);
+  return minted.value;
+}
+
+const clientOf = (stage: Stage, { token }: MintedRun): FakeClient =>
+  stage.connect({ transport: "http", runToken: token });
+
+/** Three generations in a gateway that then stops. */
+async function family(): Promise<{ readonly log: FakeLog; readonly runs: readonly [MintedRun, MintedRun, MintedRun] }> {
+  const log = new FakeLog();
+  const stage = await restarted(log);
+  const parent = await mint(stage);
+  const child = await mint(stage, parent);
+  return { log, runs: [parent, child, await mint(stage, child)] };
+}
+
+describe("a child run after a restart of the gateway", () => {
+  it.each([
+    ["that was not taken up", false],
+    ["that was taken up before", true],
+  ] as const)("joins a parent %s, over generations", async (_how, first) => {
+    const { log, runs } = await family();
+    const stage = await restarted(log);
+    const [parent, child, grandchild] = runs.map((run) => clientOf(stage, run));
+    if (parent === undefined || child === undefined || grandchild === undefined) throw new Error("no family");
+    if (first) expect((await callTool(stage, parent, "send_mail")).refused).toBe(false);
+    await callTool(stage, grandchild, "read_secret");
+    expect((await callTool(stage, child, "send_mail")).refused).toBe(true);
+    expect((await callTool(stage, parent, "send_mail")).refused).toBe(true);
+    const again = await restarted(log);
+    expect((await callTool(again, clientOf(again, runs[0]), "send_mail")).refused).toBe(true);
+    expect(stateOf(again, runs[0].run)?.allowed.filter((tool) => tool === "read_secret")).toHaveLength(1);
+  });
+
+  it("joins its ancestors although the run between has ended", async () => {
+    const { log, runs } = await family();
+    const before = await restarted(log);
+    await callTool(before, clientOf(before, runs[1]), "read_file");
+    const live = before.gateway.runs.find(runs[1].run);
+    if (live !== undefined) await before.gateway.runs.end(live, "closed");
+    const stage = await restarted(log);
+    await callTool(stage, clientOf(stage, runs[2]), "read_secret");
+    expect((await callTool(stage, clientOf(stage, runs[0]), "send_mail")).refused).toBe(true);
+  });
+
+  it("restricts no parent of another family, and a parent does not restrict its child", async () => {
+    const { log, runs } = await family();
+    const before = await restarted(log);
+    const other = await mint(before);
+    const stage = await restarted(log);
+    await callTool(stage, clientOf(stage, runs[1]), "read_secret");
+    expect((await callTool(stage, clientOf(stage, other), "send_mail")).refused).toBe(false);
+    expect((await callTool(stage, clientOf(stage, runs[2]), "send_mail")).refused).toBe(false);
+  });
+
+  it("is not served while nobody can say who its parents are", async () => {
+    const { log, runs } = await family();
+    const row = log.runs.get(runs[0].run);
+    log.runs.delete(runs[0].run);
+    const stage = await restarted(log);
+    const child = clientOf(stage, runs[1]);
+    expect((await callTool(stage, child, "read_secret")).refused).toBe(true);
+    expect(log.kinds(runs[1].run)).not.toContain("released");
+    if (row !== undefined) log.runs.set(row.key, row);
+    expect((await callTool(stage, child, "read_secret")).refused).toBe(false);
+    expect((await callTool(stage, clientOf(stage, runs[0]), "send_mail")).refused).toBe(true);
+  });
+
+  it("of a run that has ended meanwhile as unsafe does not go on", async () => {
+    const stage = await restarted(new FakeLog());
+    const parent = await mint(stage);
+    const live = stage.gateway.runs.find(parent.run);
+    if (live !== undefined) stage.gateway.runs.stop(live);
+    const child = await mint(stage, parent);
+    expect((await callTool(stage, clientOf(stage, child), "read_file")).refused).toBe(true);
+  });
+
+  it("restricts the conversation that began it, also when that is resumed elsewhere", async () => {
+    const log = new FakeLog();
+    const before = await restarted(log);
+    await tell(before, who(7), "session-start");
+    const child = await before.gateway.beginRun({
+      principal: "os:1000",
+      urlBase: "",
+      parent: "os:1000/process:7@1/talk",
+    });
+    if (!child.ok) throw new Error(child.error);
+    await tell(before, who(7), "session-end");
+    await tell(before, who(8), "session-start");
+    const stage = await restarted(log);
+    await callTool(stage, clientOf(stage, child.value), "read_secret");
+    await tell(stage, who(9), "session-start");
+    for (const pid of [8, 9]) expect(await fetches(stage, who(pid))).toBe("deny");
+  });
+});
