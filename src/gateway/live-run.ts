@@ -69,6 +69,8 @@ export type RunRequest<Q> = {
   readonly parent?: LiveRun<Q> | undefined;
   readonly client?: LiveRun<Q>["client"];
   readonly registered?: readonly TrustedText[];
+  /** Its key was made for it just now: nothing of it can have been before. */
+  readonly isNew?: true;
 };
 
 /** A run of which nothing is folded yet. */

@@ -59,6 +59,7 @@ export async function beginRun<Q>(control: RunControl<Q>, wanted: NewRun): Promi
     workspace: parent?.workspace ?? [],
     parent,
     registered,
+    isNew: true,
   });
   if (!live.ok) return live;
   if (live.value.ready !== undefined) await live.value.ready;
