@@ -105,7 +105,7 @@ function runs({ gateway }: Composition): Json[] {
 function labelsLast(idleMs: number): string {
   const minutes = Math.round(idleMs / 60_000);
   const idle = minutes >= 120 && minutes % 60 === 0 ? `${minutes / 60} hours` : `${minutes} minutes`;
-  return `What a run holds lasts until it ends: after ${idle} without a message, or when you run \`sluicegate runs new\` or \`runs close ID\`. Labels of stores stay (\`sluicegate stores\`).`;
+  return `What a run holds lasts until it ends: after ${idle} without a message (a conversation that hooks name keeps it), or when you run \`sluicegate runs new\` or \`runs close ID\`. Labels of stores stay (\`sluicegate stores\`).`;
 }
 
 /** A trusted act of the person at the machine: every run that is not tied to a token ends, so the next call is clean. */

@@ -72,6 +72,8 @@ export type RunRequest<Q> = {
   readonly client?: LiveRun<Q>["client"];
   readonly registered?: readonly TrustedText[];
   readonly idleMs?: number | undefined;
+  /** Its key was made for it just now: nothing of it can have been before. */
+  readonly isNew?: true;
 };
 
 /** A run of which nothing is folded yet. */

@@ -204,6 +204,29 @@ describe("two processes in one conversation", () => {
   });
 });
 
+it("what a relative tells a run while that is folded under a new policy is not lost", async () => {
+  const log = new FakeLog();
+  const stage = await restarted(log);
+  await tell(stage, who(7), "session-start");
+  await tell(stage, who(8), "session-start");
+  const whole = { ...log.port };
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  const replay: typeof whole.replay = async (run, bits) => {
+    const history = await whole.replay(run, bits);
+    if (run.includes(":7@")) await gate;
+    return history;
+  };
+  Object.assign(log.port, { replay });
+  stage.load(fakePolicy([rules], { digest: "policy-2" }));
+  await stage.settle();
+  await read(stage, who(8));
+  open();
+  await stage.settle();
+  expect(await fetches(stage, who(7))).toBe("deny");
+  expect(stateOf(stage, "os:1000/process:7@1/talk")).toMatchObject({ held: lattice.top, allowed: ["read_secret"] });
+});
+
 describe("what begins clean", () => {
   it("a cleared conversation, under a new name or the old one; others of it keep what they hold", async () => {
     for (const session of ["talk", "next"]) {
@@ -354,6 +377,13 @@ describe("a child run after a restart of the gateway", () => {
     if (live !== undefined) stage.gateway.runs.stop(live);
     const child = await mint(stage, parent);
     expect((await callTool(stage, clientOf(stage, child), "read_file")).refused).toBe(true);
+  });
+
+  it("of which the store knows nothing is at its worst: its token is older than the store", async () => {
+    const { runs } = await family();
+    const stage = await restarted(new FakeLog());
+    expect((await callTool(stage, clientOf(stage, runs[1]), "send_mail")).refused).toBe(true);
+    expect(stateOf(stage, runs[1].run)).toMatchObject({ top: true });
   });
 
   it("restricts the conversation that began it, also when that is resumed elsewhere", async () => {

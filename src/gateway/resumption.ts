@@ -124,7 +124,7 @@ export class Resumption<Q> {
   }
 
   /** Gives the rows of ended runs whose facts it has taken over. */
-  async #begin(live: LiveRun<Q>, { parent }: RunRequest<Q>, batch: Batch<Q>): Promise<readonly RunRow[]> {
+  async #begin(live: LiveRun<Q>, { parent, isNew }: RunRequest<Q>, batch: Batch<Q>): Promise<readonly RunRow[]> {
     const { services, dormant, relatives, fold } = this.#setup;
     const { log, clock } = services;
     live.begins = true;
@@ -148,8 +148,10 @@ export class Resumption<Q> {
     this.#note(rows, live);
     const sources = [...above, ...(heard === undefined ? [] : [heard]), ...rows.map(({ key }) => key)];
     const before = await inheritedFrom(log, sources, live.policy.lattice);
-    // A minted run is new for certain; every other key may name a conversation whose history went with the log.
-    const gone = !live.key.startsWith(mintedPrefix) && services.historyLost?.() === true;
+    // A run that is minted now is new for certain; one that was minted before has lost its row and its parents with it,
+    // and every other key may name a conversation whose history went with the log.
+    const minted = live.key.startsWith(mintedPrefix);
+    const gone = isNew !== true && (minted || services.historyLost?.() === true);
     const unseen = dormant.more && live.lineage !== undefined && conversationOf(live.key, live.principal) === undefined;
     const asleep = members.flatMap((key) => dormant.find(key) ?? []);
     const lost = gone || unseen || !earlier.ok || [...rows, ...asleep].some(({ top }) => top) || open.some(isLost);

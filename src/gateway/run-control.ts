@@ -66,6 +66,7 @@ export async function beginRun<Q>(control: RunControl<Q>, wanted: NewRun): Promi
     parent,
     registered,
     idleMs: wanted.idleMs,
+    isNew: true,
   });
   if (!live.ok) return live;
   if (live.value.ready !== undefined) await live.value.ready;
