@@ -1,52 +1,11 @@
-// A conversation, and an agent with its children, outlive processes, ends of sessions and restarts of the gateway: what
-// restricted them before restricts them after (gateway.md 4).
+// A conversation outlives processes, ends of sessions and restarts of the gateway: what restricted it before restricts it
+// after (gateway.md 4).
 import { describe, expect, it } from "vitest";
-import type { Opinion } from "../core/opinion.ts";
 import { FakeLog } from "../../test/gateway-kit/fake-log.ts";
-import type { FakeMechanism } from "../../test/gateway-kit/fake-policy.ts";
 import { fakePolicy, lattice } from "../../test/gateway-kit/fake-policy.ts";
-import type { FakeClient } from "../../test/gateway-kit/playbook.ts";
 import { Stage } from "../../test/gateway-kit/playbook.ts";
+import { fetches, read, restarted, rules, stateOf, tell, who } from "../../test/gateway-kit/resumed.ts";
 import { callTool } from "../../test/gateway-kit/served.ts";
-import type { HostFacts } from "./gateway.ts";
-import type { MintedRun } from "./run-control.ts";
-
-/** Who holds a secret neither sends nor fetches; `end_it` is where the policy ends the run. */
-const rules: FakeMechanism = {
-  consider: ({ moment }, run): Opinion => {
-    const tool = moment.kind === "call" ? moment.contract.tool : "";
-    const sends = tool === "WebFetch" || tool === "send_mail";
-    const verdict = (sends && run.q.held === lattice.top) || tool === "end_it" ? "deny" : "allow";
-    const reason = { mechanism: "fake", code: "SG-TEST", verdict, facts: {} } as const;
-    const obligations = tool === "end_it" ? [{ kind: "end-run", rule: "regulation" } as const] : [];
-    return { kind: "settled", verdict, reasons: verdict === "allow" ? [] : [reason], obligations };
-  },
-};
-
-const who = (pid: number, session = "talk", principal = "os:1000"): HostFacts => {
-  return { client: "claude", principal, process: { pid, startedAt: "1" }, session };
-};
-
-async function restarted(log: FakeLog): Promise<Stage> {
-  const stage = new Stage({ policy: fakePolicy([rules]), log });
-  await stage.gateway.restore();
-  return stage;
-}
-
-async function read({ gateway }: Stage, facts: HostFacts, tool = "read_secret"): Promise<void> {
-  const use = { tool, arguments: { path: "/k" } };
-  await gateway.hostEvent(facts, { kind: "before-tool", ...use });
-  await gateway.hostEvent(facts, { kind: "after-tool", ...use, result: { content: "key" }, failed: false });
-}
-
-const tell = ({ gateway }: Stage, facts: HostFacts, kind: "session-start" | "session-clear" | "session-end") =>
-  gateway.hostEvent(facts, { kind });
-
-async function fetches({ gateway }: Stage, facts: HostFacts): Promise<string> {
-  return (await gateway.hostEvent(facts, { kind: "before-tool", tool: "WebFetch", arguments: {} })).verdict;
-}
-
-const stateOf = ({ gateway }: Stage, key: string) => gateway.runs.find(key)?.state.q;
 
 describe("a conversation that is resumed", () => {
   it.each([["in a new process", 8] as const, ["in the same one", 7] as const])(
@@ -297,110 +256,4 @@ it("a new session of many is told by one what all of them hold", async () => {
     expect((await callTool(one, one.connect({ sessionId: "new" }), "send_mail")).refused).toBe(true);
     expect(stateOf(one, "os:1000/session:new")).toMatchObject({ held: lattice.top, top: false });
   }
-});
-
-async function mint({ gateway }: Stage, parent?: MintedRun): Promise<MintedRun> {
-  const above = parent === undefined ? {} : { parent: parent.run };
-  const minted = await gateway.beginRun({ principal: "os:1000", urlBase: "", ...above });
-  if (!minted.ok) throw new Error(minted.error);
-  return minted.value;
-}
-
-const clientOf = (stage: Stage, { token }: MintedRun): FakeClient =>
-  stage.connect({ transport: "http", runToken: token });
-
-/** Three generations in a gateway that then stops. */
-async function family(): Promise<{ readonly log: FakeLog; readonly runs: readonly [MintedRun, MintedRun, MintedRun] }> {
-  const log = new FakeLog();
-  const stage = await restarted(log);
-  const parent = await mint(stage);
-  const child = await mint(stage, parent);
-  return { log, runs: [parent, child, await mint(stage, child)] };
-}
-
-describe("a child run after a restart of the gateway", () => {
-  it.each([
-    ["that was not taken up", false],
-    ["that was taken up before", true],
-  ] as const)("joins a parent %s, over generations", async (_how, first) => {
-    const { log, runs } = await family();
-    const stage = await restarted(log);
-    const [parent, child, grandchild] = runs.map((run) => clientOf(stage, run));
-    if (parent === undefined || child === undefined || grandchild === undefined) throw new Error("no family");
-    if (first) expect((await callTool(stage, parent, "send_mail")).refused).toBe(false);
-    await callTool(stage, grandchild, "read_secret");
-    expect((await callTool(stage, child, "send_mail")).refused).toBe(true);
-    expect((await callTool(stage, parent, "send_mail")).refused).toBe(true);
-    const again = await restarted(log);
-    expect((await callTool(again, clientOf(again, runs[0]), "send_mail")).refused).toBe(true);
-    expect(stateOf(again, runs[0].run)?.allowed.filter((tool) => tool === "read_secret")).toHaveLength(1);
-  });
-
-  it("joins its ancestors although the run between has ended", async () => {
-    const { log, runs } = await family();
-    const before = await restarted(log);
-    await callTool(before, clientOf(before, runs[1]), "read_file");
-    const live = before.gateway.runs.find(runs[1].run);
-    if (live !== undefined) await before.gateway.runs.end(live, "closed");
-    const stage = await restarted(log);
-    await callTool(stage, clientOf(stage, runs[2]), "read_secret");
-    expect((await callTool(stage, clientOf(stage, runs[0]), "send_mail")).refused).toBe(true);
-  });
-
-  it("restricts no parent of another family, and a parent does not restrict its child", async () => {
-    const { log, runs } = await family();
-    const before = await restarted(log);
-    const other = await mint(before);
-    const stage = await restarted(log);
-    await callTool(stage, clientOf(stage, runs[1]), "read_secret");
-    expect((await callTool(stage, clientOf(stage, other), "send_mail")).refused).toBe(false);
-    expect((await callTool(stage, clientOf(stage, runs[2]), "send_mail")).refused).toBe(false);
-  });
-
-  it("is not served while nobody can say who its parents are", async () => {
-    const { log, runs } = await family();
-    const row = log.runs.get(runs[0].run);
-    log.runs.delete(runs[0].run);
-    const stage = await restarted(log);
-    const child = clientOf(stage, runs[1]);
-    expect((await callTool(stage, child, "read_secret")).refused).toBe(true);
-    expect(log.kinds(runs[1].run)).not.toContain("released");
-    if (row !== undefined) log.runs.set(row.key, row);
-    expect((await callTool(stage, child, "read_secret")).refused).toBe(false);
-    expect((await callTool(stage, clientOf(stage, runs[0]), "send_mail")).refused).toBe(true);
-  });
-
-  it("of a run that has ended meanwhile as unsafe does not go on", async () => {
-    const stage = await restarted(new FakeLog());
-    const parent = await mint(stage);
-    const live = stage.gateway.runs.find(parent.run);
-    if (live !== undefined) stage.gateway.runs.stop(live);
-    const child = await mint(stage, parent);
-    expect((await callTool(stage, clientOf(stage, child), "read_file")).refused).toBe(true);
-  });
-
-  it("of which the store knows nothing is at its worst: its token is older than the store", async () => {
-    const { runs } = await family();
-    const stage = await restarted(new FakeLog());
-    expect((await callTool(stage, clientOf(stage, runs[1]), "send_mail")).refused).toBe(true);
-    expect(stateOf(stage, runs[1].run)).toMatchObject({ top: true });
-  });
-
-  it("restricts the conversation that began it, also when that is resumed elsewhere", async () => {
-    const log = new FakeLog();
-    const before = await restarted(log);
-    await tell(before, who(7), "session-start");
-    const child = await before.gateway.beginRun({
-      principal: "os:1000",
-      urlBase: "",
-      parent: "os:1000/process:7@1/talk",
-    });
-    if (!child.ok) throw new Error(child.error);
-    await tell(before, who(7), "session-end");
-    await tell(before, who(8), "session-start");
-    const stage = await restarted(log);
-    await callTool(stage, clientOf(stage, child.value), "read_secret");
-    await tell(stage, who(9), "session-start");
-    for (const pid of [8, 9]) expect(await fetches(stage, who(pid))).toBe("deny");
-  });
 });
