@@ -133,6 +133,29 @@ describe("held calls that cannot be held again", () => {
   });
 });
 
+describe("a held call whose server is not what it was", () => {
+  it("is given up when the server lists another tool under its name", async () => {
+    const log = await withHeldMail();
+    const index = log.entries.findIndex(({ notes }) => notes?.["held"] !== undefined);
+    const entry = log.entries[index];
+    if (entry !== undefined) log.entries[index] = { ...entry, notes: { ...entry.notes, toolDigest: "another" } };
+    const talk = restarted(log);
+    await talk.call("post.send", { to: "eve" });
+    await talk.call("desk.notify");
+    expect(talk.reached).toEqual(["desk.notify", "post.send"]);
+    expect(talk.stage.notices).toEqual([expect.stringMatching(/never sent: its server lists another tool/)]);
+  });
+
+  it("waits while the server is in quarantine, and is given up at the end", async () => {
+    const talk = restarted(new FakeLog());
+    await talk.call("post.send", mail);
+    talk.stage.gateway.shared.admissions.revoke("post", "decision-1");
+    await talk.call("desk.notify");
+    expect(talk.reached).toEqual(["desk.notify"]);
+    expect(await talk.end()).toEqual([expect.stringMatching(/never sent: its server is not admitted any more/)]);
+  });
+});
+
 describe("the word of the gateway that a call waits", () => {
   it("is given only when that is on record", async () => {
     const log = new FakeLog();
