@@ -344,7 +344,8 @@ export class RunRegistry<Q> {
     const events = history.ok ? sinceLastEnd(history.value.events) : [];
     const last = history.ok ? history.value.events.at(-1) : undefined;
     live.ended = last?.kind === "ended" && last.cause === "unsafe";
-    for (const listener of this.#resumed) listener(live, events, history.ok ? history.value.waiting : []);
+    const waiting = history.ok ? history.value.waiting : await this.#services.log.waiting(live.key);
+    for (const listener of this.#resumed) listener(live, events, waiting);
     const folded = history.ok && foldHistory(live, events, this.#limit(resumeMsMax)).ok;
     if (top || !folded || !history.value.complete) toTop(live);
   }

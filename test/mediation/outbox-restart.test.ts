@@ -121,6 +121,14 @@ describe("held calls that cannot be held again", () => {
     expect(await third.end()).toEqual([expect.stringMatching(cause)]);
   });
 
+  it("are told also where the run itself cannot be read back", async () => {
+    const log = await withHeldMail();
+    log.unreadable = true;
+    const talk = restarted(log, policy("\nhost: {sampling: allow}"));
+    await talk.call("desk.read");
+    expect(talk.stage.notices).toContainEqual(expect.stringMatching(/never sent: the policy has changed/));
+  });
+
   it("whose arguments were changed on the way are not sent", async () => {
     const log = await withHeldMail();
     const index = log.entries.findIndex(({ notes }) => notes?.["held"] !== undefined);
