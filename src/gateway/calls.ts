@@ -184,8 +184,11 @@ export class Calls<Q> {
 
   /** Nobody knows it after a crash or a lost connection (gateway.md 9), or it is known and its result is lost. */
   #doubtAbout({ live, digest, contract }: Call<Q>): Reason | undefined {
-    const lostMs = this.#scene.withheld.lostAt(live.key, digest);
-    if (lostMs !== undefined) return gatewayReason("SG-RESULT-LOST", { at: new Date(lostMs).toISOString() });
+    const lost = this.#scene.withheld.lost(live.key, digest);
+    if (lost !== undefined) {
+      const { wallMs } = lost;
+      return gatewayReason("SG-RESULT-LOST", wallMs === undefined ? {} : { at: new Date(wallMs).toISOString() });
+    }
     const maybeMs = harmsTwice(contract) ? this.#scene.uncertain.get(live.key)?.get(digest) : undefined;
     if (maybeMs === undefined) return undefined;
     return gatewayReason("SG-MAYBE-DONE", { at: new Date(maybeMs).toISOString() });

@@ -102,14 +102,15 @@ describe("a result that lies in the log", () => {
       "of another call",
       async (log: FakeLog) => {
         const [entry] = log.entries;
-        if (entry !== undefined) log.entries[0] = { ...entry, notes: { ...entry.notes, decision: "2" } };
+        if (entry !== undefined)
+          log.entries[0] = { ...entry, notes: { ...entry.notes, decision: "2", digest: "digest-2" } };
         return resumed(log, ["2"]);
       },
     ],
   ])("is lost when it is one %s", async (_, resume) => {
     const results = await resume(await kept("1"));
     expect(["digest-1", "digest-2"].map((digest) => results.find("run-1", digest))).toEqual([undefined, undefined]);
-    expect(results.lostAt("run-1", "digest-1") ?? results.lostAt("run-1", "digest-2")).toBe(5);
+    expect(results.lost("run-1", "digest-1") ?? results.lost("run-1", "digest-2")).toEqual({ wallMs: 5 });
   });
 
   it("is lost when more are kept than fit, and known to be as long as the run lasts", async () => {
@@ -119,11 +120,11 @@ describe("a result that lies in the log", () => {
     const results = await resumed(log, calls);
     const last = `digest-${withheldResultsMax}`;
     expect(results.find("run-1", "digest-0")).toBeDefined();
-    expect([results.find("run-1", last), results.lostAt("run-1", last)]).toEqual([undefined, 5]);
+    expect([results.find("run-1", last), results.lost("run-1", last)]).toEqual([undefined, { wallMs: 5 }]);
     results.settle("run-1", last);
-    expect(results.lostAt("run-1", last)).toBeUndefined();
-    results.lose("run-1", last, 7);
+    expect(results.lost("run-1", last)).toBeUndefined();
+    results.lose("run-1", last, { wallMs: 7 });
     results.forget("run-1");
-    expect(results.lostAt("run-1", last)).toBeUndefined();
+    expect(results.lost("run-1", last)).toBeUndefined();
   });
 });

@@ -38,7 +38,8 @@ export function resumeResults<Q>(
   waiting: readonly Waiting[],
 ): void {
   const kept = new Map(waiting.filter(({ what }) => what === "result").map((one) => [one.call, one]));
-  for (const [digest, { allowed, released }] of withheldIn(history)) {
+  const executed = withheldIn(history);
+  for (const [digest, { allowed, released }] of executed) {
     const { call, option } = allowed;
     const read = readKept(shared.services.secrets, { run: live.key, call }, kept.get(call)?.details);
     const label = { range: released.label, fields: released.fields };
@@ -50,7 +51,11 @@ export function resumeResults<Q>(
     const match = approvalMatch({ live, digest, contract: option.contract }, "release");
     void log.store.takeApproval(match, clock.wallMs());
     // Reading once more does nothing that was not done already; anything else a person has to want twice.
-    if (option.contract.consequential) shared.withheld.lose(live.key, digest, allowed.at);
+    if (option.contract.consequential) shared.withheld.lose(live.key, digest, { wallMs: allowed.at });
+  }
+  // A history that cannot be read says nothing of these calls, not even whether they only read.
+  for (const { digest } of kept.values()) {
+    if (!executed.has(digest)) shared.withheld.lose(live.key, digest, { wallMs: undefined });
   }
 }
 

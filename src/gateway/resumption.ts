@@ -115,7 +115,9 @@ export class Resumption<Q> {
     const { services, resumed } = this.#setup;
     const history = await services.log.replay(live.key, live.policy.lattice);
     const events = history.ok ? lastRunIn(history.value.events) : [];
-    resumed(live, events, history.ok ? history.value.waiting : []);
+    // What waits was told to somebody: it is looked for also where the rest cannot be read.
+    const waiting = history.ok ? history.value.waiting : await services.log.waiting(live.key);
+    resumed(live, events, waiting);
     const limit = { clock: services.clock, msMax: resumeMsMax };
     const folded = history.ok && foldHistory(live, events, limit).ok;
     live.ended = events.some((event) => event.kind === "ended" && event.cause === "unsafe");

@@ -109,6 +109,8 @@ export interface EventLog {
   append(entries: readonly LogEntry[], alongside?: Alongside): Promise<Result<void, StoreFailure>>;
   /** The events of a run for folding, labels translated into `lattice`; an error means: resume at the top label. */
   replay(run: string, lattice: Lattice): Promise<Result<Replayed, string>>;
+  /** What a run that cannot be replayed has waiting: labels are not needed for it. */
+  waiting(run: string): Promise<readonly Waiting[]>;
   /** Newest last. */
   tail(count: number, run?: string): Promise<Result<readonly LogView[], StoreFailure>>;
   /** Encrypts something for a run that is kept outside the log, such as an approval card; `open` reads it back. */

@@ -25,11 +25,14 @@ export type Withheld = {
   readonly characters: number;
 };
 
+/** When the call was made, in ms since 1970; undefined where the history of its run cannot be read. */
+export type Lost = { readonly wallMs: number | undefined };
+
 export class WithheldResults {
   /** By run key, then by digest of the call. */
   readonly #byRun = new Map<string, Map<string, Withheld>>();
-  /** When calls were made whose results a restart has lost, in ms since 1970; the same way. */
-  readonly #lost = new Map<string, Map<string, number>>();
+  /** Calls whose results a restart has lost, the same way. */
+  readonly #lost = new Map<string, Map<string, Lost>>();
 
   /** False when the run keeps too much already: the result is then rejected for good. */
   keep(run: string, digest: string, withheld: Withheld): boolean {
@@ -51,15 +54,15 @@ export class WithheldResults {
   }
 
   /** The call was executed, and nobody can have its result any more. */
-  lose(run: string, digest: string, wallMs: number): void {
-    const lost = this.#lost.get(run) ?? new Map<string, number>();
-    this.#lost.set(run, lost.set(digest, wallMs));
+  lose(run: string, digest: string, call: Lost): void {
+    const lost = this.#lost.get(run) ?? new Map<string, Lost>();
+    this.#lost.set(run, lost.set(digest, call));
     const oldest = lost.size > doubtsMax ? lost.keys().next() : undefined;
     if (oldest?.done === false) lost.delete(oldest.value);
   }
 
-  /** When the call was made whose result is lost; undefined where none is. */
-  lostAt(run: string, digest: string): number | undefined {
+  /** What is known of a call whose result is lost; undefined where none is. */
+  lost(run: string, digest: string): Lost | undefined {
     return this.#lost.get(run)?.get(digest);
   }
 

@@ -1,6 +1,6 @@
 /** An event log in memory for tests, with a switch that makes it fail and another that makes it slow. */
 import type { RunEvent } from "../../src/core/event.ts";
-import type { JsonObject } from "../../src/core/json.ts";
+import type { Json, JsonObject } from "../../src/core/json.ts";
 import { err, ok } from "../../src/core/result.ts";
 import { WaitingBook } from "../../src/gateway/log/waiting.ts";
 import type {
@@ -14,6 +14,7 @@ import type {
   SharedRow,
   Store,
   StoreFailure,
+  Waiting,
 } from "../../src/gateway/store-port.ts";
 
 const full: StoreFailure = { kind: "full", place: "memory", sentence: "The disk is full." };
@@ -29,6 +30,8 @@ export class FakeLog {
   /** Tokens given so far: no gateway over one log gives the same twice. */
   tokens = 0;
   failing = false;
+  /** Runs cannot be read back. */
+  unreadable = false;
   /** While set, appends wait for it. */
   gate: Promise<void> | undefined;
 
@@ -55,13 +58,10 @@ export class FakeLog {
       return ok(undefined);
     },
     replay: async (run) => {
-      const book = new WaitingBook();
-      for (const { events, notes, details, context } of this.entries.filter((entry) => entry.run === run)) {
-        const kept = context.payload === "digests" ? undefined : details;
-        book.read({ events, notes, details: kept, policyDigest: context.policyDigest });
-      }
-      return ok({ events: this.events(run), complete: true, policies: [], waiting: book.list() });
+      if (this.unreadable) return err("its labels are not known any more");
+      return ok({ events: this.events(run), complete: true, policies: [], waiting: this.#waiting(run) });
     },
+    waiting: async (run) => this.#waiting(run),
     tail: async () => ok([]),
     seal: (_run, value) => new TextEncoder().encode(JSON.stringify(value)),
     open: (_run, sealed) => JSON.parse(new TextDecoder().decode(sealed)) as JsonObject,
@@ -71,6 +71,17 @@ export class FakeLog {
     close: async () => undefined,
     store: this.#store(),
   } as EventLog;
+
+  #waiting(run: string): readonly Waiting[] {
+    const book = new WaitingBook();
+    for (const { events, notes, details, context } of this.entries.filter((entry) => entry.run === run)) {
+      const kept = context.payload === "digests" ? undefined : details;
+      // The members that a book looks at are the same in an event and in its clear text.
+      const clear = events as readonly unknown[] as readonly Json[];
+      book.read({ events: clear, notes, details: kept, policyDigest: context.policyDigest });
+    }
+    return book.list();
+  }
 
   #store(): Store {
     const matches = (row: ApprovalRow, match: ApprovalMatch): boolean =>

@@ -121,6 +121,14 @@ describe("held calls that cannot be held again", () => {
     expect(await third.end()).toEqual([expect.stringMatching(cause)]);
   });
 
+  it("are told also where the run itself cannot be read back", async () => {
+    const log = await withHeldMail();
+    log.unreadable = true;
+    const talk = restarted(log, policy("\nhost: {sampling: allow}"));
+    await talk.call("desk.read");
+    expect(talk.stage.notices).toContainEqual(expect.stringMatching(/never sent: the policy has changed/));
+  });
+
   it("whose arguments were changed on the way are not sent", async () => {
     const log = await withHeldMail();
     const index = log.entries.findIndex(({ notes }) => notes?.["held"] !== undefined);
@@ -130,6 +138,29 @@ describe("held calls that cannot be held again", () => {
     const talk = restarted(log);
     await talk.call("desk.notify");
     expect(talk.stage.notices).toEqual([expect.stringMatching(/arguments were not kept/)]);
+  });
+});
+
+describe("a held call whose server is not what it was", () => {
+  it("is given up when the server lists another tool under its name", async () => {
+    const log = await withHeldMail();
+    const index = log.entries.findIndex(({ notes }) => notes?.["held"] !== undefined);
+    const entry = log.entries[index];
+    if (entry !== undefined) log.entries[index] = { ...entry, notes: { ...entry.notes, toolDigest: "another" } };
+    const talk = restarted(log);
+    await talk.call("post.send", { to: "eve" });
+    await talk.call("desk.notify");
+    expect(talk.reached).toEqual(["desk.notify", "post.send"]);
+    expect(talk.stage.notices).toEqual([expect.stringMatching(/never sent: its server lists another tool/)]);
+  });
+
+  it("waits while the server is in quarantine, and is given up at the end", async () => {
+    const talk = restarted(new FakeLog());
+    await talk.call("post.send", mail);
+    talk.stage.gateway.shared.admissions.revoke("post", "decision-1");
+    await talk.call("desk.notify");
+    expect(talk.reached).toEqual(["desk.notify"]);
+    expect(await talk.end()).toEqual([expect.stringMatching(/never sent: its server is not admitted any more/)]);
   });
 });
 

@@ -148,6 +148,16 @@ it("a kept result that is not what was withheld counts as lost", async () => {
   expect(await new Life(log).call("send_secret")).toMatchObject({ executed: false, text: expect.stringMatching(lost) });
 });
 
+it("where the run itself cannot be read back, nothing that waited is made again unasked", async () => {
+  const log = await withWithheld("read_secret");
+  log.unreadable = true;
+  const told = await new Life(log).call("read_secret");
+  expect(told).toMatchObject({
+    executed: false,
+    text: expect.stringContaining("the same call was made, and a restart"),
+  });
+});
+
 it("the end of the run ends it all", async () => {
   const log = await withWithheld("send_secret", "digests");
   const life = new Life(log, "digests");

@@ -63,6 +63,7 @@ async function waitingAfter(entries: readonly LogEntry[]): Promise<readonly Wait
   await log.store.close(false);
   const again = await openLog();
   const { waiting } = unwrap(await again.replay("run-1", lattice));
+  expect(await again.waiting("run-1"), "no labels are needed for it").toEqual(waiting);
   await again.close(1);
   return waiting;
 }

@@ -9,7 +9,7 @@ import type { AppendBatch, EventLog, LogView, StoreFailure } from "../store-port
 import { ChainWriter, type Batch, type EventLogOptions } from "./chain-writer.ts";
 import { readJsonObject } from "./json-text.ts";
 import { viewsOf } from "./record.ts";
-import { replayRun } from "./replay.ts";
+import { replayRun, waitingOf } from "./replay.ts";
 
 function sealing({ keys, wallMs }: EventLogOptions): Pick<EventLog, "seal" | "open"> {
   return {
@@ -76,6 +76,7 @@ export async function openEventLog(options: EventLogOptions, at: number): Promis
       return added.ok ? (added.value.written ??= writeBatch(added.value)) : Promise.resolve(added);
     },
     replay: (run, lattice) => replayRun(store, keys, run, lattice),
+    waiting: (run) => waitingOf(store, keys, run),
     tail: (count, run) => tailOf(options, count, run),
     checkpoint: (now) => {
       if (head.seq === head.signedSeq) return Promise.resolve(ok(undefined));

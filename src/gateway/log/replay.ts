@@ -5,7 +5,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { isArray, member, stringMember } from "../../core/json.ts";
 import type { Lattice } from "../../core/label.ts";
 import { err, ok, type Result } from "../../core/result.ts";
-import type { LogKeys, Replayed, Store, StoredRecord } from "../store-port.ts";
+import type { LogKeys, Replayed, Store, StoredRecord, Waiting } from "../store-port.ts";
 import { contractFrom } from "./contract-document.ts";
 import { joinEvent } from "./event-reading.ts";
 import { readJsonObject } from "./json-text.ts";
@@ -13,7 +13,7 @@ import { audienceReader, labelReader, latticeFrom } from "./label-reading.ts";
 import type { ReadContext } from "./option-codec.ts";
 import { readBody, readPayload, type ReadBody } from "./record.ts";
 import { eventsOf } from "./short-events.ts";
-import { saysWaiting, WaitingBook, type WaitingEntry } from "./waiting.ts";
+import { saysWaiting, WaitingBook } from "./waiting.ts";
 
 /** Records of one run that are folded; a longer run resumes at the top label. */
 const replayRecordsMax = 200_000;
@@ -82,32 +82,28 @@ async function contextOf(loader: Loader, body: ReadBody): Promise<ReadContext | 
   return context;
 }
 
-type Part = {
-  readonly entries: readonly WaitingEntry[];
-  readonly complete: boolean;
-  readonly policyDigest: string | undefined;
-};
+type Part = { readonly events: readonly RunEvent[]; readonly complete: boolean; readonly policy: string | undefined };
 
-async function partOf(loader: Loader, record: StoredRecord): Promise<Result<Part, string>> {
+async function partOf(loader: Loader, record: StoredRecord, waiting: WaitingBook): Promise<Result<Part, string>> {
   const place = `record ${record.writer}/${record.seq}`;
   const body = readBody(record.body);
   if (body === undefined) return err(`${place} cannot be read`);
-  const policyDigest = stringMember(body.context, "policy");
-  const eventful = body.entries.some(({ clear }) => isArray(member(clear, "events")));
-  if (!eventful && !body.entries.some(({ clear }) => saysWaiting(member(clear, "notes")))) {
-    return ok({ entries: [], complete: true, policyDigest });
+  const policy = stringMember(body.context, "policy");
+  if (body.entries.every(({ clear }) => !isArray(member(clear, "events")))) {
+    readWaiting(loader.keys, { record, body }, waiting);
+    return ok({ events: [], complete: true, policy });
   }
-  const context = eventful ? await contextOf(loader, body) : noContext;
+  const context = await contextOf(loader, body);
   if (context === undefined) return err(`${place} uses labels that are not in the store`);
   const payloads = readPayload(loader.keys, record, body.payload);
-  const complete = !eventful || body.payload === undefined || payloads !== undefined;
-  const entries: WaitingEntry[] = [];
+  const complete = body.payload === undefined || payloads !== undefined;
+  const events: RunEvent[] = [];
   for (const [part, entry] of body.entries.entries()) {
-    const payload = payloads?.[part];
-    const hidden = member(payload, "events");
-    const events: RunEvent[] = [];
-    entries.push({ events, notes: member(entry.clear, "notes"), details: member(payload, "details"), policyDigest });
-    for (const [index, clear] of eventsOf(entry).entries()) {
+    const hidden = member(payloads?.[part], "events");
+    const clears = eventsOf(entry);
+    const details = member(payloads?.[part], "details");
+    waiting.read({ events: clears, notes: member(entry.clear, "notes"), details, policyDigest: policy });
+    for (const [index, clear] of clears.entries()) {
       const event = joinEvent(clear, isArray(hidden) ? hidden[index] : undefined, context);
       if (event === undefined) return err(`${place} holds an event whose labels or contract are not known any more`);
       // An instruction that cannot be read unlocks nothing; leaving it out is the strict side.
@@ -115,11 +111,23 @@ async function partOf(loader: Loader, record: StoredRecord): Promise<Result<Part
       events.push(event);
     }
   }
-  return ok({ entries, complete, policyDigest });
+  return ok({ events, complete, policy });
 }
 
-/** For records without events: there is nothing to read by it. */
-const noContext: ReadContext = { read: () => undefined, contract: () => undefined };
+/** What a record says of what waits. Payloads are opened only where they hold something of it. */
+function readWaiting(
+  keys: LogKeys,
+  { record, body }: { readonly record: StoredRecord; readonly body: ReadBody },
+  waiting: WaitingBook,
+): void {
+  const policyDigest = stringMember(body.context, "policy");
+  const says = body.entries.some(({ clear }) => saysWaiting(member(clear, "notes")));
+  const payloads = says ? readPayload(keys, record, body.payload) : undefined;
+  for (const [part, entry] of body.entries.entries()) {
+    const details = member(payloads?.[part], "details");
+    waiting.read({ events: eventsOf(entry), notes: member(entry.clear, "notes"), details, policyDigest });
+  }
+}
 
 /** The events of a run in log order. */
 export async function replayRun(
@@ -140,14 +148,11 @@ export async function replayRun(
     const page = await store.records(after === undefined ? query : { ...query, after });
     if (!page.ok) return err(page.error.sentence);
     for (const record of page.value) {
-      const part = await partOf(loader, record);
+      const part = await partOf(loader, record, waiting);
       if (!part.ok) return part;
-      for (const entry of part.value.entries) {
-        events.push(...entry.events);
-        waiting.read(entry);
-      }
+      events.push(...part.value.events);
       complete &&= part.value.complete;
-      if (part.value.policyDigest !== undefined) policies.add(part.value.policyDigest);
+      if (part.value.policy !== undefined) policies.add(part.value.policy);
       after = { writer: record.writer, seq: record.seq };
     }
     count += page.value.length;
@@ -155,5 +160,22 @@ export async function replayRun(
       return ok({ events, complete, policies: [...policies], waiting: waiting.list() });
     }
     if (count >= replayRecordsMax) return err(`the run has more than ${replayRecordsMax} records`);
+  }
+}
+
+/** What a run has waiting, also where its events cannot be read into the present lattice, or are too many. */
+export async function waitingOf(store: Store, keys: LogKeys, run: string): Promise<readonly Waiting[]> {
+  const waiting = new WaitingBook();
+  let after: { writer: number; seq: number } | undefined;
+  for (;;) {
+    const query = { run, order: "oldest" as const, limit: pageRecords };
+    const page = await store.records(after === undefined ? query : { ...query, after });
+    if (!page.ok) return waiting.list();
+    for (const record of page.value) {
+      const body = readBody(record.body);
+      if (body !== undefined) readWaiting(keys, { record, body }, waiting);
+      after = { writer: record.writer, seq: record.seq };
+    }
+    if (page.value.length < pageRecords) return waiting.list();
   }
 }

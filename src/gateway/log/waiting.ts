@@ -1,9 +1,9 @@
 /**
  * What a run has waiting, out of its own records: calls in the outbox, and results behind consent. An entry says what
  * begins to wait, a later one what became of it, so a restart finds exactly what nobody has been told the end of. Only
- * what still waits is remembered, however long the run is.
+ * what still waits is remembered, however long the run is; and no label has to be understood for it, so it is found also
+ * where the run itself cannot be folded any more.
  */
-import type { RunEvent } from "../../core/event.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { isArray, isObject, member, stringMember } from "../../core/json.ts";
 import type { Json } from "../../core/json.ts";
@@ -15,7 +15,8 @@ export const withheldMoment = "withheld";
 
 /** An entry of a run, as far as it says what waits. */
 export type WaitingEntry = {
-  readonly events: readonly RunEvent[];
+  /** In the clear, each with all its members (`short-events.ts`). */
+  readonly events: readonly Json[];
   readonly notes: Json | undefined;
   readonly details: Json | undefined;
   readonly policyDigest: string | undefined;
@@ -46,33 +47,29 @@ export class WaitingBook {
   }
 
   /** `left`: the id under which the call of this event had waited. */
-  #happened(event: RunEvent, left: string | undefined): void {
-    switch (event.kind) {
-      case "allowed":
-        if (left === undefined) this.#repeated(event.digest);
+  #happened(event: Json, left: string | undefined): void {
+    const call = stringMember(event, "call");
+    switch (stringMember(event, "kind") ?? "") {
+      case "allowed": {
+        const digest = stringMember(event, "digest");
+        if (left === undefined) this.#repeated(digest);
         else this.#calls.delete(left);
         // It is executed again, so a result that waited is not what the next repetition is about.
-        for (const [call, { digest }] of this.#results) if (digest === event.digest) this.#results.delete(call);
+        for (const [id, waiting] of this.#results) if (waiting.digest === digest) this.#results.delete(id);
         return;
+      }
       case "refused":
         if (left !== undefined) this.#lose(left, "refused");
         return;
       case "released":
-        if (event.how !== "withhold" && event.call !== undefined) this.#results.delete(event.call);
+        if (member(event, "how") !== "withhold" && call !== undefined) this.#results.delete(call);
         return;
       case "ended":
         this.#results.clear();
         // A run that was stopped still owes a word about what it held: that comes when somebody ends it.
-        if (event.cause !== "unsafe") this.#calls.clear();
+        if (member(event, "cause") !== "unsafe") this.#calls.clear();
         return;
-      case "begun":
-      case "registered":
-      case "requested":
-      case "sent":
-      case "succeeded":
-      case "failed":
-      case "unknown":
-      case "granted":
+      default:
         return;
     }
   }
@@ -94,7 +91,7 @@ export class WaitingBook {
   }
 
   /** The same call was allowed without coming from the outbox: sending the held one as well would send it twice. */
-  #repeated(digest: string): void {
+  #repeated(digest: string | undefined): void {
     for (const [call, waiting] of this.#calls) {
       if (waiting.digest === digest) this.#calls.set(call, { ...waiting, details: undefined, repeated: true });
     }
