@@ -1,6 +1,6 @@
 // The test command: `npm test` (quick sizes), `npm run test:full [-- FILTER...]` (the large ones, then the coverage of
-// the pure layers). Prints the seed of all random suites, and with SLUICEGATE_CI=1 refuses every skip that `.ci/skips`
-// does not name, and fuzzes for longer.
+// the pure layers), `npm run cover` (that coverage alone). Prints the seed of all random suites, and with SLUICEGATE_CI=1
+// refuses every skip that `.ci/skips` does not name, and fuzzes for longer.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,8 @@ import { join, relative, resolve } from "node:path";
 const root = resolve(import.meta.dirname, "..");
 const asked = process.argv.slice(2);
 const full = asked.includes("--full");
-const filters = asked.filter((argument) => argument !== "--full");
+const onlyCover = asked.includes("--cover");
+const filters = asked.filter((argument) => argument !== "--full" && argument !== "--cover");
 const seed = process.env["SLUICEGATE_SEED"] ?? String(Math.floor(Math.random() * 2 ** 31));
 const data = resolve(root, "../shared/data");
 
@@ -30,20 +31,24 @@ const folder = mkdtempSync(join(tmpdir(), "sluicegate-test-"));
 const report = join(folder, "report.json");
 console.log(`seed ${seed} (repeat with SLUICEGATE_SEED=${seed}), sizes: ${full ? "full" : "quick"}`);
 
-function vitest(...rest: readonly string[]): number | null {
+function vitest(rest: readonly string[], env = environment): number | null {
   const program = join(root, "node_modules/vitest/vitest.mjs");
-  return spawnSync(process.execPath, [program, "run", ...rest], { cwd: root, env: environment, stdio: "inherit" })
-    .status;
+  return spawnSync(process.execPath, [program, "run", ...rest], { cwd: root, env, stdio: "inherit" }).status;
 }
 
-const passed = vitest("--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...filters) === 0;
+/** What alone has to reach every line of the pure layers. */
+const pureTests = ["src/core", "src/wire", "src/policy", "src/proof", "src/mechanisms", "test/policy", "test/laws"];
+
+const coverage = (env = environment): number | null => vitest(["--coverage", ...pureTests], env);
+
+if (onlyCover) {
+  rmSync(folder, { recursive: true, force: true });
+  process.exit(coverage() ?? 1);
+}
+
+const passed = vitest(["--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...filters]) === 0;
 // Coverage says nothing more at the large sizes.
-const covered = !full || filters.length > 0 || coverage() === 0;
-
-function coverage(): number | null {
-  const quick = { ...environment, SLUICEGATE_RUNS: "200" };
-  return spawnSync("npm", ["run", "-s", "cover"], { cwd: root, env: quick, stdio: "inherit" }).status;
-}
+const covered = !full || filters.length > 0 || coverage({ ...environment, SLUICEGATE_RUNS: "200" }) === 0;
 
 type Assertion = { readonly status: string; readonly fullName: string };
 type Report = {

@@ -5,6 +5,7 @@ import { gatewayRows } from "./errors/gateway-rows.ts";
 import { commandRows, unproduced } from "./errors/command-rows.ts";
 import { configRows } from "./errors/config-rows.ts";
 import { besideRows, namesOf, policyRows } from "./errors/policy-rows.ts";
+import { runRows } from "./errors/run-rows.ts";
 import { stpaRows } from "./errors/stpa-rows.ts";
 import { placeRows, wireKinds } from "./errors/place-rows.ts";
 import { codesInDocument, codesInSources, commandsInSources } from "./harness/error-codes.ts";
@@ -90,6 +91,7 @@ describe("docs/errors.md", () => {
     const produced = new Set([
       ...policyRows.map((row) => `SG-POLICY-${row.code}`),
       ...configRows.map((row) => row.code),
+      ...runRows.map((row) => row.code),
       ...commandRows.map((row) => row.code),
       ...gatewayRows.map((row) => row.code),
       ...stpaRows.map((row) => row.code),
@@ -140,6 +142,14 @@ describe("findings of a hazard analysis", () => {
 
 describe("configuration", () => {
   test.each(configRows)("$code: $names", ({ code, produce, names }) => {
+    const fault = produce();
+    expect(fault.code).toBe(code);
+    expectReadable(fault.sentence, names);
+  });
+});
+
+describe("requests for runs", () => {
+  test.each(runRows)("$code", ({ code, produce, names }) => {
     const fault = produce();
     expect(fault.code).toBe(code);
     expectReadable(fault.sentence, names);

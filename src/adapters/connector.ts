@@ -6,6 +6,7 @@ import { ok } from "../core/result.ts";
 import type { Connector, ServerTarget, UpstreamConnection } from "../gateway/ports.ts";
 import type { WireLimits } from "../wire/limits.ts";
 import type { UpstreamLimits } from "./http/limits.ts";
+import type { UpstreamRefusals } from "./http/upstream-refusals.ts";
 import type { TransportLimits } from "./limits.ts";
 import { LoadingUpstream } from "./loading-upstream.ts";
 import { isolationOf } from "./projection/isolation-of.ts";
@@ -18,6 +19,8 @@ export type ConnectorOptions = {
   readonly httpLimits?: Partial<UpstreamLimits>;
   /** One line for the operator: a server's stderr, or what was skipped of its output. */
   readonly diagnostic?: (target: ServerTarget, line: string) => void;
+  /** Where refusals of clients' own credentials are kept for them. */
+  readonly refusals?: UpstreamRefusals;
   /** State folder of the gateway. No server sees it, and without it none can be isolated. */
   readonly home?: string;
 };
@@ -33,8 +36,9 @@ export function systemConnector(options: ConnectorOptions = {}): Connector {
         return connectProcess(target, handler, { ...wire, ...limits, ...how, diagnostic });
       }
       const limits = options.httpLimits === undefined ? {} : { limits: options.httpLimits };
+      const refusals = options.refusals === undefined ? {} : { refusals: options.refusals };
       const loading = import("./http/http-upstream.ts").then(({ connectHttp }) =>
-        ok(connectHttp(target, handler, { ...wire, ...limits, diagnostic })),
+        ok(connectHttp(target, handler, { ...wire, ...limits, ...refusals, diagnostic })),
       );
       const failure = "The HTTP client could not be loaded. Install the package again.";
       if (order === undefined) return new LoadingUpstream(loading, handler, { failure });

@@ -83,6 +83,11 @@ function matches(row: ApprovalRow, match: ApprovalMatch, wallMs: number): boolea
   );
 }
 
+function runsEnding({ runs }: Tables, principal: string, ending: string): readonly RunRow[] {
+  const found = [...runs.values()].filter(({ key }) => key.startsWith(`${principal}/`) && key.endsWith(ending));
+  return found.toSorted((left, right) => (left.key < right.key ? -1 : 1));
+}
+
 type Run = <T>(work: () => T) => Promise<Result<T, StoreFailure>>;
 
 function approvalMethods(
@@ -165,6 +170,7 @@ export function openMemoryStore(recordsMax: number = recordsMaxDefault): Store {
     putRun: (row) => read(() => void tables.runs.set(row.key, row)),
     run: (key) => lookUp(() => tables.runs.get(key)),
     openRuns: () => lookUp(() => [...tables.runs.values()].filter((row) => row.endedWallMs === undefined)),
+    runsEnding: (principal, ending) => lookUp(() => runsEnding(tables, principal, ending)),
     shared: (owner) => lookUp(() => tables.shared.get(owner)),
     sharedRows: (limit) =>
       lookUp(() =>

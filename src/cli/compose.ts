@@ -13,7 +13,7 @@ import { control } from "./control.ts";
 import type { SessionGateway, SessionSetup } from "./daemon/gateway-services.ts";
 import { gatewayServices } from "./daemon/gateway-services.ts";
 import { nodeClock } from "./node-services.ts";
-import { tagOfFile } from "./policies.ts";
+import { fileOfTag, tagOfFile } from "./policies.ts";
 import { sha256 } from "./policy-source.ts";
 import { resumable } from "./resume.ts";
 
@@ -38,7 +38,7 @@ export function userPolicies(environment: NodeJS.ProcessEnv): readonly string[] 
 export const openServices: OpenServices = async (home) => {
   const sessions = new WeakMap<ConnectionFacts, SessionSetup>();
   const targets = new WeakMap<ServerTarget, Connector>();
-  const clients = new Map<string, ClientPolicy>();
+  const clients = new Map<string, string>();
   const files = userPolicies(process.env);
   const composition = await compose({
     home,
@@ -51,19 +51,13 @@ export const openServices: OpenServices = async (home) => {
         return connector.connect(target, handler, order);
       },
     },
-    tagOf: (facts) => {
-      // Hooks and servers without a policy of their own follow what another server of their client named.
-      const named = clients.get(clientOf(facts))?.file;
-      return named === undefined ? undefined : tagOfFile(named);
-    },
+    // Hooks and servers without a policy of their own follow what another server of their client named.
+    tagOf: (facts) => clients.get(clientOf(facts)),
     tell: (text) => void process.stderr.write(`${text}\n`),
   });
   if (!composition.ok) return composition;
   return ok(gatewayServices(sessionGateway(composition.value, { sessions, targets, clients }), home));
 };
-
-/** The policy that the servers of a client process name, by process. */
-type ClientPolicy = { readonly file: string; readonly source: string };
 
 /** Client processes whose policy is remembered; beyond it the oldest is forgotten, and its open runs keep theirs. */
 const clientsMax = 1_024;
@@ -75,7 +69,8 @@ function clientOf({ principal, process }: ConnectionFacts): string {
 type Books = {
   readonly sessions: WeakMap<ConnectionFacts, SessionSetup>;
   readonly targets: WeakMap<ServerTarget, Connector>;
-  readonly clients: Map<string, ClientPolicy>;
+  /** The tag that the servers of a client process name, with `--tag` or as that of a policy file, by process. */
+  readonly clients: Map<string, string>;
 };
 
 function sessionGateway(composition: Composition, books: Books): SessionGateway {
@@ -103,8 +98,9 @@ async function openSession(
   const named = setup.policy === undefined ? undefined : policies.open(setup.policy);
   if (named?.ok === false) return named;
   const run = gateway.runKeyFor(setup.facts);
-  if (named !== undefined && setup.policy !== undefined) {
-    const agreed = await agreeOn(composition, books, { setup, file: setup.policy, source: named.value.source });
+  const tag = setup.policy === undefined ? setup.tag : tagOfFile(setup.policy);
+  if (tag !== undefined) {
+    const agreed = await agreeOn(composition, books, { setup, tag });
     if (!agreed.ok) return agreed;
   }
   books.sessions.set(setup.facts, setup);
@@ -130,21 +126,25 @@ async function openSession(
 async function agreeOn(
   { gateway, policies }: Composition,
   { clients }: Books,
-  { setup, file, source }: { readonly setup: SessionSetup; readonly file: string; readonly source: string },
+  { setup, tag }: { readonly setup: SessionSetup; readonly tag: string },
 ): Promise<Result<void, string>> {
   const live = gateway.runs.find(gateway.runKeyFor(setup.facts));
   const client = clientOf(setup.facts);
   const before = clients.get(client);
-  const other = before !== undefined && before.source !== source ? before.source : undefined;
-  if (live !== undefined && other !== undefined) {
-    return err(`This client's run is under the policy ${other}: give all its servers the same --policy.`);
+  if (live !== undefined && before !== undefined && before !== tag) {
+    const file = fileOfTag(before);
+    return err(
+      file === undefined
+        ? `This client's run has the tag ${before}: give all its servers the same --tag.`
+        : `This client's run is under the policy ${file}: give all its servers the same --policy.`,
+    );
   }
   const oldest = clients.size >= clientsMax ? clients.keys().next() : undefined;
   if (oldest?.done === false) clients.delete(oldest.value);
-  clients.set(client, { file, source });
-  if (live === undefined || live.policy.source === source) return ok(undefined);
+  clients.set(client, tag);
+  if (live === undefined || live.client.tag === tag || live.policy.source === fileOfTag(tag)) return ok(undefined);
   // Only hooks or servers that name no policy have used the run so far: it is folded again under the policy named now.
-  live.client = { ...live.client, tag: tagOfFile(file) };
+  live.client = { ...live.client, tag };
   await gateway.runs.refold((one) =>
     one === live
       ? policies.select({ principal: one.principal, client: one.client.name, tag: one.client.tag })

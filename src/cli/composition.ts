@@ -49,6 +49,8 @@ export type CompositionSetup = {
   readonly connector: Connector;
   readonly servers: GatewaySetup<Q>["servers"];
   readonly tagOf: NonNullable<GatewaySetup<Q>["tagOf"]>;
+  /** Tag of every connection that has none of its own. */
+  readonly tag?: string | undefined;
   /** One line for the operator. */
   readonly tell: (text: string) => void;
   /** Mechanisms beside those of the policy. */
@@ -58,10 +60,11 @@ export type CompositionSetup = {
 /** Opens everything; the error is a sentence for the user, and nothing is left open. */
 export async function compose(setup: CompositionSetup): Promise<Result<Composition, string>> {
   const oracle = new PolicyOracles(setup.tell);
-  const policies = new PolicyFiles(setup.policies, setup.tell, (policy) => {
+  const more: MoreMechanisms = (policy) => {
     oracle.learn(policy);
     return setup.more?.(policy) ?? [];
-  });
+  };
+  const policies = new PolicyFiles(setup.policies, setup.tell, { more, tag: setup.tag });
   const policy = policies.openAll();
   if (!policy.ok) return policy;
   const places = logPlaces(setup.home);

@@ -17,6 +17,11 @@ describe("configuration", () => {
   });
 
   const servers = (entry: unknown) => ({ version: 1, servers: { a: entry } });
+  // A bearer for one server must not reach another, over `/mcp` or by a slip of the client.
+  const two = (auth: string) => {
+    const url = "https://h.example/mcp";
+    return { version: 1, servers: { a: { url, auth: "same-origin" }, b: { url, auth } } };
+  };
   const bad: readonly (readonly [string, unknown])[] = [
     ["SG-CONFIG-SHAPE", []],
     ["SG-CONFIG-VERSION", { ...good, version: 2 }],
@@ -41,6 +46,15 @@ describe("configuration", () => {
     ["SG-CONFIG-AUTH", servers({ command: "x", auth: "client" })],
     ["SG-CONFIG-AUTH", servers({ command: "x", auth: "resource" })],
     ["SG-CONFIG-AUTH", servers({ command: "x", auth: 1 })],
+    ["SG-CONFIG-AUTH", servers({ command: "x", auth: "same-origin" })],
+    ["SG-CONFIG-AUTH", servers({ url: "https://h.example", auth: "same-origin", headers: { AUTHORIZATION: "x" } })],
+    ["SG-CONFIG-AUTH", two("static")],
+    ["SG-CONFIG-AUTH", two("same-origin")],
+    ["SG-CONFIG-HOSTS", { ...good, hosts: "api.example" }],
+    ["SG-CONFIG-HOSTS", { ...good, hosts: ["api.example", "https://api.example"] }],
+    ["SG-CONFIG-HOSTS", { ...good, hosts: ["api.example:443"] }],
+    ["SG-CONFIG-HOSTS", { ...good, hosts: ["*.example"] }],
+    ["SG-CONFIG-HOSTS", { ...good, hosts: ["."] }],
     ["SG-CONFIG-POLICY", { ...good, policy: 1 }],
     ["SG-CONFIG-WORKSPACE", { ...good, workspace: 1 }],
     ["SG-CONFIG-ORIGINS", { ...good, origins: "x" }],
@@ -54,6 +68,14 @@ describe("configuration", () => {
     expect(read.error.sentence.length).toBeLessThanOrEqual(240);
     expect(read.error.sentence).toContain("sluicegate.yaml");
     expect(read.error.sentence).not.toContain("p@h");
+  });
+
+  it("takes the host names of a reverse proxy, in any case", () => {
+    expect(configOf({ ...good, hosts: ["API.example", "[::1]"] }, "c.yaml")).toMatchObject({
+      ok: true,
+      value: { hosts: ["api.example", "[::1]"] },
+    });
+    expect(configOf(servers({ url: "https://h.example/mcp", auth: "same-origin" }), "c.yaml").ok).toBe(true);
   });
 
   it("says what is wrong with the file itself", () => {

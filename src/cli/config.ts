@@ -5,9 +5,11 @@
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { parse } from "yaml";
+import { hostName } from "../adapters/http/http-guard.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import type { ServerTarget } from "../gateway/ports.ts";
+import { tagShape } from "./tag.ts";
 
 export const configBytesMax = 1024 * 1024;
 export const configServersMax = 256;
@@ -20,8 +22,12 @@ export type GatewayConfig = {
   readonly servers: ReadonlyMap<string, ServerConfig>;
   /** Absolute paths of policies that `match` selects from; none = the default policy. */
   readonly policies: readonly string[];
+  /** What `match: {tag}` of those policies meets. */
+  readonly tag?: string;
   /** The folder in which local writes need no question: what `workspace` names, else the folder of the configuration. */
   readonly workspace: string;
+  /** Names under which clients reach the HTTP endpoint besides loopback: those of a reverse proxy in front of it. */
+  readonly hosts: readonly string[];
   /** Origins of browsers that may use the HTTP endpoint, besides loopback. */
   readonly origins: readonly string[];
 };
@@ -65,13 +71,13 @@ export function readConfig(file: string): Result<GatewayConfig, ConfigFault> {
 export function configOf(value: unknown, file: string): Result<GatewayConfig, ConfigFault> {
   if (!isRecord(value)) return fault("SG-CONFIG-SHAPE", file, `${file} must be a map with \`version\` and \`servers\``);
   const unknown = Object.keys(value).find(
-    (key) => !["version", "servers", "policy", "workspace", "origins"].includes(key),
+    (key) => !["version", "servers", "policy", "tag", "workspace", "hosts", "origins"].includes(key),
   );
   if (unknown !== undefined) {
     return fault(
       "SG-CONFIG-KEY",
       unknown,
-      `${file}: \`${unknown.slice(0, 40)}\` is unknown: use version, servers, policy, workspace or origins`,
+      `${file}: \`${unknown.slice(0, 40)}\` is unknown: use version, servers, policy, tag, workspace, hosts or origins`,
     );
   }
   if (value["version"] !== 1) return fault("SG-CONFIG-VERSION", "version", `${file}: \`version\` must be 1`);
@@ -92,6 +98,8 @@ export function configOf(value: unknown, file: string): Result<GatewayConfig, Co
     if (!server.ok) return server;
     servers.set(name, server.value);
   }
+  const apart = notAlone(servers, file);
+  if (apart !== undefined) return apart;
   const policy = value["policy"] ?? [];
   const policies = typeof policy === "string" ? [policy] : policy;
   if (!isTexts(policies)) {
@@ -101,6 +109,12 @@ export function configOf(value: unknown, file: string): Result<GatewayConfig, Co
       `${file}: \`policy\` must be the path of a policy file, or a list of them`,
     );
   }
+  const tag = value["tag"];
+  if (tag !== undefined && !(typeof tag === "string" && tagShape.test(tag))) {
+    return fault("SG-CONFIG-TAG", "tag", `${file}: \`tag\` must be a name of 1-64 of a-z A-Z 0-9 . _ -`);
+  }
+  const hosts = hostsOf(value["hosts"] ?? [], file);
+  if (!hosts.ok) return hosts;
   const origins = value["origins"] ?? [];
   if (!isTexts(origins)) return fault("SG-CONFIG-ORIGINS", "origins", `${file}: \`origins\` must be a list of origins`);
   const workspace = value["workspace"] ?? ".";
@@ -108,7 +122,38 @@ export function configOf(value: unknown, file: string): Result<GatewayConfig, Co
     return fault("SG-CONFIG-WORKSPACE", "workspace", `${file}: \`workspace\` must be the folder that clients work in`);
   }
   const beside = (path: string): string => resolve(dirname(file), path);
-  return ok({ servers, policies: policies.map(beside), workspace: beside(workspace), origins });
+  return ok({
+    servers,
+    policies: policies.map(beside),
+    workspace: beside(workspace),
+    hosts: hosts.value,
+    origins,
+    ...(tag === undefined ? {} : { tag }),
+  });
+}
+
+function hostsOf(value: unknown, file: string): Result<readonly string[], ConfigFault> {
+  const names = isTexts(value) ? value.map((name) => name.toLowerCase()) : undefined;
+  const wrong = names?.findIndex((name) => hostName(name) !== name || !/[a-z0-9]/.test(name));
+  if (names !== undefined && wrong === -1) return ok(names);
+  const place = wrong === undefined ? "hosts" : `hosts.${wrong}`;
+  return fault(
+    "SG-CONFIG-HOSTS",
+    place,
+    `${file}: \`${place}\` must be a host name, such as api.example, in a list: leave scheme, port and path out, and name each one`,
+  );
+}
+
+/** What a client sends to `same-origin` is meant for one server, and what the run holds belongs to one user there. */
+function notAlone(servers: ReadonlyMap<string, ServerConfig>, file: string): Result<never, ConfigFault> | undefined {
+  const passing = [...servers].find(([, { auth }]) => auth === "same-origin");
+  if (passing === undefined || servers.size === 1) return undefined;
+  const place = `servers.${passing[0]}.auth`;
+  return fault(
+    "SG-CONFIG-AUTH",
+    place,
+    `${file}: ${place} is refused: with several servers a client's credentials would reach others than they are meant for; give this one a gateway of its own`,
+  );
 }
 
 function serverOf(name: string, entry: unknown, file: string): Result<ServerConfig, ConfigFault> {
@@ -141,7 +186,20 @@ function serverOf(name: string, entry: unknown, file: string): Result<ServerConf
   const auth = authOf(entry["auth"] ?? "static", place, file);
   if (!auth.ok) return auth;
   const target = entry["url"] === undefined ? commandOf(entry, place, file) : urlOf(entry, place, file);
-  return target.ok ? ok({ target: target.value, auth: auth.value }) : target;
+  if (!target.ok) return target;
+  const reason = auth.value === "same-origin" ? noSameOrigin(target.value) : undefined;
+  return reason === undefined ? ok({ target: target.value, auth: auth.value }) : refusedAuth(place, file, reason);
+}
+
+/** Why a client's credentials cannot go on to a target. */
+function noSameOrigin(target: ServerTarget): string | undefined {
+  if (target.kind === "stdio") return "a command has no origin and takes no credentials of clients; use `static`";
+  const own = Object.keys(target.headers).some((name) => name.toLowerCase() === "authorization");
+  return own ? "who sends none would act with the `Authorization` in `headers`; remove it, or use `static`" : undefined;
+}
+
+function refusedAuth(place: string, file: string, reason: string): Result<never, ConfigFault> {
+  return fault("SG-CONFIG-AUTH", `${place}.auth`, `${file}: ${place}.auth is refused: ${reason}`);
 }
 
 /** Only two modes of gateway.md 8 are here; every other one is refused with the reason, never half done. */
@@ -152,11 +210,7 @@ function authOf(value: unknown, place: string, file: string): Result<AuthMode, C
     resource: "official clients reject the resource metadata of another origin",
   };
   const reason = typeof value === "string" ? (reasons[value] ?? "it is unknown") : "it is no text";
-  return fault(
-    "SG-CONFIG-AUTH",
-    `${place}.auth`,
-    `${file}: ${place}.auth is refused: ${reason}; use \`static\` or \`same-origin\``,
-  );
+  return refusedAuth(place, file, `${reason}; use \`static\` or \`same-origin\``);
 }
 
 function commandOf(entry: Record<string, unknown>, place: string, file: string): Result<ServerTarget, ConfigFault> {

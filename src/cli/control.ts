@@ -8,6 +8,7 @@ import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import { checkRuling, ruleApproval } from "../gateway/approvals.ts";
 import type { LiveRun } from "../gateway/live-run.ts";
+import { idleMsOf } from "../gateway/live-run.ts";
 import { acceptRisk } from "../gateway/risk-acceptance.ts";
 import type { ApprovalRow, LogView } from "../gateway/store-port.ts";
 import type { Q } from "../policy/state.ts";
@@ -66,7 +67,7 @@ function status({ gateway, log }: Composition): Json {
   const health = log.health();
   const sentence = health.kind === "failed" ? { sentence: health.failure.sentence } : {};
   const open = [...gateway.runs.all()];
-  const idleMs = open.map((live) => live.policy.settings.runIdleMs);
+  const idleMs = open.map((live) => idleMsOf(live));
   // Policies may differ: the sentence speaks of the run that keeps its labels longest.
   const lasts = open.length === 0 ? {} : { lasts: labelsLast(Math.max(...idleMs)) };
   return {
@@ -94,8 +95,8 @@ function runs({ gateway }: Composition): Json[] {
       stores,
       inFlight: [...live.inFlight],
       idleMs: Math.round(nodeClock.monotonicMs() - live.lastAt),
-      idleMsMax: policy.settings.runIdleMs,
-      lasts: labelsLast(policy.settings.runIdleMs),
+      idleMsMax: idleMsOf(live),
+      lasts: labelsLast(idleMsOf(live)),
     };
   });
 }
@@ -104,7 +105,7 @@ function runs({ gateway }: Composition): Json[] {
 function labelsLast(idleMs: number): string {
   const minutes = Math.round(idleMs / 60_000);
   const idle = minutes >= 120 && minutes % 60 === 0 ? `${minutes / 60} hours` : `${minutes} minutes`;
-  return `What a run holds lasts until it ends: after ${idle} without a message, or when you run \`sluicegate runs new\` or \`runs close ID\`. Labels of stores stay (\`sluicegate stores\`).`;
+  return `What a run holds lasts until it ends: after ${idle} without a message (a conversation that hooks name keeps it), or when you run \`sluicegate runs new\` or \`runs close ID\`. Labels of stores stay (\`sluicegate stores\`).`;
 }
 
 /** A trusted act of the person at the machine: every run that is not tied to a token ends, so the next call is clean. */
@@ -120,11 +121,12 @@ async function startClean({ gateway, lost }: Composition): Promise<Result<Json, 
   return ok({ ended: [...open.map((live) => live.key), ...dormant], owed });
 }
 
-async function closeRun({ gateway }: Composition, key: string): Promise<Result<Json, string>> {
+/** Ends one run, also one that nobody has taken up. */
+export async function closeRun({ gateway }: Composition, key: string): Promise<Result<Json, string>> {
   const live = gateway.runs.find(key);
-  if (live === undefined && (await gateway.runs.endDormant(key, "closed"))) return ok({ ended: [key], owed: [] });
+  if (live === undefined && (await gateway.runs.endDormant(key, "operator"))) return ok({ ended: [key], owed: [] });
   if (live === undefined) return err("No such run is open: `sluicegate runs` lists them.");
-  return ok({ ended: [key], owed: [...(await gateway.runs.end(live, "closed"))] });
+  return ok({ ended: [key], owed: [...(await gateway.runs.end(live, "operator"))] });
 }
 
 /** A person accepts a risk for the rest of a run. Only the control socket asks for it, which no tool can reach. */

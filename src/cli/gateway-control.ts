@@ -3,21 +3,21 @@
  * beside the daemon's: a refusal that says `sluicegate approve ID` must be true wherever the call was refused.
  */
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { daemonPaths, stateHome } from "../adapters/daemon/paths.ts";
+import { daemonPaths } from "../adapters/daemon/paths.ts";
 import { Daemon } from "../adapters/daemon/server.ts";
 import { ownVersion } from "../adapters/daemon/version.ts";
 import { err } from "../core/result.ts";
 import type { Composition } from "./composition.ts";
 import { control } from "./control.ts";
 import { gatewaySocket } from "./gateway-sockets.ts";
+import { logHome } from "./log-reader.ts";
 
 /** The control socket of a gateway never idles out; Node's timers cannot wait longer. */
 const idleMs = 2 ** 31 - 1;
 
-/** The log of foreground gateways lies apart from the daemon's: a log has one owner. */
+/** State folder of gateways in the foreground. */
 export function gatewayHome(environment: NodeJS.ProcessEnv): string {
-  const home = join(stateHome(environment), "gateway");
+  const home = logHome(environment, "gateway");
   mkdirSync(home, { recursive: true, mode: 0o700 });
   return home;
 }

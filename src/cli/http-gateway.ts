@@ -1,68 +1,67 @@
 /** A gateway from a configuration file: several servers, over Streamable HTTP or over this process's own stdio. */
 import { isIPv4, isIPv6 } from "node:net";
-import { randomBytes, timingSafeEqual } from "node:crypto";
-import { rmSync, writeFileSync } from "node:fs";
-import { userInfo } from "node:os";
-import { join } from "node:path";
 import { stdioClient } from "../adapters/stdio/stdio-client.ts";
 import { systemConnector } from "../adapters/connector.ts";
-import type { HttpServerOptions, Route, RouteReply } from "../adapters/http/http-contract.ts";
-import type { Json, JsonObject } from "../core/json.ts";
-import { member, stringMember } from "../core/json.ts";
+import type { HttpServerOptions } from "../adapters/http/http-contract.ts";
+import { UpstreamRefusals } from "../adapters/http/upstream-refusals.ts";
+import type { JsonObject } from "../core/json.ts";
+import { member } from "../core/json.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import type { ClientConnection, ConnectionFacts, ServerTarget } from "../gateway/ports.ts";
-import { checkRunToken } from "../gateway/run-keys.ts";
 import type { HeaderParameter } from "../wire/headers.ts";
 import { headerParameters } from "../wire/headers.ts";
 import type { Composition } from "./composition.ts";
 import { compose } from "./composition.ts";
 import type { GatewayConfig, ServerConfig } from "./config.ts";
+import type { ControlToken } from "./control-token.ts";
+import { authenticator, localPrincipal } from "./gateway-identity.ts";
+import { gatewayRoutes } from "./gateway-routes.ts";
 import { shown } from "./output.ts";
 import type { MoreMechanisms } from "./policies.ts";
 
-/** Bytes of a `POST /runs` request that are read as JSON. */
-export const runRequestBytesMax = 1024 * 1024;
+/** What the servers behind said of credentials that clients brought comes back to these clients. */
+export type HttpComposition = Composition & { readonly refusals: UpstreamRefusals };
 
 export type Listening = { readonly url: string; readonly close: () => Promise<void> };
 
 /** Characters of one line that a server writes to its standard error and that the operator's terminal shows. */
 const diagnosticCharactersMax = 2_000;
 
-/** The principal of whoever can reach this machine's loopback: the user who runs the gateway. */
-const localPrincipal = `os:${userInfo().uid}`;
-
 /** Opens the gateway of a configuration without any client yet. */
-export function openGateway(
+export async function openGateway(
   config: GatewayConfig,
   home: string,
   tell: (text: string) => void,
   more?: MoreMechanisms,
-): Promise<Result<Composition, string>> {
-  return compose({
+): Promise<Result<HttpComposition, string>> {
+  const refusals = new UpstreamRefusals();
+  const composed = await compose({
     home,
     ...(more === undefined ? {} : { more }),
     policies: config.policies,
     connector: systemConnector({
       home,
+      refusals,
       diagnostic: (_target, line) => tell(shown(line, diagnosticCharactersMax)),
     }),
     servers: [...config.servers].map(([name, server]) => ({ name, target: (facts) => targetFor(server, facts) })),
     tagOf: () => undefined,
+    tag: config.tag,
     tell,
   });
+  return composed.ok ? ok({ ...composed.value, refusals }) : composed;
 }
 
 /** In `same-origin` the client's own credentials are for the server behind; in `static` only configured ones are sent. */
-function targetFor({ target, auth }: ServerConfig, facts: ConnectionFacts): ServerTarget {
-  if (target.kind !== "http" || auth !== "same-origin") return target;
-  const authorization = facts.headers?.["authorization"];
-  return authorization === undefined ? target : { ...target, headers: { ...target.headers, authorization } };
+function targetFor({ target }: ServerConfig, { credentials }: ConnectionFacts): ServerTarget {
+  if (target.kind !== "http" || credentials === undefined) return target;
+  return { ...target, headers: { ...target.headers, ...credentials.headers }, credentials: credentials.digest };
 }
 
 /** Listens for clients; the error is a sentence for the user. */
 export async function listen(
-  composition: Composition,
+  composition: HttpComposition,
   config: GatewayConfig,
   place: { readonly host: string; readonly port: number; readonly control: ControlToken },
 ): Promise<Result<Listening, string>> {
@@ -72,34 +71,27 @@ export async function listen(
     );
   }
   const { httpServer } = await import("../adapters/http/http-server.ts");
-  const passesCredentials = [...config.servers.values()].some(({ auth }) => auth === "same-origin");
-  const { mac } = composition.gateway.shared.services.secrets;
+  const { gateway, log } = composition;
   const address = { url: "" };
   const server = httpServer({
-    accept: (connection) => composition.gateway.accept(inWorkspace(connection, config.workspace)),
+    accept: (connection) => gateway.accept(inWorkspace(connection, config.workspace)),
     serves: (name) => name === undefined || config.servers.has(name),
+    hosts: [...config.hosts],
     origins: [...config.origins],
     parametersOf: parametersOf(composition),
-    ...(passesCredentials ? { forwardedHeaders: ["authorization"] } : {}),
-    routes: routes(composition, () => address.url, place.control),
-    authenticate: (facts) => {
-      const bearer = facts.bearerToken;
-      const minted = bearer !== undefined && checkRunToken(bearer, mac) !== undefined ? bearer : undefined;
-      const token = facts.runToken ?? minted;
-      if (facts.runToken !== undefined && checkRunToken(facts.runToken, mac) === undefined) {
-        return err({
-          status: 401,
-          text: "This run URL is not one of this gateway: ask it for a new one (POST /runs).",
-        });
-      }
-      if (bearer !== undefined && minted === undefined && !passesCredentials) {
-        return err({
-          status: 401,
-          text: "This bearer token is not one of this gateway: leave it out, or use a run token.",
-        });
-      }
-      return ok(token === undefined ? { principal: localPrincipal } : { principal: localPrincipal, runToken: token });
-    },
+    routes: gatewayRoutes({ composition, config, url: () => address.url, control: place.control }),
+    refusalOf: (text) => composition.refusals.of(text),
+    authenticate: authenticator({
+      passesCredentials: [...config.servers.values()].some(({ auth }) => auth === "same-origin"),
+      controlToken: place.control.token,
+      mac: gateway.shared.services.secrets.mac,
+      ownerOf: async (run) => {
+        const known = gateway.runs.find(run) ?? gateway.runs.dormant.find(run);
+        if (known !== undefined) return ok(known.principal);
+        const row = await log.store.run(run);
+        return row.ok ? ok(row.value?.principal) : err(row.error.sentence);
+      },
+    }),
   });
   const listening = await server.listen(place.host, place.port);
   if (!listening.ok) return listening;
@@ -160,91 +152,4 @@ function parametersOf({ gateway }: Composition): NonNullable<HttpServerOptions["
     searched.set(listed, found);
     return found;
   };
-}
-
-/** Header that carries the control token; a bearer token would be taken for a run's. */
-export const controlHeader = "sluicegate-control";
-
-export type ControlToken = { readonly token: string; readonly file: string };
-
-/** A new token for each start, in a file of the state folder that only this user can read. */
-export function makeControlToken(home: string): ControlToken {
-  const file = join(home, "control.token");
-  const token = randomBytes(24).toString("hex");
-  rmSync(file, { force: true });
-  writeFileSync(file, `${token}\n`, { mode: 0o600, flag: "wx" });
-  return { token, file };
-}
-
-function sameToken(given: string, token: string): boolean {
-  const [left, right] = [Buffer.from(given), Buffer.from(token)];
-  return left.length === right.length && timingSafeEqual(left, right);
-}
-
-function routes(composition: Composition, url: () => string, control: ControlToken): readonly Route[] {
-  const text = (status: number, body: string): RouteReply => ({
-    status,
-    body,
-    headers: { "content-type": "text/plain" },
-  });
-  return [
-    { method: "GET", path: "/healthz", open: true, handle: () => text(200, "ok\n") },
-    {
-      method: "GET",
-      path: "/readyz",
-      open: true,
-      handle: () => {
-        const health = composition.log.health();
-        return health.kind === "ok" ? text(200, "ready\n") : text(503, `${health.failure.sentence}\n`);
-      },
-    },
-    {
-      method: "POST",
-      path: "/runs",
-      open: false,
-      handle: async ({ body, identity, facts }) => {
-        // A clean run forgets labels, so starting one takes more than reaching a port that every local user reaches.
-        const given = facts.headers[controlHeader];
-        if (given === undefined || !sameToken(given, control.token)) {
-          const sentence = `Send the token in ${control.file} as the header ${controlHeader}: it is made when the gateway starts.`;
-          return {
-            status: 403,
-            body: JSON.stringify({ error: sentence }),
-            headers: { "content-type": "application/json" },
-          };
-        }
-        const made = await newRun(composition, body, identity?.principal ?? localPrincipal, url());
-        const status = made.ok ? 201 : 400;
-        const json: Json = made.ok ? made.value : { error: made.error };
-        return { status, body: JSON.stringify(json), headers: { "content-type": "application/json" } };
-      },
-    },
-  ];
-}
-
-/** `POST /runs`: a trusted act that starts a clean run, with the instruction that provenance may draw on. */
-async function newRun(
-  { gateway }: Composition,
-  body: Uint8Array,
-  principal: string,
-  url: string,
-): Promise<Result<Json, string>> {
-  if (body.length > runRequestBytesMax)
-    return err(`The request is larger than ${runRequestBytesMax} bytes: shorten it.`);
-  let request: Json = {};
-  try {
-    if (body.length > 0) request = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)) as Json; // JSON.parse yields JSON
-  } catch {
-    return err('The request is no JSON: send {"instruction": "..."} or nothing.');
-  }
-  const instruction = member(request, "instruction");
-  if (instruction !== undefined && typeof instruction !== "string") return err("`instruction` must be a text.");
-  const parent = stringMember(request, "parent");
-  const made = await gateway.beginRun({
-    principal,
-    urlBase: url,
-    ...(parent === undefined ? {} : { parent }),
-    ...(instruction === undefined ? {} : { instruction }),
-  });
-  return made.ok ? ok({ ...made.value }) : made;
 }

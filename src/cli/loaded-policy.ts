@@ -32,6 +32,7 @@ import {
   topState,
   withShared,
 } from "../policy/shared-state.ts";
+import { permitsQuestions } from "../policy/questions.ts";
 import type { Q } from "../policy/state.ts";
 import { addedRange, contextOf, storeRange, unmediated } from "../policy/state.ts";
 import type { Frame } from "../policy/transition.ts";
@@ -104,6 +105,7 @@ export function loadedPolicy(
       const facts = serverFacts(table, name);
       return { trusted: facts.trust === "trusted", mode: facts.mode };
     },
+    permitsQuestions: (server) => permitsQuestions(ir, server),
     ...regulation.port,
     mayRecordLate: (contract) => engine.model.relevant(contract).leavesNoTrace,
     contextLabel: (q) => contextOf(ir, q).hi,

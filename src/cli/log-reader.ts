@@ -1,5 +1,5 @@
 /**
- * The event log of a state folder, opened for reading beside whoever writes it. Nothing here needs a running daemon,
+ * The event logs of a state folder, opened for reading beside whoever writes them. Nothing here needs a running daemon,
  * makes a file or a key, or waits for a lock.
  */
 import { existsSync } from "node:fs";
@@ -12,7 +12,14 @@ import { err, ok } from "../core/result.ts";
 import type { LogKeys, Store, StoredRecord, StoreFailure } from "../gateway/store-port.ts";
 import { shortPath } from "./output.ts";
 
+/** Whose log it is: of the daemon (and of `run --solo`), or of gateways in the foreground. */
+export const logNames = ["daemon", "gateway"] as const;
+
+export type LogName = (typeof logNames)[number];
+
 export type OpenedLog = { readonly store: Store; readonly keys: LogKeys; readonly database: string };
+
+export type NamedLog = OpenedLog & { readonly name: LogName };
 
 export type LogFault = { readonly code: string; readonly sentence: string };
 
@@ -21,9 +28,35 @@ export function logPlaces(home: string): { readonly database: string; readonly k
   return { database: join(home, "log.db"), keys: join(home, "keys") };
 }
 
-/** The log of the state folder that the environment names; undefined where none was ever written. */
-export function readLog(environment: NodeJS.ProcessEnv): Result<OpenedLog | undefined, LogFault> {
-  return readLogOf(stateHome(environment));
+/** A log has one owner, so that of gateways in the foreground lies apart, with keys of its own. */
+export function logHome(environment: NodeJS.ProcessEnv, name: LogName): string {
+  const home = stateHome(environment);
+  return name === "daemon" ? home : join(home, "gateway");
+}
+
+export const logOption = ["--log <log>", "only this log: daemon or gateway (in the foreground)"] as const;
+
+/** What `--log` says; undefined where nobody chose, and every log counts that there is. */
+export function chosenLog(options: Readonly<Record<string, unknown>>): Result<LogName | undefined, LogFault> {
+  const said = options["log"];
+  if (said === undefined) return ok(undefined);
+  const name = logNames.find((one) => one === said);
+  if (name !== undefined) return ok(name);
+  return err({ code: "SG-USAGE", sentence: "`--log` has another value: write daemon or gateway." });
+}
+
+/** The logs that were ever written, or the one that was chosen. One that cannot be read fails all: none is left out unsaid. */
+export function readLogs(environment: NodeJS.ProcessEnv, chosen?: LogName): Result<readonly NamedLog[], LogFault> {
+  const opened: NamedLog[] = [];
+  for (const name of chosen === undefined ? logNames : [chosen]) {
+    const log = readLogOf(logHome(environment, name));
+    if (!log.ok) {
+      for (const { store } of opened) void store.close(false);
+      return log;
+    }
+    if (log.value !== undefined) opened.push({ ...log.value, name });
+  }
+  return ok(opened);
 }
 
 export function readLogOf(home: string): Result<OpenedLog | undefined, LogFault> {

@@ -32,6 +32,22 @@ describe("policies of a running gateway", () => {
     policies.close();
   });
 
+  it("are selected by the tag of a connection, else by that of the gateway", () => {
+    const work = file("work.yaml", "version: 1\nextends: [default]\nmatch: {tag: work}\n");
+    const files = [everybody, work];
+    const untagged = new PolicyFiles(files, () => undefined);
+    expect(untagged.openAll().ok).toBe(true);
+    expect(untagged.select(anyone).source).toBe(everybody);
+    expect(untagged.select({ ...anyone, tag: "work" }).source).toBe(work);
+    const tagged = new PolicyFiles(files, () => undefined, { tag: "work" });
+    expect(tagged.openAll().ok).toBe(true);
+    expect(tagged.select(anyone).source).toBe(work);
+    expect(tagged.select({ ...anyone, tag: "play" }).source).toBe(everybody);
+    expect(tagged.select({ ...anyone, tag: tagOfFile(everybody) }).source).toBe(everybody);
+    untagged.close();
+    tagged.close();
+  });
+
   it("let nothing pass where none matches", () => {
     const policies = new PolicyFiles([cursor], () => undefined);
     expect(policies.openAll().ok).toBe(true);

@@ -27,6 +27,10 @@ export function tagOfFile(file: string): string {
   return `${fileTag}${file}`;
 }
 
+export function fileOfTag(tag: string | undefined): string | undefined {
+  return tag?.startsWith(fileTag) === true ? tag.slice(fileTag.length) : undefined;
+}
+
 type Entry = { readonly policy: CompiledPolicy["policy"]; readonly loaded: LoadedPolicy<Q> };
 
 /** Holds for clients that no policy speaks of. */
@@ -53,10 +57,17 @@ export class PolicyFiles implements Policies<Q> {
   readonly #listeners: (() => void)[] = [];
   readonly #tell: (text: string) => void;
   readonly #more: MoreMechanisms;
+  /** Tag of whoever has none of their own: that of the gateway. */
+  readonly #tag: string | undefined;
   #nothing: LoadedPolicy<Q> | undefined;
 
-  constructor(files: readonly string[], tell: (text: string) => void, more: MoreMechanisms = () => []) {
+  constructor(
+    files: readonly string[],
+    tell: (text: string) => void,
+    { more = () => [], tag }: { readonly more?: MoreMechanisms; readonly tag?: string | undefined } = {},
+  ) {
     this.#files = files;
+    this.#tag = tag;
     this.#tell = tell;
     this.#more = more;
   }
@@ -84,9 +95,11 @@ export class PolicyFiles implements Policies<Q> {
   }
 
   select(who: Who): LoadedPolicy<Q> {
-    if (who.tag?.startsWith(fileTag) === true) return this.#opened(who.tag.slice(fileTag.length));
+    const named = fileOfTag(who.tag);
+    if (named !== undefined) return this.#opened(named);
     if (this.#files.length === 0) return this.#opened(undefined);
-    return selectPolicy(this.#candidates(), who)?.loaded ?? this.#denying();
+    const tagged = { ...who, tag: who.tag ?? this.#tag };
+    return selectPolicy(this.#candidates(), tagged)?.loaded ?? this.#denying();
   }
 
   /** Every policy that is in force for somebody. */

@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { LabelRange } from "../core/label.ts";
 import type { Q, StoreCell } from "../policy/state.ts";
 import { open, secret, tools } from "../../test/proof-kit/small.ts";
-import { leak, openHost } from "../../test/regulation-kit/documents.ts";
+import { startProblemOf } from "./regulator.ts";
+import { debt, leak, openHost } from "../../test/regulation-kit/documents.ts";
 import type { SmallDocument } from "../../test/regulation-kit/small-run.ts";
-import { SmallRun } from "../../test/regulation-kit/small-run.ts";
+import { compiled, SmallRun } from "../../test/regulation-kit/small-run.ts";
 
 describe("where no run may start", () => {
   it("says what would bring the hazard about by itself, and what to change", () => {
@@ -35,6 +36,26 @@ const reading: SmallDocument = {
 };
 
 const range = (lo: number, hi: number): LabelRange => ({ lo: lo as LabelRange["lo"], hi: hi as LabelRange["hi"] }); // bits of the small lattice
+
+describe("what a policy that cannot start is about", () => {
+  const about = (document: SmallDocument) => startProblemOf(compiled(document))?.about;
+
+  it("is the move that nobody decides, then the hazard", () => {
+    const document = { ...openHost(), stores: { notes: { audience: "me", label: secret } } };
+    const host = { send: { open: "anyone" }, read: { open: "notes" } } as const;
+    expect(about({ ...document, host })).toEqual([
+      ["host", "send"],
+      ["hazards", "leak"],
+    ]);
+    expect(about(openHost())).toBeUndefined();
+  });
+
+  it("is the rule or the list of what cannot be met", () => {
+    const rule = { id: "no", tier: "block", when: { tool: "s.notify" }, why: "never" } as const;
+    const owing = debt();
+    expect(about({ ...owing, keep: [{ firm: true, trace: ["s.notify"] }], rules: [rule] })).toEqual([["keep"]]);
+  });
+});
 
 describe("a change of what all runs share", () => {
   const run = new SmallRun(reading);

@@ -19,6 +19,8 @@ import { exposureKey, viewOf } from "../mechanisms/regulate/view.ts";
 import type { CompiledPolicy } from "../policy/compile.ts";
 import { contractOfTool } from "../policy/contracts.ts";
 import type { PolicyModel } from "../policy/model.ts";
+import type { DocumentPath } from "../policy/diagnostic.ts";
+import { slotsOf } from "../policy/monitors.ts";
 import { nameMatches } from "../policy/patterns.ts";
 import type { Q } from "../policy/state.ts";
 import { initialState, reservedHeld } from "../policy/state.ts";
@@ -54,7 +56,7 @@ export function makeRegulation(compiled: CompiledPolicy, frame: Frame, model: Po
     port: {
       regulated: followsState(compiled, game),
       risks: game.risks,
-      startProblem: problem ?? startProblem(regulator),
+      startProblem: problem ?? startProblem(regulator)?.sentence,
       stateDigest: (run, at) => sha256(exposureKey(regulator, run.q, memoryOf(run), at)),
       sharedVerdict: (moved, other) => sharedVerdict(regulator, moved, other),
       describeRegulation: (run, contracts, at) => viewOf(regulator, run.q, memoryOf(run), { contracts, at }),
@@ -102,16 +104,39 @@ function labelledTools({ table }: CompiledPolicy): readonly ToolContract[] {
   );
 }
 
+/** A sentence with its way on, and what of the policy it is about, the likeliest first. */
+export type StartProblem = { readonly sentence: string; readonly about: readonly DocumentPath[] };
+
+/** The same for a policy that is only looked at. */
+export function startProblemOf(compiled: CompiledPolicy): StartProblem | undefined {
+  const frame: Frame = { ir: compiled.ir, slots: slotsOf(compiled.ir) };
+  const { game, problem } = gameOf(compiled, frame, labelledTools(compiled));
+  return problem === undefined ? startProblem({ frame, game }) : { sentence: problem, about: [["hazards"]] };
+}
+
 /** Why no run may start: nobody decides what would bring the hazard about, or what the policy owes cannot be met. */
-function startProblem({ frame, game }: Regulator): string | undefined {
+function startProblem({ frame, game }: Pick<Regulator, "frame" | "game">): StartProblem | undefined {
   const q = initialState(frame.ir, frame.slots, undefined);
   const { looming, lost, verdict } = game.standing(q, 0, reservedHeld(frame.ir, q));
   if (verdict === "allow") return undefined;
   const [danger] = looming;
-  if (danger === undefined)
-    return `\`${lost.join("`, `")}\` cannot be met whatever a run does: allow the call that meets it, or drop it`;
+  if (danger === undefined) {
+    const sentence = `\`${lost.join("`, `")}\` cannot be met whatever a run does: allow the call that meets it, or drop it`;
+    return { sentence, about: lost.map(placeOfGoal) };
+  }
   const { hazard, move } = danger;
-  return `hazard \`${hazard.id}\` can come about by \`${move}\` alone, which nobody decides: change \`host\` or the store, or write \`accepts: [${hazard.id}]\``;
+  const sentence = `hazard \`${hazard.id}\` can come about by \`${move}\` alone, which nobody decides: change \`host\` or the store, or write \`accepts: [${hazard.id}]\``;
+  return { sentence, about: [...placeOfMove(move), ["hazards", hazard.id]] };
+}
+
+/** At its start a run has opened nothing, so what looms then is something that the client does by itself. */
+function placeOfMove(move: string): readonly DocumentPath[] {
+  return move.startsWith("host.") ? [["host", move.slice("host.".length)]] : [];
+}
+
+/** `debt ID` is a rule, `keep SERVER.TOOL` stands in one of the lists there. */
+function placeOfGoal(name: string): DocumentPath {
+  return name.startsWith("debt ") ? ["rules", name.slice("debt ".length)] : ["keep"];
 }
 
 /** A change of what all runs share must leave every other run where nothing looms that did not loom before. */

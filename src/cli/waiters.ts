@@ -13,17 +13,25 @@ export class Waiters implements Human {
     this.#tell = tell;
   }
 
-  /** Asks whoever watches; `absent` at once when nobody does, and when the hold is over. */
-  ask(card: ApprovalCard, holdMs: number): Promise<Ruling> {
+  /** Asks whoever watches; `absent` at once when nobody does, and when the hold is over or the card is withdrawn. */
+  ask(card: ApprovalCard, holdMs: number, withdrawn?: AbortSignal): Promise<Ruling> {
     if (this.#watchers.size === 0) return Promise.resolve("absent");
     return new Promise((resolve) => {
       const timer = setTimeout(() => answer("absent"), holdMs);
+      const withdraw = (): void => {
+        answer("absent");
+        for (const show of this.#watchers) show({ withdrawn: card.approval });
+      };
       const answer = (ruling: Ruling): void => {
         clearTimeout(timer);
-        this.#open.delete(card.approval);
+        withdrawn?.removeEventListener("abort", withdraw);
+        // The same call may have come twice, and the second card stands in the place of the first.
+        if (this.#open.get(card.approval) === open) this.#open.delete(card.approval);
         resolve(ruling);
       };
-      this.#open.set(card.approval, { card, answer });
+      const open: Open = { card, answer };
+      withdrawn?.addEventListener("abort", withdraw);
+      this.#open.set(card.approval, open);
       for (const show of this.#watchers) show(cardOf(card));
     });
   }
@@ -55,6 +63,7 @@ export class Waiters implements Human {
   }
 }
 
-function cardOf(card: ApprovalCard): Json {
+/** What a person needs; digests of values say nothing to anybody. */
+function cardOf({ endorses: _endorses, ...card }: ApprovalCard): Json {
   return { ...card, id: card.approval, lines: [...card.lines], risks: [...card.risks], choices: [...card.choices] };
 }

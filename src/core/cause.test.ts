@@ -41,6 +41,12 @@ describe("the cause of a decision", () => {
     ["SG-LIMIT", {}, "`mail.send` would go over a limit"],
     ["SG-MAYBE-DONE", { at: "2026-11-21T14:02:31.000Z" }, "the same call may already have happened at 14:02 UTC"],
     ["SG-MAYBE-DONE", {}, "the same call may already have happened"],
+    [
+      "SG-RESULT-LOST",
+      { at: "2026-11-21T14:02:31.000Z" },
+      "the same call was made at 14:02 UTC, and a restart lost its result",
+    ],
+    ["SG-RESULT-LOST", {}, "the same call was made, and a restart lost its result"],
     ["SG-UNPROVED", { server: "s" }, "no proof covers what its server offers now"],
     ["SG-RULE-BLOCK", {}, "`mail.send` is stopped"],
   ] as const)("%s %j", (code, facts, text) => expect(cause({ code, facts })).toBe(text));

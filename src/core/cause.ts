@@ -60,6 +60,11 @@ function clauseOf(reason: Reason, tool: string): string | undefined {
       const time = typeof at === "string" ? ` at ${at.slice(11, 16)} UTC` : "";
       return `the same call may already have happened${time}`;
     }
+    case "SG-RESULT-LOST": {
+      const { at } = reason.facts;
+      const time = typeof at === "string" ? ` at ${at.slice(11, 16)} UTC` : "";
+      return `the same call was made${time}, and a restart lost its result`;
+    }
     default:
       return (
         regulationClause(reason, tool) ??

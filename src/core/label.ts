@@ -98,8 +98,16 @@ export function atMost(left: Label, right: Label): boolean {
   return (left & ~right) === 0;
 }
 
+/** The join at both ends; the left range itself where the right one adds nothing, as it mostly does. */
 export function joinRanges(left: LabelRange, right: LabelRange): LabelRange {
+  if (atMost(right.lo, left.lo) && atMost(right.hi, left.hi)) return left;
   return { lo: join(left.lo, right.lo), hi: join(left.hi, right.hi) };
+}
+
+export function joinAllRanges(ranges: readonly LabelRange[], start: LabelRange): LabelRange {
+  let all = start;
+  for (const range of ranges) all = joinRanges(all, range);
+  return all;
 }
 
 export function exactly(label: Label): LabelRange {

@@ -81,8 +81,11 @@ export type Opinion = Settled | { readonly kind: "needs"; readonly questions: re
 /** "No objection": not a permission. Permission is what the mechanism `tiers` gives. */
 export const noObjection: Settled = { kind: "settled", verdict: "allow", reasons: [], obligations: [] };
 
+const nothing: readonly Obligation[] = [];
+
 /** The opinion that these reasons make: as strict as the strictest of them that is not merely observed. */
-export function settled(reasons: readonly Reason[], obligations: readonly Obligation[] = []): Settled {
+export function settled(reasons: readonly Reason[], obligations: readonly Obligation[] = nothing): Settled {
+  if (reasons.length === 0 && obligations.length === 0) return noObjection;
   let verdict: Verdict = "allow";
   for (const reason of reasons) {
     if (reason.observed !== true) verdict = stricter(verdict, reason.verdict);

@@ -261,14 +261,12 @@ describe("step", () => {
     expect(verdictOf({ model, mechanisms: [seal(again)] }, answers)).toBe("deny");
   });
 
-  it("denies a call that cannot be labelled", () => {
-    const broken: Model<number> = {
-      ...model,
-      classify: () => {
-        throw "not even an error";
-      },
+  it("denies a call that cannot be classified or labelled", () => {
+    const fails = (): never => {
+      throw "not even an error";
     };
-    expect(verdictOf({ model: broken, mechanisms: [] }, new Map())).toBe("deny");
+    expect(verdictOf({ model: { ...model, classify: fails }, mechanisms: [] }, new Map())).toBe("deny");
+    expect(verdictOf({ model: { ...model, unknownLabels: fails }, mechanisms: [] }, new Map())).toBe("deny");
   });
 
   it("gives arguments that the labeller forgot the worst label", () => {

@@ -14,7 +14,7 @@ import type { RunEvent } from "./event.ts";
 import { questionsMax, reasonsMax } from "./limits.ts";
 import type { Engine, Judged, SealedMechanism } from "./mechanism.ts";
 import type { ArgumentLabel, CallMoment, CallOption, Moment } from "./moment.ts";
-import type { Answers, Opinion, Question, Reason, Settled } from "./opinion.ts";
+import type { Answers, Obligation, Opinion, Question, Reason, Settled } from "./opinion.ts";
 import { noObjection } from "./opinion.ts";
 import { err, ok } from "./result.ts";
 import type { Result } from "./result.ts";
@@ -26,17 +26,19 @@ export type Step =
   | { readonly kind: "asking"; readonly questions: readonly Question[] }
   | { readonly kind: "decided"; readonly decision: Decision };
 
+const noOption: Result<undefined, string> = ok(undefined);
+
 /** Decides a moment of a run, or says what must be known first. Pure and total. */
 export function step<Q>(engine: Engine<Q>, run: Run<Q>, moment: Moment, answers: Answers): Step {
-  const option = moment.kind === "call" ? optionOf(engine, run, moment) : ok(undefined);
+  const option = moment.kind === "call" ? optionOf(engine, run, moment) : noOption;
   if (!option.ok) return decided([fault("core", option.error)], undefined);
   const opinions: Settled[] = [];
   const open: Question[] = [];
   for (const judged of views(moment, option.value)) {
     for (const mechanism of engine.mechanisms) {
       const opinion = opinionOf(mechanism, judged, run, answers);
-      if (opinion.kind === "settled") opinions.push(opinion);
-      else open.push(...opinion.questions);
+      if (opinion.kind === "needs") open.push(...opinion.questions);
+      else if (opinion !== noObjection) opinions.push(opinion);
     }
   }
   const denied = opinions.some((opinion) => opinion.verdict === "deny");
@@ -84,13 +86,27 @@ function views(moment: Moment, option: CallOption | undefined): readonly Judged[
 }
 
 function optionOf<Q>(engine: Engine<Q>, run: Run<Q>, moment: CallMoment): Result<CallOption, string> {
+  const labels = labelsOf(engine, run, moment);
+  if (!labels.ok) return labels;
+  try {
+    return ok({ class: engine.model.classify(moment), contract: moment.contract, arguments: labels.value });
+  } catch (thrown) {
+    return err(`the call could not be classified: ${textOf(thrown)}`);
+  }
+}
+
+/** What the arguments of a call are labelled, in the run as it is now. */
+export function labelsOf<Q>(
+  engine: Engine<Q>,
+  run: Run<Q>,
+  moment: CallMoment,
+): Result<ReadonlyMap<string, ArgumentLabel>, string> {
   try {
     const labeller = engine.mechanisms.find((mechanism) => mechanism.labels);
     const known = labeller?.label(moment, run, run.memories.get(labeller.id)) ?? new Map<string, ArgumentLabel>();
     // Every argument must have a label: one that the labeller forgot keeps the worst.
     const complete = Object.keys(moment.arguments).every((name) => known.has(name));
-    const labels = complete ? known : new Map([...engine.model.unknownLabels(moment), ...known]);
-    return ok({ class: engine.model.classify(moment), contract: moment.contract, arguments: labels });
+    return ok(complete ? known : new Map([...engine.model.unknownLabels(moment), ...known]));
   } catch (thrown) {
     return err(`the call could not be labelled: ${textOf(thrown)}`);
   }
@@ -154,8 +170,11 @@ function decided(opinions: readonly Settled[], option: CallOption | undefined): 
   let verdict: Verdict = "allow";
   let unobserved: Verdict = "allow";
   const reasons: Reason[] = [];
+  const obligations: Obligation[] = [];
   for (const opinion of opinions) {
     verdict = stricter(verdict, opinion.verdict);
+    // Obligations hold together with the verdict, so they are kept even where another mechanism asks for more.
+    for (const obligation of opinion.obligations) obligations.push(obligation);
     for (const reason of opinion.reasons) {
       // Why something is fine is nobody's question; that it costs something is.
       if (reason.verdict === "allow" && reason.observed !== true) continue;
@@ -164,16 +183,19 @@ function decided(opinions: readonly Settled[], option: CallOption | undefined): 
     }
   }
   unobserved = stricter(unobserved, verdict);
-  const weight = (reason: Reason): number => (reason.observed === true ? 2 : reason.verdict === verdict ? 0 : 1);
-  reasons.sort((left, right) => weight(left) - weight(right) || order(left, right));
-  // Obligations hold together with the verdict, so they are kept even where another mechanism asks for more.
-  const obligations = opinions.flatMap((opinion) => opinion.obligations);
+  if (reasons.length > 1) sortReasons(reasons, verdict);
   if (obligations.length > 1)
     obligations.sort((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1));
   return {
     kind: "decided",
     decision: { verdict, unobserved, reasons: reasons.slice(0, reasonsMax), obligations, option },
   };
+}
+
+/** What decided comes first, and what is only observed last. */
+function sortReasons(reasons: Reason[], verdict: Verdict): void {
+  const weight = (reason: Reason): number => (reason.observed === true ? 2 : reason.verdict === verdict ? 0 : 1);
+  reasons.sort((left, right) => weight(left) - weight(right) || order(left, right));
 }
 
 /** Order of reasons must not depend on the order of mechanisms. */

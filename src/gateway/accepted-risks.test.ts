@@ -144,7 +144,7 @@ describe("a consent in the client, for a tool of its own", () => {
     const asked = await stage.gateway.hostEvent(facts, { kind: "before-tool", ...use });
     expect(asked).toMatchObject({
       verdict: "ask",
-      sentence: expect.stringContaining("may bring about hazard `leak` in this run."),
+      sentence: expect.stringContaining("may bring about hazard `leak` in this run (decision "),
     });
     expect(risksOf(stage)).toEqual([]);
     await stage.gateway.hostEvent(facts, { kind: "after-tool", ...use, result: "ok", failed: false });

@@ -2,6 +2,7 @@
  * Approvals (gateway.md 5): each is bound to run, principal, server, tool, argument digest and policy digest, expires,
  * and is used once. The repeated call finds it by digest, so the model never carries an id that matters.
  */
+import type { ToolContract } from "../core/contract.ts";
 import type { JsonObject } from "../core/json.ts";
 import { isArray, stringMember } from "../core/json.ts";
 import type { Result } from "../core/result.ts";
@@ -13,7 +14,10 @@ import type { ApprovalMatch, ApprovalRow, EventLog } from "./store-port.ts";
 /** `release` opens a stored result; it must never stand for a new call, so it has a digest of its own. */
 export type Purpose = "call" | "release" | "admit";
 
-export function approvalMatch<Q>(call: Call<Q>, purpose: Purpose): ApprovalMatch {
+export function approvalMatch<Q>(
+  call: Pick<Call<Q>, "live" | "digest"> & { readonly contract: Pick<ToolContract, "server" | "tool"> },
+  purpose: Purpose,
+): ApprovalMatch {
   return {
     run: call.live.key,
     principal: call.live.principal,
@@ -43,6 +47,7 @@ export function cardJson(card: ApprovalCard, by: "anyone" | "other"): JsonObject
     tool: card.tool,
     arguments: card.arguments,
     risks: [...card.risks],
+    endorses: [...card.endorses],
     choices: [...card.choices],
     by,
   };
@@ -67,7 +72,9 @@ export async function checkRuling(
     );
   }
   const card = row.card === undefined ? undefined : log.open(row.run, row.card);
-  if (stringMember(card, "by") === "other" && ruling.by === row.principal) {
+  // Whoever came with credentials of another origin (`os:1000/credentials:...`) may be the same person.
+  const own = row.principal === ruling.by || row.principal.startsWith(`${ruling.by}/`);
+  if (stringMember(card, "by") === "other" && own) {
     return err("The policy wants somebody else to approve this: the owner of a run may not approve its own calls.");
   }
   const choices = card?.["choices"];
@@ -100,8 +107,17 @@ export async function ruleApproval(
 
 /** The risks that a stored card named. */
 export function risksOn(card: JsonObject | undefined): readonly string[] {
-  const risks = card?.["risks"];
-  return isArray(risks) ? risks.filter((risk) => typeof risk === "string") : [];
+  return textsOn(card, "risks");
+}
+
+/** Digests of the values that a stored card offered to endorse. */
+export function endorsedOn(card: JsonObject | undefined): readonly string[] {
+  return textsOn(card, "endorses");
+}
+
+function textsOn(card: JsonObject | undefined, name: string): readonly string[] {
+  const texts = card?.[name];
+  return isArray(texts) ? texts.filter((text) => typeof text === "string") : [];
 }
 
 /** The choice that a decided row carries. */

@@ -40,7 +40,7 @@ export function orderedCall<Q>(
   scene: Scene<Q>,
   catalogue: Catalogue<Q>,
   live: LiveRun<Q>,
-  order: PerformOrder,
+  order: PerformOrder & { readonly held?: string },
 ): Call<Q> {
   const contract = catalogue.contractOfTool(live.policy, order.tool);
   const params = { name: order.tool, arguments: order.arguments };
@@ -56,6 +56,7 @@ export function orderedCall<Q>(
     digest: callDigest(contract, "tools/call", order.arguments, scene.services.secrets.hash),
     manifestDigest: catalogue.known("tools/list")?.digest,
     retry: undefined,
+    held: order.held,
     cancelled: false,
     lost: false,
     option: undefined,
@@ -84,7 +85,8 @@ export async function callUnattended<Q>(scene: Scene<Q>, call: Call<Q>, must: "b
   // What the rules want first was made just now; if they want more meanwhile, the call is not chased any further.
   if (committed.kind === "perform") return refuseFor(scene, call, "SG-ROUNDS");
   if (committed.kind === "held" || committed.kind === "refused") return committed.kind;
-  if (!(await committed.durable)) return "failed";
+  // Not on record, so not sent: what waited goes on waiting.
+  if (!(await committed.durable)) return call.held === undefined ? "failed" : "held";
   return send(scene, call);
 }
 

@@ -24,6 +24,8 @@ export type Call<Q> = {
   readonly manifestDigest: string | undefined;
   /** What a modern client sent along when it repeated the call: our sealed question and its answers. */
   readonly retry: { readonly state: string; readonly responses: Json | undefined } | undefined;
+  /** Id under which it waited in the outbox. */
+  readonly held?: string | undefined;
   /** The client gave up on it; while it is being decided that means that it is never sent. */
   cancelled: boolean;
   /** The call's outcome is already on record as unknown; a late result is only released. */
@@ -62,7 +64,7 @@ export function argumentsOf(method: string, params: JsonObject | undefined): Jso
 
 /** What a consent is bound to: server, method, tool and canonical arguments. */
 export function callDigest(
-  contract: ToolContract,
+  contract: Pick<ToolContract, "server" | "tool">,
   method: string,
   given: JsonObject,
   hash: (text: string) => string,

@@ -7,7 +7,7 @@ import type { ToolContract } from "../core/contract.ts";
 import type { Decision } from "../core/decision.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isObject, member, stringMember } from "../core/json.ts";
-import type { Answers } from "../core/opinion.ts";
+import type { Answers, Reason } from "../core/opinion.ts";
 import type { Result } from "../core/result.ts";
 import { errorCodes, errorMessage } from "../wire/errors.ts";
 import type { ErrorMessage, RequestId, ResponseMessage } from "../wire/message.ts";
@@ -173,13 +173,25 @@ export class Calls<Q> {
     return recordDispatch(this.#scene, call, { decision, answers, consent });
   }
 
-  /** The same call may already have happened: after a crash or a lost connection nobody knows (gateway.md 9). */
+  /** The same call has happened or may have; who is asked about it for another reason learns that, too. */
   #withDoubt(call: Call<Q>, decision: Decision, consent: Consent | undefined): Decision {
-    if (decision.verdict !== "allow" || consent !== undefined || !harmsTwice(call.contract)) return decision;
-    const wallMs = this.#scene.uncertain.get(call.live.key)?.get(call.digest);
-    if (wallMs === undefined) return decision;
-    const reason = gatewayReason("SG-MAYBE-DONE", { at: new Date(wallMs).toISOString() });
-    return { ...decision, verdict: "confirm", unobserved: "confirm", reasons: [reason, ...decision.reasons] };
+    if (decision.verdict === "deny" || consent !== undefined) return decision;
+    const reason = this.#doubtAbout(call);
+    if (reason === undefined) return decision;
+    const unobserved = decision.unobserved === "deny" ? "deny" : "confirm";
+    return { ...decision, verdict: "confirm", unobserved, reasons: [reason, ...decision.reasons] };
+  }
+
+  /** Nobody knows it after a crash or a lost connection (gateway.md 9), or it is known and its result is lost. */
+  #doubtAbout({ live, digest, contract }: Call<Q>): Reason | undefined {
+    const lost = this.#scene.withheld.lost(live.key, digest);
+    if (lost !== undefined) {
+      const { wallMs } = lost;
+      return gatewayReason("SG-RESULT-LOST", wallMs === undefined ? {} : { at: new Date(wallMs).toISOString() });
+    }
+    const maybeMs = harmsTwice(contract) ? this.#scene.uncertain.get(live.key)?.get(digest) : undefined;
+    if (maybeMs === undefined) return undefined;
+    return gatewayReason("SG-MAYBE-DONE", { at: new Date(maybeMs).toISOString() });
   }
 
   #refuse(call: Call<Q>, decision: Decision): void {
@@ -193,15 +205,18 @@ export class Calls<Q> {
   }
 
   #hold(call: Call<Q>, decision: Decision, way: string | undefined): void {
-    if (!this.#scene.duties.hold(call)) return this.#refuseLate(call, "SG-OUTBOX-FULL");
-    recordHeld(this.#scene, call, decision);
-    this.#answer(
-      call,
-      refusalOf(requestOf(this.#scene, call), decision, call.id, {
-        kind: "held",
-        ...(way === undefined ? {} : { way }),
-      }),
-    );
+    const { id, live, digest, contract } = call;
+    const { server, tool, toolDigest } = contract;
+    const held = { id, live, server, tool, arguments: call.arguments, digest, toolDigest };
+    if (!this.#scene.duties.hold(held)) return this.#refuseLate(call, "SG-OUTBOX-FULL");
+    const asked = requestOf(this.#scene, call);
+    const how = { kind: "held", ...(way === undefined ? {} : { way }) } as const;
+    // A call that is not on record as waiting would be gone with this process.
+    void this.#scene.deliveries.after(recordHeld(this.#scene, call, decision), (durable) => {
+      if (!durable) this.#scene.duties.unhold(held);
+      const answer = durable ? refusalOf(asked, decision, id, how) : refusalMessage(asked, id, logFailureText);
+      call.exchange.respond(answer);
+    });
   }
 
   async #performAll(call: Call<Q>, orders: readonly (PerformOrder & { readonly rule: string })[]): Promise<boolean> {

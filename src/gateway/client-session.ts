@@ -11,13 +11,15 @@ import { ownIdPrefix, isOwnId } from "./call.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { learnClient } from "./client-facts.ts";
 import { Deliveries } from "./deliveries.ts";
+import { cancelReason } from "./from-server.ts";
 import type { Link } from "./link.ts";
 import type { LiveRun } from "./live-run.ts";
 import { Mediator } from "./mediator.ts";
+import { cleanMessage } from "./meta.ts";
 import type { ClientConnection, ClientHandler, Exchange } from "./ports.ts";
 import type { Projection } from "./projection-port.ts";
 import type { RoundTable } from "./rounds.ts";
-import type { Answered, AskVia, ClientState, Scene, Shared } from "./scene.ts";
+import type { Answered, AskVia, AskWait, ClientState, Scene, Shared } from "./scene.ts";
 
 /** What the gateway gives to a session. */
 export type SessionSetup<Q> = {
@@ -139,28 +141,39 @@ export class ClientSession<Q> implements ClientHandler {
       },
       current: () => this.#current,
       projection: () => link.projection,
-      toServer: (message) => link.send(user(), message),
+      toServer: (message) => link.send(user(), cleanMessage(message, this.#setup.shared.services.secrets.mac)),
       abandon: (id) => link.abandon(user(), id),
       askServer: (method, params, waitMs) => link.ask(method, params, waitMs),
-      askClient: (request, waitMs, via) => this.#ask(request, waitMs, via),
+      askClient: (request, wait, via) => this.#ask(request, wait, via),
     };
   }
 
   /** A question of the gateway itself to the client. */
-  #ask(request: Omit<RequestMessage, "id">, waitMs: number, via: AskVia | undefined): Promise<Answered | undefined> {
+  #ask(
+    request: Omit<RequestMessage, "id">,
+    { ms, withdrawn }: AskWait,
+    via: AskVia | undefined,
+  ): Promise<Answered | undefined> {
     this.#count += 1;
     const id = `${ownIdPrefix}ask-${this.#count}`;
+    const stream = via ?? this.#setup.connection;
     return new Promise((resolve) => {
-      const stop = this.#setup.shared.services.clock.after(waitMs, () => answer(undefined));
+      const over = (): void => {
+        // The form would stay before the person, who answers it and believes that the answer counts.
+        const params = { requestId: id, reason: cancelReason };
+        stream.send({ kind: "notification", method: "notifications/cancelled", params });
+        answer(undefined);
+      };
+      const stop = this.#setup.shared.services.clock.after(ms, over);
       const answer = (given: Answered | undefined): void => {
         this.#asked.delete(id);
+        withdrawn.removeEventListener("abort", over);
         stop();
         resolve(given);
       };
+      withdrawn.addEventListener("abort", over);
       this.#asked.set(id, answer);
-      const message: RequestMessage = { ...request, id };
-      if (via === undefined) this.#setup.connection.send(message);
-      else via.send(message);
+      stream.send({ ...request, id });
     });
   }
 }

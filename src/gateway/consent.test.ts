@@ -4,65 +4,18 @@ import { exactly } from "../core/label.ts";
 import type { FakeMechanism } from "../../test/gateway-kit/fake-policy.ts";
 import { fakePolicy, lattice } from "../../test/gateway-kit/fake-policy.ts";
 import type { StageOptions } from "../../test/gateway-kit/playbook.ts";
-import { plain, play, Stage } from "../../test/gateway-kit/playbook.ts";
+import { plain, play } from "../../test/gateway-kit/playbook.ts";
+import {
+  callOf,
+  confirmSends,
+  done,
+  hello,
+  list,
+  refusal,
+  setup,
+  stageWith,
+} from "../../test/gateway-kit/consent-scene.ts";
 import { ruleApproval } from "./approvals.ts";
-
-const confirmSends: FakeMechanism = {
-  consider: ({ moment }): Opinion => {
-    const asks = moment.kind === "call" && /^(send|delete)/.test(moment.contract.tool);
-    const reason = {
-      mechanism: "fake",
-      code: "SG-TEST",
-      verdict: "confirm",
-      facts: {},
-      why: "mail leaves the house",
-    } as const;
-    return { kind: "settled", verdict: asks ? "confirm" : "allow", reasons: asks ? [reason] : [], obligations: [] };
-  },
-};
-const list = { id: "l", method: "tools/list" };
-const listed = { id: "l", result: { tools: [{ name: "send_mail", inputSchema: { type: "object" } }] } };
-const setup = [
-  { client: ">>", message: list },
-  { server: "<<", message: list },
-  { server: ">>", message: listed },
-  { client: "<<", message: listed },
-] as const;
-const hello = (capabilities: Record<string, unknown>) =>
-  [
-    {
-      client: ">>",
-      message: {
-        id: "i",
-        method: "initialize",
-        params: { protocolVersion: "2025-11-25", capabilities, clientInfo: { name: "c", version: "1" } },
-      },
-    },
-    { server: "<<", message: expect.objectContaining({ method: "initialize" }) },
-    {
-      server: ">>",
-      message: {
-        id: "i",
-        result: { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "s", version: "1" } },
-      },
-    },
-    { client: "<<", message: expect.objectContaining({ id: "i" }) },
-  ] as never[];
-const callOf = (id: number, to: string, name = "send_mail") => ({
-  id,
-  method: "tools/call",
-  params: { name, arguments: { to } },
-});
-const done = (id: number) => ({ id, result: { content: [] } });
-const stageWith = (options: Partial<StageOptions> = {}) =>
-  new Stage({ policy: fakePolicy([confirmSends]), ...options });
-const refusal = (words: string) =>
-  expect.objectContaining({
-    result: expect.objectContaining({
-      isError: true,
-      content: [{ type: "text", text: expect.stringContaining(words) }],
-    }),
-  });
 
 describe("consent", () => {
   it("without anybody to ask: refused at once with an id; approved, the same call passes once, another never", async () => {
@@ -159,7 +112,10 @@ describe("consent", () => {
     await stage.settle();
     stage.client.got.length = 0;
     stage.clock.pass(101);
-    await play(stage, [{ client: "<<", message: refusal("sluicegate approve") }]);
+    await play(stage, [
+      { client: "<<", message: expect.objectContaining({ method: "notifications/cancelled" }) },
+      { client: "<<", message: refusal("sluicegate approve") },
+    ]);
   });
 
   it("a form does not count for what cannot be undone, nor where somebody else must approve", async () => {

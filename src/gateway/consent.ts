@@ -1,24 +1,26 @@
 /**
  * Asking a person (gateway.md 5). Order: an approval that is already there, a sealed `input_required` for modern
- * clients, an elicitation form for legacy ones, somebody who watches the console or CLI, and else a refusal that says
- * how to approve. A request is never held longer than `consentHoldMsMax`. Consent lifts confirm, never deny.
+ * clients, an elicitation form for legacy ones and at the same time somebody who watches the console or CLI, and else a
+ * refusal that says how to approve. Form and watcher share one deadline, and whoever answers first counts: a request is
+ * never held longer than `consentHoldMsMax`, however often it is asked about. Consent lifts confirm, never deny.
  */
 import type { Decision } from "../core/decision.ts";
 import type { Grant } from "../core/event.ts";
 import type { Json, JsonObject } from "../core/json.ts";
-import { isObject, member, stringMember } from "../core/json.ts";
+import { member, stringMember } from "../core/json.ts";
 import { cardLines, risksIn } from "../core/render.ts";
-import { approvalMatch, cardJson, choiceOf, risksOn, ruleApproval } from "./approvals.ts";
+import { takesForms } from "../wire/elicitation.ts";
+import { approvalMatch, cardJson, choiceOf, endorsedOn, risksOn, ruleApproval } from "./approvals.ts";
 import type { Purpose } from "./approvals.ts";
 import type { Call } from "./call.ts";
 import { consentInputName, shownArguments, visible } from "./card-text.ts";
 import { covers } from "./commitment.ts";
-import { endorsableArguments, valueGrants } from "./endorsement.ts";
+import { endorsable, endorsedElements, valueGrants } from "./endorsement.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { approvalsOpenMax, consentHoldMsMax } from "./limits.ts";
 import { refusalOf } from "./refusals.ts";
 import { requestOf } from "./released-answer.ts";
-import type { Scene } from "./scene.ts";
+import type { AskWait, Scene } from "./scene.ts";
 import { isModern } from "./scene.ts";
 import type { ApprovalCard, ApprovalChoice } from "./services-port.ts";
 import type { ApprovalRow } from "./store-port.ts";
@@ -49,6 +51,8 @@ export class ConsentDesk<Q> {
   readonly #scene: Scene<Q>;
   /** Approvals that are open, by digest, so that a repeated call does not open a second one. */
   readonly #open = new Map<string, OpenApproval>();
+  /** When the hold of a call ends, in monotonic ms: counted from its first question. */
+  readonly #heldUntil = new WeakMap<Call<Q>, number>();
 
   constructor(scene: Scene<Q>) {
     this.#scene = scene;
@@ -70,8 +74,7 @@ export class ConsentDesk<Q> {
       this.#askInResult(call, decision, approval);
       return { kind: "answered" };
     }
-    let choice = form ? await this.#askByForm(call, decision, approval) : undefined;
-    choice ??= await this.#askHuman(call, decision, approval);
+    const choice = await this.#askPeople({ call, decision, approval }, form);
     if (choice !== undefined && choice.choice !== "refuse") {
       const { log, clock } = this.#scene.services;
       const ruled = await ruleApproval(log, clock, { id: approval, ...choice });
@@ -91,9 +94,10 @@ export class ConsentDesk<Q> {
     const taken = await log.store.takeApproval(approvalMatch(call, purpose), clock.wallMs());
     if (!taken.ok || taken.value === undefined) return undefined;
     this.#open.delete(openKey(call, purpose));
-    if (!(await this.#recordGrants(call, taken.value))) return undefined;
-    const { id, run, decidedBy, card } = taken.value;
-    const risks = risksOn(card === undefined ? undefined : log.open(run, card));
+    const { id, run, decidedBy, card: sealed } = taken.value;
+    const card = sealed === undefined ? undefined : log.open(run, sealed);
+    if (!(await this.#recordGrants(call, taken.value, endorsedOn(card)))) return undefined;
+    const risks = risksOn(card);
     return { kind: "granted", approval: id, by: decidedBy ?? "unknown", risks };
   }
 
@@ -156,7 +160,7 @@ export class ConsentDesk<Q> {
     const { approvals } = call.live.policy.settings;
     if (approvals.form === "none" || approvals.by === "other") return false;
     if (approvals.form === "reversible" && call.contract.flags.irreversible) return false;
-    return isObject(this.#scene.client.capabilities["elicitation"]);
+    return takesForms(this.#scene.client.capabilities);
   }
 
   #askInResult(call: Call<Q>, decision: Decision, approval: string): void {
@@ -176,25 +180,46 @@ export class ConsentDesk<Q> {
     this.#scene.deliveries.now(() => call.exchange.respond({ kind: "response", id, result }));
   }
 
-  async #askByForm(call: Call<Q>, decision: Decision, approval: string): Promise<PersonalChoice | undefined> {
+  /** Everybody who can answer is asked at once; the first answer withdraws the other card. */
+  async #askPeople(question: PersonalQuestion<Q>, form: boolean): Promise<PersonalChoice | undefined> {
+    const ms = this.#holdMs(question.call);
+    if (ms <= 0) return undefined;
+    const answered = new AbortController();
+    const wait = { ms, withdrawn: answered.signal };
+    const human = this.#askHuman(question, wait);
+    const choice = await firstOf(form ? [human, this.#askByForm(question, wait)] : [human]);
+    answered.abort();
+    return choice;
+  }
+
+  async #askByForm(
+    { call, decision, approval }: PersonalQuestion<Q>,
+    wait: AskWait,
+  ): Promise<PersonalChoice | undefined> {
     const params = this.#form(call, decision, approval);
     const request = { kind: "request", method: "elicitation/create", params } as const;
-    const answer = await this.#scene.askClient(request, this.#holdMs(call), call.exchange);
+    const answer = await this.#scene.askClient(request, wait, call.exchange);
     if (answer?.kind !== "response") return undefined;
     const choice = choiceIn(answer.result);
     return choice === undefined ? undefined : { choice, by: call.live.principal, role: "owner" };
   }
 
-  async #askHuman(call: Call<Q>, decision: Decision, approval: string): Promise<PersonalChoice | undefined> {
-    const ruling = await this.#scene.services.human.ask(
-      this.#card(call, decision, approval, "call"),
-      this.#holdMs(call),
-    );
+  async #askHuman(
+    { call, decision, approval }: PersonalQuestion<Q>,
+    { ms, withdrawn }: AskWait,
+  ): Promise<PersonalChoice | undefined> {
+    const card = this.#card(call, decision, approval, "call");
+    const ruling = await this.#scene.services.human.ask(card, ms, withdrawn);
     return ruling === "absent" ? undefined : { ...ruling, role: "operator" };
   }
 
+  /** What is left of the hold: a call that is asked about again, since its risks grew meanwhile, gets no new one. */
   #holdMs(call: Call<Q>): number {
-    return Math.min(call.live.policy.settings.approvals.holdMsMax, consentHoldMsMax);
+    const now = this.#scene.services.clock.monotonicMs();
+    const held = Math.min(call.live.policy.settings.approvals.holdMsMax, consentHoldMsMax);
+    const until = this.#heldUntil.get(call) ?? now + held;
+    this.#heldUntil.set(call, until);
+    return until - now;
   }
 
   #form(call: Call<Q>, decision: Decision, approval: string): JsonObject {
@@ -214,21 +239,23 @@ export class ConsentDesk<Q> {
 
   #card(call: Call<Q>, decision: Decision, approval: string, purpose: Purpose): ApprovalCard {
     const { server, tool } = call.contract;
+    const endorses = endorsable(call, decision, this.#scene.services.clock.monotonicMs());
     const what = purpose === "release" ? "show the agent the result of" : "let the agent call";
     return {
       approval,
       title: `Sluicegate asks: ${what} \`${visible(tool).slice(0, 128)}\` of \`${visible(server)}\`?`,
-      lines: cardLines(decision).map(visible),
+      lines: [...cardLines(decision), ...(endorses === undefined ? [] : endorsedElements(endorses))].map(visible),
       server,
       tool,
       arguments: shownArguments(call.arguments),
       risks: risksIn(decision),
-      choices: endorsableArguments(call, decision).length === 1 ? ["once", "value", "refuse"] : ["once", "refuse"],
+      endorses: endorses?.values.map(({ label }) => label.digest) ?? [],
+      choices: endorses === undefined ? ["once", "refuse"] : ["once", "value", "refuse"],
     };
   }
 
   /** The consent as events, in the log before anything is done with it. */
-  async #recordGrants(call: Call<Q>, row: ApprovalRow): Promise<boolean> {
+  async #recordGrants(call: Call<Q>, row: ApprovalRow, endorses: readonly string[]): Promise<boolean> {
     const { clock, log } = this.#scene.services;
     const at = clock.monotonicMs();
     const principal = row.decidedBy ?? "unknown";
@@ -241,8 +268,8 @@ export class ConsentDesk<Q> {
       expiresAt,
     };
     const lasting = at + call.live.policy.settings.runIdleMs;
-    const values =
-      choiceOf(row) === "value" ? valueGrants(call, { principal, expiresAt: lasting, approval: row.id }) : [];
+    const by = { principal, at, expiresAt: lasting, approval: row.id };
+    const values = choiceOf(row) === "value" ? valueGrants(call, by, endorses) : [];
     const batch = new Batch<Q>();
     for (const grant of [consent, ...values]) this.#scene.runs.fold(call.live, { kind: "granted", at, grant }, batch);
     const notes = {
@@ -266,6 +293,8 @@ export class ConsentDesk<Q> {
   }
 }
 
+type PersonalQuestion<Q> = { readonly call: Call<Q>; readonly decision: Decision; readonly approval: string };
+
 type PersonalChoice = { readonly choice: ApprovalChoice; readonly by: string; readonly role: string };
 
 const wordOf: Readonly<Record<ApprovalChoice, string>> = {
@@ -273,6 +302,12 @@ const wordOf: Readonly<Record<ApprovalChoice, string>> = {
   value: "trust this value in this run",
   refuse: "refuse",
 };
+
+/** The first answer; undefined when all are through without one. Who fails to ask has no answer. */
+function firstOf(asked: readonly Promise<PersonalChoice | undefined>[]): Promise<PersonalChoice | undefined> {
+  const answers = asked.map(async (each) => (await each) ?? Promise.reject(new Error("no answer")));
+  return Promise.any(answers).catch(() => undefined);
+}
 
 function openKey<Q>(call: Call<Q>, purpose: Purpose): string {
   return `${call.live.key} ${purpose}:${call.digest}`;

@@ -1,5 +1,6 @@
 /** Putting a decision about a call on record: an entry before anything is sent, or one refusal. */
 import type { Decision } from "../core/decision.ts";
+import type { JsonObject } from "../core/json.ts";
 import { decidingCodes, warningsIn } from "../core/render.ts";
 import type { Answers } from "../core/opinion.ts";
 import { forecastAmong } from "../core/prediction.ts";
@@ -11,6 +12,7 @@ import { appendBatch, Batch, keepLate, recordLate } from "./journal.ts";
 import type { Basis } from "./journal.ts";
 import { lateRecordMsMax } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
+import { outboxMoment } from "./log/waiting.ts";
 import { denial } from "./judge.ts";
 import type { Shared } from "./scene.ts";
 import { scopeOf } from "./windows.ts";
@@ -50,8 +52,12 @@ export function recordDispatch<Q>(shared: Shared<Q>, call: Call<Q>, ground: Grou
   call.scope = scopeOf(decision.obligations);
   call.warnings = warningsIn(decision);
   for (const text of call.warnings) shared.services.human.notify(`${server}.${tool}: ${text}.`.slice(0, 240));
-  if (consent !== undefined) shared.uncertain.get(live.key)?.delete(digest);
-  const basis = { decision, answers, notes: notesOf(id, decision, isObserved(live, server)), manifestDigest };
+  if (consent !== undefined) {
+    shared.uncertain.get(live.key)?.delete(digest);
+    shared.withheld.settle(live.key, digest);
+  }
+  const notes = { ...notesOf(id, decision, isObserved(live, server)), ...fromOutbox(call) };
+  const basis = { decision, answers, notes, manifestDigest };
   if (mayBeLate(shared, call, ground, batch)) {
     keepForLater(shared, live, batch, basis);
     return { kind: "allowed", durable: sentFirst };
@@ -66,12 +72,16 @@ const sentFirst = Promise.resolve(true);
  * A plain read need not wait for the log (docs/decisions/0008): it is recorded together with what it brings, and before
  * that. Not where somebody was asked, something is owed or another run learns of it, and not when the log has stopped.
  */
-function mayBeLate<Q>({ services }: Shared<Q>, { live, contract }: Call<Q>, ground: Ground, batch: Batch<Q>): boolean {
+function mayBeLate<Q>({ services }: Shared<Q>, call: Call<Q>, ground: Ground, batch: Batch<Q>): boolean {
+  const { live, contract, held } = call;
   const { decision, answers, consent } = ground;
+  // Sent before it is on record as sent, it would be held again after a crash.
+  if (held !== undefined) return false;
   const free = decision.obligations.every(({ kind }) => kind === "isolate");
   const plain = decision.verdict === "allow" && decision.unobserved === "allow" && free;
   if (!plain || consent !== undefined || answers.size > 0) return false;
-  if (batch.parts.length !== 1 || batch.shared !== undefined || batch.runs !== undefined) return false;
+  if (batch.parts.length !== 1 || batch.absent.length > 0 || batch.shared !== undefined || batch.runs !== undefined)
+    return false;
   return live.policy.mayRecordLate(contract) && services.log.health().kind === "ok";
 }
 
@@ -96,18 +106,29 @@ export function recordRefusal<Q>(shared: Shared<Q>, call: Call<Q>, decision: Dec
   shared.runs.fold(live, { kind: "requested", at, call: id, server, tool, digest }, batch);
   shared.runs.fold(live, { kind: "refused", at, call: id, codes: decidingCodes(decision) }, batch);
   const details = { method: call.method, arguments: call.arguments };
-  void appendBatch(shared.services.log, batch, { decision, answers, notes: { decision: id }, details });
+  const notes = { decision: id, ...fromOutbox(call) };
+  void appendBatch(shared.services.log, batch, { decision, answers, notes, details });
   if (endsRun(decision)) shared.runs.stop(live);
   return { kind: "refused", decision };
 }
 
-/** Appends that a call waits in the outbox: no event of the run yet, and what it was stays on record over a restart. */
-export function recordHeld<Q>(shared: Shared<Q>, call: Call<Q>, decision: Decision): void {
+/** Which call of the outbox this one is: in the record that lets it go, so that it can leave only once. */
+function fromOutbox({ held }: Call<unknown>): JsonObject {
+  return held === undefined ? {} : { outbox: held };
+}
+
+/**
+ * Appends that a call waits in the outbox: no event of the run yet, and whole, so that a restart holds it again. False
+ * when that is not durable; then nobody may be told that it waits.
+ */
+export function recordHeld<Q>(shared: Shared<Q>, call: Call<Q>, decision: Decision): Promise<boolean> {
   const batch = new Batch<Q>();
   batch.parts.push({ live: call.live, events: [] });
-  const { server, tool } = call.contract;
-  const notes = { decision: call.id, moment: "outbox", held: `${server}.${tool}` };
+  const { server, tool, toolDigest } = call.contract;
+  const listed = toolDigest === undefined ? {} : { toolDigest };
+  const what = { held: `${server}.${tool}`, server, tool, digest: call.digest, ...listed };
+  const notes = { decision: call.id, moment: outboxMoment, ...what };
   const details = { method: call.method, arguments: call.arguments };
   const at = shared.services.clock.monotonicMs();
-  void appendBatch(shared.services.log, batch, { decision, notes, details, at });
+  return appendBatch(shared.services.log, batch, { decision, notes, details, at });
 }

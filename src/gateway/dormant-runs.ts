@@ -3,16 +3,28 @@
  * other runs do to the shared state is tested against them as against any live run (formal.md annex 13), until they
  * are taken up, closed, or were idle for too long.
  */
+import type { RunEvent } from "../core/event.ts";
 import { begin } from "../core/mechanism.ts";
 import { evolve } from "../core/step.ts";
 import { dormantRunsMax, resumeMsMax } from "./limits.ts";
+import { isSpent, sameLattice } from "./live-run.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
-import { foldsPerLook, sinceLastEnd } from "./refold.ts";
+import { foldsPerLook, lastRunIn } from "./refold.ts";
+import { lineageOf } from "./run-keys.ts";
 import type { Services } from "./services-port.ts";
 import type { SharedStates } from "./shared-states.ts";
 import type { RunRow } from "./store-port.ts";
 
-export type DormantRun = { readonly key: string; readonly principal: string; readonly begunWallMs: number };
+export type DormantRun = Pick<RunRow, "key" | "principal" | "begunWallMs" | "top" | "resume">;
+
+const nobody: ReadonlySet<string> = new Set();
+
+/** Whom a run shares a conversation with; one whose conversation was cleared keeps to itself. */
+function lineageIn(row: RunRow): string | undefined {
+  return isSpent(row) ? undefined : lineageOf(row.key, row.principal);
+}
+
+type Told<Q> = { readonly images: readonly RunEvent[]; readonly from: LoadedPolicy<Q> };
 
 export class DormantRuns<Q> {
   readonly #services: Services<Q>;
@@ -20,10 +32,15 @@ export class DormantRuns<Q> {
   readonly #rows = new Map<string, RunRow>();
   /** What is being folded, by policy and principal; undefined once it is. */
   readonly #prepared = new Map<string, Promise<void> | undefined>();
+  /** Keys by lineage. */
+  readonly #lineages = new Map<string, Set<string>>();
   /** There are more than can be looked at: somebody among them may hold anything. */
   #more = false;
   /** States by policy digest, then by run key. */
   readonly #states = new Map<string, Map<string, Q>>();
+  readonly #policies = new Map<string, LoadedPolicy<Q>>();
+  /** What runs were told while they were folded, by policy digest and key. */
+  readonly #told = new Map<string, Told<Q>[]>();
 
   constructor(services: Services<Q>, shared: SharedStates<Q>) {
     this.#services = services;
@@ -43,7 +60,50 @@ export class DormantRuns<Q> {
         this.#more = true;
         return;
       }
-      this.#rows.set(row.key, row);
+      this.note(row);
+    }
+  }
+
+  /** An open run that nobody has taken up; known from `load`, or found in the store where there are too many. */
+  note(row: RunRow): void {
+    this.#unlink(row.key);
+    this.#rows.set(row.key, row);
+    const lineage = lineageIn(row);
+    if (lineage === undefined) return;
+    const keys = this.#lineages.get(lineage) ?? new Set();
+    this.#lineages.set(lineage, keys.add(row.key));
+  }
+
+  /** There are open runs that are not among these. */
+  get more(): boolean {
+    return this.#more;
+  }
+
+  ofLineage(lineage: string): ReadonlySet<string> {
+    return this.#lineages.get(lineage) ?? nobody;
+  }
+
+  /** Whom a run belongs to; further ancestors are found through the first. */
+  kin(
+    key: string,
+  ): { readonly key: string; readonly ancestors: readonly string[]; readonly groups: readonly string[] } | undefined {
+    const row = this.#rows.get(key);
+    if (row === undefined) return undefined;
+    const lineage = lineageIn(row);
+    return {
+      key,
+      ancestors: row.parent === undefined ? [] : [row.parent],
+      groups: lineage === undefined ? [] : [lineage],
+    };
+  }
+
+  /** A relative has told it, in its log, what restricts: what was folded of it so far follows. */
+  restrict(key: string, images: readonly RunEvent[], from: LoadedPolicy<Q>): void {
+    for (const [digest, states] of this.#states) {
+      this.#told.get(`${digest} ${key}`)?.push({ images, from });
+      const q = states.get(key);
+      const policy = this.#policies.get(digest);
+      if (q !== undefined && policy !== undefined) states.set(key, restricted(policy, q, { images, from }));
     }
   }
 
@@ -73,13 +133,21 @@ export class DormantRuns<Q> {
   async #prepare(principal: string, policy: LoadedPolicy<Q>): Promise<void> {
     let states = this.#states.get(policy.digest);
     if (states === undefined) this.#states.set(policy.digest, (states = new Map()));
+    this.#policies.set(policy.digest, policy);
     const { clock } = this.#services;
     const until = clock.monotonicMs() + resumeMsMax;
     for (const row of this.#rows.values()) {
       if (row.principal !== principal || states.has(row.key)) continue;
       // Who folds for too long looks at the rest as at runs that hold everything.
       const late = clock.monotonicMs() > until;
-      states.set(row.key, row.top || late ? policy.topState() : await this.#folded(row, policy));
+      const told: Told<Q>[] = [];
+      this.#told.set(`${policy.digest} ${row.key}`, told);
+      const q = row.top || late ? policy.topState() : await this.#folded(row, policy);
+      states.set(
+        row.key,
+        told.reduce((all, one) => restricted(policy, all, one), q),
+      );
+      this.#told.delete(`${policy.digest} ${row.key}`);
     }
   }
 
@@ -103,8 +171,18 @@ export class DormantRuns<Q> {
 
   /** Somebody has taken the run up, or ended it: from now on it speaks for itself. */
   forget(key: string): void {
+    this.#unlink(key);
     this.#rows.delete(key);
     for (const states of this.#states.values()) states.delete(key);
+  }
+
+  #unlink(key: string): void {
+    const row = this.#rows.get(key);
+    const lineage = row === undefined ? undefined : lineageIn(row);
+    if (lineage === undefined) return;
+    const keys = this.#lineages.get(lineage);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#lineages.delete(lineage);
   }
 
   async #folded({ key, principal }: RunRow, policy: LoadedPolicy<Q>): Promise<Q> {
@@ -114,7 +192,7 @@ export class DormantRuns<Q> {
     const { clock } = this.#services;
     const until = clock.monotonicMs() + resumeMsMax;
     let run = begin(policy.engine, key, shared);
-    for (const [index, event] of sinceLastEnd(history.value.events).entries()) {
+    for (const [index, event] of lastRunIn(history.value.events).entries()) {
       const next = evolve(policy.engine, run, event);
       // Everybody waits while a history is folded.
       const late = index % foldsPerLook === 0 && clock.monotonicMs() > until;
@@ -123,4 +201,16 @@ export class DormantRuns<Q> {
     }
     return run.q;
   }
+}
+
+/** The model is pure: what is told leads from any state of a run to the next; the worst where it is no move. */
+function restricted<Q>(policy: LoadedPolicy<Q>, q: Q, { images, from }: Told<Q>): Q {
+  if (!sameLattice(from, policy)) return policy.topState();
+  let state = q;
+  for (const image of images) {
+    const next = policy.engine.model.next(state, image);
+    if (!next.ok) return policy.topState();
+    state = next.value;
+  }
+  return state;
 }

@@ -28,8 +28,8 @@ function released(call: string, how: "pass" | "withhold" | "reject"): RunEvent {
 describe("doubts of a history", () => {
   it.each([
     ["a call without an outcome", [allowed("1", "d"), unknown("1")], [["d", 5]]],
-    ["a result that was kept in memory", [allowed("1", "d"), released("1", "withhold")], [["d", 5]]],
-    ["a result that was shown after all", [allowed("1", "d"), released("1", "withhold"), released("1", "pass")], []],
+    ["a result that waits for consent", [allowed("1", "d"), released("1", "withhold")], []],
+    ["a result that came late", [allowed("1", "d"), unknown("1"), released("1", "pass")], []],
     ["a call made again with consent", [allowed("1", "d"), unknown("1"), allowed("2", "d", { consent: "a" })], []],
     ["a call that was answered", [allowed("1", "d"), released("1", "pass")], []],
     ["a call that its client gave up", [allowed("1", "d"), unknown("1", "cancelled")], []],

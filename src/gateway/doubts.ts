@@ -1,7 +1,7 @@
 /**
- * Calls that may have happened and whose result nobody has: after a crash, a lost answer, or a withheld result that was
- * kept in memory only. Made again they would happen twice, so the same call asks first (gateway.md 9). Read from the
- * history of a run, so that a doubt outlives any number of restarts.
+ * Calls that may have happened and whose result nobody has: after a crash or a lost answer. Made again they would happen
+ * twice, so the same call asks first (gateway.md 9). Read from the history of a run, so that a doubt outlives any number
+ * of restarts. A result that was withheld leaves no doubt that it happened (`kept-results.ts`).
  */
 import type { RunEvent } from "../core/event.ts";
 import { harmsTwice } from "./call.ts";
@@ -19,9 +19,8 @@ export function doubtsIn(events: readonly RunEvent[]): ReadonlyMap<string, numbe
     } else if (event.kind === "unknown" || event.kind === "released") {
       const call = event.call === undefined ? undefined : calls.get(event.call);
       if (call === undefined) continue;
-      const isDoubt = event.kind === "unknown" ? event.cause !== "cancelled" : event.how === "withhold";
-      if (isDoubt) doubts.set(call.digest, call.at);
-      else if (event.kind === "released") doubts.delete(call.digest);
+      if (event.kind === "released") doubts.delete(call.digest);
+      else if (event.cause !== "cancelled") doubts.set(call.digest, call.at);
     }
     const oldest = doubts.size > doubtsMax ? doubts.keys().next() : undefined;
     if (oldest?.done === false) doubts.delete(oldest.value);

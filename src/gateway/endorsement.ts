@@ -1,60 +1,116 @@
 /**
  * *Endorse this value once* (gateway.md 5): instead of approving every call that carries a value, a person raises the
  * trust of that one value, by digest, for the rest of the run. Offered where exactly one argument is the trouble, since
- * endorsing several at once would be approving what nobody looked at.
+ * endorsing several at once would be approving what nobody looked at. A list is endorsed by its elements: one recipient
+ * stays endorsed whoever else is written to later (formal.md annex 5).
  */
 import type { Role } from "../core/contract.ts";
 import { isControl } from "../core/contract.ts";
 import type { Decision } from "../core/decision.ts";
 import type { Grant } from "../core/event.ts";
+import type { Json } from "../core/json.ts";
+import { isArray } from "../core/json.ts";
 import type { LabelRange, Lattice } from "../core/label.ts";
 import { exactly, isUntrusted, withTrust } from "../core/label.ts";
-import type { ArgumentLabel, CallOption } from "../core/moment.ts";
+import type { ArgumentLabel } from "../core/moment.ts";
+import { labelsOf } from "../core/step.ts";
+import { canonicalJson } from "../wire/canonical.ts";
 import type { Call } from "./call.ts";
+import { callMoment } from "./call.ts";
+import { visible } from "./card-text.ts";
 
-type Endorsable = { readonly name: string; readonly role: Role; readonly label: ArgumentLabel };
+/** One argument, or elements of one that is a list, whose labels are the trouble. */
+export type Endorsable = {
+  readonly name: string;
+  readonly role: Role;
+  readonly values: readonly DoubtfulValue[];
+};
 
-/** Control arguments that may be untrusted, and arguments of which it is not certain who may know them. */
-export function endorsableArguments<Q>(call: Call<Q>, decision: Pick<Decision, "option">): readonly Endorsable[] {
+type DoubtfulValue = { readonly label: ArgumentLabel; readonly shown: string };
+
+/** Elements that one card names; a list with more in doubt is endorsed as a whole, since nobody reads so many. */
+const elementsMax = 8;
+
+/** Characters of one element on a card; a longer one could be told apart by nobody. */
+const elementCharactersMax = 120;
+
+/** What a person could endorse to let the call through; undefined unless exactly one argument is the trouble. */
+export function endorsable<Q>(call: Call<Q>, decision: Pick<Decision, "option">, at: number): Endorsable | undefined {
   const option = decision.option ?? call.option;
-  return option === undefined ? [] : uncertain(call.live.policy.lattice, option);
+  const found: Endorsable[] = [];
+  for (const [name, label] of option?.arguments ?? []) {
+    const { role } = option?.contract.arguments.get(name) ?? call.contract.rest;
+    if (!isDoubtful(call.live.policy.lattice, role, label)) continue;
+    const elements = doubtfulElements(call, { name, role }, at);
+    found.push({ name, role, values: elements.length > 0 ? elements : [{ label, shown: "" }] });
+  }
+  return found.length === 1 ? found[0] : undefined;
 }
 
-function uncertain(lattice: Lattice, option: CallOption): readonly Endorsable[] {
-  const found: Endorsable[] = [];
-  for (const [name, label] of option.arguments) {
-    const { role } = option.contract.arguments.get(name) ?? option.contract.rest;
-    const untrusted = isControl(role) && isUntrusted(lattice, label.range.hi);
-    if (untrusted || isVague(lattice, label.range)) found.push({ name, role, label });
+/** The line of a card that says of which elements of a list the choice speaks; none where it is the whole argument. */
+export function endorsedElements({ name, values }: Endorsable): readonly string[] {
+  const shown = values.flatMap((value) => (value.shown === "" ? [] : `\`${value.shown}\``));
+  return shown.length === 0
+    ? []
+    : [`In doubt, and trusted from then on if you say so: ${shown.join(", ")} of \`${name}\``];
+}
+
+/** The grants that the choice means: for what the card spoke of, by digest, and for nothing that is in doubt since. */
+export function valueGrants<Q>(
+  call: Call<Q>,
+  by: { readonly principal: string; readonly at: number; readonly expiresAt: number; readonly approval: string },
+  spokenOf: readonly string[],
+): readonly Grant[] {
+  const only = endorsable(call, { option: call.option }, by.at);
+  if (only === undefined) return [];
+  const { lattice } = call.live.policy;
+  const control = isControl(only.role);
+  const { principal, expiresAt } = by;
+  return only.values.flatMap(({ label: { range, digest } }): readonly Grant[] => {
+    if (!spokenOf.includes(digest)) return [];
+    const to: LabelRange = exactly(control ? withTrust(lattice, range.lo, "trusted") : range.lo);
+    const value = { digest, role: only.role, from: range, to };
+    return [
+      { kind: control ? "endorse" : "declassify", ...value, purpose: `approval ${by.approval}`, principal, expiresAt },
+    ];
+  });
+}
+
+/** Elements of a list that are in doubt themselves; none where the list as a whole has to be looked at. */
+function doubtfulElements<Q>(
+  call: Call<Q>,
+  { name, role }: { readonly name: string; readonly role: Role },
+  at: number,
+): readonly DoubtfulValue[] {
+  const list = Object.hasOwn(call.arguments, name) ? call.arguments[name] : undefined;
+  if (!isArray(list)) return [];
+  const { lattice } = call.live.policy;
+  const found = new Map<string, DoubtfulValue>();
+  for (const element of list) {
+    const label = labelOf(call, { name, value: element }, at);
+    if (label === undefined) return [];
+    if (!isDoubtful(lattice, role, label)) continue;
+    const shown = visible(typeof element === "string" ? element : canonicalJson(element));
+    if (shown === "" || shown.length > elementCharactersMax || found.size >= elementsMax) return [];
+    found.set(label.digest, { label, shown });
   }
-  return found;
+  return [...found.values()];
+}
+
+/** The label that a value would have alone in its argument: what holds of an element of a list. */
+function labelOf<Q>(call: Call<Q>, argument: { readonly name: string; readonly value: Json }, at: number) {
+  const { live } = call;
+  const moment = { ...callMoment(call, at), arguments: { ...call.arguments, [argument.name]: argument.value } };
+  const labels = labelsOf(live.policy.engine, live.state, moment);
+  return labels.ok ? labels.value.get(argument.name) : undefined;
+}
+
+/** Control arguments that may be untrusted, and arguments of which it is not certain who may know them. */
+function isDoubtful(lattice: Lattice, role: Role, { range }: ArgumentLabel): boolean {
+  return (isControl(role) && isUntrusted(lattice, range.hi)) || isVague(lattice, range);
 }
 
 /** Who chose a text is no trouble unless it controls something, so only confidentiality counts here. */
 function isVague(lattice: Lattice, { lo, hi }: LabelRange): boolean {
   return withTrust(lattice, lo, "trusted") !== withTrust(lattice, hi, "trusted");
-}
-
-/** The grants that the choice means; the call must still be the one that was shown, which its digest says. */
-export function valueGrants<Q>(
-  call: Call<Q>,
-  by: { readonly principal: string; readonly expiresAt: number; readonly approval: string },
-): readonly Grant[] {
-  const [only, ...others] = endorsableArguments(call, { option: call.option });
-  if (only === undefined || others.length > 0) return [];
-  const { lattice } = call.live.policy;
-  const { range, digest } = only.label;
-  const control = isControl(only.role);
-  const to: LabelRange = exactly(control ? withTrust(lattice, range.lo, "trusted") : range.lo);
-  const purpose = `approval ${by.approval}`;
-  const common = {
-    digest,
-    role: only.role,
-    from: range,
-    to,
-    purpose,
-    principal: by.principal,
-    expiresAt: by.expiresAt,
-  };
-  return [{ kind: control ? "endorse" : "declassify", ...common }];
 }

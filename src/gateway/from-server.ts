@@ -16,6 +16,7 @@ import { isOwnId } from "./call.ts";
 import type { Catalogue, ListMethod } from "./catalogue.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { ClientAnswers } from "./client-answers.ts";
+import { namedQuestion, refusesSecret } from "./questions.ts";
 import type { Ruling } from "./releases.ts";
 import { judgeInterim } from "./deeds.ts";
 import { judgeRelease } from "./releases.ts";
@@ -102,11 +103,15 @@ export class FromServer<Q> {
       return this.#refuse(id, "SG-SAMPLING");
     }
     const source = this.#source(message, relatedTo, live);
-    const ruling = await this.#ruleQuestion(source, message.params ?? {});
+    const params = message.params ?? {};
+    if (refusesSecret(this.#scene, source, [{ method, params }])) return this.#refuse(id, "SG-API-KEY-REQUEST");
+    const ruling = await this.#ruleQuestion(source, params);
     const durable = await ruling.durable;
     if (ruling.how !== "pass" || !durable) return this.#refuse(id, "SG-QUESTION");
     if (!this.#answers.expect(message, live)) return this.#refuse(id, "SG-LIMIT");
-    this.#forward(replaced(message, ruling.value), source.call);
+    // the judged value is the params object, redacted at most
+    const named = namedQuestion(this.#scene, live, { method, params: ruling.value as JsonObject });
+    this.#forward(replaced(message, named), source.call);
   }
 
   #progress(message: NotificationMessage, relatedTo: RequestId | undefined): void {

@@ -15,6 +15,7 @@ import type { HostEvent, HostReply } from "./host-events.ts";
 import { hostEvent } from "./host-events.ts";
 import { HostUses } from "./host-uses.ts";
 import { ListWatch } from "./list-watch.ts";
+import { resumeResults } from "./kept-results.ts";
 import type { Link } from "./link.ts";
 import { Links } from "./links.ts";
 import type { LiveRun } from "./live-run.ts";
@@ -95,7 +96,7 @@ export class Gateway<Q> {
       lists: new ListWatch(services.clock),
       duties: new RunDuties<Q>(
         () => this.shared,
-        async (call) => (await this.#mediatorFor(call.live, call.contract.server)?.flush(call)) ?? "unreachable",
+        async (held) => (await this.#mediatorFor(held.live, held.server)?.flush(held)) ?? "unreachable",
       ),
       withheld: new WithheldResults(),
       tasks: new TaskTable(),
@@ -108,6 +109,10 @@ export class Gateway<Q> {
       const ofRun = this.shared.uncertain.get(run) ?? new Map<string, number>();
       this.shared.uncertain.set(run, ofRun.set(digest, wallMs));
     }
+    this.runs.onResumed((live, history, waiting) => {
+      this.shared.duties.resumed(live, waiting);
+      resumeResults(this.shared, live, history, waiting);
+    });
     this.runs.onResumed(({ key }, history) => {
       const ofRun = this.shared.uncertain.get(key) ?? new Map<string, number>();
       for (const [digest, at] of doubtsIn(history)) if (!ofRun.has(digest)) ofRun.set(digest, at);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Opinion } from "../core/opinion.ts";
+import type { Opinion, Reason } from "../core/opinion.ts";
 import type { FakeMechanism } from "../../test/gateway-kit/fake-policy.ts";
 import { fakePolicy, lattice } from "../../test/gateway-kit/fake-policy.ts";
 import { Stage } from "../../test/gateway-kit/playbook.ts";
@@ -39,6 +39,53 @@ describe("hooks of a client", () => {
     expect(stage.log.kinds()).toEqual(["begun"]);
     await stage.gateway.hostEvent(facts, { kind: "after-tool", ...use, result: "files", failed: false });
     expect(stage.log.kinds()).toEqual(["begun", "requested", "allowed", "sent", "succeeded", "released"]);
+  });
+
+  describe("the client's question says why it is asked", () => {
+    const asked = async (reason: Partial<Reason>, tool = "WebFetch"): Promise<string> => {
+      const asks: FakeMechanism = {
+        consider: () => {
+          const whole: Reason = { mechanism: "fake", code: "SG-TEST", verdict: "confirm", facts: {}, ...reason };
+          return { kind: "settled", verdict: "confirm", reasons: [whole], obligations: [] };
+        },
+      };
+      const stage = new Stage({ policy: fakePolicy([asks]) });
+      const reply = await stage.gateway.hostEvent(facts, { kind: "before-tool", tool, arguments: { url: "x" } });
+      expect(reply.verdict).toBe("ask");
+      expect(reply.sentence.length).toBeLessThanOrEqual(240);
+      expect(reply.sentence).toMatch(/ \(decision [\w-]+\)\.$/);
+      return reply.sentence;
+    };
+    const carries = { arguments: ["url"], labels: ["private"], origins: ["files.read_file"] };
+
+    it("which data, which sink, which rule", async () => {
+      const reason = { code: "SG-RULE-CONFIRM", rule: "keep", why: "it stays with you", facts: carries };
+      expect(await asked(reason)).toContain(
+        "`WebFetch` runs: `url` would carry private data from files.read_file to `host:claude.WebFetch` (rule keep: it stays with you) (",
+      );
+    });
+
+    it("a long rule gives way to the data, and what is not known of is said to be the policy's wish", async () => {
+      const long = { code: "SG-RULE-CONFIRM", rule: "r".repeat(60), why: "w".repeat(200), facts: carries };
+      expect(await asked(long, `T${"o".repeat(60)}l`)).toContain("would carry private data from files.read_file");
+      expect(await asked({})).toContain("runs: the policy wants a person to decide (");
+    });
+
+    it("nothing in it ends a line or turns the text", async () => {
+      const why = "fine\n\u202Etxt.exe\u200B";
+      const sentence = await asked({ code: "SG-RULE-CONFIRM", rule: "k\u0007", why, facts: carries }, "Web\nFetch");
+      expect(sentence).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    });
+
+    it("a risk that is accepted is told whole, with its reason where there is room", async () => {
+      const risks = { risks: ["leak fire wiki anyone"] };
+      const accepted =
+        "approving means: from then on `fire wiki anyone` (`anyone` reads `wiki`) may bring about hazard";
+      const sentence = await asked({ code: "SG-ASK-EXECUTE", facts: risks });
+      expect(sentence).toContain(accepted);
+      expect(sentence).toContain("may run code; ");
+      expect(await asked({ rule: "r".repeat(60), why: "w".repeat(80), facts: risks })).toContain(accepted);
+    });
   });
 
   it("a cleared conversation is a new run with a clean state, for the tools of servers as well", async () => {

@@ -8,6 +8,7 @@ import type { RunEvent } from "../core/event.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { CallOption } from "../core/moment.ts";
 import type { Decision } from "../core/decision.ts";
+import { causeOf } from "../core/cause.ts";
 import { riskInWords } from "../core/regulation-cause.ts";
 import { risksIn, sentenceCharactersMax, sentenceForModel, warningsIn } from "../core/render.ts";
 import { callDigest, isObserved, notesOf } from "./call.ts";
@@ -68,7 +69,8 @@ export async function hostEvent<Q>(scene: HostScene<Q>, event: HostEvent): Promi
       return allowed;
     case "session-clear":
     case "session-end":
-      await shared.runs.end(live, "closed");
+      // A session that ends may be resumed, with all that the client kept of it; one that is cleared has nothing left.
+      await shared.runs.end(live, "closed", event.kind === "session-clear");
       return allowed;
     case "prompt":
       return register(scene, event.text);
@@ -152,12 +154,23 @@ async function before<Q>(scene: HostScene<Q>, event: Use): Promise<HostReply> {
   return { verdict: "ask", sentence: questionFor(event.tool, call, decision) ?? sentence, decision: call };
 }
 
-/** The client's question; undefined where one sentence has no room for what is accepted: half a risk is not told. */
+/**
+ * The client's question, with its reason: which data, which sink, which rule. A long reason gives way by and by, a risk
+ * never: undefined where one sentence has no room for what is accepted, since half a risk is not told.
+ */
 function questionFor(tool: string, call: string, decision: Decision): string | undefined {
   const [risk, ...more] = risksIn(decision);
+  if (more.length > 0) return undefined;
+  const causes = (["whole", "named", "bare"] as const).map((length) => causeOf(decision, length));
+  const named = causes.flatMap((cause) => cause ?? []);
+  const told = risk === undefined ? undefined : riskInWords(risk);
+  const reasons =
+    told === undefined
+      ? [...named, "the policy wants a person to decide"]
+      : [...named.map((cause) => `${cause}; ${told}`), told];
   const head = `Sluicegate asks before \`${visible(tool).slice(0, 40)}\` runs`;
-  const question = `${head} (decision ${call})${risk === undefined ? "" : `: ${riskInWords(risk)}`}.`;
-  return more.length === 0 && question.length <= sentenceCharactersMax ? question : undefined;
+  const questions = reasons.map((reason) => `${head}: ${visible(reason)} (decision ${call}).`);
+  return questions.find((question) => question.length <= sentenceCharactersMax);
 }
 
 type Subject<Q> = {

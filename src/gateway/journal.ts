@@ -10,8 +10,8 @@ import { traceQuestionKind } from "../core/effect-trace.ts";
 import type { RunEvent } from "../core/event.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Answers } from "../core/opinion.ts";
-import type { ToldPlaces } from "../core/told-places.ts";
-import type { LiveRun } from "./live-run.ts";
+import { ToldPlaces } from "../core/told-places.ts";
+import type { LiveRun, Teller } from "./live-run.ts";
 import type { Alongside, EventLog, LogEntry, RunRow, SharedRow } from "./store-port.ts";
 
 /** What belongs to a decision and goes into the record of its first run. */
@@ -27,11 +27,19 @@ export type Basis = {
 
 const nothing: Basis = {};
 
+/** What a run must learn that lives in nobody's memory, or in labels of another policy: told in its log alone. */
+type AbsentPart<Q> = { readonly from: Teller<Q>; readonly run: string; readonly events: readonly RunEvent[] };
+
 type Part<Q> = { readonly live: LiveRun<Q>; readonly events: RunEvent[] };
+type EntryPart<Q> = {
+  readonly live: Teller<Q> & Pick<LiveRun<Q>, "key" | "places">;
+  readonly events: readonly RunEvent[];
+};
 
 /** Events of one turn, over all runs that they touch. */
 export class Batch<Q> {
   readonly parts: Part<Q>[] = [];
+  readonly absent: AbsentPart<Q>[] = [];
   shared: SharedRow | undefined;
   runs: RunRow[] | undefined;
 
@@ -43,6 +51,10 @@ export class Batch<Q> {
       }
     }
     this.parts.push({ live, events: [event] });
+  }
+
+  addAbsent(from: Teller<Q>, run: string, events: readonly RunEvent[]): void {
+    this.absent.push({ from, run, events });
   }
 }
 
@@ -80,6 +92,10 @@ function entriesOf<Q>(batch: Batch<Q>, basis: Basis): LogEntry[] {
     entries.push(...part.live.late.splice(0));
     if (part.events.length > 0 || own !== nothing) entries.push(entryOf(part, own));
   }
+  for (const { from, run, events } of batch.absent) {
+    const { policy, principal } = from;
+    entries.push(entryOf({ live: { key: run, policy, principal, places: new ToldPlaces() }, events }, nothing));
+  }
   return entries;
 }
 
@@ -88,7 +104,7 @@ function alongside<Q>({ runs, shared }: Batch<Q>): Alongside | undefined {
   return { ...(runs === undefined ? {} : { runs }), ...(shared === undefined ? {} : { shared }) };
 }
 
-function entryOf<Q>({ live, events }: Part<Q>, basis: Basis): LogEntry {
+function entryOf<Q>({ live, events }: EntryPart<Q>, basis: Basis): LogEntry {
   const { policy } = live;
   const { decision, answers, manifestDigest, notes, details, at = 0 } = basis;
   return {

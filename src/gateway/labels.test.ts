@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { exactly } from "../core/label.ts";
 import { fakeContract, lattice } from "../../test/gateway-kit/fake-policy.ts";
 import { blankOf, redacted, releaseLabel } from "./labels.ts";
-import { cleanParams } from "./meta.ts";
+import { cleanMessage, cleanParams } from "./meta.ts";
 import { sameJson } from "./same-json.ts";
 import { argumentsOf } from "./call.ts";
 
@@ -94,6 +94,32 @@ describe("what is judged and what is forwarded", () => {
     expect(cleanParams(params, mac)).toBe(params);
     expect(cleanParams(undefined, mac)).toBeUndefined();
     expect(cleanParams({ a: 1, _meta: { baggage: "b", traceparent: "bad" } }, mac)).toEqual({ a: 1 });
+  });
+
+  it("nothing of ours is in a notification or an answer either, and what is clean stays as it came", () => {
+    const mac = (text: string): string => text;
+    const ours = { _meta: { "io.github.sluicegate/run": "t", keep: 1 } };
+    const method = "notifications/x";
+    expect(
+      cleanMessage({ kind: "notification", method, params: { a: 1, ...ours }, raw: new Uint8Array() }, mac),
+    ).toEqual({
+      kind: "notification",
+      method,
+      params: { a: 1, _meta: { keep: 1 } },
+    });
+    expect(cleanMessage({ kind: "response", id: 1, result: { action: "accept", ...ours } }, mac)).toEqual({
+      kind: "response",
+      id: 1,
+      result: { action: "accept", _meta: { keep: 1 } },
+    });
+    for (const message of [
+      { kind: "notification", method, params: undefined },
+      { kind: "response", id: 1, result: { _meta: { keep: 1 } } },
+      { kind: "response", id: 1, result: "text" },
+      { kind: "error", id: 1, error: { code: 1, message: "m" } },
+    ] as const) {
+      expect(cleanMessage(message, mac)).toBe(message);
+    }
   });
 
   it("structural equality sees order, numbers and members", () => {

@@ -107,5 +107,11 @@ export const exposeTriesMax = 3;
 /** Runs of the log that nobody has taken up and that are looked at one by one; beyond it they hold anything. */
 export const dormantRunsMax = 1_024;
 
+/** Generations above a run; who has more is not served, so that rows that name each other end the search. */
+export const ancestorsMax = 64;
+
+/** Runs of one conversation whose facts nobody has taken over yet; beyond it a new one holds everything. */
+export const conversationRunsMax = 64;
+
 /** Owners whose stores are listed at once. */
 export const ownersMax = 10_000;

@@ -6,6 +6,11 @@
  */
 import type { RunEvent } from "../core/event.ts";
 
+/** Tells images apart: a call by its id, which is never given twice, a value by all that is said of it. */
+export function imageMark(event: RunEvent): string {
+  return event.kind === "released" ? JSON.stringify(event) : `${event.kind} ${"call" in event ? event.call : event.at}`;
+}
+
 /** The restrictive image of an event; empty for what only permits or does not matter to others. */
 export function restrictiveImage(event: RunEvent): readonly RunEvent[] {
   switch (event.kind) {

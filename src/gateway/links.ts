@@ -1,6 +1,8 @@
 /**
  * Connections to servers: one for each legacy client, one that modern clients of a principal share. A server runs as
- * the policy of the asking client orders, so clients share one only where their policies order the same.
+ * the policy of the asking client orders, so clients share one only where their policies order the same. A server that
+ * is given the client's own credentials takes whoever opened the connection for everybody on it, so clients share one
+ * only where they brought the same.
  */
 import type { IsolationOrder } from "../core/scope.ts";
 import { bridgedConnector } from "./era-bridge.ts";
@@ -37,8 +39,9 @@ export class Links<Q> {
   }
 
   open(wanted: Wanted): Link<Q> {
-    const { principal, server, shared, order } = wanted;
-    const key = `${principal} ${server} ${order?.digest ?? ""}`;
+    const { principal, server, target, shared, order } = wanted;
+    const credentials = target.kind === "http" ? target.credentials : undefined;
+    const key = JSON.stringify([principal, server, order?.digest ?? null, credentials ?? null]);
     const known = shared ? this.#shared.get(key)?.link : undefined;
     if (known !== undefined && known.down === undefined) return known;
     const link = this.#opened(wanted);

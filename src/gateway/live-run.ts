@@ -17,7 +17,18 @@ export type LiveRun<Q> = {
   /** Public identity of the run; also the key its events are logged under. */
   readonly key: string;
   readonly principal: string;
-  readonly parent: LiveRun<Q> | undefined;
+  /** Keys of the runs it is a child of, its parent first; they learn of what restricts it (relatives.ts). */
+  ancestors: readonly string[];
+  /** What the runs that may hold its conversation have in common; undefined where there can be no others. */
+  readonly lineage: string | undefined;
+  /** Lineages of it and of its ancestors. */
+  groups: readonly string[];
+  /** A person cleared its conversation since: what it holds is no longer held by later runs of that. */
+  spent: boolean;
+  /** What relatives tell it while its history is being read; undefined when that is folded. */
+  arrived: Arrival<Q>[] | undefined;
+  /** It has no history of its own yet, so what it is told is in no log but the teller's. */
+  begins: boolean;
   /** What the policy was selected by, so that a new policy can be selected the same way. */
   client: { readonly name: string | undefined; readonly tag: string | undefined };
   policy: LoadedPolicy<Q>;
@@ -37,6 +48,8 @@ export type LiveRun<Q> = {
   ready: Promise<void> | undefined;
   /** Directories and URIs that "inside the workspace" means. */
   workspace: readonly string[];
+  /** Ms without a message after which the run ends, where whoever started it said so. */
+  idleMs: number | undefined;
   /** The conversation that a hook said this run is. */
   named: Naming | undefined;
   /** Context tokens that shortlists keep out of the lists of this run, by server. */
@@ -44,6 +57,11 @@ export type LiveRun<Q> = {
   /** Part of its history is gone for good, so it holds everything until it ends, over every restart. */
   lost: boolean;
 };
+
+/** Whose word an event is: labels mean something under a policy only. */
+export type Teller<Q> = { readonly principal: string; readonly policy: LoadedPolicy<Q> };
+
+export type Arrival<Q> = { readonly event: RunEvent; readonly from: Teller<Q>; readonly logged: boolean };
 
 export type RunRequest<Q> = {
   readonly key: RunKey;
@@ -53,15 +71,23 @@ export type RunRequest<Q> = {
   readonly parent?: LiveRun<Q> | undefined;
   readonly client?: LiveRun<Q>["client"];
   readonly registered?: readonly TrustedText[];
+  readonly idleMs?: number | undefined;
+  /** Its key was made for it just now: nothing of it can have been before. */
+  readonly isNew?: true;
 };
 
 /** A run of which nothing is folded yet. */
 export function newRun<Q>(request: RunRequest<Q>, at: number): LiveRun<Q> {
-  const { key, policy, principal, parent, workspace } = request;
+  const { key, policy, principal, workspace } = request;
   return {
     key: key.key,
     principal,
-    parent,
+    ancestors: [],
+    lineage: key.lineage,
+    groups: [],
+    spent: false,
+    arrived: [],
+    begins: false,
     client: request.client ?? { name: undefined, tag: undefined },
     policy,
     state: begin(policy.engine, key.key, undefined),
@@ -73,6 +99,7 @@ export function newRun<Q>(request: RunRequest<Q>, at: number): LiveRun<Q> {
     ended: false,
     ready: undefined,
     workspace,
+    idleMs: request.idleMs,
     named: undefined,
     tokensSaved: new Map(),
     lost: false,
@@ -81,16 +108,57 @@ export function newRun<Q>(request: RunRequest<Q>, at: number): LiveRun<Q> {
 
 /** What the store keeps of a run, so that it is found and recognised again. */
 export function rowOf<Q>(live: LiveRun<Q>, wallMs: number): RunRow {
+  const [parent] = live.ancestors;
   return {
     key: live.key,
     principal: live.principal,
-    ...(live.parent === undefined ? {} : { parent: live.parent.key }),
+    ...(parent === undefined ? {} : { parent }),
     policyDigest: live.policy.digest,
     begunWallMs: wallMs,
-    idleExpiresWallMs: wallMs + live.policy.settings.runIdleMs,
+    idleExpiresWallMs: wallMs + idleMsOf(live),
     top: live.lost,
-    resume: live.named === undefined ? {} : { ...live.named },
+    resume: {
+      ...live.named,
+      ...(live.idleMs === undefined ? {} : { idleMs: live.idleMs }),
+      ...(live.spent ? { spent: true } : {}),
+    },
   };
+}
+
+/** Ms without a message after which a run ends. A policy that came later may shorten what was agreed, never lengthen it. */
+export function idleMsOf<Q>({ idleMs, policy }: Pick<LiveRun<Q>, "idleMs" | "policy">): number {
+  return Math.min(idleMs ?? Number.POSITIVE_INFINITY, policy.settings.runIdleMs);
+}
+
+/** The same of the row of a run; undefined where only its policy says. */
+export function idleIn(resume: JsonObject | undefined): number | undefined {
+  const idleMs = member(resume, "idleMs");
+  return typeof idleMs === "number" ? idleMs : undefined;
+}
+
+/** A token is worth nothing once its run has ended, nor with another principal than that of the run. */
+export function closedTo<Q>({ principal }: LiveRun<Q>, row: RunRow | undefined): boolean {
+  return row !== undefined && (row.endedWallMs !== undefined || row.principal !== principal);
+}
+
+/** Takes up what the row of a run says of it beside its history. */
+export function recognise<Q>(live: LiveRun<Q>, resume: JsonObject | undefined): void {
+  live.named = namedIn(resume);
+  live.idleMs = idleIn(resume);
+}
+
+/** Nobody has to ask the run of a row any more what it held: it handed that on, or its conversation was cleared. */
+export function isSpent({ resume }: RunRow): boolean {
+  return resume["spent"] === true;
+}
+
+export function asSpent(row: RunRow): RunRow {
+  return { ...row, resume: { ...row.resume, spent: true } };
+}
+
+/** The history of a run is lost or unreadable, so it counts as holding everything. */
+export function toTop<Q>(live: LiveRun<Q>): void {
+  live.state = { ...live.state, q: live.policy.topState() };
 }
 
 /** Which conversation of which client process (or user) a run is, and since when (ms since 1970). */

@@ -34,8 +34,7 @@ import type { Link, LinkUser } from "./link.ts";
 import { Lists } from "./lists.ts";
 import type { LiveRun } from "./live-run.ts";
 import { cleanParams } from "./meta.ts";
-import type { Call } from "./call.ts";
-import type { Flushed } from "./outbox.ts";
+import type { Flushed, Held } from "./outbox.ts";
 import type { Exchange } from "./ports.ts";
 import { refusalOf } from "./refusals.ts";
 import { errorValue, isEmptyAnswer, releasedAnswer, requestOf } from "./released-answer.ts";
@@ -147,10 +146,15 @@ export class Mediator<Q> implements LinkUser {
   }
 
   /** A call from the outbox is judged again, and sent if its rules now permit it. */
-  async flush({ live, contract: { tool }, arguments: given }: Call<Q>): Promise<Flushed> {
+  async flush({ id: held, live, tool, arguments: given, digest: heldDigest, toolDigest }: Held<Q>): Promise<Flushed> {
     await this.#contractsReady(undefined);
-    const order = { server: this.#scene.server, tool, arguments: given };
+    const list = this.#link.catalogue.known("tools/list");
+    const admission = list === undefined ? undefined : await this.#lists.admission(live, list);
+    if (admission?.kind === "quarantined") return "unadmitted";
+    const order = { server: this.#scene.server, tool, arguments: given, held };
     const call = orderedCall(this.#scene, this.#link.catalogue, live, order);
+    // What was held is what is sent: no other method, and no tool that has since been put under its name.
+    if (call.digest !== heldDigest || call.contract.toolDigest !== toolDigest) return "changed";
     const outcome = await callUnattended(this.#scene, call, "inject");
     return outcome === "held" || outcome === "refused" ? outcome : "sent";
   }

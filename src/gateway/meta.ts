@@ -5,6 +5,7 @@
  */
 import type { Json, JsonObject } from "../core/json.ts";
 import { isObject } from "../core/json.ts";
+import type { Message } from "../wire/message.ts";
 import { ownMetaPrefix } from "../wire/meta.ts";
 
 export const runMetaKey = `${ownMetaPrefix}run`;
@@ -20,6 +21,17 @@ export function cleanParams(params: JsonObject | undefined, mac: (text: string) 
   if (Object.keys(cleaned).length > 0) return { ...params, _meta: cleaned };
   const { _meta: _dropped, ...rest } = params;
   return rest;
+}
+
+/** A notification or an answer of the client as the server may see it; requests are cleaned where they are judged. */
+export function cleanMessage(message: Message, mac: (text: string) => string): Message {
+  if (message.kind === "notification") {
+    const params = cleanParams(message.params, mac);
+    return params === message.params ? message : { kind: "notification", method: message.method, params };
+  }
+  if (message.kind !== "response" || !isObject(message.result)) return message;
+  const result = cleanParams(message.result, mac);
+  return result === message.result ? message : { kind: "response", id: message.id, result: result ?? {} };
 }
 
 function needsCleaning(meta: JsonObject): boolean {

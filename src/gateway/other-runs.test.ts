@@ -203,6 +203,25 @@ describe("runs that nobody has taken up since a restart", () => {
     expect((await callTool(stage, second(stage), "write_store")).refused).toBe(true);
   });
 
+  it("hold what a child of theirs read since, also when that has ended", async () => {
+    const log = new FakeLog();
+    const before = new Stage({ policy: policy(), log });
+    const parent = await before.gateway.beginRun({ principal: "os:1000", urlBase: "" });
+    const above = parent.ok ? { parent: parent.value.run } : {};
+    const child = await before.gateway.beginRun({ principal: "os:1000", urlBase: "", ...above });
+    const stage = new Stage({ policy: policy(), log });
+    await stage.gateway.restore();
+    await stage.gateway.runs.dormant.prepare("os:1000", stage.policy);
+    const client = stage.connect({ transport: "http", runToken: child.ok ? child.value.token : "" });
+    await callTool(stage, client, "read_secret");
+    const live = stage.gateway.runs.find(child.ok ? child.value.run : "");
+    if (live !== undefined) await stage.gateway.runs.end(live, "closed");
+    expect(stage.gateway.runs.dormant.all().map(({ key }) => key)).toEqual(parent.ok ? [parent.value.run] : []);
+    expect((await callTool(stage, second(stage), "write_store")).text).toContain(parent.ok ? parent.value.run : "none");
+    const other = stage.gateway.runs.dormant.of("os:1000", stage.policy)[0];
+    expect(other?.q).toMatchObject({ held: lattice.top, top: false });
+  });
+
   it("hold anything where folding what they did takes too long", async () => {
     const { stage } = await restarted();
     const { clock } = stage;

@@ -34,6 +34,8 @@ export interface LoadedPolicy<Q> {
   isolation(server: string): IsolationOrder | undefined;
   /** Server-level facts of the policy. */
   server(name: string): { readonly trusted: boolean; readonly mode: "enforce" | "observe" };
+  /** Whether a rule lets everything pass that the server asks people, unchanged and without our word beside it. */
+  permitsQuestions(server: string): boolean;
   /** Lists may depend on the state of the run, so that they are neither cached nor shared. */
   readonly regulated: boolean;
   /** Risks that a person can accept for a run, each `HAZARD MOVE`. */

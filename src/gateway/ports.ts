@@ -28,9 +28,16 @@ export type ConnectionFacts = {
   readonly sessionId?: string;
   /** Revision announced outside the messages (`MCP-Protocol-Version` header), if any. */
   readonly announcedRevision?: string;
-  /** Request headers that an upstream in `static` or `same-origin` mode may need; never logged. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Set where the client's own credentials go on to the server behind (`same-origin`). */
+  readonly credentials?: PassedCredentials;
   readonly workingDirectory?: string;
+};
+
+/** What a client authenticates with at the server behind: never logged, never kept. */
+export type PassedCredentials = {
+  /** Keyed digest of the headers, which tells two users apart; empty for a client that sent none. */
+  readonly digest: string;
+  readonly headers: Readonly<Record<string, string>>;
 };
 
 /** One request of a client, with the way back to it. */
@@ -118,6 +125,8 @@ export type ServerTarget =
       /** `auto` tries Streamable HTTP first, then legacy HTTP+SSE. */
       readonly flavour: "auto" | "streamable" | "sse";
       readonly headers: Readonly<Record<string, string>>;
+      /** Digest of the client's credentials among the headers (`PassedCredentials`); only where some are passed on. */
+      readonly credentials?: string;
     };
 
 /** Opens a connection; start-up failure arrives as `handler.closed`. */

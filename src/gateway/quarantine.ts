@@ -109,6 +109,7 @@ async function ask<Q>(subject: Quarantine<Q>, decision: Decision, id: string): P
     tool: what,
     arguments: "",
     risks: [],
+    endorses: [],
     choices: ["once", "refuse"] as const,
   };
   const expires = now + approvals.expiryMs;

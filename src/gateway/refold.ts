@@ -7,13 +7,14 @@ import type { LiveRun } from "./live-run.ts";
 import { trackCalls } from "./live-run.ts";
 import type { Clock } from "./services-port.ts";
 
-/** Events of the present run of a key: everything after the last `ended`. */
-export function sinceLastEnd(events: readonly RunEvent[]): readonly RunEvent[] {
-  let start = 0;
-  events.forEach((event, index) => {
-    if (event.kind === "ended") start = index + 1;
-  });
-  return start === 0 ? events : events.slice(start);
+/**
+ * Events of the last run of a key, its ends included: a run that was stopped is told of others after that, and is stopped
+ * all the same; what a run is told before it has begun is its own.
+ */
+export function lastRunIn(events: readonly RunEvent[]): readonly RunEvent[] {
+  const begun = events.findLastIndex(({ kind }) => kind === "begun");
+  const before = begun < 0 ? events : events.slice(0, begun);
+  return events.slice(before.findLastIndex(({ kind }) => kind === "ended") + 1);
 }
 
 /** How many events are folded between two looks at the clock. */

@@ -48,9 +48,10 @@ export function passed(message: Answered, value: Json, id: RequestId): Answered 
   if (message.kind === "response") {
     return value === message.result && message.id === id ? message : { kind: "response", id, result: value };
   }
-  if (message.id === id && member(value, "message") === message.error.message) return message;
-  const text = stringMember(value, "message") ?? "";
   const data = member(value, "data");
+  const unchanged = member(value, "message") === message.error.message && data === message.error.data;
+  if (message.id === id && unchanged) return message;
+  const text = stringMember(value, "message") ?? "";
   return errorMessage(id, message.error.code, text, data);
 }
 

@@ -8,9 +8,10 @@ import { isObject, member, stringMember } from "../core/json.ts";
 import type { ResponseMessage } from "../wire/message.ts";
 import { mayAnswer } from "./answers.ts";
 import type { Call } from "./call.ts";
-import { consentInputName } from "./card-text.ts";
+import { consentInputName, visible } from "./card-text.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { openRoundsMax } from "./limits.ts";
+import { questionsIn, refusesSecret, withNamedQuestions } from "./questions.ts";
 import { refusalMessage, rejectionOf } from "./refusals.ts";
 import { releasedAnswer, requestOf } from "./released-answer.ts";
 import type { Scene } from "./scene.ts";
@@ -95,11 +96,17 @@ export class Rounds<Q> {
       const sentence = `The server \`${this.#scene.server}\` asked to use the client's model, which the policy refuses. The call did not finish.`;
       return call.exchange.respond(refusalMessage(asked, call.id, sentence.slice(0, 240)));
     }
+    if (refusesSecret(this.#scene, call, questionsIn(message.result))) {
+      this.#end(call);
+      const sentence = `The server \`${visible(this.#scene.server)}\` asked for a secret, which the policy refuses. The call did not finish.`;
+      return call.exchange.respond(refusalMessage(asked, call.id, sentence.slice(0, 240)));
+    }
     // A question can carry a whole result: what the call did so far is judged before any of it is shown.
     const { ruling } = await judgeInterim(this.#scene, call, message.result);
     if (ruling.how !== "pass") this.#end(call);
     else this.#table.keep(roundKey(call, stringMember(message.result, "requestState") ?? ""), { call, methods });
-    const released = { asked, decision: call.id, message, ruling };
+    const shown = { ...ruling, value: withNamedQuestions(this.#scene, call.live, ruling.value) };
+    const released = { asked, decision: call.id, message, ruling: shown };
     void this.#scene.deliveries.after(ruling.durable, (durable) =>
       call.exchange.respond(releasedAnswer(released, durable)),
     );

@@ -17,6 +17,8 @@ export type NewRun = {
   /** Key of the run whose labels the new one starts with and joins back into. */
   readonly parent?: string;
   readonly instruction?: string;
+  /** Ms without a message after which the run ends, if that is sooner than the policy's. */
+  readonly idleMs?: number;
   /** Where clients reach this gateway, for the URL. */
   readonly urlBase: string;
   readonly client?: string;
@@ -48,6 +50,10 @@ export async function beginRun<Q>(control: RunControl<Q>, wanted: NewRun): Promi
   const policy = control.policyFor(wanted);
   const problem = startProblem(policy);
   if (problem !== undefined) return err(problem);
+  if (wanted.idleMs !== undefined && wanted.idleMs > policy.settings.runIdleMs) {
+    const longest = `${policy.settings.runIdleMs / 1000} seconds (\`limits: {runIdle}\` of the policy)`;
+    return err(`The run would outlive what its policy allows: make \`ttl\` at most ${longest}, or leave it out.`);
+  }
   const key = `${mintedPrefix}${secrets.token().slice(0, 24)}`;
   const registered: TrustedText[] =
     wanted.instruction === undefined ? [] : [{ source: "instruction", value: wanted.instruction }];
@@ -59,6 +65,8 @@ export async function beginRun<Q>(control: RunControl<Q>, wanted: NewRun): Promi
     workspace: parent?.workspace ?? [],
     parent,
     registered,
+    idleMs: wanted.idleMs,
+    isNew: true,
   });
   if (!live.ok) return live;
   if (live.value.ready !== undefined) await live.value.ready;

@@ -33,6 +33,12 @@ export function checkRunToken(token: string, mac: (text: string) => string): str
   return sameText(token.slice(dot + 1), tokenMac(key, mac)) ? key : undefined;
 }
 
+/** Whether a token that this installation minted stands anywhere in a text that is about to leave it. */
+export function holdsRunToken(text: string, mac: (text: string) => string): boolean {
+  const shaped = text.matchAll(/run-[0-9a-z]{1,64}\.[0-9a-z]{32}/gi);
+  return [...shaped].some(([token]) => checkRunToken(token, mac) !== undefined);
+}
+
 function tokenMac(key: string, mac: (text: string) => string): string {
   return mac(`run token ${key}`).slice(0, 32);
 }
@@ -61,17 +67,37 @@ export function runKeyOf({ facts, params, sessionsTrusted, hookSession, mac }: K
   const inMeta = member(member(params, "_meta"), runMetaKey);
   const signed = typeof inMeta === "string" ? checkRunToken(inMeta, mac) : undefined;
   if (signed !== undefined) return { key: signed, kind: "trusted", lineage: undefined };
+  const { principal } = facts;
+  const keyed = (key: string, kind: RunKey["kind"]): RunKey => ({ key, kind, lineage: lineageOf(key, principal) });
   if (facts.process !== undefined) {
-    const process = `${facts.principal}/process:${facts.process.pid}@${facts.process.startedAt}`;
-    const key = hookSession === undefined ? process : `${process}/${hookSession}`;
-    return { key, kind: "trusted", lineage: undefined };
+    const process = `${principal}/process:${facts.process.pid}@${facts.process.startedAt}`;
+    return keyed(hookSession === undefined ? process : `${process}/${hookSession}`, "trusted");
   }
-  const lineage = `${facts.principal}/any`;
-  if (hookSession !== undefined) {
-    return { key: `${facts.principal}/hook:${hookSession}`, kind: "trusted", lineage: undefined };
-  }
-  if (facts.sessionId !== undefined && sessionsTrusted) {
-    return { key: `${facts.principal}/session:${facts.sessionId}`, kind: "named", lineage };
-  }
-  return { key: lineage, kind: "named", lineage };
+  if (hookSession !== undefined) return keyed(`${principal}/hook:${hookSession}`, "trusted");
+  if (facts.sessionId !== undefined && sessionsTrusted)
+    return keyed(`${principal}/session:${facts.sessionId}`, "named");
+  return keyed(anyOf(principal), "named");
+}
+
+/** Only a session or the principal named the run, so that its next message may begin nothing. */
+export function isNamed({ key, principal }: { readonly key: string; readonly principal: string }): boolean {
+  return lineageOf(key, principal) === anyOf(principal);
+}
+
+function anyOf(principal: string): string {
+  return `${principal}/any`;
+}
+
+/** What the runs that may hold one conversation have in common, read from the key of one; undefined if it is alone. */
+export function lineageOf(key: string, principal: string): string | undefined {
+  const conversation = conversationOf(key, principal);
+  if (conversation !== undefined) return `${principal}/conversation:${conversation}`;
+  const any = anyOf(principal);
+  return key === any || key.startsWith(`${principal}/session:`) ? any : undefined;
+}
+
+/** The conversation that a hook named and a key holds. */
+export function conversationOf(key: string, principal: string): string | undefined {
+  if (!key.startsWith(`${principal}/`)) return undefined;
+  return /^(?:hook:|process:[^/]*\/)(.*)$/s.exec(key.slice(principal.length + 1))?.[1];
 }

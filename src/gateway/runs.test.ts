@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../core/json.ts";
 import type { Opinion, Reason } from "../core/opinion.ts";
 import type { FakeMechanism } from "../../test/gateway-kit/fake-policy.ts";
 import { fakePolicy, lattice } from "../../test/gateway-kit/fake-policy.ts";
@@ -64,9 +65,9 @@ function stageOf(): Stage {
 let ids = 0;
 
 /** Makes a call in a session and gives what the client saw; the server answers everything. */
-async function call(stage: Stage, client: FakeClient, name: string): Promise<string> {
+async function call(stage: Stage, client: FakeClient, name: string, more: JsonObject = {}): Promise<string> {
   ids += 1;
-  client.say({ id: ids, method: "tools/call", params: { name, arguments: {} } });
+  client.say({ id: ids, method: "tools/call", params: { name, arguments: {}, ...more } });
   for (let turn = 0; turn < 6; turn += 1) {
     await stage.settle();
     for (const server of stage.servers) {
@@ -167,6 +168,42 @@ describe("runs", () => {
     expect(stage.log.events().find(({ kind }) => kind === "unknown")).toMatchObject({
       cause: expect.stringContaining("stopped"),
     });
+  });
+
+  it("a token goes on with its run after a restart for the principal of the run only", async () => {
+    const stage = stageOf();
+    const minted = await stage.gateway.beginRun({ principal: "ann", urlBase: "" });
+    if (!minted.ok) throw new Error(minted.error);
+    const again = new Stage({ policy: fakePolicy([rules]), facts: http as never, log: stage.log });
+    const named = { _meta: { "io.github.sluicegate/run": minted.value.token } };
+    for (const [principal, said] of [
+      ["bob", "The run has ended"],
+      ["ann", "ok"],
+    ] as const) {
+      const client = again.connect({ principal, sessionId: principal });
+      expect(await call(again, client, "backup", named)).toContain(said);
+    }
+  });
+
+  it("an agreed ttl holds over a restart, and a policy that allows less shortens it", async () => {
+    const stage = stageOf();
+    const runs = [];
+    for (const idleMs of [60_000, 600_000, undefined]) {
+      const more = idleMs === undefined ? {} : { idleMs };
+      const made = await stage.gateway.beginRun({ principal: "os:1000", urlBase: "", ...more });
+      if (made.ok) runs.push(made.value.run);
+    }
+    const policy = fakePolicy([rules], { settings: { runIdleMs: 300_000 } });
+    const again = new Stage({ policy, facts: http as never, log: stage.log });
+    await again.gateway.restore();
+    const open = (): readonly string[] => again.gateway.runs.dormant.all().map(({ key }) => key);
+    expect(open()).toEqual(runs);
+    again.clock.pass(60_000);
+    await again.gateway.expire();
+    expect(open()).toEqual(runs.slice(1));
+    again.clock.pass(240_000);
+    await again.gateway.expire();
+    expect(open()).toEqual([]);
   });
 
   it("a history that cannot be read leaves the run in its worst state", async () => {

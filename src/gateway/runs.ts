@@ -9,21 +9,21 @@ import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import { evolve } from "../core/step.ts";
 import { DormantRuns } from "./dormant-runs.ts";
+import { conversationRuns } from "./earlier-runs.ts";
 import { appendBatch, Batch, recordLate } from "./journal.ts";
 import { rebuildTriesMax, refoldMsMax, resumeMsMax, runsLiveMax } from "./limits.ts";
 import { restrictiveImage } from "./lineage.ts";
 import type { LiveRun, RunRequest } from "./live-run.ts";
-import { namedIn, newRun, rowOf, sameLattice, trackCalls } from "./live-run.ts";
+import { asSpent, idleIn, idleMsOf, newRun, rowOf, toTop, trackCalls } from "./live-run.ts";
 import { OtherRuns } from "./other-runs.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
-import { foldHistory, sinceLastEnd } from "./refold.ts";
-import { mintedPrefix } from "./run-keys.ts";
+import { foldHistory, lastRunIn } from "./refold.ts";
+import { Relatives, settleArrived } from "./relatives.ts";
+import { Resumption } from "./resumption.ts";
+import { isNamed, lineageOf } from "./run-keys.ts";
 import type { Services } from "./services-port.ts";
 import { SharedStates } from "./shared-states.ts";
-import type { OpenCall } from "./store-port.ts";
-
-/** Calls of all runs that the log has open, and why nobody waits for them any more. */
-type Abandoned = { readonly open: readonly OpenCall[]; readonly cause: string };
+import type { RunRow, Waiting } from "./store-port.ts";
 
 /** Called before a run ends, for what is still owed: the outbox, reflection. Gives one sentence for each debt. */
 export type EndingListener<Q> = (live: LiveRun<Q>) => Promise<readonly string[]>;
@@ -32,12 +32,11 @@ export type EndingListener<Q> = (live: LiveRun<Q>) => Promise<readonly string[]>
 export type MovedListener<Q> = (live: LiveRun<Q>) => void;
 
 /** Called with the history of a run that is taken up again, for what else is to be learnt from it. */
-export type ResumedListener<Q> = (live: LiveRun<Q>, history: readonly RunEvent[]) => void;
+export type ResumedListener<Q> = (live: LiveRun<Q>, history: readonly RunEvent[], waiting: readonly Waiting[]) => void;
 
 export class RunRegistry<Q> {
   readonly #services: Services<Q>;
   readonly #live = new Map<string, LiveRun<Q>>();
-  readonly #lineageOf = new Map<LiveRun<Q>, string>();
   readonly #ending: EndingListener<Q>[] = [];
   readonly #resumed: ResumedListener<Q>[] = [];
   readonly #onMoved: MovedListener<Q>[] = [];
@@ -49,12 +48,31 @@ export class RunRegistry<Q> {
   readonly dormant: DormantRuns<Q>;
   /** What one run does to the others. */
   readonly others: OtherRuns<Q>;
+  readonly #relatives: Relatives<Q>;
+  readonly #resumption: Resumption<Q>;
 
   constructor(services: Services<Q>) {
     this.#services = services;
     this.shared = new SharedStates(services.log.store);
     this.dormant = new DormantRuns(services, this.shared);
     this.others = new OtherRuns({ live: () => this.#live.values(), dormant: this.dormant, shared: this.shared });
+    const { shared, dormant } = this;
+    const find = (key: string): LiveRun<Q> | undefined => this.#live.get(key);
+    const foldOne = (live: LiveRun<Q>, event: RunEvent, batch: Batch<Q>): Result<void, string> =>
+      this.#foldOne(live, event, batch);
+    this.#relatives = new Relatives({ find, dormant, fold: foldOne });
+    this.#resumption = new Resumption({
+      services,
+      shared,
+      dormant,
+      relatives: this.#relatives,
+      find,
+      foldOne,
+      fold: (live, event, batch) => this.fold(live, event, batch),
+      resumed: (live, history, waiting) => {
+        for (const listener of this.#resumed) listener(live, history, waiting);
+      },
+    });
   }
 
   all(): Iterable<LiveRun<Q>> {
@@ -85,12 +103,9 @@ export class RunRegistry<Q> {
       return ok(known);
     }
     if (this.#live.size >= runsLiveMax) return err(`more than ${runsLiveMax} runs are open: close some`);
-    const { key, parent } = request;
     const live = newRun(request, this.#services.clock.monotonicMs());
-    const relative = parent ?? this.#relative(key.lineage);
-    this.#live.set(key.key, live);
-    if (key.lineage !== undefined) this.#lineageOf.set(live, key.lineage);
-    live.ready = this.#resume(live, relative, request).finally(() => {
+    this.#live.set(live.key, live);
+    live.ready = this.#resume(live, request).finally(() => {
       live.ready = undefined;
     });
     return ok(live);
@@ -103,26 +118,31 @@ export class RunRegistry<Q> {
     const folded = this.#foldOne(live, event, batch);
     if (!folded.ok) return folded;
     trackCalls(live, event);
-    if (live.parent === undefined && this.#lineageOf.size < 2) return folded;
+    if (live.ancestors.length === 0 && live.groups.length === 0) return folded;
     const images = restrictiveImage(event);
-    if (images.length > 0) this.#mirror(live, images, batch);
+    if (images.length > 0) this.#relatives.tell(live, images, batch);
     return folded;
   }
 
   /**
    * Ends a run: what is in flight becomes unknown, then the end is logged. Labels of stores stay. The answer says what
-   * the run still owes, in sentences.
+   * the run still owes, in sentences. What it held waits for later runs of its conversation, but where a person says
+   * that it is over (`clears`): those begin clean then, whichever runs it had.
    */
-  async end(live: LiveRun<Q>, cause: EndCause): Promise<readonly string[]> {
+  async end(live: LiveRun<Q>, cause: EndCause, clears: boolean = cause === "operator"): Promise<readonly string[]> {
     if (live.ready !== undefined) await live.ready;
     const owed: string[] = [];
     if (this.#live.get(live.key) !== live) return owed;
     for (const listener of this.#ending) owed.push(...(await listener(live)));
+    const earlier = clears ? await conversationRuns(this.#services.log.store, live) : ok([]);
     if (this.#live.get(live.key) !== live) return owed; // somebody else ended it meanwhile
     const batch = new Batch<Q>();
+    const cleared = earlier.ok ? this.#cleared(live, earlier.value) : [];
     this.#foldEnd(live, cause, batch);
     this.#forget(live);
-    batch.runs = [{ ...rowOf(live, this.#services.clock.wallMs()), endedWallMs: this.#services.clock.wallMs() }];
+    live.spent = clears;
+    const wallMs = this.#services.clock.wallMs();
+    batch.runs = [...cleared, { ...rowOf(live, wallMs), endedWallMs: wallMs }];
     const written = appendBatch(this.#services.log, batch);
     this.#endings.set(live.key, written);
     await written;
@@ -148,7 +168,7 @@ export class RunRegistry<Q> {
     if (row === undefined) return false;
     const { principal } = row;
     const policy = this.#services.policies.select({ principal, client: undefined, tag: undefined });
-    const known = { key, kind: "trusted", lineage: undefined } as const;
+    const known = { key, kind: "trusted", lineage: lineageOf(key, principal) } as const;
     const live = this.obtain({ key: known, principal, policy, workspace: [] });
     if (!live.ok) return false;
     await this.end(live.value, cause);
@@ -165,7 +185,7 @@ export class RunRegistry<Q> {
 
   /** A trusted act of a principal: every run that only a session or the principal named ends (`runs new`). */
   async endNamed(principal: string): Promise<void> {
-    const named = [...this.#lineageOf.keys()].filter((live) => live.principal === principal);
+    const named = [...this.#live.values()].filter((live) => live.principal === principal && isNamed(live));
     for (const live of named) await this.end(live, "operator");
   }
 
@@ -173,12 +193,12 @@ export class RunRegistry<Q> {
   async expire(): Promise<void> {
     const now = this.#services.clock.monotonicMs();
     for (const live of this.#live.values()) {
-      if (now - live.lastAt >= live.policy.settings.runIdleMs) await this.end(live, "expired");
+      if (now - live.lastAt >= idleMsOf(live)) await this.end(live, "expired");
     }
     const { clock, policies } = this.#services;
     for (const run of this.dormant.all()) {
-      const { settings } = policies.select({ principal: run.principal, client: undefined, tag: undefined });
-      const since = clock.wallMs() - settings.runIdleMs;
+      const policy = policies.select({ principal: run.principal, client: undefined, tag: undefined });
+      const since = clock.wallMs() - idleMsOf({ idleMs: idleIn(run.resume), policy });
       if (run.begunWallMs > since || (await this.dormant.activeWallMs(run)) > since) continue;
       await this.endDormant(run.key, "expired");
     }
@@ -225,15 +245,31 @@ export class RunRegistry<Q> {
       if (live.state !== before) continue; // an event came in between that the history may lack
       live.inFlight.clear();
       live.state = begin(live.policy.engine, live.key, shared);
-      const folded = history.ok && foldHistory(live, sinceLastEnd(history.value.events), this.#limit(resumeMsMax)).ok;
+      const folded = history.ok && foldHistory(live, lastRunIn(history.value.events), this.#limit(resumeMsMax)).ok;
       if (live.lost || !folded || !open.ok || !history.value.complete) toTop(live);
       const batch = new Batch<Q>();
       const cause = "the event log stopped while it ran";
-      this.#abandon(live, { open: open.ok ? open.value : [], cause }, batch);
+      this.#resumption.abandon(live, { open: open.ok ? open.value : [], cause }, batch);
       this.#moved(live);
       if (batch.parts.length > 0) await appendBatch(log, batch);
       return;
     }
+  }
+
+  /** Other runs of a conversation that was cleared keep what they hold to themselves from now on. */
+  #cleared(live: LiveRun<Q>, rows: readonly RunRow[]): readonly RunRow[] {
+    const others = rows.filter(({ key }) => key !== live.key);
+    return others.map((row) => {
+      const spent = asSpent(row);
+      const open = this.#live.get(row.key);
+      if (open === undefined) {
+        if (row.endedWallMs === undefined) this.dormant.note(spent);
+        return spent;
+      }
+      open.spent = true;
+      this.#relatives.leave(open);
+      return rowOf(open, this.#services.clock.wallMs());
+    });
   }
 
   /** What is in flight becomes unknown, then the end is logged; a run that was stopped has both behind it. */
@@ -249,7 +285,7 @@ export class RunRegistry<Q> {
   #forget(live: LiveRun<Q>): void {
     live.ended = true;
     this.#live.delete(live.key);
-    this.#lineageOf.delete(live);
+    this.#relatives.leave(live);
     this.#moved(live);
   }
 
@@ -272,123 +308,29 @@ export class RunRegistry<Q> {
   }
 
   async #refoldOne(live: LiveRun<Q>, policy: LoadedPolicy<Q>): Promise<void> {
+    live.arrived = []; // relatives go on meanwhile
     await recordLate(this.#services.log, live);
     const history = await this.#services.log.replay(live.key, policy.lattice);
     const shared = await this.shared.of(live.principal, policy);
     void this.dormant.prepare(live.principal, policy);
     live.policy = policy;
     live.state = begin(policy.engine, live.key, shared);
-    const folded = history.ok && foldHistory(live, sinceLastEnd(history.value.events), this.#limit(refoldMsMax)).ok;
+    const events = history.ok ? lastRunIn(history.value.events) : [];
+    const folded = history.ok && foldHistory(live, events, this.#limit(refoldMsMax)).ok;
+    settleArrived(live, events);
     if (live.lost || !folded || !history.value.complete) toTop(live);
     this.#moved(live);
   }
 
-  /** First message of a key: fold what the log has of it, or begin; a run whose history is lost holds everything. */
-  async #resume(live: LiveRun<Q>, relative: LiveRun<Q> | undefined, request: RunRequest<Q>): Promise<void> {
-    if (relative?.ready !== undefined) await relative.ready;
+  /** First message of a key. A run that must not be served is forgotten; the next message looks again. */
+  async #resume(live: LiveRun<Q>, request: RunRequest<Q>): Promise<void> {
     await this.#endings.get(live.key);
-    void this.dormant.prepare(live.principal, live.policy);
-    const { log, clock } = this.#services;
-    const shared = await this.shared.of(live.principal, live.policy);
-    live.state = begin(live.policy.engine, live.key, shared);
-    const row = await log.store.run(live.key);
-    const known = !row.ok || (row.value !== undefined && row.value.endedWallMs === undefined);
-    if (row.ok && row.value?.endedWallMs !== undefined && live.key.startsWith(mintedPrefix)) {
-      return this.#forget(live);
-    }
-    const batch = new Batch<Q>();
-    const at = clock.monotonicMs();
-    // A minted run is new for certain; every other key may name a conversation whose history went with the log.
-    const lost = !known && !live.key.startsWith(mintedPrefix) && this.#services.historyLost?.() === true;
-    if (known) {
-      live.lost = row.ok && row.value?.top === true;
-      await this.#replayInto(live, !row.ok || live.lost);
-      live.named = namedIn(row.ok ? row.value?.resume : undefined);
-      const cause = "the gateway stopped while it ran";
-      this.#abandon(live, { open: log.store.opening.inFlight, cause }, batch);
-      this.dormant.forget(live.key);
-    } else {
-      const parent = request.parent?.key;
-      const facts = parent === undefined ? {} : { parent };
-      this.fold(live, { kind: "begun", at, principal: live.principal, ...facts }, batch);
-      if (relative !== undefined) await this.#inherit(live, relative, batch);
-      live.lost = lost;
-      if (lost) toTop(live);
-      // Another session of a conversation that was stopped is no way around that.
-      if (relative !== undefined && ended(relative)) this.#foldEnd(live, "unsafe", batch);
-    }
-    for (const text of request.registered ?? []) this.fold(live, { kind: "registered", at, text }, batch);
-    if (batch.parts.length === 0) return;
-    batch.runs = [rowOf(live, this.#services.clock.wallMs())];
-    await appendBatch(log, batch);
-  }
-
-  /** Calls that nobody will answer any more become unknown, even where a history cut short does not show them. */
-  #abandon(live: LiveRun<Q>, { open, cause }: Abandoned, batch: Batch<Q>): void {
-    const at = this.#services.clock.monotonicMs();
-    const known = open.filter(({ run }) => run === live.key);
-    for (const call of new Set([...live.inFlight, ...known.map(({ call }) => call)])) {
-      const event = { kind: "unknown", at, call, cause } as const;
-      // In its worst state a run knows no calls; the log must not keep this one open for ever.
-      if (!this.fold(live, event, batch).ok) batch.add(live, event);
-      live.inFlight.delete(call);
-    }
+    if (!(await this.#resumption.resume(live, request))) this.#forget(live);
+    live.arrived = undefined;
+    live.begins = false;
   }
 
   #limit(msMax: number): { readonly clock: Services<Q>["clock"]; readonly msMax: number } {
     return { clock: this.#services.clock, msMax };
   }
-
-  async #replayInto(live: LiveRun<Q>, top: boolean): Promise<void> {
-    const history = await this.#services.log.replay(live.key, live.policy.lattice);
-    const events = history.ok ? sinceLastEnd(history.value.events) : [];
-    const last = history.ok ? history.value.events.at(-1) : undefined;
-    live.ended = last?.kind === "ended" && last.cause === "unsafe";
-    for (const listener of this.#resumed) listener(live, events);
-    const folded = history.ok && foldHistory(live, events, this.#limit(resumeMsMax)).ok;
-    if (top || !folded || !history.value.complete) toTop(live);
-  }
-
-  /** A child or a further session starts with everything that restricts its relative. */
-  async #inherit(live: LiveRun<Q>, relative: LiveRun<Q>, batch: Batch<Q>): Promise<void> {
-    await recordLate(this.#services.log, relative);
-    const history = await this.#services.log.replay(relative.key, live.policy.lattice);
-    if (!history.ok || !history.value.complete) return toTop(live);
-    for (const event of sinceLastEnd(history.value.events)) {
-      for (const image of restrictiveImage(event)) {
-        if (!this.#foldOne(live, image, batch).ok) return toTop(live);
-      }
-    }
-  }
-
-  #relative(lineage: string | undefined): LiveRun<Q> | undefined {
-    if (lineage === undefined) return undefined;
-    for (const [live, other] of this.#lineageOf) if (other === lineage) return live;
-    return undefined;
-  }
-
-  /** Relatives that must learn of what restricts: the ancestors, and further runs of the same lineage. */
-  #mirror(live: LiveRun<Q>, images: readonly RunEvent[], batch: Batch<Q>): void {
-    const lineage = this.#lineageOf.get(live);
-    const relatives = new Set<LiveRun<Q>>();
-    for (let up = live.parent; up !== undefined; up = up.parent) if (!up.ended) relatives.add(up);
-    for (const [other, group] of this.#lineageOf)
-      if (group === lineage && other !== live && !other.ended) relatives.add(other);
-    for (const relative of relatives) {
-      const understood = sameLattice(live.policy, relative.policy);
-      for (const image of images) {
-        if (!understood || !this.#foldOne(relative, image, batch).ok) toTop(relative);
-      }
-    }
-  }
-}
-
-/** Asked after a wait: a field that somebody else may have changed meanwhile. */
-function ended(live: { readonly ended: boolean }): boolean {
-  return live.ended;
-}
-
-/** The history of a run is lost or unreadable, so it counts as holding everything. */
-export function toTop<Q>(live: LiveRun<Q>): void {
-  live.state = { ...live.state, q: live.policy.topState() };
 }

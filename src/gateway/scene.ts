@@ -1,7 +1,15 @@
 /** What everything that mediates between one client connection and one server has in common. */
 import type { JsonObject } from "../core/json.ts";
 import type { Result } from "../core/result.ts";
-import type { Era, ErrorMessage, Message, RequestId, RequestMessage, ResponseMessage } from "../wire/message.ts";
+import type {
+  Era,
+  ErrorMessage,
+  Message,
+  NotificationMessage,
+  RequestId,
+  RequestMessage,
+  ResponseMessage,
+} from "../wire/message.ts";
 import type { Admissions } from "./admissions.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { Exposures } from "./exposures.ts";
@@ -60,7 +68,8 @@ export type Scene<Q> = Shared<Q> & {
   abandon(id: RequestId): void;
   /** A request of the gateway itself; undefined when no answer came in time. */
   askServer(method: string, params: JsonObject | undefined, waitMs: number): Promise<Answered | undefined>;
-  askClient(request: Omit<RequestMessage, "id">, waitMs: number, via?: AskVia): Promise<Answered | undefined>;
+  /** A question that is over without an answer, for time or because it is withdrawn, is cancelled at the client. */
+  askClient(request: Omit<RequestMessage, "id">, wait: AskWait, via?: AskVia): Promise<Answered | undefined>;
 };
 
 export type Answered = ResponseMessage | ErrorMessage;
@@ -68,8 +77,11 @@ export type Answered = ResponseMessage | ErrorMessage;
 /** What came of a request that was passed on: an answer, or none, with what the client is told then. */
 export type Relayed = Answered | { readonly kind: "lost"; readonly answer: ErrorMessage };
 
+/** How long an answer is waited for. */
+export type AskWait = { readonly ms: number; readonly withdrawn: AbortSignal };
+
 /** The exchange whose stream carries a question to the client. */
-export type AskVia = { send(message: RequestMessage): void };
+export type AskVia = { send(message: RequestMessage | NotificationMessage): void };
 
 /** True for a client of the modern era, whose results name their type. */
 export function isModern<Q>(scene: Scene<Q>): boolean {

@@ -46,17 +46,20 @@ export type ApprovalCard = {
   readonly arguments: string;
   /** Risks that a consent accepts for the rest of the run, each `HAZARD MOVE`; the lines have them in words. */
   readonly risks: readonly string[];
+  /** Digests of the values that `value` endorses. */
+  readonly endorses: readonly string[];
   readonly choices: readonly ApprovalChoice[];
 };
 
-/** `value`: endorse this one value for the rest of the run. */
+/** `value`: endorse this one value, or the elements of a list that the card names, for the rest of the run. */
 export type ApprovalChoice = "once" | "value" | "refuse";
 
 export type Ruling = { readonly choice: ApprovalChoice; readonly by: string } | "absent";
 
 /** People who watch: a console or a CLI waiter. `absent` comes at once when nobody does. */
 export interface Human {
-  ask(card: ApprovalCard, holdMs: number): Promise<Ruling>;
+  /** After `withdrawn` the card is gone: somebody else answered, and nobody may take it for a question still open. */
+  ask(card: ApprovalCard, holdMs: number, withdrawn?: AbortSignal): Promise<Ruling>;
   /** Tells the operator something that needs no answer. */
   notify(text: string): void;
 }

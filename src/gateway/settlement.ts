@@ -13,8 +13,10 @@ import type { Call } from "./call.ts";
 import { harmsTwice } from "./call.ts";
 import type { ConsentDesk } from "./consent.ts";
 import { appendBatch, Batch } from "./journal.ts";
+import { recordWithheld } from "./kept-results.ts";
 import { doubtsMax, upstreamCallsMax } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
+import { withNamedQuestions } from "./questions.ts";
 import { refusalMessage, refusalOf, rejectionOf } from "./refusals.ts";
 import { errorValue, releasedAnswer, requestOf } from "./released-answer.ts";
 import type { Ruling } from "./releases.ts";
@@ -284,7 +286,11 @@ export class Settlement<Q> {
       return;
     }
     const { id: decision, warnings } = call;
-    const released = { asked: requestOf(this.#scene, call), decision, message, ruling, warnings };
+    const named =
+      message.kind === "error"
+        ? { ...ruling, value: withNamedQuestions(this.#scene, call.live, ruling.value) }
+        : ruling;
+    const released = { asked: requestOf(this.#scene, call), decision, message, ruling: named, warnings };
     void this.#scene.deliveries.after(ruling.durable, (durable) =>
       call.exchange.respond(releasedAnswer(released, durable)),
     );
@@ -294,7 +300,7 @@ export class Settlement<Q> {
   async #withhold(call: Call<Q>, { message, known }: Outcome, ruling: Ruling): Promise<void> {
     const asked = requestOf(this.#scene, call);
     const approval = await this.#consent.open(call, ruling.decision, "release");
-    const kept = this.#scene.withheld.keep(call.live.key, call.digest, {
+    const withheld = {
       call: call.id,
       approval,
       decision: ruling.decision,
@@ -304,11 +310,15 @@ export class Settlement<Q> {
       message,
       known,
       characters: JSON.stringify(ruling.value).length,
-    });
+    };
+    const kept = this.#scene.withheld.keep(call.live.key, call.digest, withheld);
+    // Whoever is told that a result is stored finds it after a restart, too.
+    const recorded = kept ? recordWithheld(this.#scene, call, withheld) : ruling.durable;
     const answer = kept
       ? refusalOf(asked, ruling.decision, call.id, { kind: "withheld", approval })
       : rejectionOf(asked, call.id);
-    void this.#scene.deliveries.after(ruling.durable, () => call.exchange.respond(answer));
+    const durable = Promise.all([ruling.durable, recorded]);
+    void this.#scene.deliveries.after(durable, () => call.exchange.respond(answer));
   }
 }
 

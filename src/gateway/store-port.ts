@@ -82,6 +82,26 @@ export type Replayed = {
   readonly complete: boolean;
   /** Policy digests that the run was decided under, oldest first. */
   readonly policies: readonly string[];
+  /** What still waited when the records end. */
+  readonly waiting: readonly Waiting[];
+};
+
+/** A call in the outbox of a run, or a result behind consent, as its record tells it. */
+export type Waiting = {
+  readonly what: "call" | "result";
+  /** Id of the call. */
+  readonly call: string;
+  /** Digest of server, tool and arguments. */
+  readonly digest: string;
+  /** What it was decided under. */
+  readonly policyDigest: string | undefined;
+  readonly notes: JsonObject;
+  /** Arguments of the call, or its result; undefined where they were never kept, or their key is gone. */
+  readonly details: JsonObject | undefined;
+  /** It will never be sent, for this reason, and the end of the run has to say so. */
+  readonly lost?: string;
+  /** The same call was allowed since. */
+  readonly repeated?: true;
 };
 
 export interface EventLog {
@@ -89,6 +109,8 @@ export interface EventLog {
   append(entries: readonly LogEntry[], alongside?: Alongside): Promise<Result<void, StoreFailure>>;
   /** The events of a run for folding, labels translated into `lattice`; an error means: resume at the top label. */
   replay(run: string, lattice: Lattice): Promise<Result<Replayed, string>>;
+  /** What a run that cannot be replayed has waiting: labels are not needed for it. */
+  waiting(run: string): Promise<readonly Waiting[]>;
   /** Newest last. */
   tail(count: number, run?: string): Promise<Result<readonly LogView[], StoreFailure>>;
   /** Encrypts something for a run that is kept outside the log, such as an approval card; `open` reads it back. */
@@ -301,6 +323,8 @@ export interface Store {
   run(key: string): StoreAnswer<RunRow | undefined>;
   /** Runs that have not ended. */
   openRuns(): StoreAnswer<readonly RunRow[]>;
+  /** Runs of a principal, ended or not, whose key ends so; by key. */
+  runsEnding(principal: string, ending: string): StoreAnswer<readonly RunRow[]>;
   shared(owner: string): StoreAnswer<SharedRow | undefined>;
   /** Rows of all owners, by owner. */
   sharedRows(limit: number): StoreAnswer<readonly SharedRow[]>;

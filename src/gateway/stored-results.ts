@@ -62,7 +62,9 @@ async function answerFrom<Q>(desk: Desk<Q>, call: Call<Q>, stored: Withheld): Pr
 }
 
 async function askAgain<Q>({ scene, consent }: Desk<Q>, call: Call<Q>, stored: Withheld): Promise<void> {
-  const approval = await consent.open(call, stored.decision, "release");
+  const bench = { oracle: scene.services.oracle, known: stored.known };
+  const decision = stored.decision ?? (await judge(call.live, bench, momentOf(scene, stored), (judged) => judged));
+  const approval = await consent.open(call, decision, "release");
   const answer = refusalOf(requestOf(scene, call), denial("SG-WITHHELD"), stored.call, { kind: "withheld", approval });
   scene.deliveries.now(() => call.exchange.respond(answer));
 }

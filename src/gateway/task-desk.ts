@@ -11,6 +11,7 @@ import { mayAnswer } from "./answers.ts";
 import { Batch } from "./journal.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Exchange } from "./ports.ts";
+import { questionsIn, refusesSecret, withNamedQuestions } from "./questions.ts";
 import { refusalMessage } from "./refusals.ts";
 import { errorValue, releasedAnswer } from "./released-answer.ts";
 import { judgeRelease } from "./releases.ts";
@@ -79,6 +80,9 @@ export class TaskDesk<Q> {
     const final = method === "tasks/result" || isFinal(answer);
     const failed = answer.kind === "error" || member(answer.result, "isError") === true;
     const done = { id: entry.call, live, contract: entry.contract, scope: entry.scope };
+    const asked = this.#asked(exchange, entry.method);
+    const questions = final || answer.kind === "error" ? [] : questionsIn(answer.result);
+    if (refusesSecret(this.#scene, done, questions)) return refusalMessage(asked, entry.call, secretText);
     const first = final && !entry.settled;
     if (first) {
       entry.settled = true;
@@ -113,13 +117,13 @@ export class TaskDesk<Q> {
       batch,
     );
     const ruling = ruled instanceof Promise ? await ruled : ruled;
-    const asked = this.#asked(exchange, entry.method);
     if (entry.scope !== undefined) revokeTrust(this.#scene, done, ruling);
     if (first && entry.scope !== undefined) {
       const concluded = await concludeWrites(this.#scene, done, ruling.how);
       if (concluded.kind === "apart") return refusalMessage(asked, entry.call, concluded.sentence.slice(0, 240));
     }
-    return releasedAnswer({ asked, decision: entry.call, message: answer, ruling }, await ruling.durable);
+    const shown = { ...ruling, value: withNamedQuestions(this.#scene, live, ruling.value) };
+    return releasedAnswer({ asked, decision: entry.call, message: answer, ruling: shown }, await ruling.durable);
   }
 
   /** Only the tasks of this run; what is left is text of the server. */
@@ -160,6 +164,8 @@ export class TaskDesk<Q> {
     return { id: exchange.request.id, method: shape, modern: isModern(this.#scene) };
   }
 }
+
+const secretText = "The task asks for a secret, which the policy refuses. Cancel it, or go on without its result.";
 
 /** In the modern era `tasks/get` itself brings the result once the task is over. */
 function isFinal(answer: Answered): boolean {

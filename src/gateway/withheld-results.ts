@@ -1,20 +1,21 @@
 /**
  * Results that wait for consent (gateway.md 3): the call was executed, so the same call repeated must not execute
- * again; it returns the stored result once a person has opened it.
+ * again; it returns the stored result once a person has opened it. They outlive the gateway in its log
+ * (`kept-results.ts`); of one that is lost it stays known that there was one.
  */
 import type { Decision } from "../core/decision.ts";
 import type { ToolContract } from "../core/contract.ts";
 import type { CallOption } from "../core/moment.ts";
 import type { Answers } from "../core/opinion.ts";
 import type { ErrorMessage, ResponseMessage } from "../wire/message.ts";
-import { withheldCharactersMax, withheldResultsMax } from "./limits.ts";
+import { doubtsMax, withheldCharactersMax, withheldResultsMax } from "./limits.ts";
 import type { ReleaseLabel } from "./labels.ts";
 
 export type Withheld = {
   readonly call: string;
   readonly approval: string;
-  /** Why it waits, for the card of another approval. */
-  readonly decision: Decision;
+  /** Why it waits, for the card of another approval; judged anew where a restart lies between. */
+  readonly decision: Decision | undefined;
   readonly contract: ToolContract;
   readonly option: CallOption | undefined;
   readonly label: ReleaseLabel;
@@ -24,9 +25,14 @@ export type Withheld = {
   readonly characters: number;
 };
 
+/** When the call was made, in ms since 1970; undefined where the history of its run cannot be read. */
+export type Lost = { readonly wallMs: number | undefined };
+
 export class WithheldResults {
   /** By run key, then by digest of the call. */
   readonly #byRun = new Map<string, Map<string, Withheld>>();
+  /** Calls whose results a restart has lost, the same way. */
+  readonly #lost = new Map<string, Map<string, Lost>>();
 
   /** False when the run keeps too much already: the result is then rejected for good. */
   keep(run: string, digest: string, withheld: Withheld): boolean {
@@ -47,7 +53,26 @@ export class WithheldResults {
     this.#byRun.get(run)?.delete(digest);
   }
 
+  /** The call was executed, and nobody can have its result any more. */
+  lose(run: string, digest: string, call: Lost): void {
+    const lost = this.#lost.get(run) ?? new Map<string, Lost>();
+    this.#lost.set(run, lost.set(digest, call));
+    const oldest = lost.size > doubtsMax ? lost.keys().next() : undefined;
+    if (oldest?.done === false) lost.delete(oldest.value);
+  }
+
+  /** What is known of a call whose result is lost; undefined where none is. */
+  lost(run: string, digest: string): Lost | undefined {
+    return this.#lost.get(run)?.get(digest);
+  }
+
+  /** A person wants the call once more, although its result was lost. */
+  settle(run: string, digest: string): void {
+    this.#lost.get(run)?.delete(digest);
+  }
+
   forget(run: string): void {
     this.#byRun.delete(run);
+    this.#lost.delete(run);
   }
 }

@@ -68,6 +68,10 @@ describe("lints", () => {
 
   test.each([
     ["", []],
+    ["rules: [{id: R, tier: allow, why: w, when: {tool: mail.elicitation/create}}]", []],
+    ["approvals: {by: other}", ["APPROVER approvals.by"]],
+    ["match: {principal: 'os:1000'}\napprovals: {by: other}", ["APPROVER approvals.by"]],
+    ["match: {principal: 'desk:*'}\napprovals: {by: other}", []],
     ["rules: [{id: R, tier: block, why: w, when: {tool: mail.list, effect: write}}]", ["DEAD rules.R"]],
     [
       "rules: [{id: R, tier: block, why: w, when: {tool: mail.list, flags: irreversible, data: private}}]",

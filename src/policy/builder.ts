@@ -1,8 +1,7 @@
 /**
- * The policy language as typed functions. A policy that is built here and one that is written in YAML become the same
- * canonical JSON; nothing can be said in one that cannot be said in the other.
+ * The policy language as typed functions, published as `sluicegate/policy`. A policy that is built here and one that is
+ * written in YAML become the same canonical JSON; nothing can be said in one that cannot be said in the other.
  */
-import type { PolicyInput } from "./canonical/extends.ts";
 import type {
   AbsenceText,
   AtMostText,
@@ -27,14 +26,11 @@ import type {
 } from "./document.ts";
 import type { PackScopeText } from "./document-isolation.ts";
 
+export type { HazardText, PolicyDocument, RuleText } from "./document.ts";
+
 /** A policy; `version` is added. */
 export function policy(document: Omit<PolicyDocument, "version">): PolicyDocument {
   return { version: 1, ...document };
-}
-
-/** A built policy as something to load; the name stands in diagnostics. */
-export function asInput(document: PolicyDocument, file = "policy.ts"): PolicyInput {
-  return { file, document };
 }
 
 type Said = { readonly why: string; readonly serves?: Words; readonly mode?: "enforce" | "observe" };

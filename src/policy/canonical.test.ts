@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import {
   allow,
-  asInput,
   block,
   confirm,
   effect,
@@ -33,6 +32,7 @@ function canonicalOf(input: PolicyInput, loader: PolicyLoader = nothing): string
   return loaded.policy.canonical;
 }
 
+const asInput = (document: PolicyDocument, file = "policy.ts"): PolicyInput => ({ file, document });
 const yaml = (document: PolicyDocument): PolicyInput => ({ file: "p.yaml", text: stringify(document) });
 const from = (text: string): PolicyInput => ({ file: "p.yaml", text: `version: 1\n${text}` });
 
@@ -288,4 +288,11 @@ describe("names", () => {
   ])("%s is refused: %s", (name, code, remedy) => {
     expect(load(name).diagnostics.map((found) => [found.code, found.remedy, found.line])).toEqual([[code, remedy, 2]]);
   });
+});
+
+test("a finding about one entry of `keep` has the place of that entry", () => {
+  const text = "version: 1\nkeep:\n  - {trace: [s.x]}\n  - {trace: [s.x, s.y]}\n";
+  const options = { loader: nothing, hash, manifests: { s: ["x"] } };
+  const { diagnostics } = loadPolicy({ file: "p.yaml", text }, options);
+  expect(diagnostics.map(({ code, line }) => [code, line])).toEqual([["SG-POLICY-TOOL", 4]]);
 });

@@ -78,8 +78,8 @@ export function canonicalPolicy(
     stores: storeForms([...packs, document]),
     hazards: mapValues(document.hazards ?? {}, (hazard, id) => hazardForm(id, hazard, naming)),
     rules: rulesForm(document, naming),
-    keep: (document.keep ?? []).map((keep) => ({
-      trace: keep.trace.map((step, index) => stepForm(step, naming, ["keep", index])),
+    keep: (document.keep ?? []).map((keep, index) => ({
+      trace: keep.trace.map((step) => stepForm(step, naming, ["keep", index])),
       firm: keep.firm ?? false,
     })),
     accepts: sortedWords(document.accepts ?? []),

@@ -21,6 +21,8 @@ export function classify(frame: Frame, relevant: Relevant, moment: CallMoment): 
     const predicate = frame.ir.predicates[index];
     if (predicate !== undefined) truths.set(index, truthOf(predicate, moment));
   }
+  const { server, tool } = moment.contract;
+  if (relevant.slots.length === 0) return { server, tool, truths, keys: noKeys, amounts: noAmounts };
   const keys = new Map<string, readonly string[]>();
   const amounts = new Map<string, string>();
   for (const slot of relevant.slots) {
@@ -29,8 +31,11 @@ export function classify(frame: Frame, relevant: Relevant, moment: CallMoment): 
     const amount = amountOf(slot, moment.arguments);
     if (amount !== undefined) amounts.set(slot.id, amount);
   }
-  return { server: moment.contract.server, tool: moment.contract.tool, truths, keys, amounts };
+  return { server, tool, truths, keys, amounts };
 }
+
+const noKeys: CallClass["keys"] = new Map();
+const noAmounts: CallClass["amounts"] = new Map();
 
 function truthOf(predicate: Predicate, moment: CallMoment): boolean {
   switch (predicate.kind) {
@@ -48,15 +53,28 @@ function truthOf(predicate: Predicate, moment: CallMoment): boolean {
  * through a symbolic link is for the server's own sandbox or the projection to stop.
  */
 function insideWorkspace(moment: CallMoment): boolean {
-  const roots = moment.workspace.flatMap((root) => canonicalPath(root) ?? []);
-  for (const [name, value] of Object.entries(moment.arguments)) {
+  for (const name of Object.keys(moment.arguments)) {
     const contract = moment.contract.arguments.get(name) ?? moment.contract.rest;
     if (contract.role !== "path") continue;
+    const roots = rootsOf(moment.workspace);
+    const value = moment.arguments[name] ?? null;
     const paths = isArray(value) ? value : [value];
     if (!paths.every((path) => isInside(path, roots))) return false;
   }
   return true;
 }
+
+/** Roots in canonical form. A workspace is never changed in place, so what was made of one stays true. */
+function rootsOf(workspace: readonly string[]): readonly string[] {
+  let roots = knownRoots.get(workspace);
+  if (roots === undefined) {
+    roots = workspace.flatMap((root) => canonicalPath(root) ?? []);
+    knownRoots.set(workspace, roots);
+  }
+  return roots;
+}
+
+const knownRoots = new WeakMap<readonly string[], readonly string[]>();
 
 function isInside(value: Json, roots: readonly string[]): boolean {
   if (typeof value !== "string") return false;

@@ -248,6 +248,7 @@ export type ApprovalsSection = {
 };
 
 export type AuditSection = {
+  /** With `digests` there is nothing to replay: after a restart or a change of policy open runs hold everything. */
   readonly payload?: "sealed" | "digests" | "clear";
   readonly keepDays?: number;
   readonly durability?: "normal" | "full";

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { contract, pattern, secret } from "../../test/policy/scene.ts";
 import type { Pattern } from "./ir.ts";
-import { implies } from "./lint.ts";
+import { implies, lintPolicy } from "./lint.ts";
+import { loadPolicy } from "./load.ts";
 import { staticMatch } from "./patterns.ts";
 
 const tools = fc.option(
@@ -65,5 +66,19 @@ describe("one pattern implies another", () => {
       expect(implies(pattern(part), pattern(part))).toBe(true);
       expect(implies(pattern(), pattern(part))).toBe(false);
     }
+  });
+});
+
+describe("a log that keeps no payload", () => {
+  const codesOf = (payload: "sealed" | "digests" | "clear"): readonly string[] => {
+    const input = { file: "p", document: { version: 1 as const, audit: { payload } } };
+    const { policy } = loadPolicy(input, { loader: () => undefined, hash: (text) => text });
+    if (policy === undefined) throw new Error("it loads");
+    return lintPolicy(policy, {}, () => "").map(({ code, severity, path }) => `${severity} ${code} ${path.join(".")}`);
+  };
+
+  it("has its price said, any other has none", () => {
+    expect(codesOf("digests")).toEqual(["info SG-POLICY-DIGESTS audit.payload"]);
+    expect([...codesOf("sealed"), ...codesOf("clear")]).toEqual([]);
   });
 });

@@ -27,6 +27,7 @@ export function lintPolicy(policy: CompiledPolicy, lists: ToolLists, digestOf: T
   // Tools of servers whose lists are not here are known by their labels; alone they prove no rule dead.
   const known = contracts.length === 0 ? [] : [...contracts, ...labelledElsewhere(policy, lists, digestOf)];
   return [
+    ...noApprover(policy),
     ...policy.ir.rules.flatMap((rule) => deadRule(rule, known)),
     ...shadowedRules(policy.ir.rules),
     ...policy.ir.rules.flatMap((rule) => alwaysDenies(rule, contracts)),
@@ -34,7 +35,16 @@ export function lintPolicy(policy: CompiledPolicy, lists: ToolLists, digestOf: T
     ...unlabelled(contracts),
     ...strangers(policy, lists),
     ...lintScopes(policy, contracts),
+    ...forgetful(policy),
   ];
+}
+
+/** A choice that somebody may well make for secrecy, and whose price shows only at the first restart. */
+function forgetful({ settings }: CompiledPolicy): readonly Problem[] {
+  if (settings.payload !== "digests") return [];
+  const message =
+    "open runs count as holding everything after a restart or a change of policy, since nothing is kept to replay";
+  return [information("DIGESTS", ["audit", "payload"], message, "keep `sealed`, or begin new runs then")];
 }
 
 function labelledElsewhere(policy: CompiledPolicy, lists: ToolLists, digestOf: ToolDigest): readonly ToolContract[] {
@@ -93,9 +103,16 @@ function triggerOf(temporal: Temporal): Pattern {
   }
 }
 
+/** No list has them, and a rule may speak of them all the same: the questions of a server. */
+function asksPeople({ tools }: Pattern): boolean {
+  return tools?.some(({ tool }) => tool === "elicitation/create") ?? false;
+}
+
 function deadRule(rule: Rule, contracts: readonly ToolContract[]): readonly Problem[] {
   const dead = triggers(rule).some(
-    (pattern) => contradicts(pattern) || (contracts.length > 0 && !contracts.some((each) => couldMatch(pattern, each))),
+    (pattern) =>
+      contradicts(pattern) ||
+      (contracts.length > 0 && !asksPeople(pattern) && !contracts.some((each) => couldMatch(pattern, each))),
   );
   if (!dead) return [];
   return [
@@ -198,6 +215,19 @@ function lockedGate(slot: Slot, rules: readonly Rule[], contracts: readonly Tool
   const path = [slot.owner === "rule" ? "rules" : "hazards", slot.id];
   const message = `${slot.owner} ${quoted(slot.id)} needs a call that ${why}`;
   return [warning("ALWAYS-DENY", path, message, "name a call that can happen")];
+}
+
+/**
+ * Whoever approves does so as a user of this machine, and the runs of its clients belong to the same user: there `other`
+ * makes a refusal of every question. It can be met where a client signs in as somebody else.
+ */
+function noApprover({ policy, settings }: CompiledPolicy): readonly Problem[] {
+  const signsIn = policy.match.principal !== undefined && !policy.match.principal.startsWith("os:");
+  if (settings.approvals.by !== "other" || signsIn) return [];
+  const message =
+    "`by: other` refuses every call that asks: runs of a user's clients are that user's, who approves here";
+  const remedy = "write `by: anyone`, or `match` clients that sign in over HTTP under a principal of their own";
+  return [warning("APPROVER", ["approvals", "by"], message, remedy)];
 }
 
 function unlabelled(contracts: readonly ToolContract[]): readonly Problem[] {

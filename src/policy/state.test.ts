@@ -5,6 +5,7 @@ import type { LabelRange } from "../core/label.ts";
 import { exactly, fromBits, join, joinRanges } from "../core/label.ts";
 import { argument, contract, frameOf, lattice, nothing, option, secret, start } from "../../test/policy/scene.ts";
 import {
+  addedRange,
   contextOf,
   hold,
   hostHeld,
@@ -16,6 +17,7 @@ import {
   unmediated,
 } from "./state.ts";
 import type { Ir } from "./ir.ts";
+import { next } from "./transition.ts";
 
 const label = fc.nat({ max: lattice.top }).map((bits) => fromBits(lattice, bits) ?? lattice.top);
 const range: fc.Arbitrary<LabelRange> = fc.tuple(label, label).map(([lo, more]) => ({ lo, hi: join(lo, more) }));
@@ -132,5 +134,32 @@ describe("the range of a result", () => {
     expect(resultRange(frame.ir, q, option(tool(["box", "unknown"])))).toEqual({ lo: nothing, hi: secret });
     expect(resultRange(frame.ir, q, option(tool([]), { a: exactly(secret) }))).toEqual(exactly(secret));
     expect(contextOf(frame.ir, { ...q, held: [exactly(secret)] })).toEqual(exactly(secret));
+    expect(addedRange(frame.ir, q, ["box"])).toEqual(exactly(nothing));
+    const added = { ...q, stores: q.stores.map((store) => ({ ...store, added: exactly(secret) })) };
+    expect(addedRange(frame.ir, added, ["box", "unknown"])).toEqual(exactly(secret));
+    expect(addedRange(frame.ir, added, ["unknown"])).toEqual(exactly(nothing));
+  });
+
+  it("of a call in flight is reserved as it is now: what others wrote since to a store that it reads counts", () => {
+    const frame = frameOf({ stores });
+    const reads = { reads: ["box"], rest: argument("query", false) };
+    for (const tool of [contract("read", reads), contract("look", { ...reads, reads: [] })]) {
+      const called = option(tool, { a: { lo: nothing, hi: secret } });
+      const event = {
+        kind: "allowed",
+        at: 0,
+        call: "c",
+        method: "",
+        option: called,
+        arguments: {},
+        digest: "",
+      } as const;
+      const moved = next(frame, start(frame), event);
+      if (!moved.ok) throw new Error(moved.error);
+      const written = moved.value.stores.map((store) => ({ ...store, label: exactly(lattice.top) }));
+      for (const q of [moved.value, { ...moved.value, stores: written }]) {
+        expect(reservedHeld(frame.ir, q)).toEqual([resultRange(frame.ir, q, called)]);
+      }
+    }
   });
 });

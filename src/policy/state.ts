@@ -4,7 +4,7 @@
  */
 import type { Grant } from "../core/event.ts";
 import type { Label, LabelRange } from "../core/label.ts";
-import { exactly, join, joinRanges, unknownRange } from "../core/label.ts";
+import { exactly, join, joinAllRanges, joinRanges, unknownRange } from "../core/label.ts";
 import { heldLabelsMax } from "../core/limits.ts";
 import type { CallOption } from "../core/moment.ts";
 import { booleans, vectorOf } from "./algebra.ts";
@@ -42,7 +42,7 @@ export type InFlight = {
   readonly option: CallOption;
   readonly settled: boolean;
   /** What the call could bring when it was dispatched: a result that brings more is no move of the model. */
-  readonly brings: Label;
+  readonly brings: LabelRange;
 };
 
 export type Q = {
@@ -77,7 +77,7 @@ export function initialState(ir: Ir, slots: readonly Slot[], shared: Q | undefin
 
 /** Adds a label to K. Beyond the cap the two labels that lose least by it become one; holding it means holding both. */
 export function hold(held: readonly LabelRange[], label: LabelRange): readonly LabelRange[] {
-  if (held.some((other) => other.lo === label.lo && other.hi === label.hi)) return held;
+  for (const other of held) if (other.lo === label.lo && other.hi === label.hi) return held;
   const all = [...held, label];
   return all.length <= heldLabelsMax ? all : mergeNearest(all);
 }
@@ -110,7 +110,7 @@ function bitCount(bits: number): number {
 
 /** ⊔K at both ends, with what the host may have read by itself. */
 export function contextOf(ir: Ir, q: Q): LabelRange {
-  return [...q.held, ...hostHeld(ir, q)].reduce(joinRanges, exactly(ir.lattice.bottom));
+  return joinAllRanges(hostHeld(ir, q), joinAllRanges(q.held, exactly(ir.lattice.bottom)));
 }
 
 /** Labels of what the host reads unmediated. Whether it has is never known: nothing of it is certain. */
@@ -130,7 +130,7 @@ export function hostHeld(ir: Ir, q: Q): readonly LabelRange[] {
  */
 export function unmediated(ir: Ir, q: Q): LabelRange {
   const start = q.lost ? unknownRange(ir.lattice) : exactly(ir.lattice.bottom);
-  return hostHeld(ir, q).reduce(joinRanges, start);
+  return joinAllRanges(hostHeld(ir, q), start);
 }
 
 /**
@@ -141,7 +141,10 @@ export function reservedHeld(ir: Ir, q: Q): readonly LabelRange[] {
   const known = reserved.get(q);
   if (known?.ir === ir) return known.held;
   let held = hostHeld(ir, q).reduce(hold, q.held);
-  for (const { option } of q.inFlight.values()) held = hold(held, resultRange(ir, q, option));
+  for (const { option, brings } of q.inFlight.values()) {
+    // Only what a call reads can have changed since it was dispatched.
+    held = hold(held, option.contract.reads.length === 0 ? brings : resultRange(ir, q, option));
+  }
   reserved.set(q, { ir, held });
   return held;
 }
@@ -152,8 +155,9 @@ const reserved = new WeakMap<Q, { readonly ir: Ir; readonly held: readonly Label
 /** Range of the result of a call: its output and fields joined with its arguments and the stores it reads. */
 export function resultRange(ir: Ir, q: Q, option: CallOption): LabelRange {
   const contract = contractFor(option.contract, option.class.truths);
+  let range = contract.output.label;
   // Fields included: one of them may be more restricted than the rest of the result.
-  let range = contract.output.fields.reduce((all, field) => joinRanges(all, field.label), contract.output.label);
+  for (const field of contract.output.fields) range = joinRanges(range, field.label);
   for (const argument of option.arguments.values()) range = joinRanges(range, argument.range);
   for (const name of contract.reads) {
     const label = storeRange(ir, q, name);
@@ -228,9 +232,11 @@ export function viewAt(
 
 /** What was brought into the named stores since the policy declared them. */
 export function addedRange(ir: Ir, q: Q, names: readonly string[]): LabelRange {
+  const nothing = exactly(ir.lattice.bottom);
+  if (names.length === 0) return nothing;
   return q.stores.reduce(
     (all, store, index) => (names.includes(ir.stores[index]?.name ?? "") ? joinRanges(all, store.added) : all),
-    exactly(ir.lattice.bottom),
+    nothing,
   );
 }
 

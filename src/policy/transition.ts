@@ -76,7 +76,7 @@ function allowed(frame: Frame, q: Q, event: RunEvent & { kind: "allowed" }): Res
   if (q.inFlight.size >= callsInFlightMax) return err(`more than ${callsInFlightMax} calls are in flight`);
   const monitors = atBothEnds(frame, q, { move: "dispatch", option, at }, (seen) => dispatchedMonitors(frame, q, seen));
   const after = { ...q, monitors, stores: writtenStores(frame, q, option) };
-  const brings = resultRange(frame.ir, after, option).hi;
+  const brings = resultRange(frame.ir, after, option);
   return ok({ ...after, inFlight: VersionedMap.of(q.inFlight).with(call, { option, settled: false, brings }) });
 }
 
@@ -269,15 +269,19 @@ function withoutCall(q: Q, call: string | undefined): Q {
  */
 function released(frame: Frame, q: Q, event: RunEvent & { kind: "released" }): Result<Q, string> {
   const { call, how, label, fields } = event;
+  // Before the call leaves the state: to look at an older version of a map costs a step back and a step forth.
+  const brings = call === undefined ? frame.ir.lattice.top : (q.inFlight.get(call)?.brings.hi ?? 0);
+  const known = contextOf(frame.ir, q).hi | brings;
   const rest = withoutCall(q, call);
   if (how !== "pass") return ok(rest);
-  const ranges = [label, ...fields.map((field) => field.range)];
-  const known =
-    contextOf(frame.ir, q).hi | (call === undefined ? frame.ir.lattice.top : (q.inFlight.get(call)?.brings ?? 0));
-  if (ranges.some(({ hi }) => (hi & ~known) !== 0)) {
-    return err("the result would bring more than the call could bring when it was decided");
+  let bringsMore = (label.hi & ~known) !== 0;
+  let held = hold(rest.held, label);
+  for (const { range } of fields) {
+    bringsMore ||= (range.hi & ~known) !== 0;
+    held = hold(held, range);
   }
-  return ok({ ...rest, held: ranges.reduce<readonly LabelRange[]>(hold, rest.held) });
+  if (bringsMore) return err("the result would bring more than the call could bring when it was decided");
+  return ok(held === rest.held ? rest : { ...rest, held });
 }
 
 function withGrant(grants: readonly Grant[], grant: Grant, at: number): readonly Grant[] {

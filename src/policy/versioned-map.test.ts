@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { VersionedMap } from "./versioned-map.ts";
+import { sharingMin, VersionedMap } from "./versioned-map.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 
@@ -34,6 +34,17 @@ test("every version stays what it was, in whatever order versions are made and l
     }),
     { numRuns: runs },
   );
+});
+
+test("versions stay what they were beyond those that share their entries", () => {
+  const versions = [VersionedMap.of(new Map<number, number>())];
+  for (let step = 0; step < 3 * sharingMin; step += 1) {
+    versions.push((versions.at(-1) ?? VersionedMap.of(new Map())).with(step % 7, step));
+  }
+  for (const [steps, version] of [...versions.entries()].toReversed()) {
+    const last = Array.from({ length: Math.min(steps, 7) }, (_, back) => steps - 1 - back);
+    expect(new Map(version)).toEqual(new Map(last.map((step) => [step % 7, step])));
+  }
 });
 
 test("it reads like any map, and is taken as it is", () => {

@@ -6,25 +6,38 @@
  */
 type Difference<K, V> = { readonly key: K; readonly value: V | undefined; readonly newer: VersionedMap<K, V> };
 
+/** Changes before the entries are copied. Of a larger map as many as it has entries, so that each change pays for little. */
+export const sharingMin = 64;
+
 export class VersionedMap<K, V> implements ReadonlyMap<K, V> {
   /** The entries, or how this version differs from the next newer one. */
   #kept: Map<K, V> | Difference<K, V>;
+  /** Changes since the entries were copied. */
+  readonly #changes: number;
 
-  private constructor(entries: Map<K, V>) {
+  private constructor(entries: Map<K, V>, changes: number) {
     this.#kept = entries;
+    this.#changes = changes;
   }
 
   /** The map itself if it is versioned already, else a versioned copy. */
   static of<K, V>(entries: ReadonlyMap<K, V>): VersionedMap<K, V> {
-    return entries instanceof VersionedMap ? entries : new VersionedMap(new Map(entries));
+    return entries instanceof VersionedMap ? entries : new VersionedMap(new Map(entries), 0);
   }
 
   /** A version with the entry set, or without it where the value is undefined. */
   with(key: K, value: V | undefined): VersionedMap<K, V> {
     const entries = this.#entries();
+    if (this.#changes >= Math.max(sharingMin, entries.size)) {
+      // An old version leads to all newer ones. One that the collector has put among what lives long would keep all
+      // that came after it alive, though nobody can look at them.
+      const copy = new Map(entries);
+      put(copy, key, value);
+      return new VersionedMap(copy, 0);
+    }
     const before = entries.get(key);
     put(entries, key, value);
-    const newer = new VersionedMap(entries);
+    const newer = new VersionedMap(entries, this.#changes + 1);
     this.#kept = { key, value: before, newer };
     return newer;
   }

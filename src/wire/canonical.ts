@@ -8,7 +8,7 @@
  *   says, so only equal values share a form.
  * - Half a surrogate pair in a string is written as its `\u` escape, where the RFC has no answer.
  */
-import { isArray, isObject, isRawNumber, member, type Json } from "../core/json.ts";
+import { isArray, isObject, isRawNumber, type Json } from "../core/json.ts";
 
 /** Hash of a text, for example SHA-256 in hex; pure code gets it from its caller. */
 export type Hash = (text: string) => string;
@@ -22,10 +22,35 @@ export function digest(value: Json, hash: Hash): string {
 export function canonicalJson(value: Json): string {
   if (isRawNumber(value)) return canonicalNumber(value.rawJSON);
   if (isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  if (!isObject(value)) return typeof value === "number" ? canonicalNumber(String(value)) : JSON.stringify(value);
-  // The default order compares UTF-16 code units, which is the order that the RFC asks for.
-  const names = Object.keys(value).sort();
-  return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalJson(member(value, name) ?? null)}`).join(",")}}`;
+  // What JavaScript writes for a double is what the RFC asks for.
+  if (!isObject(value)) return typeof value === "number" ? String(value) : JSON.stringify(value);
+  let text = "";
+  for (const name of inOrder(Object.keys(value))) {
+    text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(value[name] ?? null)}`;
+  }
+  return `{${text}}`;
+}
+
+/** Names that are put in order one by one; above it the time of that grows too fast. */
+const fewNamesMax = 16;
+
+/**
+ * Sorts by UTF-16 code units, which is the order that the RFC asks for. Most objects have a few names, often in order
+ * already, and for these `sort` would mostly make copies.
+ */
+function inOrder(names: string[]): readonly string[] {
+  if (names.length > fewNamesMax) return names.sort();
+  for (let next = 1; next < names.length; next += 1) {
+    const name = names[next] ?? "";
+    let place = next;
+    for (; place > 0; place -= 1) {
+      const before = names[place - 1] ?? "";
+      if (before <= name) break;
+      names[place] = before;
+    }
+    names[place] = name;
+  }
+  return names;
 }
 
 /** Digits of an exponent we compute with; a longer one is hostile, and its lexeme is its own form. */

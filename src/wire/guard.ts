@@ -22,7 +22,7 @@ export type GuardVerdict =
   | { readonly kind: "pass"; readonly inexactNumbers: readonly number[]; readonly id: RawSpan | undefined }
   | { readonly kind: "refused"; readonly reason: WireErrorKind; readonly position: number };
 
-/** An object or array that is open at the current position. Frames are reused by depth, so a scan allocates little. */
+/** An object or array that is open at the current position. */
 export type Frame = {
   isObject: boolean;
   region: Region;
@@ -48,13 +48,27 @@ const closeBracket = 93;
 const openBrace = 123;
 const closeBrace = 125;
 
+/** Frames by depth. A scan leaves them to the next one, so that most messages need no new ones; only one runs at a time. */
+const frames: Frame[] = [];
+
 /**
  * Scans one message or batch. Never throws; linear in the length of the bytes. `text` is the same message decoded, if
  * the caller has it; it only makes the look at long numbers faster.
  */
 export function guard(bytes: Uint8Array, limits: WireLimits, text?: string): GuardVerdict {
-  const ascii = text?.length === bytes.length ? text : undefined;
-  const frames: Frame[] = [];
+  const verdict = scan(bytes, limits, text?.length === bytes.length ? text : undefined);
+  for (const frame of frames) forgetNames(frame);
+  return verdict;
+}
+
+/** The names of a message must not be kept until another one happens to be as deep. */
+function forgetNames(frame: Frame): void {
+  frame.namesLength = 0;
+  frame.exact = undefined;
+  frame.folded = undefined;
+}
+
+function scan(bytes: Uint8Array, limits: WireLimits, ascii: string | undefined): GuardVerdict {
   let depth = 0;
   let frame: Frame | undefined;
   let expectName = false;
@@ -82,7 +96,7 @@ export function guard(bytes: Uint8Array, limits: WireLimits, text?: string): Gua
       expectName = frame.isObject;
     } else if (code === openBrace || code === openBracket) {
       if (depth >= limits.depthMax) return { kind: "refused", reason: "too-deep", position: index };
-      frame = openFrame(frames, depth, code === openBrace);
+      frame = openFrame(depth, code === openBrace);
       expectName = frame.isObject;
       depth += 1;
       index += 1;
@@ -148,7 +162,7 @@ function skipString(bytes: Uint8Array, start: number, ascii: string | undefined)
   }
 }
 
-function openFrame(frames: Frame[], depth: number, isObject: boolean): Frame {
+function openFrame(depth: number, isObject: boolean): Frame {
   const own = ownRegion(isObject, depth === 0 ? undefined : frames[depth - 1]);
   const used = frames[depth];
   if (used !== undefined) {
@@ -156,9 +170,7 @@ function openFrame(frames: Frame[], depth: number, isObject: boolean): Frame {
     used.region = own;
     used.childRegion = own;
     used.members = 0;
-    used.namesLength = 0;
-    used.exact = undefined;
-    used.folded = undefined;
+    forgetNames(used);
     return used;
   }
   const made: Frame = {

@@ -57,10 +57,12 @@ function withRaw(message: Message, raw: Uint8Array, text: string, id: RawSpan | 
   return id === undefined ? message : { ...message, raw, rawId: id };
 }
 
+/** The byte order mark stays in the text and is refused with it: not every reader skips it. */
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 function decode(bytes: Uint8Array): string | undefined {
   try {
-    // The byte order mark stays in the text and is refused with it: not every reader skips it.
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     return undefined;
   }

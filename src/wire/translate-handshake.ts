@@ -9,6 +9,7 @@
  * | legacy `initialize` params | modern `_meta` of every request | the same, plus the log level set since |
  */
 import { isObject, member, type Json, type JsonObject } from "../core/json.ts";
+import { takesForms } from "./elicitation.ts";
 import { metaKeys } from "./meta.ts";
 import type { Revision } from "./message.ts";
 import { runCache, type RequestMeta } from "./modern.ts";
@@ -69,8 +70,7 @@ export function clientCapabilitiesFor(capabilities: JsonObject, revision: Revisi
   const elicitation = member(capabilities, "elicitation");
   if (!isObject(elicitation) || revision === "2024-11-05" || revision === "2025-03-26") return kept;
   if (revision !== "2025-06-18") return { ...kept, elicitation };
-  const forms = Object.keys(elicitation).length === 0 || member(elicitation, "form") !== undefined;
-  return forms ? { ...kept, elicitation: {} } : kept;
+  return takesForms(capabilities) ? { ...kept, elicitation: {} } : kept;
 }
 
 /** What a legacy client said once and every modern request on its behalf must repeat. */

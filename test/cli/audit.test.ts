@@ -18,15 +18,23 @@ afterEach(() => terminal.remove());
 
 const calls = 6;
 const database = (): string => join(terminal.home, "log.db");
+const gatewayHome = (): string => join(terminal.home, "gateway");
+const gatewayDatabase = (): string => join(gatewayHome(), "log.db");
 
-async function openLog(): Promise<EventLog> {
-  const keys = unwrap(openKeys(join(terminal.home, "keys")));
-  const store = unwrap(openSqliteStore({ path: database(), durability: "normal", wallMs: Date.now }));
+/** What `audit verify` says of a place where no log is. */
+const absent = (log: "daemon" | "gateway") => {
+  const file = log === "daemon" ? database() : gatewayDatabase();
+  return { log, file, state: "missing", records: 0, checkpoints: 0, findings: [], writers: [] };
+};
+
+async function openLog(home = terminal.home): Promise<EventLog> {
+  const keys = unwrap(openKeys(join(home, "keys")));
+  const store = unwrap(openSqliteStore({ path: join(home, "log.db"), durability: "normal", wallMs: Date.now }));
   return unwrap(await openEventLog({ store, keys, wallMs: Date.now, chain: "c".repeat(32), checkpointRecords: 4 }, 0));
 }
 
-async function filled(close = true): Promise<EventLog> {
-  const log = await openLog();
+async function filled(close = true, home = terminal.home): Promise<EventLog> {
+  const log = await openLog(home);
   for (let call = 0; call < calls; call += 1) {
     // One by one, as calls of an idle machine come: each entry is then a record of its own.
     for (const entry of callEntries(`run-${call % 2}`, `call-${call}`, {
@@ -41,13 +49,16 @@ async function filled(close = true): Promise<EventLog> {
 }
 
 describe("without a log", () => {
-  test("there is nothing to read and nothing wrong, and nothing is made", async () => {
+  test("there is nothing to read, nothing is called valid, and nothing is made", async () => {
     expect(await terminal.json("audit", "verify")).toEqual({
-      code: 0,
-      value: { valid: true, records: 0, findings: [], writers: [] },
+      code: 1,
+      value: { valid: false, logs: [absent("daemon"), absent("gateway")] },
     });
+    expect((await terminal.run("audit", "verify")).stdout).toContain("No record was checked.");
     expect(await terminal.json("audit", "tail")).toEqual({ code: 0, value: { records: [] } });
-    expect(await terminal.run("audit", "export")).toEqual({ code: 0, stdout: "", stderr: "" });
+    const exported = await terminal.run("audit", "export");
+    expect(exported).toMatchObject({ code: 0, stdout: "" });
+    expect(exported.stderr).toContain("There is no event log to export");
     expect(existsSync(database())).toBe(false);
     expect(existsSync(join(terminal.home, "keys"))).toBe(false);
   });
@@ -58,11 +69,13 @@ describe("with a log", () => {
     const log = await filled(false);
     const beside = await terminal.run("audit", "verify");
     expect(beside.code).toBe(0);
-    expect(beside.stdout).toContain("The log is intact");
+    expect(beside.stdout).toContain("The daemon log is intact");
+    expect(beside.stdout).toContain("There is no gateway log at");
     await log.close(9);
     const { code, value } = await terminal.json("audit", "verify");
     expect(code).toBe(0);
-    expect(value).toMatchObject({ valid: true, records: 2 + 2 * calls, findings: [], writers: [{ writer: 1 }] });
+    const report = { log: "daemon", file: database(), state: "intact", records: 2 + 2 * calls, findings: [] };
+    expect(value).toMatchObject({ valid: true, logs: [{ ...report, writers: [{ writer: 1 }] }, absent("gateway")] });
   });
 
   test("tail shows the newest records, of one run, without what was sealed", async () => {
@@ -84,7 +97,7 @@ describe("with a log", () => {
     expect(plain.join("")).not.toContain("hidden");
     const file = join(terminal.root, "events.jsonl");
     const done = await terminal.json("audit", "export", "--format", "ocsf", "--out", file);
-    expect(done).toEqual({ code: 0, value: { file, format: "ocsf", records: 2 + 2 * calls } });
+    expect(done).toEqual({ code: 0, value: { file, format: "ocsf", records: 2 + 2 * calls, logs: ["daemon"] } });
     const events = readFileSync(file, "utf8")
       .trimEnd()
       .split("\n")
@@ -107,8 +120,9 @@ describe("with a log", () => {
     expect(changed.stdout).toContain("was changed after it was written");
     for (const name of readdirSync(terminal.home).filter((name) => name.startsWith("log.db")))
       rmSync(join(terminal.home, name));
-    expect((await terminal.run("audit", "verify")).code).toBe(0);
-    expect((await terminal.run("audit", "verify", "--anchor", report)).code).toBe(1);
+    const removed = await terminal.run("audit", "verify", "--anchor", report);
+    expect(removed.code).toBe(1);
+    expect(removed.stdout).toContain("The daemon log is not there, although the report names it");
   });
 
   test("a damaged log is named, and moved away only then", async () => {
@@ -119,7 +133,9 @@ describe("with a log", () => {
     expect(broken).toMatchObject({ code: 2, value: { error: { code: "SG-LOG-DAMAGED" } } });
     expect(await terminal.json("audit", "set-aside")).toMatchObject({ code: 0, value: { moved: true } });
     expect(readdirSync(terminal.home).some((name) => name.includes("damaged"))).toBe(true);
-    expect((await terminal.run("audit", "verify")).code).toBe(0);
+    // The new log has no record before a gateway opens it: that is said, and not called valid.
+    const empty = await terminal.json("audit", "verify");
+    expect(empty).toMatchObject({ code: 1, value: { valid: false, logs: [{ state: "empty", records: 0 }, {}] } });
   });
 
   test("missing keys are not made anew", async () => {
@@ -130,5 +146,75 @@ describe("with a log", () => {
       value: { error: { code: "SG-LOG-KEYS" } },
     });
     expect(existsSync(join(terminal.home, "keys"))).toBe(false);
+  });
+});
+
+describe("the log of gateways in the foreground", () => {
+  test("is verified, shown and exported by itself, and never counts as an intact daemon log", async () => {
+    const config = terminal.file("config.json", {
+      version: 1,
+      servers: { notes: { command: process.execPath, args: ["-e", ""] } },
+    });
+    expect((await terminal.run("gateway", "--config", config)).code).toBe(0);
+    const { code, value } = await terminal.json("audit", "verify");
+    expect(code).toBe(0);
+    const report = { log: "gateway", file: gatewayDatabase(), state: "intact", records: 2 };
+    expect(value).toMatchObject({ valid: true, logs: [absent("daemon"), report] });
+    const tail = await terminal.json("audit", "tail");
+    expect(tail.value).toMatchObject({
+      records: [
+        { log: "gateway", kind: "opened" },
+        { log: "gateway", kind: "closed" },
+      ],
+    });
+    expect((await terminal.run("audit", "export")).stdout.trimEnd().split("\n")).toHaveLength(2);
+    expect((await terminal.run("audit", "verify", "--log", "daemon")).code).toBe(1);
+    expect(await terminal.json("audit", "tail", "--log", "daemon")).toEqual({ code: 0, value: { records: [] } });
+  });
+
+  test("stands beside that of the daemon: lines in the order of time, each with its log", async () => {
+    await filled();
+    await filled(true, gatewayHome());
+    const { value } = await terminal.json("audit", "verify");
+    expect(value).toMatchObject({
+      valid: true,
+      logs: [
+        { log: "daemon", state: "intact", records: 2 + 2 * calls },
+        { log: "gateway", state: "intact", records: 2 + 2 * calls },
+      ],
+    });
+    const shown = (await terminal.run("audit", "tail", "-n", "100")).stdout.trimEnd().split("\n");
+    expect(shown).toHaveLength(2 * (2 + 2 * calls));
+    const times = shown.map((line) => line.slice(9, 28));
+    expect(times).toEqual(times.toSorted());
+    expect(new Set(shown.map((line) => line.slice(0, 9).trim()))).toEqual(new Set(["daemon", "gateway"]));
+    const uids = (await terminal.run("audit", "export", "--format", "ocsf")).stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { metadata: { uid: string } }).metadata.uid);
+    expect(new Set(uids).size).toBe(2 * (2 + 2 * calls));
+  });
+
+  test("a change in it is found, also from an earlier report, and set-aside moves it", async () => {
+    await filled();
+    await filled(true, gatewayHome());
+    const report = terminal.file("report.json", (await terminal.run("audit", "verify", "--json")).stdout);
+    const tampered = new DatabaseSync(gatewayDatabase());
+    tampered.exec(
+      "UPDATE records SET body = replace(body, 'mail', 'main') WHERE id = (SELECT max(id) - 3 FROM records)",
+    );
+    tampered.close();
+    const { code, value } = await terminal.json("audit", "verify");
+    expect(code).toBe(1);
+    expect(value).toMatchObject({ valid: false, logs: [{ state: "intact" }, { log: "gateway", state: "broken" }] });
+    writeFileSync(gatewayDatabase(), "no database at all ".repeat(50));
+    expect(await terminal.json("audit", "verify")).toMatchObject({ value: { error: { code: "SG-LOG-DAMAGED" } } });
+    const aside = await terminal.json("audit", "set-aside");
+    expect(aside).toMatchObject({ code: 0, value: { moved: true, log: "gateway" } });
+    expect(existsSync(join(gatewayHome(), "history-lost"))).toBe(true);
+    rmSync(gatewayHome(), { recursive: true });
+    const removed = await terminal.run("audit", "verify", "--anchor", report);
+    expect(removed.code).toBe(1);
+    expect(removed.stdout).toContain("The gateway log is not there, although the report names it");
   });
 });

@@ -23,13 +23,17 @@ test("a healthy installation: every check holds, and nothing is left behind", as
   expect(left()).toEqual(before);
 });
 
-test("a policy of the user that does not load is a failure, in words", async () => {
+test("a policy of the user that does not load is a failure, in words; a gateway's own log is looked at", async () => {
+  const servers = { notes: { command: process.execPath, args: ["-e", ""] } };
+  const config = terminal.file("config.json", { version: 1, servers });
+  expect((await terminal.run("gateway", "--config", config)).code).toBe(0);
   mkdirSync(`${terminal.root}/.config/sluicegate`, { recursive: true });
   const file = terminal.file(".config/sluicegate/policy.yaml", "version: 1\nmoed: x\n");
   chmodSync(file, 0o600);
   const ran = await terminal.run("doctor");
   expect(ran.code).toBe(1);
   expect(ran.stdout).toContain("did you mean `mode`?");
+  expect(ran.stdout).toContain("The gateway log is intact: 2 records");
   expect(ran.stdout).toContain("A deny holds");
 });
 

@@ -4,7 +4,10 @@ import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
 
 const root = resolve(import.meta.dirname, "../..");
-const { files } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly files: readonly string[] };
+const { files, scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly files: readonly string[];
+  readonly scripts: Readonly<Record<string, string>>;
+};
 
 /** The paths that follow `packageFolder` in the sources of the commands, each as one text. */
 function pathsRead(): readonly string[] {
@@ -27,4 +30,10 @@ it("every folder that a command reads is there, and published", () => {
 
 it("nothing that only tests and people need is published", () => {
   expect(files.filter((one) => /^(?:src|test|docs|examples|scripts|bench)$/.test(one))).toEqual([]);
+});
+
+it("every script that runs random suites does so through the one that prints their seed", () => {
+  const running = Object.entries(scripts).filter(([, command]) => /vitest|scripts\/test\.ts/.test(command));
+  expect(running.map(([name]) => name)).toEqual(expect.arrayContaining(["test", "test:full", "cover"]));
+  expect(running.filter(([, command]) => !command.startsWith("node scripts/test.ts"))).toEqual([]);
 });

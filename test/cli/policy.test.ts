@@ -71,12 +71,45 @@ ${more}`;
       severity: "error",
       message: "hazard `leak` can come about by `host.send` alone, which nobody decides",
       file: expect.stringContaining("open.yaml"),
-      line: 0,
-      column: 0,
+      line: 2,
+      column: 14,
       remedy: "change `host` or the store, or write `accepts: [leak]`",
     });
     const accepted = terminal.file("accepted.yaml", text("accepts: [leak]\n"));
     expect((await terminal.run("policy", "check", accepted)).code).toBe(0);
+  });
+
+  test("what cannot hold or start has its place, also in a policy that is extended", async () => {
+    const base = `version: 1
+labels: {a.x: {effects: read.local}}
+expect:
+  - {trace: [a.x], verdict: allow}
+  - {trace: [a.x], verdict: deny}
+`;
+    terminal.file("base.yaml", base);
+    const own = terminal.file(
+      "own.yaml",
+      "version: 1\nextends: [base.yaml]\nexpect: [{trace: [a.x], verdict: confirm}]\n",
+    );
+    const { value } = await terminal.json("policy", "check", own);
+    expect(value).toMatchObject({
+      diagnostics: [
+        { code: "SG-POLICY-EXPECT", file: expect.stringContaining("base.yaml"), line: 5, column: 5 },
+        { code: "SG-POLICY-EXPECT", file: expect.stringContaining("own.yaml"), line: 3, column: 10 },
+      ],
+    });
+    const unread = `version: 1
+stores:
+  diary: {audience: me, label: {confidentiality: private}}
+hazards:
+  leak: {consent: never, never: {flow: {from: {confidentiality: private}, to: {effect: write.external}}}}
+`;
+    const host = "host: {send: {open: anyone}, read: {open: [diary]}}\n";
+    terminal.file("host.yaml", `version: 1\n${host}`);
+    const split = terminal.file("split.yaml", unread.replace("\n", "\nextends: [host.yaml]\n"));
+    const looming = await terminal.json("policy", "check", split);
+    const place = { file: expect.stringContaining("host.yaml"), line: 2, column: 14 };
+    expect(looming.value).toMatchObject({ diagnostics: [{ code: "SG-POLICY-START", ...place }] });
   });
 
   test("a manifest finds misspelt tools; warnings count only when strict", async () => {

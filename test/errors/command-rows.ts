@@ -128,6 +128,7 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-USAGE", "approve x --value --refuse", "--refuse"),
   row("SG-USAGE", "audit tail -n many", "-n"),
   row("SG-USAGE", "audit export --format pdf", "pdf"),
+  row("SG-USAGE", "audit verify --log both", "--log"),
   row("SG-USAGE", "bench nothing", "suite"),
   row("SG-USAGE", "policy import cursor x", "cursor"),
   row("SG-POLICY", "policy check ROOT/none.yaml", "none.yaml"),
@@ -151,6 +152,8 @@ export const commandRows: readonly CommandRow[] = [
     await loggedRun(home, "digests");
   }),
   row("SG-BENCH-DATA", "bench agentdojo --data ROOT", "agentdojo"),
+  // The servers of the measurement get the environment, and no Node starts with such options.
+  row("SG-BENCH-FAILED", "bench isolation --quick", "bare", () => void vi.stubEnv("NODE_OPTIONS", "--no-such-option")),
   row("SG-LEARN-NOTHING", "learn notes", "notes"),
   row("SG-LEARN-CALLS", "learn --json --server notes --calls ROOT/none.json -- node", "none.json"),
   row("SG-LEARN-FAILED", "learn --json --server notes -- /no/such/server", "/no/such/server"),
@@ -200,7 +203,9 @@ export const commandRows: readonly CommandRow[] = [
 /** Codes that no unit can produce, and why. */
 export const unproduced: Readonly<Record<string, string>> = {
   "SG-DAEMON-GONE": "needs a daemon that ends while a command listens; test/process shows it",
-  "SG-BENCH-FAILED": "needs a server that fails in the middle of a measurement",
+  "SG-RUNS-CONTROL": "needs a gateway; test/cli/run-requests.test.ts shows it",
+  "SG-RUNS-REFUSED": "needs a gateway; test/cli/run-requests.test.ts shows it",
+  "SG-RUNS-UNKNOWN": "needs a gateway; test/cli/run-requests.test.ts shows it",
   "SG-POLICY-TIE": "needs two policy files beside each other; src/cli/policies.test.ts shows the sentence",
   "SG-POLICY-START": "needs an engine; test/cli/policy.test.ts shows it",
   "SG-POLICY-EXPECT": "needs an engine; test/policy/expectations.test.ts and test/cli/policy.test.ts show it",

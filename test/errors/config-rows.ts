@@ -47,6 +47,17 @@ export const configRows: readonly FaultRow[] = [
   { code: "SG-CONFIG-NAME", names: "servers.Mail Box", produce: of({ version: 1, servers: { "Mail Box": command } }) },
   { code: "SG-CONFIG-SERVER", names: "servers.mail", produce: server({ command: "x", url: "http://x" }) },
   { code: "SG-CONFIG-AUTH", names: "servers.mail.auth", produce: server({ ...command, auth: "resource" }) },
+  { code: "SG-CONFIG-AUTH", names: "servers.mail.auth", produce: server({ ...command, auth: "same-origin" }) },
+  {
+    code: "SG-CONFIG-AUTH",
+    names: "servers.mail.auth",
+    produce: of({ version: 1, servers: { mail: { url: "https://x/", auth: "same-origin" }, other: command } }),
+  },
+  {
+    code: "SG-CONFIG-HOSTS",
+    names: "hosts.0",
+    produce: of({ version: 1, servers: { mail: command }, hosts: ["a:1"] }),
+  },
   { code: "SG-CONFIG-COMMAND", names: "servers.mail.command", produce: server({ command: 1 }) },
   { code: "SG-CONFIG-ARGS", names: "servers.mail.args", produce: server({ ...command, args: "x" }) },
   { code: "SG-CONFIG-ENV", names: "servers.mail.env", produce: server({ ...command, env: { A: 1 } }) },
@@ -56,6 +67,7 @@ export const configRows: readonly FaultRow[] = [
   { code: "SG-CONFIG-HEADERS", names: "servers.mail.headers", produce: server({ url: "http://x", headers: [] }) },
   { code: "SG-CONFIG-POLICY", names: "policy", produce: of({ version: 1, servers: { mail: command }, policy: 1 }) },
   { code: "SG-CONFIG-ORIGINS", names: "origins", produce: of({ version: 1, servers: { mail: command }, origins: 1 }) },
+  { code: "SG-CONFIG-TAG", names: "tag", produce: of({ version: 1, servers: { mail: command }, tag: "a b" }) },
   {
     code: "SG-CONFIG-WORKSPACE",
     names: "workspace",

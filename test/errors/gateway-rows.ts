@@ -13,7 +13,7 @@ export type DecisionRow = {
   readonly forPeople: readonly string[];
 };
 
-const decided = /^SG-(?!CONFIG|POLICY|DAEMON|LOG-|USAGE|MANIFEST|TOOL|IMPORT|TRACE|BENCH|AUDIT)/;
+const decided = /^SG-(?!CONFIG|POLICY|DAEMON|LOG-|RUNS-|USAGE|MANIFEST|TOOL|IMPORT|TRACE|BENCH|AUDIT)/;
 
 /** As long as ids get. */
 const decisionId = "0123456789abcdef01234567";

@@ -128,6 +128,7 @@ export const policyRows: readonly PolicyRow[] = [
     lists,
   },
   { code: "KEEP", text: "keep: [{trace: [{user: hello}]}]", names: "trace" },
+  { code: "DIGESTS", text: "audit: {payload: digests}", names: "restart" },
   { code: "INACTIVE", text: "flow: {mode: handles}", names: "handles" },
   {
     code: "DEAD",
@@ -141,5 +142,6 @@ export const policyRows: readonly PolicyRow[] = [
     names: "B",
   },
   { code: "ALWAYS-DENY", text: rule("when: mail.send"), names: "mail.send", lists },
+  { code: "APPROVER", text: "approvals: {by: other}", names: "by: other" },
   { code: "UNLABELLED", text: "mode: enforce", names: "mail.send", lists },
 ];

@@ -84,11 +84,15 @@ describe.skipIf(!best)(`the gateway is killed ${rounds} times (needs tier A, SLU
     let late = 0;
     for (let round = 0; round < rounds; round += 1) {
       const gateway = start();
-      // A third of the kills fall into the start; the others into calls and commits, which begin with `connected`.
-      const early = random() < 0.3;
+      // A third of the kills fall into the start, a third into what follows it, a third into calls and commits: what a
+      // busy machine has got done after so many milliseconds is no measure of that.
+      const moment = random();
+      const sign = moment < 0.3 ? undefined : moment < 0.6 ? /^connected$/ : /^acknowledged /;
       const until = Date.now() + 15_000;
-      while (!early && !gateway.said().includes("connected") && Date.now() < until) await sleep(10);
-      await sleep(random() * (early ? 900 : 400));
+      while (sign !== undefined && !gateway.said().some((line) => sign.test(line)) && Date.now() < until) {
+        await sleep(10);
+      }
+      await sleep(random() * (sign === undefined ? 900 : 400));
       const running: readonly Fact[] = family(gateway.pid);
       process.kill(gateway.pid, "SIGKILL");
       await gateway.ended;
@@ -103,7 +107,7 @@ describe.skipIf(!best)(`the gateway is killed ${rounds} times (needs tier A, SLU
     expect(acknowledged(last), `${errors}${last.said().join("\n")}`).toHaveLength(1);
     promised.push(...acknowledged(last));
     expect(faultsIn(promised)).toEqual([]);
-    expect(late).toBeGreaterThan(rounds / 4);
+    expect(late).toBeGreaterThan(rounds / 5);
     expect(await goneOf(() => left(root))).toEqual([]);
     expect(remains()).toEqual([]);
     console.log(

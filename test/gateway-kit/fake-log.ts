@@ -1,7 +1,8 @@
 /** An event log in memory for tests, with a switch that makes it fail and another that makes it slow. */
 import type { RunEvent } from "../../src/core/event.ts";
-import type { JsonObject } from "../../src/core/json.ts";
+import type { Json, JsonObject } from "../../src/core/json.ts";
 import { err, ok } from "../../src/core/result.ts";
+import { WaitingBook } from "../../src/gateway/log/waiting.ts";
 import type {
   ApprovalMatch,
   ApprovalRow,
@@ -13,6 +14,7 @@ import type {
   SharedRow,
   Store,
   StoreFailure,
+  Waiting,
 } from "../../src/gateway/store-port.ts";
 
 const full: StoreFailure = { kind: "full", place: "memory", sentence: "The disk is full." };
@@ -28,6 +30,10 @@ export class FakeLog {
   /** It was failing at some time, so there are entries that it has not. */
   failed = false;
   #failing = false;
+  /** Tokens given so far: no gateway over one log gives the same twice. */
+  tokens = 0;
+  /** Runs cannot be read back. */
+  unreadable = false;
   /** While set, appends wait for it. */
   gate: Promise<void> | undefined;
 
@@ -62,7 +68,11 @@ export class FakeLog {
       if (this.gate !== undefined) await this.gate;
       return ok(undefined);
     },
-    replay: async (run) => ok({ events: this.events(run), complete: true, policies: [] }),
+    replay: async (run) => {
+      if (this.unreadable) return err("its labels are not known any more");
+      return ok({ events: this.events(run), complete: true, policies: [], waiting: this.#waiting(run) });
+    },
+    waiting: async (run) => this.#waiting(run),
     tail: async () => ok([]),
     seal: (_run, value) => new TextEncoder().encode(JSON.stringify(value)),
     open: (_run, sealed) => JSON.parse(new TextDecoder().decode(sealed)) as JsonObject,
@@ -72,6 +82,17 @@ export class FakeLog {
     close: async () => undefined,
     store: this.#store(),
   } as EventLog;
+
+  #waiting(run: string): readonly Waiting[] {
+    const book = new WaitingBook();
+    for (const { events, notes, details, context } of this.entries.filter((entry) => entry.run === run)) {
+      const kept = context.payload === "digests" ? undefined : details;
+      // The members that a book looks at are the same in an event and in its clear text.
+      const clear = events as readonly unknown[] as readonly Json[];
+      book.read({ events: clear, notes, details: kept, policyDigest: context.policyDigest });
+    }
+    return book.list();
+  }
 
   #store(): Store {
     const matches = (row: ApprovalRow, match: ApprovalMatch): boolean =>
@@ -90,6 +111,8 @@ export class FakeLog {
       },
       openCalls: async () => ok(this.inFlight),
       openRuns: async () => ok([...this.runs.values()].filter((row) => row.endedWallMs === undefined)),
+      runsEnding: async (principal, ending) =>
+        ok([...this.runs.values()].filter(({ key }) => key.startsWith(`${principal}/`) && key.endsWith(ending))),
       shared: async (owner) => ok(this.shared.get(owner)),
       sharedRows: async () => ok([...this.shared.values()]),
       putManifest: async (row) => {

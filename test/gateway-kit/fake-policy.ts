@@ -114,6 +114,7 @@ export type PolicyChanges = {
   readonly digest?: string;
   readonly settings?: Partial<PolicySettings>;
   readonly trusted?: boolean;
+  readonly questions?: "named";
   /** Tools whose name starts so may be recorded after they were sent. */
   readonly late?: string;
   /** How servers are to be isolated. */
@@ -165,6 +166,7 @@ export function fakePolicy(
     contractOfHostTool: (client, tool) => fakeContract(`host:${client}`, tool),
     isolation: () => changes.isolation,
     server: () => ({ trusted: changes.trusted ?? false, mode: "enforce" }),
+    permitsQuestions: () => changes.questions !== "named",
     regulated: changes.regulation !== undefined,
     risks: ["leak fire repo anyone", "leak host.send"],
     startProblem: undefined,

@@ -22,7 +22,7 @@ import type {
   UpstreamHandler,
 } from "../../src/gateway/ports.ts";
 import type { Projection } from "../../src/gateway/projection-port.ts";
-import type { ApprovalCard, Clock, Ruling, Services } from "../../src/gateway/services-port.ts";
+import type { ApprovalCard, Clock, Services } from "../../src/gateway/services-port.ts";
 import type { Answer, Question } from "../../src/core/opinion.ts";
 import { FakeLog } from "./fake-log.ts";
 import type { FakeState } from "./fake-policy.ts";
@@ -59,7 +59,7 @@ export type StageOptions<Q = FakeState> = {
   readonly policy: LoadedPolicy<Q>;
   readonly facts?: Partial<ConnectionFacts>;
   readonly oracle?: (questions: readonly Question[]) => Promise<readonly Answer[]>;
-  readonly human?: (card: ApprovalCard) => Promise<Ruling>;
+  readonly human?: Services<Q>["human"]["ask"];
   readonly servers?: readonly string[];
   readonly log?: FakeLog;
   /** The projection of every server that is started under an order. */
@@ -131,7 +131,6 @@ export class Stage<Q = FakeState> {
   policy: LoadedPolicy<Q>;
   readonly #changed: (() => void)[] = [];
   readonly #facts: ConnectionFacts;
-  #tokens = 0;
 
   constructor(options: StageOptions<Q>) {
     this.policy = options.policy;
@@ -194,13 +193,13 @@ export class Stage<Q = FakeState> {
           const plain = rest.join(":");
           return head === "sealed" && tag === hex(plain) ? plain : undefined;
         },
-        token: () => `token${(this.#tokens += 1)}`.padEnd(24, "x"),
+        token: () => `token${(this.log.tokens += 1)}`.padEnd(24, "x"),
       },
       oracle: { answer: (questions) => options.oracle?.(questions) ?? Promise.resolve([]) },
       human: {
-        ask: async (card) => {
+        ask: async (card, ...wait) => {
           this.cards.push(card);
-          return options.human?.(card) ?? "absent";
+          return options.human?.(card, ...wait) ?? "absent";
         },
         notify: (text) => this.notices.push(text),
       },

@@ -143,6 +143,42 @@ test("a legacy client asks its user by a form", async () => {
   expect(forms[0]).toContain("zoe@far.example");
 });
 
+test("a form and a watcher are asked at once: the first answer counts, and the other card goes", async () => {
+  const forms: ((accepted: boolean) => void)[] = [];
+  let withdrawn = 0;
+  const client = new LegacyClient({ name: "form", version: "1.0.0" }, { capabilities: { elicitation: {} } });
+  client.setRequestHandler(ElicitRequestSchema, (_request, { signal }) => {
+    signal.addEventListener("abort", () => (withdrawn += 1));
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    forms.push(resolve);
+    return promise.then((accepted) => ({
+      action: accepted ? ("accept" as const) : ("cancel" as const),
+      ...(accepted ? { content: { decision: "approve once" } } : {}),
+    }));
+  });
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: words(), env: desk.env, stderr: "ignore" }),
+  );
+  await client.callTool({ name: "read_web", arguments: {} });
+  const watcher = spawn(process.execPath, [desk.launcher, "approve", "--watch"], { env: desk.env });
+  let shown = "";
+  watcher.stdout.setEncoding("utf8").on("data", (text: string) => (shown += text));
+  await until(() => shown.includes("Watching"));
+  await pause(300);
+  const first = client.callTool({ name: "send", arguments: letter });
+  await until(() => shown.includes("zoe@far.example") && forms.length === 1);
+  forms[0]?.(true);
+  expect((await first).isError).not.toBe(true);
+  await until(() => shown.includes("answered in the client"));
+  const second = client.callTool({ name: "send", arguments: { ...letter, body: "other" } });
+  await until(() => shown.includes('"body":"other"') && forms.length === 2);
+  watcher.stdin.write("y\n");
+  expect((await second).isError).not.toBe(true);
+  await until(() => withdrawn === 1);
+  watcher.kill("SIGKILL");
+  await client.close();
+});
+
 test("a modern client is asked inside the result and repeats the call", async () => {
   let forms = 0;
   const client = new ModernClient(

@@ -1,4 +1,5 @@
 /** Hooks of a client and its MCP calls meet in one run of the real gateway: prompts permit, own reads restrict. */
+import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -20,6 +21,17 @@ async function hook(name: string, more: Record<string, unknown> = {}, session = 
   const input = { session_id: session, cwd: desk.root, hook_event_name: name, ...more };
   const { code, stdout, stderr } = await desk.finish(["hook", "claude-code"], JSON.stringify(input));
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return stdout;
+}
+
+/** The same from another client process, which starts the hook and is gone when it has ended. */
+function hookElsewhere(name: string, more: Record<string, unknown> = {}): string {
+  const input = JSON.stringify({ session_id: "one", cwd: desk.root, hook_event_name: name, ...more });
+  const start =
+    "require('node:child_process').spawnSync(process.execPath, process.argv.slice(1), { stdio: 'inherit' })";
+  const words = ["-e", start, desk.launcher, "hook", "claude-code"];
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { input, env: desk.env, encoding: "utf8" });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   return stdout;
 }
 
@@ -56,6 +68,25 @@ test("what the client's own Read returned cannot leave through a server, until t
   await hook("SessionEnd", { reason: "clear" });
   await hook("SessionStart", { source: "clear" }, "two");
   expect(textOf(await client.call("send", send("ann@corp.example", plan)))).toBe("sent to ann@corp.example");
+});
+
+test("a conversation that is resumed in a new process holds what it held, over an end and a crash as well", async () => {
+  const url = `https://x.example/?${encodeURIComponent(plan)}`;
+  const fetch = { tool_name: "WebFetch", tool_input: { url, prompt: "sum it up" }, tool_use_id: "use-9" };
+  await hook("SessionStart", { source: "startup" });
+  expect(await hook("PreToolUse", fetch)).toBe("");
+  await readFile();
+  expect(await hook("PreToolUse", fetch)).toContain('"permissionDecision":"ask"');
+  hookElsewhere("SessionStart", { source: "resume" });
+  expect(hookElsewhere("PreToolUse", fetch)).toContain('"permissionDecision":"ask"');
+  await hook("SessionEnd", { reason: "exit" });
+  process.kill(desk.daemonPid() ?? 0, "SIGKILL");
+  hookElsewhere("SessionStart", { source: "resume" });
+  expect(hookElsewhere("PreToolUse", fetch)).toContain('"permissionDecision":"ask"');
+  await hook("SessionStart", { source: "resume" });
+  expect(await hook("PreToolUse", fetch)).toContain('"permissionDecision":"ask"');
+  await hook("SessionStart", { source: "clear" });
+  expect(await hook("PreToolUse", fetch)).toBe("");
 });
 
 test("a crash of the daemon does not part the client from its conversation", async () => {

@@ -1,9 +1,9 @@
 /** Runs through the commands a person has, and observe mode, with the real gateway. */
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Desk, deskPolicy, secret, textOf } from "./fixture/desk.ts";
-import { type Client, until } from "./fixture/world.ts";
+import { Desk, deskPolicy, deskServer, secret, shakeHands, textOf } from "./fixture/desk.ts";
+import { Client, until } from "./fixture/world.ts";
 
 let desk: Desk;
 beforeEach(() => {
@@ -79,6 +79,31 @@ test("observe mode forwards what it would have stopped, and the log has the true
     .map(({ clear }) => clear["decision"]);
   expect(verdicts).toMatchObject([{ verdict: "deny" }]);
 });
+
+test("`--tag` lets the `match` of the user's policies choose, and one client's servers must agree on it", async () => {
+  desk.env["XDG_CONFIG_HOME"] = join(desk.root, "config");
+  const folder = join(desk.root, "config", "sluicegate", "policies");
+  mkdirSync(folder, { recursive: true });
+  const base = `version: 1\nextends: [${JSON.stringify(deskPolicy)}]\n`;
+  writeFileSync(join(folder, "all.yaml"), base);
+  writeFileSync(join(folder, "quiet.yaml"), `${base}match: {tag: quiet}\nrules: [${nothingSent}]\n`);
+  const words = (tag: readonly string[]) => ["run", ...tag, "--server", "desk", "--", process.execPath, deskServer];
+  const quiet = new Client(desk.start(words(["--tag", "quiet"])));
+  await shakeHands(quiet);
+  expect(await leak(quiet)).toContain("nothing is sent");
+  // A server that says nothing follows the tag of its client; another tag would be another policy.
+  const silent = new Client(desk.start(words([])));
+  await shakeHands(silent);
+  expect(await leak(silent)).toContain("nothing is sent");
+  const other = await desk.finish(words(["--tag", "loud"]));
+  expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining("give all its servers the same --tag") });
+  await desk.finish(["daemon", "stop"]);
+  const untagged = new Client(desk.start(words([])));
+  await shakeHands(untagged);
+  expect(await leak(untagged)).not.toContain("nothing is sent");
+});
+
+const nothingSent = "{id: quiet, tier: block, when: {tool: desk.send}, why: nothing is sent here}";
 
 test("one client's servers cannot bring a looser policy along", async () => {
   await desk.connect();

@@ -158,6 +158,20 @@ function tableSuite(current: () => Store): void {
     expect(unwrap(await store.run("run-3"))).toBeUndefined();
   });
 
+  it("finds the runs of a principal by how their keys end", async () => {
+    const store = current();
+    const keys = ["os:1/hook:talk", "os:1/process:3@9/talk", "os:1/process:4@9/talk", "os:1/process:4@9/walk"];
+    for (const key of ["talk", ...keys, "os:10/process:3@9/talk"]) {
+      unwrap(await store.putRun({ ...runRow, key, ...(key.includes(":3@") ? { endedWallMs: 5 } : {}) }));
+    }
+    const found = unwrap(await store.runsEnding("os:1", "/talk"));
+    expect(found).toEqual([
+      { ...runRow, key: "os:1/process:3@9/talk", endedWallMs: 5 },
+      { ...runRow, key: "os:1/process:4@9/talk" },
+    ]);
+    expect(unwrap(await store.runsEnding("os:2", "/talk"))).toEqual([]);
+  });
+
   it("keeps one row of shared state for each owner, the newest, and lists them by owner", async () => {
     const store = current();
     const { writer } = store.opening;

@@ -176,6 +176,24 @@ describe("what the log keeps", () => {
     expect(await verified()).toMatchObject({ valid: true, writers: [{ records: 5, signedTo: 5 }] });
   });
 
+  // A batch that came meanwhile names the same documents, and once had them forgotten with the batch that failed.
+  it("stores what a record names although the entry that named it first could not be sealed", async () => {
+    const seal: LogKeys["seal"] = (...sealed) => {
+      if (sealed[0] === "run-1") throw new Error("The key folder is gone. Bring it back.");
+      return keys.seal(...sealed);
+    };
+    const options = { store: openStore(), keys: { ...keys, seal }, wallMs: () => wallMs, chain: "c" };
+    const log = unwrap(await openEventLog(options, 0));
+    // Two rows of what runs share never go into one transaction.
+    const shared = { owner: "os:1000", policyDigest: "policy-1", top: false, value: {} };
+    const first = log.append(callEntries("run-1", "call-1", {}), { shared });
+    const second = log.append(callEntries("run-2", "call-2", {}), { shared });
+    expect(await first).toMatchObject({ ok: false });
+    unwrap(await second);
+    expect(unwrap(await log.replay("run-2", lattice))).toMatchObject({ complete: true });
+    await log.close(1);
+  });
+
   it("keeps the digest of a payload that is too large, and says that the run is incomplete", async () => {
     const options = { store: openStore(), keys, wallMs: () => wallMs, chain: "c", payloadBytesMax: 1_000 };
     const log = unwrap(await openEventLog(options, 0));
@@ -345,7 +363,7 @@ describe("export", () => {
     const log = await openLog();
     for (const entry of callEntries("run-1", "call-1", {})) unwrap(await log.append([entry]));
     const views = unwrap(await log.tail(2));
-    const [first, second] = views.map((view, index) => toOcsf(view, views[index - 1]?.fingerprint));
+    const [first, second] = views.map((view, index) => toOcsf(view, views[index - 1]?.fingerprint, "daemon"));
     expect(first).toMatchObject({
       class_uid: 6003,
       type_uid: 600399,
@@ -353,7 +371,7 @@ describe("export", () => {
     });
     expect(second).toMatchObject({
       record_integrity: {
-        attestation_list: [{ chain_uid: "1", fingerprint: { algorithm_id: 3, value: views[1]?.fingerprint } }],
+        attestation_list: [{ chain_uid: "daemon-1", fingerprint: { algorithm_id: 3, value: views[1]?.fingerprint } }],
       },
     });
     await log.close(1);

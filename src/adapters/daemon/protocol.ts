@@ -32,6 +32,8 @@ export type RunHello = {
   /** Absolute path of a policy file. */
   readonly policy?: string;
   readonly server?: string;
+  /** What the command line calls this connection; policies select by it. */
+  readonly tag?: string;
   /** The MCP client: the shim's nearest ancestor that is no mere wrapper. */
   readonly client: ProcessIdentity;
 };
@@ -104,6 +106,7 @@ function parseRun(value: JsonObject, version: string, session: string): Result<R
   const resume = stringMember(value, "resume");
   const policy = stringMember(value, "policy");
   const server = stringMember(value, "server");
+  const tag = stringMember(value, "tag");
   return ok({
     kind: "run",
     version,
@@ -117,6 +120,7 @@ function parseRun(value: JsonObject, version: string, session: string): Result<R
     ...(resume === undefined ? {} : { resume }),
     ...(policy === undefined ? {} : { policy }),
     ...(server === undefined ? {} : { server }),
+    ...(tag === undefined ? {} : { tag }),
   });
 }
 

@@ -1,10 +1,11 @@
 import type { Result } from "../../core/result.ts";
-import type { Accept, ConnectionFacts } from "../../gateway/ports.ts";
+import type { Accept, ConnectionFacts, PassedCredentials } from "../../gateway/ports.ts";
 import type { HeaderParameter } from "../../wire/headers.ts";
 import type { WireLimits } from "../../wire/limits.ts";
 import type { Clock } from "../clock.ts";
 import type { TransportLimits } from "../limits.ts";
 import type { HttpLimits } from "./limits.ts";
+import type { UpstreamRefusal } from "./upstream-refusals.ts";
 
 /** What is known of a request before its body is read. Header values are secrets: not for logs. */
 export type RequestFacts = {
@@ -19,7 +20,12 @@ export type RequestFacts = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-export type Identity = { readonly principal: string; readonly runToken?: string };
+export type Identity = {
+  readonly principal: string;
+  readonly runToken?: string;
+  /** Credentials that go on to the server behind. Whoever brings others is somebody else. */
+  readonly credentials?: PassedCredentials;
+};
 
 /** Why a request may not go on: 401 or 403, a sentence, and a challenge for `WWW-Authenticate` where one helps. */
 export type AuthenticationRefusal = { readonly status: 401 | 403; readonly text: string; readonly challenge?: string };
@@ -62,8 +68,8 @@ export type HttpServerOptions = {
   /** Host names and page origins that are ours beside loopback (http-guard.ts). */
   readonly hosts?: readonly string[];
   readonly origins?: readonly string[];
-  /** Lower-case names of request headers that are put into the connection's facts. */
-  readonly forwardedHeaders?: readonly string[];
+  /** The refusal by the server behind that an error tells of, for a client that brought the credentials for it. */
+  readonly refusalOf?: (text: string) => UpstreamRefusal | undefined;
   /** Header parameters of a tool as this client sees it; undefined if the tool is unknown. */
   readonly parametersOf?: (facts: ConnectionFacts, tool: string) => readonly HeaderParameter[] | undefined;
   readonly wire?: WireLimits;

@@ -143,6 +143,7 @@ export class McpEndpoint {
       facts: known,
       accept: this.#options.accept,
       limits: this.#limits,
+      refusalOf: this.#options.refusalOf,
       response,
       forms,
       ended: () => this.#conversations.delete(conversation),
@@ -231,7 +232,7 @@ export class McpEndpoint {
     answerError(response, 404, errorMessage(null, -32001, "Session not found. Initialize a new one."));
   }
 
-  /** A session answers only to the endpoint and the principal that made it: an id that leaked opens nothing. */
+  /** A session answers only to the endpoint and the user that made it: an id that leaked opens nothing. */
   #find(asked: McpRequest, id: string): HttpSession | undefined {
     const found = this.#sessions.get(id);
     return found?.owner === ownerOf(asked) ? found.session : undefined;
@@ -253,6 +254,7 @@ export class McpEndpoint {
       facts: this.#connectionFacts(asked.facts, asked.identity, { sessionId: id }),
       accept: this.#options.accept,
       limits: this.#limits,
+      refusalOf: this.#options.refusalOf,
       ended: () => this.#sessions.delete(id),
       nowMs: (this.#options.clock ?? systemClock).monotonicMs,
     });
@@ -261,18 +263,13 @@ export class McpEndpoint {
   }
 
   #connectionFacts(facts: RequestFacts, identity: Identity, more: Partial<ConnectionFacts>): ConnectionFacts {
-    const headers: Record<string, string> = {};
-    for (const name of this.#options.forwardedHeaders ?? []) {
-      const value = facts.headers[name];
-      if (value !== undefined) headers[name] = value;
-    }
     const token = identity.runToken ?? facts.runToken;
     return {
       transport: "http",
       server: facts.server,
       principal: identity.principal,
       ...(token === undefined ? {} : { runToken: token }),
-      headers,
+      ...(identity.credentials === undefined ? {} : { credentials: identity.credentials }),
       ...more,
     };
   }
@@ -291,5 +288,7 @@ function isRequestOf(message: Message, id: RequestId): boolean {
 
 function ownerOf(asked: McpRequest): string {
   const { facts, identity } = asked;
-  return JSON.stringify([identity.principal, facts.server ?? null, identity.runToken ?? facts.runToken ?? null]);
+  const { principal, runToken = facts.runToken, credentials } = identity;
+  // A run may outlive the credentials it began with, but a session speaks to the server with those it was opened with.
+  return JSON.stringify([principal, facts.server ?? null, runToken ?? null, credentials?.digest ?? null]);
 }

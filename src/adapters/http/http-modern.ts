@@ -8,6 +8,7 @@ import { errorCodes } from "../../wire/errors.ts";
 import type { NotificationMessage, RequestMessage } from "../../wire/message.ts";
 import type { TransportLimits } from "../limits.ts";
 import { EventSink } from "./event-sink.ts";
+import type { HttpServerOptions } from "./http-contract.ts";
 import { HttpExchange } from "./http-exchange.ts";
 import type { HttpLimits } from "./limits.ts";
 import { PostReply, type Reply } from "./post-reply.ts";
@@ -17,6 +18,7 @@ export type ModernSetup = {
   readonly facts: ConnectionFacts;
   readonly accept: Accept;
   readonly limits: HttpLimits & TransportLimits;
+  readonly refusalOf: HttpServerOptions["refusalOf"];
   readonly response: ServerResponse;
   readonly forms: { readonly json: boolean; readonly stream: boolean };
   /** Called once, when the conversation is over. */
@@ -80,6 +82,7 @@ export class ModernConversation implements ClientConnection {
       plainAnswerWaitMsMax: limits.plainAnswerWaitMsMax,
       headers: () => ({}),
       status: modernStatus,
+      refusalOf: this.#setup.refusalOf,
       openStream: (headers) => new SinkStream(new EventSink(response, headers, limits)),
       cut: () => this.close("The client closed the connection."),
     });

@@ -12,6 +12,7 @@ import { isRevision } from "../../wire/revision.ts";
 import type { TransportLimits } from "../limits.ts";
 import { EventLog, readEventId } from "./event-log.ts";
 import { EventSink } from "./event-sink.ts";
+import type { HttpServerOptions } from "./http-contract.ts";
 import { HttpExchange } from "./http-exchange.ts";
 import type { HttpLimits } from "./limits.ts";
 import { PostReply, type Reply } from "./post-reply.ts";
@@ -27,6 +28,7 @@ export type SessionSetup = {
   readonly facts: ConnectionFacts;
   readonly accept: Accept;
   readonly limits: HttpLimits & TransportLimits;
+  readonly refusalOf: HttpServerOptions["refusalOf"];
   /** Takes the session out of the table; called once. */
   readonly ended: () => void;
   readonly nowMs: () => number;
@@ -172,6 +174,7 @@ export class HttpSession implements ClientConnection {
       plainAnswerWaitMsMax: this.#setup.limits.plainAnswerWaitMsMax,
       headers: (first) => (first?.kind === "error" && this.revision === undefined ? {} : { [sessionHeader]: this.id }),
       status: () => 200,
+      refusalOf: this.#setup.refusalOf,
       openStream: (headers) => {
         stream = this.#openStream(this.#nextStream);
         this.#nextStream += 1;

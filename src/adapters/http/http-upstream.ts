@@ -12,7 +12,8 @@ import { defaultUpstreamLimits, type UpstreamLimits } from "./limits.ts";
 import { openSse } from "./sse-upstream.ts";
 import { type Fallback, StreamableUpstream } from "./streamable-upstream.ts";
 import { UpstreamDelivery } from "./upstream-delivery.ts";
-import type { FlavourParts, UpstreamFlavour } from "./upstream-flavour.ts";
+import { credentialsRefused, type FlavourParts, type UpstreamFlavour } from "./upstream-flavour.ts";
+import type { UpstreamRefusals } from "./upstream-refusals.ts";
 
 export type HttpTarget = Extract<ServerTarget, { kind: "http" }>;
 
@@ -21,6 +22,8 @@ export type HttpUpstreamOptions = {
   readonly limits?: Partial<UpstreamLimits>;
   /** One line for the operator about what was skipped. */
   readonly diagnostic?: (line: string) => void;
+  /** Where refusals of credentials that a client brought along are kept for it. */
+  readonly refusals?: UpstreamRefusals;
 };
 
 /** Headers that the transport sets itself; a configured one would contradict the message that it travels with. */
@@ -79,7 +82,10 @@ class HttpUpstream implements UpstreamConnection {
     const link = new HttpLink(url, target.headers, limits);
     this.#link = link;
     const close = (reason: string): void => this.#end(reason);
-    const parts = { url, link, delivery: this.#delivery, headers, limits, ended: this.#ended.signal, close };
+    const kept = target.credentials === undefined ? undefined : options.refusals;
+    const refused: FlavourParts["refused"] = (status, answered) =>
+      kept?.keep(url.host, status, answered["www-authenticate"]) ?? credentialsRefused(url, status);
+    const parts = { url, link, delivery: this.#delivery, headers, limits, ended: this.#ended.signal, refused, close };
     if (target.flavour === "sse") void this.#useSse(parts);
     else this.#flavour = new StreamableUpstream(parts, target.flavour === "auto" ? this.#fallback(parts) : undefined);
   }

@@ -5,7 +5,9 @@
 import type { ServerResponse } from "node:http";
 import { encodeBatch, encodeMessage } from "../../wire/encode.ts";
 import type { ErrorMessage, NotificationMessage, RequestMessage, ResponseMessage } from "../../wire/message.ts";
+import type { HttpServerOptions } from "./http-contract.ts";
 import type { MessageStream } from "./session-stream.ts";
+import type { UpstreamRefusal } from "./upstream-refusals.ts";
 
 export type Reply = ResponseMessage | ErrorMessage;
 
@@ -22,6 +24,8 @@ export type ReplyPlan = {
   readonly headers: (first: Reply | undefined) => Readonly<Record<string, string>>;
   /** HTTP status of a plain answer. */
   readonly status: (answer: Reply) => number;
+  /** Refusals that the client gets as the server behind gave them. */
+  readonly refusalOf?: HttpServerOptions["refusalOf"] | undefined;
   readonly openStream: (headers: Readonly<Record<string, string>>) => MessageStream;
   /** The client closed the connection before everything was said. */
   readonly cut: () => void;
@@ -61,7 +65,7 @@ export class PostReply {
   answer(message: Reply): void {
     if (this.#missing === 0) return;
     this.#missing -= 1;
-    if (this.#stream === undefined && !this.#plan.forms.json) this.#streaming();
+    if (this.#stream === undefined && !this.#plan.forms.json && this.#refusal(message) === undefined) this.#streaming();
     if (this.#stream === undefined) this.#collected.push(message);
     else this.#stream.write(encodeMessage(message));
     if (this.#missing > 0) return;
@@ -88,7 +92,16 @@ export class PostReply {
     const { response, batch, headers, status } = this.#plan;
     const body = batch ? encodeBatch(this.#collected) : encodeMessage(first);
     const length = { "content-type": "application/json", "content-length": String(body.length) };
-    response.writeHead(batch ? 200 : status(first), { ...headers(first), ...length });
+    const refusal = this.#refusal(first);
+    const challenge = refusal?.challenge === undefined ? {} : { "www-authenticate": refusal.challenge };
+    const code = refusal?.status ?? (batch ? 200 : status(first));
+    response.writeHead(code, { ...headers(first), ...challenge, ...length });
     response.end(body);
+  }
+
+  /** Answers of a batch have one status together, and the others in it may have succeeded. */
+  #refusal(answer: Reply): UpstreamRefusal | undefined {
+    const { batch, refusalOf } = this.#plan;
+    return batch || answer.kind !== "error" ? undefined : refusalOf?.(answer.error.message);
   }
 }

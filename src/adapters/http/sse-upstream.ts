@@ -5,13 +5,7 @@
 import { encodeMessage } from "../../wire/encode.ts";
 import type { Message, RequestId, Revision } from "../../wire/message.ts";
 import type { LinkAnswer } from "./http-link.ts";
-import {
-  credentialsRefused,
-  type FlavourParts,
-  readEvents,
-  type StreamPlace,
-  type UpstreamFlavour,
-} from "./upstream-flavour.ts";
+import { type FlavourParts, readEvents, type StreamPlace, type UpstreamFlavour } from "./upstream-flavour.ts";
 
 export class SseUpstream implements UpstreamFlavour {
   readonly #parts: FlavourParts;
@@ -55,9 +49,9 @@ export class SseUpstream implements UpstreamFlavour {
       return answer.error.sent ? delivery.lost(message.id, text) : delivery.failed(message.id, text);
     }
     const { status } = answer.value;
-    const refused = status === 401 || status === 403;
     const text = `The server at ${url.host} answered with HTTP status ${status}. Check the server and its URL.`;
-    delivery.failed(message.id, refused ? credentialsRefused(url, status) : text);
+    const refused = status === 401 || status === 403;
+    delivery.failed(message.id, refused ? this.#parts.refused(status, answer.value.headers) : text);
   }
 }
 
@@ -77,7 +71,7 @@ export async function openSse(parts: FlavourParts): Promise<SseUpstream | string
     if (!answer.ok) return `The server at ${url.host} gave no answer. ${answer.error.text}`;
     answer.value.discard();
     const { status } = answer.value;
-    if (status === 401 || status === 403) return credentialsRefused(url, status);
+    if (status === 401 || status === 403) return parts.refused(status, answer.value.headers);
     return `The server at ${url.host} offers no event stream (HTTP status ${status}). Check its URL.`;
   }
   const found = await awaitEndpoint(parts, answer.value, control.signal);

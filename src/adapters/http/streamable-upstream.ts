@@ -14,13 +14,7 @@ import type { ErrorMessage, Message, RequestId, RequestMessage, Revision } from 
 import { parseMessage } from "../../wire/parse.ts";
 import { eraOf } from "../../wire/revision.ts";
 import type { LinkAnswer } from "./http-link.ts";
-import {
-  credentialsRefused,
-  type FlavourParts,
-  readEvents,
-  type StreamPlace,
-  type UpstreamFlavour,
-} from "./upstream-flavour.ts";
+import { type FlavourParts, readEvents, type StreamPlace, type UpstreamFlavour } from "./upstream-flavour.ts";
 
 const accept = "application/json, text/event-stream";
 
@@ -227,7 +221,7 @@ export class StreamableUpstream implements UpstreamFlavour {
     if (status === 404 && this.#session !== undefined && error?.error.code !== -32601)
       return close(this.#sessionLost());
     if (status === 401 || status === 403) {
-      const text = credentialsRefused(url, status);
+      const text = this.#parts.refused(status, answer.headers);
       if (!this.#established) return close(text);
       if (message.kind === "request") delivery.failed(message.id, text);
       return;

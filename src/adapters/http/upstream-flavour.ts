@@ -23,6 +23,8 @@ export type FlavourParts = {
   readonly limits: UpstreamLimits;
   /** Aborted when the connection ends. */
   readonly ended: AbortSignal;
+  /** The sentence for an answer with status 401 or 403. */
+  readonly refused: (status: 401 | 403, headers: Readonly<Record<string, string>>) => string;
   /** Ends the connection for a reason. */
   readonly close: (reason: string) => void;
 };
@@ -64,7 +66,7 @@ export async function readEvents(
   }
 }
 
-/** One sentence for a refusal of credentials. The upstream's own 401 is never passed on: the client cannot act on it. */
+/** One sentence for a refusal of our own credentials. It is not passed on as such: the client cannot act on it. */
 export function credentialsRefused(url: URL, status: number): string {
   return `The server at ${url.host} refused the gateway's credentials (${status}). Correct the headers configured for it.`;
 }

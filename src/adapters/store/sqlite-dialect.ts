@@ -128,6 +128,9 @@ export const sql = {
     "INSERT OR REPLACE INTO runs (key, principal, parent, policy, begun_ms, ended_ms, idle_ms, top, resume) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
   run: "SELECT * FROM runs WHERE key = ?",
   openRuns: "SELECT * FROM runs WHERE ended_ms IS NULL ORDER BY key",
+  // Keys begin with the principal and a slash, and "0" comes after "/": the range is one walk of the primary key.
+  runsEnding:
+    "SELECT * FROM runs WHERE key > ?1 || '/' AND key < ?1 || '0' AND substr(key, -length(?2)) = ?2 ORDER BY key",
   topRuns: "UPDATE runs SET top = 1 WHERE ended_ms IS NULL",
   putShared: "INSERT OR REPLACE INTO shared (owner, policy, top, value) VALUES (?, ?, ?, ?)",
   shared: "SELECT * FROM shared WHERE owner = ?",

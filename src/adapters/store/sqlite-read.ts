@@ -36,6 +36,7 @@ export type Reader = {
   readonly openCalls: () => readonly OpenCall[];
   readonly run: (key: string) => RunRow | undefined;
   readonly openRuns: () => readonly RunRow[];
+  readonly runsEnding: (principal: string, ending: string) => readonly RunRow[];
   readonly shared: (owner: string) => SharedRow | undefined;
   readonly sharedRows: (limit: number) => readonly SharedRow[];
   readonly approval: (id: string) => ApprovalRow | undefined;
@@ -99,6 +100,7 @@ export function sqliteReader(database: DatabaseSync): Reader {
   const lastHead = database.prepare(sql.lastHead);
   const openCalls = database.prepare(sql.openCalls);
   const openRuns = database.prepare(sql.openRuns);
+  const runsEnding = database.prepare(sql.runsEnding);
   const approvals = database.prepare(sql.approvals);
   const sharedRows = database.prepare(sql.sharedRows);
   return {
@@ -111,6 +113,7 @@ export function sqliteReader(database: DatabaseSync): Reader {
     openCalls: () => openCalls.all().map(openCallFrom),
     run: single(database, sql.run, runFrom),
     openRuns: () => openRuns.all().map(runFrom),
+    runsEnding: (principal, ending) => runsEnding.all(principal, ending).map(runFrom),
     shared: single(database, sql.shared, sharedFrom),
     sharedRows: (limit) => sharedRows.all(Math.min(limit, rowsMax)).map(sharedFrom),
     approval: single(database, sql.approval, approvalFrom),

@@ -1,11 +1,11 @@
-/** Writes the whole log for other programs: one JSON object a line, our own form or OCSF. Payloads never leave. */
+/** Writes the logs for other programs: one JSON object a line, our own form or OCSF. Payloads never leave. */
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import type { Writable } from "node:stream";
 import { toOcsf } from "../../gateway/log/ocsf.ts";
 import { viewsOf } from "../../gateway/log/record.ts";
-import type { OpenedLog } from "../log-reader.ts";
-import { pages, readLog, storeFault } from "../log-reader.ts";
+import type { LogFault, NamedLog } from "../log-reader.ts";
+import { chosenLog, pages, readLogs, storeFault } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
 import { failure, shortPath, shown } from "../output.ts";
 import { plainRecord } from "./record-line.ts";
@@ -21,45 +21,37 @@ export async function exportLog(options: Readonly<Record<string, unknown>>): Pro
     );
   }
   const file = typeof options["out"] === "string" ? options["out"] : undefined;
-  const opened = readLog(process.env);
+  const chosen = chosenLog(options);
+  if (!chosen.ok) return failure(chosen.error.code, chosen.error.sentence);
+  const opened = readLogs(process.env, chosen.value);
   if (!opened.ok) return failure(opened.error.code, opened.error.sentence);
   const target = file === undefined ? process.stdout : createWriteStream(file, { mode: 0o600 });
   const written = await write(opened.value, format, target).catch((cause: unknown) => sentenceOf(cause, file));
-  if (opened.value !== undefined) await opened.value.store.close(false);
+  await Promise.all(opened.value.map(({ store }) => store.close(false)));
   if (typeof written === "string") return failure("SG-AUDIT-OUT", written);
   if (typeof written === "object") return failure(written.code, written.sentence);
-  // On standard output the records are the answer; a summary behind them would not be one of their lines.
+  // Lines of the answer stand on standard output; that there is no log at all is said beside them.
+  if (opened.value.length === 0) process.stderr.write("There is no event log to export, so nothing was written.\n");
   if (file === undefined) return { exitCode: 0, json: undefined, text: "" };
+  const logs = opened.value.map(({ name }) => name);
   const text = `${written} records are in ${shortPath(file)}.`;
-  return { exitCode: 0, json: { file, format, records: written }, text };
+  return { exitCode: 0, json: { file, format, records: written, logs }, text };
 }
 
-async function write(
-  log: OpenedLog | undefined,
-  format: Format,
-  target: Writable,
-): Promise<number | { readonly code: string; readonly sentence: string }> {
+async function write(logs: readonly NamedLog[], format: Format, target: Writable): Promise<number | LogFault> {
   const failed = new Promise<never>((_resolve, reject) => target.once("error", reject));
   // Somebody awaits it below; until then a failure must not count as unhandled.
   failed.catch(() => undefined);
   let records = 0;
-  /** Fingerprint of the record before, by writer: OCSF links each event to it. */
-  const previous = new Map<number, string>();
-  if (log !== undefined) {
-    const walk = pages(log.store, undefined);
-    for (let page = await walk.next(); ; page = await walk.next()) {
-      if (page.done === true) {
-        if (page.value !== undefined) return storeFault(page.value);
+  for (const log of logs) {
+    const reading = linesOf(log, format);
+    for (let line = await reading.next(); ; line = await reading.next()) {
+      if (line.done === true) {
+        if (line.value !== undefined) return line.value;
         break;
       }
-      for (const record of page.value) {
-        for (const view of viewsOf(log.keys, record)) {
-          const line = format === "ocsf" ? toOcsf(view, previous.get(record.writer)) : plainRecord(view, false);
-          records += 1;
-          if (!target.write(`${JSON.stringify(line)}\n`)) await Promise.race([once(target, "drain"), failed]);
-        }
-        previous.set(record.writer, record.fingerprint);
-      }
+      records += 1;
+      if (!target.write(`${line.value}\n`)) await Promise.race([once(target, "drain"), failed]);
     }
   }
   if (target !== process.stdout) {
@@ -67,6 +59,25 @@ async function write(
     await Promise.race([once(target, "finish"), failed]);
   }
   return records;
+}
+
+/** Every record of one log as a line; the last value tells what went wrong, if anything did. */
+async function* linesOf({ name, store, keys }: NamedLog, format: Format): AsyncGenerator<string, LogFault | undefined> {
+  /** Fingerprint of the record before, by writer: OCSF links each event to it. */
+  const previous = new Map<number, string>();
+  const walk = pages(store, undefined);
+  for (let page = await walk.next(); ; page = await walk.next()) {
+    if (page.done === true) return page.value === undefined ? undefined : storeFault(page.value);
+    for (const record of page.value) {
+      for (const view of viewsOf(keys, record)) {
+        const before = previous.get(record.writer);
+        yield JSON.stringify(
+          format === "ocsf" ? toOcsf(view, before, name) : { log: name, ...plainRecord(view, false) },
+        );
+      }
+      previous.set(record.writer, record.fingerprint);
+    }
+  }
 }
 
 function sentenceOf(cause: unknown, file: string | undefined): string {

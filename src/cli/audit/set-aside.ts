@@ -3,37 +3,51 @@
  * that somebody is writing is not touched.
  */
 import { existsSync } from "node:fs";
-import { stateHome } from "../../adapters/daemon/paths.ts";
 import { openSqliteStore } from "../../adapters/store-sqlite.ts";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
 import { markHistoryLost } from "../lost-history.ts";
-import { logPlaces, storeFault } from "../log-reader.ts";
+import type { LogFault, LogName } from "../log-reader.ts";
+import { chosenLog, logHome, logNames, logPlaces, storeFault } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
 import { failure, shortPath } from "../output.ts";
 
-export async function setAsideLog(): Promise<Outcome> {
-  const { database } = logPlaces(stateHome(process.env));
+/** The first of the logs that is damaged; a second one is moved by the next command. */
+export async function setAsideLog(options: Readonly<Record<string, unknown>>): Promise<Outcome> {
+  const chosen = chosenLog(options);
+  if (!chosen.ok) return failure(chosen.error.code, chosen.error.sentence);
+  const sentences: string[] = [];
+  for (const name of chosen.value === undefined ? logNames : [chosen.value]) {
+    const moved = await setAside(name);
+    if (!moved.ok) return failure(moved.error.code, moved.error.sentence);
+    const { file, sentence } = moved.value;
+    if (file !== undefined) return { exitCode: 0, json: { moved: true, log: name, file }, text: sentence };
+    sentences.push(sentence);
+  }
+  return { exitCode: 0, json: { moved: false }, text: sentences.join("\n") };
+}
+
+type Moved = { readonly file?: string; readonly sentence: string };
+
+async function setAside(name: LogName): Promise<Result<Moved, LogFault>> {
+  const home = logHome(process.env, name);
+  const { database } = logPlaces(home);
   const place = shortPath(database);
-  if (!existsSync(database)) return { exitCode: 0, json: { moved: false }, text: `There is no event log at ${place}.` };
+  if (!existsSync(database)) return ok({ sentence: `There is no ${name} log at ${place}.` });
   const options = { path: database, durability: "full", wallMs: Date.now } as const;
   const looked = openSqliteStore({ ...options, mode: "read" });
   if (looked.ok) {
     await looked.value.close(false);
-    return { exitCode: 0, json: { moved: false }, text: `The event log ${place} is not damaged; nothing was moved.` };
+    return ok({ sentence: `The ${name} log ${place} is not damaged; nothing was moved.` });
   }
-  if (looked.error.kind !== "damaged") {
-    const fault = storeFault(looked.error);
-    return failure(fault.code, fault.sentence);
-  }
-  // Opened as owner, so that a running daemon is refused here and no second one can start meanwhile.
+  if (looked.error.kind !== "damaged") return err(storeFault(looked.error));
+  // Opened as owner, so that a running gateway is refused here and no second one can start meanwhile.
   const opened = openSqliteStore({ ...options, onDamage: "set-aside" });
-  if (!opened.ok) {
-    const fault = storeFault(opened.error);
-    return failure(fault.code, fault.sentence);
-  }
+  if (!opened.ok) return err(storeFault(opened.error));
   const file = opened.value.opening.keptAside ?? "";
-  markHistoryLost(stateHome(process.env));
+  markHistoryLost(home);
   // Not clean: whoever opens the new log next should not take it for the end of an ordinary one.
   await opened.value.close(false);
-  const text = `The damaged log is kept as ${shortPath(file)}. Every run asks now as if it held private data; \`sluicegate runs new\` ends that.`;
-  return { exitCode: 0, json: { moved: true, file }, text };
+  const sentence = `The damaged log is kept as ${shortPath(file)}. Every run asks now as if it held private data; \`sluicegate runs new\` ends that.`;
+  return ok({ file, sentence });
 }

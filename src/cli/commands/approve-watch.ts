@@ -23,6 +23,12 @@ export async function watch(asJson: boolean): Promise<Outcome> {
   const onPart = (card: Json): void => {
     const notice = stringMember(card, "notice");
     if (notice !== undefined) return say(asJson ? JSON.stringify(card) : shown(notice, 240));
+    const withdrawn = stringMember(card, "withdrawn");
+    if (withdrawn !== undefined) {
+      // An answer without an id is for the oldest open card: it must not meet one that was answered elsewhere.
+      if (!open.delete(withdrawn)) return;
+      return say(asJson ? JSON.stringify(card) : `${shown(withdrawn)}: answered in the client.`);
+    }
     const id = stringMember(card, "id");
     if (id === undefined) return;
     const oldest = open.size >= cardsMax ? open.keys().next() : undefined;

@@ -1,21 +1,17 @@
-/** `sluicegate audit tail|verify|export|set-aside`: the event log as people, checkers and other programs read it. */
+/** `sluicegate audit tail|verify|export|set-aside`: the event logs as people, checkers and other programs read them. */
 import type { Command } from "commander";
-import { readJson } from "../../gateway/log/json-text.ts";
-import { verifyLog } from "../../gateway/log/verify.ts";
-import type { Verified } from "../../gateway/log/verify.ts";
 import { viewsOf } from "../../gateway/log/record.ts";
-import type { Head, LogView, StoredRecord } from "../../gateway/store-port.ts";
-import type { Json } from "../../core/json.ts";
-import { isArray, member, stringMember } from "../../core/json.ts";
+import type { LogView, StoredRecord, StoreFailure } from "../../gateway/store-port.ts";
 import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import { readFileSync, statSync } from "node:fs";
+import { ok } from "../../core/result.ts";
 import { auditLineOf, plainRecord } from "../audit/record-line.ts";
 import { exportLog } from "../audit/export.ts";
 import { setAsideLog } from "../audit/set-aside.ts";
-import { pages, readLog, storeFault } from "../log-reader.ts";
+import { verify } from "../audit/verify.ts";
+import type { LogName, NamedLog } from "../log-reader.ts";
+import { chosenLog, logOption, pages, readLogs, storeFault } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
-import { acts, failure, shortPath } from "../output.ts";
+import { acts, failure } from "../output.ts";
 
 const tailDefault = 20;
 const tailMax = 10_000;
@@ -23,24 +19,23 @@ const tailMax = 10_000;
 /** How often `--follow` looks for new records. */
 const followMs = 400;
 
-/** An earlier report that is checked against is small; anything larger is another file. */
-const reportBytesMax = 4 * 1024 * 1024;
-
 type Options = Readonly<Record<string, unknown>>;
 
 export function register(program: Command): void {
-  const audit = program.command("audit").description("read, verify and export the event log");
+  const audit = program.command("audit").description("read, verify and export the event logs");
   const tailing = audit
     .command("tail")
     .description("the newest records, newest last")
     .option("-n, --lines <count>", "how many records", String(tailDefault))
+    .option(...logOption)
     .option("--run <run>", "only records of this run")
     .option("--payload", "show arguments and results too, where their key still exists")
     .option("-f, --follow", "go on with new records until interrupted");
   acts(tailing, (options) => tail(options));
   const verifying = audit
     .command("verify")
-    .description("check the whole chain, its signatures and the links between writers")
+    .description("check the whole chain of every log, its signatures and the links between writers")
+    .option(...logOption)
     .option(
       "--anchor <report>",
       "an earlier `audit verify --json`, kept elsewhere: its heads must still be on the chain",
@@ -50,126 +45,122 @@ export function register(program: Command): void {
     .command("export")
     .description("write every record, oldest first, one JSON object a line")
     .option("--format <format>", "jsonl or ocsf", "jsonl")
+    .option(...logOption)
     .option("--out <file>", "write to a file instead of standard output");
   acts(exporting, (options) => exportLog(options));
-  const aside = audit.command("set-aside").description("move a damaged log away, so that a new one can begin");
-  acts(aside, () => setAsideLog());
+  const aside = audit
+    .command("set-aside")
+    .description("move a damaged log away, so that a new one can begin")
+    .option(...logOption);
+  acts(aside, (options) => setAsideLog(options));
 }
 
-const noLog = "There is no event log yet: it begins with the first `sluicegate run -- CMD`.";
+const noLog =
+  "There is no event log yet: it begins with the first `sluicegate run -- CMD` or `sluicegate gateway --config FILE`.";
+
+/** A record with the log that it stands in: writers of two logs have the same numbers. */
+type Shown = { readonly log: LogName; readonly view: LogView };
+
+type Way = {
+  readonly count: number;
+  readonly run: string | undefined;
+  readonly withPayload: boolean;
+  /** Lines name their log where there is more than one. */
+  readonly several: boolean;
+};
 
 async function tail(options: Options): Promise<Outcome> {
   const count = Number(options["lines"]);
   if (!Number.isInteger(count) || count < 1 || count > tailMax) {
     return failure("SG-USAGE", `\`-n\` is no number of records: write a whole number from 1 to ${tailMax}.`);
   }
+  const chosen = chosenLog(options);
+  if (!chosen.ok) return failure(chosen.error.code, chosen.error.sentence);
   const run = typeof options["run"] === "string" ? options["run"] : undefined;
-  const opened = readLog(process.env);
+  const opened = readLogs(process.env, chosen.value);
   if (!opened.ok) return failure(opened.error.code, opened.error.sentence);
-  if (opened.value === undefined) return { exitCode: 0, json: { records: [] }, text: noLog };
-  const { store, keys } = opened.value;
-  const found = await store.records({ order: "newest", limit: count, ...(run === undefined ? {} : { run }) });
-  if (!found.ok) return failureOf(found.error);
-  const views = found.value
-    .toReversed()
-    .flatMap((record) => viewsOf(keys, record))
+  const logs = opened.value;
+  if (logs.length === 0) return { exitCode: 0, json: { records: [] }, text: noLog };
+  const way: Way = { count, run, withPayload: options["payload"] === true, several: logs.length > 1 };
+  const ends = await newestOf(logs, way);
+  if (!ends.ok) return failureOf(ends.error);
+  const newest = ends.value
+    .map((end) => end.shown)
+    .reduce(merged)
     .slice(-count);
-  const withPayload = options["payload"] === true;
-  if (options["follow"] !== true) {
-    await store.close(false);
-    const text =
-      views.length === 0 ? "No record fits." : views.map((view) => auditLineOf(view, withPayload)).join("\n");
-    return { exitCode: 0, json: { records: views.map((view) => plainRecord(view, withPayload)) }, text };
-  }
-  const print = (view: LogView): void => {
-    const line =
-      options["json"] === true ? JSON.stringify(plainRecord(view, withPayload)) : auditLineOf(view, withPayload);
-    process.stdout.write(`${line}\n`);
+  if (options["follow"] === true) return follow(ends.value, newest, way, options["json"] === true);
+  await Promise.all(logs.map(({ store }) => store.close(false)));
+  return {
+    exitCode: 0,
+    json: { records: newest.map((one) => jsonOf(one, way)) },
+    text: newest.length === 0 ? "No record fits." : newest.map((one) => lineOf(one, way)).join("\n"),
   };
-  views.forEach(print);
-  let after: Pick<StoredRecord, "writer" | "seq"> | undefined = found.value[0];
+}
+
+type Place = Pick<StoredRecord, "writer" | "seq">;
+
+type End = { readonly log: NamedLog; readonly shown: readonly Shown[]; readonly last: Place | undefined };
+
+/** The newest records of each log, oldest first, and where each ends. */
+async function newestOf(logs: readonly NamedLog[], { count, run }: Way): Promise<Result<readonly End[], StoreFailure>> {
+  const ends: End[] = [];
+  for (const log of logs) {
+    const page = await log.store.records({ order: "newest", limit: count, ...(run === undefined ? {} : { run }) });
+    if (!page.ok) return page;
+    const shown = page.value
+      .toReversed()
+      .flatMap((record) => viewsOf(log.keys, record))
+      .map((view) => ({ log: log.name, view }));
+    ends.push({ log, shown, last: page.value[0] });
+  }
+  return ok(ends);
+}
+
+/** Two logs as one, by the clock on the wall; within a log the chain's own order stays, whatever the clock did. */
+function merged(left: readonly Shown[], right: readonly Shown[]): readonly Shown[] {
+  const all: Shown[] = [];
+  let next = 0;
+  for (const one of right) {
+    for (let other = left[next]; other !== undefined && other.view.wallTime <= one.view.wallTime; other = left[next]) {
+      all.push(other);
+      next += 1;
+    }
+    all.push(one);
+  }
+  return [...all, ...left.slice(next)];
+}
+
+function jsonOf({ log, view }: Shown, { withPayload }: Way): object {
+  return { log, ...plainRecord(view, withPayload) };
+}
+
+function lineOf({ log, view }: Shown, { withPayload, several }: Way): string {
+  const line = auditLineOf(view, withPayload);
+  return several ? `${log.padEnd(7)}  ${line}` : line;
+}
+
+/** Goes on until somebody interrupts it. */
+async function follow(ends: readonly End[], newest: readonly Shown[], way: Way, asJson: boolean): Promise<never> {
+  const print = (one: Shown): void => {
+    process.stdout.write(`${asJson ? JSON.stringify(jsonOf(one, way)) : lineOf(one, way)}\n`);
+  };
+  newest.forEach(print);
+  const after = new Map(ends.map(({ log, last }) => [log, last]));
   for (;;) {
-    for await (const page of pages(store, after)) {
-      after = page.at(-1) ?? after;
-      const fitting = page.filter((record) => run === undefined || record.run === run);
-      for (const record of fitting) {
-        for (const view of viewsOf(keys, record)) print(view);
+    for (const [log, last] of after) {
+      for await (const page of pages(log.store, last)) {
+        after.set(log, page.at(-1) ?? last);
+        const fitting = page.filter((record) => way.run === undefined || record.run === way.run);
+        for (const record of fitting) {
+          for (const view of viewsOf(log.keys, record)) print({ log: log.name, view });
+        }
       }
     }
     await new Promise((resolve) => setTimeout(resolve, followMs));
   }
 }
 
-function failureOf(error: Parameters<typeof storeFault>[0]): Outcome {
+function failureOf(error: StoreFailure): Outcome {
   const fault = storeFault(error);
   return failure(fault.code, fault.sentence);
-}
-
-async function verify(options: Options): Promise<Outcome> {
-  const anchors = typeof options["anchor"] === "string" ? readAnchors(options["anchor"]) : ok([]);
-  if (!anchors.ok) return failure("SG-AUDIT-ANCHOR", anchors.error);
-  const opened = readLog(process.env);
-  if (!opened.ok) return failure(opened.error.code, opened.error.sentence);
-  if (opened.value === undefined) {
-    // A log that an earlier report saw and that is gone now is the worst finding of all.
-    const lost = anchors.value.length > 0;
-    const text = lost ? "There is no event log, although the report names one: it was removed." : noLog;
-    return { exitCode: lost ? 1 : 0, json: { valid: !lost, records: 0, findings: [], writers: [] }, text };
-  }
-  const { store, keys } = opened.value;
-  const verified = await verifyLog(store, keys, anchors.value);
-  await store.close(false);
-  if (!verified.ok) return failureOf(verified.error);
-  const { valid, findings, writers } = verified.value;
-  const records = total(writers, "records");
-  return {
-    exitCode: valid ? 0 : 1,
-    json: { valid, records, checkpoints: total(writers, "checkpoints"), findings, writers },
-    text: readable(verified.value, records),
-  };
-}
-
-function total(writers: Verified["writers"], what: "records" | "checkpoints" | "unreadable"): number {
-  return writers.reduce((sum, writer) => sum + writer[what], 0);
-}
-
-/** Findings that are printed; `--json` has up to a thousand. */
-const findingsShownMax = 20;
-
-function readable({ valid, findings, writers }: Verified, records: number): string {
-  const lines = writers.map((writer) => {
-    const forgotten = writer.unreadable === 0 ? "" : `, ${writer.unreadable} payloads forgotten with their key`;
-    return `writer ${writer.writer}: ${writer.records} records, ${writer.checkpoints} checkpoints, signed to ${writer.signedTo}${forgotten}`;
-  });
-  const shownFindings = findings.slice(0, findingsShownMax).map((finding) => `! ${finding.sentence}`);
-  const more = findings.length > findingsShownMax ? [`! ... and ${findings.length - findingsShownMax} more.`] : [];
-  const verdict = valid
-    ? `The log is intact: ${records} records, every link and signature holds.`
-    : `The log is not intact: ${findings.length} findings. Keep the files, find out who could write them, restore a backup.`;
-  return [...lines, ...shownFindings, ...more, verdict].join("\n");
-}
-
-/** Heads from an earlier report: what they name must still be on the chain, or it was cut or rewritten. */
-function readAnchors(file: string): Result<readonly Head[], string> {
-  let report: Json | undefined;
-  try {
-    if (statSync(file).size > reportBytesMax)
-      return err(`${shortPath(file)} is too large for a report of \`audit verify\`.`);
-    report = readJson(readFileSync(file, "utf8"));
-  } catch {
-    return err(`${shortPath(file)} cannot be read: check the path of the report.`);
-  }
-  const listed = member(report, "writers");
-  if (!isArray(listed)) return err(`${shortPath(file)} is no report: save the output of \`audit verify --json\`.`);
-  const heads: Head[] = [];
-  for (const one of listed) {
-    const head = member(one, "head");
-    const writer = member(head, "writer");
-    const seq = member(head, "seq");
-    const fingerprint = stringMember(head, "fingerprint");
-    if (typeof writer === "number" && typeof seq === "number" && fingerprint !== undefined) {
-      heads.push({ writer, seq, fingerprint });
-    }
-  }
-  return ok(heads);
 }

@@ -4,7 +4,8 @@ import type { Command } from "commander";
 import { answerControl, gatewayHome } from "../gateway-control.ts";
 import { readConfig } from "../config.ts";
 import type { GatewayConfig } from "../config.ts";
-import { listen, makeControlToken, openGateway, serveStdio } from "../http-gateway.ts";
+import { makeControlToken } from "../control-token.ts";
+import { listen, openGateway, serveStdio } from "../http-gateway.ts";
 import type { Composition } from "../composition.ts";
 import type { Result } from "../../core/result.ts";
 import { ok } from "../../core/result.ts";
@@ -39,6 +40,11 @@ async function run(options: Readonly<Record<string, unknown>>): Promise<number> 
   const settled: GatewayConfig = { ...config.value, policies };
   const place = typeof options["http"] === "string" ? placeOf(options["http"]) : undefined;
   if (place === "invalid") return fail("`--http` wants HOST:PORT, for instance 127.0.0.1:8787.");
+  if (passesCredentials(settled) && place === undefined && options["check"] !== true) {
+    return fail(
+      "`auth: same-origin` passes on what HTTP clients send, and this process's own stdio sends nothing: add --http, or use `static`. [SG-CONFIG-AUTH]",
+    );
+  }
   const required = requiredProofs(options["requireProof"]);
   if (required !== undefined && !required.ok) return fail(required.error);
   const home = gatewayHome(process.env);
@@ -49,6 +55,10 @@ async function run(options: Readonly<Record<string, unknown>>): Promise<number> 
     proofs: required?.value,
     certificates: options["certDir"],
   });
+}
+
+function passesCredentials({ servers }: GatewayConfig): boolean {
+  return [...servers.values()].some(({ auth }) => auth === "same-origin");
 }
 
 function requiredProofs(option: unknown): Result<RequiredProofs, string> | undefined {
@@ -140,6 +150,9 @@ function announce(url: string, config: GatewayConfig): void {
     "Connect a client:",
     ...names.map((name) => `  claude mcp add --transport http ${name} ${url}/s/${name}/mcp`),
     `or all of them as one server: ${url}/mcp`,
+    ...(passesCredentials(config)
+      ? ["Users are told apart by their credentials: who sends a new token begins a clean run."]
+      : []),
     "Ctrl-C ends it.",
   ];
   // Over HTTP standard output is no protocol stream; the first line also tells scripts where the gateway is.

@@ -14,8 +14,9 @@ import { isolationOrder } from "../../policy/isolation/order.ts";
 import { defaultWireLimits } from "../../wire/limits.ts";
 import { guard } from "../../wire/guard.ts";
 import type { ScriptedCall } from "../isolation/learned.ts";
-import { proposalOf, watchedInLog, watchedNow } from "../isolation/learned.ts";
+import { proposalOf, watchedInLogs, watchedNow } from "../isolation/learned.ts";
 import { compiledFrom } from "../loaded-policy.ts";
+import { chosenLog, logOption } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shortPath, shown } from "../output.ts";
 
@@ -31,7 +32,8 @@ export function register(program: Command): void {
     .command("learn [words...]")
     .description("propose the least scope that a server was seen to need, from the log or by driving it now")
     .option("--server <name>", "name of the server, for a command that is started now")
-    .option("--calls <file>", "JSON list of {tool, arguments} to make; without it the server is started and listed");
+    .option("--calls <file>", "JSON list of {tool, arguments} to make; without it the server is started and listed")
+    .option(...logOption);
   acts(command, (options, words?: string[]) => learn(options, words ?? []));
 }
 
@@ -40,11 +42,13 @@ async function learn(options: Options, words: readonly string[]): Promise<Outcom
   if (first === undefined) return failure("SG-USAGE", usage);
   const named = typeof options["server"] === "string" ? options["server"] : undefined;
   const live = named !== undefined || rest.length > 0 || first.includes("/");
-  return live ? learnNow(options, named ?? basename(first), [first, ...rest]) : learnFromLog(first);
+  return live ? learnNow(options, named ?? basename(first), [first, ...rest]) : learnFromLog(options, first);
 }
 
-async function learnFromLog(server: string): Promise<Outcome> {
-  const watched = await watchedInLog(server);
+async function learnFromLog(options: Options, server: string): Promise<Outcome> {
+  const chosen = chosenLog(options);
+  if (!chosen.ok) return failure(chosen.error.code, chosen.error.sentence);
+  const watched = await watchedInLogs(server, chosen.value);
   if (!watched.ok) return failure(watched.error.code, watched.error.sentence);
   if (watched.value.length === 0) {
     const sentence = `The log has no trace of a server \`${shown(server, 40)}\`. Run it under a policy with \`isolation: {servers: {${shown(server, 40)}: {backend: learn}}}\` first.`;

@@ -5,7 +5,8 @@ import type { Json } from "../../core/json.ts";
 import { stringMember } from "../../core/json.ts";
 import type { CompiledPolicy } from "../../policy/compile.ts";
 import { importClaudePermissions } from "../../policy/claude-import.ts";
-import type { Diagnostic } from "../../policy/diagnostic.ts";
+import type { Diagnostic, Problem } from "../../policy/diagnostic.ts";
+import type { Loaded } from "../../policy/load.ts";
 import { explainTool } from "../../policy/explain.ts";
 import type { PolicyDocument } from "../../policy/document.ts";
 import { importToolhiveProfile } from "../../policy/isolation/toolhive-import.ts";
@@ -19,8 +20,8 @@ import { err, ok } from "../../core/result.ts";
 import { readManifests, toolNames } from "../manifest.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shortPath, shown } from "../output.ts";
-import { startProblem } from "../../gateway/policy-port.ts";
-import { diagnosticLine, loadedPolicy } from "../loaded-policy.ts";
+import { diagnosticLine } from "../loaded-policy.ts";
+import { startProblemOf } from "../regulator.ts";
 import { checkExpectations } from "../replay/expectations.ts";
 import { defaultPolicyName, isShipped, loadFrom, toolDigest } from "../policy-source.ts";
 import { stpaFindings } from "../stpa-of-policy.ts";
@@ -66,8 +67,8 @@ function check(name: string, options: Options): Outcome {
   // A rule of the default that finds no tool here is no fault of the file that was asked about.
   const lints = policy === undefined ? [] : lintPolicy(policy, lists.value ?? {}, toolDigest).map(place);
   const own = lints.filter((found) => name === defaultPolicyName || !isShipped(found.file));
-  const broken = policy === undefined ? [] : brokenExpectations(policy, name);
-  const unstartable = policy === undefined ? [] : startFindings(policy, name);
+  const broken = policy === undefined ? [] : brokenExpectations(policy).map(place);
+  const unstartable = policy === undefined ? [] : startFindings(policy, place);
   const untraced = policy === undefined ? [] : stpaFindings(policy, place);
   const diagnostics = [...loaded.value.diagnostics, ...own, ...broken, ...unstartable, ...untraced].toSorted(
     (left, right) => rank(left) - rank(right),
@@ -102,27 +103,30 @@ function scopesOf(policy: CompiledPolicy, listed: readonly string[]) {
 }
 
 /** `expect:` traces that do not hold are errors: the policy does not do what its author says it does. */
-function brokenExpectations(policy: CompiledPolicy, file: string): readonly Diagnostic[] {
+function brokenExpectations(policy: CompiledPolicy): readonly Problem[] {
   return checkExpectations(policy)
     .filter(({ holds }) => !holds)
-    .map(({ index, expected, found }) => ({
-      code: "SG-POLICY-EXPECT",
-      severity: "error",
-      message: `expect[${index}] wants ${expected} and the policy says ${found.verdict} (${shown(found.rules.join(", ") || "no rule", 60)})`,
-      file,
-      line: 0,
-      column: 0,
-      remedy: "change the rule or the expectation",
-    }));
+    .map(({ index, expected, found }) => {
+      const rules = shown(found.rules.join(", ") || "no rule", 60);
+      const message = `expect[${index}] wants ${expected} and the policy says ${found.verdict} (${rules})`;
+      const remedy = "change the rule or the expectation";
+      return { code: "SG-POLICY-EXPECT", severity: "error", path: ["expect", index], message, remedy };
+    });
 }
 
 /** A hazard that nobody can prevent keeps every run from starting: better said here than at the first connection. */
-function startFindings(policy: CompiledPolicy, file: string): readonly Diagnostic[] {
-  const problem = startProblem(loadedPolicy(policy, file));
-  if (problem === undefined) return [];
-  const remedyAt = problem.indexOf(": ");
-  const parts = { message: problem.slice(0, remedyAt), remedy: problem.slice(remedyAt + 2) };
-  return [{ code: "SG-POLICY-START", severity: "error", ...parts, file, line: 0, column: 0 }];
+function startFindings(policy: CompiledPolicy, place: Loaded["place"]): readonly Diagnostic[] {
+  // Observing stops nothing, so there it is only reported at run time.
+  const found = policy.settings.mode === "observe" ? undefined : startProblemOf(policy);
+  if (found === undefined) return [];
+  const { sentence, about } = found;
+  const remedyAt = sentence.indexOf(": ");
+  const parts = { message: sentence.slice(0, remedyAt), remedy: sentence.slice(remedyAt + 2) };
+  const said = { code: "SG-POLICY-START", severity: "error", ...parts } as const;
+  const places = about.map((path) => place({ ...said, path }));
+  // What no document of the author's says has no place but the start of the document.
+  const written = places.find(({ line, column }) => line > 1 || column > 1);
+  return [written ?? place({ ...said, path: [] })];
 }
 
 const order = { error: 0, warning: 1, info: 2 } as const;

@@ -6,6 +6,7 @@ import { digest } from "../../wire/canonical.ts";
 import { guard } from "../../wire/guard.ts";
 import { defaultWireLimits } from "../../wire/limits.ts";
 import { loadPolicyFor } from "../loaded-policy.ts";
+import { chosenLog, logOption } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shown, table } from "../output.ts";
 import { sha256 } from "../policy-source.ts";
@@ -22,6 +23,7 @@ export function register(program: Command): void {
     .option("--run <run>", "a run of the event log, decided again and compared")
     .option("--policy <file>", "decide under this policy; else the default, for a run the one in force")
     .option("--consent <answer>", "what a person answers in a trace: refuse, once or value")
+    .option(...logOption)
     .option("--save <file>", "write the run as a trace, with arguments and results in the clear, and decide nothing")
     .option("--workspace <folder...>", "folders that count as the workspace");
   acts(command, (options, trace: string | undefined) => replay(trace, options));
@@ -44,7 +46,10 @@ function replay(trace: string | undefined, options: Options): Outcome | Promise<
     );
   }
   const save = typeof options["save"] === "string" ? options["save"] : undefined;
-  return replayRunOf({ run, policy: policyIn(options), workspace: foldersIn(options), save }, process.env);
+  const log = chosenLog(options);
+  if (!log.ok) return failure(log.error.code, log.error.sentence);
+  const query = { run, policy: policyIn(options), workspace: foldersIn(options), save, log: log.value };
+  return replayRunOf(query, process.env);
 }
 
 function policyIn(options: Options): string | undefined {

@@ -43,6 +43,8 @@ export type SessionSetup = {
   readonly resume: string | undefined;
   /** Absolute path of a policy file that the command line named. */
   readonly policy: string | undefined;
+  /** What the command line calls the connection, for `match: {tag}`. */
+  readonly tag: string | undefined;
 };
 
 /** What the composition offers. Errors are sentences for the user. */
@@ -104,8 +106,8 @@ class GatewaySession {
     const server = serverName(hello);
     const target: ServerTarget = { kind: "stdio", command, args, env, workingDirectory, umask };
     const connector: Connector = { connect: (aim, handler, order) => this.#connect(aim, handler, order) };
-    const { session, resume, policy } = hello;
-    return { server, target, connector, facts: this.#facts, session, resume, policy };
+    const { session, resume, policy, tag } = hello;
+    return { server, target, connector, facts: this.#facts, session, resume, policy, tag };
   }
 
   start(opened: { readonly accept: Accept; readonly run: string }): OpenSession {

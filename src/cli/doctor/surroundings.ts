@@ -12,7 +12,8 @@ import { member, stringMember } from "../../core/json.ts";
 import { verifyLog } from "../../gateway/log/verify.ts";
 import { userPolicies } from "../compose.ts";
 import { PolicyFiles } from "../policies.ts";
-import { readLog } from "../log-reader.ts";
+import type { NamedLog } from "../log-reader.ts";
+import { logNames, readLogs } from "../log-reader.ts";
 import { shortPath, shown } from "../output.ts";
 import type { Check } from "./check.ts";
 import { failed, noted, passed } from "./check.ts";
@@ -31,7 +32,7 @@ export async function surroundings(): Promise<readonly Check[]> {
   const paths = daemonPaths(process.env);
   const daemon = paths.ok ? await checkDaemon(paths.value) : failed("daemon", paths.error);
   const policies = [checkPolicy(), ...(await checkJudges()), ...(await checkIsolation(compiledPolicies()))];
-  return [checkNode(), ...folders, daemon, await checkLog(), ...policies, checkProcesses(), checkHooks()];
+  return [checkNode(), ...folders, daemon, ...(await checkLogs()), ...policies, checkProcesses(), checkHooks()];
 }
 
 function checkNode(): Check {
@@ -92,11 +93,19 @@ async function checkDaemon(paths: DaemonPaths): Promise<Check> {
   return passed("daemon", `The daemon runs, version ${version}.`);
 }
 
-async function checkLog(): Promise<Check> {
-  const opened = readLog(process.env);
-  if (!opened.ok) return failed("log", opened.error.sentence);
-  if (opened.value === undefined) return passed("log", "There is no event log yet; it begins with the first run.");
-  const { store, keys } = opened.value;
+/** One by one, so that a log that does not open hides nothing of the other. */
+async function checkLogs(): Promise<readonly Check[]> {
+  const checks: Check[] = [];
+  for (const name of logNames) {
+    const opened = readLogs(process.env, name);
+    if (!opened.ok) checks.push(failed("log", opened.error.sentence));
+    else for (const log of opened.value) checks.push(await checkLog(log));
+  }
+  const none = "There is no event log yet; it begins with the first run or the first `sluicegate gateway`.";
+  return checks.length === 0 ? [passed("log", none)] : checks;
+}
+
+async function checkLog({ name, store, keys }: NamedLog): Promise<Check> {
   try {
     const writers = await store.writers();
     if (!writers.ok) return failed("log", writers.error.sentence);
@@ -106,15 +115,19 @@ async function checkLog(): Promise<Check> {
       if (!head.ok) return failed("log", head.error.sentence);
       records += head.value?.seq ?? 0;
     }
+    if (records === 0) return noted("log", `The ${name} log is empty, so there was nothing to verify in it.`);
     if (records > verifiedRecordsMax) {
-      return passed("log", `The event log opens with ${records} records; \`sluicegate audit verify\` checks them all.`);
+      return passed(
+        "log",
+        `The ${name} log opens with ${records} records; \`sluicegate audit verify\` checks them all.`,
+      );
     }
     const verified = await verifyLog(store, keys);
     if (!verified.ok) return failed("log", verified.error.sentence);
     const [first] = verified.value.findings;
     if (first !== undefined)
-      return failed("log", `${first.sentence} Run \`sluicegate audit verify\` for all findings.`);
-    return passed("log", `The event log is intact: ${records} records, every link and signature holds.`);
+      return failed("log", `${first.sentence} Run \`sluicegate audit verify\` for all findings of the ${name} log.`);
+    return passed("log", `The ${name} log is intact: ${records} records, every link and signature holds.`);
   } finally {
     await store.close(false);
   }

@@ -1,6 +1,7 @@
 /**
  * Hook formats of MCP clients, one row each: where the facts stand in the client's JSON, what its events are called,
- * and how it wants to be answered. Another client is another row; docs/hooks.md explains every field.
+ * and how it wants to be answered. Another client is another row, here and in src/policy/contracts/host-tools.ts, which
+ * says what its tools do; docs/hooks.md explains every field.
  */
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isArray, isObject } from "../../core/json.ts";

@@ -15,39 +15,50 @@ import { type Grounds, groundsOf } from "../../mechanisms/projection/grounds.ts"
 import { noiseOf } from "../../mechanisms/projection/noise.ts";
 import type { Proposal, Watched } from "../../policy/isolation/propose.ts";
 import { proposeScope } from "../../policy/isolation/propose.ts";
-import { pages, readLog, storeFault } from "../log-reader.ts";
-import type { LogFault } from "../log-reader.ts";
+import { pages, readLogs, storeFault } from "../log-reader.ts";
+import type { LogFault, LogName, NamedLog } from "../log-reader.ts";
 import type { ServerCommand } from "./driver.ts";
 import { Driver } from "./driver.ts";
 
-/** Traces that a proposal is made from, the newest of them; older behaviour is another server's by now. */
+/** Traces of one log that a proposal is made from, the newest of them; older behaviour is another server's by now. */
 const tracesMax = 20_000;
 
 export type ScriptedCall = { readonly tool: string; readonly arguments: JsonObject };
 
-/** Everything that was recorded of a server, oldest first. */
-export async function watchedInLog(server: string): Promise<Result<readonly Watched[], LogFault>> {
-  const opened = readLog(process.env);
+/** Everything that was recorded of a server, log by log and oldest first. */
+export async function watchedInLogs(
+  server: string,
+  chosen: LogName | undefined,
+): Promise<Result<readonly Watched[], LogFault>> {
+  const opened = readLogs(process.env, chosen);
   if (!opened.ok) return opened;
-  if (opened.value === undefined) return ok([]);
-  const { store, keys } = opened.value;
+  const watched: Watched[] = [];
+  try {
+    for (const log of opened.value) {
+      const read = await watchedIn(log, server);
+      if (!read.ok) return read;
+      watched.push(...read.value);
+    }
+    return ok(watched);
+  } finally {
+    await Promise.all(opened.value.map(({ store }) => store.close(false)));
+  }
+}
+
+async function watchedIn({ store, keys }: NamedLog, server: string): Promise<Result<readonly Watched[], LogFault>> {
   const watched: Watched[] = [];
   const tools = new Map<string, string>();
   const places = new Map<string, PlacesRead>();
-  try {
-    const reading = pages(store, undefined);
-    for (;;) {
-      const page = await reading.next();
-      if (page.done === true) return page.value === undefined ? ok(watched) : err(storeFault(page.value));
-      for (const view of page.value.flatMap((record) => viewsOf(keys, record))) {
-        if (view.call !== undefined && view.tool !== undefined) tools.set(view.call, view.tool);
-        const soFar = { tools, places: placesOf(places, view.run) };
-        for (const part of [view.clear, view.payload]) watched.push(...tracesIn(part, server, soFar));
-      }
-      watched.splice(0, watched.length - tracesMax);
+  const reading = pages(store, undefined);
+  for (;;) {
+    const page = await reading.next();
+    if (page.done === true) return page.value === undefined ? ok(watched) : err(storeFault(page.value));
+    for (const view of page.value.flatMap((record) => viewsOf(keys, record))) {
+      if (view.call !== undefined && view.tool !== undefined) tools.set(view.call, view.tool);
+      const soFar = { tools, places: placesOf(places, view.run) };
+      for (const part of [view.clear, view.payload]) watched.push(...tracesIn(part, server, soFar));
     }
-  } finally {
-    await store.close(false);
+    watched.splice(0, watched.length - tracesMax);
   }
 }
 

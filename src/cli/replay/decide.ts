@@ -13,7 +13,7 @@ import { isObject, member, stringMember } from "../../core/json.ts";
 import type { LabelRange } from "../../core/label.ts";
 import { describe, unknownRange } from "../../core/label.ts";
 import { begin } from "../../core/mechanism.ts";
-import type { CallMoment, ReleaseMoment } from "../../core/moment.ts";
+import type { CallMoment, Moment, ReleaseMoment } from "../../core/moment.ts";
 import type { Answer, Question } from "../../core/opinion.ts";
 import type { Run } from "../../core/run.ts";
 import { evolve, step } from "../../core/step.ts";
@@ -24,6 +24,7 @@ import type { Trace, TraceStep } from "./trace.ts";
 export type ReplayedStep = {
   readonly tool: string;
   readonly verdict: Verdict;
+  /** The run would not have been shown the tool. */
   readonly hidden: boolean;
   readonly rules: readonly string[];
   readonly codes: readonly string[];
@@ -84,7 +85,7 @@ function fold<Q>(replay: Replay<Q>, event: RunEvent): void {
   replay.run = next.value;
 }
 
-function decide<Q>(replay: Replay<Q>, moment: CallMoment | ReleaseMoment): Decision {
+function decide<Q>(replay: Replay<Q>, moment: Moment): Decision {
   const found = step(replay.policy.engine, replay.run, moment, new Map());
   if (found.kind === "decided") return found.decision;
   const answers = new Map(found.questions.map((question) => [question.key, answerTo(question)]));
@@ -128,8 +129,10 @@ function replayCall<Q>(replay: Replay<Q>, call: TraceStep & { kind: "call" }, na
   };
   fold(replay, { kind: "requested", at, call: name, server: call.server, tool: call.tool, digest });
   const decision = decide(replay, moment);
+  const hidden = decision.verdict === "deny" && isHidden(replay, contract);
   const goes = decision.verdict === "allow" || (decision.verdict === "confirm" && options.consent !== "refuse");
-  const row = (release: ReplayedStep["release"]): ReplayedStep => rowOf(replay, call.tool, decision, release);
+  const row = (release: ReplayedStep["release"]): ReplayedStep =>
+    rowOf(replay, call.tool, { decision, hidden }, release);
   if (!goes || decision.option === undefined) {
     fold(replay, { kind: "refused", at, call: name, codes: decision.reasons.map((reason) => reason.code) });
     return row("none");
@@ -143,6 +146,11 @@ function replayCall<Q>(replay: Replay<Q>, call: TraceStep & { kind: "call" }, na
     call.isError ? { kind: "failed", at, call: name, noEffect: false } : { kind: "succeeded", at, call: name },
   );
   return row(release(replay, moment, call, decision));
+}
+
+/** What a list would leave out now: no entry is hidden whose call could pass, so only refused calls come here. */
+function isHidden<Q>(replay: Replay<Q>, contract: ToolContract): boolean {
+  return decide(replay, { kind: "expose", at: replay.at, contract }).verdict === "deny";
 }
 
 /** A person who endorses a value once is not asked about the same value again (gateway.md 5). */
@@ -206,7 +214,7 @@ function resultOf(call: TraceStep & { kind: "call" }): JsonObject {
 function rowOf<Q>(
   replay: Replay<Q>,
   tool: string,
-  decision: Decision,
+  { decision, hidden }: { readonly decision: Decision; readonly hidden: boolean },
   released: ReplayedStep["release"],
 ): ReplayedStep {
   const { lattice } = replay.policy;
@@ -221,7 +229,7 @@ function rowOf<Q>(
   return {
     tool,
     verdict: decision.verdict,
-    hidden: decision.reasons.some((reason) => reason.code === "SG-RULE-HIDDEN"),
+    hidden,
     rules: decision.reasons.flatMap((reason) => reason.rule ?? []),
     codes: decision.reasons.map((reason) => reason.code),
     path,

@@ -9,8 +9,8 @@ import type { LoadedPolicy } from "../../gateway/policy-port.ts";
 import type { Q } from "../../policy/state.ts";
 import { userPolicies } from "../compose.ts";
 import { loadPolicyFor } from "../loaded-policy.ts";
-import type { LogFault, OpenedLog } from "../log-reader.ts";
-import { readLog, storeFault } from "../log-reader.ts";
+import type { LogFault, LogName, OpenedLog } from "../log-reader.ts";
+import { readLogs, storeFault } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
 import { failure, sentenceMax, shortPath, shown, table } from "../output.ts";
 import { PolicyFiles } from "../policies.ts";
@@ -27,19 +27,39 @@ export type RunQuery = {
   readonly workspace: readonly string[];
   /** Write the run as a trace to this file, in place of deciding it. */
   readonly save: string | undefined;
+  /** Undefined = every log that there is. */
+  readonly log: LogName | undefined;
 };
 
 export async function replayRunOf(query: RunQuery, environment: NodeJS.ProcessEnv): Promise<Outcome> {
-  const opened = readLog(environment);
+  const opened = readLogs(environment, query.log);
   if (!opened.ok) return failure(opened.error.code, opened.error.sentence);
-  if (opened.value === undefined)
+  if (opened.value.length === 0) {
     return failure("SG-REPLAY-RUN", "There is no event log here, so no run is on record.");
+  }
   try {
-    const found = await outcome(opened.value, query, environment);
+    const found = await inLogs(opened.value, query, environment);
     return found.ok ? found.value : failure(found.error.code, found.error.sentence);
   } finally {
-    await opened.value.store.close(false);
+    for (const { store } of opened.value) await store.close(false);
   }
+}
+
+/** The outcome of the first log that has the run. */
+async function inLogs(
+  logs: readonly OpenedLog[],
+  query: RunQuery,
+  environment: NodeJS.ProcessEnv,
+): Promise<Result<Outcome, LogFault>> {
+  for (const log of logs) {
+    const about = await subjectOf(log, query.run);
+    if (!about.ok) return about;
+    if (about.value === undefined) continue;
+    const { policy: file } = query;
+    const policy = file === undefined ? inForce(about.value, environment) : loadPolicyFor(file);
+    return policy.ok ? outcome(log, query, policy.value) : err({ code: "SG-POLICY", sentence: policy.error });
+  }
+  return err(unknownRun(query.run));
 }
 
 export type Replayed = ReplayedRun & {
@@ -50,15 +70,11 @@ export type Replayed = ReplayedRun & {
 
 async function outcome(
   log: OpenedLog,
-  { run, policy: file, workspace, save }: RunQuery,
-  environment: NodeJS.ProcessEnv,
+  { run, workspace, save }: RunQuery,
+  policy: LoadedPolicy<Q>,
 ): Promise<Result<Outcome, LogFault>> {
-  const about = await subjectOf(log, run);
-  if (!about.ok) return about;
-  const policy = file === undefined ? inForce(about.value, environment) : loadPolicyFor(file);
-  if (!policy.ok) return err({ code: "SG-POLICY", sentence: policy.error });
-  if (save !== undefined) return saved(log, { run, policy: policy.value, file: save });
-  const again = await decideAgain(log, { run, policy: policy.value, workspace });
+  if (save !== undefined) return saved(log, { run, policy, file: save });
+  const again = await decideAgain(log, { run, policy, workspace });
   return again.ok ? ok(outcomeOf(run, again.value)) : again;
 }
 
@@ -156,12 +172,12 @@ function notesOn(
 
 type Subject = { readonly principal: string | undefined; readonly policy: string | undefined };
 
-/** Whose run it is and what it was decided under last: what the choice of the policy in force needs. */
-async function subjectOf({ store }: OpenedLog, run: string): Promise<Result<Subject, LogFault>> {
+/** Whose run it is and what it was decided under last; undefined where the log has none: what the choice of the policy in force needs. */
+async function subjectOf({ store }: OpenedLog, run: string): Promise<Result<Subject | undefined, LogFault>> {
   const last = await store.records({ run, order: "newest", limit: 1 });
   if (!last.ok) return err(storeFault(last.error));
   const body = last.value[0] === undefined ? undefined : readBody(last.value[0].body);
-  if (body === undefined || run === "") return err(unknownRun(run));
+  if (body === undefined || run === "") return ok(undefined);
   const { context } = body;
   return ok({ principal: stringMember(context, "principal"), policy: stringMember(context, "policy") });
 }

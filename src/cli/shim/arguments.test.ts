@@ -7,6 +7,7 @@ test.each([
     ["--policy", "p", "--server=x y", "--solo", "--", "a", "--policy", "--"],
     { policy: "p", server: "x y", solo: true, command: ["a", "--policy", "--"] },
   ],
+  [["--tag", "work.1", "--", "cat"], { tag: "work.1", solo: false, command: ["cat"] }],
 ])("%j", (words, expected) => {
   expect(parseRunArguments(words)).toEqual({ ok: true, value: expected });
 });
@@ -19,6 +20,8 @@ test.each([
   [["--server", "--"]],
   [["--policy=", "--", "x"]],
   [["--solo=yes", "--", "x"]],
+  [["--tag", "policy file x", "--", "x"]],
+  [["--tag", "a", "--policy", "p", "--", "x"]],
 ])("refused with a sentence: %j", (words) => {
   const parsed = parseRunArguments(words);
   expect(parsed.ok).toBe(false);

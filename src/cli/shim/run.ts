@@ -76,6 +76,7 @@ function makeHello(run: RunArguments, host: Host, home: string): RunHello {
     client: clientProcess(process.ppid, host.entry),
     ...(run.policy === undefined ? {} : { policy: resolve(run.policy) }),
     ...(run.server === undefined ? {} : { server: run.server }),
+    ...(run.tag === undefined ? {} : { tag: run.tag }),
   };
 }
 

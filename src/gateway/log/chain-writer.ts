@@ -3,7 +3,6 @@
  * transaction is then chained together, and entries of one run that follow each other become one record: one seal, two
  * hashes and one row for all of them. Order of entries is order of the chain.
  */
-import { maySecret } from "../../core/secret.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
@@ -15,23 +14,16 @@ import type {
   LogKeys,
   OpenCall,
   PayloadMode,
+  RunRow,
+  SharedRow,
   Store,
   StoredCheckpoint,
   StoredRecord,
   StoreFailure,
 } from "../store-port.ts";
 import { makeCheckpoint } from "./checkpoint.ts";
-import {
-  callsOf,
-  type EntryCalls,
-  contextText,
-  makeDocuments,
-  splitEntry,
-  withoutSecrets,
-  type Documents,
-  type EntryTexts,
-} from "./entry.ts";
-import { readJsonObject } from "./json-text.ts";
+import { entryWriter, makeDocuments, type Documents, type EntryTexts, type EntryWriter } from "./entry.ts";
+import { listText } from "./json-text.ts";
 import { bodyText, boundTo, fingerprintOf, type PayloadNote } from "./record.ts";
 
 export type EventLogOptions = {
@@ -57,81 +49,164 @@ const payloadBytesMaxDefault = 32 * 1024 * 1024;
 const entriesMax = 64;
 const joinedCharactersMax = 256 * 1024;
 
+/** Records of one batch; bounds how long the event loop stands still. */
+const recordsMax = 1_024;
+
 /** Head of the chain and when it was last signed; everything that an append changes. */
 export type ChainHead = { seq: number; fingerprint: string; signedSeq: number; signedWallMs: number };
 
-/** An entry on its way into a record. `failure` is set when it could not be written. */
-export type Pending = EntryTexts & {
+/** Entries of one record. */
+type Group = {
   readonly run: string;
   readonly context: string;
   readonly how: PayloadMode;
-  readonly calls: EntryCalls;
+  /** Kind of the last entry. */
+  kind: string;
+  readonly clear: string[];
+  readonly hidden: string[];
+  /** Whether any entry hides something, and how many characters. */
+  hides: boolean;
+  characters: number;
 };
 
-/** What one append brought; all of it goes into one transaction. */
-export type PendingAppend = {
-  readonly entries: readonly Pending[];
-  readonly alongside: Alongside;
+/** What came until the store begins its transaction; all of it goes into that one. */
+export type Batch = {
+  readonly groups: Group[];
+  readonly opened: Map<string, OpenCall>;
+  readonly settled: { readonly run: string; readonly call: string }[];
+  readonly runs: RunRow[];
+  shared: SharedRow | undefined;
+  /** Set when it could not be sealed. */
   failure: StoreFailure | undefined;
+  /** The one answer to all appends of the batch. */
+  written: Promise<Result<void, StoreFailure>> | undefined;
 };
-
-/** Entries of one record. */
-type Group = { readonly first: Pending; readonly entries: Pending[]; characters: number };
 
 export class ChainWriter {
   readonly head: ChainHead;
   readonly #options: EventLogOptions;
   readonly #documents: Documents;
-  #pending: PendingAppend[] = [];
+  readonly #entries: EntryWriter;
+  /** The batch that appends join. */
+  #open: Batch | undefined;
   /** Calls in flight that are not listed as open. */
   readonly #unlisted = new Set<string>();
-  /** The context that was looked through last; it is the same for nearly all records. */
-  #cleanContext: { readonly given: string; readonly clean: string } | undefined;
 
   constructor(options: EventLogOptions) {
     this.#options = options;
     this.#documents = makeDocuments(options.keys);
+    this.#entries = entryWriter(options.keys, this.#documents);
     this.head = { seq: 0, fingerprint: "", signedSeq: 0, signedWallMs: options.wallMs() };
   }
 
-  /** Takes entries in the order in which they come. */
-  add(entries: readonly LogEntry[], alongside: Alongside): Result<PendingAppend, StoreFailure> {
+  /** Takes entries in the order in which they come, and gives the batch that they will be written with. */
+  add(entries: readonly LogEntry[], { runs, shared }: Alongside): Result<Batch, StoreFailure> {
     try {
-      const pending = entries.map((entry) => this.#pendingOf(entry));
-      const append: PendingAppend = { entries: pending, alongside, failure: undefined };
-      this.#pending.push(append);
-      return ok(append);
+      const texts = entries.map((entry) => this.#entries.texts(entry));
+      const batch = this.#batchFor(shared);
+      for (const [index, entry] of entries.entries()) {
+        const text = texts[index];
+        if (text !== undefined) this.#join(batch, entry, text);
+        this.#noteCalls(batch, entry);
+      }
+      if (runs !== undefined) batch.runs.push(...runs);
+      batch.shared ??= shared;
+      return ok(batch);
     } catch (cause) {
       return err(unsealed(cause));
     }
   }
 
-  #pendingOf(entry: LogEntry): Pending {
-    const { keys, wallMs } = this.#options;
-    const { clear, payload, kind } = splitEntry(entry, keys, this.#documents);
-    const calls = callsOf(entry, wallMs());
-    const context = contextText(entry.context, this.#documents);
-    return { kind, clear, payload, run: entry.run, context, how: entry.context.payload, calls };
+  /** A transaction stores one row of what runs share; what comes with a second one waits for its own. */
+  #batchFor(shared: SharedRow | undefined): Batch {
+    const open = this.#open;
+    const hasRoom = open !== undefined && (shared === undefined || open.shared === undefined);
+    if (hasRoom && open.groups.length < recordsMax) return open;
+    const batch: Batch = {
+      groups: [],
+      opened: new Map(),
+      settled: [],
+      runs: [],
+      shared: undefined,
+      failure: undefined,
+      written: undefined,
+    };
+    this.#open = batch;
+    return batch;
+  }
+
+  #join({ groups }: Batch, { run, context: given }: LogEntry, { kind, clear, hidden }: EntryTexts): void {
+    const context = this.#entries.context(given);
+    const how = given.payload;
+    const characters = hidden?.length ?? 0;
+    // What is small enough alone must not become too large by its company.
+    const charactersMax = Math.min(joinedCharactersMax, (this.#options.payloadBytesMax ?? payloadBytesMaxDefault) / 2);
+    let group = groups.at(-1);
+    // Entries of different policies, runs or ways to keep a payload never share a record.
+    const fits =
+      group !== undefined &&
+      run !== "" &&
+      group.run === run &&
+      group.how === how &&
+      group.context === context &&
+      group.clear.length < entriesMax &&
+      group.characters + characters <= charactersMax;
+    if (group === undefined || !fits) {
+      group = { run, context, how, kind, clear: [], hidden: [], hides: false, characters: 0 };
+      groups.push(group);
+    }
+    group.kind = kind;
+    group.clear.push(clear);
+    group.hidden.push(hidden ?? "null");
+    group.hides ||= hidden !== undefined;
+    group.characters += characters;
+  }
+
+  /** Calls that an entry leaves without an outcome, and those whose outcome it brings. */
+  #noteCalls({ opened, settled }: Batch, { events, run, late }: LogEntry): void {
+    for (const event of events) {
+      if (event.kind === "allowed") {
+        const { call, digest } = event;
+        const { server, tool } = event.option.class;
+        if (late === true) this.#unlisted.add(call);
+        else opened.set(`${run}\n${call}`, { run, call, server, tool, digest, wallMs: this.#options.wallMs() });
+      } else if (event.kind === "succeeded" || event.kind === "failed" || event.kind === "unknown") {
+        // Opened and settled in one transaction, or never listed: there is nothing to take back.
+        const { call } = event;
+        if (!this.#unlisted.delete(call) && !opened.delete(`${run}\n${call}`)) settled.push({ run, call });
+      }
+    }
   }
 
   /** Forgets what waits, and that documents were stored: the store has refused them. */
   forget(): void {
-    this.#pending = [];
+    this.#open = undefined;
     this.#documents.reset();
   }
 
-  /** Everything that waits, as rows; called when the transaction has begun. */
-  drain(): AppendBatch {
-    const appends = this.#takeUntilShared();
+  /** A batch as rows; called when the transaction has begun. */
+  rows(batch: Batch): AppendBatch {
+    if (this.#open === batch) this.#open = undefined;
     const before = { ...this.head };
+    const wallMs = this.#options.wallMs();
     try {
-      return this.#batchOf(appends);
+      const records = batch.groups.map((group) => this.#record(group, wallMs));
+      const checkpoint = this.#isSignatureDue(wallMs) ? { checkpoint: this.#sign(wallMs) } : {};
+      const { opened, settled, runs, shared } = batch;
+      return {
+        records,
+        // Taken when nothing can fail any more: until then they wait for whatever is written next.
+        documents: this.#documents.take(),
+        opened: [...opened.values()],
+        settled,
+        runs,
+        ...(shared === undefined ? {} : { shared }),
+        ...checkpoint,
+      };
     } catch (cause) {
       // Sealing needs a key file on the day's first record; without it nothing may be written, and nothing was.
       Object.assign(this.head, before);
-      this.#documents.reset();
-      const failure = unsealed(cause);
-      for (const append of appends) append.failure = failure;
+      batch.failure = unsealed(cause);
       return { records: [] };
     }
   }
@@ -140,100 +215,40 @@ export class ChainWriter {
   own(kind: string, at: number, clear: JsonObject): AppendBatch {
     const wallMs = this.#options.wallMs();
     const text = JSON.stringify({ at, kind, ...clear });
-    const entry = {
-      kind,
-      clear: text,
-      payload: undefined,
+    const group: Group = {
       run: "",
       context: "{}",
       how: "clear",
-      calls: { opened: [], settled: [], unlisted: [] },
-    } as const;
-    const record = this.#record({ first: entry, entries: [entry], characters: 0 }, wallMs);
-    return { records: [record], checkpoint: this.#sign(wallMs) };
-  }
-
-  /** A transaction stores one row of what runs share; appends behind a second one wait for their own. */
-  #takeUntilShared(): readonly PendingAppend[] {
-    let shared = 0;
-    const end = this.#pending.findIndex(({ alongside }) => alongside.shared !== undefined && (shared += 1) > 1);
-    return this.#pending.splice(0, end < 0 ? this.#pending.length : end);
-  }
-
-  #batchOf(appends: readonly PendingAppend[]): AppendBatch {
-    const wallMs = this.#options.wallMs();
-    const entries = appends.flatMap((append) => append.entries);
-    const records = this.#grouped(entries).map((group) => this.#record(group, wallMs));
-    const opened = new Map<string, OpenCall>();
-    const settled: { readonly run: string; readonly call: string }[] = [];
-    for (const { calls } of entries) {
-      for (const call of calls.opened) opened.set(`${call.run}\n${call.call}`, call);
-      for (const call of calls.unlisted) this.#unlisted.add(call);
-      // Opened and settled in one transaction, or never listed: there is nothing to take back.
-      for (const call of calls.settled) {
-        if (!opened.delete(`${call.run}\n${call.call}`) && !this.#unlisted.delete(call.call)) settled.push(call);
-      }
-    }
-    const runs = appends.flatMap(({ alongside }) => alongside.runs ?? []);
-    const shared = appends.find(({ alongside }) => alongside.shared !== undefined)?.alongside.shared;
-    return {
-      records,
-      documents: this.#documents.take(),
-      opened: [...opened.values()],
-      settled,
-      runs,
-      ...(shared === undefined ? {} : { shared }),
-      ...(this.#isSignatureDue(wallMs) ? { checkpoint: this.#sign(wallMs) } : {}),
+      kind,
+      clear: [text],
+      hidden: [],
+      hides: false,
+      characters: 0,
     };
-  }
-
-  #grouped(entries: readonly Pending[]): readonly Group[] {
-    const groups: Group[] = [];
-    let last: Group | undefined;
-    // What is small enough alone must not become too large by its company.
-    const charactersMax = Math.min(joinedCharactersMax, (this.#options.payloadBytesMax ?? payloadBytesMaxDefault) / 2);
-    for (const entry of entries) {
-      const characters = entry.payload?.length ?? 0;
-      if (last !== undefined && joins(last, entry, last.characters + characters <= charactersMax)) {
-        last.entries.push(entry);
-        last.characters += characters;
-      } else groups.push((last = { first: entry, entries: [entry], characters }));
-    }
-    return groups;
+    return { records: [this.#record(group, wallMs)], checkpoint: this.#sign(wallMs) };
   }
 
   /** Puts one record at the end of the chain. */
-  #record({ first, entries }: Group, wallMs: number): StoredRecord {
+  #record(group: Group, wallMs: number): StoredRecord {
     const { head } = this;
     const { keys, store } = this.#options;
     const { writer } = store.opening;
+    const { run, kind, context, clear } = group;
     head.seq += 1;
-    const { note, bytes } = this.#keepPayload(first, entries, wallMs);
-    const kind = entries.at(-1)?.kind ?? first.kind;
-    const place = { writer, seq: head.seq, wallTime: new Date(wallMs).toISOString(), run: first.run, kind };
-    const parts = { context: this.#clean(first.context), entries: entries.map((entry) => entry.clear) };
-    const body = bodyText(place, parts, note);
+    const { note, bytes } = this.#keepPayload(group, wallMs);
+    const place = { writer, seq: head.seq, wallTime: new Date(wallMs).toISOString(), run, kind };
+    const body = bodyText(place, { context, entries: clear }, note);
     head.fingerprint = fingerprintOf(keys, head.fingerprint, body);
-    return { writer, seq: head.seq, run: first.run, kind, body, payload: bytes, fingerprint: head.fingerprint };
-  }
-
-  #clean(given: string): string {
-    if (this.#cleanContext?.given === given) return this.#cleanContext.clean;
-    const { keys } = this.#options;
-    const clean = maySecret(given) ? JSON.stringify(withoutSecrets(readJsonObject(given) ?? {}, keys)) : given;
-    this.#cleanContext = { given, clean };
-    return clean;
+    return { writer, seq: head.seq, run, kind, body, payload: bytes, fingerprint: head.fingerprint };
   }
 
   #keepPayload(
-    first: Pending,
-    entries: readonly Pending[],
+    { run, how, hidden, hides }: Group,
     wallMs: number,
   ): { readonly note: PayloadNote | undefined; readonly bytes: Uint8Array | undefined } {
-    if (entries.every(({ payload }) => payload === undefined)) return { note: undefined, bytes: undefined };
+    if (!hides) return { note: undefined, bytes: undefined };
     const { keys, store, payloadBytesMax = payloadBytesMaxDefault } = this.#options;
-    const text = `[${entries.map(({ payload }) => payload ?? "null").join(",")}]`;
-    const { how, run } = first;
+    const text = listText("[", hidden, "]");
     const tooLarge = text.length > payloadBytesMax;
     if (how === "digests" || tooLarge) {
       const note: PayloadNote = { how: "digests", digest: keys.keyedDigest(text) };
@@ -259,13 +274,6 @@ export class ChainWriter {
     const at: Head = { writer: store.opening.writer, seq: this.head.seq, fingerprint: this.head.fingerprint };
     return makeCheckpoint(keys, at, chain, new Date(wallMs).toISOString());
   }
-}
-
-/** Entries of different policies, runs or ways to keep a payload never share a record. */
-function joins({ first, entries }: Group, entry: Pending, fits: boolean): boolean {
-  if (entry.run === "" || entry.run !== first.run || entry.how !== first.how) return false;
-  if (entry.context !== first.context) return false;
-  return fits && entries.length < entriesMax;
 }
 
 function unsealed(cause: unknown): StoreFailure {

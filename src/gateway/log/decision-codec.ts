@@ -6,7 +6,9 @@ import type { Decision } from "../../core/decision.ts";
 import type { CallOption } from "../../core/moment.ts";
 import type { Obligation, Reason } from "../../core/opinion.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import { splitOption, type NameContract } from "./option-codec.ts";
+import type { CleanText, Pen } from "./clean-text.ts";
+import { rangeText } from "./event-codec.ts";
+import { hiddenOption, optionText } from "./option-codec.ts";
 import type { EntryHead } from "./record.ts";
 
 function reasonInClear(reason: Reason): JsonObject {
@@ -14,22 +16,32 @@ function reasonInClear(reason: Reason): JsonObject {
   return rest;
 }
 
-function obligationInClear(obligation: Obligation): Json {
+function obligationText(obligation: Obligation, text: CleanText): string {
   switch (obligation.kind) {
-    case "isolate":
-      return { kind: obligation.kind, scope: obligation.scope };
     case "label":
-      return { kind: obligation.kind, range: [obligation.range.lo, obligation.range.hi] };
+      return `{"kind":"label","range":${rangeText(obligation.range)}}`;
     case "redact":
-      return { kind: obligation.kind };
+      return `{"kind":"redact"}`;
+    case "isolate":
+      return text.json({ kind: obligation.kind, scope: obligation.scope });
     case "perform":
-      return { kind: obligation.kind, rule: obligation.rule, server: obligation.server, tool: obligation.tool };
+      return text.json({
+        kind: obligation.kind,
+        rule: obligation.rule,
+        server: obligation.server,
+        tool: obligation.tool,
+      });
     case "revoke":
-      return { kind: obligation.kind, rule: obligation.rule, server: obligation.server, end: obligation.end };
+      return text.json({
+        kind: obligation.kind,
+        rule: obligation.rule,
+        server: obligation.server,
+        end: obligation.end,
+      });
     case "hold":
     case "end-run":
     case "notify":
-      return { kind: obligation.kind, rule: obligation.rule };
+      return text.json({ kind: obligation.kind, rule: obligation.rule });
   }
 }
 
@@ -53,33 +65,37 @@ function obligationInPayload(obligation: Obligation): Json {
   }
 }
 
-/** A decision in its two parts; the payload is undefined if there is nothing to hide. */
-export type SplitDecision = { readonly clear: JsonObject; readonly payload: JsonObject | undefined };
+/** The option of a decision where it has to be written: that of an `allowed` event of its entry is not written twice. */
+function ownOption({ option }: Decision, allowed: CallOption | undefined): CallOption | undefined {
+  return option === allowed ? undefined : option;
+}
 
-/** What a decision says of itself is written only where it says something: most say no more than `allow`. */
-export function splitDecision(
-  decision: Decision,
-  known: { readonly option: CallOption | undefined; readonly entry: EntryHead },
-  name: NameContract,
-): SplitDecision {
+/** The clear part of a decision. It is written only where it says something: most say no more than `allow`. */
+export function decisionText(decision: Decision, allowed: CallOption | undefined, pen: Pen, entry: EntryHead): string {
   const { verdict, unobserved, reasons, obligations } = decision;
-  const clear: Record<string, Json> = { verdict };
-  const payload: Record<string, Json> = {};
-  if (unobserved !== verdict) clear["unobserved"] = unobserved;
+  const truth = unobserved === verdict ? "" : `,"unobserved":"${unobserved}"`;
+  const why = reasons.length === 0 ? "" : `,"reasons":${pen.json(reasons.map(reasonInClear))}`;
+  const duties = obligations.map((obligation) => obligationText(obligation, pen)).join(",");
+  const option = ownOption(decision, allowed);
+  const judged = option === undefined ? "" : `,"option":${optionText(option, pen, entry)}`;
+  return `{"verdict":"${verdict}"${truth}${why}${duties === "" ? "" : `,"obligations":[${duties}]`}${judged}}`;
+}
+
+/** The payload of a decision; undefined if there is nothing to hide. */
+export function hiddenDecision(
+  decision: Decision,
+  allowed: CallOption | undefined,
+  text: CleanText,
+): string | undefined {
+  const { reasons, obligations } = decision;
+  const members: string[] = [];
   if (reasons.length > 0) {
-    clear["reasons"] = reasons.map(reasonInClear);
-    payload["reasons"] = reasons.map((reason) => ({ facts: { ...reason.facts }, way: reason.way ?? null }));
+    const facts = reasons.map((reason) => ({ facts: { ...reason.facts }, way: reason.way ?? null }));
+    members.push(`"reasons":${text.json(facts)}`);
   }
-  if (obligations.length > 0) {
-    clear["obligations"] = obligations.map(obligationInClear);
-    const hidden = obligations.map(obligationInPayload);
-    if (hidden.some((one) => one !== null)) payload["obligations"] = hidden;
-  }
-  // The option of an `allowed` event of the same entry is not written twice.
-  if (decision.option !== undefined && decision.option !== known.option) {
-    const option = splitOption(decision.option, name, known.entry);
-    clear["option"] = option.clear;
-    payload["option"] = option.payload;
-  }
-  return { clear, payload: Object.keys(payload).length === 0 ? undefined : payload };
+  const hidden = obligations.map(obligationInPayload);
+  if (hidden.some((one) => one !== null)) members.push(`"obligations":${text.json(hidden)}`);
+  const option = ownOption(decision, allowed);
+  if (option !== undefined) members.push(`"option":{${hiddenOption(option, text).slice(1)}}`);
+  return members.length === 0 ? undefined : `{${members.join(",")}}`;
 }

@@ -1,107 +1,123 @@
 /**
- * Run events as JSON in two parts (`Split`): labels, digests and codes in clear; arguments, results, instructions and
+ * Run events as JSON text in two parts: labels, digests and codes in clear; arguments, results, instructions and
  * whatever is made of them as payload. A field that is missing here is a field that a replay would not see, so the
- * switch is exhaustive and a property test compares every event with what comes back.
+ * switches are exhaustive and a property test compares every event with what comes back.
  */
 import type { RunEvent } from "../../core/event.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
 import type { LabelRange } from "../../core/label.ts";
-import { splitOption, type NameContract, type Split } from "./option-codec.ts";
+import type { CleanText, Pen } from "./clean-text.ts";
+import { hiddenOption, optionText } from "./option-codec.ts";
 import type { EntryHead } from "./record.ts";
 import { differing } from "./short-events.ts";
-
-const nothing: JsonObject = {};
-
-export function pairOf(range: LabelRange): Json {
-  return [range.lo, range.hi];
-}
 
 type Of<K extends RunEvent["kind"]> = Extract<RunEvent, { kind: K }>;
 
 /** What an event of an entry may leave to it: its head, and the digest of the request that came last. */
 export type About = { readonly entry: EntryHead; readonly digest: string | undefined };
 
-function splitGrant(event: Of<"granted">, said: Record<string, Json>): Split {
-  const { grant } = event;
-  if (grant.kind === "consent" || grant.kind === "accept") return { clear: { ...said, grant }, payload: nothing };
+export function rangeText(range: LabelRange): string {
+  return `[${range.lo},${range.hi}]`;
+}
+
+function grantText({ grant }: Of<"granted">, text: CleanText): string {
+  if (grant.kind === "consent" || grant.kind === "accept") return text.json(grant);
   const { from, to, ...rest } = grant;
-  return { clear: { ...said, grant: { ...rest, from: pairOf(from), to: pairOf(to) } }, payload: nothing };
+  return text.json({ ...rest, from: [from.lo, from.hi], to: [to.lo, to.hi] });
 }
 
-function splitReleased(event: Of<"released">, said: Record<string, Json>): Split {
-  const { how, label, fields, value } = event;
-  said["how"] = how;
-  said["label"] = pairOf(label);
-  if (event.codes !== undefined) said["codes"] = event.codes;
-  if (fields.length === 0) return { clear: said, payload: value === undefined ? nothing : { value } };
-  said["fields"] = fields.map((field) => pairOf(field.range));
-  const pointers = fields.map((field) => field.pointer);
-  return { clear: said, payload: value === undefined ? { pointers } : { pointers, value } };
+function releasedText(event: Of<"released">, text: CleanText): string {
+  const { how, label, fields, codes } = event;
+  const refused = codes === undefined ? "" : `,"codes":${text.json(codes)}`;
+  const ranges = fields.length === 0 ? "" : `,"fields":[${fields.map(({ range }) => rangeText(range)).join(",")}]`;
+  return `,"how":"${how}","label":${rangeText(label)}${refused}${ranges}}`;
 }
 
-function splitAllowed(event: Of<"allowed">, said: Record<string, Json>, name: NameContract, about: About): Split {
-  const option = splitOption(event.option, name, about.entry);
-  said["method"] = event.method;
-  if (event.digest !== about.digest) said["digest"] = event.digest;
-  if (event.consent !== undefined) said["consent"] = event.consent;
-  said["option"] = option.clear;
-  // A model has seen the arguments, so what it expects of them is as secret as they are.
-  const expected = event.forecast === undefined ? {} : { forecast: event.forecast };
-  return { clear: said, payload: { arguments: event.arguments, ...expected, ...option.payload } };
+function allowedText(event: Of<"allowed">, pen: Pen, about: About): string {
+  const { method, digest, consent, option } = event;
+  const own = digest === about.digest ? "" : `,"digest":${JSON.stringify(digest)}`;
+  const consented = consent === undefined ? "" : `,"consent":${pen.json(consent)}`;
+  return `,"method":${pen.name(method)}${own}${consented},"option":${optionText(option, pen, about.entry)}}`;
 }
 
-/** One event in its two parts. `name` gives the digest under which a contract is kept. */
-export function splitEvent(event: RunEvent, name: NameContract, about: About): Split {
-  const said = differing(event, about.entry);
+/** The clear part of one event. */
+export function eventText(event: RunEvent, pen: Pen, about: About): string {
+  const said = differing(event, about.entry, pen);
   switch (event.kind) {
-    case "registered":
-      said["source"] = event.text.source;
-      return { clear: said, payload: { value: event.text.value } };
-    case "allowed":
-      return splitAllowed(event, said, name, about);
-    case "released":
-      return splitReleased(event, said);
-    case "granted":
-      return splitGrant(event, said);
     case "requested":
-      said["digest"] = event.digest;
-      return { clear: said, payload: nothing };
-    case "refused":
-      said["codes"] = event.codes;
-      return { clear: said, payload: nothing };
-    case "failed":
-      said["noEffect"] = event.noEffect;
-      return { clear: said, payload: nothing };
-    case "unknown":
-    case "ended":
-      said["cause"] = event.cause;
-      return { clear: said, payload: nothing };
-    case "begun":
-      said["principal"] = event.principal;
-      if (event.parent !== undefined) said["parent"] = event.parent;
-      return { clear: said, payload: nothing };
+      return `${said},"digest":${JSON.stringify(event.digest)}}`;
+    case "allowed":
+      return said + allowedText(event, pen, about);
     case "sent":
     case "succeeded":
-      return { clear: said, payload: nothing };
+      return `${said}}`;
+    case "released":
+      return said + releasedText(event, pen);
+    case "registered":
+      return `${said},"source":"${event.text.source}"}`;
+    case "granted":
+      return `${said},"grant":${grantText(event, pen)}}`;
+    case "refused":
+      return `${said},"codes":${pen.json(event.codes)}}`;
+    case "failed":
+      return `${said},"noEffect":${event.noEffect}}`;
+    case "unknown":
+    case "ended":
+      return `${said},"cause":${pen.json(event.cause)}}`;
+    case "begun": {
+      const parent = event.parent === undefined ? "" : `,"parent":${pen.json(event.parent)}`;
+      return `${said},"principal":${pen.json(event.principal)}${parent}}`;
+    }
   }
 }
 
-/** The events of one entry in their two parts; the payload is undefined if there is nothing to hide. */
-export function splitEvents(
-  events: readonly RunEvent[],
-  name: NameContract,
-  entry: EntryHead,
-): { readonly clear: readonly Json[]; readonly payload: readonly Json[] | undefined } {
-  const clear: Json[] = [];
-  const payload: Json[] = [];
-  let hides = false;
+/** The payload of one event; undefined if it hides nothing. */
+export function hiddenEvent(event: RunEvent, text: CleanText): string | undefined {
+  switch (event.kind) {
+    case "registered":
+      return `{"value":${text.json(event.text.value)}}`;
+    case "allowed": {
+      // A model has seen the arguments, so what it expects of them is as secret as they are.
+      const expected = event.forecast === undefined ? "" : `,"forecast":${text.json(event.forecast)}`;
+      return `{"arguments":${text.json(event.arguments)}${expected}${hiddenOption(event.option, text)}}`;
+    }
+    case "released": {
+      const { fields, value } = event;
+      const pointers = fields.length === 0 ? undefined : text.json(fields.map(({ pointer }) => pointer));
+      if (value === undefined) return pointers === undefined ? undefined : `{"pointers":${pointers}}`;
+      return `{${pointers === undefined ? "" : `"pointers":${pointers},`}"value":${text.json(value)}}`;
+    }
+    case "begun":
+    case "requested":
+    case "refused":
+    case "sent":
+    case "succeeded":
+    case "failed":
+    case "unknown":
+    case "granted":
+    case "ended":
+      return undefined;
+  }
+}
+
+/** The clear parts of the events of one entry. */
+export function eventsText(events: readonly RunEvent[], pen: Pen, entry: EntryHead): string {
+  let list = "";
   let digest: string | undefined;
   for (const event of events) {
-    const split = splitEvent(event, name, { entry, digest });
+    list += `${list === "" ? "" : ","}${eventText(event, pen, { entry, digest })}`;
     if (event.kind === "requested") digest = event.digest;
-    clear.push(split.clear);
-    payload.push(split.payload === nothing ? null : split.payload);
-    hides ||= split.payload !== nothing;
   }
-  return { clear, payload: hides ? payload : undefined };
+  return `[${list}]`;
+}
+
+/** Their payloads, `null` for one that hides nothing; undefined if none does. */
+export function hiddenEvents(events: readonly RunEvent[], text: CleanText): string | undefined {
+  let list = "";
+  let hides = false;
+  for (const event of events) {
+    const hidden = hiddenEvent(event, text);
+    list += `${list === "" ? "" : ","}${hidden ?? "null"}`;
+    hides ||= hidden !== undefined;
+  }
+  return hides ? `[${list}]` : undefined;
 }

@@ -6,10 +6,10 @@ import type { JsonObject } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import type { AppendBatch, EventLog, LogView, StoreFailure } from "../store-port.ts";
-import { ChainWriter, type EventLogOptions } from "./chain-writer.ts";
+import { ChainWriter, type Batch, type EventLogOptions } from "./chain-writer.ts";
 import { readJsonObject } from "./json-text.ts";
 import { viewsOf } from "./record.ts";
-import { replayRun } from "./replay.ts";
+import { replayRun, waitingOf } from "./replay.ts";
 
 function sealing({ keys, wallMs }: EventLogOptions): Pick<EventLog, "seal" | "open"> {
   return {
@@ -59,6 +59,10 @@ export async function openEventLog(options: EventLogOptions, at: number): Promis
     if (!written.ok) writer.forget();
     return written;
   };
+  const writeBatch = async (batch: Batch): Promise<Result<void, StoreFailure>> => {
+    const written = await write(() => writer.rows(batch));
+    return written.ok && batch.failure !== undefined ? err(batch.failure) : written;
+  };
   const appendOwn = (kind: string, when: number, facts: JsonObject = {}): Promise<Result<void, StoreFailure>> =>
     recovering === undefined ? write(() => writer.own(kind, when, facts)) : Promise.resolve(err(recovering));
   const begun = await appendOwn("opened", at, openingFacts(options));
@@ -66,15 +70,13 @@ export async function openEventLog(options: EventLogOptions, at: number): Promis
   return ok({
     store,
     ...sealing(options),
-    append: async (entries, alongside = {}) => {
-      if (recovering !== undefined) return err(recovering);
+    append: (entries, alongside = {}) => {
+      if (recovering !== undefined) return Promise.resolve(err(recovering));
       const added = writer.add(entries, alongside);
-      if (!added.ok) return added;
-      // Whichever append of a transaction comes first brings the others along; theirs are empty then.
-      const written = await write(() => writer.drain());
-      return written.ok && added.value.failure !== undefined ? err(added.value.failure) : written;
+      return added.ok ? (added.value.written ??= writeBatch(added.value)) : Promise.resolve(added);
     },
     replay: (run, lattice) => replayRun(store, keys, run, lattice),
+    waiting: (run) => waitingOf(store, keys, run),
     tail: (count, run) => tailOf(options, count, run),
     checkpoint: (now) => {
       if (head.seq === head.signedSeq) return Promise.resolve(ok(undefined));

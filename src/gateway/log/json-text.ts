@@ -27,3 +27,10 @@ export function readJsonObject(text: string): JsonObject | undefined {
   const value = readJson(text);
   return isObject(value) ? value : undefined;
 }
+
+/** Items between two ends, as one flat text: what is put together with `+` is copied again by each who reads it. */
+export function listText(start: string, items: readonly string[], end: string): string {
+  const [first = "", ...rest] = items;
+  const last = rest.pop();
+  return last === undefined ? start + first + end : [start + first, ...rest, last + end].join(",");
+}

@@ -31,14 +31,14 @@ function fingerprint(value: string): JsonObject {
   return { algorithm: "SHA-256", algorithm_id: sha256, value };
 }
 
-function integrity(view: LogView, previous: string | undefined): JsonObject {
+function integrity(view: LogView, previous: string | undefined, prefix: string): JsonObject {
   const attestation: Record<string, Json> = {
-    chain_uid: String(view.writer),
+    chain_uid: `${prefix}${view.writer}`,
     fingerprint: fingerprint(view.fingerprint),
   };
   if (previous !== undefined) {
     attestation["prev_event"] = {
-      uid: `${view.writer}-${view.seq - 1}`,
+      uid: `${prefix}${view.writer}-${view.seq - 1}`,
       type_uid: typeUid,
       fingerprint: fingerprint(previous),
     };
@@ -46,8 +46,12 @@ function integrity(view: LogView, previous: string | undefined): JsonObject {
   return { attestation_list: [attestation] };
 }
 
-/** One record as an OCSF event; `previous` is the fingerprint of the record before it in its chain. */
-export function toOcsf(view: LogView, previous: string | undefined): JsonObject {
+/**
+ * One record as an OCSF event; `previous` is the fingerprint of the record before it in its chain. Writers of two logs
+ * have the same numbers, so ids say which log they are of: a collector keeps one event for each id.
+ */
+export function toOcsf(view: LogView, previous: string | undefined, log: string): JsonObject {
+  const prefix = `${log}-`;
   const verdict = stringMember(member(view.clear, "decision"), "verdict");
   const principal = stringMember(view.clear, "principal");
   return {
@@ -63,7 +67,8 @@ export function toOcsf(view: LogView, previous: string | undefined): JsonObject 
     status_id: statusOf(view.kind, verdict),
     metadata: {
       version: schemaVersion,
-      uid: view.part === 0 ? `${view.writer}-${view.seq}` : `${view.writer}-${view.seq}-${view.part}`,
+      uid: `${prefix}${view.writer}-${view.seq}${view.part === 0 ? "" : `-${view.part}`}`,
+      log_name: log,
       sequence: view.seq,
       correlation_uid: view.run,
       product: { name: "Sluicegate", vendor_name: "Sluicegate" },
@@ -75,7 +80,7 @@ export function toOcsf(view: LogView, previous: string | undefined): JsonObject 
       ...(view.call === undefined ? {} : { request: { uid: view.call } }),
     },
     ...(verdict === undefined ? {} : { disposition: verdict === "allow" ? "Allowed" : "Blocked" }),
-    record_integrity: integrity(view, previous),
+    record_integrity: integrity(view, previous, prefix),
     unmapped: view.clear,
   };
 }

@@ -106,9 +106,14 @@ function needsLabels({ entries }: ReadBody): boolean {
   );
 }
 
-export async function openRecord(loader: Loader, record: StoredRecord): Promise<Result<OpenedRecord, string>> {
+/** `known`: its body, where that was read already. */
+export async function openRecord(
+  loader: Loader,
+  record: StoredRecord,
+  known?: ReadBody,
+): Promise<Result<OpenedRecord, string>> {
   const place = `record ${record.writer}/${record.seq}`;
-  const body = readBody(record.body);
+  const body = known ?? readBody(record.body);
   if (body === undefined) return err(`${place} cannot be read`);
   const context = needsLabels(body) ? await contextOf(loader, body) : undefined;
   if (context === undefined && needsLabels(body)) return err(`${place} uses labels that are not in the store`);

@@ -6,43 +6,47 @@ import type { ToolContract } from "../../core/contract.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isArray, isObject, member, stringMember } from "../../core/json.ts";
 import type { ArgumentLabel, CallOption, PathStep } from "../../core/moment.ts";
+import type { CleanText, Pen } from "./clean-text.ts";
 import { readRange, type ReadLabel } from "./label-reading.ts";
 import type { EntryHead } from "./record.ts";
 
-/** A value in two parts: what may be read by whoever reads the log, and what may not. */
-export type Split = { readonly clear: JsonObject; readonly payload: JsonObject };
-
-/** Gives the digest of a contract, and remembers it as a document to store. */
-export type NameContract = (contract: ToolContract) => string;
-
-function stepInClear(step: PathStep): Json {
-  return [step.origin, step.server ?? null, step.tool ?? null, step.label];
+function stepText({ origin, server, tool, label }: PathStep, text: CleanText): string {
+  const from = server === undefined ? "null" : text.name(server);
+  return `[${JSON.stringify(origin)},${from},${tool === undefined ? "null" : text.name(tool)},${label}]`;
 }
 
 /**
- * Splits an option; of a call of the entry itself, server and tool are left to it. Maps become lists of pairs, so that
- * names such as `__proto__` stay plain data. The payload has no member for what is empty, as it nearly always is.
+ * The clear part of an option; of a call of the entry itself, server and tool are left to it. Maps become lists of
+ * pairs, so that names such as `__proto__` stay plain data.
  */
-export function splitOption(option: CallOption, name: NameContract, entry: EntryHead): Split {
-  const { server, tool, truths, keys, amounts } = option.class;
-  const labels: Json[] = [];
-  const pointers: Json[] = [];
-  let pointed = false;
+export function optionText(option: CallOption, pen: Pen, entry: EntryHead): string {
+  const { server, tool, truths, keys } = option.class;
+  const isOwn = server === entry.server && tool === entry.tool;
+  const subject = isOwn ? "" : `"server":${pen.name(server)},"tool":${pen.name(tool)},`;
+  let pairs = "";
+  for (const [predicate, holds] of truths) pairs += `${pairs === "" ? "" : ","}[${predicate},${holds}]`;
+  let labels = "";
   for (const [argument, { range, digest, path }] of option.arguments) {
-    labels.push([argument, range.lo, range.hi, digest, path.map(stepInClear)]);
-    pointers.push(path.map((step) => step.pointer));
-    pointed ||= path.some((step) => step.pointer !== "");
+    const steps = path.map((step) => stepText(step, pen)).join(",");
+    const label = `[${pen.name(argument)},${range.lo},${range.hi},${JSON.stringify(digest)},[${steps}]]`;
+    labels += labels === "" ? label : `,${label}`;
   }
-  const own = server === entry.server && tool === entry.tool ? {} : { server, tool };
-  const contract = name(option.contract);
-  const payload: Record<string, Json> = {};
-  if (keys.size > 0) payload["keys"] = [...keys].map(([rule, found]) => [rule, found]);
-  if (amounts.size > 0) payload["amounts"] = [...amounts].map(([rule, amount]) => [rule, amount]);
-  if (pointed) payload["pointers"] = pointers;
-  return {
-    clear: { ...own, contract, truths: [...truths], keyed: [...keys.keys()], arguments: labels },
-    payload,
-  };
+  const keyed = keys.size === 0 ? "[]" : pen.json([...keys.keys()]);
+  const contract = `"contract":"${pen.contract(option.contract)}"`;
+  return `{${subject}${contract},"truths":[${pairs}],"keyed":${keyed},"arguments":[${labels}]}`;
+}
+
+/** The payload of an option, as members behind others; it has none for what is empty, as it nearly always is. */
+export function hiddenOption(option: CallOption, text: CleanText): string {
+  const { keys, amounts } = option.class;
+  let hidden = "";
+  if (keys.size > 0) hidden += `,"keys":${text.json([...keys])}`;
+  if (amounts.size > 0) hidden += `,"amounts":${text.json([...amounts])}`;
+  let pointed = false;
+  for (const { path } of option.arguments.values()) pointed ||= path.some((step) => step.pointer !== "");
+  if (!pointed) return hidden;
+  const pointers = [...option.arguments.values()].map(({ path }) => path.map((step) => step.pointer));
+  return `${hidden},"pointers":${text.json(pointers)}`;
 }
 
 function readStep(value: Json, pointer: Json | undefined, read: ReadLabel): PathStep | undefined {

@@ -11,7 +11,7 @@
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isArray, isObject, member, stringMember } from "../../core/json.ts";
 import type { LogKeys, LogView, PayloadMode, StoredRecord } from "../store-port.ts";
-import { readJson, readJsonObject } from "./json-text.ts";
+import { listText, readJson, readJsonObject } from "./json-text.ts";
 import { wholeEvents } from "./short-events.ts";
 
 /** Version of the body; a reader refuses others. */
@@ -55,7 +55,8 @@ export function bodyText(head: RecordHead, parts: BodyParts, payload: PayloadNot
   const place = `"writer":${writer},"seq":${seq},"wallTime":"${wallTime}"`;
   const name = `"run":${JSON.stringify(run)},"kind":${JSON.stringify(kind)}`;
   const note = payload === undefined ? "" : `,"payload":${JSON.stringify(payload)}`;
-  return `{"version":${bodyVersion},${place},${name},"context":${parts.context},"entries":[${parts.entries.join(",")}]${note}}`;
+  const start = `{"version":${bodyVersion},${place},${name},"context":${parts.context},"entries":[`;
+  return listText(start, parts.entries, `]${note}}`);
 }
 
 export type ReadEntry = Pick<LogView, "at" | "kind" | "call" | "server" | "tool" | "clear">;

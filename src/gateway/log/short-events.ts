@@ -5,6 +5,7 @@
  */
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isArray, isObject, member } from "../../core/json.ts";
+import type { CleanText } from "./clean-text.ts";
 import type { EntryHead, ReadEntry } from "./record.ts";
 
 const shared = ["at", "call", "server", "tool"] as const;
@@ -25,11 +26,13 @@ const named: ReadonlyMap<string, typeof instantOnly> = new Map([
   ["unknown", instantAndCall],
 ]);
 
-/** What an event must say of itself, given what its entry says. */
-export function differing(event: EntryHead, entry: EntryHead): Record<string, Json> {
-  const said: Record<string, Json> = { kind: event.kind };
+/** What an event must say of itself, given what its entry says, as the beginning of a JSON object. */
+export function differing(event: EntryHead, entry: EntryHead, text: CleanText): string {
+  let said = `{"kind":"${event.kind}"`;
   for (const name of named.get(event.kind) ?? instantOnly) {
-    if (event[name] !== entry[name]) said[name] = event[name] ?? null;
+    const value = event[name];
+    if (value === entry[name]) continue;
+    said += `,"${name}":${typeof value === "string" ? text.json(value) : (value ?? null)}`;
   }
   return said;
 }

@@ -4,7 +4,7 @@
  * anyway, comparing the arguments with all that was released could change nothing. Most reads are such calls, and the
  * text that they bring is then indexed when a call first depends on it.
  */
-import type { ToolContract } from "../../core/contract.ts";
+import type { OutputContract, ToolContract } from "../../core/contract.ts";
 import { atMost, joinRanges } from "../../core/label.ts";
 import type { LabelRange } from "../../core/label.ts";
 import type { ProvenanceIndex } from "./provenance-index.ts";
@@ -18,9 +18,17 @@ export function coarseRange(
   context: LabelRange,
   contract: ToolContract,
 ): LabelRange | undefined {
-  const { lo, hi } = joinRanges(context, index.accounted);
-  const absorbs = ({ label }: { readonly label: LabelRange }): boolean => atMost(hi, label.hi) && atMost(lo, label.lo);
-  const outputs = [contract.output, ...contract.cases.flatMap((one) => one.output ?? [])];
-  const all = outputs.every((output) => absorbs(output) && output.fields.every(absorbs));
-  return all ? { lo: index.lattice.bottom, hi } : undefined;
+  const held = joinRanges(context, index.accounted);
+  if (!takes(contract.output, held)) return undefined;
+  for (const { output } of contract.cases) if (output !== undefined && !takes(output, held)) return undefined;
+  return { lo: index.lattice.bottom, hi: held.hi };
+}
+
+function takes(output: OutputContract, held: LabelRange): boolean {
+  for (const field of output.fields) if (!absorbs(field.label, held)) return false;
+  return absorbs(output.label, held);
+}
+
+function absorbs(label: LabelRange, held: LabelRange): boolean {
+  return atMost(held.hi, label.hi) && atMost(held.lo, label.lo);
 }

@@ -78,8 +78,8 @@ export function makeFlow<Q>(settings: FlowSettings<Q>): Mechanism<FlowMemory, Q>
       const coarse = asked ? undefined : coarseRange(memory.index, context, moment.contract);
       if (coarse !== undefined) {
         const path = [{ origin: "context", pointer: "", label: coarse.hi }];
-        for (const [name, value] of Object.entries(moment.arguments)) {
-          labels.set(name, { range: coarse, digest: settings.digest(value), path });
+        for (const name of Object.keys(moment.arguments)) {
+          labels.set(name, { range: coarse, digest: settings.digest(moment.arguments[name] ?? null), path });
         }
         return labels;
       }
@@ -121,9 +121,11 @@ function note(ir: Ir, memory: FlowMemory, event: RunEvent): void {
   else if (event.kind === "released" && event.how === "pass" && provenance) releaseValue(memory.index, event);
   else if (event.kind === "allowed") {
     const { server } = event.option.contract;
+    const before = memory.sent.get(server);
+    let sent = before;
     for (const { range } of event.option.arguments.values()) {
-      const before = memory.sent.get(server);
-      memory.sent.set(server, before === undefined ? range : joinRanges(before, range));
+      sent = sent === undefined ? range : joinRanges(sent, range);
     }
+    if (sent !== undefined && sent !== before) memory.sent.set(server, sent);
   }
 }

@@ -22,14 +22,15 @@ export function resultObligation(
   const { lattice } = ir;
   const contract =
     moment.option === undefined ? moment.contract : contractFor(moment.option.contract, moment.option.class.truths);
-  const all = joinRanges(argumentsOf(lattice, moment.option, undefined), sent ?? exactly(lattice.bottom));
+  const given = argumentsOf(lattice, moment.option, undefined);
+  const all = sent === undefined ? given : joinRanges(given, sent);
+  const whole = joinRanges(joinRanges(contract.output.label, all), reading.all);
+  if (contract.output.fields.length === 0) return { kind: "label", range: whole, fields: [] };
   const declared = contract.output.fields.map((field): FieldLabel => {
     // A query selects every field, so all arguments reach it, unless the operator or a pinned pack named which do.
     const reaching = field.from === undefined ? all : argumentsOf(lattice, moment.option, field.from);
     return { pointer: field.pointer, range: joinRanges(joinRanges(field.label, reaching), reading.added) };
   });
-  const whole = joinRanges(joinRanges(contract.output.label, all), reading.all);
-  if (declared.length === 0) return { kind: "label", range: whole, fields: [] };
   const failed = moment.outcome === "failed";
   const { fields: present, beside } = presenceOf(moment.value, failed ? [] : contract.output.fields);
   const fields = declared.filter(({ pointer }) => present.some((field) => field.pointer === pointer));
@@ -44,8 +45,10 @@ function argumentsOf(
   names: readonly string[] | undefined,
 ): LabelRange {
   let range = exactly(lattice.bottom);
-  for (const [name, label] of option?.arguments ?? []) {
-    if (names === undefined || names.includes(name)) range = joinRanges(range, label.range);
+  if (option === undefined) return range;
+  for (const name of names ?? option.arguments.keys()) {
+    const label = option.arguments.get(name);
+    if (label !== undefined) range = joinRanges(range, label.range);
   }
   return range;
 }

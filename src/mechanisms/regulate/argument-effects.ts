@@ -37,11 +37,30 @@ const known = new WeakMap<JsonObject, Read>();
 
 /** What the arguments of a call reveal beside the effects that the contract is sure of. Total and bounded. */
 export function argumentEffects(contract: ToolContract, given: JsonObject): CommandEffects {
+  if (!isRead(contract, given)) return unread(contract);
   const { effects, arguments: declared, rest } = contract;
   const last = known.get(given);
   if (last?.effects === effects && last.arguments === declared && last.rest === rest) return last.found;
   const found = readArguments(contract, given);
   known.set(given, { effects, arguments: declared, rest, found });
+  return found;
+}
+
+/** Whether the call has an argument that says what it does. Most calls have none. */
+function isRead(contract: ToolContract, given: JsonObject): boolean {
+  for (const name of Object.keys(given)) {
+    const { role } = contract.arguments.get(name) ?? contract.rest;
+    if (role === "command" || role === "path" || role === "destination") return true;
+  }
+  return false;
+}
+
+const knownUnread = new WeakMap<ToolContract["effects"], CommandEffects>();
+
+/** What is said of every call of a tool that has no such argument. */
+function unread(contract: ToolContract): CommandEffects {
+  let found = knownUnread.get(contract.effects);
+  if (found === undefined) knownUnread.set(contract.effects, (found = readArguments(contract, {})));
   return found;
 }
 

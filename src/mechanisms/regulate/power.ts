@@ -28,11 +28,8 @@ const letsIn: Effect = "write.external.grant";
 /** What a call of this class may do: the contract at its worst, what its arguments say, and whom it lets in. */
 export function effectsOfCall({ option, arguments: given }: PowerCall): readonly Effect[] {
   const contract = contractFor(option.contract, option.class.truths);
-  return [
-    ...contract.effects.may,
-    ...argumentEffects(contract, given).effects,
-    ...(contract.opens.length > 0 ? [letsIn] : []),
-  ];
+  const found = [...contract.effects.may, ...argumentEffects(contract, given).effects];
+  return contract.opens.length > 0 ? [...found, letsIn] : found;
 }
 
 /** What some call of the tool may do, whatever its arguments. */

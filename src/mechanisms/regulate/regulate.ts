@@ -12,6 +12,7 @@ import type { CallMoment, CallOption, ReleaseMoment } from "../../core/moment.ts
 import type { Answers, Obligation, Opinion, Question, Reason, Settled } from "../../core/opinion.ts";
 import { noObjection, settled } from "../../core/opinion.ts";
 import type { Run } from "../../core/run.ts";
+import type { Ir } from "../../policy/ir.ts";
 import type { Slot } from "../../policy/monitors.ts";
 import { nameMatches, staticMatch } from "../../policy/patterns.ts";
 import type { Regulation } from "../../policy/regulation.ts";
@@ -136,9 +137,13 @@ type Entry = {
 function exposed({ regulator, exposures, aboutList }: Parts, q: Q, memory: Regulated, entry: Entry): Opinion {
   const { contract, at, answers } = entry;
   const { settings } = regulator;
-  const leases = leasesOf(settings.leases, memory.leases, q.lost);
-  const limits = [...leaseReasons(settings.leases, leases, contract, at)];
-  const filter = filterReason(memory.filtered, nameOf(contract), at);
+  const limits: Reason[] = [];
+  if (settings.leases.length > 0) {
+    const leases = leasesOf(settings.leases, memory.leases, q.lost);
+    limits.push(...leaseReasons(settings.leases, leases, contract, at));
+  }
+  const { filtered } = memory;
+  const filter = filtered === nothingFiltered ? undefined : filterReason(filtered, nameOf(contract), at);
   if (filter !== undefined) limits.push(filter);
   // The game counts on the calls that meet a debt: while it is open, a person is asked instead.
   const owed = limits.length > 0 && paysOwed(regulator, q, contract, at);
@@ -241,13 +246,16 @@ function remembered(parts: Parts, memory: Regulated, event: RunEvent, run: Run<Q
   const power = powerAfter(memory.power, event);
   const leases = settings.leases.length === 0 ? memory.leases : leasesAfter(settings.leases, memory.leases, event);
   const told = asksModels(settings) || settings.shortlistMax !== undefined;
-  const labelOf = (option: CallOption): Label => heldInArguments(frame.ir, run.q, option);
-  const steps = told ? stepsAfter(frame.ir.lattice, memory.steps, event, labelOf) : memory.steps;
+  const steps = told ? toldAfter(frame.ir, memory.steps, event, run.q) : memory.steps;
   const filtered = filteredAfter(parts, memory.filtered, event, run);
   const expected = expectedAfter(frame.ir, memory.expected, event, run.q);
   const same = power === memory.power && leases === memory.leases && steps === memory.steps;
   const all = same && filtered === memory.filtered && expected === memory.expected;
   return all ? memory : { power, leases, steps, filtered, expected };
+}
+
+function toldAfter(ir: Ir, steps: Steps, event: RunEvent, q: Q): Steps {
+  return stepsAfter(ir.lattice, steps, event, (option): Label => heldInArguments(ir, q, option));
 }
 
 /** In the modes that remember, what the game hides now is noted whenever the state may have changed. */

@@ -9,7 +9,7 @@ import { contractFor } from "../../policy/ir.ts";
 import type { PolicyModel } from "../../policy/model.ts";
 import type { Q } from "../../policy/state.ts";
 import type { Frame } from "../../policy/transition.ts";
-import { argumentEffects, argumentReason, revealedContract } from "./argument-effects.ts";
+import { addedEffects, argumentEffects, argumentReason, revealedContract } from "./argument-effects.ts";
 import { objectionTo } from "./guard.ts";
 
 type Asked = { readonly moment: Pick<CallMoment, "at" | "arguments">; readonly option: CallOption };
@@ -20,8 +20,10 @@ export function revealedReasons(
   q: Q,
   { moment, option }: Asked,
 ): readonly Reason[] {
-  const own = { ...contractFor(option.contract, option.class.truths), cases: [] };
-  const found = argumentEffects(own, moment.arguments);
+  const declared = contractFor(option.contract, option.class.truths);
+  const found = argumentEffects(declared, moment.arguments);
+  if (found.flags.length === 0 && addedEffects(declared, found).length === 0) return [];
+  const own = { ...declared, cases: [] };
   const reason = argumentReason(own, found);
   const reasons = reason === undefined ? [] : [reason];
   const contract = revealedContract(own, found);

@@ -34,7 +34,9 @@ export function standingAfter(game: Game, { frame, q, option, at }: Scene): Stan
   // What only a success brings is judged with what only a success unlocks, or a call could never meet its own debt.
   const succeeded = leaves ? moved : next(frame, moved.value, { kind: "succeeded", at, call: trial });
   if (!succeeded.ok) return undefined;
-  const shown = game.standing(succeeded.value, at, hold(reserved, leastResult(frame, moved.value, option)));
+  const held = hold(reserved, leastResult(frame, moved.value, option));
+  if (leaves && held === reserved) return dispatched;
+  const shown = game.standing(succeeded.value, at, held);
   return stricter(dispatched.verdict, shown.verdict) === dispatched.verdict ? dispatched : shown;
 }
 

@@ -54,7 +54,7 @@ export function makeGame(watches: readonly Watch[], goals: GoalGame | undefined)
       const high: Look = { q, end: "hi", at, held };
       const low: Look = { q, end: "lo", at, held };
       const accepted = acceptedIn(q, at);
-      const found = [...loomingAt(watches, { high, low }, accepted)];
+      const found = loomingAt(watches, { high, low }, accepted);
       const lost = goals?.lost(high, accepted) ?? [];
       const sure = sureOf(accepted, firm);
       const surelyLost = lost.length > 0 || sure !== accepted ? (goals?.lost(low, sure) ?? []) : [];
@@ -87,19 +87,19 @@ function sureOf(accepted: ReadonlySet<string>, firm: ReadonlySet<string>): Reado
 
 type Ends = { readonly high: Look; readonly low: Look };
 
-function* loomingAt(
-  watches: readonly Watch[],
-  { high, low }: Ends,
-  accepted: ReadonlySet<string>,
-): Generator<{ readonly danger: Danger; readonly certain: boolean }> {
+type Looming = { readonly danger: Danger; readonly certain: boolean };
+
+function loomingAt(watches: readonly Watch[], { high, low }: Ends, accepted: ReadonlySet<string>): readonly Looming[] {
+  const found: Looming[] = [];
   for (const { hazard, lookup, dangers } of watches) {
     for (const danger of dangers) {
       if (lookup(danger.winning, high)) continue;
       const certain = !lookup(danger.winning, low);
       const excused = accepted.has(riskName(danger)) && (hazard.consent === "may" || !certain);
-      if (!excused) yield { danger, certain };
+      if (!excused) found.push({ danger, certain });
     }
   }
+  return found;
 }
 
 /** The name of a risk in grants and on cards. */

@@ -20,13 +20,20 @@ import { defaultAtEnds, firedRules, verdictAt } from "../../policy/verdicts.ts";
 const id = "tiers";
 
 export function makeTiers(frame: Frame, model: PolicyModel): Mechanism<null, Q> {
+  const entries = new WeakMap<ToolContract, Opinion>();
+  // Contracts are immutable and say all that hides a tool, and every call is also judged as an entry of the list.
+  const entryOf = (contract: ToolContract): Opinion => {
+    let opinion = entries.get(contract);
+    if (opinion === undefined) entries.set(contract, (opinion = exposed(frame, contract)));
+    return opinion;
+  };
   return {
     id,
     version: 1,
     initial: () => null,
     remember: () => null,
     consider: ({ moment, option }, run) => {
-      if (moment.kind === "expose") return exposed(frame, moment.contract);
+      if (moment.kind === "expose") return entryOf(moment.contract);
       if (moment.kind !== "call" || option === undefined) return noObjection;
       return called({ frame, q: run.q, option, at: moment.at }, model);
     },

@@ -145,6 +145,13 @@ function noteOrigins(
       source.document.rules?.forEach((rule, index) => {
         origins.set(`rules/${rule.id}`, { source, path: ["rules", index] });
       });
+    } else if (section === "keep" || section === "expect") {
+      // These lists are joined one behind the other.
+      let next = 0;
+      while (origins.has(`${section}/${next}`)) next += 1;
+      source.document[section]?.forEach((_entry, index) => {
+        origins.set(`${section}/${next + index}`, { source, path: [section, index] });
+      });
     } else if (typeof value === "object" && value !== null && !Array.isArray(value)) {
       for (const key of Object.keys(value)) origins.set(`${section}/${key}`, { source, path: [section, key] });
     }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { asInput, policy as built } from "../builder.ts";
+import { policy as built } from "../builder.ts";
 import { loadCanonical, loadPolicy } from "../load.ts";
 import type { Regulation } from "../regulation.ts";
 
@@ -140,7 +140,7 @@ test("the builder, YAML and the canonical JSON say the same", () => {
   const yaml = load(`
 labels: {shell.run: {effects: execute.local}}
 regulation: {power: {budget: 9}, shortlist: 5, leases: [{for: 1m, calls: 3, tool: [shell.run, shell.run]}]}`);
-  const typed = loadPolicy(asInput(document), { loader: () => undefined, hash });
+  const typed = loadPolicy({ file: "policy.ts", document }, { loader: () => undefined, hash });
   expect(typed.policy?.canonical).toBe(yaml.policy?.canonical);
   const again = loadCanonical(yaml.policy?.canonical ?? "", hash);
   expect(again?.regulation).toEqual(yaml.policy?.regulation);

@@ -1,4 +1,4 @@
-/** Built-in tools of clients whose hooks report them. Another client is another row. */
+/** Built-in tools of clients whose hooks report them (src/cli/hook/clients.ts). One without a row here is unknown and asks. */
 import type { Role } from "../../core/contract.ts";
 import type { EffectRange } from "../../core/effect.ts";
 import type { LabelCompiler } from "../compile/labels.ts";

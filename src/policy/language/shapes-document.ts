@@ -304,8 +304,14 @@ export const policyShape: Shape<PolicyDocument> = object<PolicyDocument>("a poli
   reflection: optional(reflection, "how drift is noticed"),
   audit: optional(
     object<AuditSection>("an audit section", {
-      payload: optional(oneOf("payload", ["sealed", "digests", "clear"]), "how arguments and results are stored"),
-      keepDays: optional(integer("days", 1, 36_500), "days until run keys are destroyed"),
+      payload: optional(
+        oneOf("payload", ["sealed", "digests", "clear"]),
+        "how arguments and results are stored; with `digests` open runs hold everything after a restart or a change of policy",
+      ),
+      keepDays: optional(
+        integer("days", 1, 36_500),
+        "days until run keys are destroyed; a run that is still open then holds everything when it is replayed",
+      ),
       durability: optional(oneOf("durability", ["normal", "full"]), "`full` waits for the disk"),
     }),
     "the event log",

@@ -30,8 +30,8 @@ export function makeLookup(space: Space, slots: readonly Slot[]): Lookup {
   const keyed = question.automata.filter((one) => one.keyed).map(({ id }) => slots.find((slot) => slot.id === id));
   return (node, look) => {
     if (node < 2) return node === 1;
-    const keys = keyed.length === 0 ? [globalKey] : keysIn(look, keyed);
-    return keys.every((key) => diagram.evaluate(node, (level) => readers[level]?.(look, key) ?? false));
+    const holds = (key: string): boolean => diagram.evaluate(node, (level) => readers[level]?.(look, key) ?? false);
+    return keyed.length === 0 ? holds(globalKey) : keysIn(look, keyed).every(holds);
   };
 }
 

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Result } from "../../../core/result.ts";
 import { err, ok } from "../../../core/result.ts";
+import { shown } from "../../output.ts";
 import type { Variant } from "./stage.ts";
 import { MeasureError, srtFile, Stage, variants } from "./stage.ts";
 
@@ -65,11 +66,16 @@ export async function isolationBench(size: Sizes): Promise<Result<IsolationBench
     rows.push(...(await busy(stage, "commit", size.calls < 100 ? filesCommittedQuick : filesCommitted)));
     return ok({ tiers: Object.fromEntries(names.map((name) => [name, stage.tierOf(name)])), rows, skipped });
   } catch (cause) {
-    if (cause instanceof MeasureError) return err(cause.message.slice(0, 240));
+    if (cause instanceof MeasureError) return err(stoppedSentence(cause.message));
     throw cause;
   } finally {
     await stage.close();
   }
+}
+
+/** The variant and what it said, as far as there is room, and always the way on. */
+function stoppedSentence(said: string): string {
+  return `The measurement stopped, since this failed: ${shown(said, 120)}. Look at \`sluicegate doctor\`, then repeat it.`;
 }
 
 /** The variants that start here at all; another sandbox may not be installed, or lack what it needs. */

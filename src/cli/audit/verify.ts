@@ -1,0 +1,153 @@
+/**
+ * `audit verify`: every log of the state folder, and for each whether it is intact, broken, empty or missing. Only what
+ * was checked is called valid: no log, or one without a record, is no proof of anything.
+ */
+import { readFileSync, statSync } from "node:fs";
+import type { Json } from "../../core/json.ts";
+import { isArray, member, stringMember } from "../../core/json.ts";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import { readJson } from "../../gateway/log/json-text.ts";
+import type { Verified } from "../../gateway/log/verify.ts";
+import { verifyLog } from "../../gateway/log/verify.ts";
+import type { Head, StoreFailure } from "../../gateway/store-port.ts";
+import type { LogName, NamedLog } from "../log-reader.ts";
+import { chosenLog, logHome, logNames, logPlaces, readLogs, storeFault } from "../log-reader.ts";
+import type { Outcome } from "../output.ts";
+import { failure, shortPath } from "../output.ts";
+
+/** An earlier report that is checked against is small; anything larger is another file. */
+const reportBytesMax = 4 * 1024 * 1024;
+
+/** Findings that are printed; `--json` has up to a thousand. */
+const findingsShownMax = 20;
+
+/** `missing` and `empty` are said as they are: there is nothing whose links could hold. */
+type LogReport = Pick<Verified, "writers" | "findings"> & {
+  readonly log: LogName;
+  readonly file: string;
+  readonly state: "intact" | "broken" | "empty" | "missing";
+  readonly records: number;
+  readonly checkpoints: number;
+};
+
+type Anchors = ReadonlyMap<LogName, readonly Head[]>;
+
+export async function verify(options: Readonly<Record<string, unknown>>): Promise<Outcome> {
+  const anchors = typeof options["anchor"] === "string" ? readAnchors(options["anchor"]) : ok<Anchors>(new Map());
+  if (!anchors.ok) return failure("SG-AUDIT-ANCHOR", anchors.error);
+  const chosen = chosenLog(options);
+  if (!chosen.ok) return failure(chosen.error.code, chosen.error.sentence);
+  const opened = readLogs(process.env, chosen.value);
+  if (!opened.ok) return failure(opened.error.code, opened.error.sentence);
+  const reports = await reportAll(opened.value, chosen.value === undefined ? logNames : [chosen.value], anchors.value);
+  await Promise.all(opened.value.map(({ store }) => store.close(false)));
+  if (!reports.ok) {
+    const fault = storeFault(reports.error);
+    return failure(fault.code, fault.sentence);
+  }
+  const logs = reports.value;
+  // Of the two places one is usually not in use; a missing log is wrong where it was named, or where none is there.
+  const bad = logs.some(({ state, findings }) => state === "broken" || state === "empty" || findings.length > 0);
+  const valid = !bad && logs.some(({ state }) => state === "intact");
+  return { exitCode: valid ? 0 : 1, json: { valid, logs }, text: readable(logs) };
+}
+
+async function reportAll(
+  opened: readonly NamedLog[],
+  names: readonly LogName[],
+  anchors: Anchors,
+): Promise<Result<readonly LogReport[], StoreFailure>> {
+  const reports: LogReport[] = [];
+  for (const name of names) {
+    const heads = anchors.get(name) ?? [];
+    const log = opened.find((one) => one.name === name);
+    if (log === undefined) {
+      reports.push(missing(name, heads));
+      continue;
+    }
+    const verified = await verifyLog(log.store, log.keys, heads);
+    if (!verified.ok) return verified;
+    reports.push(reportOf(log, verified.value));
+  }
+  return ok(reports);
+}
+
+function reportOf({ name, database }: NamedLog, { valid, findings, writers }: Verified): LogReport {
+  const [records, checkpoints] = [total(writers, "records"), total(writers, "checkpoints")];
+  const state = !valid ? "broken" : records === 0 ? "empty" : "intact";
+  return { log: name, file: database, state, records, checkpoints, findings, writers };
+}
+
+/** A log that an earlier report saw and that is gone now is the worst finding of all. */
+function missing(name: LogName, heads: readonly Head[]): LogReport {
+  const file = logPlaces(logHome(process.env, name)).database;
+  const sentence = `The ${name} log is not there, although the report names it: it was removed.`;
+  const findings = heads
+    .slice(0, 1)
+    .map(({ writer, seq }) => ({ kind: "writer-missing" as const, writer, seq, sentence }));
+  return { log: name, file, state: "missing", records: 0, checkpoints: 0, findings, writers: [] };
+}
+
+function total(writers: Verified["writers"], what: "records" | "checkpoints"): number {
+  return writers.reduce((sum, writer) => sum + writer[what], 0);
+}
+
+function readable(logs: readonly LogReport[]): string {
+  const none = logs.every(({ state }) => state === "missing");
+  const start =
+    "No record was checked. A log begins with the first `sluicegate run -- CMD` or `sluicegate gateway --config FILE`.";
+  return [...logs.flatMap(readableLog), ...(none ? [start] : [])].join("\n");
+}
+
+function readableLog({ log, file, state, records, findings, writers }: LogReport): readonly string[] {
+  const lines = writers.map((writer) => {
+    const forgotten = writer.unreadable === 0 ? "" : `, ${writer.unreadable} payloads forgotten with their key`;
+    return `${log} writer ${writer.writer}: ${writer.records} records, ${writer.checkpoints} checkpoints, signed to ${writer.signedTo}${forgotten}`;
+  });
+  const shownFindings = findings.slice(0, findingsShownMax).map((finding) => `! ${finding.sentence}`);
+  const more = findings.length > findingsShownMax ? [`! ... and ${findings.length - findingsShownMax} more.`] : [];
+  const place = shortPath(file);
+  const verdicts = {
+    intact: `The ${log} log is intact: ${records} records in ${place}, every link and signature holds.`,
+    broken: `The ${log} log is not intact: ${findings.length} findings in ${place}. Keep the files, find out who could write them, restore a backup.`,
+    empty: `The ${log} log is empty: ${place} holds no record, so nothing was checked. Every start of a gateway writes one.`,
+    missing: `There is no ${log} log at ${place}.`,
+  } as const;
+  return [...lines, ...shownFindings, ...more, verdicts[state]];
+}
+
+/** Heads from an earlier report: what they name must still be on the chain, or it was cut or rewritten. */
+function readAnchors(file: string): Result<Anchors, string> {
+  let report: Json | undefined;
+  try {
+    if (statSync(file).size > reportBytesMax)
+      return err(`${shortPath(file)} is too large for a report of \`audit verify\`.`);
+    report = readJson(readFileSync(file, "utf8"));
+  } catch {
+    return err(`${shortPath(file)} cannot be read: check the path of the report.`);
+  }
+  const logs = member(report, "logs");
+  if (!isArray(logs)) return err(`${shortPath(file)} is no report: save the output of \`audit verify --json\`.`);
+  const anchors = new Map<LogName, readonly Head[]>();
+  for (const log of logs) {
+    const name = logNames.find((one) => one === member(log, "log"));
+    if (name !== undefined) anchors.set(name, headsOf(log));
+  }
+  return ok(anchors);
+}
+
+function headsOf(log: Json): readonly Head[] {
+  const listed = member(log, "writers");
+  const heads: Head[] = [];
+  for (const one of isArray(listed) ? listed : []) {
+    const head = member(one, "head");
+    const writer = member(head, "writer");
+    const seq = member(head, "seq");
+    const fingerprint = stringMember(head, "fingerprint");
+    if (typeof writer === "number" && typeof seq === "number" && fingerprint !== undefined) {
+      heads.push({ writer, seq, fingerprint });
+    }
+  }
+  return heads;
+}

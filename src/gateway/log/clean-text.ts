@@ -1,0 +1,41 @@
+/**
+ * How the log writes JSON. Whatever came from outside passes through `json` or `name` and leaves without anything that
+ * looks like a secret. Only what is ours alone is written without a look: numbers, digests, labels and ids.
+ */
+import type { ToolContract } from "../../core/contract.ts";
+import type { Json } from "../../core/json.ts";
+import { maskSecrets, maySecret } from "../../core/secret.ts";
+import type { LogKeys } from "../store-port.ts";
+
+/** Texts of names that are kept; they are made anew when they are needed again. */
+const namesMax = 1_024;
+
+export type CleanText = {
+  readonly json: (value: Json) => string;
+  /** The same for a text that comes again and again, such as the name of a tool: what it became is remembered. */
+  readonly name: (name: string) => string;
+};
+
+/** What the codecs write with. `contract` gives the digest of a contract, and remembers it as a document to store. */
+export type Pen = CleanText & { readonly contract: (contract: ToolContract) => string };
+
+export function cleanText(keys: Pick<LogKeys, "keyedDigest">): CleanText {
+  const names = new Map<string, string>();
+  const json = (value: Json): string => {
+    const text = JSON.stringify(value);
+    // Nearly always a text is clean as it is.
+    return maySecret(text) ? JSON.stringify(maskSecrets(value, keys.keyedDigest).value) : text;
+  };
+  return {
+    json,
+    name: (name) => {
+      let text = names.get(name);
+      if (text === undefined) {
+        if (names.size >= namesMax) names.clear();
+        text = json(name);
+        names.set(name, text);
+      }
+      return text;
+    },
+  };
+}

@@ -1,0 +1,60 @@
+// The policy builder as an installed package offers it: built, imported by name, with its types; and the example that
+// docs/builder.md shows.
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { repository, Terminal } from "./command.ts";
+
+const terminal = new Terminal();
+const installed = join(terminal.root, "node_modules/sluicegate");
+const example = join(terminal.root, "policy.ts");
+
+beforeAll(() => {
+  mkdirSync(installed, { recursive: true });
+  copyFileSync(join(repository, "package.json"), join(installed, "package.json"));
+  const built = spawnSync(process.execPath, ["scripts/build.ts", join(installed, "dist")], { cwd: repository });
+  expect(built.status, String(built.stdout)).toBe(0);
+  copyFileSync(join(repository, "examples/builder/policy.ts"), example);
+  terminal.file("package.json", { type: "module" });
+}, 120_000);
+afterAll(() => terminal.remove());
+
+test("the example runs on the built package and makes a policy that keeps its word", async () => {
+  const made = spawnSync(process.execPath, [example], { cwd: terminal.root, encoding: "utf8" });
+  expect(made.stderr).toBe("");
+  const policy = terminal.file("policy.json", made.stdout);
+  expect(await terminal.run("policy", "check", policy, "--strict")).toMatchObject({ code: 0, stderr: "" });
+});
+
+/** What the compiler says of a file beside the example, with every declaration file checked as well. */
+function compiled(file: string): string {
+  const compiler = join(repository, "node_modules/typescript/bin/tsc");
+  const types = ["--types", "node", "--typeRoots", join(repository, "node_modules/@types")];
+  const strict = ["--noEmit", "--strict", "--skipLibCheck", "false", "--target", "esnext", "--module", "nodenext"];
+  const words = [compiler, "--ignoreConfig", ...strict, ...types, file];
+  return spawnSync(process.execPath, words, { cwd: terminal.root, encoding: "utf8" }).stdout;
+}
+
+test("its types come along, and find what the policy language does not have", () => {
+  expect(compiled(example)).toBe("");
+  const wrong = terminal.file(
+    "wrong.ts",
+    'import { policy, block } from "sluicegate/policy";\npolicy({ mode: "obsrve" });\nblock("a", { tol: "x" }, { why: "w" });\n',
+  );
+  const said = compiled(wrong);
+  expect(said).toContain("wrong.ts(2,");
+  expect(said).toContain("wrong.ts(3,");
+});
+
+test("its names change only on purpose", async () => {
+  const entry = pathToFileURL(join(installed, "dist/policy/builder.js")).href;
+  const names = Object.keys((await import(entry)) as object).toSorted();
+  expect(names.join(" ")).toBe("allow block confirm effect flow label labels limit must never not policy scope tool");
+});
+
+test("docs/builder.md shows the example as it runs", () => {
+  const shown = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(repository, "docs/builder.md"), "utf8"))?.[1];
+  expect(shown).toBe(readFileSync(join(repository, "examples/builder/policy.ts"), "utf8"));
+});
