@@ -3,7 +3,14 @@ import { expect } from "vitest";
 import { decideAgain } from "../../src/cli/replay/run-report.ts";
 import type { LoadedPolicy } from "../../src/gateway/policy-port.ts";
 import type { FakeLog } from "./fake-log.ts";
+import { temporaryFolder } from "../store/fixture.ts";
 import { kept } from "./kept-log.ts";
+
+/** A folder for keys that is gone when its block ends. */
+function disposableFolder(): Disposable & { readonly path: string } {
+  const { path, remove } = temporaryFolder();
+  return { path, [Symbol.dispose]: remove };
+}
 
 /**
  * Decides every run of a log again; a decision that differs fails the test that made it. A run whose history was lost
@@ -13,7 +20,8 @@ export async function replaysAlike<Q>(log: FakeLog, policy: LoadedPolicy<Q>): Pr
   if (log.failed || policy.settings.payload === "digests") return;
   const whole = (run: string): boolean => run !== "" && log.runs.get(run)?.top !== true;
   const runs = new Set(log.entries.map(({ run }) => run).filter(whole));
-  const keptLog = await kept(log.entries);
+  using folder = disposableFolder();
+  const keptLog = await kept(log.entries, { folder: folder.path });
   for (const run of runs) {
     const again = await decideAgain(keptLog, { run, policy, workspace: [] });
     if (!again.ok) throw new Error(again.error.sentence);
