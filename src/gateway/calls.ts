@@ -7,7 +7,7 @@ import type { ToolContract } from "../core/contract.ts";
 import type { Decision } from "../core/decision.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isObject, member, stringMember } from "../core/json.ts";
-import type { Reason } from "../core/opinion.ts";
+import type { Answers, Reason } from "../core/opinion.ts";
 import type { Result } from "../core/result.ts";
 import { errorCodes, errorMessage } from "../wire/errors.ts";
 import type { ErrorMessage, RequestId, ResponseMessage } from "../wire/message.ts";
@@ -32,7 +32,7 @@ import type { PerformOrder, Scene } from "./scene.ts";
 /** What became of a decision in the turn in which it was made. */
 type Committed =
   | Dispatched
-  | { readonly kind: "confirm"; readonly decision: Decision }
+  | { readonly kind: "confirm"; readonly decision: Decision; readonly answers: Answers }
   | { readonly kind: "perform"; readonly orders: readonly (PerformOrder & { readonly rule: string })[] }
   | { readonly kind: "held"; readonly decision: Decision; readonly way: string | undefined }
   | { readonly kind: "dropped" };
@@ -128,7 +128,7 @@ export class Calls<Q> {
           const sought = await this.#consent.seek(call, committed.decision, "call");
           if (sought.kind === "answered") {
             // A question that nobody answered is on record too: audits count what was asked, not only what ran.
-            recordRefusal(this.#scene, call, committed.decision, new Map());
+            recordRefusal(this.#scene, call, committed.decision, committed.answers);
             return;
           }
           consent = sought;
@@ -155,7 +155,7 @@ export class Calls<Q> {
       if (decision.verdict === "deny") return recordRefusal(this.#scene, call, decision, answers);
       if (decision.verdict === "confirm" && consent === undefined) {
         call.option = decision.option;
-        return { kind: "confirm", decision };
+        return { kind: "confirm", decision, answers };
       }
       const unmet = unmetObligation(decision.obligations, this.#scene.projection() !== undefined);
       if (unmet !== undefined) {

@@ -129,5 +129,6 @@ export function recordHeld<Q>(shared: Shared<Q>, call: Call<Q>, decision: Decisi
   const what = { held: `${server}.${tool}`, server, tool, digest: call.digest, ...listed };
   const notes = { decision: call.id, moment: outboxMoment, ...what };
   const details = { method: call.method, arguments: call.arguments };
-  return appendBatch(shared.services.log, batch, { decision, notes, details });
+  const at = shared.services.clock.monotonicMs();
+  return appendBatch(shared.services.log, batch, { decision, notes, details, at });
 }

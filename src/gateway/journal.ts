@@ -21,6 +21,8 @@ export type Basis = {
   readonly manifestDigest?: string | undefined;
   readonly notes?: JsonObject;
   readonly details?: JsonObject;
+  /** When it was decided, for what has no event that says so. */
+  readonly at?: number;
 };
 
 const nothing: Basis = {};
@@ -104,10 +106,10 @@ function alongside<Q>({ runs, shared }: Batch<Q>): Alongside | undefined {
 
 function entryOf<Q>({ live, events }: EntryPart<Q>, basis: Basis): LogEntry {
   const { policy } = live;
-  const { decision, answers, manifestDigest, notes, details } = basis;
+  const { decision, answers, manifestDigest, notes, details, at = 0 } = basis;
   return {
     run: live.key,
-    at: events[0]?.at ?? 0,
+    at: events[0]?.at ?? at,
     events,
     context: {
       policyDigest: policy.digest,

@@ -65,7 +65,7 @@ export class Reflections<Q> {
       batch.parts.push({ live, events: [] });
       const server = occasion.server === undefined ? {} : { server: occasion.server };
       const notes = { ...notesOf(id, decision, false), moment: "reflect", cause: occasion.cause, ...server };
-      void appendBatch(shared.services.log, batch, { decision, answers, notes });
+      void appendBatch(shared.services.log, batch, { decision, answers, notes, at });
       if (decision.verdict === "deny" && occasion.server !== undefined) {
         revoke(shared, live, { server: occasion.server, decision, id });
       }

@@ -4,9 +4,13 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { vi } from "vitest";
+import { openSqliteStore } from "../../src/adapters/store-sqlite.ts";
 import { main } from "../../src/cli/main.ts";
+import type { LogEntry } from "../../src/gateway/store-port.ts";
 import { readJson } from "../../src/gateway/log/json-text.ts";
 import { member, stringMember } from "../../src/core/json.ts";
+import { kept } from "../gateway-kit/kept-log.ts";
+import { lattice, unwrap } from "../store/fixture.ts";
 import { smallPolicyText, smallText } from "../policy/stpa-document.ts";
 
 type Fault = { readonly code: string; readonly sentence: string };
@@ -61,6 +65,24 @@ const file =
   (name: string, text: string) =>
   ({ root }: World): void =>
     writeFileSync(join(root, name), text);
+
+/** A log with one refused call of the run `run-1`. */
+async function loggedRun(home: string, payload: "sealed" | "digests"): Promise<void> {
+  const store = unwrap(openSqliteStore({ path: join(home, "log.db"), durability: "normal", wallMs: Date.now }));
+  const about = { at: 1, call: "call-1", server: "mail", tool: "send" };
+  const entry: LogEntry = {
+    run: "run-1",
+    at: 1,
+    context: { policyDigest: "policy-1", lattice, payload },
+    events: [
+      { ...about, kind: "requested", digest: "digest-1" },
+      { at: 1, kind: "refused", call: "call-1", codes: ["SG-RULE-BLOCK"] },
+    ],
+    details: { method: "tools/call", arguments: {} },
+  };
+  await kept([entry], { folder: home, store });
+  await store.close(true);
+}
 
 /** A socket on which somebody else answers: nothing, or the line given. */
 const listening =
@@ -122,6 +144,13 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-TRACE", "replay ROOT/none.json", "none.json"),
   row("SG-TRACE", "replay ROOT/t.json", "t.json", file("t.json", "{")),
   row("SG-TRACE", "replay ROOT/t.json", "version", file("t.json", "{}")),
+  row("SG-REPLAY-RUN", "replay --run nobody", "log"),
+  row("SG-REPLAY-RUN", "replay --run nobody", "nobody", async ({ home }) => {
+    await loggedRun(home, "sealed");
+  }),
+  row("SG-REPLAY-PAYLOAD", "replay --run run-1", "digests", async ({ home }) => {
+    await loggedRun(home, "digests");
+  }),
   row("SG-BENCH-DATA", "bench agentdojo --data ROOT", "agentdojo"),
   // The servers of the measurement get the environment, and no Node starts with such options.
   row("SG-BENCH-FAILED", "bench isolation --quick", "bare", () => void vi.stubEnv("NODE_OPTIONS", "--no-such-option")),

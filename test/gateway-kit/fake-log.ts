@@ -29,11 +29,22 @@ export class FakeLog {
   readonly inFlight: OpenCall[] = [];
   /** Tokens given so far: no gateway over one log gives the same twice. */
   tokens = 0;
-  failing = false;
   /** Runs cannot be read back. */
   unreadable = false;
+  /** It was failing at some time, so there are entries that it has not. */
+  failed = false;
+  #failing = false;
   /** While set, appends wait for it. */
   gate: Promise<void> | undefined;
+
+  get failing(): boolean {
+    return this.#failing;
+  }
+
+  set failing(failing: boolean) {
+    this.#failing = failing;
+    this.failed ||= failing;
+  }
 
   events(run?: string): readonly RunEvent[] {
     return this.entries.filter((entry) => run === undefined || entry.run === run).flatMap((entry) => entry.events);

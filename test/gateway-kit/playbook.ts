@@ -3,7 +3,8 @@
  * the server must have got, `server >>` what it sends, `client <<` what the client must have got. Each side is exact
  * JSON, so a message too much or a changed byte fails the test.
  */
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
+import { replaysAlike } from "./replays-alike.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { defaultWireLimits } from "../../src/wire/limits.ts";
 import { serialise } from "../../src/wire/encode.ts";
@@ -156,6 +157,8 @@ export class Stage<Q = FakeState> {
       ...options.setup,
     });
     this.client = this.connect();
+    const { policy } = this;
+    onTestFinished(() => replaysAlike(this.log, policy));
   }
 
   connect(facts: Partial<ConnectionFacts> = {}): FakeClient {

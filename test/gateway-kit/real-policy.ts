@@ -7,8 +7,7 @@ import type { JsonObject } from "../../src/core/json.ts";
 import { isObject, member, stringMember } from "../../src/core/json.ts";
 import type { LoadedPolicy } from "../../src/gateway/policy-port.ts";
 import type { Q } from "../../src/policy/state.ts";
-import type { FakeLog } from "./fake-log.ts";
-import type { FakeClient, FakeServer } from "./playbook.ts";
+import type { FakeClient, FakeServer, StageOptions } from "./playbook.ts";
 import { plain, Stage } from "./playbook.ts";
 
 /** A policy from its text; a text that does not load fails the test with the loader's sentence. */
@@ -27,7 +26,9 @@ export type Told = { readonly refused: boolean; readonly text: string };
 
 const plainText = (text: string): JsonObject => ({ content: [{ type: "text", text }] });
 
-export type ConversationOptions = { readonly answer?: Answering; readonly log?: FakeLog };
+export type ConversationOptions = Pick<StageOptions<Q>, "log" | "oracle" | "human" | "projection"> & {
+  readonly answer?: Answering;
+};
 
 /** Tools by server name; every connection of the conversation belongs to one client process, so to one run. */
 export class Conversation {
@@ -42,8 +43,8 @@ export class Conversation {
   constructor(text: string, tools: Readonly<Record<string, readonly string[]>>, options: ConversationOptions = {}) {
     this.#tools = tools;
     this.answer = options.answer ?? ((tool) => plainText(`${tool} done`));
-    const log = options.log === undefined ? {} : { log: options.log };
-    this.stage = new Stage<Q>({ policy: policyOf(text), servers: Object.keys(tools), ...log });
+    const { answer: _answer, ...stage } = options;
+    this.stage = new Stage<Q>({ policy: policyOf(text), servers: Object.keys(tools), ...stage });
   }
 
   /** Calls a tool and gives what the client got. `process` = another client process, so another run. */

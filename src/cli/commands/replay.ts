@@ -1,4 +1,4 @@
-/** `sluicegate replay TRACE [--policy P]`: decides a recorded or scripted trace with no server. */
+/** `sluicegate replay TRACE|--run KEY [--policy P]`: decides a trace, or a run of the log, with no server. */
 import { readFileSync, statSync } from "node:fs";
 import type { Command } from "commander";
 import type { Json } from "../../core/json.ts";
@@ -11,33 +11,63 @@ import { acts, failure, shown, table } from "../output.ts";
 import { sha256 } from "../policy-source.ts";
 import type { ReplayedStep, ReplayOptions } from "../replay/decide.ts";
 import { replayTrace } from "../replay/decide.ts";
+import { replayRunOf } from "../replay/run-report.ts";
 import type { Trace } from "../replay/trace.ts";
 import { readTrace, traceBytesMax } from "../replay/trace.ts";
 
 export function register(program: Command): void {
   const command = program
-    .command("replay <trace>")
-    .description("decide a recorded or scripted trace without any server")
-    .option("--policy <file>", "the policy to decide under; the default policy without it")
-    .option("--consent <answer>", "what a person answers: refuse, once or value", "refuse")
+    .command("replay [trace]")
+    .description("decide a trace, or a run of the event log, without any server")
+    .option("--run <run>", "a run of the event log, decided again and compared")
+    .option("--policy <file>", "decide under this policy; else the default, for a run the one in force")
+    .option("--consent <answer>", "what a person answers in a trace: refuse, once or value")
+    .option("--save <file>", "write the run as a trace, with arguments and results in the clear, and decide nothing")
     .option("--workspace <folder...>", "folders that count as the workspace");
-  acts(command, (options, trace: string) => replay(trace, options));
+  acts(command, (options, trace: string | undefined) => replay(trace, options));
 }
 
-function replay(file: string, options: Readonly<Record<string, unknown>>): Outcome {
-  const { consent } = options;
+type Options = Readonly<Record<string, unknown>>;
+
+function replay(trace: string | undefined, options: Options): Outcome | Promise<Outcome> {
+  const { run, consent } = options;
+  if (typeof run !== "string") {
+    if (options["save"] !== undefined) return failure("SG-USAGE", "`--save` writes a run: name it with `--run`.");
+    if (trace === undefined) return failure("SG-USAGE", "Name a trace file, or a run of the log with `--run`.");
+    return replayFile(trace, options);
+  }
+  if (trace !== undefined) return failure("SG-USAGE", "A trace and `--run` were both given: name one of them.");
+  if (consent !== undefined) {
+    return failure(
+      "SG-USAGE",
+      "`--consent` is for traces: a run is decided with the consents on record. Leave it out.",
+    );
+  }
+  const save = typeof options["save"] === "string" ? options["save"] : undefined;
+  return replayRunOf({ run, policy: policyIn(options), workspace: foldersIn(options), save }, process.env);
+}
+
+function policyIn(options: Options): string | undefined {
+  return typeof options["policy"] === "string" ? options["policy"] : undefined;
+}
+
+function foldersIn(options: Options): readonly string[] {
+  return Array.isArray(options["workspace"]) ? options["workspace"].map(String) : [];
+}
+
+function replayFile(file: string, options: Options): Outcome {
+  const { consent = "refuse" } = options;
   if (consent !== "refuse" && consent !== "once" && consent !== "value") {
     return failure("SG-USAGE", "`--consent` has another value: write refuse, once or value.");
   }
   const trace = readTraceFile(file);
   if (!trace.ok) return failure("SG-TRACE", trace.sentence);
-  const policy = loadPolicyFor(typeof options["policy"] === "string" ? options["policy"] : undefined, {
+  const policy = loadPolicyFor(policyIn(options), {
     labels: trace.trace.labels,
     servers: trace.trace.servers,
   });
   if (!policy.ok) return failure("SG-POLICY", policy.error);
-  const folders = Array.isArray(options["workspace"]) ? options["workspace"].map(String) : [];
-  const how: ReplayOptions = { consent, workspace: folders, digest: (value: Json) => digest(value, sha256) };
+  const how: ReplayOptions = { consent, workspace: foldersIn(options), digest: (value: Json) => digest(value, sha256) };
   const steps = replayTrace(policy.value, trace.trace, how);
   return {
     exitCode: steps.some((step) => step.verdict !== "allow") ? 1 : 0,

@@ -73,7 +73,7 @@ function readNote(value: Json | undefined): PayloadNote | undefined {
   const how = stringMember(value, "how");
   const digest = stringMember(value, "digest");
   if (digest === undefined || (how !== "sealed" && how !== "digests" && how !== "clear")) return undefined;
-  return { how, digest };
+  return member(value, "tooLarge") === true ? { how, digest, tooLarge: true } : { how, digest };
 }
 
 function readEntry(value: Json): ReadEntry | undefined {

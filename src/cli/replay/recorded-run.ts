@@ -1,0 +1,368 @@
+/**
+ * Decides a recorded run again: every call, result and look back, in the order of the log, with the answers, consents and
+ * times on record. Each is decided on what really happened before it, also where another policy would have let it come to
+ * something else: what would have been done then is on no record. Nothing is executed, asked or written.
+ */
+import type { Decision } from "../../core/decision.ts";
+import type { RunEvent } from "../../core/event.ts";
+import { traceQuestion, traceQuestionKind } from "../../core/effect-trace.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { isArray, isObject, member, stringMember } from "../../core/json.ts";
+import { roundsMax } from "../../core/limits.ts";
+import { begin } from "../../core/mechanism.ts";
+import type { CallMoment, CallOption, Moment, ReflectMoment, ReleaseMoment } from "../../core/moment.ts";
+import type { Answer, Question } from "../../core/opinion.ts";
+import type { Run } from "../../core/run.ts";
+import { evolve, step } from "../../core/step.ts";
+import { callDigest } from "../../gateway/call.ts";
+import { denial } from "../../gateway/judge.ts";
+import type { ReleaseLabel } from "../../gateway/labels.ts";
+import { releaseLabel } from "../../gateway/labels.ts";
+import type { RecordedAnswers, RecordedDecision, RecordedEntry } from "../../gateway/log/recorded.ts";
+import type { LoadedPolicy } from "../../gateway/policy-port.ts";
+import { Believed } from "./believed.ts";
+import type { Judgement } from "./judgement.ts";
+import { judgementOf, newJudgement, recordedJudgement, withGateway } from "./judgement.ts";
+
+export type ReplayedMoment = {
+  readonly moment: "call" | "release" | "reflect";
+  /** Id of the decision, as refusals and `audit` name it. */
+  readonly decision: string;
+  readonly wallTime: string;
+  readonly server: string | undefined;
+  readonly tool: string | undefined;
+  readonly recorded: Judgement;
+  /** Undefined where what was decided about is not on record. */
+  readonly now: Judgement | undefined;
+  readonly differs: boolean;
+};
+
+export type ReplayedRun = { readonly moments: readonly ReplayedMoment[]; readonly notes: readonly string[] };
+
+export type RecordedRun = { readonly run: string; readonly entries: readonly RecordedEntry[] };
+
+export type AgainOptions = {
+  readonly workspace: readonly string[];
+  readonly hash: (text: string) => string;
+};
+
+/** What is known of a call once it was decided. */
+type KnownCall = Pick<CallMoment, "contract" | "method"> & { readonly option: CallOption | undefined };
+
+/** One moment with what its record says. */
+type Case = {
+  readonly entry: RecordedEntry;
+  readonly decision: string;
+  readonly subject: { readonly server: string | undefined; readonly tool: string | undefined };
+  readonly recorded: RecordedDecision | undefined;
+};
+
+export function replayRecorded<Q>(
+  policy: LoadedPolicy<Q>,
+  { run, entries }: RecordedRun,
+  options: AgainOptions,
+): ReplayedRun {
+  const course = new Course(policy, run, options);
+  course.lookAhead(entries);
+  for (const entry of entries) course.play(entry);
+  return { moments: course.moments, notes: course.notes() };
+}
+
+class Course<Q> {
+  readonly moments: ReplayedMoment[] = [];
+  readonly #policy: LoadedPolicy<Q>;
+  readonly #run: string;
+  readonly #options: AgainOptions;
+  readonly #believed: Believed<Q>;
+  readonly #runs = new Map<string, Run<Q>>();
+  readonly #ended = new Set<string>();
+  /** The shared part as some run moved it last. */
+  #shared: Q | undefined;
+  #workspace: readonly string[];
+  readonly #calls = new Map<string, KnownCall>();
+  readonly #failed = new Set<string>();
+  /** Values of results that were withheld first and released later. */
+  readonly #opened = new Map<string, Json>();
+  readonly #labels = new Map<string, ReleaseLabel>();
+  readonly #said = new Set<string>();
+
+  constructor(policy: LoadedPolicy<Q>, run: string, options: AgainOptions) {
+    this.#policy = policy;
+    this.#run = run;
+    this.#options = options;
+    this.#believed = new Believed(policy);
+    this.#workspace = options.workspace;
+  }
+
+  notes(): readonly string[] {
+    const unheard =
+      "What servers say of their own tools is not on record: labels come from the policy, packs and names.";
+    return [...this.#said, ...(this.#believed.unheard ? [unheard] : [])];
+  }
+
+  lookAhead(entries: readonly RecordedEntry[]): void {
+    for (const { run, events } of entries) {
+      if (run !== this.#run) continue;
+      for (const event of events) {
+        if (event.kind !== "released" || event.call === undefined || event.value === undefined) continue;
+        this.#opened.set(event.call, event.value);
+      }
+    }
+  }
+
+  play(entry: RecordedEntry): void {
+    if (entry.kind === "stores-reset") this.#reset(entry);
+    if (entry.run !== this.#run) {
+      for (const event of entry.events) this.#fold(entry.run, event);
+      return;
+    }
+    if (entry.events.length === 0) this.#playNote(entry);
+    // A call was decided before anything of its entry: risks that a consent accepts may stand ahead of it.
+    for (const event of entry.events) if (event.kind === "requested") this.#decideCall(entry, event);
+    for (const event of entry.events) this.#playEvent(entry, event);
+  }
+
+  #playEvent(entry: RecordedEntry, event: RunEvent): void {
+    switch (event.kind) {
+      case "registered":
+        this.#learn(event.text);
+        break;
+      case "allowed":
+        return this.#fold(entry.run, { ...event, option: this.#calls.get(event.call)?.option ?? event.option });
+      case "failed":
+        this.#failed.add(event.call);
+        break;
+      case "released":
+        return this.#fold(entry.run, this.#release(entry, event));
+      case "begun":
+      case "requested":
+      case "refused":
+      case "sent":
+      case "succeeded":
+      case "unknown":
+      case "granted":
+      case "ended":
+        break;
+    }
+    this.#fold(entry.run, event);
+  }
+
+  /** Folders that the operator registered are what "inside the workspace" means. */
+  #learn({ source, value }: Extract<RunEvent, { kind: "registered" }>["text"]): void {
+    if (source !== "operator" || !isArray(value)) return;
+    const fresh = value.filter((one) => typeof one === "string").filter((one) => !this.#workspace.includes(one));
+    this.#workspace = [...this.#workspace, ...fresh];
+  }
+
+  #reset({ notes }: RecordedEntry): void {
+    if (stringMember(notes, "stores") === "all") this.#shared = undefined;
+    else this.#said.add("One store was reset meanwhile: its labels are those of before.");
+  }
+
+  #fold(key: string, event: RunEvent): void {
+    const { engine } = this.#policy;
+    const before = this.#state(key);
+    const next = evolve(engine, before, event);
+    if (event.kind === "ended") this.#ended.add(key);
+    if (!next.ok) {
+      this.#runs.set(key, { ...before, q: this.#policy.topState() });
+      if (key === this.#run)
+        this.#said.add("An event is no move of this policy: from there on the run holds everything.");
+      return;
+    }
+    this.#runs.set(key, next.value);
+    if (!this.#policy.sharedChanged(before.q, next.value.q)) return;
+    this.#shared = next.value.q;
+    for (const [other, run] of this.#runs) {
+      if (other !== key) this.#runs.set(other, { ...run, q: this.#policy.withShared(run.q, next.value.q) });
+    }
+  }
+
+  /** A key whose run has ended begins a new one with its next event. */
+  #state(key: string): Run<Q> {
+    const known = this.#ended.delete(key) ? undefined : this.#runs.get(key);
+    if (known !== undefined) return known;
+    const begun = begin(this.#policy.engine, key, this.#shared);
+    this.#runs.set(key, begun);
+    return begun;
+  }
+
+  #playNote(entry: RecordedEntry): void {
+    const { decision, notes } = entry;
+    const id = stringMember(notes, "decision");
+    if (decision === undefined || id === undefined) return;
+    const about = stringMember(notes, "moment");
+    if (about === "reflect") return this.#reflect(entry, id);
+    if (about === "outbox" && decision.option !== undefined) return this.#decideHeld(entry, id, decision.option);
+  }
+
+  #reflect(entry: RecordedEntry, id: string): void {
+    const cause = reflectCauses.find((one) => one === stringMember(entry.notes, "cause"));
+    if (cause === undefined) return;
+    const server = stringMember(entry.notes, "server");
+    const moment: ReflectMoment = { kind: "reflect", at: entry.at, server, cause };
+    const decision = this.#decided(moment, entry.answers, { server, call: undefined });
+    this.#tell(
+      "reflect",
+      { entry, decision: id, subject: { server, tool: undefined }, recorded: entry.decision },
+      decision,
+    );
+  }
+
+  #decideHeld(entry: RecordedEntry, id: string, option: CallOption): void {
+    const method = stringMember(entry.details, "method") ?? "tools/call";
+    const { server, tool } = option.contract;
+    const given = objectIn(member(entry.details, "arguments"));
+    const digest = callDigest(option.contract, method, given, this.#options.hash);
+    const head = { entry, decision: id, subject: { server, tool }, recorded: entry.decision };
+    this.#call(head, { at: entry.at, call: id, method, arguments: given, digest }, option.contract);
+  }
+
+  #decideCall(entry: RecordedEntry, event: Extract<RunEvent, { kind: "requested" }>): void {
+    const { call, server, tool, digest, at } = event;
+    const allowed = entry.events.find((one) => one.kind === "allowed" && one.call === call);
+    const refused = entry.events.some((one) => one.kind === "refused" && one.call === call);
+    const released = entry.events.some((one) => one.kind === "released" && one.call === call);
+    if (allowed?.kind !== "allowed" && !refused) return;
+    // A client's own tool goes on record when it has run, with the decision about its result; it was asked about before.
+    const recorded = released ? undefined : entry.decision;
+    const head: Case = { entry, decision: call, subject: { server, tool }, recorded };
+    if (allowed?.kind === "allowed") {
+      const { method, arguments: given } = allowed;
+      return this.#call(head, { at, call, method, arguments: given, digest }, allowed.option.contract);
+    }
+    const method = stringMember(entry.details, "method");
+    if (method === undefined) return this.#tell("call", head, undefined);
+    const given = objectIn(member(entry.details, "arguments"));
+    this.#call(head, { at, call, method, arguments: given, digest }, recorded?.option?.contract);
+  }
+
+  #call(
+    head: Case,
+    about: Pick<CallMoment, "at" | "call" | "method" | "arguments" | "digest">,
+    recorded: CallMoment["contract"] | undefined,
+  ): void {
+    const { server = "", tool = "" } = head.subject;
+    const { policy } = head.entry;
+    const contract = this.#believed.contractOf({ server, tool, method: about.method, recorded, policy });
+    const moment: CallMoment = { kind: "call", ...about, contract, workspace: this.#workspace };
+    const decision = this.#decided(moment, head.entry.answers, { server, call: about.call });
+    this.#calls.set(about.call, { contract, method: about.method, option: decision.option });
+    this.#tell("call", head, this.#noMove(moment, decision, head.recorded));
+  }
+
+  /** A call that is no move of the model is refused whatever the rules say of it (R3). */
+  #noMove(moment: CallMoment, decision: Decision, recorded: RecordedDecision | undefined): Decision {
+    const { option } = decision;
+    if (option === undefined || recorded?.reasons.some(({ code }) => code === "SG-NO-MOVE") !== true) return decision;
+    const { at, call, method, digest } = moment;
+    const event = { kind: "allowed", at, call, method, option, arguments: moment.arguments, digest } as const;
+    const moved = this.#policy.engine.model.next(this.#state(this.#run).q, event);
+    return moved.ok ? decision : denial("SG-NO-MOVE", { detail: moved.error });
+  }
+
+  /** The event of a release with the label that it has now; it is decided first, where a decision is on record. */
+  #release(entry: RecordedEntry, event: Extract<RunEvent, { kind: "released" }>): RunEvent {
+    const id = event.call ?? stringMember(entry.notes, "decision") ?? "";
+    const { server, tool, call } = event;
+    const head: Case = { entry, decision: id, subject: { server, tool }, recorded: entry.decision };
+    const value = event.value ?? (call === undefined ? undefined : this.#opened.get(call));
+    if (entry.decision !== undefined && value === undefined) this.#tell("release", head, undefined);
+    if (entry.decision !== undefined && value !== undefined)
+      this.#labels.set(id, this.#judgeRelease(head, event, value));
+    const label = event.how === "pass" ? this.#labels.get(id) : undefined;
+    return label === undefined ? event : { ...event, label: label.range, fields: label.fields };
+  }
+
+  #judgeRelease(head: Case, event: Extract<RunEvent, { kind: "released" }>, value: Json): ReleaseLabel {
+    const { server, tool, call, at } = event;
+    const known = this.#calls.get(head.decision);
+    const { policy } = head.entry;
+    const contract =
+      known?.contract ?? this.#believed.contractOf({ server, tool, method: tool, recorded: undefined, policy });
+    const during = call === undefined && known !== undefined ? { during: head.decision } : {};
+    const failed = call === undefined ? false : this.#failed.has(call) || member(value, "isError") === true;
+    const moment: ReleaseMoment = {
+      kind: "release",
+      at,
+      call,
+      ...during,
+      contract,
+      option: known?.option,
+      outcome: failed ? "failed" : "succeeded",
+      value,
+    };
+    const decision = this.#decided(moment, head.entry.answers, { server, call: head.decision });
+    this.#tell("release", head, decision);
+    return releaseLabel(decision.obligations, contract, known?.option);
+  }
+
+  #decided(moment: Moment, recorded: RecordedAnswers, about: About): Decision {
+    const answers = evidenceIn(recorded, about);
+    const run = this.#state(this.#run);
+    for (let round = 0; round < roundsMax; round += 1) {
+      const found = step(this.#policy.engine, run, moment, answers);
+      if (found.kind === "decided") return found.decision;
+      for (const question of found.questions) answers.set(question.key, this.#answerTo(question, recorded));
+    }
+    const last = step(this.#policy.engine, run, moment, answers);
+    return last.kind === "decided" ? last.decision : denial("SG-ROUNDS", { rounds: roundsMax });
+  }
+
+  #answerTo(question: Question, recorded: RecordedAnswers): Answer {
+    const value = recorded.get(question.key);
+    if (value !== undefined) return { kind: "known", question, value };
+    if (!recorded.has(question.key)) {
+      this.#said.add("Something is asked that nobody asked then: it counts as unanswered.");
+    }
+    return { kind: "unavailable", question, cause: "replay" };
+  }
+
+  #tell(
+    moment: ReplayedMoment["moment"],
+    { entry, decision: id, subject, recorded }: Case,
+    again: Decision | undefined,
+  ) {
+    const { server } = subject;
+    const { settings } = this.#policy;
+    const observed =
+      settings.mode === "observe" || (server !== undefined && this.#policy.server(server).mode === "observe");
+    const now = again === undefined ? undefined : withGateway(again, recorded, observed);
+    const was = recorded === undefined ? askedInClient : recordedJudgement(recorded, now?.option ?? recorded.option);
+    const judged = now === undefined ? undefined : newJudgement(now);
+    const differs = judged !== undefined && (judged.verdict !== was.verdict || judged.held !== was.held);
+    this.moments.push({
+      moment,
+      decision: id,
+      wallTime: entry.wallTime,
+      ...subject,
+      recorded: was,
+      now: judged,
+      differs,
+    });
+  }
+}
+
+const reflectCauses = ["periodic", "start", "list", "end"] as const;
+
+const askedInClient: Judgement = {
+  ...judgementOf({ verdict: "confirm", unobserved: "confirm", reasons: [], held: false }, undefined),
+  because: "The client asked its person.",
+};
+
+type About = { readonly server: string | undefined; readonly call: string | undefined };
+
+/** What a projection saw is known beforehand: nobody is asked for it. */
+function evidenceIn(recorded: RecordedAnswers, { server = "", call }: About): Map<string, Answer> {
+  const answers = new Map<string, Answer>();
+  for (const [key, value] of recorded) {
+    if (value === undefined || !key.startsWith(`${traceQuestionKind} `)) continue;
+    const question = { ...traceQuestion("gateway", server, call), key };
+    answers.set(key, { kind: "known", question, value });
+  }
+  return answers;
+}
+
+function objectIn(value: Json | undefined): JsonObject {
+  return isObject(value) ? (value as JsonObject) : {}; // narrowed; the compiler keeps RawNumber in the union
+}

@@ -1,0 +1,246 @@
+/** `sluicegate replay --run KEY`: a run of the log of this installation, decided again. */
+import { stringMember } from "../../core/json.ts";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import type { RecordedEntry, RecordedQuery, Unread } from "../../gateway/log/recorded.ts";
+import { recordedEntries } from "../../gateway/log/recorded.ts";
+import { readBody } from "../../gateway/log/record.ts";
+import type { LoadedPolicy } from "../../gateway/policy-port.ts";
+import type { Q } from "../../policy/state.ts";
+import { userPolicies } from "../compose.ts";
+import { loadPolicyFor } from "../loaded-policy.ts";
+import type { LogFault, OpenedLog } from "../log-reader.ts";
+import { readLogs, storeFault } from "../log-reader.ts";
+import type { Outcome } from "../output.ts";
+import { failure, sentenceMax, shortPath, shown, table } from "../output.ts";
+import { PolicyFiles } from "../policies.ts";
+import { sha256 } from "../policy-source.ts";
+import type { Judgement } from "./judgement.ts";
+import type { ReplayedMoment, ReplayedRun } from "./recorded-run.ts";
+import { replayRecorded } from "./recorded-run.ts";
+import { traceOf, writeTrace } from "./saved-trace.ts";
+
+export type RunQuery = {
+  readonly run: string;
+  /** A policy file; undefined = the one in force. */
+  readonly policy: string | undefined;
+  readonly workspace: readonly string[];
+  /** Write the run as a trace to this file, in place of deciding it. */
+  readonly save: string | undefined;
+};
+
+export async function replayRunOf(query: RunQuery, environment: NodeJS.ProcessEnv): Promise<Outcome> {
+  const opened = readLogs(environment);
+  if (!opened.ok) return failure(opened.error.code, opened.error.sentence);
+  try {
+    const log = await logOf(opened.value, query.run);
+    if (log === undefined) return failure("SG-REPLAY-RUN", "There is no event log here, so no run is on record.");
+    const found = await outcome(log, query, environment);
+    return found.ok ? found.value : failure(found.error.code, found.error.sentence);
+  } finally {
+    for (const { store } of opened.value) await store.close(false);
+  }
+}
+
+/** The log that has the run; any other can only say that it has not. */
+async function logOf(logs: readonly OpenedLog[], run: string): Promise<OpenedLog | undefined> {
+  for (const log of logs) {
+    const found = await log.store.records({ run, order: "newest", limit: 1 });
+    if (!found.ok || found.value.length > 0) return log;
+  }
+  return logs[0];
+}
+
+export type Replayed = ReplayedRun & {
+  readonly policy: Pick<LoadedPolicy<unknown>, "source" | "digest">;
+  /** Digests of the policies that the run was decided under, oldest first. */
+  readonly recorded: readonly string[];
+};
+
+async function outcome(
+  log: OpenedLog,
+  { run, policy: file, workspace, save }: RunQuery,
+  environment: NodeJS.ProcessEnv,
+): Promise<Result<Outcome, LogFault>> {
+  const about = await subjectOf(log, run);
+  if (!about.ok) return about;
+  const policy = file === undefined ? inForce(about.value, environment) : loadPolicyFor(file);
+  if (!policy.ok) return err({ code: "SG-POLICY", sentence: policy.error });
+  if (save !== undefined) return saved(log, { run, policy: policy.value, file: save });
+  const again = await decideAgain(log, { run, policy: policy.value, workspace });
+  return again.ok ? ok(outcomeOf(run, again.value)) : again;
+}
+
+async function saved(
+  log: OpenedLog,
+  { run, policy, file }: { run: string; policy: LoadedPolicy<Q>; file: string },
+): Promise<Result<Outcome, LogFault>> {
+  const read = await entriesFor(log, { run, others: false, lattice: policy.lattice });
+  if (!read.ok) return read;
+  const { trace, steps, leftOut } = traceOf(read.value.own);
+  const written = writeTrace(file, trace);
+  if (!written.ok) return err({ code: "SG-TRACE", sentence: written.error });
+  const rest = leftOut === 0 ? "" : ` ${leftOut} calls were left out: a trace has calls of servers' tools only.`;
+  const text = `Wrote ${steps} steps to ${shortPath(file)}. It holds arguments and results in the clear, for your eyes only.${rest}`;
+  return ok({ exitCode: 0, json: { trace: file, steps, leftOut }, text });
+}
+
+/** Decides a run of a log again under a policy. */
+export async function decideAgain<Q>(
+  { store, keys }: Pick<OpenedLog, "store" | "keys">,
+  { run, policy, workspace }: { run: string; policy: LoadedPolicy<Q>; workspace: readonly string[] },
+): Promise<Result<Replayed, LogFault>> {
+  // What runs share, they share in stores: without any, nobody else has to be looked at.
+  const others = policy.describeStores(policy.topState()).length > 0;
+  const read = await entriesFor({ store, keys }, { run, others, lattice: policy.lattice });
+  if (!read.ok) return read;
+  const { own, all } = read.value;
+  const principal = own.find((entry) => entry.principal !== undefined)?.principal;
+  const entries = all.filter((entry) => entry.run === run || entry.principal === principal);
+  const row = await store.run(run);
+  const again = replayRecorded(policy, { run, entries }, { workspace, hash: sha256 });
+  const recorded = [...new Set(own.flatMap((entry) => entry.policy ?? []))];
+  const lost = row.ok && row.value?.top === true ? [lostNote] : [];
+  const notes = [...notesOn(own, recorded, policy), ...lost, ...again.notes];
+  return ok({ policy, recorded, moments: again.moments, notes });
+}
+
+type Found = { readonly own: readonly RecordedEntry[]; readonly all: readonly RecordedEntry[] };
+
+/** The entries of a run with everything in them, or why there is no such thing. */
+async function entriesFor(
+  { store, keys }: Pick<OpenedLog, "store" | "keys">,
+  query: RecordedQuery,
+): Promise<Result<Found, LogFault>> {
+  const read = await recordedEntries(store, keys, query);
+  if (!read.ok) {
+    const sentence = `The run cannot be read under this policy: ${read.error}. Give its own with \`--policy\`.`;
+    return err({ code: "SG-REPLAY-RUN", sentence: sentence.slice(0, sentenceMax) });
+  }
+  const own = read.value.filter((entry) => entry.run === query.run);
+  if (own.length === 0) return err(unknownRun(query.run));
+  const missing = own.find(({ unread }) => unread !== undefined);
+  if (missing?.unread === undefined) return ok({ own, all: read.value });
+  return err({ code: "SG-REPLAY-PAYLOAD", sentence: whyUnread(missing, missing.unread) });
+}
+
+const lostNote =
+  "Part of the run's history was lost, and since then it counted as holding everything: that may differ.";
+
+function unknownRun(run: string): LogFault {
+  const name = shown(run, 60);
+  return {
+    code: "SG-REPLAY-RUN",
+    sentence: `The log has no run \`${name}\`: \`sluicegate audit tail\` names the runs.`,
+  };
+}
+
+function whyUnread({ wallTime }: RecordedEntry, unread: Unread): string {
+  const day = wallTime.slice(0, 10);
+  switch (unread) {
+    case "digests":
+      return "The policy kept arguments and results as digests only (`audit.payload: digests`), so the run cannot be decided again.";
+    case "too-large":
+      return `A record of ${day} was too large to be kept with its arguments or results, so the run cannot be decided again.`;
+    case "forgotten":
+      return `The key of ${day} was destroyed, and with it what was called and returned: the run cannot be decided again.`;
+    case "damaged":
+      return `A payload of ${day} is damaged or gone, so the run cannot be decided again: \`sluicegate audit verify\` says more.`;
+  }
+}
+
+function notesOn(
+  own: readonly RecordedEntry[],
+  recorded: readonly string[],
+  policy: { readonly digest: string },
+): readonly string[] {
+  const notes: string[] = [];
+  const another = recorded.some((digest) => digest !== policy.digest);
+  if (another) notes.push("The run was decided under another policy than this one.");
+  if (own.some(({ masked }) => masked)) {
+    notes.push("Texts that looked like secrets are not on record: labels that follow such a value may differ.");
+  }
+  return notes;
+}
+
+type Subject = { readonly principal: string | undefined; readonly policy: string | undefined };
+
+/** Whose run it is and what it was decided under last: what the choice of the policy in force needs. */
+async function subjectOf({ store }: OpenedLog, run: string): Promise<Result<Subject, LogFault>> {
+  const last = await store.records({ run, order: "newest", limit: 1 });
+  if (!last.ok) return err(storeFault(last.error));
+  const body = last.value[0] === undefined ? undefined : readBody(last.value[0].body);
+  if (body === undefined || run === "") return err(unknownRun(run));
+  const { context } = body;
+  return ok({ principal: stringMember(context, "principal"), policy: stringMember(context, "policy") });
+}
+
+/** Of the user's policies the one that the run was decided under, else the one that `match` gives its owner. */
+function inForce({ principal, policy }: Subject, environment: NodeJS.ProcessEnv): Result<LoadedPolicy<Q>, string> {
+  const files = new PolicyFiles(userPolicies(environment), () => undefined);
+  try {
+    const first = files.openAll();
+    if (!first.ok) return first;
+    const same = files.loaded().find(({ digest }) => digest === policy);
+    return ok(same ?? files.select({ principal: principal ?? "", client: undefined, tag: undefined }));
+  } finally {
+    files.close();
+  }
+}
+
+function outcomeOf(run: string, { policy, recorded, moments, notes }: Replayed): Outcome {
+  const differences = moments.filter(({ differs }) => differs).length;
+  const undecided = moments.filter(({ now }) => now === undefined).length;
+  const { source, digest } = policy;
+  return {
+    exitCode: differences === 0 ? 0 : 1,
+    json: {
+      run,
+      policy: { source, digest },
+      recorded,
+      differences,
+      undecided,
+      notes,
+      moments: moments.map((one) => ({ ...one, now: one.now ?? null })),
+    },
+    text: [...rowsOf(moments), ...notes.map((note) => `Note: ${note}`), summary(moments, differences, undecided)].join(
+      "\n",
+    ),
+  };
+}
+
+function summary(moments: readonly ReplayedMoment[], differences: number, undecided: number): string {
+  const rest = undecided === 0 ? "" : ` ${undecided} cannot be decided again: what they were about was not kept.`;
+  const decided = moments.length - undecided;
+  if (differences === 0) return `All ${decided} decisions are the same.${rest}`;
+  return `${differences} of ${decided} decisions differ.${rest}`;
+}
+
+function rowsOf(moments: readonly ReplayedMoment[]): readonly string[] {
+  const cells = moments.map((one, index) => {
+    const name = [one.server, one.tool].filter((part) => part !== undefined).join(".");
+    return [
+      `${index + 1}`,
+      one.moment,
+      shown(name, 40),
+      inWords(one.recorded),
+      one.now === undefined ? "-" : inWords(one.now),
+      one.differs ? "≠" : "",
+    ];
+  });
+  const lines = table([["", "moment", "tool", "recorded", "now", ""], ...cells]).split("\n");
+  return lines.flatMap((line, index) => [line.trimEnd(), ...reasonLines(moments[index - 1])]);
+}
+
+/** Why, below the line of a moment: once where both say the same. */
+function reasonLines(one: ReplayedMoment | undefined): readonly string[] {
+  if (one === undefined) return [];
+  const was = shown(one.recorded.because, sentenceMax);
+  const now = shown(one.now?.because ?? "", sentenceMax);
+  if (was === now) return was === "" ? [] : [`     ${was}`];
+  return [...(was === "" ? [] : [`     recorded: ${was}`]), ...(now === "" ? [] : [`     now: ${now}`])];
+}
+
+function inWords({ verdict, held }: Judgement): string {
+  return held ? `${verdict}, held` : verdict;
+}

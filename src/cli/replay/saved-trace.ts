@@ -1,0 +1,110 @@
+/**
+ * A recorded run as a trace (DESIGN 6), for whoever wants to keep it, change it or decide it elsewhere. Unlike the log it
+ * holds arguments and results in the clear.
+ */
+import { writeFileSync } from "node:fs";
+import type { ToolContract } from "../../core/contract.ts";
+import type { RunEvent } from "../../core/event.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { isObject, member, stringMember } from "../../core/json.ts";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
+import type { RecordedEntry } from "../../gateway/log/recorded.ts";
+import { shortPath } from "../output.ts";
+import { listedAs } from "./believed.ts";
+
+export type SavedTrace = {
+  readonly trace: JsonObject;
+  readonly steps: number;
+  /** Calls that a trace cannot say: of other methods than `tools/call`, or of the client's own tools. */
+  readonly leftOut: number;
+};
+
+export function traceOf(entries: readonly RecordedEntry[]): SavedTrace {
+  const writer = new TraceWriter();
+  for (const entry of entries) for (const event of entry.events) writer.add(entry, event);
+  return writer.saved();
+}
+
+/** Never over a file that is there, and for nobody else to read. */
+export function writeTrace(file: string, trace: JsonObject): Result<void, string> {
+  try {
+    writeFileSync(file, `${JSON.stringify(trace, undefined, 2)}\n`, { flag: "wx", mode: 0o600 });
+    return ok(undefined);
+  } catch (cause) {
+    const there = cause instanceof Error && "code" in cause && cause.code === "EEXIST";
+    return err(
+      `${shortPath(file)} ${there ? "is there already: name a new file" : "cannot be written: check the path"}.`,
+    );
+  }
+}
+
+type Step = Record<string, Json>;
+
+class TraceWriter {
+  readonly #steps: Step[] = [];
+  readonly #byCall = new Map<string, Step>();
+  readonly #tools = new Map<string, Map<string, JsonObject>>();
+  #leftOut = 0;
+
+  saved(): SavedTrace {
+    const servers = [...this.#tools].map(([server, tools]) => [server, { tools: [...tools.values()] }] as const);
+    const trace = { version: 1, servers: Object.fromEntries(servers), steps: this.#steps };
+    return { trace, steps: this.#steps.length, leftOut: this.#leftOut };
+  }
+
+  add(entry: RecordedEntry, event: RunEvent): void {
+    switch (event.kind) {
+      case "registered":
+        if (event.text.source === "instruction" && typeof event.text.value === "string") {
+          this.#steps.push({ user: event.text.value });
+        }
+        return;
+      case "requested":
+        return this.#call(entry, event);
+      case "failed":
+        this.#set(event.call, "isError", true);
+        return;
+      case "released":
+        if (event.call !== undefined && event.value !== undefined) this.#set(event.call, "result", event.value);
+        return;
+      case "ended":
+        this.#steps.push({ run: "new" });
+        return;
+      case "begun":
+      case "refused":
+      case "allowed":
+      case "sent":
+      case "succeeded":
+      case "unknown":
+      case "granted":
+        return;
+    }
+  }
+
+  #call(entry: RecordedEntry, { call, server, tool }: Extract<RunEvent, { kind: "requested" }>): void {
+    const allowed = entry.events.find((one) => one.kind === "allowed" && one.call === call);
+    const known = allowed?.kind === "allowed" ? allowed : undefined;
+    const method = known?.method ?? stringMember(entry.details, "method");
+    const given: Json | undefined = known?.arguments ?? member(entry.details, "arguments");
+    if (method !== "tools/call" || !isObject(given)) {
+      this.#leftOut += 1;
+      return;
+    }
+    this.#list(server, tool, known?.option.contract ?? entry.decision?.option?.contract);
+    const step: Step = { server, tool, arguments: given };
+    this.#steps.push(step);
+    this.#byCall.set(call, step);
+  }
+
+  #list(server: string, tool: string, contract: ToolContract | undefined): void {
+    let tools = this.#tools.get(server);
+    if (tools === undefined) this.#tools.set(server, (tools = new Map<string, JsonObject>()));
+    if (contract !== undefined || !tools.has(tool)) tools.set(tool, listedAs(tool, contract));
+  }
+
+  #set(call: string, name: string, value: Json): void {
+    const step = this.#byCall.get(call);
+    if (step !== undefined) step[name] = value;
+  }
+}
