@@ -4,6 +4,7 @@ import type { CallOption } from "../core/moment.ts";
 import type { RunEvent } from "../core/event.ts";
 import { doubtsIn } from "./doubts.ts";
 import { doubtsMax } from "./limits.ts";
+import { joinedCause } from "./lineage.ts";
 
 /** The beginning of a call; the digest stands for what it does. */
 function allowed(
@@ -33,6 +34,8 @@ describe("doubts of a history", () => {
     ["a call made again with consent", [allowed("1", "d"), unknown("1"), allowed("2", "d", { consent: "a" })], []],
     ["a call that was answered", [allowed("1", "d"), released("1", "pass")], []],
     ["a call that its client gave up", [allowed("1", "d"), unknown("1", "cancelled")], []],
+    // Once each call of a further session's relatives asked first, as if it might have happened.
+    ["a call that another run told of", [allowed("1", "d"), unknown("1", joinedCause)], []],
     ["a call that only reads", [allowed("1", "d", { effect: "read.local" }), unknown("1")], []],
   ] as const)("%s", (_, events, doubts) => expect([...doubtsIn(events)]).toEqual(doubts));
 

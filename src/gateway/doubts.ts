@@ -6,6 +6,7 @@
 import type { RunEvent } from "../core/event.ts";
 import { harmsTwice } from "./call.ts";
 import { doubtsMax } from "./limits.ts";
+import { joinedCause } from "./lineage.ts";
 
 /** By digest of the call, when it was allowed: in ms since 1970, which moments count from in production. */
 export function doubtsIn(events: readonly RunEvent[]): ReadonlyMap<string, number> {
@@ -20,7 +21,7 @@ export function doubtsIn(events: readonly RunEvent[]): ReadonlyMap<string, numbe
       const call = event.call === undefined ? undefined : calls.get(event.call);
       if (call === undefined) continue;
       if (event.kind === "released") doubts.delete(call.digest);
-      else if (event.cause !== "cancelled") doubts.set(call.digest, call.at);
+      else if (event.cause !== "cancelled" && event.cause !== joinedCause) doubts.set(call.digest, call.at);
     }
     const oldest = doubts.size > doubtsMax ? doubts.keys().next() : undefined;
     if (oldest?.done === false) doubts.delete(oldest.value);

@@ -11,12 +11,15 @@ export function imageMark(event: RunEvent): string {
   return event.kind === "released" ? JSON.stringify(event) : `${event.kind} ${"call" in event ? event.call : event.at}`;
 }
 
+/** Why the outcome of a call of another run is unknown here: that run knows it, so it is no doubt of this one. */
+export const joinedCause = "joined from another run";
+
 /** The restrictive image of an event; empty for what only permits or does not matter to others. */
 export function restrictiveImage(event: RunEvent): readonly RunEvent[] {
   switch (event.kind) {
     case "allowed": {
       const { consent: _lapses, ...rest } = event;
-      return [rest, { kind: "unknown", at: event.at, call: event.call, cause: "joined from another run" }];
+      return [rest, { kind: "unknown", at: event.at, call: event.call, cause: joinedCause }];
     }
     case "released":
       return event.how === "pass" ? [{ ...event, call: undefined }] : [];
