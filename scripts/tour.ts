@@ -120,7 +120,7 @@ try {
   const arrived = existsSync(outbox) && readFileSync(outbox, "utf8").includes("71300");
   step("and tries to mail it out: stopped, and nothing arrived", leak.refused && !arrived, leak.text);
 
-  const verified = sluicegate("audit", "verify");
+  const verified = sluicegate("audit", "verify", "--log", "daemon");
   step("the log of all this is intact", verified.ok, verified.text.split("\n").at(-1) ?? "");
 } catch (cause) {
   step("the tour", false, cause instanceof Error ? cause.message : "failed");
