@@ -9,7 +9,7 @@ import { openKeys } from "../adapters/sealing.ts";
 import { openSqliteStore } from "../adapters/store-sqlite.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
-import type { LogKeys, Store, StoredRecord, StoreFailure } from "../gateway/store-port.ts";
+import type { LogKeys, Store, StoreFailure } from "../gateway/store-port.ts";
 import { shortPath } from "./output.ts";
 
 /** Whose log it is: of the daemon (and of `run --solo`), or of gateways in the foreground. */
@@ -86,27 +86,4 @@ export function storeFault(failure: StoreFailure): LogFault {
     unreachable: "SG-LOG-UNREACHABLE",
   };
   return { code: codes[failure.kind], sentence: failure.sentence };
-}
-
-/** Records of one page: large enough to be fast, small enough to hold. */
-const pageRecords = 500;
-
-/** Every record after a place, oldest first, page by page; the last value tells what went wrong, if anything did. */
-export async function* pages(
-  store: Store,
-  from: { readonly writer: number; readonly seq: number } | undefined,
-): AsyncGenerator<readonly StoredRecord[], StoreFailure | undefined> {
-  let after = from;
-  for (;;) {
-    const page = await store.records({
-      order: "oldest",
-      limit: pageRecords,
-      ...(after === undefined ? {} : { after }),
-    });
-    if (!page.ok) return page.error;
-    const last = page.value.at(-1);
-    if (last === undefined) return undefined;
-    yield page.value;
-    after = { writer: last.writer, seq: last.seq };
-  }
 }

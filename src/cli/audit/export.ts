@@ -2,10 +2,13 @@
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import type { Writable } from "node:stream";
+import type { Result } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
 import { toOcsf } from "../../gateway/log/ocsf.ts";
 import { viewsOf } from "../../gateway/log/record.ts";
+import { recordPages } from "../../gateway/log/record-pages.ts";
 import type { LogFault, NamedLog } from "../log-reader.ts";
-import { chosenLog, pages, readLogs, storeFault } from "../log-reader.ts";
+import { chosenLog, readLogs, storeFault } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
 import { failure, shortPath, shown } from "../output.ts";
 import { plainRecord } from "./record-line.ts";
@@ -44,12 +47,8 @@ async function write(logs: readonly NamedLog[], format: Format, target: Writable
   failed.catch(() => undefined);
   let records = 0;
   for (const log of logs) {
-    const reading = linesOf(log, format);
-    for (let line = await reading.next(); ; line = await reading.next()) {
-      if (line.done === true) {
-        if (line.value !== undefined) return line.value;
-        break;
-      }
+    for await (const line of linesOf(log, format)) {
+      if (!line.ok) return line.error;
       records += 1;
       if (!target.write(`${line.value}\n`)) await Promise.race([once(target, "drain"), failed]);
     }
@@ -61,19 +60,23 @@ async function write(logs: readonly NamedLog[], format: Format, target: Writable
   return records;
 }
 
-/** Every record of one log as a line; the last value tells what went wrong, if anything did. */
-async function* linesOf({ name, store, keys }: NamedLog, format: Format): AsyncGenerator<string, LogFault | undefined> {
+/** Every record of one log as a line; a failure comes last. */
+async function* linesOf(
+  { name, store, keys }: NamedLog,
+  format: Format,
+): AsyncGenerator<Result<string, LogFault>, void> {
   /** Fingerprint of the record before, by writer: OCSF links each event to it. */
   const previous = new Map<number, string>();
-  const walk = pages(store, undefined);
-  for (let page = await walk.next(); ; page = await walk.next()) {
-    if (page.done === true) return page.value === undefined ? undefined : storeFault(page.value);
+  for await (const page of recordPages(store, {})) {
+    if (!page.ok) {
+      yield err(storeFault(page.error));
+      return;
+    }
     for (const record of page.value) {
       for (const view of viewsOf(keys, record)) {
         const before = previous.get(record.writer);
-        yield JSON.stringify(
-          format === "ocsf" ? toOcsf(view, before, name) : { log: name, ...plainRecord(view, false) },
-        );
+        const line = format === "ocsf" ? toOcsf(view, before, name) : { log: name, ...plainRecord(view, false) };
+        yield ok(JSON.stringify(line));
       }
       previous.set(record.writer, record.fingerprint);
     }

@@ -1,6 +1,7 @@
 /** `sluicegate audit tail|verify|export|set-aside`: the event logs as people, checkers and other programs read them. */
 import type { Command } from "commander";
 import { viewsOf } from "../../gateway/log/record.ts";
+import { recordPages } from "../../gateway/log/record-pages.ts";
 import type { LogView, StoredRecord, StoreFailure } from "../../gateway/store-port.ts";
 import type { Result } from "../../core/result.ts";
 import { ok } from "../../core/result.ts";
@@ -9,7 +10,7 @@ import { exportLog } from "../audit/export.ts";
 import { setAsideLog } from "../audit/set-aside.ts";
 import { verify } from "../audit/verify.ts";
 import type { LogName, NamedLog } from "../log-reader.ts";
-import { chosenLog, logOption, pages, readLogs, storeFault } from "../log-reader.ts";
+import { chosenLog, logOption, readLogs, storeFault } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure } from "../output.ts";
 
@@ -148,9 +149,11 @@ async function follow(ends: readonly End[], newest: readonly Shown[], way: Way, 
   const after = new Map(ends.map(({ log, last }) => [log, last]));
   for (;;) {
     for (const [log, last] of after) {
-      for await (const page of pages(log.store, last)) {
-        after.set(log, page.at(-1) ?? last);
-        const fitting = page.filter((record) => way.run === undefined || record.run === way.run);
+      for await (const page of recordPages(log.store, last === undefined ? {} : { after: last })) {
+        // A log that cannot be read now is looked at again.
+        if (!page.ok) break;
+        after.set(log, page.value.at(-1) ?? last);
+        const fitting = page.value.filter((record) => way.run === undefined || record.run === way.run);
         for (const record of fitting) {
           for (const view of viewsOf(log.keys, record)) print({ log: log.name, view });
         }

@@ -11,11 +11,12 @@ import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import type { IsolationOrder } from "../../core/scope.ts";
 import { viewsOf } from "../../gateway/log/record.ts";
+import { recordPages } from "../../gateway/log/record-pages.ts";
 import { type Grounds, groundsOf } from "../../mechanisms/projection/grounds.ts";
 import { noiseOf } from "../../mechanisms/projection/noise.ts";
 import type { Proposal, Watched } from "../../policy/isolation/propose.ts";
 import { proposeScope } from "../../policy/isolation/propose.ts";
-import { pages, readLogs, storeFault } from "../log-reader.ts";
+import { readLogs, storeFault } from "../log-reader.ts";
 import type { LogFault, LogName, NamedLog } from "../log-reader.ts";
 import type { ServerCommand } from "./driver.ts";
 import { Driver } from "./driver.ts";
@@ -49,10 +50,8 @@ async function watchedIn({ store, keys }: NamedLog, server: string): Promise<Res
   const watched: Watched[] = [];
   const tools = new Map<string, string>();
   const places = new Map<string, PlacesRead>();
-  const reading = pages(store, undefined);
-  for (;;) {
-    const page = await reading.next();
-    if (page.done === true) return page.value === undefined ? ok(watched) : err(storeFault(page.value));
+  for await (const page of recordPages(store, {})) {
+    if (!page.ok) return err(storeFault(page.error));
     for (const view of page.value.flatMap((record) => viewsOf(keys, record))) {
       if (view.call !== undefined && view.tool !== undefined) tools.set(view.call, view.tool);
       const soFar = { tools, places: placesOf(places, view.run) };
@@ -60,6 +59,7 @@ async function watchedIn({ store, keys }: NamedLog, server: string): Promise<Res
     }
     watched.splice(0, watched.length - tracesMax);
   }
+  return ok(watched);
 }
 
 /** Runs whose places are kept in mind while a log is read; records of one run lie close to each other. */

@@ -15,7 +15,8 @@ import type { LogKeys, Store, StoredRecord } from "../store-port.ts";
 import { makeLoader, openRecord, type Loader, type OpenedEntry, type OpenedRecord } from "./open-record.ts";
 import { joinOption } from "./option-codec.ts";
 import { boundTo, type PayloadNote } from "./record.ts";
-import { pageRecords, replayRecordsMax } from "./replay.ts";
+import { recordPages } from "./record-pages.ts";
+import { replayRecordsMax } from "./replay.ts";
 
 /** A decision as it stands in the log. */
 export type RecordedDecision = {
@@ -77,25 +78,18 @@ export async function recordedEntries(
   const loader = makeLoader(store, keys, lattice);
   const told = new PlacesRead();
   const found: RecordedEntry[] = [];
-  let after: { writer: number; seq: number } | undefined;
-  for (let count = 0; ;) {
-    const page = await store.records({
-      ...(others ? {} : { run }),
-      order: "oldest",
-      limit: pageRecords,
-      ...(after === undefined ? {} : { after }),
-    });
+  let count = 0;
+  for await (const page of recordPages(store, others ? {} : { run })) {
     if (!page.ok) return err(page.error.sentence);
+    if (count >= replayRecordsMax) return err(`there are more than ${replayRecordsMax} records`);
     for (const record of page.value) {
-      after = { writer: record.writer, seq: record.seq };
       const opened = await openRecord(loader, record);
       if (!opened.ok && record.run === run) return opened;
       if (opened.ok) found.push(...entriesOf(loader, { record, opened: opened.value, run, told }));
     }
     count += page.value.length;
-    if (page.value.length < pageRecords) return ok(found);
-    if (count >= replayRecordsMax) return err(`there are more than ${replayRecordsMax} records`);
   }
+  return ok(found);
 }
 
 type Read = {

@@ -6,13 +6,12 @@ import { err, ok, type Result } from "../../core/result.ts";
 import type { LogKeys, Replayed, Store, StoredRecord, Waiting } from "../store-port.ts";
 import { makeLoader, openRecord, type Loader } from "./open-record.ts";
 import { readBody, readPayload, type ReadBody } from "./record.ts";
+import { recordPages } from "./record-pages.ts";
 import { eventsOf } from "./short-events.ts";
 import { saysWaiting, WaitingBook } from "./waiting.ts";
 
 /** Records of one run that are folded; a longer run resumes at the top label. */
 export const replayRecordsMax = 200_000;
-
-export const pageRecords = 1_000;
 
 type Part = { readonly events: readonly RunEvent[]; readonly complete: boolean; readonly policy: string | undefined };
 
@@ -62,41 +61,31 @@ export async function replayRun(
   const policies = new Set<string>();
   const waiting = new WaitingBook();
   let complete = true;
-  let after: { writer: number; seq: number } | undefined;
   let count = 0;
-  for (;;) {
-    const query = { run, order: "oldest" as const, limit: pageRecords };
-    const page = await store.records(after === undefined ? query : { ...query, after });
+  for await (const page of recordPages(store, { run })) {
     if (!page.ok) return err(page.error.sentence);
+    if (count >= replayRecordsMax) return err(`the run has more than ${replayRecordsMax} records`);
     for (const record of page.value) {
       const part = await partOf(loader, record, waiting);
       if (!part.ok) return part;
       events.push(...part.value.events);
       complete &&= part.value.complete;
       if (part.value.policy !== undefined) policies.add(part.value.policy);
-      after = { writer: record.writer, seq: record.seq };
     }
     count += page.value.length;
-    if (page.value.length < pageRecords) {
-      return ok({ events, complete, policies: [...policies], waiting: waiting.list() });
-    }
-    if (count >= replayRecordsMax) return err(`the run has more than ${replayRecordsMax} records`);
   }
+  return ok({ events, complete, policies: [...policies], waiting: waiting.list() });
 }
 
 /** What a run has waiting, also where its events cannot be read into the present lattice, or are too many. */
 export async function waitingOf(store: Store, keys: LogKeys, run: string): Promise<readonly Waiting[]> {
   const waiting = new WaitingBook();
-  let after: { writer: number; seq: number } | undefined;
-  for (;;) {
-    const query = { run, order: "oldest" as const, limit: pageRecords };
-    const page = await store.records(after === undefined ? query : { ...query, after });
-    if (!page.ok) return waiting.list();
+  for await (const page of recordPages(store, { run })) {
+    if (!page.ok) break;
     for (const record of page.value) {
       const body = readBody(record.body);
       if (body !== undefined) readWaiting(keys, { record, body }, waiting);
-      after = { writer: record.writer, seq: record.seq };
     }
-    if (page.value.length < pageRecords) return waiting.list();
   }
+  return waiting.list();
 }

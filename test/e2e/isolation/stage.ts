@@ -10,10 +10,11 @@ import { probeSupport } from "../../../src/adapters/projection/support.ts";
 import { tierOf } from "../../../src/adapters/projection/tiers.ts";
 import { compose } from "../../../src/cli/composition.ts";
 import type { Composition } from "../../../src/cli/composition.ts";
-import { pages, readLogOf } from "../../../src/cli/log-reader.ts";
+import { readLogOf } from "../../../src/cli/log-reader.ts";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { isArray, member, stringMember } from "../../../src/core/json.ts";
 import { viewsOf } from "../../../src/gateway/log/record.ts";
+import { recordPages } from "../../../src/gateway/log/record-pages.ts";
 import type { ClientHandler } from "../../../src/gateway/ports.ts";
 import type { LogView } from "../../../src/gateway/store-port.ts";
 import { compiledFrom } from "../../../src/cli/loaded-policy.ts";
@@ -183,7 +184,10 @@ export class Stage {
     if (!opened.ok || opened.value === undefined) throw new Error("there is no log to read");
     const { store, keys } = opened.value;
     const views: LogView[] = [];
-    for await (const page of pages(store, undefined)) for (const record of page) views.push(...viewsOf(keys, record));
+    for await (const page of recordPages(store, {})) {
+      if (!page.ok) throw new Error(page.error.sentence);
+      for (const record of page.value) views.push(...viewsOf(keys, record));
+    }
     await store.close(false);
     return views;
   }
