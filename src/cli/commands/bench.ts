@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Json } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
+import { ok } from "../../core/result.ts";
 import { digest } from "../../wire/canonical.ts";
 import type { Baseline, DojoRow, DojoVariant } from "../bench/agentdojo.ts";
 import { dojoCells, runVariant } from "../bench/agentdojo.ts";
@@ -90,26 +90,27 @@ function variants(suite: DojoSuite): readonly Result<DojoVariant<unknown>, strin
     for (const labels of ["hand", "inferred"] as const) {
       for (const instruction of [true, false]) {
         const name = `${mode} ${labels}${instruction ? "" : " no-instruction"}`;
-        const file = resolve(
-          packageFolder,
-          "examples/agentdojo",
-          labels === "hand" ? `${suite.name}.yaml` : "inferred.yaml",
-        );
-        const policy = loadPolicyFor(file, { servers: new Map([[dojoServer, suite.tools]]), flow: mode });
-        made.push(policy.ok ? ok({ name, instruction, policy: policy.value, digest: valueDigest }) : err(policy.error));
+        const policy = dojoPolicy(suite, labels, mode);
+        made.push(policy.ok ? ok({ name, instruction, policy: policy.value, digest: valueDigest }) : policy);
       }
     }
   }
-  const hand = made.find((one) => one.ok && one.value.name === "strict hand");
-  const labels = hand?.ok === true && !("kind" in hand.value.policy) ? hand.value.policy : undefined;
+  const labels = dojoPolicy(suite, "hand", "strict");
+  if (!labels.ok) return [...made, labels];
   const baselines: readonly Baseline<unknown>[] = [
     { kind: "allow-all" },
     { kind: "deny-all" },
     { kind: "length" },
-    ...(labels === undefined ? [] : [{ kind: "effects", labels } as const]),
+    { kind: "effects", labels: labels.value },
   ];
   for (const policy of baselines) made.push(ok({ name: policy.kind, instruction: true, policy, digest: valueDigest }));
   return made;
+}
+
+function dojoPolicy(suite: DojoSuite, labels: "hand" | "inferred", flow: "strict" | "provenance") {
+  const name = labels === "hand" ? `${suite.name}.yaml` : "inferred.yaml";
+  const servers = new Map([[dojoServer, suite.tools]]);
+  return loadPolicyFor(resolve(packageFolder, "examples/agentdojo", name), { servers, flow });
 }
 
 function text(rows: readonly DojoRow[]): string {
