@@ -16,6 +16,15 @@ export function gatewayMissing(): string | undefined {
   return undefined;
 }
 
+/** What a command of the package says on standard output. */
+export async function outputOf(words: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
+  const child = startChild([process.execPath, launcher, ...words], env);
+  let said = "";
+  child.process.stdout?.setEncoding("utf8").on("data", (text: string) => (said += text));
+  await new Promise((resolve) => child.process.once("close", resolve));
+  return said;
+}
+
 /** State, socket and log of one test run, away from the user's own. */
 export type Sandbox = {
   readonly folder: string;

@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startChild } from "../../harness/child.ts";
 import { repositoryFolder } from "../../harness/fixture.ts";
-import { createSandbox, type Sandbox } from "../../harness/gateway.ts";
+import { createSandbox, outputOf, type Sandbox } from "../../harness/gateway.ts";
 import { catalogue, serverFile } from "../../fixtures/catalogue.ts";
 import { best } from "./stage.ts";
 
@@ -44,14 +43,6 @@ async function call(client: Client, name: string, given: Record<string, unknown>
   return `${isError === true ? "! " : ""}${first?.type === "text" ? first.text : ""}`;
 }
 
-async function command(...words: readonly string[]): Promise<string> {
-  const child = startChild([process.execPath, launcher, ...words], env);
-  let said = "";
-  child.process.stdout?.setEncoding("utf8").on("data", (text: string) => (said += text));
-  await new Promise((resolve) => child.process.once("close", resolve));
-  return said;
-}
-
 describe.skipIf(!best)("through the daemon (needs tier A)", () => {
   test("files are read and written, and `runs` shows the tier", { timeout: 60_000 }, async () => {
     const policy = "version: 1\nextends: [default]\nservers: {files: {pack: filesystem}}\nisolation: {require: A}\n";
@@ -59,7 +50,7 @@ describe.skipIf(!best)("through the daemon (needs tier A)", () => {
     expect(await call(client, "read_text_file", { path: join(workspace, "note.txt") })).toBe("a note\n");
     expect(await call(client, "write_file", { path: join(workspace, "new.txt"), content: "new" })).not.toMatch(/^!/);
     expect(readFileSync(join(workspace, "new.txt"), "utf8")).toBe("new");
-    expect(await command("runs")).toMatch(/tier A|\bA\b/);
+    expect(await outputOf(["runs"], env)).toMatch(/tier A|\bA\b/);
     await client.close();
   });
 
@@ -76,7 +67,7 @@ describe.skipIf(!best)("through the daemon (needs tier A)", () => {
     const said = await call(client, "format_json", { json: '{"a":1}' });
     expect(said).toMatch(/^! The call was executed and must not be repeated/);
     expect([join(home, ".bashrc"), join(workspace, ".git")].filter((path) => existsSync(path))).toEqual([]);
-    expect(await command("changes")).toContain("No change waits");
+    expect(await outputOf(["changes"], env)).toContain("No change waits");
     await client.close();
   });
 });

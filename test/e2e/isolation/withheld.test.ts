@@ -6,9 +6,8 @@ import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startChild } from "../../harness/child.ts";
 import { repositoryFolder } from "../../harness/fixture.ts";
-import { createSandbox, type Sandbox } from "../../harness/gateway.ts";
+import { createSandbox, outputOf, type Sandbox } from "../../harness/gateway.ts";
 import { pause } from "../../process/fixture/world.ts";
 import { best } from "./stage.ts";
 
@@ -34,14 +33,6 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox.remove());
 
-async function command(...words: readonly string[]): Promise<string> {
-  const child = startChild([process.execPath, launcher, ...words], env);
-  let said = "";
-  child.process.stdout?.setEncoding("utf8").on("data", (text: string) => (said += text));
-  await new Promise((resolve) => child.process.once("close", resolve));
-  return said;
-}
-
 test.skipIf(!best)("a withheld result outlives the daemon (needs tier A)", { timeout: 90_000 }, async () => {
   const file = join(sandbox.folder, "policy.yaml");
   writeFileSync(file, policy);
@@ -57,8 +48,8 @@ test.skipIf(!best)("a withheld result outlives the daemon (needs tier A)", { tim
   const asked = await save();
   const id = /sluicegate approve ([\w-]+)`/.exec(asked)?.[1] ?? "";
   expect(asked).toContain("its result waits for approval");
-  expect(await command("approve", id)).toContain("Approved");
-  const status = JSON.parse(await command("daemon", "status", "--json")) as {
+  expect(await outputOf(["approve", id], env)).toContain("Approved");
+  const status = JSON.parse(await outputOf(["daemon", "status", "--json"], env)) as {
     readonly daemon: { readonly pid: number };
   };
   const killed = Date.now();

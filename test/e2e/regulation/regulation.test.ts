@@ -7,9 +7,8 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startChild } from "../../harness/child.ts";
 import { repositoryFolder } from "../../harness/fixture.ts";
-import { createSandbox, type Sandbox } from "../../harness/gateway.ts";
+import { createSandbox, outputOf, type Sandbox } from "../../harness/gateway.ts";
 import { until } from "../../process/fixture/world.ts";
 
 const launcher = join(repositoryFolder, "bin", "sluicegate.js");
@@ -57,13 +56,7 @@ async function call({ client }: Connected, name: string, given: Record<string, s
   return `${isError === true ? "! " : ""}${first?.type === "text" ? first.text : ""}`;
 }
 
-async function command(...words: readonly string[]): Promise<string> {
-  const child = startChild([process.execPath, launcher, ...words], sandbox.env);
-  let said = "";
-  child.process.stdout?.setEncoding("utf8").on("data", (text: string) => (said += text));
-  await new Promise((resolve) => child.process.once("close", resolve));
-  return said;
-}
+const command = (...words: readonly string[]): Promise<string> => outputOf(words, sandbox.env);
 
 test("what was read at one server takes a tool of another one away", async () => {
   const files = await connect("files", [process.execPath, filesystem, desk]);
