@@ -92,8 +92,6 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
     },
     servers: setup.servers,
     version: ownVersion(),
-    // Sessions on this machine belong to one user; a remote gateway is keyed by principal and minted runs.
-    sessionsTrusted: () => true,
     tagOf: setup.tagOf,
   });
   await gateway.restore();

@@ -15,6 +15,8 @@ export type PolicySettings = {
   /** `sampling: allow` lets a server use the client's model; everything else refuses it. */
   readonly sampling: "allow" | "refuse";
   readonly approvals: ApprovalSettings;
+  /** Whether the session id of an HTTP client names its run; else all its sessions are one run (design/gateway.md 4). */
+  readonly sessions: "trusted" | "untrusted";
   readonly runIdleMs: number;
   readonly payload: "sealed" | "digests" | "clear";
   readonly keepDays: number;

@@ -61,8 +61,6 @@ export type GatewaySetup<Q> = {
   readonly servers: readonly ServerSetup[];
   /** Version of this program, as the merged endpoint announces it. */
   readonly version: string;
-  /** Clients whose session ids may name runs: `sessions: trusted`, the default on loopback. */
-  readonly sessionsTrusted: (facts: ConnectionFacts, client: string | undefined) => boolean;
   /** Tag of the connection for the selection of a policy. */
   readonly tagOf?: (facts: ConnectionFacts) => string | undefined;
 };
@@ -254,7 +252,7 @@ export class Gateway<Q> {
   /** The run that a connection's messages belong to before any of them says more. */
   runKeyFor(facts: ConnectionFacts): string {
     const { mac } = this.#setup.services.secrets;
-    const sessionsTrusted = this.#setup.sessionsTrusted(facts, undefined);
+    const sessionsTrusted = this.#sessionsTrusted(facts, undefined);
     const hookSession = this.#hookSessions.get(processKey(facts));
     return runKeyOf({ facts, params: undefined, sessionsTrusted, hookSession, mac }).key;
   }
@@ -279,7 +277,7 @@ export class Gateway<Q> {
     const key = runKeyOf({
       facts,
       params,
-      sessionsTrusted: this.#setup.sessionsTrusted(facts, client.name),
+      sessionsTrusted: this.#sessionsTrusted(facts, client.name),
       hookSession: this.#hookSessions.get(processKey(facts)),
       mac: secrets.mac,
     });
@@ -311,6 +309,11 @@ export class Gateway<Q> {
     const { principal } = facts;
     const target = setup.target(facts);
     return ok(this.#links.open({ principal, server, target, shared, order: policy.isolation(server) }));
+  }
+
+  #sessionsTrusted(facts: ConnectionFacts, client: string | undefined): boolean {
+    // Most connections have no session, and most policies need not be asked for one.
+    return facts.sessionId !== undefined && this.#policyOf(facts, client).settings.sessions === "trusted";
   }
 
   #policyOf(facts: ConnectionFacts, client: string | undefined): LoadedPolicy<Q> {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../core/json.ts";
 import type { Opinion, Reason } from "../core/opinion.ts";
+import type { PolicySettings } from "../core/settings.ts";
 import type { FakeMechanism } from "../../test/gateway-kit/fake-policy.ts";
 import { fakePolicy, lattice } from "../../test/gateway-kit/fake-policy.ts";
 import type { FakeClient } from "../../test/gateway-kit/playbook.ts";
@@ -58,8 +59,8 @@ const rules: FakeMechanism = {
 
 const http = { transport: "http", process: undefined } as const;
 
-function stageOf(): Stage {
-  return new Stage({ policy: fakePolicy([rules]), facts: http as never });
+function stageOf(settings: Partial<PolicySettings> = {}): Stage {
+  return new Stage({ policy: fakePolicy([rules], { settings }), facts: http as never });
 }
 
 let ids = 0;
@@ -89,6 +90,15 @@ describe("runs", () => {
     expect(await call(stage, one, "backup")).toContain("ok");
     expect(await call(stage, two, "send_mail")).toContain("Not executed");
     expect(await call(stage, one, "send_mail")).toContain("ok");
+  });
+
+  it("sessions of clients whose ids name nothing are one run", async () => {
+    const stage = stageOf({ sessions: "untrusted" });
+    const one = stage.connect({ sessionId: "one" });
+    const two = stage.connect({ sessionId: "two" });
+    expect(await call(stage, one, "backup")).toContain("ok");
+    expect(await call(stage, two, "send_mail")).toContain("ok");
+    expect([...stage.gateway.runs.all()].map(({ key }) => key)).toEqual(["os:1000/any"]);
   });
 
   it("example 11: a private read in one session, a new session without a trusted act, send out: refused", async () => {

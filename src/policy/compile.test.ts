@@ -213,6 +213,7 @@ rules:
       store: [{name: s, label: private, audience: anyone}]
 approvals: {form: all, by: other, hold: 30s, expires: 5m}
 limits: {runIdle: 1h, answerWait: 500ms}
+match: {sessions: untrusted}
 audit: {payload: clear, keepDays: 3, durability: full}
 host: {sampling: allow, send: {open: anyone}}
 mode: observe
@@ -246,6 +247,7 @@ mode: observe
     mode: "observe",
     sampling: "allow",
     approvals: { form: "all", by: "other", holdMsMax: 30_000, expiryMs: 300_000 },
+    sessions: "untrusted",
     runIdleMs: 3_600_000,
     payload: "clear",
     keepDays: 3,

@@ -34,6 +34,7 @@ export const defaultSettings: PolicySettings = {
   mode: "enforce",
   sampling: "allow",
   approvals: { form: "all", by: "anyone", holdMsMax: 100, expiryMs: 600_000 },
+  sessions: "trusted",
   runIdleMs: 8 * 3_600_000,
   payload: "clear",
   keepDays: 30,

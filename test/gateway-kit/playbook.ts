@@ -153,7 +153,6 @@ export class Stage<Q = FakeState> {
       services: this.#services(options),
       servers: (options.servers ?? ["files"]).map((name) => ({ name, target: () => target(name) })),
       version: "0.0.0",
-      sessionsTrusted: () => true,
       ...options.setup,
     });
     this.client = this.connect();

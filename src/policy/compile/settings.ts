@@ -26,6 +26,8 @@ export function compileSettings(policy: CanonicalPolicy, report: Reporter): Poli
       holdMsMax: ms("approvals", "hold", approvals.hold, [0, consentHoldMsMax]),
       expiryMs: ms("approvals", "expires", approvals.expires, [1_000, 86_400_000]),
     },
+    // A gateway listens on this machine only, where a session belongs to the one user there is.
+    sessions: policy.match.sessions ?? "trusted",
     runIdleMs: ms("limits", "runIdle", limits.runIdle, [1_000, 30 * 86_400_000]),
     payload: audit.payload,
     keepDays: audit.keepDays,
