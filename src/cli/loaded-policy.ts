@@ -20,6 +20,7 @@ import type { Diagnostic } from "../policy/diagnostic.ts";
 import type { PolicyDocument } from "../policy/document.ts";
 import { hazardReasons } from "../policy/hazard-reasons.ts";
 import { isolationOrder } from "../policy/isolation/order.ts";
+import type { Loaded } from "../policy/load.ts";
 import { loadPolicy } from "../policy/load.ts";
 import type { PolicyModel } from "../policy/model.ts";
 import { makeModel } from "../policy/model.ts";
@@ -39,6 +40,7 @@ import type { Frame } from "../policy/transition.ts";
 import { digest } from "../wire/canonical.ts";
 import { sentenceMax, shortPath } from "./output.ts";
 import { makeRegulation } from "./regulator.ts";
+import { programProblems } from "./programs.ts";
 import { loadFrom, sha256, shippedLoader } from "./policy-source.ts";
 import { resolve } from "node:path";
 
@@ -144,11 +146,17 @@ export type Extra = {
   readonly flow?: "strict" | "provenance";
 };
 
-/** A compiled policy from a file, the default, or a document of our own; the error is a sentence with place. */
-export function compiledFrom(source: string | undefined | PolicyInput): Result<CompiledPolicy, string> {
+/**
+ * A compiled policy from a file, the default, or a document of our own; the error is a sentence with place. `noted` gets the
+ * files beside a policy file that it is made of.
+ */
+export function compiledFrom(
+  source: string | undefined | PolicyInput,
+  noted?: (file: string) => void,
+): Result<CompiledPolicy, string> {
   if (typeof source === "object")
     return usable(loadPolicy(source, { loader: shippedLoader, hash: sha256 }), source.file);
-  const loaded = loadFrom(source);
+  const loaded = loadFrom(source, undefined, noted);
   return loaded.ok ? usable(loaded.value, source ?? "default") : loaded;
 }
 
@@ -168,11 +176,9 @@ export function loadPolicyFor(file: string | undefined, extra: Extra = {}): Resu
   return compiled.ok ? ok(loadedPolicy(compiled.value, name)) : compiled;
 }
 
-function usable(
-  loaded: { readonly policy: CompiledPolicy | undefined; readonly diagnostics: readonly Diagnostic[] },
-  source: string,
-): Result<CompiledPolicy, string> {
-  if (loaded.policy !== undefined) return ok(loaded.policy);
-  const first = loaded.diagnostics[0];
+function usable({ policy, diagnostics, place }: Loaded, source: string): Result<CompiledPolicy, string> {
+  const [silent] = policy === undefined ? [] : programProblems(policy).map(place);
+  if (policy !== undefined && silent === undefined) return ok(policy);
+  const first = silent ?? diagnostics[0];
   return err(first === undefined ? `${source} is no policy` : diagnosticLine(first));
 }

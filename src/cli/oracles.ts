@@ -1,12 +1,13 @@
 /**
  * The oracle of a running gateway: it answers with the models that the policy of a run configures, and says `none
- * configured` where it configures none. Policies come and go while it runs; each is known by its digest.
+ * configured` where it configures none; what a rule asks a program, the program answers. Policies come and go while it runs; each is known by its digest.
  */
 import type { Answer, Question } from "../core/opinion.ts";
 import type { AskedFor, Oracle } from "../gateway/services-port.ts";
 import type { CompiledPolicy } from "../policy/compile.ts";
 import type { ConfiguredModels } from "./models.ts";
 import { nodeClock, noOracle } from "./node-services.ts";
+import { GatewayPrograms, isProgramQuestion } from "./programs.ts";
 
 /** Policies that are remembered: runs go over to a new one at once, so only questions in flight need an old one. */
 const policiesKeptMax = 256;
@@ -15,6 +16,7 @@ export class PolicyOracles implements Oracle {
   readonly #tell: (text: string) => void;
   /** Policies that configure a model, by digest. */
   readonly #policies = new Map<string, CompiledPolicy>();
+  readonly #programs = new GatewayPrograms();
   #models: Promise<ConfiguredModels> | undefined;
 
   constructor(tell: (text: string) => void) {
@@ -23,6 +25,7 @@ export class PolicyOracles implements Oracle {
 
   /** Takes note of a policy that was loaded. Without a model in it nothing is loaded and nothing will be asked. */
   learn(policy: CompiledPolicy): void {
+    this.#programs.prepare(policy);
     const { embedded, judge } = policy.regulation.models;
     if (!embedded && judge === undefined && policy.isolation?.judge === undefined) return;
     this.#policies.delete(policy.digest);
@@ -38,6 +41,17 @@ export class PolicyOracles implements Oracle {
   }
 
   async answer(questions: readonly Question[], budgetMs: number, about?: AskedFor): Promise<readonly Answer[]> {
+    const forPrograms = questions.filter(isProgramQuestion);
+    if (forPrograms.length === 0) return this.#asked(questions, budgetMs, about);
+    const others = questions.filter((question) => !isProgramQuestion(question));
+    const answers = await Promise.all([
+      Promise.all(forPrograms.map((question) => this.#programs.answer(question))),
+      others.length === 0 ? [] : this.#asked(others, budgetMs, about),
+    ]);
+    return answers.flat();
+  }
+
+  async #asked(questions: readonly Question[], budgetMs: number, about?: AskedFor): Promise<readonly Answer[]> {
     if (about === undefined || !this.#policies.has(about.policy)) return noOracle.answer(questions, budgetMs);
     const startedMs = nodeClock.monotonicMs();
     const models = await this.#loaded();

@@ -63,6 +63,30 @@ describe("policies of a running gateway", () => {
     expect(!wrong.ok && wrong.error).toContain("wrong.yaml:1");
   });
 
+  it("are read again when a file changes that they extend, or a program that a rule asks", async () => {
+    const lib = mkdtempSync(join(folder, "lib-"));
+    const base = join(lib, "base.yaml");
+    writeFileSync(base, "version: 1\nflow: {mode: strict}\n");
+    const program = file("checks.ts", "export const busy = () => false;\n");
+    const rule = "{id: R, tier: block, when: {tool: send}, predicate: 'checks.ts#busy', why: w}";
+    const path = file("parts.yaml", `version: 1\nextends: [default, ${base}]\nrules: [${rule}]\n`);
+    const told: string[] = [];
+    const policies = new PolicyFiles([path], (text) => void told.push(text));
+    expect(policies.openAll()).toMatchObject({ ok: true });
+    const digests = new Set([policies.select(anyone).digest]);
+    const changes = async (part: string, text: string): Promise<void> => {
+      writeFileSync(part, text);
+      await vi.waitFor(() => expect(digests.has(policies.select(anyone).digest)).toBe(false), { timeout: 5_000 });
+      digests.add(policies.select(anyone).digest);
+    };
+    await changes(base, "version: 1\nflow: {mode: provenance}\n");
+    await changes(program, "export const busy = () => true;\n");
+    writeFileSync(program, "export const busy = 1 +;\n");
+    await vi.waitFor(() => expect(told.some((text) => text.includes("does not load"))).toBe(true), { timeout: 5_000 });
+    await changes(program, "export const busy = (call: unknown): boolean => call === 1;\n");
+    policies.close();
+  });
+
   it("are read again when a file changes, and stay when the change is wrong", async () => {
     const told: string[] = [];
     const path = file("live.yaml", "version: 1\nextends: [default]\n");

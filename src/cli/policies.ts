@@ -5,7 +5,7 @@
  */
 import { watch } from "node:fs";
 import type { FSWatcher } from "node:fs";
-import { basename, dirname } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { SealedMechanism } from "../core/mechanism.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
@@ -31,6 +31,13 @@ export function fileOfTag(tag: string | undefined): string | undefined {
   return tag?.startsWith(fileTag) === true ? tag.slice(fileTag.length) : undefined;
 }
 
+/** The files that a policy file is made of, and the folders that are watched for them. */
+type Watched = {
+  parts: ReadonlySet<string>;
+  readonly folders: Set<string>;
+  timer: NodeJS.Timeout | undefined;
+};
+
 type Entry = { readonly policy: CompiledPolicy["policy"]; readonly loaded: LoadedPolicy<Q> };
 
 /** Holds for clients that no policy speaks of. */
@@ -54,6 +61,7 @@ export class PolicyFiles implements Policies<Q> {
   readonly #files: readonly string[];
   readonly #entries = new Map<string, Entry>();
   readonly #watchers: FSWatcher[] = [];
+  readonly #watched = new Map<string, Watched>();
   readonly #listeners: (() => void)[] = [];
   readonly #tell: (text: string) => void;
   readonly #more: MoreMechanisms;
@@ -90,7 +98,6 @@ export class PolicyFiles implements Policies<Q> {
     const read = this.#read(file);
     if (!read.ok) return read;
     this.#entries.set(file ?? "", read.value);
-    if (file !== undefined) this.#watch(file);
     return ok(read.value.loaded);
   }
 
@@ -134,24 +141,36 @@ export class PolicyFiles implements Policies<Q> {
   }
 
   #read(file: string | undefined): Result<Entry, string> {
-    const compiled = compiledFrom(file);
+    const parts = new Set(file === undefined ? [] : [resolve(file)]);
+    const compiled = compiledFrom(file, (part) => parts.add(part));
+    const watched = file === undefined ? undefined : this.#watched.get(file);
+    if (file !== undefined && compiled.ok) this.#watch(file, parts);
+    // With an error not all of them were read, and mending any of them may mend it.
+    else if (file !== undefined && watched !== undefined) this.#watch(file, new Set([...watched.parts, ...parts]));
     if (!compiled.ok) return compiled;
     const loaded = loadedPolicy(compiled.value, file ?? "default", this.#more(compiled.value));
     const problem = startProblem(loaded);
     return problem === undefined ? ok({ policy: compiled.value.policy, loaded }) : err(problem);
   }
 
-  /** Watches the folder, since editors replace files instead of writing them. */
-  #watch(file: string): void {
-    let timer: NodeJS.Timeout | undefined;
-    const watcher = watch(dirname(file), { persistent: false }, (_event, name) => {
-      if (name !== null && name !== basename(file)) return;
-      clearTimeout(timer);
-      timer = setTimeout(() => this.#reload(file), quietMs);
-      timer.unref();
-    });
-    watcher.on("error", () => undefined); // a folder that vanished: the policy in force stays
-    this.#watchers.push(watcher);
+  /** Watches the folders of all files that a policy is made of, since editors replace files instead of writing them. */
+  #watch(file: string, parts: ReadonlySet<string>): void {
+    const known = this.#watched.get(file);
+    const watched: Watched = known ?? { parts, folders: new Set(), timer: undefined };
+    watched.parts = parts;
+    this.#watched.set(file, watched);
+    for (const folder of new Set([...parts].map((part) => dirname(part)))) {
+      if (watched.folders.has(folder)) continue;
+      watched.folders.add(folder);
+      const watcher = watch(folder, { persistent: false }, (_event, name) => {
+        if (name !== null && !watched.parts.has(join(folder, name))) return;
+        clearTimeout(watched.timer);
+        watched.timer = setTimeout(() => this.#reload(file), quietMs);
+        watched.timer.unref();
+      });
+      watcher.on("error", () => undefined); // a folder that vanished: the policy in force stays
+      this.#watchers.push(watcher);
+    }
   }
 
   #reload(file: string): void {

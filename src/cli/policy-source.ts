@@ -72,10 +72,19 @@ export const shippedLoader: PolicyLoader = (name, from) => {
   return undefined;
 };
 
-/** Loads a policy with everything it extends. Without a file: the default. */
-export function loadFrom(file: string | undefined, manifests?: Manifests): Result<Loaded, string> {
+/** Loads a policy with everything it extends. Without a file: the default. `noted` gets the files that were read. */
+export function loadFrom(
+  file: string | undefined,
+  manifests?: Manifests,
+  noted: (file: string) => void = () => undefined,
+): Result<Loaded, string> {
   const input: Result<PolicyInput, string> = file === undefined ? ok(shippedDefault) : policyFile(resolve(file));
   if (!input.ok) return input;
-  const options = { loader: shippedLoader, hash: sha256, ...(manifests === undefined ? {} : { manifests }) };
+  const loader: PolicyLoader = (name, from) => {
+    const found = shippedLoader(name, from);
+    if (found !== undefined && !isShipped(found.file)) noted(found.file);
+    return found;
+  };
+  const options = { loader, hash: sha256, ...(manifests === undefined ? {} : { manifests }) };
   return ok(loadPolicy(input.value, options));
 }

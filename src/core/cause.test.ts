@@ -47,6 +47,7 @@ describe("the cause of a decision", () => {
       "the same call was made at 14:02 UTC, and a restart lost its result",
     ],
     ["SG-RESULT-LOST", {}, "the same call was made, and a restart lost its result"],
+    ["SG-PROGRAM", { program: "f", cause: "it threw: x" }, "a program that has to agree to `mail.send` did not answer"],
     ["SG-UNPROVED", { server: "s" }, "no proof covers what its server offers now"],
     ["SG-RULE-BLOCK", {}, "`mail.send` is stopped"],
   ] as const)("%s %j", (code, facts, text) => expect(cause({ code, facts })).toBe(text));

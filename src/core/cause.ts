@@ -34,6 +34,8 @@ function clauseOf(reason: Reason, tool: string): string | undefined {
     case "SG-HAZARD-ASK":
     case "SG-ASK-BOUND":
       return carried(reason, tool, reason.code === "SG-RULE-UNSURE" || reason.code === "SG-HAZARD-ASK");
+    case "SG-PROGRAM":
+      return `a program that has to agree to ${tool} did not answer`;
     case "SG-ASK-UNTRUSTED": {
       const [argument] = listed(reason, "arguments");
       const named = argument === undefined ? "a value" : `\`${shownName(argument)}\``;

@@ -36,7 +36,7 @@ export function step<Q>(engine: Engine<Q>, run: Run<Q>, moment: Moment, answers:
   const open: Question[] = [];
   for (const judged of views(moment, option.value)) {
     for (const mechanism of engine.mechanisms) {
-      const opinion = opinionOf(mechanism, judged, run, answers);
+      const opinion = opinionOf(mechanism, judged, { run, answers, own: judged.moment === moment });
       if (opinion.kind === "needs") open.push(...opinion.questions);
       else if (opinion !== noObjection) opinions.push(opinion);
     }
@@ -112,7 +112,10 @@ export function labelsOf<Q>(
   }
 }
 
-function opinionOf<Q>(mechanism: SealedMechanism<Q>, judged: Judged, run: Run<Q>, answers: Answers): Opinion {
+/** `own`: the view is the moment itself. What answers are missing counts there, once for all views of a moment. */
+type Hearing<Q> = { readonly run: Run<Q>; readonly answers: Answers; readonly own: boolean };
+
+function opinionOf<Q>(mechanism: SealedMechanism<Q>, judged: Judged, { run, answers, own }: Hearing<Q>): Opinion {
   let opinion: Opinion;
   try {
     opinion = mechanism.consider(judged, run, run.memories.get(mechanism.id), answers);
@@ -125,7 +128,7 @@ function opinionOf<Q>(mechanism: SealedMechanism<Q>, judged: Judged, run: Run<Q>
     // It asks again for what was answered: it will not settle, so its questions count as unavailable.
     return floors(mechanism.id, opinion.questions, () => true, noObjection);
   }
-  if (answers.size === 0) return opinion;
+  if (answers.size === 0 || !own) return opinion;
   const asked = [...answers.values()].filter((answer) => answer.question.mechanism === mechanism.id);
   const unavailable = new Set(
     asked.filter((answer) => answer.kind === "unavailable").map((answer) => answer.question.key),

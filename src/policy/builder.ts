@@ -27,6 +27,8 @@ import type {
 import type { PackScopeText } from "./document-isolation.ts";
 
 export type { HazardText, PolicyDocument, RuleText } from "./document.ts";
+/** What the function of a `predicate` is given. */
+export type { ProgramCall } from "../core/program-question.ts";
 
 /** A policy; `version` is added. */
 export function policy(document: Omit<PolicyDocument, "version">): PolicyDocument {
@@ -35,8 +37,8 @@ export function policy(document: Omit<PolicyDocument, "version">): PolicyDocumen
 
 type Said = { readonly why: string; readonly serves?: Words; readonly mode?: "enforce" | "observe" };
 
-/** Never, whoever consents. */
-export function block(id: string, when: PatternText, said: Said): RuleText {
+/** Never, whoever consents; with a `predicate`, never those of the calls of which a function of yours says `true`. */
+export function block(id: string, when: PatternText, said: Said & Pick<RuleText, "predicate">): RuleText {
   return { id, tier: "block", when, ...said };
 }
 

@@ -9,6 +9,7 @@ import { canonicalText } from "./canonical.ts";
 import type { LabelCompiler, Reporter } from "./compile/labels.ts";
 import { compileLattice, labelCompiler } from "./compile/labels.ts";
 import type { Scope } from "./compile/patterns.ts";
+import { compileCheck } from "./compile/checks.ts";
 import { compileHazard } from "./compile/hazards.ts";
 import { compileHost } from "./compile/host.ts";
 import { compileIsolation } from "./compile/isolation.ts";
@@ -55,7 +56,8 @@ export function compilePolicy(given: CanonicalPolicy, hash: (text: string) => st
   const scope: Scope = { labels, registry, stores: Object.keys(policy.stores).toSorted(), report };
   checkWords(policy, labels, report);
   const table = compileTools(policy, scope);
-  const rules = policy.rules.flatMap((rule) => compileRule(rule, scope));
+  const rules = policy.rules.flatMap((rule) => (rule.predicate === undefined ? compileRule(rule, scope) : []));
+  const checks = policy.rules.flatMap((rule) => compileCheck(rule, scope, hash));
   const hazards = Object.entries(policy.hazards).map(([id, hazard]) => compileHazard(id, hazard, scope));
   const stores = scope.stores.map((name) => storeDeclaration(name, policy, labels));
   const host = compileHost(policy.host, scope);
@@ -72,6 +74,7 @@ export function compilePolicy(given: CanonicalPolicy, hash: (text: string) => st
     flow: policy.flow.mode === "handles" ? "strict" : policy.flow.mode,
     predicates: registry.predicates,
     rules,
+    checks,
     hazards,
     stores,
     execute: "confirm",

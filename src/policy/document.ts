@@ -157,6 +157,15 @@ export type ByEndText = {
   readonly action: "hold" | "compensate" | "report";
 };
 
+/** A program of the operator's: `FILE#NAME`, beside the document, or the program itself. */
+export type PredicateText = string | PredicateObject;
+export type PredicateObject = {
+  /** The function that it exports. */
+  readonly name: string;
+  /** TypeScript or JavaScript, one module that stands alone. */
+  readonly source: string;
+};
+
 export type RuleText = {
   readonly id: string;
   readonly tier: Tier;
@@ -164,6 +173,8 @@ export type RuleText = {
   readonly serves?: Words;
   readonly mode?: ModeText;
   readonly when?: PatternText;
+  /** With `when` in a block rule: it refuses those of the calls of which this function says `true`. */
+  readonly predicate?: PredicateText;
   readonly gate?: GateText;
   readonly absence?: AbsenceText;
   readonly atMost?: AtMostText;

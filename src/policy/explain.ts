@@ -8,6 +8,7 @@ import type { ToolDigest } from "./contracts.ts";
 import { contractOfTool } from "./contracts.ts";
 import { inferTool } from "./inference/infer.ts";
 import { orderSentences } from "./isolation/words.ts";
+import type { Pattern } from "./ir.ts";
 import { patternsOf } from "./monitors.ts";
 import { staticMatch } from "./patterns.ts";
 import { hazardPatterns } from "./relevance.ts";
@@ -28,7 +29,13 @@ export type ToolExplanation = {
   }[];
   readonly reads: readonly string[];
   readonly writes: readonly string[];
-  readonly rules: readonly { readonly id: string; readonly tier: string; readonly why: string }[];
+  /** `program`: the function that has to agree, where the rule asks one. */
+  readonly rules: readonly {
+    readonly id: string;
+    readonly tier: string;
+    readonly why: string;
+    readonly program?: string;
+  }[];
   readonly hazards: readonly { readonly id: string; readonly why: string }[];
   /** What inference went by; it counts only where nobody better spoke. */
   readonly inferredFrom: readonly string[];
@@ -49,14 +56,13 @@ export function explainTool(policy: CompiledPolicy, request: ExplainRequest): To
   const listed = request.listed ?? { name: request.tool };
   const contract = contractOfTool(policy.table, request.server, listed, request.digestOf);
   const { lattice } = policy.ir;
-  const rules = policy.ir.rules.filter((rule) => {
-    const patterns = rule.kind === "plain" ? [rule.when] : patternsOf(rule.temporal);
-    // Name, effects and flags fit; arguments and labels are known only when a call is made.
-    return patterns.some((pattern) => staticMatch(pattern, contract, "restrict", "hi"));
-  });
-  const hazards = policy.ir.hazards.filter((hazard) =>
-    hazardPatterns(hazard).some((pattern) => staticMatch(pattern, contract, "restrict", "hi")),
+  // Name, effects and flags fit; arguments and labels are known only when a call is made.
+  const fits = (pattern: Pattern): boolean => staticMatch(pattern, contract, "restrict", "hi");
+  const rules = policy.ir.rules.filter((rule) =>
+    rule.kind === "plain" ? fits(rule.when) : patternsOf(rule.temporal).some(fits),
   );
+  const checks = policy.ir.checks.filter(({ rule }) => fits(rule.when));
+  const hazards = policy.ir.hazards.filter((hazard) => hazardPatterns(hazard).some(fits));
   const explanation = {
     server: contract.server,
     tool: contract.tool,
@@ -71,7 +77,10 @@ export function explainTool(policy: CompiledPolicy, request: ExplainRequest): To
     arguments: [...contract.arguments].map(([name, argument]) => argumentText(lattice, name, argument)),
     reads: contract.reads,
     writes: contract.writes,
-    rules: rules.map(({ id, tier, why }) => ({ id, tier, why })),
+    rules: [
+      ...rules.map(({ id, tier, why }) => ({ id, tier, why })),
+      ...checks.map(({ rule: { id, tier, why }, name: program }) => ({ id, tier, why, program })),
+    ],
     hazards: hazards.map(({ id, why }) => ({ id, why })),
     inferredFrom: inferTool(listed).because,
     isolation: isolationSentences(policy, contract),
@@ -128,7 +137,10 @@ function sentencesOf(found: Omit<ToolExplanation, "sentences">): readonly string
   }
   for (const store of found.reads) sentences.push(`It reads the store ${store}.`);
   for (const store of found.writes) sentences.push(`It writes to the store ${store}.`);
-  for (const rule of found.rules) sentences.push(`Rule ${rule.id} (${rule.tier}) can speak: ${rule.why}.`);
+  for (const { id, tier, why, program } of found.rules) {
+    const asks = program === undefined ? "" : ` if its program \`${program}\` says so`;
+    sentences.push(`Rule ${id} (${tier}) can speak${asks}: ${why}.`);
+  }
   for (const hazard of found.hazards)
     sentences.push(`Hazard ${hazard.id} is watched: ${hazard.why || "no reason given"}.`);
   if (found.rules.length === 0) sentences.push("No rule names it; the default decides.");

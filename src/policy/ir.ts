@@ -149,6 +149,18 @@ export type Rule = {
   readonly mode: "enforce" | "observe";
 } & ({ readonly kind: "plain"; readonly when: Pattern } | { readonly kind: "temporal"; readonly temporal: Temporal });
 
+/**
+ * A block rule that refuses a call only where a program of the operator's says so. It is no rule of the model: it can only
+ * refuse more, so whatever is proved without it holds with it, and of what must stay possible nothing is proved.
+ */
+export type Check = {
+  readonly rule: Rule & { readonly kind: "plain" };
+  readonly name: string;
+  readonly source: string;
+  /** SHA-256 of the program. */
+  readonly program: string;
+};
+
 /** The temporal kinds that can say of a call that it must never happen; debts and injections say what must. */
 export type HazardTemporal = Temporal & { readonly kind: "absence" | "gate" | "at-most" };
 
@@ -191,6 +203,7 @@ export type Ir = {
   readonly flow: FlowMode;
   readonly predicates: readonly Predicate[];
   readonly rules: readonly Rule[];
+  readonly checks: readonly Check[];
   readonly hazards: readonly Hazard[];
   readonly stores: readonly StoreDeclaration[];
   /** `confirm`: execution asks unless it runs in a projection without network (the default of policy.md 1). */

@@ -39,6 +39,9 @@ export const patternUnitsMax = 1_024;
 /** Arguments that inference and contracts look at; a tool with more has the rest treated as unknown. */
 export const argumentsMax = 512;
 
+/** UTF-16 units of one program that a rule asks. */
+export const programUnitsMax = 65_536;
+
 /** Leases of one policy; each is looked at for every call and list entry. */
 export const leasesMax = 256;
 

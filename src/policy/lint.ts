@@ -36,6 +36,7 @@ export function lintPolicy(policy: CompiledPolicy, lists: ToolLists, digestOf: T
     ...strangers(policy, lists),
     ...lintScopes(policy, contracts),
     ...forgetful(policy),
+    ...unproved(policy),
   ];
 }
 
@@ -45,6 +46,15 @@ function forgetful({ settings }: CompiledPolicy): readonly Problem[] {
   const message =
     "open runs count as holding everything after a restart or a change of policy, since nothing is kept to replay";
   return [information("DIGESTS", ["audit", "payload"], message, "keep `sealed`, or begin new runs then")];
+}
+
+/** A program may refuse the very call that a debt or a firm keep needs: then nobody can say beforehand that it comes. */
+function unproved({ ir, policy }: CompiledPolicy): readonly Problem[] {
+  const owes = ir.rules.some((rule) => rule.kind === "temporal" && rule.temporal.kind === "owed");
+  if (!owes && !policy.keep.some(({ firm }) => firm === true)) return [];
+  const message =
+    "this program may refuse what debts or firm keeps need, so those are followed at run time and not proved";
+  return ir.checks.map(({ rule }) => information("UNPROVED", at(rule), message, "keep those calls out of its `when:`"));
 }
 
 function labelledElsewhere(policy: CompiledPolicy, lists: ToolLists, digestOf: ToolDigest): readonly ToolContract[] {

@@ -5,7 +5,7 @@
 import type { ToolContract } from "../core/contract.ts";
 import { covers, mayCover } from "../core/effect.ts";
 import type { EffectRange } from "../core/effect.ts";
-import type { Hazard, Pattern, Rule } from "./ir.ts";
+import type { Check, Hazard, Pattern, Rule } from "./ir.ts";
 import { workspacePredicate } from "./ir.ts";
 import type { Slot } from "./monitors.ts";
 import { patternsOf } from "./monitors.ts";
@@ -15,6 +15,7 @@ import type { Frame } from "./transition.ts";
 
 export type Relevant = {
   readonly rules: readonly (Rule & { kind: "plain" })[];
+  readonly checks: readonly Check[];
   /** Automata that can refuse, count or oblige a call of it; a step may touch further ones. */
   readonly slots: readonly Slot[];
   readonly hazards: readonly Hazard[];
@@ -44,6 +45,7 @@ function relevantTo(frame: Frame, contract: ToolContract): Relevant {
   const widest = { ...contract, effects: widestEffects(contract) };
   const touches = (pattern: Pattern): boolean => staticMatch(pattern, widest, "restrict", "hi");
   const rules = frame.ir.rules.filter((rule) => rule.kind === "plain").filter((rule) => touches(rule.when));
+  const checks = frame.ir.checks.filter(({ rule }) => touches(rule.when));
   const touched = frame.slots.filter((slot) => patternsOf(slot.temporal).some(touches));
   // A debt stands in the way of every consequential call, named by it or not.
   const slots = frame.slots.filter(
@@ -52,6 +54,7 @@ function relevantTo(frame: Frame, contract: ToolContract): Relevant {
   const hazards = frame.ir.hazards.filter((hazard) => hazardPatterns(hazard).some(touches));
   const patterns = [
     ...rules.map((rule) => rule.when),
+    ...checks.map(({ rule }) => rule.when),
     ...touched.flatMap((slot) => patternsOf(slot.temporal)),
     ...hazards.flatMap(hazardPatterns),
   ];
@@ -66,6 +69,7 @@ function relevantTo(frame: Frame, contract: ToolContract): Relevant {
     labelsMatter(contract, widest.effects);
   return {
     rules,
+    checks,
     slots,
     hazards,
     labels,

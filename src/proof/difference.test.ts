@@ -22,6 +22,7 @@ describe("rules as hazards", () => {
       rule("gate", { tier: "must", gate: send }),
       rule("again", { tier: "must", gate: { ...send, unless: "s.read" } }),
       rule("debt", { tier: "must", owed: { after: "s.read", owe: "s.ask", within: 2 } }),
+      rule("asks", { tier: "block", when: "s.send", predicate: { name: "f", source: "export const f = () => true" } }),
       rule("lifts", { tier: "allow", when: "s.send" }),
       { ...blocks("watched", "s.send"), mode: "observe" },
     ]),
@@ -46,12 +47,12 @@ describe("rules as hazards", () => {
   });
 
   it("what cannot be said is named, what allows or only observes is not", () => {
-    expect(unsayable.map(({ id }) => id)).toEqual(["again", "debt"]);
+    expect(unsayable.map(({ id }) => id)).toEqual(["again", "asks", "debt"]);
   });
 
   it("rules are the same where they say the same, whatever they are called", () => {
     const present = policy([rule("debt-2", { tier: "must", owed: { after: "s.read", owe: "s.ask", within: 2 } })]);
-    expect(missingRules(unsayable, present).map(({ id }) => id)).toEqual(["again"]);
+    expect(missingRules(unsayable, present).map(({ id }) => id)).toEqual(["again", "asks"]);
   });
 
   it("an allow rule that the old policy did not have takes a question away", () => {

@@ -9,7 +9,7 @@ import type { CanonicalPolicy, HazardForm, RuleForm } from "../policy/canonical/
 /** A hazard for each rule of the old policy that restricts; rules that cannot be said as one are named apart. */
 export type OldRules = {
   readonly hazards: { readonly [id: string]: HazardForm };
-  /** Debts, injections and the like: compared by their text only. */
+  /** Debts, injections, rules that ask a program and the like: compared by their text only. */
   readonly unsayable: readonly RuleForm[];
 };
 
@@ -28,7 +28,9 @@ export function oldRules(old: CanonicalPolicy): OldRules {
 }
 
 function neverOf(rule: RuleForm): HazardForm["never"] | undefined {
-  const { when, absence, gate, atMost, exactlyOnce } = rule;
+  const { when, predicate, absence, gate, atMost, exactlyOnce } = rule;
+  // What a program of the operator's refuses is known to nobody but the program.
+  if (predicate !== undefined) return undefined;
   if (when !== undefined) return { call: when };
   if (absence !== undefined) return { sequence: absence };
   if (atMost !== undefined) return { atMost };

@@ -37,6 +37,11 @@ describe("questions about single rules", () => {
     expect(asked?.lint(asking)).toBeUndefined();
   });
 
+  it("of a rule that asks a program nothing can be known", () => {
+    const predicate = { name: "f", source: "" };
+    expect(questions({ ...head, id: "R", tier: "block", when: x, predicate })).toEqual([]);
+  });
+
   it("a question that is always refused before is never put", () => {
     const [asked] = questions({ ...head, id: "R", tier: "confirm", when: x });
     expect(asked?.lint(refusedBy("S"))?.code).toBe("unreachable-question");

@@ -40,8 +40,8 @@ function ask(call: PatternForm): HazardForm {
 
 /** Plain rules that stop: dead if nothing matches them, shadowed if what they match is stopped without them. */
 function speaking(rule: RuleForm): readonly LintQuestion[] {
-  const { id, when, tier } = rule;
-  if (when === undefined || tier === "allow") return [];
+  const { id, when, predicate, tier } = rule;
+  if (when === undefined || predicate !== undefined || tier === "allow") return [];
   const lint = (proof: HazardProof): ProofLint | undefined => {
     const never = proof.verdict === "vacuous" || proof.without.verdict === "proved";
     if (never) return { code: "dead", about: `rule ${id}`, rule: id, message: "no call that can be made matches it" };

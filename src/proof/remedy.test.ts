@@ -98,6 +98,14 @@ describe("a rule as one line", () => {
     });
   });
 
+  it("names the function that a rule asks, and leaves out the program", () => {
+    const [rule] = candidates({ call: "s.send" });
+    if (rule === undefined) throw new Error("a call has a rule");
+    const line = ruleLine({ ...rule, predicate: { name: "f", source: "export const f = () => true" } });
+    expect(parse(line)).toMatchObject({ predicate: "f" });
+    expect(line).not.toContain("export");
+  });
+
   it.each(["true", "no", "null", "1", "a: b", "- a", "*a", "a #b", "", "mail:outbox", "a b", "x:", "é"])(
     "keeps the text %j a text",
     (why) => {

@@ -83,10 +83,10 @@ export function unlabelledTools({ contracts }: Subject, steps: readonly TraceSte
   return [...new Set(named)];
 }
 
-/** A rule as one line of YAML, to be copied into `rules:`. */
+/** A rule as one line of YAML, to be copied into `rules:`; of a program only the name of its function. */
 export function ruleLine(rule: RuleForm): string {
-  const { serves: _serves, mode: _mode, id, tier, why, ...rest } = rule;
-  return flowText({ id, tier, ...rest, why });
+  const { serves: _serves, mode: _mode, id, tier, why, predicate, ...rest } = rule;
+  return flowText({ id, tier, ...rest, ...(predicate === undefined ? {} : { predicate: predicate.name }), why });
 }
 
 function flowText(value: unknown): string {

@@ -54,7 +54,26 @@ test("its names change only on purpose", async () => {
   expect(names.join(" ")).toBe("allow block confirm effect flow label labels limit must never not policy scope tool");
 });
 
-test("docs/builder.md shows the example as it runs", () => {
-  const shown = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(repository, "docs/builder.md"), "utf8"))?.[1];
-  expect(shown).toBe(readFileSync(join(repository, "examples/builder/policy.ts"), "utf8"));
+test("a rule asks the program beside its policy, which has its types from the package", async () => {
+  for (const file of ["checks.ts", "accounts.yaml"]) {
+    copyFileSync(join(repository, "examples/builder", file), join(terminal.root, file));
+  }
+  expect(compiled(join(terminal.root, "checks.ts"))).toBe("");
+  const policy = join(terminal.root, "accounts.yaml");
+  expect(await terminal.run("policy", "check", policy, "--strict")).toMatchObject({ code: 0, stderr: "" });
+  expect((await terminal.run("policy", "explain", policy, "bank.transfer")).stdout).toContain("its program `badIban`");
+  terminal.file("checks.ts", "export const badIban = 7;\n");
+  const broken = await terminal.run("policy", "check", policy);
+  expect(broken).toMatchObject({ code: 1 });
+  expect(broken.stdout).toContain("accounts.yaml:10:");
+  expect(broken.stdout).toContain("it exports no function badIban");
+});
+
+test("docs/builder.md shows the examples as they run", () => {
+  const page = readFileSync(join(repository, "docs/builder.md"), "utf8");
+  const shown = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code);
+  const examples = ["policy.ts", "checks.ts"].map((file) =>
+    readFileSync(join(repository, "examples/builder", file), "utf8"),
+  );
+  expect(shown).toEqual(examples);
 });

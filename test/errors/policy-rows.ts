@@ -58,6 +58,12 @@ export const policyRows: readonly PolicyRow[] = [
   { code: "RANGE", text: "audit: {keepDays: 0}", names: "0" },
   { code: "EXTENDS", text: "extends: [nowhere]", names: "nowhere" },
   { code: "CYCLE", text: "extends: [loop]", names: "loop" },
+  { code: "PREDICATE", text: rule("when: a, predicate: 'none.ts#f'"), names: "none.ts" },
+  {
+    code: "UNPROVED",
+    text: 'rules: [{id: O, tier: must, why: w, owed: {after: a.x, owe: a.y, within: 2}}, {id: R, tier: block, why: w, when: a.y, predicate: {name: f, source: "export const f = 1"}}]',
+    names: "program",
+  },
   { code: "PACK", text: "servers: {m: {pack: plain}}", names: "plain" },
   { code: "ID", text: "labels: {a.x: {}, x: {}}", names: "x" },
   {

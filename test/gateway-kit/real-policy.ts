@@ -28,6 +28,8 @@ const plainText = (text: string): JsonObject => ({ content: [{ type: "text", tex
 
 export type ConversationOptions = Pick<StageOptions<Q>, "log" | "oracle" | "human" | "projection"> & {
   readonly answer?: Answering;
+  /** What happens outside the conversation, which each of its turns waits for. */
+  readonly outside?: () => Promise<unknown>;
 };
 
 /** Tools by server name; every connection of the conversation belongs to one client process, so to one run. */
@@ -38,12 +40,14 @@ export class Conversation {
   answer: Answering;
   readonly #tools: Readonly<Record<string, readonly string[]>>;
   readonly #clients = new Map<string, FakeClient>();
+  readonly #outside: () => Promise<unknown>;
   #ids = 0;
 
   constructor(text: string, tools: Readonly<Record<string, readonly string[]>>, options: ConversationOptions = {}) {
     this.#tools = tools;
     this.answer = options.answer ?? ((tool) => plainText(`${tool} done`));
-    const { answer: _answer, ...stage } = options;
+    const { answer: _answer, outside, ...stage } = options;
+    this.#outside = outside ?? (() => Promise.resolve());
     this.stage = new Stage<Q>({ policy: policyOf(text), servers: Object.keys(tools), ...stage });
   }
 
@@ -66,6 +70,7 @@ export class Conversation {
   async serve(): Promise<void> {
     for (let quiet = 0; quiet < 2;) {
       await this.stage.settle();
+      await this.#outside();
       const served = this.stage.servers.reduce((sum, server) => sum + this.#serveOne(server), 0);
       quiet = served === 0 ? quiet + 1 : 0;
     }

@@ -74,6 +74,7 @@ export function makeIr(flow: FlowMode): Ir {
     flow,
     predicates: [{ kind: "workspace" }],
     rules: [],
+    checks: [],
     hazards: [],
     stores: [{ name: "box", audience: 0, initial: exactly(secret) }],
     execute: "confirm",

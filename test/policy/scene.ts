@@ -5,7 +5,7 @@ import type { RunEvent } from "../../src/core/event.ts";
 import type { Label, LabelRange, Lattice } from "../../src/core/label.ts";
 import { exactly, excludedBits, forbiddenAt, levelLabel, makeLattice } from "../../src/core/label.ts";
 import type { CallOption } from "../../src/core/moment.ts";
-import type { Hazard, Ir, Pattern, Rule } from "../../src/policy/ir.ts";
+import type { Check, Hazard, Ir, Pattern, Rule } from "../../src/policy/ir.ts";
 import { slotsOf } from "../../src/policy/monitors.ts";
 import type { Q } from "../../src/policy/state.ts";
 import { initialState } from "../../src/policy/state.ts";
@@ -37,6 +37,7 @@ export function rule(
 
 export function frameOf(part: {
   rules?: readonly Rule[];
+  checks?: readonly Check[];
   hazards?: readonly Hazard[];
   stores?: Ir["stores"];
   execute?: Ir["execute"];
@@ -48,6 +49,7 @@ export function frameOf(part: {
     flow: "provenance",
     predicates: [{ kind: "workspace" }],
     rules: part.rules ?? [],
+    checks: part.checks ?? [],
     hazards: part.hazards ?? [],
     stores: part.stores ?? [],
     execute: part.execute ?? "confirm",

@@ -24,6 +24,7 @@ import { diagnosticLine } from "../loaded-policy.ts";
 import { startProblemOf } from "../regulator.ts";
 import { checkExpectations } from "../replay/expectations.ts";
 import { defaultPolicyName, isShipped, loadFrom, toolDigest } from "../policy-source.ts";
+import { programProblems } from "../programs.ts";
 import { stpaFindings } from "../stpa-of-policy.ts";
 
 /** A settings file beyond this holds more than permissions. */
@@ -67,10 +68,11 @@ function check(name: string, options: Options): Outcome {
   // A rule of the default that finds no tool here is no fault of the file that was asked about.
   const lints = policy === undefined ? [] : lintPolicy(policy, lists.value ?? {}, toolDigest).map(place);
   const own = lints.filter((found) => name === defaultPolicyName || !isShipped(found.file));
+  const silent = policy === undefined ? [] : programProblems(policy).map(place);
   const broken = policy === undefined ? [] : brokenExpectations(policy).map(place);
   const unstartable = policy === undefined ? [] : startFindings(policy, place);
   const untraced = policy === undefined ? [] : stpaFindings(policy, place);
-  const diagnostics = [...loaded.value.diagnostics, ...own, ...broken, ...unstartable, ...untraced].toSorted(
+  const diagnostics = [...loaded.value.diagnostics, ...own, ...silent, ...broken, ...unstartable, ...untraced].toSorted(
     (left, right) => rank(left) - rank(right),
   );
   const count = (severity: Diagnostic["severity"]): number =>

@@ -10,6 +10,7 @@ import { chosenLog, logOption } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shown, table } from "../output.ts";
 import { sha256 } from "../policy-source.ts";
+import { askProgram } from "../programs.ts";
 import type { ReplayedStep, ReplayOptions } from "../replay/decide.ts";
 import { replayTrace } from "../replay/decide.ts";
 import { replayRunOf } from "../replay/run-report.ts";
@@ -72,7 +73,12 @@ function replayFile(file: string, options: Options): Outcome {
     servers: trace.trace.servers,
   });
   if (!policy.ok) return failure("SG-POLICY", policy.error);
-  const how: ReplayOptions = { consent, workspace: foldersIn(options), digest: (value: Json) => digest(value, sha256) };
+  const how: ReplayOptions = {
+    consent,
+    workspace: foldersIn(options),
+    digest: (value: Json) => digest(value, sha256),
+    askProgram,
+  };
   const steps = replayTrace(policy.value, trace.trace, how);
   return {
     exitCode: steps.some((step) => step.verdict !== "allow") ? 1 : 0,

@@ -19,6 +19,7 @@ import type { Run } from "../../core/run.ts";
 import { evolve, step } from "../../core/step.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import type { LoadedPolicy } from "../../gateway/policy-port.ts";
+import type { AskProgram } from "../programs.ts";
 import type { Trace, TraceStep } from "./trace.ts";
 
 export type ReplayedStep = {
@@ -43,6 +44,8 @@ export type ReplayOptions = {
   readonly consent: "once" | "value" | "refuse";
   readonly workspace: readonly string[];
   readonly digest: (value: Json) => string;
+  /** Who asks the programs of rules; without it they are silent, and refuse. */
+  readonly askProgram?: AskProgram;
 };
 
 type Replay<Q> = {
@@ -88,17 +91,19 @@ function fold<Q>(replay: Replay<Q>, event: RunEvent): void {
 function decide<Q>(replay: Replay<Q>, moment: Moment): Decision {
   const found = step(replay.policy.engine, replay.run, moment, new Map());
   if (found.kind === "decided") return found.decision;
-  const answers = new Map(found.questions.map((question) => [question.key, answerTo(question)]));
+  const answers = new Map(found.questions.map((question) => [question.key, answerTo(question, replay.options)]));
   const again = step(replay.policy.engine, replay.run, moment, answers);
   if (again.kind === "decided") return again.decision;
   throw new Error("a mechanism asks without end");
 }
 
 /**
- * Nothing answers in a replay: every question is unavailable, as it would be with no oracle configured. What a call did
- * to a machine is the exception, since it did nothing: no server runs.
+ * No model answers in a replay: its questions are unavailable, as they would be with no oracle configured. The programs of
+ * rules do, and what a call did to a machine is known: nothing, since no server runs.
  */
-function answerTo(question: Question): Answer {
+function answerTo(question: Question, { askProgram }: ReplayOptions): Answer {
+  const said = askProgram?.(question);
+  if (said !== undefined) return said;
   if (question.kind !== traceQuestionKind) return { kind: "unavailable", question, cause: "replay" };
   return { kind: "known", question, value: traceJson(nothingDone) };
 }

@@ -13,6 +13,7 @@ import type { ExpectText, StepText } from "../../policy/document.ts";
 import { digest } from "../../wire/canonical.ts";
 import { loadedPolicy } from "../loaded-policy.ts";
 import { sha256 } from "../policy-source.ts";
+import { askProgram } from "../programs.ts";
 import { replayTrace } from "./decide.ts";
 import type { TraceStep } from "./trace.ts";
 
@@ -48,7 +49,7 @@ export function judgeExpectation(policy: CompiledPolicy, expectation: ExpectText
   }
   const trace = { servers, labels: undefined, instruction: expectation.instruction, steps };
   const workspace = [expectedWorkspace];
-  const options = { consent: "once" as const, workspace, digest: (value: Json) => digest(value, sha256) };
+  const options = { consent: "once" as const, workspace, digest: (value: Json) => digest(value, sha256), askProgram };
   const rows = replayTrace(loadedPolicy(policy, "expectation"), trace, options);
   const verdict = strictestOf(rows.map((row) => row.verdict));
   const rules = rows.filter((row) => row.verdict === verdict).flatMap((row) => row.rules);

@@ -20,6 +20,7 @@ import type { ReleaseLabel } from "../../gateway/labels.ts";
 import { releaseLabel } from "../../gateway/labels.ts";
 import type { RecordedAnswers, RecordedDecision, RecordedEntry } from "../../gateway/log/recorded.ts";
 import type { LoadedPolicy } from "../../gateway/policy-port.ts";
+import type { AskProgram } from "../programs.ts";
 import { Believed } from "./believed.ts";
 import type { Judgement } from "./judgement.ts";
 import { judgementOf, newJudgement, recordedJudgement, withGateway } from "./judgement.ts";
@@ -44,6 +45,8 @@ export type RecordedRun = { readonly run: string; readonly entries: readonly Rec
 export type AgainOptions = {
   readonly workspace: readonly string[];
   readonly hash: (text: string) => string;
+  /** Who asks the programs of rules that nobody asked then; without it they are silent, and refuse. */
+  readonly askProgram?: AskProgram;
 };
 
 /** What is known of a call once it was decided. */
@@ -312,6 +315,8 @@ class Course<Q> {
   #answerTo(question: Question, recorded: RecordedAnswers): Answer {
     const value = recorded.get(question.key);
     if (value !== undefined) return { kind: "known", question, value };
+    const said = recorded.has(question.key) ? undefined : this.#options.askProgram?.(question);
+    if (said !== undefined) return said;
     if (!recorded.has(question.key)) {
       this.#said.add("Something is asked that nobody asked then: it counts as unanswered.");
     }

@@ -15,6 +15,7 @@ import type { Outcome } from "../output.ts";
 import { failure, sentenceMax, shortPath, shown, table } from "../output.ts";
 import { PolicyFiles } from "../policies.ts";
 import { sha256 } from "../policy-source.ts";
+import { askProgram } from "../programs.ts";
 import type { Judgement } from "./judgement.ts";
 import type { ReplayedMoment, ReplayedRun } from "./recorded-run.ts";
 import { replayRecorded } from "./recorded-run.ts";
@@ -105,7 +106,7 @@ export async function decideAgain<Q>(
   const principal = own.find((entry) => entry.principal !== undefined)?.principal;
   const entries = all.filter((entry) => entry.run === run || entry.principal === principal);
   const row = await store.run(run);
-  const again = replayRecorded(policy, { run, entries }, { workspace, hash: sha256 });
+  const again = replayRecorded(policy, { run, entries }, { workspace, hash: sha256, askProgram });
   const recorded = [...new Set(own.flatMap((entry) => entry.policy ?? []))];
   const lost = row.ok && row.value?.top === true ? [lostNote] : [];
   const notes = [...notesOn(own, recorded, policy), ...lost, ...again.notes];

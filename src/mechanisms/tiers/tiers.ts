@@ -5,9 +5,9 @@
  */
 import type { Mechanism } from "../../core/mechanism.ts";
 import type { ToolContract } from "../../core/contract.ts";
-import type { Opinion, Reason } from "../../core/opinion.ts";
+import type { Answers, Opinion, Reason } from "../../core/opinion.ts";
 import { noObjection, settled } from "../../core/opinion.ts";
-import type { CallOption } from "../../core/moment.ts";
+import type { CallMoment, CallOption } from "../../core/moment.ts";
 import { culpritFacts, culprits } from "../../policy/culprits.ts";
 import { atomBits } from "../../policy/hazard-reasons.ts";
 import type { PolicyModel } from "../../policy/model.ts";
@@ -16,6 +16,7 @@ import type { Q } from "../../policy/state.ts";
 import type { Frame } from "../../policy/transition.ts";
 import type { Ends, PlainRule, Scene } from "../../policy/verdicts.ts";
 import { defaultAtEnds, firedRules, verdictAt } from "../../policy/verdicts.ts";
+import { consult } from "./checks.ts";
 
 const id = "tiers";
 
@@ -32,10 +33,10 @@ export function makeTiers(frame: Frame, model: PolicyModel): Mechanism<null, Q> 
     version: 1,
     initial: () => null,
     remember: () => null,
-    consider: ({ moment, option }, run) => {
+    consider: ({ moment, option }, run, _memory, answers) => {
       if (moment.kind === "expose") return entryOf(moment.contract);
       if (moment.kind !== "call" || option === undefined) return noObjection;
-      return called({ frame, q: run.q, option, at: moment.at }, model);
+      return called({ frame, q: run.q, option, at: moment.at }, model, { moment, answers });
     },
   };
 }
@@ -59,8 +60,12 @@ function certain(rule: PlainRule, contract: ToolContract): boolean {
   return effects.every((range) => staticMatch(rule.when, { ...contract, effects: range }, "restrict", "lo"));
 }
 
-function called(scene: Scene, model: PolicyModel): Opinion {
-  const { rules, defaultAsks } = model.relevant(scene.option.contract);
+function called(
+  scene: Scene,
+  model: PolicyModel,
+  asked: { readonly moment: CallMoment; readonly answers: Answers },
+): Opinion {
+  const { rules, checks, defaultAsks } = model.relevant(scene.option.contract);
   const fired = firedRules(scene, rules);
   const reasons: Reason[] = [];
   for (const { rule, at } of fired) {
@@ -71,7 +76,12 @@ function called(scene: Scene, model: PolicyModel): Opinion {
   }
   // Only a rule that surely applies, and is enforced, can take the question of the default away.
   const allowed = fired.some(({ rule, at }) => rule.tier === "allow" && rule.mode === "enforce" && at.hi);
-  return settled(allowed || !defaultAsks ? reasons : [...reasons, ...defaultReasons(scene)]);
+  if (!allowed && defaultAsks) reasons.push(...defaultReasons(scene));
+  const opinion = settled(reasons);
+  if (opinion.verdict === "deny") return opinion;
+  const { questions, reasons: said } = consult(scene, checks, asked);
+  if (questions.length > 0) return { kind: "needs", questions };
+  return said.length === 0 ? opinion : settled([...reasons, ...said]);
 }
 
 function ruleFacts(scene: Scene, rule: PlainRule): Reason["facts"] {

@@ -1,11 +1,11 @@
 /**
- * Follows `extends` and `servers.X.pack` to every document that a policy is made of. Reading is the caller's: the
+ * Follows `extends` and `servers.X.pack` to every document that a policy is made of, and fetches the programs of rules. Reading is the caller's: the
  * loader maps a name to a text or a document, and this decides only the order, and refuses cycles.
  */
 import type { Problem } from "../diagnostic.ts";
 import { problem, quoted } from "../diagnostic.ts";
 import type { Diagnostic } from "../diagnostic.ts";
-import type { PolicyDocument } from "../document.ts";
+import type { PolicyDocument, RuleText } from "../document.ts";
 import { policyDocumentsMax } from "../limits.ts";
 import { checkDocument, diagnose, parsePolicy } from "../parse.ts";
 import type { SourceDocument } from "../parse.ts";
@@ -14,7 +14,7 @@ export type PolicyInput =
   | { readonly file: string; readonly text: string }
   | { readonly file: string; readonly document: PolicyDocument };
 
-/** Finds what a name in `extends` or `pack` means: `default`, a pack, or a file beside `from`. */
+/** Finds what a name in `extends`, `pack` or `predicate` means: `default`, a pack, or a file beside `from`. */
 export type PolicyLoader = (name: string, from: string) => PolicyInput | undefined;
 
 export type Gathered = {
@@ -46,7 +46,7 @@ export function gather(input: PolicyInput, loader: PolicyLoader): Gathered {
     (source.document.extends ?? []).forEach((name, index) =>
       follow({ name, path: ["extends", index], complain }, source, open),
     );
-    if (source.document.pack === undefined) documents.push(source);
+    if (source.document.pack === undefined) documents.push(withPrograms(source, loader, complain));
     else packs.push(source);
     for (const [server, facts] of Object.entries(source.document.servers ?? {})) {
       if (facts.pack !== undefined)
@@ -83,4 +83,24 @@ export function gather(input: PolicyInput, loader: PolicyLoader): Gathered {
   done.add(input.file);
   take(first.value, [input.file]);
   return { documents, packs, diagnostics };
+}
+
+/** The document with each `FILE#NAME` of a rule replaced by what the file holds, so that a digest covers the program. */
+function withPrograms(
+  source: SourceDocument,
+  loader: PolicyLoader,
+  complain: (found: Problem) => void,
+): SourceDocument {
+  const { rules } = source.document;
+  if (rules?.some(({ predicate }) => typeof predicate === "string") !== true) return source;
+  const read = rules.map((rule, index): RuleText => {
+    if (typeof rule.predicate !== "string") return rule;
+    const [file = "", name = ""] = rule.predicate.split("#");
+    const found = loader(file, source.file);
+    if (found !== undefined && "text" in found) return { ...rule, predicate: { name, source: found.text } };
+    const path = ["rules", index, "predicate"] as const;
+    complain(problem("PREDICATE", path, `there is no program ${quoted(file)}`, "check the path, from this file"));
+    return { ...rule, predicate: { name, source: "" } };
+  });
+  return { ...source, document: { ...source.document, rules: read } };
 }

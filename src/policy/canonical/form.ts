@@ -21,6 +21,7 @@ import type {
   ModeText,
   PackSection,
   PolicyDocument,
+  PredicateObject,
   Scalar,
   ServerText,
 } from "../document.ts";
@@ -99,6 +100,7 @@ export type RuleForm = {
   readonly serves: readonly string[];
   readonly mode: ModeText;
   readonly when?: PatternForm;
+  readonly predicate?: PredicateObject;
   readonly gate?: {
     readonly before: PatternForm;
     readonly need: PatternForm;

@@ -9,10 +9,13 @@ import type {
   NeverText,
   PatternObject,
   PatternText,
+  PredicateObject,
+  PredicateText,
   RuleText,
   StoreText,
 } from "../document.ts";
 import type { DocumentPath } from "../diagnostic.ts";
+import { problem, quoted } from "../diagnostic.ts";
 import type { DataForm, HazardForm, KeyFormObject, NeverForm, PatternForm, RuleForm, StoreForm } from "./form.ts";
 import { canonicalDuration } from "./duration.ts";
 import { compact, effectWord, labelForm, listOf, mapValues, sortedWords } from "./labels.ts";
@@ -90,10 +93,19 @@ export function ruleForm(rule: RuleText, naming: Naming): RuleForm {
     serves: sortedWords(rule.serves ?? []),
     mode: rule.mode ?? "enforce",
     when: may(rule.when, "when"),
+    predicate: rule.predicate === undefined ? undefined : predicateForm(rule.predicate, naming, base),
     ...counting(rule, naming, base),
     ...ordering(rule, naming, base),
     ...owing(rule, naming, base),
   });
+}
+
+function predicateForm(text: PredicateText, naming: Naming, base: DocumentPath): PredicateObject {
+  if (typeof text !== "string") return { name: text.name, source: text.source };
+  // What a file holds was put in its place when the documents were gathered; here nobody can read one.
+  const remedy = "write `{name, source}`, or load the policy from a file";
+  naming.report(problem("PREDICATE", [...base, "predicate"], `${quoted(text)} was not read`, remedy));
+  return { name: "", source: "" };
 }
 
 function atMostForm(text: AtMostText, naming: Naming, base: DocumentPath): NonNullable<RuleForm["atMost"]> {

@@ -25,6 +25,7 @@ import type {
   PackContents,
   PackSection,
   PolicyDocument,
+  PredicateObject,
   RuleText,
   ServerText,
   StepText,
@@ -125,6 +126,15 @@ const byEnd = object<ByEndText>("a by-end", {
   action: required(oneOf("action", ["hold", "compensate", "report"]), "what happens to the first call until then"),
 });
 
+const predicate = either<[string, PredicateObject]>(
+  "`FILE#NAME` or `{name, source}`",
+  text("predicate", "^[^#]+#[A-Za-z_$][A-Za-z0-9_$]{0,63}$", "checks.ts#isBusy"),
+  object<PredicateObject>("a predicate", {
+    name: required(text("name", "^[A-Za-z_$][A-Za-z0-9_$]{0,63}$", "isBusy"), "the function that it exports"),
+    source: required(text("program"), "TypeScript or JavaScript, one module that stands alone"),
+  }),
+);
+
 const rule = object<RuleText>(
   "a rule",
   {
@@ -134,6 +144,7 @@ const rule = object<RuleText>(
     serves: optional(words, "requirement, hazard or loss that it serves"),
     mode: optional(mode, "`observe` reports and does not decide"),
     when: optional(pattern, "the calls it is about"),
+    predicate: optional(predicate, "a function of yours that refuses some of them"),
     gate: optional(gate, "A before B"),
     absence: optional(absence, "no B after A"),
     atMost: optional(atMost, "at most so many"),

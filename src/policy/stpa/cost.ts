@@ -153,8 +153,9 @@ function retiered(policy: CanonicalPolicy, { requirement, tier, chosen }: Trial)
   const rules = policy.rules.flatMap((rule) => {
     if (!rule.serves.includes(requirement) || tier === chosen) return [rule];
     if (tier === "none") return [];
-    // What must happen stays a must, and counts and absences have no `allow`.
-    const fixed = isMust(rule) || tier === "must" || (tier === "allow" && rule.when === undefined);
+    // What must happen stays a must, a program can only refuse, and counts and absences have no `allow`.
+    const fixed =
+      isMust(rule) || rule.predicate !== undefined || tier === "must" || (tier === "allow" && rule.when === undefined);
     return [fixed ? rule : { ...rule, tier }];
   });
   // An expectation may name the rule that decides it, which may be gone here; only its trace and verdict matter.

@@ -1,0 +1,50 @@
+/** The thread that programs of rules run in, so that the thread beside it can end a program that never does. */
+import { stripTypeScriptTypes } from "node:module";
+import { parentPort } from "node:worker_threads";
+import { programCauseMax } from "./limits.ts";
+import type { ProgramOrder, ProgramReply } from "./program-order.ts";
+
+type Loaded = Readonly<Record<string, unknown>>;
+
+/** Loaded programs, by digest. A program that failed to load fails each time with the same error. */
+const programs = new Map<string, Promise<Loaded>>();
+
+parentPort?.on("message", (order: ProgramOrder) => {
+  void answer(order).then((reply) => parentPort?.postMessage(reply));
+});
+
+async function answer({ id, program, source, name, call }: ProgramOrder): Promise<ProgramReply> {
+  try {
+    let loaded = programs.get(program);
+    if (loaded === undefined) programs.set(program, (loaded = load(source)));
+    const found = (await loaded)[name];
+    if (typeof found !== "function") return { id, cause: `it exports no function ${name}` };
+    if (call === undefined) return { id, said: false };
+    const said: unknown = found(JSON.parse(call, exactNumber));
+    if (typeof said === "boolean") return { id, said };
+    return { id, cause: `it returned ${said instanceof Promise ? "a promise" : typeof said}, not true or false` };
+  } catch (thrown) {
+    return { id, cause: `it threw: ${textOf(thrown)}` };
+  }
+}
+
+function load(source: string): Promise<Loaded> {
+  const script = stripTypeScriptTypes(source);
+  return import(`data:text/javascript,${encodeURIComponent(script)}`) as Promise<Loaded>; // a module's namespace
+}
+
+/** A number that a double cannot hold keeps its own spelling, as text: a wrong amount would be worse than a strange one. */
+function exactNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof value !== "number" || context?.source === undefined) return value;
+  const exact = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+  return exact ? value : context.source;
+}
+
+function textOf(thrown: unknown): string {
+  const text = thrown instanceof Error ? thrown.message : "something that is no error";
+  // A module that imports another is named by its own text, which nobody wants to read.
+  return text
+    .replace(/\s+/g, " ")
+    .replace(/ from "data:.*/, "")
+    .slice(0, programCauseMax);
+}

@@ -1,0 +1,61 @@
+/** Programs of rules (policy.md 1): loaded with their policy, asked by the gateway in turns and by commands at once. */
+import type { Answer, Question } from "../core/opinion.ts";
+import { programContextFrom, programQuestionKind } from "../core/program-question.ts";
+import type { ProgramContext } from "../core/program-question.ts";
+import type { ProgramAnswer } from "../adapters/programs/program-process.ts";
+import { askProgramNow, ProgramProcess } from "../adapters/programs/program-process.ts";
+import type { CompiledPolicy } from "../policy/compile.ts";
+import type { Problem } from "../policy/diagnostic.ts";
+import { problem, quoted } from "../policy/diagnostic.ts";
+
+/** Answers a question to a program; undefined for any other question. */
+export type AskProgram = (question: Question) => Answer | undefined;
+
+/** What a program is given, as text. */
+function callOf({ server, tool, arguments: given }: ProgramContext): string {
+  return JSON.stringify({ server, tool, arguments: given });
+}
+
+function answered(question: Question, said: ProgramAnswer): Answer {
+  return said.ok
+    ? { kind: "known", question, value: said.value }
+    : { kind: "unavailable", question, cause: said.error };
+}
+
+const unreadable: ProgramAnswer = { ok: false, error: "the question could not be read" };
+
+/** Programs that a running gateway asks; their process begins with the first of them. */
+export class GatewayPrograms {
+  readonly #process = new ProgramProcess();
+
+  /** Loads the programs of a policy, so that its first call waits for none. */
+  prepare({ ir }: CompiledPolicy): void {
+    for (const check of ir.checks) void this.#process.ask(check);
+  }
+
+  async answer(question: Question): Promise<Answer> {
+    const context = programContextFrom(question.content);
+    return answered(question, context === undefined ? unreadable : await this.#process.ask(context, callOf(context)));
+  }
+}
+
+export function isProgramQuestion({ kind }: Question): boolean {
+  return kind === programQuestionKind;
+}
+
+/** Asks a program for a command that has nothing else to do meanwhile; undefined for any other question. */
+export const askProgram: AskProgram = (question) => {
+  if (!isProgramQuestion(question)) return undefined;
+  const context = programContextFrom(question.content);
+  return answered(question, context === undefined ? unreadable : askProgramNow(context, callOf(context)));
+};
+
+/** Programs that do not load, or export no such function. */
+export function programProblems({ ir }: CompiledPolicy): readonly Problem[] {
+  return ir.checks.flatMap((check) => {
+    const loaded = askProgramNow(check);
+    if (loaded.ok) return [];
+    const message = `the program ${quoted(check.name)} does not load: ${loaded.error}`;
+    return [problem("PREDICATE", ["rules", check.rule.id, "predicate"], message, "mend it; a module stands alone")];
+  });
+}
