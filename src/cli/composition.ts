@@ -65,16 +65,21 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
     return setup.more?.(policy) ?? [];
   };
   const policies = new PolicyFiles(setup.policies, setup.tell, { more, tag: setup.tag });
+  const failed = (sentence: string): Result<never, string> => {
+    policies.close();
+    oracle.close();
+    return err(sentence);
+  };
   const policy = policies.openAll();
-  if (!policy.ok) return policy;
+  if (!policy.ok) return failed(policy.error);
   const places = logPlaces(setup.home);
   const keys = openKeys(places.keys);
-  if (!keys.ok) return err(keys.error);
+  if (!keys.ok) return failed(keys.error);
   const { durability, keepDays } = policy.value.settings;
   const store = openSqliteStore({ path: places.database, durability, wallMs: nodeClock.wallMs });
-  if (!store.ok) return err(store.error.sentence);
+  if (!store.ok) return failed(store.error.sentence);
   const log = await openLog(store.value, keys.value);
-  if (!log.ok) return log;
+  if (!log.ok) return failed(log.error);
   await clearLeftovers(setup.home, setup.tell);
   keys.value.destroyBefore(nodeClock.wallMs() - keepDays * dayMs);
   const waiters = new Waiters(setup.tell);
@@ -100,6 +105,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
     stop();
     policies.close();
     await gateway.close();
+    oracle.close();
     await log.value.close(nodeClock.monotonicMs());
   };
   return ok({ gateway, log: log.value, policies, waiters, lost, close });

@@ -40,6 +40,11 @@ export class PolicyOracles implements Oracle {
       .catch(() => undefined);
   }
 
+  /** Ends the process that programs run in. */
+  close(): void {
+    this.#programs.close();
+  }
+
   async answer(questions: readonly Question[], budgetMs: number, about?: AskedFor): Promise<readonly Answer[]> {
     const forPrograms = questions.filter(isProgramQuestion);
     if (forPrograms.length === 0) return this.#asked(questions, budgetMs, about);

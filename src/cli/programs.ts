@@ -33,6 +33,10 @@ export class GatewayPrograms {
     for (const check of ir.checks) void this.#process.ask(check);
   }
 
+  close(): void {
+    this.#process.close();
+  }
+
   async answer(question: Question): Promise<Answer> {
     const context = programContextFrom(question.content);
     return answered(question, context === undefined ? unreadable : await this.#process.ask(context, callOf(context)));

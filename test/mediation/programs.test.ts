@@ -2,7 +2,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { PolicyOracles } from "../../src/cli/oracles.ts";
 import type { Answer, Question } from "../../src/core/opinion.ts";
 import { Conversation } from "../gateway-kit/real-policy.ts";
@@ -29,6 +29,7 @@ function conversation() {
   const asked: Question[] = [];
   let answered: Promise<unknown> = Promise.resolve();
   const oracles = new PolicyOracles(() => undefined);
+  onTestFinished(() => oracles.close());
   const oracle = (questions: readonly Question[]): Promise<readonly Answer[]> => {
     asked.push(...questions);
     const answers = oracles.answer(questions, 2_000);
