@@ -2,7 +2,7 @@
 // the pure layers), `npm run cover` (that coverage alone). Prints the seed of all random suites, and with SLUICEGATE_CI=1
 // refuses every skip that `.ci/skips` does not name, and fuzzes for longer.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 
@@ -17,8 +17,13 @@ const data = resolve(root, "../shared/data");
 /** How long each fuzz target runs. */
 const fuzzMs = process.env["SLUICEGATE_CI"] === "1" || full ? 60_000 : 3_000;
 
+// What tests leave behind lies in here and goes with it. Servers of tests run as other users, too, and must get in.
+const folder = mkdtempSync(join(tmpdir(), "sgt-"));
+chmodSync(folder, 0o755);
+
 const environment: NodeJS.ProcessEnv = {
   ...process.env,
+  TMPDIR: folder,
   SLUICEGATE_SEED: seed,
   SLUICEGATE_RUNS: process.env["SLUICEGATE_RUNS"] ?? (full ? "10000" : "200"),
   SLUICEGATE_FUZZ_MS: process.env["SLUICEGATE_FUZZ_MS"] ?? String(fuzzMs),
@@ -27,7 +32,6 @@ const environment: NodeJS.ProcessEnv = {
   ...(process.env["SLUICEGATE_DATA"] === undefined && existsSync(data) ? { SLUICEGATE_DATA: data } : {}),
 };
 
-const folder = mkdtempSync(join(tmpdir(), "sluicegate-test-"));
 const report = join(folder, "report.json");
 console.log(`seed ${seed} (repeat with SLUICEGATE_SEED=${seed}), sizes: ${full ? "full" : "quick"}`);
 
@@ -42,8 +46,9 @@ const pureTests = ["src/core", "src/wire", "src/policy", "src/proof", "src/mecha
 const coverage = (env = environment): number | null => vitest(["--coverage", ...pureTests], env);
 
 if (onlyCover) {
+  const status = coverage();
   rmSync(folder, { recursive: true, force: true });
-  process.exit(coverage() ?? 1);
+  process.exit(status ?? 1);
 }
 
 const passed = vitest(["--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...filters]) === 0;

@@ -1,5 +1,5 @@
 /** The real policy engine behind the real gateway, with scripted servers that answer by themselves. */
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadPolicyFor } from "../../src/cli/loaded-policy.ts";
@@ -12,9 +12,11 @@ import { plain, Stage } from "./playbook.ts";
 
 /** A policy from its text; a text that does not load fails the test with the loader's sentence. */
 export function policyOf(text: string): LoadedPolicy<Q> {
-  const file = join(mkdtempSync(join(tmpdir(), "sluicegate-policy-")), "policy.yaml");
+  const folder = mkdtempSync(join(tmpdir(), "sluicegate-policy-"));
+  const file = join(folder, "policy.yaml");
   writeFileSync(file, `version: 1\nextends: []\n${text}`);
   const loaded = loadPolicyFor(file);
+  rmSync(folder, { recursive: true });
   if (!loaded.ok) throw new Error(loaded.error);
   return loaded.value;
 }

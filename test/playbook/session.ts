@@ -13,7 +13,7 @@ const surplusMs = 40;
 
 /** Line JSON-RPC with one server, as raw text: no library decides what may be sent or is understood. */
 export type Session = {
-  /** Sends lines and waits until so many messages came back; all of them are recorded under the step's name. */
+  /** Sends lines and waits until so many messages came back, or fails; all of them are recorded under the step's name. */
   readonly step: (name: string, lines: readonly string[], count: number) => Promise<readonly Json[]>;
   /** What the client answers to requests of the server from now on, by method. */
   readonly answerWith: (answers: JsonObject) => void;
@@ -67,9 +67,15 @@ export async function play(command: readonly string[], script: Script, env: Read
   async function step(name: string, lines: readonly string[], count: number): Promise<readonly Json[]> {
     for (const line of lines) write(line);
     const until = performance.now() + stepMsMax;
-    while (arrived.length < taken + count && performance.now() < until) await sleep(2);
+    const ended = (): boolean => child.process.exitCode !== null || child.process.signalCode !== null;
+    while (arrived.length < taken + count && performance.now() < until && !ended()) await sleep(2);
     await sleep(surplusMs);
     const messages = arrived.slice(taken);
+    if (messages.length < count) {
+      const { exitCode, signalCode } = child.process;
+      const state = ended() ? `it ended with ${signalCode ?? exitCode}` : `it is silent for ${stepMsMax} ms`;
+      throw new Error(`${name}: ${messages.length} of ${count} messages, then ${state}: ${child.stderr().slice(-500)}`);
+    }
     taken = arrived.length;
     recorded.push({ step: name, messages });
     return messages;
