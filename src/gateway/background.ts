@@ -8,6 +8,7 @@ import { decidingCodes } from "../core/render.ts";
 import type { Call } from "./call.ts";
 import { callDigest, callMoment, isObserved } from "./call.ts";
 import type { Catalogue } from "./catalogue.ts";
+import { unattendedMeta } from "./client-facts.ts";
 import { endingDecision, endsRun, forAllRuns, othersReady } from "./commitment.ts";
 import type { Dispatched } from "./dispatch.ts";
 import { recordDispatch, recordRefusal } from "./dispatch.ts";
@@ -129,7 +130,7 @@ async function send<Q>(scene: Scene<Q>, call: Call<Q>): Promise<Unattended> {
     await recordOutcome(scene, call, { kind: "failed", noEffect: true });
     return "failed";
   }
-  const meta = scene.client.requestMeta;
+  const meta = unattendedMeta(scene.client);
   const params = {
     name: call.contract.tool,
     arguments: call.arguments,

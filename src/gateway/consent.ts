@@ -14,6 +14,7 @@ import { approvalMatch, cardJson, choiceOf, endorsedOn, risksOn, ruleApproval } 
 import type { Purpose } from "./approvals.ts";
 import type { Call } from "./call.ts";
 import { consentInputName, shownArguments, visible } from "./card-text.ts";
+import { capabilitiesFor } from "./client-facts.ts";
 import { covers } from "./commitment.ts";
 import { endorsable, endorsedElements, valueGrants } from "./endorsement.ts";
 import { appendBatch, Batch } from "./journal.ts";
@@ -160,7 +161,7 @@ export class ConsentDesk<Q> {
     const { approvals } = call.live.policy.settings;
     if (approvals.form === "none" || approvals.by === "other") return false;
     if (approvals.form === "reversible" && call.contract.flags.irreversible) return false;
-    return takesForms(this.#scene.client.capabilities);
+    return takesForms(capabilitiesFor(this.#scene.client, call.request));
   }
 
   #askInResult(call: Call<Q>, decision: Decision, approval: string): void {

@@ -6,8 +6,10 @@ import type { ToolContract } from "../core/contract.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
+import { abilitiesOf } from "../wire/client-abilities.ts";
 import { Admissions } from "./admissions.ts";
 import { idSource } from "./call.ts";
+import { withoutSampling } from "./client-facts.ts";
 import { Exposures } from "./exposures.ts";
 import { ClientSession } from "./client-session.ts";
 import { doubtsIn } from "./doubts.ts";
@@ -308,7 +310,10 @@ export class Gateway<Q> {
     const policy = session.current()?.policy ?? this.#policyOf(facts, session.client.name);
     const { principal } = facts;
     const target = setup.target(facts);
-    return ok(this.#links.open({ principal, server, target, shared, order: policy.isolation(server) }));
+    const { capabilities } = session.client;
+    const told = policy.settings.sampling === "allow" ? capabilities : withoutSampling(capabilities);
+    const order = policy.isolation(server);
+    return ok(this.#links.open({ principal, server, target, shared, order, abilities: abilitiesOf(told) }));
   }
 
   #sessionsTrusted(facts: ConnectionFacts, client: string | undefined): boolean {

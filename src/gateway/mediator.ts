@@ -27,6 +27,7 @@ import { Calls, malformedCall, toolName } from "./calls.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { isListMethod } from "./catalogue.ts";
 import { ClientAnswers } from "./client-answers.ts";
+import { exchangeWithoutSampling } from "./client-facts.ts";
 import { ConsentDesk } from "./consent.ts";
 import { cancelReason, FromServer } from "./from-server.ts";
 import { denial } from "./judge.ts";
@@ -204,11 +205,12 @@ export class Mediator<Q> implements LinkUser {
 
   // -------------------------------------------------------------------------------------------------------------
 
-  async #serve(exchange: Exchange, opening: Opening): Promise<void> {
-    const { request } = exchange;
-    const found = this.#scene.liveOf(request.params);
-    if (!found.ok) return exchange.respond(errorMessage(request.id, errorCodes.internalError, found.error));
+  async #serve(asked: Exchange, opening: Opening): Promise<void> {
+    const found = this.#scene.liveOf(asked.request.params);
+    if (!found.ok) return asked.respond(errorMessage(asked.request.id, errorCodes.internalError, found.error));
     const live = found.value;
+    const exchange = live.policy.settings.sampling === "allow" ? asked : exchangeWithoutSampling(asked);
+    const { request } = exchange;
     if (live.ready !== undefined) await live.ready;
     if (live.ended) return exchange.respond(errorMessage(request.id, errorCodes.invalidRequest, endedText));
     if (isReservedId(request.id)) {
@@ -282,7 +284,7 @@ export class Mediator<Q> implements LinkUser {
   /** What a server says of itself: identity and capabilities pass, instructions must be admitted. */
   async #manifest(exchange: Exchange, live: LiveRun<Q>, row: ChannelRow): Promise<void> {
     const { request } = exchange;
-    const answer = await this.#relay(this.#withoutSampling(request, live));
+    const answer = await this.#relay(request);
     if (answer.kind === "error" || !isObject(answer.result)) {
       return this.#deliver(exchange, await this.#releaseRelayed(row, live, answer));
     }
@@ -296,15 +298,6 @@ export class Mediator<Q> implements LinkUser {
       return this.#deliver(exchange, declared === answer.result ? answer : answerWith(request.id, declared));
     }
     return this.#deliver(exchange, answerWith(request.id, without(declared, ["instructions"])));
-  }
-
-  /** A server that may not use the client's model is not told that it could. */
-  #withoutSampling(request: RequestMessage, live: LiveRun<Q>): RequestMessage {
-    if (live.policy.settings.sampling === "allow" || request.method !== "initialize") return request;
-    const capabilities = member(request.params, "capabilities");
-    if (!isObject(capabilities) || member(capabilities, "sampling") === undefined) return request;
-    const { raw: _raw, ...plain } = request;
-    return { ...plain, params: { ...request.params, capabilities: without(capabilities, ["sampling"]) } };
   }
 
   async #releaseRelayed(row: ChannelRow, live: LiveRun<Q>, answer: Answered): Promise<Answered> {
