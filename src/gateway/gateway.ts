@@ -36,7 +36,7 @@ import { runKeyOf } from "./run-keys.ts";
 import { Projections } from "./projections.ts";
 import { RunDuties } from "./run-duties.ts";
 import { RunRegistry } from "./runs.ts";
-import type { ClientState, PerformOrder, Shared } from "./scene.ts";
+import type { ClientState, Performed, PerformOrder, Shared } from "./scene.ts";
 import type { Services } from "./services-port.ts";
 import type { ApprovalRow } from "./store-port.ts";
 import { flushWrites } from "./windows.ts";
@@ -336,9 +336,9 @@ export class Gateway<Q> {
   }
 
   /** The injected call goes over a connection that already serves the run, if there is one. */
-  async #perform(live: LiveRun<Q>, order: PerformOrder): Promise<boolean> {
+  async #perform(live: LiveRun<Q>, order: PerformOrder): Promise<Performed> {
     const mediator = this.#mediatorFor(live, order.server);
-    return mediator === undefined ? false : mediator.perform(live, order);
+    return mediator === undefined ? { kind: "failed" } : mediator.perform(live, order);
   }
 
   #mediatorFor(live: LiveRun<Q>, server: string): Mediator<Q> | undefined {

@@ -18,6 +18,7 @@ import type {
 } from "../wire/message.ts";
 import { without } from "../wire/object.ts";
 import { isRevision } from "../wire/revision.ts";
+import type { Admission } from "./admissions.ts";
 import { admitList } from "./admit.ts";
 import { Announcer } from "./announcer.ts";
 import { mayAnswer } from "./answers.ts";
@@ -43,7 +44,7 @@ import { judgeRelease } from "./releases.ts";
 import { Rounds } from "./rounds.ts";
 import type { Refusal } from "../core/render.ts";
 import type { RoundTable } from "./rounds.ts";
-import type { Answered, PerformOrder, Relayed, Scene } from "./scene.ts";
+import type { Answered, Performed, PerformOrder, Relayed, Scene } from "./scene.ts";
 import { isModern } from "./scene.ts";
 import { Settlement } from "./settlement.ts";
 import { Subscriptions } from "./subscriptions.ts";
@@ -148,10 +149,7 @@ export class Mediator<Q> implements LinkUser {
 
   /** A call from the outbox is judged again, and sent if its rules now permit it. */
   async flush({ id: held, live, tool, arguments: given, digest: heldDigest, toolDigest }: Held<Q>): Promise<Flushed> {
-    await this.#contractsReady(undefined);
-    const list = this.#link.catalogue.known("tools/list");
-    const admission = list === undefined ? undefined : await this.#lists.admission(live, list);
-    if (admission?.kind === "quarantined") return "unadmitted";
+    if ((await this.#keptBack(live)) !== undefined) return "unadmitted";
     const order = { server: this.#scene.server, tool, arguments: given, held };
     const call = orderedCall(this.#scene, this.#link.catalogue, live, order);
     // What was held is what is sent: no other method, and no tool that has since been put under its name.
@@ -161,10 +159,19 @@ export class Mediator<Q> implements LinkUser {
   }
 
   /** The injected call of a must-rule. */
-  async perform(live: LiveRun<Q>, order: PerformOrder): Promise<boolean> {
-    await this.#contractsReady(undefined);
+  async perform(live: LiveRun<Q>, order: PerformOrder): Promise<Performed> {
+    const kept = await this.#keptBack(live);
+    if (kept !== undefined) return { kind: "quarantined", decision: kept.decision, approval: kept.approval?.id };
     const call = orderedCall(this.#scene, this.#link.catalogue, live, order);
-    return (await callUnattended(this.#scene, call, "bare")) === "succeeded";
+    return { kind: (await callUnattended(this.#scene, call, "bare")) === "succeeded" ? "succeeded" : "failed" };
+  }
+
+  /** Why no tool of the server may be called now, though nobody asked for its list; undefined where one may. */
+  async #keptBack(live: LiveRun<Q>): Promise<Extract<Admission, { kind: "quarantined" }> | undefined> {
+    await this.#contractsReady(undefined);
+    const list = this.#link.catalogue.known("tools/list");
+    const admission = list === undefined ? undefined : await this.#lists.admission(live, list);
+    return admission?.kind === "quarantined" ? admission : undefined;
   }
 
   // -------------------------------------------------------------------------------------------------------------
