@@ -14,9 +14,10 @@ import { appendBatch, Batch, recordLate } from "./journal.ts";
 import { rebuildTriesMax, refoldMsMax, resumeMsMax, runsLiveMax } from "./limits.ts";
 import { restrictiveImage } from "./lineage.ts";
 import type { LiveRun, RunRequest } from "./live-run.ts";
-import { asSpent, idleIn, idleMsOf, newRun, rowOf, toTop, trackCalls } from "./live-run.ts";
+import { asSpent, clientIn, idleIn, idleMsOf, newRun, rowOf, toTop, trackCalls } from "./live-run.ts";
 import { OtherRuns } from "./other-runs.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
+import { startProblem } from "./policy-port.ts";
 import { foldHistory, lastRunIn } from "./refold.ts";
 import { Relatives, settleArrived } from "./relatives.ts";
 import { Resumption } from "./resumption.ts";
@@ -100,6 +101,8 @@ export class RunRegistry<Q> {
     const known = this.#live.get(request.key.key);
     if (known !== undefined) {
       known.lastAt = this.#services.clock.monotonicMs();
+      // Whoever took it up from the log for another's sake could not say where its client works.
+      if (known.workspace.length === 0) known.workspace = request.workspace;
       return ok(known);
     }
     if (this.#live.size >= runsLiveMax) return err(`more than ${runsLiveMax} runs are open: close some`);
@@ -173,6 +176,36 @@ export class RunRegistry<Q> {
     if (!live.ok) return false;
     await this.end(live.value, cause);
     return true;
+  }
+
+  /**
+   * The open run of a key for the sake of another one, which begins with what it holds: where nobody has taken it up, it
+   * is taken up from the log under the policy of its own client. Undefined where it is not open, or nobody can say so.
+   */
+  async awake(key: string, principal: string): Promise<LiveRun<Q> | undefined> {
+    const known = this.#live.get(key);
+    const live = known ?? (await this.#wake(key, principal));
+    if (live?.ready !== undefined) await live.ready;
+    return live !== undefined && live.principal === principal && this.#live.get(key) === live ? live : undefined;
+  }
+
+  async #wake(key: string, principal: string): Promise<LiveRun<Q> | undefined> {
+    const { clock, log, policies } = this.#services;
+    await this.#endings.get(key);
+    const row = await log.store.run(key);
+    if (!row.ok || row.value === undefined || row.value.principal !== principal) return undefined;
+    if (row.value.endedWallMs !== undefined) return undefined;
+    const client = clientIn(row.value.resume);
+    const policy = policies.select({ principal, client: client?.name, tag: client?.tag });
+    // Which policy an unknown client had could only be guessed, and the guess would last as long as the run.
+    if (startProblem(policy) !== undefined || (client === undefined && policy.digest !== row.value.policyDigest))
+      return undefined;
+    const idleMs = idleMsOf({ idleMs: idleIn(row.value.resume), policy });
+    if ((await this.dormant.activeWallMs(row.value)) < clock.wallMs() - idleMs) return undefined;
+    const known = { key, kind: "trusted", lineage: lineageOf(key, principal) } as const;
+    const who = client ?? { name: undefined, tag: undefined };
+    const live = this.obtain({ key: known, principal, policy, client: who, workspace: [] });
+    return live.ok ? live.value : undefined;
   }
 
   /** A hook named the conversation of a client process: kept, so that a restart finds the process's run again. */
