@@ -21,7 +21,7 @@ import { startProblem } from "./policy-port.ts";
 import { foldHistory, lastRunIn } from "./refold.ts";
 import { Relatives, settleArrived } from "./relatives.ts";
 import { Resumption } from "./resumption.ts";
-import { isNamed, lineageOf } from "./run-keys.ts";
+import { earlyKeyOf, isNamed, lineageOf } from "./run-keys.ts";
 import type { Services } from "./services-port.ts";
 import { SharedStates } from "./shared-states.ts";
 import type { RunRow, Waiting } from "./store-port.ts";
@@ -70,6 +70,8 @@ export class RunRegistry<Q> {
       find,
       foldOne,
       fold: (live, event, batch) => this.fold(live, event, batch),
+      awake: (key, principal) => this.awake(key, principal),
+      retire: (key) => this.#retire(key),
       resumed: (live, history, waiting) => {
         for (const listener of this.#resumed) listener(live, history, waiting);
       },
@@ -208,6 +210,23 @@ export class RunRegistry<Q> {
     return live.ok ? live.value : undefined;
   }
 
+  /** A run whose facts another has taken over ends, once nothing can come through it any more. */
+  async #retire(key: string): Promise<void> {
+    const live = this.#live.get(key);
+    if (live === undefined) await this.endDormant(key, "closed");
+    else if (this.#isHandedOn(live)) await this.end(live, "closed");
+  }
+
+  /**
+   * What the client's process did before its hook spoke is held by the conversation that the hook named, which is still
+   * open; no answer is on its way, and no child tells it anything.
+   */
+  #isHandedOn({ key, ancestors, principal, inFlight }: LiveRun<Q>): boolean {
+    const to = ancestors.find((above) => earlyKeyOf(above, principal) === key);
+    if (to === undefined || !this.#live.has(to) || inFlight.size > 0) return false;
+    return [...this.#live.values()].every((other) => !other.ancestors.includes(key));
+  }
+
   /** A hook named the conversation of a client process: kept, so that a restart finds the process's run again. */
   async name(live: LiveRun<Q>, named: NonNullable<LiveRun<Q>["named"]>): Promise<void> {
     if (live.ready !== undefined) await live.ready;
@@ -227,6 +246,7 @@ export class RunRegistry<Q> {
     const now = this.#services.clock.monotonicMs();
     for (const live of this.#live.values()) {
       if (now - live.lastAt >= idleMsOf(live)) await this.end(live, "expired");
+      else if (this.#isHandedOn(live)) await this.end(live, "closed");
     }
     const { clock, policies } = this.#services;
     for (const run of this.dormant.all()) {
