@@ -16,7 +16,7 @@ import type { Call } from "./call.ts";
 import { consentInputName, shownArguments, visible } from "./card-text.ts";
 import { capabilitiesFor } from "./client-facts.ts";
 import { covers } from "./commitment.ts";
-import { endorsable, endorsedElements, valueGrants } from "./endorsement.ts";
+import { endorsable, endorsementLines, valueGrants } from "./endorsement.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { approvalsOpenMax, consentHoldMsMax } from "./limits.ts";
 import { refusalOf } from "./refusals.ts";
@@ -245,7 +245,7 @@ export class ConsentDesk<Q> {
     return {
       approval,
       title: `Sluicegate asks: ${what} \`${visible(tool).slice(0, 128)}\` of \`${visible(server)}\`?`,
-      lines: [...cardLines(decision), ...(endorses === undefined ? [] : endorsedElements(endorses))].map(visible),
+      lines: [...cardLines(decision), ...(endorses === undefined ? [] : endorsementLines(call, endorses))].map(visible),
       server,
       tool,
       arguments: shownArguments(call.arguments),
