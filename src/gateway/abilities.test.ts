@@ -192,3 +192,23 @@ describe("sampling that the policy refuses", () => {
     expect(got.every(({ params }) => isObject(params))).toBe(true);
   });
 });
+
+describe("a legacy client", () => {
+  it("keeps what its handshake declares, although it names a protocol version in its metadata", async () => {
+    const stage = stageWith();
+    const { client } = stage;
+    const params = { protocolVersion: "2025-11-25", capabilities: { elicitation: {} }, _meta: metaOf(undefined) };
+    client.say({ id: "i", method: "initialize", params });
+    await stage.settle();
+    stage.server.say({ id: "i", result: { protocolVersion: "2025-11-25", capabilities: {} } });
+    await stage.settle();
+    client.say({ id: "l", method: "tools/list" });
+    await stage.settle();
+    stage.server.say({ id: "l", result: { tools: [{ name: "send_mail" }] } });
+    await stage.settle();
+    results(client);
+    client.say({ id: "c", method: "tools/call", params: { name: "send_mail", arguments: {} } });
+    await stage.settle();
+    expect(results(client)).toMatchObject([{ method: "elicitation/create" }]);
+  });
+});

@@ -73,7 +73,8 @@ function requestWithoutSampling(request: RequestMessage): RequestMessage {
 
 function isModernRequest(request: RequestMessage): boolean {
   const meta = member(request.params, "_meta");
-  return isObject(member(meta, metaKeys.clientCapabilities)) || member(meta, metaKeys.protocolVersion) !== undefined;
+  if (isObject(member(meta, metaKeys.clientCapabilities))) return true;
+  return request.method !== "initialize" && member(meta, metaKeys.protocolVersion) !== undefined;
 }
 
 function perRequest(request: RequestMessage): JsonObject {
