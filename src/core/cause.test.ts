@@ -37,6 +37,12 @@ describe("the cause of a decision", () => {
     ["SG-ASK-OUTSIDE", {}, "`mail.send` writes outside the workspace"],
     ["SG-MUST-FIRST", { needs: ["backup"] }, "`backup` must come first"],
     ["SG-OWED", {}, "something else must come first"],
+    ["SG-MUST-FAILED", { needs: ["s.backup"] }, "`s.backup` must come first, and did not succeed"],
+    [
+      "SG-MUST-FAILED",
+      { needs: ["s.backup"], quarantined: "s" },
+      "`s.backup` must come first, and its server is in quarantine",
+    ],
     ["SG-MUST-NOT-FOLLOW", {}, "`mail.send` must not follow what this run has done"],
     ["SG-LIMIT", {}, "`mail.send` would go over a limit"],
     ["SG-MAYBE-DONE", { at: "2026-11-21T14:02:31.000Z" }, "the same call may already have happened at 14:02 UTC"],

@@ -50,6 +50,8 @@ function clauseOf(reason: Reason, tool: string): string | undefined {
     case "SG-MUST-FIRST":
     case "SG-OWED":
       return `${neededBy(reason)} must come first`;
+    case "SG-MUST-FAILED":
+      return `${neededBy(reason)} must come first, and ${reason.facts["quarantined"] !== undefined ? "its server is in quarantine" : "did not succeed"}`;
     case "SG-MUST-NOT-FOLLOW":
       return `${tool} must not follow what this run has done`;
     case "SG-LIMIT":

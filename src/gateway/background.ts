@@ -4,10 +4,14 @@
  */
 import type { JsonObject } from "../core/json.ts";
 import { member } from "../core/json.ts";
+import type { Decision } from "../core/decision.ts";
+import type { Refusal } from "../core/render.ts";
 import { decidingCodes } from "../core/render.ts";
+import { resultTypeOf } from "../wire/modern.ts";
 import type { Call } from "./call.ts";
 import { callDigest, callMoment, isObserved } from "./call.ts";
 import type { Catalogue } from "./catalogue.ts";
+import { unattendedMeta } from "./client-facts.ts";
 import { endingDecision, endsRun, forAllRuns, othersReady } from "./commitment.ts";
 import type { Dispatched } from "./dispatch.ts";
 import { recordDispatch, recordRefusal } from "./dispatch.ts";
@@ -19,7 +23,7 @@ import type { LiveRun } from "./live-run.ts";
 import { ordersOf, unmetObligation } from "./obligations.ts";
 import type { Exchange } from "./ports.ts";
 import { errorValue } from "./released-answer.ts";
-import type { Answered, PerformOrder, Scene } from "./scene.ts";
+import type { Answered, Performed, PerformOrder, Scene } from "./scene.ts";
 import { judgeDeeds, keepWrites } from "./deeds.ts";
 import { closeWindow, concludeWrites, openWindow, revokeTrust } from "./windows.ts";
 
@@ -67,6 +71,35 @@ export function orderedCall<Q>(
   };
 }
 
+/** A call that cannot be made since one that must come first did not succeed, and what its client is told. */
+export type Missing = { readonly decision: Decision; readonly refusal: Refusal };
+
+/** Makes the calls that must come before this one. */
+export async function performAll<Q>(
+  scene: Scene<Q>,
+  call: Call<Q>,
+  orders: ReturnType<typeof ordersOf>,
+): Promise<Missing | undefined> {
+  for (const order of orders) {
+    const done = await scene.perform(call.live, order);
+    if (done.kind !== "succeeded") return missing(order, done);
+    (call.performed ??= new Set()).add(order.rule);
+  }
+  return undefined;
+}
+
+function missing({ server, tool }: PerformOrder, done: Performed): Missing {
+  const needs = [`${server}.${tool}`];
+  if (done.kind !== "quarantined")
+    return { decision: denial("SG-MUST-FAILED", { needs }), refusal: { kind: "refused" } };
+  const { approval } = done;
+  const facts = { needs, quarantined: server };
+  if (approval !== undefined)
+    return { decision: denial("SG-MUST-FAILED", facts), refusal: { kind: "approvable", approval } };
+  const way = `ask the user to look at decision ${done.decision}, which did not admit it`;
+  return { decision: denial("SG-MUST-FAILED", facts, way), refusal: { kind: "refused" } };
+}
+
 /**
  * Judges and makes a call that nobody waits for. An injected call is itself under no injection (depth 1, `bare`); one
  * from the outbox is, and its injected calls are made first (`inject`).
@@ -76,14 +109,12 @@ export async function callUnattended<Q>(scene: Scene<Q>, call: Call<Q>, must: "b
   if (others !== undefined) await others;
   let committed = await commit(scene, call, must);
   if (committed.kind === "perform") {
-    for (const order of committed.orders) {
-      if (!(await scene.perform(call.live, order))) return refuseFor(scene, call, "SG-MUST-FAILED");
-      (call.performed ??= new Set()).add(order.rule);
-    }
+    const missing = await performAll(scene, call, committed.orders);
+    if (missing !== undefined) return refuseFor(scene, call, missing.decision);
     committed = await commit(scene, call, must);
   }
   // What the rules want first was made just now; if they want more meanwhile, the call is not chased any further.
-  if (committed.kind === "perform") return refuseFor(scene, call, "SG-ROUNDS");
+  if (committed.kind === "perform") return refuseFor(scene, call, denial("SG-ROUNDS"));
   if (committed.kind === "held" || committed.kind === "refused") return committed.kind;
   // Not on record, so not sent: what waited goes on waiting.
   if (!(await committed.durable)) return call.held === undefined ? "failed" : "held";
@@ -116,8 +147,8 @@ function commit<Q>(scene: Scene<Q>, call: Call<Q>, must: "bare" | "inject"): Jud
   });
 }
 
-function refuseFor<Q>(scene: Scene<Q>, call: Call<Q>, code: string): "refused" {
-  recordRefusal(scene, call, denial(code), new Map());
+function refuseFor<Q>(scene: Scene<Q>, call: Call<Q>, decision: Decision): "refused" {
+  recordRefusal(scene, call, decision, new Map());
   return "refused";
 }
 
@@ -129,7 +160,7 @@ async function send<Q>(scene: Scene<Q>, call: Call<Q>): Promise<Unattended> {
     await recordOutcome(scene, call, { kind: "failed", noEffect: true });
     return "failed";
   }
-  const meta = scene.client.requestMeta;
+  const meta = unattendedMeta(scene.client);
   const params = {
     name: call.contract.tool,
     arguments: call.arguments,
@@ -154,6 +185,11 @@ async function outcomeOf<Q>(scene: Scene<Q>, call: Call<Q>, answer: Answered | u
     return { kind: "unknown", cause: "no answer in time" };
   }
   const failed = answer.kind !== "response" || member(answer.result, "isError") === true;
+  // A question, or a task: what was to come first has not happened yet, and nobody is there to see it through.
+  if (answer.kind === "response" && resultTypeOf(answer.result) !== "complete") {
+    keepWrites(scene, call);
+    return { kind: "unknown", cause: "it did not come to an end" };
+  }
   const plain: Outcome = failed ? { kind: "failed", noEffect: false } : { kind: "succeeded" };
   const value = answer.kind === "response" ? answer.result : errorValue(answer.error);
   const deeds = await judgeDeeds(scene, call, { outcome: plain.kind, value });

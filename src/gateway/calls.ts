@@ -8,9 +8,11 @@ import type { Decision } from "../core/decision.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isObject, member, stringMember } from "../core/json.ts";
 import type { Answers, Reason } from "../core/opinion.ts";
+import type { Refusal } from "../core/render.ts";
 import type { Result } from "../core/result.ts";
 import { errorCodes, errorMessage } from "../wire/errors.ts";
 import type { ErrorMessage, RequestId, ResponseMessage } from "../wire/message.ts";
+import { performAll } from "./background.ts";
 import type { Call } from "./call.ts";
 import { covers, endingDecision, endsRun, forAllRuns, othersReady } from "./commitment.ts";
 import { argumentsOf, callDigest, callMoment, harmsTwice, isObserved } from "./call.ts";
@@ -134,12 +136,14 @@ export class Calls<Q> {
           consent = sought;
           break;
         }
-        case "perform":
-          if (!(await this.#performAll(call, committed.orders))) return this.#refuseLate(call, "SG-MUST-FAILED");
+        case "perform": {
+          const missing = await performAll(this.#scene, call, committed.orders);
+          if (missing !== undefined) return this.#refuseLate(call, missing.decision, missing.refusal);
           break;
+        }
       }
     }
-    return this.#refuseLate(call, "SG-ROUNDS");
+    return this.#refuseLate(call, denial("SG-ROUNDS"));
   }
 
   #moment(call: Call<Q>): ReturnType<typeof callMoment> {
@@ -194,21 +198,20 @@ export class Calls<Q> {
     return gatewayReason("SG-MAYBE-DONE", { at: new Date(maybeMs).toISOString() });
   }
 
-  #refuse(call: Call<Q>, decision: Decision): void {
-    this.#answer(call, refusalOf(requestOf(this.#scene, call), decision, call.id, { kind: "refused" }));
+  #refuse(call: Call<Q>, decision: Decision, refusal: Refusal = { kind: "refused" }): void {
+    this.#answer(call, refusalOf(requestOf(this.#scene, call), decision, call.id, refusal));
   }
 
-  #refuseLate(call: Call<Q>, code: string): void {
-    const decision = denial(code);
+  #refuseLate(call: Call<Q>, decision: Decision, refusal?: Refusal): void {
     recordRefusal(this.#scene, call, decision, new Map());
-    this.#refuse(call, decision);
+    this.#refuse(call, decision, refusal);
   }
 
   #hold(call: Call<Q>, decision: Decision, way: string | undefined): void {
     const { id, live, digest, contract } = call;
     const { server, tool, toolDigest } = contract;
     const held = { id, live, server, tool, arguments: call.arguments, digest, toolDigest };
-    if (!this.#scene.duties.hold(held)) return this.#refuseLate(call, "SG-OUTBOX-FULL");
+    if (!this.#scene.duties.hold(held)) return this.#refuseLate(call, denial("SG-OUTBOX-FULL"));
     const asked = requestOf(this.#scene, call);
     const how = { kind: "held", ...(way === undefined ? {} : { way }) } as const;
     // A call that is not on record as waiting would be gone with this process.
@@ -217,14 +220,6 @@ export class Calls<Q> {
       const answer = durable ? refusalOf(asked, decision, id, how) : refusalMessage(asked, id, logFailureText);
       call.exchange.respond(answer);
     });
-  }
-
-  async #performAll(call: Call<Q>, orders: readonly (PerformOrder & { readonly rule: string })[]): Promise<boolean> {
-    for (const order of orders) {
-      if (!(await this.#scene.perform(call.live, order))) return false;
-      (call.performed ??= new Set()).add(order.rule);
-    }
-    return true;
   }
 
   /** Sends a call in its window; only a server that takes one call at a time makes it wait. */

@@ -1,8 +1,11 @@
 /** What a client says of itself: at the handshake in the legacy era, with every request in the modern one. */
+import type { JsonObject } from "../core/json.ts";
 import { isObject, member, stringMember } from "../core/json.ts";
 import type { RequestMessage } from "../wire/message.ts";
 import { metaKeys } from "../wire/meta.ts";
+import { without } from "../wire/object.ts";
 import { protocolOnly } from "./lists.ts";
+import type { Exchange } from "./ports.ts";
 import type { ClientState } from "./scene.ts";
 
 /** Characters of a client's name that are kept; it selects policies and is printed. */
@@ -10,10 +13,9 @@ const clientNameMax = 128;
 
 export function learnClient(client: ClientState, request: RequestMessage): void {
   const meta = member(request.params, "_meta");
-  const capabilities = member(meta, metaKeys.clientCapabilities);
-  if (isObject(capabilities)) {
+  if (isModernRequest(request)) {
     client.era = "modern";
-    client.capabilities = capabilities;
+    client.capabilities = perRequest(request);
     const kept = protocolOnly(request.params)?.["_meta"];
     client.requestMeta = isObject(kept) ? kept : undefined;
     client.name ??= stringMember(member(meta, metaKeys.clientInfo), "name")?.slice(0, clientNameMax);
@@ -24,4 +26,58 @@ export function learnClient(client: ClientState, request: RequestMessage): void 
   const declared = member(request.params, "capabilities");
   client.capabilities = isObject(declared) ? declared : {};
   client.name = stringMember(member(request.params, "clientInfo"), "name")?.slice(0, clientNameMax);
+}
+
+/**
+ * What the client can be asked while this request is served. In the modern era that comes with the request: what
+ * another one declared, before it or meanwhile, says nothing of this one.
+ */
+export function capabilitiesFor(client: ClientState, request: RequestMessage): JsonObject {
+  return client.era === "modern" ? perRequest(request) : client.capabilities;
+}
+
+/** The per-request metadata for a call of the gateway itself: nobody is there who could be asked anything. */
+export function unattendedMeta({ requestMeta }: ClientState): JsonObject | undefined {
+  return requestMeta === undefined ? undefined : { ...requestMeta, [metaKeys.clientCapabilities]: {} };
+}
+
+/** A server that may not use the client's model is not told that it could, at the handshake or with a request. */
+export function withoutSampling(capabilities: JsonObject): JsonObject {
+  return member(capabilities, "sampling") === undefined ? capabilities : without(capabilities, ["sampling"]);
+}
+
+/** The exchange as its server may see it. */
+export function exchangeWithoutSampling(exchange: Exchange): Exchange {
+  const request = requestWithoutSampling(exchange.request);
+  if (request === exchange.request) return exchange;
+  return {
+    request,
+    send: (message) => exchange.send(message),
+    respond: (answer) => exchange.respond(answer),
+    onAbandoned: (listener) => exchange.onAbandoned(listener),
+  };
+}
+
+function requestWithoutSampling(request: RequestMessage): RequestMessage {
+  const { params } = request;
+  const place = request.method === "initialize" ? params : member(params, "_meta");
+  const name = request.method === "initialize" ? "capabilities" : metaKeys.clientCapabilities;
+  const declared = member(place, name);
+  if (!isObject(place) || !isObject(declared)) return request;
+  const kept = withoutSampling(declared);
+  if (kept === declared) return request;
+  const { raw: _raw, ...plain } = request;
+  const told = { ...place, [name]: kept };
+  return { ...plain, params: place === params ? told : { ...params, _meta: told } };
+}
+
+function isModernRequest(request: RequestMessage): boolean {
+  const meta = member(request.params, "_meta");
+  if (isObject(member(meta, metaKeys.clientCapabilities))) return true;
+  return request.method !== "initialize" && member(meta, metaKeys.protocolVersion) !== undefined;
+}
+
+function perRequest(request: RequestMessage): JsonObject {
+  const declared = member(member(request.params, "_meta"), metaKeys.clientCapabilities);
+  return isObject(declared) ? declared : {};
 }

@@ -14,8 +14,9 @@ import { approvalMatch, cardJson, choiceOf, endorsedOn, risksOn, ruleApproval } 
 import type { Purpose } from "./approvals.ts";
 import type { Call } from "./call.ts";
 import { consentInputName, shownArguments, visible } from "./card-text.ts";
+import { capabilitiesFor } from "./client-facts.ts";
 import { covers } from "./commitment.ts";
-import { endorsable, endorsedElements, valueGrants } from "./endorsement.ts";
+import { endorsable, endorsementLines, valueGrants } from "./endorsement.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { approvalsOpenMax, consentHoldMsMax } from "./limits.ts";
 import { refusalOf } from "./refusals.ts";
@@ -160,7 +161,7 @@ export class ConsentDesk<Q> {
     const { approvals } = call.live.policy.settings;
     if (approvals.form === "none" || approvals.by === "other") return false;
     if (approvals.form === "reversible" && call.contract.flags.irreversible) return false;
-    return takesForms(this.#scene.client.capabilities);
+    return takesForms(capabilitiesFor(this.#scene.client, call.request));
   }
 
   #askInResult(call: Call<Q>, decision: Decision, approval: string): void {
@@ -244,7 +245,7 @@ export class ConsentDesk<Q> {
     return {
       approval,
       title: `Sluicegate asks: ${what} \`${visible(tool).slice(0, 128)}\` of \`${visible(server)}\`?`,
-      lines: [...cardLines(decision), ...(endorses === undefined ? [] : endorsedElements(endorses))].map(visible),
+      lines: [...cardLines(decision), ...(endorses === undefined ? [] : endorsementLines(call, endorses))].map(visible),
       server,
       tool,
       arguments: shownArguments(call.arguments),

@@ -41,6 +41,17 @@ export async function conversationRuns(
   return ok(found.filter((row) => !isSpent(row)));
 }
 
+/** What is open under a key; `lost` where nobody can say what it holds. */
+export type Open = { readonly key: string | undefined; readonly lost: boolean };
+
+/** The run of a key as the store has it, where it is open. */
+export async function openIn(store: Store, key: string): Promise<Open> {
+  const row = await store.run(key);
+  if (!row.ok) return { key: undefined, lost: true };
+  const isOpen = row.value !== undefined && row.value.endedWallMs === undefined;
+  return { key: isOpen ? key : undefined, lost: isOpen && row.value.top };
+}
+
 export type Inherited = {
   /** Everything that restricts, each image once: runs that heard of each other hold the same ones. */
   readonly images: readonly RunEvent[];

@@ -47,15 +47,21 @@ export function endorsable<Q>(call: Call<Q>, decision: Pick<Decision, "option">,
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** The line of a card that says of which elements of a list the choice speaks; none where it is the whole argument. */
-export function endorsedElements({ name, values }: Endorsable): readonly string[] {
+/** The lines of a card that say what the choice means: of which elements of a list it speaks, and what it settles. */
+export function endorsementLines<Q>({ live }: Call<Q>, { name, role, values }: Endorsable): readonly string[] {
   const shown = values.flatMap((value) => (value.shown === "" ? [] : `\`${value.shown}\``));
-  return shown.length === 0
-    ? []
-    : [`In doubt, and trusted from then on if you say so: ${shown.join(", ")} of \`${name}\``];
+  const elements =
+    shown.length === 0 ? [] : [`In doubt, and trusted from then on if you say so: ${shown.join(", ")} of \`${name}\``];
+  const vague = isControl(role) && values.some(({ label }) => isVague(live.policy.lattice, label.range));
+  const settled = `It is not certain who may know it: trusting it settles that too, for \`${name}\` in this run`;
+  return vague ? [...elements, settled] : elements;
 }
 
-/** The grants that the choice means: for what the card spoke of, by digest, and for nothing that is in doubt since. */
+/**
+ * The grants that the choice means: for what the card spoke of, by digest, and for nothing that is in doubt since. Of
+ * confidentiality only the uncertain part goes (formal.md 4.2: consent narrows the value to `lo`), in this role; what is
+ * certain stays.
+ */
 export function valueGrants<Q>(
   call: Call<Q>,
   by: { readonly principal: string; readonly at: number; readonly expiresAt: number; readonly approval: string },
@@ -69,10 +75,20 @@ export function valueGrants<Q>(
   return only.values.flatMap(({ label: { range, digest } }): readonly Grant[] => {
     if (!spokenOf.includes(digest)) return [];
     const to: LabelRange = exactly(control ? withTrust(lattice, range.lo, "trusted") : range.lo);
-    const value = { digest, role: only.role, from: range, to };
-    return [
-      { kind: control ? "endorse" : "declassify", ...value, purpose: `approval ${by.approval}`, principal, expiresAt },
-    ];
+    const value = {
+      digest,
+      role: only.role,
+      from: range,
+      to,
+      purpose: `approval ${by.approval}`,
+      principal,
+      expiresAt,
+    };
+    const endorsed: Grant = { kind: "endorse", ...value };
+    const declassified: Grant = { kind: "declassify", ...value };
+    if (!control) return [declassified];
+    const doubted = isUntrusted(lattice, range.hi) ? [endorsed] : [];
+    return isVague(lattice, range) ? [...doubted, declassified] : doubted;
   });
 }
 

@@ -14,7 +14,7 @@ import { negotiateLegacy } from "../wire/classify.ts";
 import { initializeFromDiscover, initializeParams, legacyClient, perRequestMeta } from "../wire/translate-handshake.ts";
 import { legacyRevisions } from "../wire/revision.ts";
 import { eraProbeWaitMsMax, handshakeWaitMsMax, waitingRequestsMax } from "./limits.ts";
-import { LegacyServer } from "./legacy-server.ts";
+import { eraIdPrefix, LegacyServer } from "./legacy-server.ts";
 import { ModernServer } from "./modern-server.ts";
 import type { Connector, ServerTarget, UpstreamConnection, UpstreamHandler } from "./ports.ts";
 import type { Projection } from "./projection-port.ts";
@@ -50,13 +50,23 @@ type Mode =
   | { readonly kind: "translated"; readonly by: Translator };
 
 /** A connector whose connections translate between the eras where they must. */
-export function bridgedConnector(connector: Connector, clock: Clock): Connector {
-  return { connect: (target, handler, order) => new EraBridge({ connector, clock, target, handler, order }) };
+export function bridgedConnector(connector: Connector, clock: Clock, nextId = eraIds()): Connector {
+  return { connect: (target, handler, order) => new EraBridge({ connector, clock, nextId, target, handler, order }) };
+}
+
+/** Ids of the gateway's own on the way between the eras, each given once. */
+export function eraIds(): () => string {
+  let count = 0;
+  return () => {
+    count += 1;
+    return `${eraIdPrefix}${count}`;
+  };
 }
 
 type Setup = {
   readonly connector: Connector;
   readonly clock: Clock;
+  readonly nextId: () => string;
   readonly target: ServerTarget;
   readonly handler: UpstreamHandler;
   readonly order: IsolationOrder | undefined;
@@ -68,11 +78,12 @@ class EraBridge implements UpstreamConnection {
   readonly #clock: Clock;
   readonly #own = new Map<string, (answer: Answered | undefined) => void>();
   readonly #waiting: Message[] = [];
+  readonly #nextId: () => string;
   #mode: Mode = { kind: "unknown" };
-  #count = 0;
 
-  constructor({ connector, clock, target, handler, order }: Setup) {
+  constructor({ connector, clock, nextId, target, handler, order }: Setup) {
     this.#clock = clock;
+    this.#nextId = nextId;
     this.#handler = handler;
     const own: UpstreamHandler = {
       message: (message, relatedTo) => this.#received(message, relatedTo),
@@ -245,11 +256,6 @@ class EraBridge implements UpstreamConnection {
       abandon: (id) => this.#inner.abandon(id),
       nextId: () => this.#nextId(),
     };
-  }
-
-  #nextId(): string {
-    this.#count += 1;
-    return `sluicegate-era:${this.#count}`;
   }
 
   #ask(method: string, params: JsonObject | undefined, waitMs: number): Promise<Answered | undefined> {

@@ -6,8 +6,10 @@ import type { ToolContract } from "../core/contract.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
+import { abilitiesOf } from "../wire/client-abilities.ts";
 import { Admissions } from "./admissions.ts";
 import { idSource } from "./call.ts";
+import { withoutSampling } from "./client-facts.ts";
 import { Exposures } from "./exposures.ts";
 import { ClientSession } from "./client-session.ts";
 import { doubtsIn } from "./doubts.ts";
@@ -34,7 +36,7 @@ import { runKeyOf } from "./run-keys.ts";
 import { Projections } from "./projections.ts";
 import { RunDuties } from "./run-duties.ts";
 import { RunRegistry } from "./runs.ts";
-import type { ClientState, PerformOrder, Shared } from "./scene.ts";
+import type { ClientState, Performed, PerformOrder, Shared } from "./scene.ts";
 import type { Services } from "./services-port.ts";
 import type { ApprovalRow } from "./store-port.ts";
 import { flushWrites } from "./windows.ts";
@@ -308,7 +310,10 @@ export class Gateway<Q> {
     const policy = session.current()?.policy ?? this.#policyOf(facts, session.client.name);
     const { principal } = facts;
     const target = setup.target(facts);
-    return ok(this.#links.open({ principal, server, target, shared, order: policy.isolation(server) }));
+    const { capabilities } = session.client;
+    const told = policy.settings.sampling === "allow" ? capabilities : withoutSampling(capabilities);
+    const order = policy.isolation(server);
+    return ok(this.#links.open({ principal, server, target, shared, order, abilities: abilitiesOf(told) }));
   }
 
   #sessionsTrusted(facts: ConnectionFacts, client: string | undefined): boolean {
@@ -331,9 +336,9 @@ export class Gateway<Q> {
   }
 
   /** The injected call goes over a connection that already serves the run, if there is one. */
-  async #perform(live: LiveRun<Q>, order: PerformOrder): Promise<boolean> {
+  async #perform(live: LiveRun<Q>, order: PerformOrder): Promise<Performed> {
     const mediator = this.#mediatorFor(live, order.server);
-    return mediator === undefined ? false : mediator.perform(live, order);
+    return mediator === undefined ? { kind: "failed" } : mediator.perform(live, order);
   }
 
   #mediatorFor(live: LiveRun<Q>, server: string): Mediator<Q> | undefined {

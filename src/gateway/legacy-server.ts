@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from "../core/json.ts";
 import { isObject, member } from "../core/json.ts";
+import { canAnswer } from "../wire/client-abilities.ts";
 import { errorCodes, errorMessage, methodNotFound } from "../wire/errors.ts";
 import type {
   ErrorMessage,
@@ -16,7 +17,7 @@ import type {
   Revision,
 } from "../wire/message.ts";
 import type { InputRequest, SubscriptionFilter } from "../wire/modern.ts";
-import { inputRequiredResult, readInputResponses } from "../wire/modern.ts";
+import { inputRequiredResult, readInputResponses, readRequestMeta } from "../wire/modern.ts";
 import { discoverFromInitialize } from "../wire/translate-handshake.ts";
 import { answerToLegacy, questionToModern } from "../wire/translate-input.ts";
 import { acknowledged, filterAdmits, notificationToModern, withSubscription } from "../wire/translate-notification.ts";
@@ -29,6 +30,8 @@ import { handshakeWaitMsMax, openRoundsMax, subscriptionsMax } from "./limits.ts
 /** A request that the server works on; the client's id changes when it repeats the request with answers. */
 type Open = {
   readonly request: RequestMessage;
+  /** What the client declared with this very request; others share the session, and what they declared is theirs. */
+  capabilities: JsonObject;
   /** Id the client waits on now; undefined while it holds an `input_required` and has not come back. */
   client: RequestId | undefined;
   /** Questions not yet shown, and those that the client holds, by key. */
@@ -38,6 +41,9 @@ type Open = {
 };
 
 type Question = { readonly id: RequestId; readonly input: InputRequest };
+
+/** Begins every id that is made between the eras, states of open questions among them. */
+export const eraIdPrefix = "sluicegate-era:";
 
 export class LegacyServer implements Translator {
   readonly #ports: TranslatorPorts;
@@ -91,12 +97,18 @@ export class LegacyServer implements Translator {
     const state = member(message.params, "requestState");
     const continued = typeof state === "string" ? this.#byState.get(state) : undefined;
     if (continued !== undefined) return this.#continue(message, continued);
+    // The call waits on another connection, or ended with its server: sent here it would be done a second time.
+    if (typeof state === "string" && state.startsWith(eraIdPrefix)) {
+      const text =
+        "The call that this answers is no longer open. Look at what it did, then call without `requestState`.";
+      return this.#ports.toClient(errorMessage(message.id, errorCodes.invalidRequest, text));
+    }
     const translated = requestToLegacy(message, this.#revision);
     const { id } = message;
     switch (translated.kind) {
       case "send":
         this.#setLevel(translated.logLevel);
-        this.#open.set(id, { request: translated.message, client: id, queued: [], shown: new Map(), state: "" });
+        this.#open.set(id, opened(translated.message, message));
         return this.#ports.toServer(translated.message);
       case "local":
         return this.#respond(id, discoverFromInitialize(this.#initialized));
@@ -118,6 +130,7 @@ export class LegacyServer implements Translator {
     if (open === undefined) return;
     this.#byState.delete(open.state);
     open.client = message.id;
+    open.capabilities = capabilitiesOf(message);
     const answers = readInputResponses(message.params) ?? new Map<string, JsonObject>();
     for (const [key, id] of open.shown) {
       const answer = answers.get(key);
@@ -130,10 +143,12 @@ export class LegacyServer implements Translator {
 
   #question(message: RequestMessage, relatedTo: RequestId | undefined): void {
     if (message.method === "ping") return this.#ports.toServer({ kind: "response", id: message.id, result: {} });
-    const server = relatedTo ?? [...this.#open.keys()].at(-1);
+    // On stdio nothing says which request a question belongs to.
+    const server = relatedTo ?? [...this.#open].findLast(([, one]) => canAnswer(one.capabilities, message))?.[0];
     const open = server === undefined ? undefined : this.#open.get(server);
     const input = questionToModern(message, `question-${String(message.id)}`);
-    if (open === undefined || server === undefined || input === undefined) {
+    const may = open !== undefined && canAnswer(open.capabilities, message);
+    if (!may || server === undefined || input === undefined) {
       return this.#ports.toServer(methodNotFound(message.id, message.method));
     }
     if (open.queued.length >= openRoundsMax) {
@@ -165,7 +180,7 @@ export class LegacyServer implements Translator {
     const id = open.client;
     if (message.kind === "error") {
       const urls = urlQuestions(message);
-      if (urls !== undefined)
+      if (urls?.every((url) => canAnswer(open.capabilities, url)) === true)
         return this.#respond(id, inputRequiredResult({ requests: urls, requestState: undefined }));
       return this.#ports.toClient(errorToModern({ ...withoutRaw(message), id }));
     }
@@ -234,6 +249,15 @@ const subscribed = new Set([
   "notifications/resources/updated",
   "notifications/tasks",
 ]);
+
+function opened(sent: RequestMessage, asked: RequestMessage): Open {
+  const capabilities = capabilitiesOf(asked);
+  return { request: sent, capabilities, client: asked.id, queued: [], shown: new Map(), state: "" };
+}
+
+function capabilitiesOf({ params }: RequestMessage): JsonObject {
+  return readRequestMeta(params).clientCapabilities ?? {};
+}
 
 function taskState(method: string, result: JsonObject): JsonObject {
   return method.startsWith("tasks/") ? taskToModern(result) : result;

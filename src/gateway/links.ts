@@ -2,10 +2,11 @@
  * Connections to servers: one for each legacy client, one that modern clients of a principal share. A server runs as
  * the policy of the asking client orders, so clients share one only where their policies order the same. A server that
  * is given the client's own credentials takes whoever opened the connection for everybody on it, so clients share one
- * only where they brought the same.
+ * only where they brought the same. A legacy server is told once what its client can be asked, so clients share one only
+ * where they can be asked the same.
  */
 import type { IsolationOrder } from "../core/scope.ts";
-import { bridgedConnector } from "./era-bridge.ts";
+import { bridgedConnector, eraIds } from "./era-bridge.ts";
 import { linkIdleMsMax } from "./limits.ts";
 import { Link } from "./link.ts";
 import type { Connector, ServerTarget } from "./ports.ts";
@@ -21,6 +22,8 @@ export type Wanted = {
   /** Modern clients over HTTP share a connection. */
   readonly shared: boolean;
   readonly order: IsolationOrder | undefined;
+  /** What the client can be asked (`abilitiesOf`). */
+  readonly abilities: string;
 };
 
 export class Links<Q> {
@@ -29,6 +32,8 @@ export class Links<Q> {
   readonly #shared = new Map<string, { readonly principal: string; readonly link: Link<Q> }>();
   /** Links of single clients, so that closing the gateway can wait for their servers to end. */
   readonly #own = new Set<Link<Q>>();
+  /** A state that one bridge gave must mean nothing at another. */
+  readonly #eraIds = eraIds();
   /** Called when a projection saw something outside of calls. */
   readonly #background: (link: Link<Q>) => void;
 
@@ -39,9 +44,9 @@ export class Links<Q> {
   }
 
   open(wanted: Wanted): Link<Q> {
-    const { principal, server, target, shared, order } = wanted;
+    const { principal, server, target, shared, order, abilities } = wanted;
     const credentials = target.kind === "http" ? target.credentials : undefined;
-    const key = JSON.stringify([principal, server, order?.digest ?? null, credentials ?? null]);
+    const key = JSON.stringify([principal, server, order?.digest ?? null, credentials ?? null, abilities]);
     const known = shared ? this.#shared.get(key)?.link : undefined;
     if (known !== undefined && known.down === undefined) return known;
     const link = this.#opened(wanted);
@@ -96,7 +101,7 @@ export class Links<Q> {
     const { clock, connector, human, log, secrets } = this.#services;
     const identity = { principal, server, target };
     return slowStartConnector({
-      connector: bridgedConnector(connector, clock),
+      connector: bridgedConnector(connector, clock, this.#eraIds),
       clock,
       cache: new StartCache({ store: log.store, hash: secrets.hash, wallMs: () => clock.wallMs(), identity }),
       server,

@@ -5,7 +5,7 @@
  */
 import type { RunEvent, TrustedText } from "../core/event.ts";
 import type { JsonObject } from "../core/json.ts";
-import { member, stringMember } from "../core/json.ts";
+import { isObject, member, stringMember } from "../core/json.ts";
 import { begin } from "../core/mechanism.ts";
 import type { Run } from "../core/run.ts";
 import { ToldPlaces } from "../core/told-places.ts";
@@ -119,6 +119,7 @@ export function rowOf<Q>(live: LiveRun<Q>, wallMs: number): RunRow {
     top: live.lost,
     resume: {
       ...live.named,
+      client: clientJson(live.client),
       ...(live.idleMs === undefined ? {} : { idleMs: live.idleMs }),
       ...(live.spent ? { spent: true } : {}),
     },
@@ -145,6 +146,17 @@ export function closedTo<Q>({ principal }: LiveRun<Q>, row: RunRow | undefined):
 export function recognise<Q>(live: LiveRun<Q>, resume: JsonObject | undefined): void {
   live.named = namedIn(resume);
   live.idleMs = idleIn(resume);
+}
+
+/** What the policy of the run was selected by; undefined in the row of an older version. */
+export function clientIn(resume: JsonObject): LiveRun<never>["client"] | undefined {
+  const client = member(resume, "client");
+  if (!isObject(client)) return undefined;
+  return { name: stringMember(client, "name"), tag: stringMember(client, "tag") };
+}
+
+function clientJson({ name, tag }: LiveRun<never>["client"]): JsonObject {
+  return { ...(name === undefined ? {} : { name }), ...(tag === undefined ? {} : { tag }) };
 }
 
 /** Nobody has to ask the run of a row any more what it held: it handed that on, or its conversation was cleared. */

@@ -18,6 +18,7 @@ import type {
 } from "../wire/message.ts";
 import { without } from "../wire/object.ts";
 import { isRevision } from "../wire/revision.ts";
+import type { Admission } from "./admissions.ts";
 import { admitList } from "./admit.ts";
 import { Announcer } from "./announcer.ts";
 import { mayAnswer } from "./answers.ts";
@@ -27,6 +28,7 @@ import { Calls, malformedCall, toolName } from "./calls.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { isListMethod } from "./catalogue.ts";
 import { ClientAnswers } from "./client-answers.ts";
+import { exchangeWithoutSampling } from "./client-facts.ts";
 import { ConsentDesk } from "./consent.ts";
 import { cancelReason, FromServer } from "./from-server.ts";
 import { denial } from "./judge.ts";
@@ -42,7 +44,7 @@ import { judgeRelease } from "./releases.ts";
 import { Rounds } from "./rounds.ts";
 import type { Refusal } from "../core/render.ts";
 import type { RoundTable } from "./rounds.ts";
-import type { Answered, PerformOrder, Relayed, Scene } from "./scene.ts";
+import type { Answered, Performed, PerformOrder, Relayed, Scene } from "./scene.ts";
 import { isModern } from "./scene.ts";
 import { Settlement } from "./settlement.ts";
 import { Subscriptions } from "./subscriptions.ts";
@@ -147,10 +149,7 @@ export class Mediator<Q> implements LinkUser {
 
   /** A call from the outbox is judged again, and sent if its rules now permit it. */
   async flush({ id: held, live, tool, arguments: given, digest: heldDigest, toolDigest }: Held<Q>): Promise<Flushed> {
-    await this.#contractsReady(undefined);
-    const list = this.#link.catalogue.known("tools/list");
-    const admission = list === undefined ? undefined : await this.#lists.admission(live, list);
-    if (admission?.kind === "quarantined") return "unadmitted";
+    if ((await this.#keptBack(live)) !== undefined) return "unadmitted";
     const order = { server: this.#scene.server, tool, arguments: given, held };
     const call = orderedCall(this.#scene, this.#link.catalogue, live, order);
     // What was held is what is sent: no other method, and no tool that has since been put under its name.
@@ -160,10 +159,19 @@ export class Mediator<Q> implements LinkUser {
   }
 
   /** The injected call of a must-rule. */
-  async perform(live: LiveRun<Q>, order: PerformOrder): Promise<boolean> {
-    await this.#contractsReady(undefined);
+  async perform(live: LiveRun<Q>, order: PerformOrder): Promise<Performed> {
+    const kept = await this.#keptBack(live);
+    if (kept !== undefined) return { kind: "quarantined", decision: kept.decision, approval: kept.approval?.id };
     const call = orderedCall(this.#scene, this.#link.catalogue, live, order);
-    return (await callUnattended(this.#scene, call, "bare")) === "succeeded";
+    return { kind: (await callUnattended(this.#scene, call, "bare")) === "succeeded" ? "succeeded" : "failed" };
+  }
+
+  /** Why no tool of the server may be called now, though nobody asked for its list; undefined where one may. */
+  async #keptBack(live: LiveRun<Q>): Promise<Extract<Admission, { kind: "quarantined" }> | undefined> {
+    await this.#contractsReady(undefined);
+    const list = this.#link.catalogue.known("tools/list");
+    const admission = list === undefined ? undefined : await this.#lists.admission(live, list);
+    return admission?.kind === "quarantined" ? admission : undefined;
   }
 
   // -------------------------------------------------------------------------------------------------------------
@@ -204,11 +212,12 @@ export class Mediator<Q> implements LinkUser {
 
   // -------------------------------------------------------------------------------------------------------------
 
-  async #serve(exchange: Exchange, opening: Opening): Promise<void> {
-    const { request } = exchange;
-    const found = this.#scene.liveOf(request.params);
-    if (!found.ok) return exchange.respond(errorMessage(request.id, errorCodes.internalError, found.error));
+  async #serve(asked: Exchange, opening: Opening): Promise<void> {
+    const found = this.#scene.liveOf(asked.request.params);
+    if (!found.ok) return asked.respond(errorMessage(asked.request.id, errorCodes.internalError, found.error));
     const live = found.value;
+    const exchange = live.policy.settings.sampling === "allow" ? asked : exchangeWithoutSampling(asked);
+    const { request } = exchange;
     if (live.ready !== undefined) await live.ready;
     if (live.ended) return exchange.respond(errorMessage(request.id, errorCodes.invalidRequest, endedText));
     if (isReservedId(request.id)) {
@@ -282,7 +291,7 @@ export class Mediator<Q> implements LinkUser {
   /** What a server says of itself: identity and capabilities pass, instructions must be admitted. */
   async #manifest(exchange: Exchange, live: LiveRun<Q>, row: ChannelRow): Promise<void> {
     const { request } = exchange;
-    const answer = await this.#relay(this.#withoutSampling(request, live));
+    const answer = await this.#relay(request);
     if (answer.kind === "error" || !isObject(answer.result)) {
       return this.#deliver(exchange, await this.#releaseRelayed(row, live, answer));
     }
@@ -296,15 +305,6 @@ export class Mediator<Q> implements LinkUser {
       return this.#deliver(exchange, declared === answer.result ? answer : answerWith(request.id, declared));
     }
     return this.#deliver(exchange, answerWith(request.id, without(declared, ["instructions"])));
-  }
-
-  /** A server that may not use the client's model is not told that it could. */
-  #withoutSampling(request: RequestMessage, live: LiveRun<Q>): RequestMessage {
-    if (live.policy.settings.sampling === "allow" || request.method !== "initialize") return request;
-    const capabilities = member(request.params, "capabilities");
-    if (!isObject(capabilities) || member(capabilities, "sampling") === undefined) return request;
-    const { raw: _raw, ...plain } = request;
-    return { ...plain, params: { ...request.params, capabilities: without(capabilities, ["sampling"]) } };
   }
 
   async #releaseRelayed(row: ChannelRow, live: LiveRun<Q>, answer: Answered): Promise<Answered> {

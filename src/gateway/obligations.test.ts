@@ -69,6 +69,21 @@ describe("must by injection", () => {
     await play(stage, [{ client: "<<", message: refused }]);
     expect(stage.log.kinds()).toContain("unknown");
   });
+
+  it("one that asks instead of answering has not succeeded: nobody is there to answer", async () => {
+    const stage = new Stage({ policy: fakePolicy([owing(() => true, perform)]) });
+    const question = { method: "elicitation/create", params: { message: "sure?" } };
+    const asking = { resultType: "input_required", inputRequests: { q: question }, requestState: "s" };
+    await play(stage, [
+      ...setup,
+      { client: ">>", message: send },
+      { server: "<<", message: backup },
+      { server: ">>", message: { id: "sluicegate:1", result: asking } },
+      { client: "<<", message: refused },
+    ]);
+    expect(stage.log.kinds()).toContain("unknown");
+    expect(stage.log.kinds()).not.toContain("succeeded");
+  });
 });
 
 describe("the outbox", () => {

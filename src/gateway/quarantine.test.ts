@@ -144,3 +144,68 @@ describe("a manifest that the policy denies", () => {
     expect(stage.notices).toEqual([expect.stringContaining("quarantined (SG-TEST)")]);
   });
 });
+
+describe("the call of a must-rule at a server in quarantine", () => {
+  const backup = { kind: "perform", rule: "R1", server: "store", tool: "backup", arguments: {} } as const;
+  const send = { id: 1, method: "tools/call", params: { name: "send", arguments: {} } };
+
+  /** `send` of `files` needs `backup` of `store`, whose manifest is doubted. */
+  async function injecting(verdict: Verdict): Promise<Stage> {
+    const doubt = doubting(verdict);
+    const mechanism: FakeMechanism = {
+      consider: (query, ...more) => {
+        const { moment } = query;
+        if (moment.kind === "admit" && moment.server === "store") return doubt.consider?.(query, ...more) ?? never();
+        const needed = moment.kind === "call" && moment.contract.tool === "send";
+        return { kind: "settled", verdict: "allow", reasons: [], obligations: needed ? [backup] : [] };
+      },
+    };
+    const stage = new Stage({ policy: fakePolicy([mechanism]), servers: ["files", "store"] });
+    const other = stage.connect({ server: "store" });
+    other.say(list);
+    await stage.settle();
+    stage.servers[0]?.got.splice(0);
+    stage.servers[0]?.say({ id: "l", result: tools("backup") });
+    await stage.settle();
+    stage.client.say(list);
+    await stage.settle();
+    stage.server.got.splice(0);
+    stage.server.say({ id: "l", result: tools("send") });
+    await stage.settle();
+    stage.client.got.splice(0);
+    return stage;
+  }
+
+  it("is not made: the call that needs it is refused, and says how to admit the server", async () => {
+    const stage = await injecting("confirm");
+    await play(stage, [
+      { client: ">>", message: send },
+      {
+        client: "<<",
+        message: refused(/`store\.backup` must come first, and its server is in quarantine.*approve token/),
+      },
+    ]);
+    expect(stage.log.events().at(-1)).toMatchObject({ kind: "refused", codes: ["SG-MUST-FAILED"] });
+    await rule(stage, "once");
+    stage.client.got.splice(0);
+    stage.client.say({ ...send, id: 2 });
+    await stage.settle();
+    expect(stage.servers[0]?.got).toMatchObject([{ method: "tools/call", params: { name: "backup" } }]);
+  });
+
+  it("is not made where the policy denies the server, and a person is named who can mend that", async () => {
+    const stage = await injecting("deny");
+    await play(stage, [
+      { client: ">>", message: send },
+      {
+        client: "<<",
+        message: refused(/is in quarantine\. Ask the user to look at decision \S+, which did not admit/),
+      },
+    ]);
+    expect(stage.log.kinds()).not.toContain("allowed");
+  });
+});
+
+function never(): never {
+  throw new Error("the mechanism considers every moment");
+}

@@ -6,16 +6,17 @@ import type { RunEvent } from "../core/event.ts";
 import type { Result } from "../core/result.ts";
 import { begin } from "../core/mechanism.ts";
 import type { DormantRuns } from "./dormant-runs.ts";
-import type { Inherited } from "./earlier-runs.ts";
-import { ancestryOf, conversationRuns, inheritedFrom } from "./earlier-runs.ts";
+import type { Inherited, Open } from "./earlier-runs.ts";
+import { ancestryOf, conversationRuns, inheritedFrom, openIn } from "./earlier-runs.ts";
 import { appendBatch, Batch, recordLate } from "./journal.ts";
 import { resumeMsMax } from "./limits.ts";
 import type { LiveRun, RunRequest } from "./live-run.ts";
 import { asSpent, closedTo, isSpent, recognise, rowOf, toTop } from "./live-run.ts";
+import { imageMark } from "./lineage.ts";
 import { foldHistory, foldsPerLook, lastRunIn } from "./refold.ts";
 import type { Relatives } from "./relatives.ts";
 import { settleArrived } from "./relatives.ts";
-import { conversationOf, lineageOf, mintedPrefix } from "./run-keys.ts";
+import { conversationOf, earlyKeyOf, lineageOf, mintedPrefix } from "./run-keys.ts";
 import type { Services } from "./services-port.ts";
 import type { SharedStates } from "./shared-states.ts";
 import type { OpenCall, RunRow, Waiting } from "./store-port.ts";
@@ -33,8 +34,17 @@ export type ResumptionSetup<Q> = {
   readonly fold: (live: LiveRun<Q>, event: RunEvent, batch: Batch<Q>) => Result<void, string>;
   /** Folds what others told, and tells nobody. */
   readonly foldOne: (live: LiveRun<Q>, event: RunEvent, batch: Batch<Q>) => Result<void, string>;
+  /** The open run of a key, taken up if it must be. */
+  readonly awake: (key: string, principal: string) => Promise<LiveRun<Q> | undefined>;
+  /** Ends a run whose facts another one has taken over. */
+  readonly retire: (key: string) => Promise<void>;
   readonly resumed: (live: LiveRun<Q>, history: readonly RunEvent[], waiting: readonly Waiting[]) => void;
 };
+
+/** What the store says of a run that is open, and what it did not hear of yet. */
+type Known = { readonly row: RunRow | undefined; readonly early: Open };
+
+type Beginning<Q> = RunRequest<Q> & { readonly early: Open };
 
 export class Resumption<Q> {
   readonly #setup: ResumptionSetup<Q>;
@@ -56,16 +66,34 @@ export class Resumption<Q> {
     if (row.ok && minted && closedTo(live, row.value)) return false;
     const batch = new Batch<Q>();
     const spent: RunRow[] = [];
+    const early = await this.#early(live);
     if (known) {
-      if (!(await this.#takeUp(live, row.ok ? row.value : undefined, batch))) return false;
-    } else spent.push(...(await this.#begin(live, request, batch)));
+      if (!(await this.#takeUp(live, { row: row.ok ? row.value : undefined, early }, batch))) return false;
+    } else spent.push(...(await this.#begin(live, { ...request, early }, batch)));
     const at = clock.monotonicMs();
     for (const text of request.registered ?? []) fold(live, { kind: "registered", at, text }, batch);
     if (batch.parts.length === 0) return true;
     const handedOn = spent.filter(({ key }) => this.#setup.find(key) === undefined);
     batch.runs = [...handedOn.map(asSpent), rowOf(live, clock.wallMs())];
-    await appendBatch(log, batch);
+    const durable = await appendBatch(log, batch);
+    // The next conversation of the process would take it over again, and a cleared one is to begin clean.
+    if (durable && early.key !== undefined) void this.#setup.retire(early.key);
     return true;
+  }
+
+  /**
+   * What the client did before its hook named the conversation: its calls ran under the process alone. From now on the
+   * conversation hears of what such a call still brings, as a parent does of its child.
+   */
+  async #early(live: LiveRun<Q>): Promise<Open> {
+    const key = earlyKeyOf(live.key, live.principal);
+    if (key === undefined) return { key: undefined, lost: false };
+    const open = await this.#setup.awake(key, live.principal);
+    if (open === undefined) return openIn(this.#setup.services.log.store, key);
+    if (!open.ancestors.includes(live.key)) open.ancestors = [live.key, ...open.ancestors];
+    // What it has folded so far is in the log, or refused, after this.
+    await recordLate(this.#setup.services.log, open);
+    return { key, lost: open.lost };
   }
 
   /** Calls that nobody will answer any more become unknown, even where a history cut short does not show them. */
@@ -81,7 +109,7 @@ export class Resumption<Q> {
   }
 
   /** A run of the log that is open; without a row the store cannot be read, and then nothing is known of a child. */
-  async #takeUp(live: LiveRun<Q>, row: RunRow | undefined, batch: Batch<Q>): Promise<boolean> {
+  async #takeUp(live: LiveRun<Q>, { row, early }: Known, batch: Batch<Q>): Promise<boolean> {
     const { services, dormant, relatives } = this.#setup;
     const { log } = services;
     const above = await ancestryOf(log.store, row?.parent);
@@ -96,7 +124,12 @@ export class Resumption<Q> {
     live.lost = row?.top === true;
     // What others have told it is in the log once an append behind it has its answer.
     await recordLate(log, live);
-    await this.#replayInto(live, row === undefined || live.lost || !conversation.ok);
+    const before = await inheritedFrom(log, early.key === undefined ? [] : [early.key], live.policy.lattice);
+    const read = await this.#replayInto(live, row === undefined || live.lost || !conversation.ok);
+    const known = new Set(read.map(imageMark));
+    const images = before.images.filter((image) => !known.has(imageMark(image)));
+    this.#inherit(live, { images, whole: before.whole && !early.lost }, batch);
+    if (before.stopped) this.#stop(live, batch);
     this.abandon(live, { open: log.store.opening.inFlight, cause: "the gateway stopped while it ran" }, batch);
     dormant.forget(live.key);
     return true;
@@ -111,7 +144,7 @@ export class Resumption<Q> {
     }
   }
 
-  async #replayInto(live: LiveRun<Q>, top: boolean): Promise<void> {
+  async #replayInto(live: LiveRun<Q>, top: boolean): Promise<readonly RunEvent[]> {
     const { services, resumed } = this.#setup;
     const history = await services.log.replay(live.key, live.policy.lattice);
     const events = history.ok ? lastRunIn(history.value.events) : [];
@@ -123,10 +156,11 @@ export class Resumption<Q> {
     live.ended = events.some((event) => event.kind === "ended" && event.cause === "unsafe");
     settleArrived(live, events);
     if (top || !folded || !history.value.complete) toTop(live);
+    return events;
   }
 
   /** Gives the rows of ended runs whose facts it has taken over. */
-  async #begin(live: LiveRun<Q>, { parent, isNew }: RunRequest<Q>, batch: Batch<Q>): Promise<readonly RunRow[]> {
+  async #begin(live: LiveRun<Q>, { parent, isNew, early }: Beginning<Q>, batch: Batch<Q>): Promise<readonly RunRow[]> {
     const { services, dormant, relatives, fold } = this.#setup;
     const { log, clock } = services;
     live.begins = true;
@@ -136,7 +170,7 @@ export class Resumption<Q> {
       live.groups = parent.groups;
     }
     const members = live.lineage === undefined ? [] : relatives.keysOf(live.lineage);
-    const above = parent === undefined ? [] : [parent.key];
+    const above = [...(parent === undefined ? [] : [parent.key]), ...(early.key === undefined ? [] : [early.key])];
     relatives.join(live);
     const open = [...above, ...members].flatMap((key) => this.#setup.find(key) ?? []);
     // Members tell each other everything, so the history of one that has begun says it for all.
@@ -156,19 +190,24 @@ export class Resumption<Q> {
     const gone = isNew !== true && (minted || services.historyLost?.() === true);
     const unseen = dormant.more && live.lineage !== undefined && conversationOf(live.key, live.principal) === undefined;
     const asleep = members.flatMap((key) => dormant.find(key) ?? []);
-    const lost = gone || unseen || !earlier.ok || [...rows, ...asleep].some(({ top }) => top) || open.some(isLost);
+    const lost =
+      early.lost || gone || unseen || !earlier.ok || [...rows, ...asleep].some(({ top }) => top) || open.some(isLost);
     const at = clock.monotonicMs();
     const facts = parent === undefined ? {} : { parent: parent.key };
     fold(live, { kind: "begun", at, principal: live.principal, ...facts }, batch);
     this.#inherit(live, { ...before, whole: before.whole && !lost }, batch);
     // Another session of a conversation that was stopped is no way around that.
-    if (before.stopped || open.some(ended) || (parent !== undefined && ended(parent)))
-      fold(live, { kind: "ended", at, cause: "unsafe" }, batch);
+    if (before.stopped || open.some(ended) || (parent !== undefined && ended(parent))) this.#stop(live, batch);
     return rows.filter(({ key, endedWallMs }) => endedWallMs !== undefined && key !== live.key);
   }
 
+  #stop(live: LiveRun<Q>, batch: Batch<Q>): void {
+    const at = this.#setup.services.clock.monotonicMs();
+    this.#setup.fold(live, { kind: "ended", at, cause: "unsafe" }, batch);
+  }
+
   /** In one turn: what was read, then what came while it was. From now on the run hears of its relatives itself. */
-  #inherit(live: LiveRun<Q>, { images, whole }: Inherited, batch: Batch<Q>): void {
+  #inherit(live: LiveRun<Q>, { images, whole }: Omit<Inherited, "stopped">, batch: Batch<Q>): void {
     const { services, foldOne } = this.#setup;
     const until = services.clock.monotonicMs() + resumeMsMax;
     let fits = whole;

@@ -41,9 +41,9 @@ export async function beginRun<Q>(control: RunControl<Q>, wanted: NewRun): Promi
   }
   let parent: LiveRun<Q> | undefined;
   if (wanted.parent !== undefined) {
-    parent = runs.find(wanted.parent);
+    parent = await runs.awake(wanted.parent, wanted.principal);
     // Of an unknown parent nothing can be inherited, and a clean run in its place would lose its labels.
-    if (parent === undefined || parent.principal !== wanted.principal) {
+    if (parent === undefined) {
       return err("The parent run is not open. Start the child while its parent runs, or start a run of its own.");
     }
   }

@@ -96,6 +96,13 @@ export function lineageOf(key: string, principal: string): string | undefined {
   return key === any || key.startsWith(`${principal}/session:`) ? any : undefined;
 }
 
+/** The run of a client process from before its hook named the conversation of this key. */
+export function earlyKeyOf(key: string, principal: string): string | undefined {
+  if (!key.startsWith(`${principal}/`)) return undefined;
+  const process = /^process:[^/]*(?=\/)/.exec(key.slice(principal.length + 1))?.[0];
+  return process === undefined ? undefined : `${principal}/${process}`;
+}
+
 /** The conversation that a hook named and a key holds. */
 export function conversationOf(key: string, principal: string): string | undefined {
   if (!key.startsWith(`${principal}/`)) return undefined;

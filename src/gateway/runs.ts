@@ -14,13 +14,14 @@ import { appendBatch, Batch, recordLate } from "./journal.ts";
 import { rebuildTriesMax, refoldMsMax, resumeMsMax, runsLiveMax } from "./limits.ts";
 import { restrictiveImage } from "./lineage.ts";
 import type { LiveRun, RunRequest } from "./live-run.ts";
-import { asSpent, idleIn, idleMsOf, newRun, rowOf, toTop, trackCalls } from "./live-run.ts";
+import { asSpent, clientIn, idleIn, idleMsOf, newRun, rowOf, toTop, trackCalls } from "./live-run.ts";
 import { OtherRuns } from "./other-runs.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
+import { startProblem } from "./policy-port.ts";
 import { foldHistory, lastRunIn } from "./refold.ts";
 import { Relatives, settleArrived } from "./relatives.ts";
 import { Resumption } from "./resumption.ts";
-import { isNamed, lineageOf } from "./run-keys.ts";
+import { earlyKeyOf, isNamed, lineageOf } from "./run-keys.ts";
 import type { Services } from "./services-port.ts";
 import { SharedStates } from "./shared-states.ts";
 import type { RunRow, Waiting } from "./store-port.ts";
@@ -69,6 +70,8 @@ export class RunRegistry<Q> {
       find,
       foldOne,
       fold: (live, event, batch) => this.fold(live, event, batch),
+      awake: (key, principal) => this.awake(key, principal),
+      retire: (key) => this.#retire(key),
       resumed: (live, history, waiting) => {
         for (const listener of this.#resumed) listener(live, history, waiting);
       },
@@ -100,6 +103,8 @@ export class RunRegistry<Q> {
     const known = this.#live.get(request.key.key);
     if (known !== undefined) {
       known.lastAt = this.#services.clock.monotonicMs();
+      // Whoever took it up from the log for another's sake could not say where its client works.
+      if (known.workspace.length === 0) known.workspace = request.workspace;
       return ok(known);
     }
     if (this.#live.size >= runsLiveMax) return err(`more than ${runsLiveMax} runs are open: close some`);
@@ -175,6 +180,53 @@ export class RunRegistry<Q> {
     return true;
   }
 
+  /**
+   * The open run of a key for the sake of another one, which begins with what it holds: where nobody has taken it up, it
+   * is taken up from the log under the policy of its own client. Undefined where it is not open, or nobody can say so.
+   */
+  async awake(key: string, principal: string): Promise<LiveRun<Q> | undefined> {
+    const known = this.#live.get(key);
+    const live = known ?? (await this.#wake(key, principal));
+    if (live?.ready !== undefined) await live.ready;
+    return live !== undefined && live.principal === principal && this.#live.get(key) === live ? live : undefined;
+  }
+
+  async #wake(key: string, principal: string): Promise<LiveRun<Q> | undefined> {
+    const { clock, log, policies } = this.#services;
+    await this.#endings.get(key);
+    const row = await log.store.run(key);
+    if (!row.ok || row.value === undefined || row.value.principal !== principal) return undefined;
+    if (row.value.endedWallMs !== undefined) return undefined;
+    const client = clientIn(row.value.resume);
+    const policy = policies.select({ principal, client: client?.name, tag: client?.tag });
+    // Which policy an unknown client had could only be guessed, and the guess would last as long as the run.
+    if (startProblem(policy) !== undefined || (client === undefined && policy.digest !== row.value.policyDigest))
+      return undefined;
+    const idleMs = idleMsOf({ idleMs: idleIn(row.value.resume), policy });
+    if ((await this.dormant.activeWallMs(row.value)) < clock.wallMs() - idleMs) return undefined;
+    const known = { key, kind: "trusted", lineage: lineageOf(key, principal) } as const;
+    const who = client ?? { name: undefined, tag: undefined };
+    const live = this.obtain({ key: known, principal, policy, client: who, workspace: [] });
+    return live.ok ? live.value : undefined;
+  }
+
+  /** A run whose facts another has taken over ends, once nothing can come through it any more. */
+  async #retire(key: string): Promise<void> {
+    const live = this.#live.get(key);
+    if (live === undefined) await this.endDormant(key, "closed");
+    else if (this.#isHandedOn(live)) await this.end(live, "closed");
+  }
+
+  /**
+   * What the client's process did before its hook spoke is held by the conversation that the hook named, which is still
+   * open; no answer is on its way, and no child tells it anything.
+   */
+  #isHandedOn({ key, ancestors, principal, inFlight }: LiveRun<Q>): boolean {
+    const to = ancestors.find((above) => earlyKeyOf(above, principal) === key);
+    if (to === undefined || !this.#live.has(to) || inFlight.size > 0) return false;
+    return [...this.#live.values()].every((other) => !other.ancestors.includes(key));
+  }
+
   /** A hook named the conversation of a client process: kept, so that a restart finds the process's run again. */
   async name(live: LiveRun<Q>, named: NonNullable<LiveRun<Q>["named"]>): Promise<void> {
     if (live.ready !== undefined) await live.ready;
@@ -194,6 +246,7 @@ export class RunRegistry<Q> {
     const now = this.#services.clock.monotonicMs();
     for (const live of this.#live.values()) {
       if (now - live.lastAt >= idleMsOf(live)) await this.end(live, "expired");
+      else if (this.#isHandedOn(live)) await this.end(live, "closed");
     }
     const { clock, policies } = this.#services;
     for (const run of this.dormant.all()) {

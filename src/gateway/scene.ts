@@ -48,10 +48,15 @@ export type Shared<Q> = {
   readonly uncertain: Map<string, Map<string, number>>;
   nextId(): string;
   /** Calls a tool for a must-rule on the run's connection to another server. */
-  perform(live: LiveRun<Q>, order: PerformOrder): Promise<boolean>;
+  perform(live: LiveRun<Q>, order: PerformOrder): Promise<Performed>;
 };
 
 export type PerformOrder = { readonly server: string; readonly tool: string; readonly arguments: JsonObject };
+
+/** What came of it. `quarantined`: not made, since admission keeps the tool back; a person may release it. */
+export type Performed =
+  | { readonly kind: "succeeded" | "failed" }
+  | { readonly kind: "quarantined"; readonly decision: string; readonly approval: string | undefined };
 
 export type Scene<Q> = Shared<Q> & {
   readonly server: string;

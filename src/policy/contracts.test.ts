@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../core/json.ts";
 import { everyEffect } from "../core/effect.ts";
-import { describe as words } from "../core/label.ts";
+import { describe as words, trustOf, unknownRange } from "../core/label.ts";
 import type { LabelRange } from "../core/label.ts";
 import { contractOfTool } from "./contracts.ts";
 import { contractOfHostTool, contractOfMethod, knownMethods } from "./contracts/methods.ts";
@@ -228,6 +228,36 @@ describe("methods and host tools", () => {
     const text = 'labels: {"host:claude-code.Read": {output: private}}';
     expect(contractOfHostTool(table(text), "claude-code", "Read").output.label.lo).toBe(3);
   });
+
+  test.each(["AskUserQuestion", "EnterPlanMode", "ToolSearch"])("%s acts on nothing outside of the client", (tool) => {
+    const found = contractOfHostTool(table(""), "claude-code", tool);
+    expect(found).toMatchObject({ source: "pack", consequential: false, effects: { must: [], may: [] } });
+  });
+
+  test.each(["LSP", "TaskGet", "TaskList", "TaskOutput", "ListMcpResourcesTool"])("%s only reads", (tool) => {
+    const found = contractOfHostTool(table(""), "claude-code", tool);
+    expect(found).toMatchObject({ source: "pack", consequential: false, effects: { may: ["read.local"] } });
+    expect(found.rest.sink).toBe(false);
+  });
+
+  // What a command printed meanwhile, or another session noted, is nothing that the agent held before.
+  test.each(["BashOutput", "TaskOutput", "TaskGet", "TaskList", "LSP", "ListMcpResourcesTool"])(
+    "of what %s returns nothing is known",
+    (tool) => {
+      const { lattice } = table("").labels;
+      expect(contractOfHostTool(table(""), "claude-code", tool).output.label).toEqual(unknownRange(lattice));
+    },
+  );
+
+  // A list that the agent wrote comes back later, and with it what untrusted text had it write down.
+  test.each(["TodoWrite", "TodoRead", "ExitPlanMode", "Task", "AskUserQuestion", "ToolSearch"])(
+    "what %s returns is never trusted for certain, and no secret of its own",
+    (tool) => {
+      const { lattice } = table("").labels;
+      const { lo, hi } = contractOfHostTool(table(""), "claude-code", tool).output.label;
+      expect([lo, hi]).toEqual([lattice.bottom, trustOf(lattice, lattice.top)]);
+    },
+  );
 });
 
 test("law: whatever an untrusted server lists, its tools get the whole may-set and an open upper end", () => {

@@ -4,6 +4,7 @@ import type { EffectRange } from "../../core/effect.ts";
 import type { LabelCompiler } from "../compile/labels.ts";
 import type { ToolStatement } from "./table.ts";
 
+/** `may` is empty where a tool only talks to the client itself: then nothing comes back that the client did not hold. */
 type HostTool = {
   readonly may: readonly string[];
   readonly must?: readonly string[];
@@ -13,9 +14,14 @@ type HostTool = {
 
 const local: readonly string[] = ["read.local"];
 
-/** Claude Code, as its hook documentation names tools and their inputs. */
+/**
+ * Claude Code, as its documentation names tools and their inputs (docs/en/hooks, docs/en/tools-reference). A tool whose
+ * effects it leaves open has no row.
+ */
 const claudeCode: { readonly [tool: string]: HostTool } = {
   Read: { may: local, roles: { file_path: "path" }, rest: "query" },
+  // Only looks definitions and references up in files of the workspace; rules about reading hold for it, too.
+  LSP: { may: local, roles: { filePath: "path", file_path: "path" }, rest: "query" },
   NotebookRead: { may: local, roles: { notebook_path: "path" }, rest: "query" },
   Glob: { may: local, roles: { path: "path" }, rest: "query" },
   Grep: { may: local, roles: { path: "path" }, rest: "query" },
@@ -26,9 +32,21 @@ const claudeCode: { readonly [tool: string]: HostTool } = {
   NotebookEdit: { may: ["write.local"], roles: { notebook_path: "path" }, rest: "content" },
   TodoWrite: { may: [], roles: {}, rest: "content" },
   TodoRead: { may: [], roles: {}, rest: "query" },
+  // The list of tasks lies in a file, and sessions that work together share it.
+  TaskGet: { may: local, roles: {}, rest: "identifier" },
+  TaskList: { may: local, roles: {}, rest: "query" },
+  EnterPlanMode: { may: [], roles: {}, rest: "content" },
   ExitPlanMode: { may: [], roles: {}, rest: "content" },
+  // Nobody but the client's own person sees the questions; the options that come back are the agent's words.
+  AskUserQuestion: { may: [], roles: {}, rest: "content" },
+  // Looks among the tools that the client knows already; their descriptions are text of servers.
+  ToolSearch: { may: [], roles: {}, rest: "query" },
+  // The client asks its connected servers and names none of the agent's data; what they list is their text.
+  ListMcpResourcesTool: { may: local, roles: {}, rest: "identifier" },
   Task: { may: [], roles: {}, rest: "content" },
-  BashOutput: { may: [], roles: {}, rest: "identifier" },
+  // What a command has printed since it was started was in no result before.
+  BashOutput: { may: local, roles: {}, rest: "identifier" },
+  TaskOutput: { may: local, roles: {}, rest: "identifier" },
   KillShell: { may: [], roles: {}, rest: "identifier" },
   // A URL that the model chose tells its host whatever the URL holds.
   WebFetch: { may: ["read.external"], roles: { url: "destination", prompt: "content" }, rest: "query" },
@@ -57,7 +75,8 @@ export function hostTools(labels: LabelCompiler, client: string, tool: string): 
   const row = rows !== undefined && Object.hasOwn(rows, tool) ? rows[tool] : undefined;
   if (row === undefined) return undefined;
   const effects: EffectRange = { must: row.must ?? row.may, may: row.may };
-  // Tools that only talk to the client itself return what the agent already holds.
+  // Tools that only talk to the client itself return no secret of their own. Trusted it is not for certain: a note comes
+  // back without what its text came from, a child agent has read for itself, and servers describe their own tools.
   const silent = row.may.length === 0;
   return {
     effects,
@@ -65,7 +84,7 @@ export function hostTools(labels: LabelCompiler, client: string, tool: string): 
     arguments: new Map(Object.entries(row.roles).map(([name, role]) => [name, { role }])),
     rest: { role: row.rest },
     ...(silent
-      ? { output: { label: labels.range({ confidentiality: "inferred", trust: "inferred" }, []), fields: [] } }
+      ? { output: { label: labels.range({ confidentiality: "inferred", trust: "unsure" }, []), fields: [] } }
       : {}),
   };
 }
