@@ -79,6 +79,29 @@ describe("a known server that starts slowly", () => {
     expect(stage.notices).toEqual([]);
   });
 
+  it("regression: a client that says that it is ready before it has an answer does not wait for ever", async () => {
+    const stage = stageWith(await known());
+    await play(stage, [
+      { client: ">>", message: initialize },
+      { client: ">>", message: initialized },
+      { server: "<<", message: initialize },
+    ]);
+    stage.clock.pass(startGraceMsMax);
+    await play(stage, [
+      { client: "<<", message: { id: 0, result } },
+      { client: ">>", message: list },
+      { client: "<<", message: { id: 1, result: tools("look") } },
+      { client: ">>", message: look },
+      { server: ">>", message: { id: 0, result } },
+      { server: "<<", message: initialized },
+      { server: "<<", message: { id: own, method: "tools/list" } },
+      { server: ">>", message: { id: "sluicegate-start:1", result: tools("look") } },
+      { server: "<<", message: look },
+      { server: ">>", message: { id: 2, result: done } },
+      { client: "<<", message: { id: 2, result: done } },
+    ]);
+  });
+
   it("other tools: the call judged by the old list is not sent, and the list is announced as changed", async () => {
     const stage = await slow(await known());
     await play(stage, [

@@ -45,6 +45,8 @@ export function slowStartConnector(parts: SlowStartParts): Connector {
 /** `starting`: the handshake is with the server. `cached`: the client has the known answer, the server is not up. */
 type Mode = "fresh" | "starting" | "cached" | "verifying" | "passing" | "quarantined";
 
+const initializedMethod = "notifications/initialized";
+
 const changedMethods: Readonly<Record<ListMethod, string>> = {
   "tools/list": "notifications/tools/list_changed",
   "prompts/list": "notifications/prompts/list_changed",
@@ -107,6 +109,9 @@ class SlowStart implements UpstreamConnection {
       case "fresh":
         return this.#first(message);
       case "starting":
+        // Some clients say so together with the handshake, and never again.
+        if (message.kind === "notification" && message.method === initializedMethod) this.#initialized = true;
+        return this.#pass(message);
       case "passing":
         return this.#pass(message);
       case "cached":
@@ -200,7 +205,7 @@ class SlowStart implements UpstreamConnection {
       if (this.#unhold(id)) return;
     }
     if (this.#held.length < waitingRequestsMax) this.#held.push(message);
-    if (method === "notifications/initialized") {
+    if (method === initializedMethod) {
       this.#initialized = true;
       if (this.#real && this.#mode === "cached") void this.#verify();
     }
