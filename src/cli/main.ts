@@ -34,8 +34,9 @@ export async function main(words: readonly string[]): Promise<number> {
   const [first] = words;
   const names = [...Object.keys(modules), "run", "hook", "daemon"];
   const named = Object.hasOwn(modules, first ?? "") ? modules[first ?? ""] : undefined;
-  if (first !== undefined && !first.startsWith("-") && first !== "help" && !names.includes(first)) {
-    print(failure("SG-USAGE", unknownCommand(first, names)), asJson);
+  const asked = first === "help" ? words[1] : first;
+  if (asked !== undefined && !asked.startsWith("-") && asked !== "help" && !names.includes(asked)) {
+    print(failure("SG-USAGE", unknownCommand(asked, names)), asJson);
     return flushed(2);
   }
   const program = makeProgram();
