@@ -32,7 +32,8 @@ describe("help and version", () => {
   });
 
   test("the help of a command says its use", async () => {
-    expect((await terminal.run("run", "--help")).stdout).toContain("-- CMD");
+    expect((await terminal.run("run", "--help")).stdout).toMatch(/-- CMD[\s\S]*--policy <file> [\s\S]*--solo /);
+    expect((await terminal.run("daemon", "--help")).stdout).toContain("print JSON");
     expect((await terminal.run("policy", "check", "--help")).stdout).toContain("--manifest");
     expect((await terminal.run("help", "audit")).stdout).toContain("verify");
   });
