@@ -9,6 +9,8 @@ import type { GatewayConfig } from "./config.ts";
 /** A server that has not answered by then counts as absent. */
 export const checkWaitMsMax = 30_000;
 
+const checkPrincipal = "check";
+
 /** Tells a line for each server; resolves with 0 if all answered, else 1. */
 export async function checkServers(
   composition: Composition,
@@ -17,11 +19,19 @@ export async function checkServers(
 ): Promise<0 | 1> {
   const lines = await Promise.all([...config.servers.keys()].map((name) => checkOne(composition, name)));
   for (const { text } of lines) tell(text);
+  // Nobody continues a check, and a run left open would stand in the list of runs until its time is over.
+  for (const live of composition.gateway.runs.all())
+    if (live.principal === checkPrincipal) await composition.gateway.runs.end(live, "closed");
   return lines.every((line) => line.answered) ? 0 : 1;
 }
 
 async function checkOne(composition: Composition, server: string): Promise<{ answered: boolean; text: string }> {
-  const facts: ConnectionFacts = { transport: "stdio", server, principal: "check", workingDirectory: process.cwd() };
+  const facts: ConnectionFacts = {
+    transport: "stdio",
+    server,
+    principal: checkPrincipal,
+    workingDirectory: process.cwd(),
+  };
   const connection: ClientConnection = {
     facts,
     send: () => undefined,

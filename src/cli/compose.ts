@@ -1,7 +1,7 @@
 /** The daemon's services: one gateway for all shims of a user, with the servers that the shims bring. */
 import { existsSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { OpenServices } from "../adapters/daemon/services.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
@@ -27,7 +27,7 @@ const drainLookMs = 50;
  */
 export function userPolicies(environment: NodeJS.ProcessEnv): readonly string[] {
   const named = environment["SLUICEGATE_POLICY"];
-  if (named !== undefined && named !== "") return [named];
+  if (named !== undefined && named !== "") return [resolve(named)];
   const folder = join(environment["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "sluicegate");
   const several = join(folder, "policies");
   const listed = existsSync(several) ? readdirSync(several).filter((name) => /\.(ya?ml|json)$/.test(name)) : [];
@@ -56,7 +56,7 @@ export const openServices: OpenServices = async (home) => {
     tell: (text) => void process.stderr.write(`${text}\n`),
   });
   if (!composition.ok) return composition;
-  return ok(gatewayServices(sessionGateway(composition.value, { sessions, targets, clients }), home));
+  return ok(gatewayServices(sessionGateway(composition.value, { files, sessions, targets, clients }), home));
 };
 
 /** Client processes whose policy is remembered; beyond it the oldest is forgotten, and its open runs keep theirs. */
@@ -67,6 +67,8 @@ function clientOf({ principal, process }: ConnectionFacts): string {
 }
 
 type Books = {
+  /** The user's policies that this daemon began with. */
+  readonly files: readonly string[];
   readonly sessions: WeakMap<ConnectionFacts, SessionSetup>;
   readonly targets: WeakMap<ServerTarget, Connector>;
   /** The tag that the servers of a client process name, with `--tag` or as that of a policy file, by process. */
@@ -95,8 +97,8 @@ async function openSession(
   setup: SessionSetup,
 ): Promise<Result<{ readonly accept: Accept; readonly run: string }, string>> {
   const { gateway, policies, log } = composition;
-  const named = setup.policy === undefined ? undefined : policies.open(setup.policy);
-  if (named?.ok === false) return named;
+  const named = setup.policy === undefined ? policiesUnchanged(books.files, setup) : policies.open(setup.policy);
+  if (!named.ok) return named;
   const run = gateway.runKeyFor(setup.facts);
   const tag = setup.policy === undefined ? setup.tag : tagOfFile(setup.policy);
   if (tag !== undefined) {
@@ -120,6 +122,22 @@ async function openSession(
   };
   const same = known !== undefined && known.targetDigest === identity.targetDigest;
   return ok({ accept: resumable(gateway.accept, log.store, identity, same ? known.initialize : undefined), run });
+}
+
+/**
+ * Which files are the user's policies is settled when the daemon starts. A session whose own words name others would go
+ * on under rules that its user does not expect, so it is refused.
+ */
+function policiesUnchanged(files: readonly string[], { target }: SessionSetup): Result<void, string> {
+  const own = (target.kind === "stdio" ? target.env["SLUICEGATE_POLICY"] : undefined) ?? "";
+  const folder = (target.kind === "stdio" ? target.workingDirectory : undefined) ?? "/";
+  const meant = userPolicies(own === "" ? process.env : { SLUICEGATE_POLICY: resolve(folder, own) });
+  if (meant.length === files.length && meant.every((file, index) => file === files[index])) return ok(undefined);
+  const what =
+    own === "" ? "There are other policies in your configuration folder" : "SLUICEGATE_POLICY names another policy";
+  return err(
+    `${what} than when the daemon started: run \`sluicegate daemon stop\`, or name one with \`run --policy\`.`,
+  );
 }
 
 /** One conversation has one policy: a second server of the same client cannot bring a looser one along. */

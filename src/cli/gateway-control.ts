@@ -2,14 +2,15 @@
  * A gateway in the foreground answers the same questions as the daemon (`runs`, `approve`, ...), on a socket of its own
  * beside the daemon's: a refusal that says `sluicegate approve ID` must be true wherever the call was refused.
  */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
+import { connectSocket } from "../adapters/daemon/connect.ts";
 import { daemonPaths } from "../adapters/daemon/paths.ts";
 import { Daemon } from "../adapters/daemon/server.ts";
 import { ownVersion } from "../adapters/daemon/version.ts";
 import { err } from "../core/result.ts";
 import type { Composition } from "./composition.ts";
 import { control } from "./control.ts";
-import { gatewaySocket } from "./gateway-sockets.ts";
+import { gatewaySocket, gatewaySockets } from "./gateway-sockets.ts";
 import { logHome } from "./log-reader.ts";
 
 /** The control socket of a gateway never idles out; Node's timers cannot wait longer. */
@@ -22,10 +23,20 @@ export function gatewayHome(environment: NodeJS.ProcessEnv): string {
   return home;
 }
 
+/** Removes the sockets of gateways that were killed: nobody else would. */
+async function removeLeftSockets(runtime: string): Promise<void> {
+  for (const path of gatewaySockets(runtime)) {
+    const tried = await connectSocket(path);
+    if (tried.ok) tried.value.destroy();
+    else if (tried.error === "ECONNREFUSED") rmSync(path, { force: true });
+  }
+}
+
 /** Answers control requests until the returned function is called; without a place for a socket it does without. */
 export async function answerControl(composition: Composition, home: string): Promise<() => Promise<void>> {
   const paths = daemonPaths(process.env);
   if (!paths.ok) return () => Promise.resolve();
+  await removeLeftSockets(paths.value.runtime);
   const started = await Daemon.start({
     socket: gatewaySocket(paths.value.runtime, process.pid),
     home,

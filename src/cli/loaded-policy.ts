@@ -41,7 +41,7 @@ import { digest } from "../wire/canonical.ts";
 import { sentenceMax, shortPath } from "./output.ts";
 import { makeRegulation } from "./regulator.ts";
 import { programProblems } from "./programs.ts";
-import { loadFrom, sha256, shippedLoader } from "./policy-source.ts";
+import { defaultPolicyName, loadFrom, sha256, shippedLoader } from "./policy-source.ts";
 import { resolve } from "node:path";
 
 const valueDigest = (value: Parameters<typeof digest>[0]): string => digest(value, sha256);
@@ -162,7 +162,8 @@ export function compiledFrom(
 
 /** A policy file, or the default, with labels and a flow mode laid over it; the error is a sentence with place. */
 export function loadPolicyFor(file: string | undefined, extra: Extra = {}): Result<LoadedPolicy<Q>, string> {
-  const name = file === undefined ? "default" : resolve(file);
+  const own = file === defaultPolicyName ? undefined : file;
+  const name = own === undefined ? defaultPolicyName : resolve(own);
   const over = extra.labels !== undefined || extra.flow !== undefined;
   const document = {
     version: 1,
@@ -172,7 +173,7 @@ export function loadPolicyFor(file: string | undefined, extra: Extra = {}): Resu
   };
   // What came from outside is checked by the loader itself; the type only says what it is meant to be.
   const input = { file: `${name} (with a trace)`, document: document as unknown as PolicyDocument };
-  const compiled = compiledFrom(over ? input : file);
+  const compiled = compiledFrom(over ? input : own);
   return compiled.ok ? ok(loadedPolicy(compiled.value, name)) : compiled;
 }
 

@@ -34,8 +34,9 @@ export async function main(words: readonly string[]): Promise<number> {
   const [first] = words;
   const names = [...Object.keys(modules), "run", "hook", "daemon"];
   const named = Object.hasOwn(modules, first ?? "") ? modules[first ?? ""] : undefined;
-  if (first !== undefined && !first.startsWith("-") && first !== "help" && !names.includes(first)) {
-    print(failure("SG-USAGE", unknownCommand(first, names)), asJson);
+  const asked = first === "help" ? words[1] : first;
+  if (asked !== undefined && !asked.startsWith("-") && asked !== "help" && !names.includes(asked)) {
+    print(failure("SG-USAGE", unknownCommand(asked, names)), asJson);
     return flushed(2);
   }
   const program = makeProgram();
@@ -65,12 +66,21 @@ function makeProgram(): Command {
     .exitOverride()
     // What the framework would say goes through `usageSentence` instead: one sentence, or JSON.
     .configureOutput({ writeErr: (text) => process.stderr.write(text), outputError: () => undefined });
-  program.command("run").usage(runUsage.replace("sluicegate run ", "")).description("wrap one stdio server");
+  // Their arguments are read elsewhere; the options stand here for the help alone.
+  program
+    .command("run")
+    .usage(runUsage.replace("sluicegate run ", ""))
+    .description("wrap one stdio server: put it in front of the server's command in the client's configuration")
+    .option("--server <name>", "what policies and the log call the server; the name of its program without it")
+    .option("--policy <file>", "the policy that holds, over any `match`; without it your own, else the default")
+    .option("--tag <tag>", "what `match: {tag}` of your policies selects by")
+    .option("--solo", "without the daemon: labels and limits cover this server only");
   program.command("hook").usage("CLIENT").description("answer a hook of an MCP client; started by the client");
   program
     .command("daemon")
     .usage("run|start|stop|status [--json]")
-    .description("run, start, stop or show the per-user daemon");
+    .description("run, start, stop or show the per-user daemon, which the first `run` starts by itself")
+    .option("--json", "print JSON for machines");
   return program;
 }
 

@@ -39,5 +39,5 @@ export function usageSentence(error: Pick<CommanderError, "message">, words: rea
 }
 
 function isGroup(word: string | undefined): boolean {
-  return word === "policy" || word === "audit" || word === "stpa";
+  return word === "policy" || word === "proof" || word === "audit" || word === "stpa";
 }

@@ -11,21 +11,25 @@ import { regulationClause } from "./regulation-cause.ts";
 const nameLengthMax = 40;
 const whyLengthMax = 80;
 
+export type CauseLength = "whole" | "named" | "bare" | "least";
+
 /**
  * The clause for the first deciding reason, without a full stop; undefined where there is nothing more to say. `named`
- * leaves out the explanation of the rule, `bare` the rule as well, for where there is no room.
+ * leaves out the explanation of the rule, `bare` the rule as well, `least` also where the data came from, for where there
+ * is no room.
  */
-export function causeOf(decision: Decision, length: "whole" | "named" | "bare" = "whole"): string | undefined {
+export function causeOf(decision: Decision, length: CauseLength = "whole"): string | undefined {
   const reason = decision.reasons.find((one) => one.verdict === decision.unobserved) ?? decision.reasons[0];
   if (reason === undefined) return undefined;
   const { option } = decision;
   const tool =
     option === undefined ? "the call" : `\`${shownName(`${option.contract.server}.${option.contract.tool}`)}\``;
-  const clause = clauseOf(reason, tool);
-  return clause === undefined ? undefined : `${clause}${length === "bare" ? "" : ruleOf(reason, length === "whole")}`;
+  const clause = clauseOf(reason, tool, length === "least");
+  const ruled = length === "whole" || length === "named";
+  return clause === undefined ? undefined : `${clause}${ruled ? ruleOf(reason, length === "whole") : ""}`;
 }
 
-function clauseOf(reason: Reason, tool: string): string | undefined {
+function clauseOf(reason: Reason, tool: string, least: boolean): string | undefined {
   switch (reason.code) {
     case "SG-RULE-BLOCK":
     case "SG-RULE-UNSURE":
@@ -33,7 +37,7 @@ function clauseOf(reason: Reason, tool: string): string | undefined {
     case "SG-HAZARD":
     case "SG-HAZARD-ASK":
     case "SG-ASK-BOUND":
-      return carried(reason, tool, reason.code === "SG-RULE-UNSURE" || reason.code === "SG-HAZARD-ASK");
+      return carried(reason, tool, least);
     case "SG-PROGRAM":
       return `a program that has to agree to ${tool} did not answer`;
     case "SG-ASK-UNTRUSTED": {
@@ -79,12 +83,13 @@ function clauseOf(reason: Reason, tool: string): string | undefined {
 }
 
 /** `body` would carry private data from files.read to `mail.send`. */
-function carried(reason: Reason, tool: string, maybe: boolean): string {
+function carried(reason: Reason, tool: string, least: boolean): string {
+  const maybe = reason.code === "SG-RULE-UNSURE" || reason.code === "SG-HAZARD-ASK";
   const [argument] = listed(reason, "arguments");
   const [label] = listed(reason, "labels");
   const [origin] = listed(reason, "origins");
   if (argument === undefined || label === undefined) return `${tool} is stopped`;
-  const from = origin === undefined ? "" : ` from ${shownName(origin)}`;
+  const from = origin === undefined || least ? "" : ` from ${shownName(origin)}`;
   return `\`${shownName(argument)}\` ${maybe ? "may" : "would"} carry ${label} data${from} to ${tool}`;
 }
 

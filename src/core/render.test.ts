@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { ToolContract } from "./contract.ts";
 import type { Decision } from "./decision.ts";
 import type { Reason } from "./opinion.ts";
 import {
@@ -50,6 +51,25 @@ describe("the sentence for the model", () => {
   it("names the rule, and neither the check that fired nor a fact that could be a value", () => {
     for (const refusal of kinds) expect(sentenceForModel(decision, "d", refusal)).not.toMatch(/SG-|flow|to:|\["a"/);
     expect(sentenceForModel(decision, "d", { kind: "refused" })).toContain("(rule R1)");
+  });
+
+  it("gives up where the data came from before it gives up the cause", () => {
+    const contract = { server: "memory", tool: "create_entities" } as ToolContract; // a cause looks at the names only
+    const facts = {
+      arguments: ["entities"],
+      labels: ["sensitive, untrusted"],
+      origins: ["files.read_text_file /structuredContent/content"],
+    };
+    const option: Decision["option"] = {
+      contract,
+      class: { ...contract, truths: new Map(), keys: new Map(), amounts: new Map() },
+      arguments: new Map(),
+    };
+    const asked: Reason = { mechanism: "tiers", code: "SG-ASK-BOUND", verdict: "confirm", facts };
+    const confirm: Decision = { ...decision, verdict: "confirm", unobserved: "confirm", reasons: [asked], option };
+    expect(sentenceForModel(confirm, "f05be6c3-6", { kind: "approvable", approval: "623a53cff9be" })).toBe(
+      "Not executed, a person must approve: `entities` would carry sensitive, untrusted data to `memory.create_entities`. Approve with `sluicegate approve 623a53cff9be`, then repeat the same call. (decision f05be6c3-6)",
+    );
   });
 
   it("says how to approve, completely", () => {

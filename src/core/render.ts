@@ -62,7 +62,7 @@ export function wayOf(decision: Decision): string | undefined {
 
 /** `what: cause. `, the same with less of the rule, and the plain sentence; only that where there is no cause to name. */
 function because(what: string, decision: Decision, plain: string): readonly string[] {
-  const causes = (["whole", "named", "bare"] as const).map((length) => causeOf(decision, length));
+  const causes = (["whole", "named", "bare", "least"] as const).map((length) => causeOf(decision, length));
   return [...causes.flatMap((cause) => (cause === undefined ? [] : [`${what}: ${cause}. `])), plain];
 }
 

@@ -101,7 +101,8 @@ export async function ruleApproval(
     wallMs: clock.wallMs(),
   });
   if (!decided.ok) return err(decided.error.sentence);
-  if (decided.value === undefined) return err(`Approval \`${ruling.id}\` was decided by somebody else meanwhile.`);
+  if (decided.value === undefined)
+    return err(`Approval \`${ruling.id}\` is decided already: if it was approved, repeat the same call.`);
   return ok(decided.value);
 }
 

@@ -269,7 +269,8 @@ test("requests without identity get a 401 with a challenge; other routes are a t
   expect((await gateway.ask({ path: "/runs", body: "{}" })).status).toBe(401);
   const made = await gateway.ask({ path: "/runs?a=b", body: "{}", headers: { authorization: "Bearer t" } });
   expect([made.status, await made.text()]).toEqual([201, "ann 2 a=b"]);
-  expect((await gateway.ask({ method: "GET", path: "/nothing" })).status).toBe(404);
+  const nothing = await gateway.ask({ method: "GET", path: "/nothing" });
+  expect([nothing.status, await nothing.text()]).toEqual([404, expect.stringContaining("/s/SERVER/mcp")]);
   await gateway.post(initialize("2025-06-18"), { authorization: "Bearer t" });
   expect(gateway.connections[0]?.facts).toMatchObject({ principal: "ann", runToken: "run1" });
 });

@@ -219,4 +219,9 @@ describe("replay", () => {
     expect(steps.some((step) => step.verdict === "deny" && step.rules.length > 0 && step.path.length > 0)).toBe(true);
     expect(steps.some((step) => step.verdict === "allow")).toBe(true);
   });
+
+  test("`default` is the built-in policy here as everywhere", async () => {
+    const trace = example("github/trace.json");
+    expect(await terminal.json("replay", trace, "--policy", "default")).toEqual(await terminal.json("replay", trace));
+  });
 });

@@ -105,6 +105,15 @@ describe("stpa draft", () => {
     expect(readFileSync(out, "utf8")).toContain("UCA.mail.send.private-data:");
     const checked = await terminal.run("stpa", "check", out);
     expect(checked.code).toBe(1);
+    // A person goes on with what was written, so it is never written over.
+    for (const words of [
+      ["draft", "--manifest", manifest],
+      ["compile", out],
+    ])
+      expect(await terminal.run("stpa", ...words, "--out", out)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("is there and may hold your own words") as string,
+      });
     expect(checked.stdout).toContain("no requirement prevents `UCA.mail.send.private-data`");
     const { value } = await terminal.json("stpa", "draft", "--manifest", manifest);
     expect(value).toMatchObject({ document: { version: 1 }, leftOut: { tools: 0, questions: 0 } });

@@ -32,7 +32,8 @@ describe("help and version", () => {
   });
 
   test("the help of a command says its use", async () => {
-    expect((await terminal.run("run", "--help")).stdout).toContain("-- CMD");
+    expect((await terminal.run("run", "--help")).stdout).toMatch(/-- CMD[\s\S]*--policy <file> [\s\S]*--solo /);
+    expect((await terminal.run("daemon", "--help")).stdout).toContain("print JSON");
     expect((await terminal.run("policy", "check", "--help")).stdout).toContain("--manifest");
     expect((await terminal.run("help", "audit")).stdout).toContain("verify");
   });
@@ -56,6 +57,13 @@ describe("wrong use is one sentence on standard error and exit code 2", () => {
       ["bench", "agentdojo", "--data"],
       "Option `--data <folder>` argument missing: `sluicegate bench --help` shows the use.",
     ],
+    [["proof", "verify"], "Missing required argument `policy`: `sluicegate proof verify --help` shows the use."],
+    [["help", "plicy"], "`plicy` is no command: did you mean `sluicegate policy`?"],
+    [["bench", "proof", "--quick"], "The suite proof does not read `--quick`: leave it out."],
+    [
+      ["learn", "--", "no-such-program"],
+      "The command `no-such-program` was not found. Install it, or give its absolute path.",
+    ],
     [["\u001b[2J"], "`\\u{1b}[2J` is no command: `sluicegate --help` lists them."],
   ])("%j", async (words, sentence) => {
     expect(await terminal.run(...words)).toEqual({ code: 2, stdout: "", stderr: `${sentence}\n` });
@@ -65,6 +73,17 @@ describe("wrong use is one sentence on standard error and exit code 2", () => {
     const { code, value } = await terminal.json("plicy");
     expect(code).toBe(2);
     expect(value).toMatchObject({ ok: false, error: { code: "SG-USAGE" } });
+  });
+
+  test("a command that watches where nobody can type, and nothing runs, says so", async () => {
+    const ran = await terminal.run("approve", "--watch");
+    expect(ran.code).toBe(2);
+    expect(ran.stderr).toContain("No daemon is running");
+    expect(ran.stderr).not.toContain("bug of Sluicegate");
+  });
+
+  test("where no daemon runs, `runs --json` has every member that it has beside one", async () => {
+    expect((await terminal.json("runs")).value).toEqual({ runs: [], dormant: [], isolation: [], approvals: [] });
   });
 
   test("no command at all shows the help, and is wrong use", async () => {

@@ -48,7 +48,7 @@ test("approve ID lets exactly this call through, once", async () => {
   expect(await asked(client), "an approval is used up").not.toBe(id);
   const again = await desk.finish(["approve", id]);
   expect(again.code).not.toBe(0);
-  expect(again.stderr).toMatch(/was used, decided or has expired|decided by somebody else/);
+  expect(again.stderr).toMatch(/was used, decided or has expired|is decided already/);
   expect((await desk.finish(["approve", "no-such-id"])).code).not.toBe(0);
 });
 

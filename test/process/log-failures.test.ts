@@ -87,3 +87,15 @@ test("a full disk stops every call until there is room again; then each run is w
     spawnSync("umount", ["-l", desk.home]);
   }
 });
+
+test("`doctor`, which refusals on a full disk send to, finds the full disk", async (context) => {
+  if (!mountDisk(desk.home, "1m")) return context.skip("a small disk needs root and mount");
+  try {
+    spawnSync("sh", ["-c", `head -c 2m /dev/zero > "${join(desk.home, "ballast")}"`]);
+    const found = await desk.finish(["doctor"]);
+    expect(found.code).toBe(1);
+    expect(found.stdout).toMatch(/The disk of the state folder .* is full/);
+  } finally {
+    spawnSync("umount", ["-l", desk.home]);
+  }
+});

@@ -1,7 +1,7 @@
 /** The client's side of the daemon's socket: connect, start the daemon where there is none, ask one question. */
 import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, unlinkSync, writeSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Json } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
@@ -110,7 +110,7 @@ async function startDaemon(paths: DaemonPaths, launch: Launch): Promise<StartedD
     detached: true,
     stdio: ["ignore", log, log],
     cwd: "/",
-    env: daemonEnvironment(process.env),
+    env: daemonEnvironment(process.env, paths),
   });
   closeSync(log);
   child.on("error", () => (state = "failed"));
@@ -132,9 +132,13 @@ export function reachesDaemon(variable: string): boolean {
  */
 const oneArena = { MALLOC_ARENA_MAX: "1" };
 
-function daemonEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/** The daemon runs in the root folder, so what was named from the folder of this process is made absolute here. */
+function daemonEnvironment(environment: NodeJS.ProcessEnv, { home, runtime }: DaemonPaths): NodeJS.ProcessEnv {
   const kept = Object.entries(environment).filter(([name]) => reachesDaemon(name));
-  return { ...Object.fromEntries(kept), ...oneArena };
+  const policy = environment["SLUICEGATE_POLICY"] ?? "";
+  const named = policy === "" ? {} : { SLUICEGATE_POLICY: resolve(policy) };
+  const places = { SLUICEGATE_HOME: home, SLUICEGATE_RUNTIME_DIR: runtime, ...named };
+  return { ...Object.fromEntries(kept), ...places, ...oneArena };
 }
 
 /**

@@ -87,7 +87,8 @@ class GatewayServer implements HttpServer {
     if (endpoint.kind === "other") return this.#route(request, response, { facts, query });
     const identity = await this.#identify(facts, response);
     if (identity === undefined) return;
-    if (!this.#options.serves(endpoint.server)) return refuseAndClose(response, 404, "There is no such server here.");
+    if (!this.#options.serves(endpoint.server))
+      return refuseAndClose(response, 404, "There is no such server here: check the name in the address.");
     await this.#endpoint.handle({ request, response, facts, identity });
   }
 
@@ -100,7 +101,12 @@ class GatewayServer implements HttpServer {
     const here = (this.#options.routes ?? []).filter((route) => leadsTo(route, facts.path));
     const route = here.find((candidate) => candidate.method === facts.method);
     if (route === undefined) {
-      if (here.length === 0) return refuseAndClose(response, 404, "There is nothing at this address.");
+      if (here.length === 0)
+        return refuseAndClose(
+          response,
+          404,
+          "There is nothing at this address: clients connect to /mcp, or to /s/SERVER/mcp for one server.",
+        );
       const allow = here.map((candidate) => candidate.method).join(", ");
       return refuse(response, 405, "This method is not used here.", { allow, connection: "close" });
     }

@@ -101,6 +101,11 @@ test("the last lines before the end are not lost, and the last words are printab
   expect((await server.ended).lastWords).toBe("bad thing");
 });
 
+test("the last words of a Node program that crashes are its error, not the version of Node below the stack", async () => {
+  const server = start(target([], { command: process.execPath, args: ["no-such-file.js"] }));
+  expect((await server.ended).lastWords).toMatch(/^Error: Cannot find module '.*no-such-file\.js'$/);
+});
+
 test("a long line of stderr is cut", async () => {
   const lines: string[] = [];
   const server = start(target(["head -c 1000000 /dev/zero | tr '\\0' x >&2"]), (line) => lines.push(line));

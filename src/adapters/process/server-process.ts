@@ -199,11 +199,13 @@ class GuardedProcess implements ServerProcess {
   #readStderr(stderr: Readable, options: ProcessOptions): void {
     const lengthMax = options.limits.stderrLineBytesMax;
     const splitter = new LineSplitter(lengthMax);
+    let error: string | undefined;
     const take = (events: ReturnType<LineSplitter["push"]>): void => {
       for (const event of events) {
         const line = printableBytes(event.kind === "line" ? event.bytes : event.head, lengthMax);
         if (line.length === 0) continue;
-        this.#lastWords = line;
+        if (errorLine.test(line)) error = line;
+        this.#lastWords = error !== undefined && nodeVersionLine.test(line) ? error : line;
         options.stderrLine?.(line);
       }
     };
@@ -211,6 +213,10 @@ class GuardedProcess implements ServerProcess {
     stderr.once("end", () => take(splitter.end()));
   }
 }
+
+/** Node's report of a crash: the error is named above its stack, and what comes last is Node's version, which says nothing. */
+const errorLine = /^\w*Error\b.*: /;
+const nodeVersionLine = /^Node\.js v\d/;
 
 /** SIGKILL in the mask of pending signals, and a process that is past its memory has no such mask. */
 const killBit = 0x100;

@@ -41,7 +41,6 @@ export async function watch(asJson: boolean): Promise<Outcome> {
   if (!asJson) say("Watching. Answer with y (approve once), v (trust this value) or n (refuse); Ctrl-C ends.");
   const ended = await askDaemon({ kind: "approve-watch" }, { waitMsMax: watchMsMax, onPart });
   input.close();
-  process.stdin.unref();
   if (ended.ok) return { exitCode: 0, json: undefined, text: "" };
   if (ended.error.absent) return failure(ended.error.code, ended.error.sentence);
   return failure(

@@ -15,6 +15,14 @@ import type { Outcome } from "../output.ts";
 import { acts, failure, shown, table } from "../output.ts";
 import { packageFolder, sha256 } from "../policy-source.ts";
 
+/** Which options a suite reads; one that it does not read would be believed to have had an effect. */
+const optionsOf: Readonly<Record<string, readonly string[]>> = {
+  agentdojo: ["data"],
+  proof: ["svg"],
+  regulation: ["data", "latency"],
+  isolation: ["quick"],
+};
+
 export function register(program: Command): void {
   const command = program
     .command("bench <name>")
@@ -24,6 +32,10 @@ export function register(program: Command): void {
     .option("--latency", "bench regulation: measure what a call and a list cost")
     .option("--data <folder>", "root of the evaluation data", process.env["SLUICEGATE_DATA"]);
   acts(command, (options, name: string) => {
+    const read = Object.hasOwn(optionsOf, name) ? optionsOf[name] : undefined;
+    const given = Object.keys(options).filter((option) => command.getOptionValueSource(option) === "cli");
+    const idle = given.find((option) => option !== "json" && read?.includes(option) === false);
+    if (idle !== undefined) return failure("SG-USAGE", `The suite ${name} does not read \`--${idle}\`: leave it out.`);
     if (name === "agentdojo") return agentdojo(options["data"]);
     if (name === "proof") return proof(options["svg"]);
     if (name === "regulation") return regulation(options["data"], options["latency"] === true);

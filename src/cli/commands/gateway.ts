@@ -47,6 +47,8 @@ async function run(options: Readonly<Record<string, unknown>>): Promise<number> 
   }
   const required = requiredProofs(options["requireProof"]);
   if (required !== undefined && !required.ok) return fail(required.error);
+  if (options["certDir"] !== undefined && (required === undefined || options["check"] !== true))
+    return fail("`--cert-dir` keeps what a check has proved: add --check and --require-proof.");
   const home = gatewayHome(process.env);
   return serve(settled, {
     place,

@@ -41,7 +41,8 @@ async function learn(options: Options, words: readonly string[]): Promise<Outcom
   const [first, ...rest] = words;
   if (first === undefined) return failure("SG-USAGE", usage);
   const named = typeof options["server"] === "string" ? options["server"] : undefined;
-  const live = named !== undefined || rest.length > 0 || first.includes("/");
+  // The framework passes on the words behind `--` only: whether it was there is what tells a command from a name.
+  const live = named !== undefined || rest.length > 0 || first.includes("/") || process.argv.includes("--");
   return live ? learnNow(options, named ?? basename(first), [first, ...rest]) : learnFromLog(options, first);
 }
 

@@ -46,7 +46,7 @@ async function list(): Promise<Outcome> {
   const answer = await askDaemon({ kind: "runs" });
   if (!answer.ok) {
     if (!answer.error.absent) return failure(answer.error.code, answer.error.sentence);
-    return { exitCode: 0, json: { runs: [], dormant: [], approvals: [] }, text: answer.error.sentence };
+    return { exitCode: 0, json: { runs: [], dormant: [], isolation: [], approvals: [] }, text: answer.error.sentence };
   }
   return { exitCode: 0, json: answer.value, text: runsText(answer.value) };
 }

@@ -1,5 +1,5 @@
 /** `sluicegate stpa check|compile|draft|report`: from losses to rules, and what is missing in between. */
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
@@ -179,7 +179,7 @@ function compile(file: string, options: Options): Outcome {
   if (!source.ok) return source.error;
   const over = options["over"];
   const text = compileStpa(source.value.document, { file, ...(Array.isArray(over) ? { over: over.map(String) } : {}) });
-  return written(text, options, { policy: text });
+  return writtenAnew(text, options, { policy: text });
 }
 
 function draft(options: Options): Outcome {
@@ -203,7 +203,7 @@ function draft(options: Options): Outcome {
   );
   const made = draftStpa(tools, policy.ir.lattice);
   const text = draftText(made);
-  return written(text, options, made);
+  return writtenAnew(text, options, made);
 }
 
 function report(file: string, options: Options): Outcome {
@@ -222,6 +222,14 @@ function report(file: string, options: Options): Outcome {
   });
   const { tables: _tables, ...json } = made;
   return written(options["html"] === true ? htmlReport(made) : markdownReport(made), options, json);
+}
+
+/** The same for what people go on with by hand: a file that is there may hold their words. */
+function writtenAnew(text: string, options: Options, json: object): Outcome {
+  const file = textOption(options, "out");
+  return file !== undefined && existsSync(file)
+    ? failure("SG-STPA-OUT", `${shortPath(file)} is there and may hold your own words: name another file with --out.`)
+    : written(text, options, json);
 }
 
 /** Prints a text, or writes it where `--out` says. */

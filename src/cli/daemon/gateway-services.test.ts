@@ -134,4 +134,5 @@ test("a closed session leaves no process, and a signal reaches the server", asyn
 test("a server's name is what the configuration says, else its command", () => {
   expect(serverName({ server: "files", argv: ["/x/y"] })).toBe("files");
   expect(serverName({ argv: ["/x/y", "z"] })).toBe("y");
+  expect(serverName({ argv: ["/x/mcp.sh"] }), "a dot would end the server's name in a policy").toBe("mcp-sh");
 });

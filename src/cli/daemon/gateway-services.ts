@@ -75,9 +75,12 @@ export function gatewayServices(gateway: SessionGateway, home?: string): DaemonS
   };
 }
 
-/** Name of a server for policy and log: what the configuration says, else the command's own name. */
+/**
+ * Name of a server for policy and log: what the configuration says, else the command's own name. In `SERVER.TOOL` the
+ * server ends at the first dot, so a rule for the tools of `mcp.sh` would never speak.
+ */
 export function serverName(hello: Pick<RunHello, "server" | "argv">): string {
-  return hello.server ?? basename(hello.argv[0] ?? "server");
+  return hello.server ?? basename(hello.argv[0] ?? "server").replaceAll(".", "-");
 }
 
 class GatewaySession {

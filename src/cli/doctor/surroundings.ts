@@ -1,5 +1,5 @@
 /** What Sluicegate needs around it: Node, folders that only the user enters, the daemon, the log, the policy, hooks. */
-import { lstatSync, readFileSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { ask } from "../../adapters/daemon/connect.ts";
@@ -61,10 +61,28 @@ function checkFolder(name: string, folder: string, uid: number): Check {
     if (process.platform !== "win32" && (found.mode & 0o077) !== 0) {
       return noted(name, `Others could enter the ${name} folder ${place}; it was closed just now.`);
     }
+    if (name === "state") writeProbe(folder);
     return passed(name, `The ${name} folder ${place} is closed to others.`);
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
-    return failed(name, `The ${name} folder ${place} cannot be looked at (${code}): check its owner.`);
+    if (code === "ENOSPC" || code === "EDQUOT")
+      return failed(
+        name,
+        `The disk of the ${name} folder ${place} is full (${code}): free space, else no call passes.`,
+      );
+    return failed(name, `The ${name} folder ${place} cannot be used (${code}): check its owner and permissions.`);
+  }
+}
+
+/** About what a new log takes: a log that has room in its pages still opens on a disk that is full. */
+const probeBytes = 256 * 1024;
+
+function writeProbe(folder: string): void {
+  const file = join(folder, `doctor-${process.pid}`);
+  try {
+    writeFileSync(file, Buffer.alloc(probeBytes), { mode: 0o600 });
+  } finally {
+    rmSync(file, { force: true });
   }
 }
 

@@ -21,9 +21,14 @@ test.each([
   [["--policy=", "--", "x"]],
   [["--solo=yes", "--", "x"]],
   [["--tag", "policy file x", "--", "x"]],
+  [["--server", "mcp.sh", "--", "x"]],
+  [["--server", "*", "--", "x"]],
+  [["--server", "host:claude-code", "--", "x"]],
   [["--tag", "a", "--policy", "p", "--", "x"]],
 ])("refused with a sentence: %j", (words) => {
   const parsed = parseRunArguments(words);
   expect(parsed.ok).toBe(false);
-  if (!parsed.ok) expect(parsed.error).toMatch(/Use: sluicegate run/);
+  if (parsed.ok) return;
+  expect(parsed.error).toMatch(/Use: sluicegate run/);
+  expect(parsed.error.length).toBeLessThanOrEqual(240);
 });

@@ -15,6 +15,9 @@ export type RunArguments = {
 
 export const runUsage = "sluicegate run [--policy P | --tag T] [--server NAME] [--solo] -- CMD [ARGUMENT...]";
 
+/** What a policy can name in `SERVER.TOOL`, whose server ends at the first dot; `host:` are the clients' own tools. */
+const serverShape = /^(?!host:)[^.*\p{Cc}]{1,64}$/u;
+
 /** Reads everything before `--`; what follows is the server's and is not looked at. Errors are sentences. */
 export function parseRunArguments(words: readonly string[]): Result<RunArguments, string> {
   const dashes = words.indexOf("--");
@@ -38,7 +41,11 @@ export function parseRunArguments(words: readonly string[]): Result<RunArguments
     else if (name === "--server") options.server = value;
     else options.tag = value;
   }
-  const { policy, tag } = options;
+  const { policy, tag, server } = options;
+  if (server !== undefined && !serverShape.test(server))
+    return err(
+      `\`--server\` must be a name that policies can tell from a tool: no dot, no \`*\`, not \`host:...\`. Use: ${runUsage}`,
+    );
   if (tag !== undefined && !tagShape.test(tag))
     return err(`\`--tag\` must be a name of 1-64 of a-z A-Z 0-9 . _ -. Use: ${runUsage}`);
   if (tag !== undefined && policy !== undefined)

@@ -1,0 +1,37 @@
+// `gateway` on the real command line: what it refuses to be asked, and what it leaves behind.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { deskServer } from "../process/fixture/desk.ts";
+import { Terminal } from "./command.ts";
+
+const terminal = new Terminal();
+afterAll(() => terminal.remove());
+
+const desk = { command: process.execPath, args: [deskServer] };
+const config = terminal.file("gateway.json", { version: 1, servers: { desk } });
+
+test("`--cert-dir` without a check that proves is refused, since it would keep nothing", async () => {
+  const ran = await terminal.run("gateway", "--config", config, "--check", "--cert-dir", terminal.root);
+  expect(ran).toMatchObject({ code: 2, stdout: "" });
+  expect(ran.stderr).toContain("add --check and --require-proof");
+});
+
+test("a check leaves no open run", async () => {
+  expect(await terminal.run("gateway", "--config", config, "--check")).toMatchObject({ code: 0 });
+  const { value } = await terminal.json("audit", "tail");
+  const { records } = value as { records: { run: string; kind: string }[] };
+  expect(records.filter(({ run }) => run.startsWith("check/")).at(-1)?.kind).toBe("ended");
+});
+
+test("the socket of a gateway that was killed is removed by the next one", async () => {
+  const folder = join(terminal.root, "run");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const left = join(folder, "gateway-1.sock");
+  const listen = `require("net").createServer().listen(${JSON.stringify(left)}, () => process.kill(process.pid, "SIGKILL"))`;
+  await new Promise((resolve) => spawn(process.execPath, ["-e", listen]).on("close", resolve));
+  expect(existsSync(left)).toBe(true);
+  expect(await terminal.run("gateway", "--config", config)).toMatchObject({ code: 0 });
+  expect(existsSync(left)).toBe(false);
+});

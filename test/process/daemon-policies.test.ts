@@ -1,0 +1,70 @@
+// Which folders and policies a daemon works with: those that its starter named, and no session takes others for granted.
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Desk, deskServer, shakeHands } from "./fixture/desk.ts";
+import { Client } from "./fixture/world.ts";
+
+let desk: Desk;
+beforeEach(() => {
+  desk = new Desk();
+});
+afterEach(() => desk.dispose());
+
+const words = ["run", "--server", "desk", "--", process.execPath, deskServer];
+const blocking = JSON.stringify({
+  version: 1,
+  extends: ["default"],
+  rules: [{ id: "none", tier: "block", when: { tool: "desk.*" }, why: "the desk is closed" }],
+});
+
+function open(env: Record<string, string> = {}): Client {
+  return new Client(desk.start(words, { env }));
+}
+
+test("folders and a policy that are named from the client's own folder are the daemon's, too", async () => {
+  writeFileSync(join(desk.root, "strict.json"), blocking);
+  const relative = { SLUICEGATE_HOME: "home", SLUICEGATE_RUNTIME_DIR: "run", SLUICEGATE_POLICY: "strict.json" };
+  const client = open(relative);
+  await shakeHands(client);
+  expect(JSON.stringify(await client.call("read_private"))).toContain("the desk is closed");
+  expect(existsSync(join(desk.home, "log.db"))).toBe(true);
+  await client.close();
+});
+
+test("a session whose SLUICEGATE_POLICY the running daemon does not have is refused, and told the way", async () => {
+  const first = open();
+  await shakeHands(first);
+  writeFileSync(join(desk.root, "strict.json"), blocking);
+  const refused = await open({ SLUICEGATE_POLICY: "strict.json" }).close();
+  expect(refused).toMatchObject({ code: 2, stdout: "" });
+  expect(refused.stderr).toContain("SLUICEGATE_POLICY names another policy than when the daemon started");
+  expect(refused.stderr).toContain("`sluicegate daemon stop`");
+  await first.close();
+});
+
+test("a policy that appears in the configuration folder while the daemon runs is not passed over in silence", async () => {
+  const first = open();
+  await shakeHands(first);
+  const folder = join(desk.root, ".config/sluicegate");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "policy.yaml"), blocking);
+  const refused = await open().close();
+  expect(refused).toMatchObject({ code: 2, stdout: "" });
+  expect(refused.stderr).toContain("There are other policies in your configuration folder");
+  await first.close();
+  await desk.finish(["daemon", "stop"]);
+  const second = open();
+  await shakeHands(second);
+  expect(JSON.stringify(await second.call("read_private"))).toContain("the desk is closed");
+  await second.close();
+});
+
+test("run --solo finds a policy that is named from the client's own folder", async () => {
+  writeFileSync(join(desk.root, "strict.json"), blocking);
+  const solo = ["run", "--solo", ...words.slice(1)];
+  const client = new Client(desk.start(solo, { env: { SLUICEGATE_POLICY: "strict.json" } }));
+  await shakeHands(client);
+  expect(JSON.stringify(await client.call("read_private"))).toContain("the desk is closed");
+  await client.close();
+});
