@@ -18,6 +18,7 @@ export type PolicyRow = {
 export const besideRows: Readonly<Record<string, PolicyInput>> = {
   loop: { file: "loop", text: "version: 1\nextends: [loop2]\n" },
   loop2: { file: "loop2", text: "version: 1\nextends: [loop]\n" },
+  ruled: { file: "ruled", text: "version: 1\nrules: [{id: R, tier: block, why: w, when: b}]\n" },
   plain: { file: "plain", text: "version: 1\n" },
 };
 
@@ -58,6 +59,7 @@ export const policyRows: readonly PolicyRow[] = [
   { code: "RANGE", text: "audit: {keepDays: 0}", names: "0" },
   { code: "EXTENDS", text: "extends: [nowhere]", names: "nowhere" },
   { code: "CYCLE", text: "extends: [loop]", names: "loop" },
+  { code: "REPLACES", text: `extends: [ruled]\n${rule("when: a")}`, names: "R" },
   { code: "PREDICATE", text: rule("when: a, predicate: 'none.ts#f'"), names: "none.ts" },
   {
     code: "UNPROVED",

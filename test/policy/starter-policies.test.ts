@@ -57,7 +57,8 @@ describe.each(complete)("starter policy %s", (name) => {
     typeof words === "string" ? [words] : (words ?? []);
 
   test("loads without a finding and without a lint of its own", () => {
-    expect(diagnostics).toEqual([]);
+    // Some say on purpose what a hazard of the default means here.
+    expect(diagnostics.filter(({ code, severity }) => severity !== "info" || !code.endsWith("REPLACES"))).toEqual([]);
     const inherited = new Set(["keep-private", "keep-credentials"]);
     const lints = lintPolicy(policy, { [name]: tools }, digestOf).filter(
       ({ severity, path }) => severity !== "info" && !inherited.has(String(path[1])),

@@ -9,6 +9,7 @@ import { joinSections } from "../isolation/layers.ts";
 import { saidTwice } from "../isolation/twice.ts";
 import { diagnose } from "../parse.ts";
 import type { SourceDocument } from "../parse.ts";
+import { replaced } from "./replaced.ts";
 
 /** Where the parts of the joined document came from, by `section` and `section/id`. */
 export type Origins = ReadonlyMap<string, { readonly source: SourceDocument; readonly path: DocumentPath }>;
@@ -48,7 +49,7 @@ export function merge(documents: readonly SourceDocument[]): Merged {
   let all: PolicyDocument = { version: 1 };
   for (const source of documents) {
     noteOrigins(source, origins);
-    diagnostics.push(...duplicates(source));
+    diagnostics.push(...duplicates(source), ...replaced(all, source.document).map((found) => diagnose(found, source)));
     all = mergeTwo(all, source.document);
   }
   return { document: all, origins, diagnostics };

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import type { PolicyDocument, RuleText } from "../document.ts";
+import { loadPolicy } from "../load.ts";
+import { replaced } from "./replaced.ts";
+
+const rule = (tier: RuleText["tier"], more: Partial<RuleText> = {}): PolicyDocument => ({
+  version: 1,
+  rules: [{ id: "R", tier, why: "w", when: "send", ...more }],
+});
+const hazard = (consent: "never" | "may", mode?: "observe"): PolicyDocument => ({
+  version: 1,
+  hazards: { H: { consent, never: { call: "send" }, ...(mode === undefined ? {} : { mode }) } },
+});
+
+describe("what a document replaces", () => {
+  it.each([
+    [rule("block"), rule("allow"), "warning"],
+    [rule("block"), rule("confirm"), "warning"],
+    [rule("confirm"), rule("allow"), "warning"],
+    [rule("block"), rule("block", { mode: "observe" }), "warning"],
+    [rule("block"), rule("block", { when: "other" }), "info"],
+    [rule("allow"), rule("block"), "info"],
+    [rule("block", { mode: "observe" }), rule("block", { mode: "observe" }), "info"],
+    [hazard("never"), hazard("may"), "warning"],
+    [hazard("may"), hazard("may", "observe"), "warning"],
+    [hazard("may"), hazard("never"), "info"],
+  ])("%j by %j: %s", (base, next, severity) => {
+    expect(replaced(base, next)).toMatchObject([{ code: "SG-POLICY-REPLACES", severity }]);
+  });
+
+  it("says nothing of what it adds", () => {
+    expect(replaced({ version: 1 }, { ...rule("allow"), ...hazard("may") })).toEqual([]);
+    expect(replaced({ ...rule("block"), ...hazard("never") }, { version: 1 })).toEqual([]);
+  });
+
+  it("has its place in the document that does it", () => {
+    const base = "version: 1\nrules: [{id: R, tier: block, why: w, when: send}]\n";
+    const text = "version: 1\nextends: [base]\nrules:\n  - {id: R, tier: allow, why: w, when: send}\n";
+    const options = { loader: () => ({ file: "base.yaml", text: base }), hash: () => "" };
+    const { diagnostics } = loadPolicy({ file: "p.yaml", text }, options);
+    expect(diagnostics).toMatchObject([{ code: "SG-POLICY-REPLACES", severity: "warning", file: "p.yaml", line: 4 }]);
+  });
+});
