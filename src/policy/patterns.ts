@@ -87,11 +87,11 @@ export function nameMatches(pattern: string, name: string): boolean {
   let star = -1;
   let resume = 0;
   while (at < name.length) {
-    if (pat < pattern.length && pattern[pat] === "*") {
+    if (pattern[pat] === "*") {
       star = pat;
       pat += 1;
       resume = at;
-    } else if (pat < pattern.length && pattern[pat] === name[at]) {
+    } else if (pattern[pat] === name[at]) {
       pat += 1;
       at += 1;
     } else if (star >= 0) {
