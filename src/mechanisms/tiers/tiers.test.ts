@@ -237,10 +237,8 @@ describe("what is said of the default", () => {
   });
 
   it("is what it is where something is sure of such a tool, or nothing would be asked", () => {
-    // It surely writes, so that more is known of it than nothing.
-    expect(askedOf({ source: "unknown", effects: { must: ["write.local"], may: may.effects?.may ?? [] } })).toEqual(
-      all,
-    );
+    // It surely reads, so that more is known of it than nothing.
+    expect(askedOf({ source: "unknown", effects: { must: ["read.local"], may: may.effects?.may ?? [] } })).toEqual(all);
     const flags = { irreversible: true, openWorld: false };
     const said = called(frameOf({}), contract("t", { ...may, source: "unknown", flags }), { to: untrusted }, outside);
     expect(codes(said)).toEqual(["SG-ASK-EXECUTE", "SG-ASK-OUTSIDE", "SG-ASK-UNTRUSTED"]);
