@@ -6,7 +6,7 @@ import type { Label, LabelRange } from "../core/label.ts";
 import { categoryLabel, exactly, join, withTrust } from "../core/label.ts";
 import { argument, contract, frameOf, lattice, nothing, option, pattern, secret } from "../../test/policy/scene.ts";
 import { bitsOf, booleans, vectorOf } from "./algebra.ts";
-import type { LabelAtom, Pattern } from "./ir.ts";
+import type { DataAtom, LabelAtom, Pattern } from "./ir.ts";
 import type { Context, End, Polarity, Surroundings } from "./patterns.ts";
 import {
   contextVector,
@@ -128,10 +128,8 @@ describe("labels that a pattern looks at", () => {
     arguments: new Map(argumentsOf.map(([name, role, sink]) => [name, argument(role, sink)])),
   });
   const labels = { to: exactly(untrusted), text: exactly(secret), path: { lo: nothing, hi: medical } };
-  const joined = (part: object, end: End = "hi"): number =>
-    bitsOf(
-      dataVector(at(end), { atom: { kind: "atLeast", bits: secret }, ...part }, moveAt(frame, option(of, labels), end)),
-    );
+  const joined = (part: Omit<DataAtom, "atom">, end: End = "hi"): number =>
+    bitsOf(dataVector(at(end), part, moveAt(frame, option(of, labels), end)));
 
   it("are those of all arguments, or of the names, roles and audiences it gives", () => {
     expect(joined({})).toBe(untrusted | secret | medical);

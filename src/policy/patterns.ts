@@ -67,8 +67,8 @@ export function atomHolds<B>(algebra: Algebra<B>, atom: LabelAtom, label: Vector
   }
 }
 
-/** Join of the labels of the arguments that an atom speaks of. */
-export function dataVector<B>(context: Context<B>, atom: DataAtom, move: Move<B>): Vector<B> {
+/** Join of the labels of the arguments that an atom speaks of; of all arguments where it names none. */
+export function dataVector<B>(context: Context<B>, atom: Omit<DataAtom, "atom">, move: Move<B>): Vector<B> {
   const { algebra, ir } = context;
   let all = vectorOf(algebra, 0, ir.lattice.bitCount);
   for (const argument of move.arguments) {

@@ -28,7 +28,7 @@ export type StoreCell = {
 /** One automaton for one key. `since` and `times` are monotonic ms; a budget has as many `amounts` as `times`. */
 export type MonitorCell = {
   readonly bits: Vector<boolean>;
-  /** When the bits last rose: start of a timed lock or permission. */
+  /** When a lock was last armed or a permission last given: the start of its time. */
   readonly since: number;
   /** When each counted call was dispatched, for windows; amounts for budgets. */
   readonly times: readonly number[];

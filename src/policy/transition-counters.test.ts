@@ -101,6 +101,8 @@ describe("what is spent", () => {
   it("regression: stays spent for its own time, though a call that nobody could read went before", () => {
     const frame = limited({ ...budget, withinMs: 100 });
     const unread = round(frame, start(frame), sum(undefined), { at: 1 });
+    // Somebody let it through: it took nothing that anybody could name.
+    expect(asks(frame, unread, sum("10"), 2)).toBe(false);
     const spent = round(frame, unread, sum("9"), { at: 90 });
     expect(asks(frame, spent, sum("2"), 120)).toBe(true);
     expect(asks(frame, spent, sum("2"), 190)).toBe(false);
@@ -129,6 +131,7 @@ describe("what is spent", () => {
     const cells = new Map([[globalKey, { bits: [true, true], since: 0, times, amounts: [] }]]);
     const q = dispatch(frame, { ...start(frame), monitors: { lo: [cells], hi: [cells] } }, sum(undefined), full).q;
     expect([cell(q)?.times.length, cell(q)?.times[0], cell(q)?.times.at(-1)]).toEqual([full, 1, full]);
+    expect(cell(q)?.amounts).toEqual([]);
   });
 
   it("under a key beyond those that are followed counts for all that have none, and success opens nothing there", () => {

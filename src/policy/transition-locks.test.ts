@@ -53,6 +53,16 @@ describe("with time", () => {
     expect(fires(gate, after(gate, given, "close", { at: 2 }), of("act"), 3)).toEqual(["R0 true/true"]);
   });
 
+  it("a permission is not made longer by a call of which nobody knows that it gives one", () => {
+    const need = { ...tool("ask"), predicates: [{ index: 5, holds: true }] };
+    const asked = limited({ kind: "gate", before: tool("act"), need, withinMs: 10 });
+    const ask = (q: Q, at: number, truths: ReadonlyMap<number, boolean>): Q =>
+      round(asked, q, { ...of("ask"), class: { ...of("ask").class, truths } }, { at });
+    const given = ask(start(asked), 1, new Map([[5, true]]));
+    expect(fires(asked, given, of("act"), 10)).toEqual([]);
+    expect(fires(asked, ask(given, 6, new Map()), of("act"), 12)).toEqual(["R0 true/true"]);
+  });
+
   it("a permission comes with the success and no sooner", () => {
     const sent = dispatch(gate, start(gate), of("ask"), 1);
     expect(fires(gate, sent.q, of("act"), 2)).toEqual(["R0 true/true"]);

@@ -222,16 +222,16 @@ function succeededMonitors(frame: Frame, q: Q, option: CallOption, at: number): 
   );
 }
 
+/** What rose was armed or given anew, so a cell's time starts with `restart` alone. */
 function changed(
   cell: MonitorCell,
   to: Pick<MonitorCell, "bits" | "times" | "amounts">,
   at: number,
   restart: boolean,
 ): MonitorCell {
-  const rose = to.bits.some((bit, index) => bit && cell.bits[index] !== true);
-  const same = !restart && to.times === cell.times && to.amounts === cell.amounts;
+  const same = !restart && to.times === cell.times;
   if (same && to.bits.every((bit, index) => bit === cell.bits[index])) return cell;
-  return { ...to, since: rose || restart ? at : cell.since };
+  return { ...to, since: restart ? at : cell.since };
 }
 
 /**
