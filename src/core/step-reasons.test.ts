@@ -56,8 +56,8 @@ describe("reasons", () => {
       expect(new Set(both)).toEqual(new Set([reason(), reason(part)]));
       expect(giving([reason(), reason(part)]).reasons).toEqual(both);
     }
-    const rules = giving([reason({ rule: "b" }), reason({ rule: "a" }), reason()]).reasons;
-    expect(rules.map(({ rule }) => rule)).toEqual([undefined, "a", "b"]);
+    const rules = giving([reason({ rule: "B" }), reason({ rule: "A" }), reason()]).reasons;
+    expect(rules.map(({ rule }) => rule)).toEqual([undefined, "A", "B"]);
   });
 
   it("that say the same but for what observing hides stay as they were given", () => {
