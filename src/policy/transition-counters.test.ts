@@ -79,7 +79,11 @@ describe("a failure without effect", () => {
         for (const call of gone) all = failed(frame, all, call);
         for (const end of ["lo", "hi"] as const) {
           const [left, wanted] = [cell(all, globalKey, end), cell(kept, globalKey, end)];
-          const counted = (one: MonitorCell | undefined) => [one?.times ?? [], one?.amounts ?? []];
+          // Of calls in one instant with one amount it is all the same which is given back.
+          const counted = (one: MonitorCell | undefined): readonly string[] =>
+            (one?.times ?? [])
+              .map((time, index) => `${time} ${one?.amounts[index] ?? ""}`)
+              .toSorted((first, second) => (first < second ? -1 : 1));
           // In a window each state has let go of what it looked at last; what counts is what it says below.
           if (!("withinMs" in temporal)) expect(counted(left)).toEqual(counted(wanted));
         }
