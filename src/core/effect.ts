@@ -40,12 +40,7 @@ export function isEffect(text: string): boolean {
   const parts = text.split(".");
   const has = (list: readonly string[], part: string | undefined): boolean => part === undefined || list.includes(part);
   return (
-    parts.length >= 1 &&
-    parts.length <= 3 &&
-    parts[0] !== "" &&
-    has(effectBases, parts[0]) &&
-    has(effectReaches, parts[1]) &&
-    has(effectActions, parts[2])
+    parts.length <= 3 && has(effectBases, parts[0]) && has(effectReaches, parts[1]) && has(effectActions, parts[2])
   );
 }
 

@@ -24,12 +24,13 @@ function parseV4(text: string): bigint | undefined {
   return bits;
 }
 
-function parseGroups(text: string): readonly bigint[] | undefined {
+/** Groups of hexadecimal digits; four numbers with dots may stand for the last two of an address, and nowhere else. */
+function parseGroups(text: string, isEnd: boolean): readonly bigint[] | undefined {
   if (text === "") return [];
   const groups: bigint[] = [];
   const parts = text.split(":");
   for (const [index, part] of parts.entries()) {
-    if (index === parts.length - 1 && part.includes(".")) {
+    if (isEnd && index === parts.length - 1 && part.includes(".")) {
       const tail = parseV4(part);
       if (tail === undefined) return undefined;
       groups.push(tail >> 16n, tail & 0xffffn);
@@ -43,13 +44,13 @@ function parseGroups(text: string): readonly bigint[] | undefined {
 
 function parseV6(text: string): bigint | undefined {
   if (text.length > addressCharactersMax) return undefined;
-  const halves = text.split("::");
-  if (halves.length > 2) return undefined;
-  const head = parseGroups(halves[0] ?? "");
-  const tail = halves.length === 2 ? parseGroups(halves[1] ?? "") : [];
+  const [before = "", after, ...more] = text.split("::");
+  if (more.length > 0) return undefined;
+  const head = parseGroups(before, after === undefined);
+  const tail = after === undefined ? [] : parseGroups(after, true);
   if (head === undefined || tail === undefined) return undefined;
   const missing = 8 - head.length - tail.length;
-  if (halves.length === 1 ? missing !== 0 : missing < 1) return undefined;
+  if (after === undefined ? missing !== 0 : missing < 1) return undefined;
   const groups = [...head, ...Array.from({ length: missing }, () => 0n), ...tail];
   return groups.reduce((bits, group) => (bits << 16n) | group, 0n);
 }

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ProjectionPlaces } from "./effect-trace.ts";
@@ -66,7 +67,79 @@ describe("path patterns", () => {
   });
 });
 
+describe("the normal form of a path", () => {
+  test("law: is what the platform's own normalisation gives, without a closing slash; a path in it stays as it is", () => {
+    const part = fc.constantFrom("..", ".", "", "a", "b.c", ".d", "e.");
+    const property = fc.property(fc.array(part, { maxLength: 7 }), (parts) => {
+      const path = `/${parts.join("/")}`;
+      const expected = posix.resolve("/", path);
+      expect(normalPath(path)).toBe(expected);
+      expect(normalPath(expected)).toBe(expected);
+    });
+    fc.assert(property, { numRuns });
+  });
+
+  test("has only what is absolute, whole and no longer than a path can be", () => {
+    expect(["", "a", "./a", "~/a", "/a\0"].map(normalPath)).toEqual(Array.from({ length: 5 }, () => undefined));
+    const longest = `/${"a".repeat(4_095)}`;
+    expect([normalPath(longest), normalPath(`${longest}a`)]).toEqual([longest, undefined]);
+  });
+
+  test.each([
+    ["x~/a", []],
+    ["x./a", []],
+    ["..", []],
+    ["./x/../../work/y", []],
+    ["./x/./../y", ["/home/ana/work/y", "/srv/data/y"]],
+    [".//x", ["/home/ana/work/x", "/srv/data/x"]],
+    ["./", ["/home/ana/work", "/srv/data"]],
+    ["/", ["/"]],
+    ["/../etc", []],
+  ])("the pattern %s names %j", (pattern, named) => {
+    expect(resolvePatterns(pattern, places)).toEqual(named);
+  });
+});
+
 describe("destination patterns", () => {
+  test.each([
+    ["a.example:1", 1],
+    ["a.example:65535", 65_535],
+    ["a.example:65536", undefined],
+    ["a.example:08", undefined],
+    ["a.example:0", undefined],
+    ["a.example:123456", undefined],
+    ["a.example:", undefined],
+    ["a.example:8x", undefined],
+    ["a.example:x8", undefined],
+    ["[fd00::1]:8x", undefined],
+    ["x[fd00::1]:8", undefined],
+    ["[fd00::1]8", undefined],
+    ["[fd00::1]", 443],
+    ["[]", undefined],
+    ["[]:8", undefined],
+    [":8", undefined],
+  ])("%s has the port %s", (text, port) => {
+    expect(parseDestination(text)?.port).toBe(port);
+  });
+
+  test("a name is as long as names and their parts can be, and no longer", () => {
+    const label = "a".repeat(63);
+    const longest = [label, label, label, "a".repeat(61)].join(".");
+    expect([longest.length, canonicalHost(longest), canonicalHost(`${longest}.`)]).toEqual([253, longest, longest]);
+    expect(canonicalHost(`${longest}a`)).toBeUndefined();
+    expect([label, `${label}a`].map((one) => canonicalHost(`${one}.example`))).toEqual([`${label}.example`, undefined]);
+    expect(["a..example", ".example", "a.example..", ".", ""].map(canonicalHost)).toEqual(
+      [1, 2, 3, 4, 5].map(() => undefined),
+    );
+  });
+
+  test("brackets belong to an address, and a host that is no name matches no name", () => {
+    expect(matchesDestination("fd00::1", "[fd00::1", 443)).toBe(false);
+    expect(matchesDestination("fd00::1", "fd00::1]", 443)).toBe(false);
+    expect(matchesDestination("*.example.com", "not a name", 443)).toBe(false);
+    expect(matchesDestination("10.0.0.0/24x", "10.0.0.1", 443)).toBe(false);
+  });
+
   test.each([
     ["api.example.com:443", "api.example.com", 443, true],
     ["api.example.com", "API.Example.COM.", 443, true],

@@ -69,6 +69,7 @@ describe("verdicts", () => {
       }),
     );
     expect(stricter("confirm", "allow")).toBe("confirm");
+    expect(strictestOf([])).toBe("allow");
   });
 
   it("both ends: allowed at the worst is allowed, denied at the best is denied, else a person is asked", () => {

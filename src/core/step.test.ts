@@ -1,58 +1,20 @@
 // The laws of DESIGN 3 about deciding, as properties over arbitrary sets of mechanisms.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ToolContract } from "./contract.ts";
 import type { RunEvent } from "./event.ts";
-import type { Label } from "./label.ts";
 import { questionsMax } from "./limits.ts";
-import type { Engine, Mechanism, Model } from "./mechanism.ts";
+import type { Engine, Mechanism } from "./mechanism.ts";
 import { begin, seal } from "./mechanism.ts";
-import type { CallMoment, Moment } from "./moment.ts";
-import type { Answer, Opinion, Question } from "./opinion.ts";
+import type { Moment } from "./moment.ts";
+import type { Answer, Opinion } from "./opinion.ts";
 import { noObjection, settled } from "./opinion.ts";
-import { err, ok } from "./result.ts";
+import { err } from "./result.ts";
 import { evolve, step } from "./step.ts";
 import type { Verdict } from "./verdict.ts";
 import { atLeastAsStrict } from "./verdict.ts";
+import { call, contract, model, question } from "../../test/core/small-engine.ts";
 
 const numRuns = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
-const nothing = 0 as Label;
-
-const contract: ToolContract = {
-  server: "s",
-  tool: "t",
-  toolDigest: undefined,
-  source: "operator",
-  effects: { must: [], may: [] },
-  flags: { irreversible: false, openWorld: false },
-  arguments: new Map(),
-  rest: { role: "content", sink: false, audience: 0, forbidden: nothing, schemaValues: [] },
-  output: { label: { lo: nothing, hi: nothing }, fields: [] },
-  cases: [],
-  reads: [],
-  writes: [],
-  opens: [],
-  consequential: false,
-};
-
-const call: CallMoment = {
-  kind: "call",
-  at: 1,
-  call: "c1",
-  method: "tools/call",
-  contract,
-  arguments: { a: 1 },
-  workspace: [],
-  digest: "d",
-};
-
-const model: Model<number> = {
-  initial: (shared) => shared ?? 0,
-  classify: () => ({ server: "s", tool: "t", truths: new Map(), keys: new Map(), amounts: new Map() }),
-  unknownLabels: () => new Map([["a", { range: { lo: nothing, hi: nothing }, digest: "x", path: [] }]]),
-  next: (q, event) => (event.kind === "ended" ? err("no move") : ok(q + 1)),
-};
-
 type Opined = { readonly verdict: Verdict; readonly asks: "no" | "required" | "advisory"; readonly throws: boolean };
 
 const opined: fc.Arbitrary<Opined> = fc.record({
@@ -60,13 +22,6 @@ const opined: fc.Arbitrary<Opined> = fc.record({
   asks: fc.constantFrom("no", "no", "required", "advisory"),
   throws: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
 });
-
-function question(id: string, asks: "required" | "advisory"): Question {
-  const common = { key: `q:${id}`, mechanism: id, kind: "test", content: null };
-  return asks === "required"
-    ? { ...common, mode: "required", unavailable: "deny" }
-    : { ...common, mode: "advisory", without: "confirm" };
-}
 
 function mechanism(id: string, how: Opined): Mechanism<number, number> {
   return {

@@ -38,7 +38,7 @@ export function step<Q>(engine: Engine<Q>, run: Run<Q>, moment: Moment, answers:
     for (const mechanism of engine.mechanisms) {
       const opinion = opinionOf(mechanism, judged, { run, answers, own: judged.moment === moment });
       if (opinion.kind === "needs") open.push(...opinion.questions);
-      else if (opinion !== noObjection) opinions.push(opinion);
+      else opinions.push(opinion);
     }
   }
   const denied = opinions.some((opinion) => opinion.verdict === "deny");
@@ -186,9 +186,8 @@ function decided(opinions: readonly Settled[], option: CallOption | undefined): 
     }
   }
   unobserved = stricter(unobserved, verdict);
-  if (reasons.length > 1) sortReasons(reasons, verdict);
-  if (obligations.length > 1)
-    obligations.sort((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1));
+  sortReasons(reasons, verdict);
+  obligations.sort((left, right) => byText(JSON.stringify(left), JSON.stringify(right)));
   return {
     kind: "decided",
     decision: { verdict, unobserved, reasons: reasons.slice(0, reasonsMax), obligations, option },
@@ -198,14 +197,12 @@ function decided(opinions: readonly Settled[], option: CallOption | undefined): 
 /** What decided comes first, and what is only observed last. */
 function sortReasons(reasons: Reason[], verdict: Verdict): void {
   const weight = (reason: Reason): number => (reason.observed === true ? 2 : reason.verdict === verdict ? 0 : 1);
-  reasons.sort((left, right) => weight(left) - weight(right) || order(left, right));
+  reasons.sort((left, right) => weight(left) - weight(right) || byText(reasonKey(left), reasonKey(right)));
 }
 
-/** Order of reasons must not depend on the order of mechanisms. */
-function order(left: Reason, right: Reason): number {
-  const leftText = reasonKey(left);
-  const rightText = reasonKey(right);
-  return leftText < rightText ? -1 : leftText > rightText ? 1 : 0;
+/** What is said and asked must not depend on the order of mechanisms. */
+function byText(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
 }
 
 function reasonKey(reason: Reason): string {
@@ -218,7 +215,7 @@ function sameReason(left: Reason, right: Reason): boolean {
 
 function distinct(questions: readonly Question[]): readonly Question[] {
   const byKey = new Map(questions.map((question) => [question.key, question]));
-  return [...byKey.keys()].sort().flatMap((key) => byKey.get(key) ?? []);
+  return [...byKey.values()].toSorted((left, right) => byText(left.key, right.key));
 }
 
 function textOf(thrown: unknown): string {

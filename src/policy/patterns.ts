@@ -67,8 +67,8 @@ export function atomHolds<B>(algebra: Algebra<B>, atom: LabelAtom, label: Vector
   }
 }
 
-/** Join of the labels of the arguments that an atom speaks of. */
-export function dataVector<B>(context: Context<B>, atom: DataAtom, move: Move<B>): Vector<B> {
+/** Join of the labels of the arguments that an atom speaks of; of all arguments where it names none. */
+export function dataVector<B>(context: Context<B>, atom: Omit<DataAtom, "atom">, move: Move<B>): Vector<B> {
   const { algebra, ir } = context;
   let all = vectorOf(algebra, 0, ir.lattice.bitCount);
   for (const argument of move.arguments) {
@@ -87,11 +87,11 @@ export function nameMatches(pattern: string, name: string): boolean {
   let star = -1;
   let resume = 0;
   while (at < name.length) {
-    if (pat < pattern.length && pattern[pat] === "*") {
+    if (pattern[pat] === "*") {
       star = pat;
       pat += 1;
       resume = at;
-    } else if (pat < pattern.length && pattern[pat] === name[at]) {
+    } else if (pattern[pat] === name[at]) {
       pat += 1;
       at += 1;
     } else if (star >= 0) {

@@ -157,7 +157,7 @@ export function written<B>(
 ): readonly StoreState<B>[] {
   const { algebra, ir } = context;
   if (move.contract.writes.length === 0 && move.contract.opens.length === 0) return stores;
-  const all = dataVector(context, { atom: { kind: "atLeast", bits: ir.lattice.bottom } }, move);
+  const all = dataVector(context, {}, move);
   return stores.map((store, index) => {
     const name = ir.stores[index]?.name ?? "";
     const opened = move.contract.opens.filter((open) => open.store === name).flatMap((open) => open.audience);

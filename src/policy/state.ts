@@ -25,10 +25,10 @@ export type StoreCell = {
   readonly added: LabelRange;
 };
 
-/** One automaton for one key. `since` and `times` are monotonic ms; `amounts` go with `times`. */
+/** One automaton for one key. `since` and `times` are monotonic ms; a budget has as many `amounts` as `times`. */
 export type MonitorCell = {
   readonly bits: Vector<boolean>;
-  /** When the bits last rose: start of a timed lock or permission. */
+  /** When a lock was last armed or a permission last given: the start of its time. */
   readonly since: number;
   /** When each counted call was dispatched, for windows; amounts for budgets. */
   readonly times: readonly number[];
@@ -40,6 +40,8 @@ export type Monitors = readonly ReadonlyMap<string, MonitorCell>[];
 
 export type InFlight = {
   readonly option: CallOption;
+  /** When it was dispatched: what it counted is found again by that. */
+  readonly at: number;
   readonly settled: boolean;
   /** What the call could bring when it was dispatched: a result that brings more is no move of the model. */
   readonly brings: LabelRange;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { callsInFlightMax } from "../core/limits.ts";
+import { err, ok } from "../core/result.ts";
 import type { Grant, RunEvent } from "../core/event.ts";
 import type { ToolContract } from "../core/contract.ts";
 import { exactly } from "../core/label.ts";
@@ -118,7 +119,7 @@ describe("calls in flight", () => {
   it("are limited", () => {
     let q = start(frame);
     for (let index = 0; index < callsInFlightMax; index += 1) q = must(frame, q, allowed(`c${index}`));
-    expect(next(frame, q, allowed("one more"))).toMatchObject({ ok: false });
+    expect(next(frame, q, allowed("one more"))).toEqual(err(`more than ${callsInFlightMax} calls are in flight`));
     const settled = must(frame, must(frame, q, { at: 2, kind: "succeeded", call: "c0" }), {
       at: 2,
       kind: "unknown",
@@ -128,15 +129,88 @@ describe("calls in flight", () => {
     expect(next(frame, settled, allowed("one more"))).toMatchObject({ ok: true });
   });
 
+  it("settle once, and only where they were allowed", () => {
+    const first = must(frame, start(frame), allowed("c"));
+    expect(next(frame, first, allowed("c"))).toEqual(err("call c was allowed twice"));
+    const done = { at: 2, kind: "succeeded", call: "c" } as const;
+    const settled = must(frame, first, done);
+    expect(settled.inFlight.get("c")).toMatchObject({ settled: true, at: 1 });
+    expect(next(frame, settled, done)).toEqual(err("call c settled twice"));
+    expect(next(frame, start(frame), done)).toEqual(err("call c settled without having been allowed"));
+    const unknown = must(frame, first, { at: 2, kind: "unknown", call: "c", cause: "x" });
+    expect([...unknown.inFlight.keys()]).toEqual([]);
+    // Of a call that nobody allowed nothing is known already.
+    expect(must(frame, unknown, { at: 2, kind: "unknown", call: "d", cause: "x" })).toBe(unknown);
+  });
+
+  it("leave the shared part and the automata as they are where they touch neither", () => {
+    const q = start(frame);
+    expect(must(frame, q, allowed("c"))).toMatchObject({ stores: q.stores, monitors: q.monitors });
+    expect(must(frame, q, allowed("c")).stores).toBe(q.stores);
+    expect(must(frame, q, allowed("c")).monitors).toBe(q.monitors);
+  });
+
   it("are forgotten at the end of the run, after which only a late release is a move", () => {
     const sent = dispatch(frame, start(frame), option(look), 1);
     const ended = must(frame, sent.q, { at: 2, kind: "ended", cause: "closed" } as RunEvent); // any cause ends it
     expect(ended.inFlight.size).toBe(0);
-    expect(next(frame, ended, allowed("late"))).toMatchObject({ ok: false });
+    expect(next(frame, ended, allowed("late"))).toEqual(err("the run has ended, `allowed` is no move of it"));
+    expect(next(frame, ended, { at: 3, kind: "sent", call: "c" })).toMatchObject({ ok: false });
+    const late = { at: 3, kind: "released", server: "s", tool: "look", how: "withhold" } as const;
+    const label = exactly(frame.ir.lattice.bottom);
+    expect(next(frame, ended, { ...late, call: sent.call, label, fields: [] } as RunEvent)).toEqual(ok(ended)); // any that does not pass
+  });
+
+  it("are no matter of events that only tell: the state is the very same", () => {
+    const q = start(frame);
+    for (const kind of ["begun", "registered", "requested", "refused", "sent"] as const)
+      expect(next(frame, q, { at: 1, kind } as RunEvent)).toEqual(ok(q)); // what else they tell is not looked at
   });
 });
 
 describe("what a release brings", () => {
+  const privately = exactly(secret);
+  const nothing = exactly(frame.ir.lattice.bottom);
+  type Release = RunEvent & { readonly kind: "released" };
+  const release = (part: Partial<Release> & Pick<Release, "call">): RunEvent => ({
+    at: 2,
+    kind: "released",
+    server: "s",
+    tool: "t",
+    how: "pass",
+    label: nothing,
+    fields: [],
+    ...part,
+  });
+  const tooMuch = err("the result would bring more than the call could bring when it was decided");
+
+  it("is held once it passes, and not where it is kept back", () => {
+    const read = contract("read", { output: { label: privately, fields: [] } });
+    const sent = dispatch(frame, start(frame), option(read), 1);
+    const passed = must(frame, sent.q, release({ call: sent.call, label: privately }));
+    expect([passed.held, [...passed.inFlight.keys()]]).toEqual([[privately], []]);
+    const kept = must(frame, sent.q, release({ call: sent.call, label: privately, how: "withhold" }));
+    expect([kept.held, [...kept.inFlight.keys()]]).toEqual([[], []]);
+    // What is held already is no change.
+    const again = must(frame, passed, release({ call: undefined, label: privately }));
+    expect(again).toBe(passed);
+  });
+
+  it("is no more than what the call could bring, or what is held already, in the result and in each field", () => {
+    const sent = dispatch(frame, start(frame), option(look), 1);
+    const field = { pointer: "/title", range: privately };
+    expect(next(frame, sent.q, release({ call: sent.call, label: privately }))).toEqual(tooMuch);
+    expect(next(frame, sent.q, release({ call: sent.call, fields: [field] }))).toEqual(tooMuch);
+    const harmless = { pointer: "/body", range: nothing };
+    expect(next(frame, sent.q, release({ call: sent.call, fields: [field, harmless] }))).toEqual(tooMuch);
+    expect(next(frame, sent.q, release({ call: sent.call, fields: [harmless] }))).toMatchObject({ ok: true });
+    const holding = { ...sent.q, held: [privately] };
+    expect(next(frame, holding, release({ call: sent.call, label: privately }))).toMatchObject({ ok: true });
+    // A call that is not in flight could bring nothing; what belongs to no call may bring anything.
+    expect(next(frame, start(frame), release({ call: "gone", label: privately }))).toEqual(tooMuch);
+    expect(must(frame, start(frame), release({ call: undefined, label: privately })).held).toEqual([privately]);
+  });
+
   it("regression: a field that is more restricted than the rest of its result is held, too", () => {
     const nothing = exactly(frame.ir.lattice.bottom);
     const fields = [{ pointer: "/title", label: exactly(secret) }];

@@ -17,7 +17,7 @@ import { monitorDispatched, monitorSucceeded, patternsOf } from "./monitors.ts";
 import type { Context, End, Move, PatternScene } from "./patterns.ts";
 import { matches } from "./patterns.ts";
 import { written } from "./semantics.ts";
-import type { MonitorCell, Monitors, Q } from "./state.ts";
+import type { InFlight, MonitorCell, Monitors, Q } from "./state.ts";
 import { cellAt, contextOf, globalKey, hold, keysOf, reservedHeld, resultRange, viewAt } from "./state.ts";
 import { VersionedMap } from "./versioned-map.ts";
 
@@ -54,11 +54,9 @@ export function next(frame: Frame, q: Q, event: RunEvent): Result<Q, string> {
     case "allowed":
       return allowed(frame, q, event);
     case "succeeded":
-      return settledWith(q, event.call, (option, rest) => succeededMonitors(frame, rest, option, event.at));
+      return settledWith(q, event.call, ({ option }, rest) => succeededMonitors(frame, rest, option, event.at));
     case "failed":
-      return settledWith(q, event.call, (option, rest) =>
-        event.noEffect ? givenBack(frame, rest, option) : q.monitors,
-      );
+      return settledWith(q, event.call, (sent, rest) => (event.noEffect ? givenBack(frame, rest, sent) : q.monitors));
     case "unknown":
       return ok(withoutCall(q, event.call));
     case "released":
@@ -77,7 +75,7 @@ function allowed(frame: Frame, q: Q, event: RunEvent & { kind: "allowed" }): Res
   const monitors = atBothEnds(frame, q, { move: "dispatch", option, at }, (seen) => dispatchedMonitors(frame, q, seen));
   const after = { ...q, monitors, stores: writtenStores(frame, q, option) };
   const brings = resultRange(frame.ir, after, option);
-  return ok({ ...after, inFlight: VersionedMap.of(q.inFlight).with(call, { option, settled: false, brings }) });
+  return ok({ ...after, inFlight: VersionedMap.of(q.inFlight).with(call, { option, at, settled: false, brings }) });
 }
 
 function writtenStores(frame: Frame, q: Q, option: CallOption): Q["stores"] {
@@ -185,8 +183,8 @@ function dispatchedMonitors(frame: Frame, q: Q, seen: Seen): Monitors {
   const { option, at, context, scene } = seen;
   return stepped(frame, q, seen, (slot, cell, counted) => {
     const bits = monitorDispatched(context, slot.temporal, cell.bits, scene);
-    const amount = slot.temporal.kind === "budget" && counted ? option.class.amounts.get(slot.id) : undefined;
-    const times = counted ? timesWith(slot.temporal, cell.times, at, amount !== undefined) : cell.times;
+    const amount = counted ? amountOf(slot, option) : undefined;
+    const times = counted ? timesWith(slot.temporal, cell.times, at) : cell.times;
     const amounts = amount === undefined ? cell.amounts : [...cell.amounts, amount];
     return changed(cell, { bits, times, amounts }, at, restarts(slot, context, scene));
   });
@@ -196,9 +194,16 @@ function dispatchedMonitors(frame: Frame, q: Q, seen: Seen): Monitors {
  * The times of what was counted. A counter keeps them beyond its count, too: a call that was let through all the same,
  * because somebody consented or nothing is enforced, may still be given back, and must not take an earlier one with it.
  */
-function timesWith(temporal: Temporal, times: readonly number[], at: number, amount: boolean): readonly number[] {
-  if (temporal.kind === "at-most") return [...times, at].slice(-(temporal.count + callsInFlightMax));
-  return amount || ("withinMs" in temporal && temporal.withinMs !== undefined) ? [...times, at] : times;
+function timesWith(temporal: Temporal, times: readonly number[], at: number): readonly number[] {
+  return temporal.kind === "at-most" ? [...times, at].slice(-(temporal.count + callsInFlightMax)) : [...times, at];
+}
+
+/**
+ * What a call adds to a budget. One that nobody can read fits no budget; where it was let through all the same it adds
+ * nothing, but has its place, so that the amounts of others stay with their own times.
+ */
+function amountOf(slot: Slot, option: CallOption): string | undefined {
+  return slot.temporal.kind === "budget" ? (option.class.amounts.get(slot.id) ?? "0") : undefined;
 }
 
 /** A timed lock starts anew each time it is armed again, not only the first time. */
@@ -217,26 +222,32 @@ function succeededMonitors(frame: Frame, q: Q, option: CallOption, at: number): 
   );
 }
 
+/** What rose was armed or given anew, so a cell's time starts with `restart` alone. */
 function changed(
   cell: MonitorCell,
   to: Pick<MonitorCell, "bits" | "times" | "amounts">,
   at: number,
   restart: boolean,
 ): MonitorCell {
-  const rose = to.bits.some((bit, index) => bit && cell.bits[index] !== true);
-  const same = !restart && to.times === cell.times && to.amounts === cell.amounts;
+  const same = !restart && to.times === cell.times;
   if (same && to.bits.every((bit, index) => bit === cell.bits[index])) return cell;
-  return { ...to, since: rose || restart ? at : cell.since };
+  return { ...to, since: restart ? at : cell.since };
 }
 
-/** A failure that surely had no effect gives back what counters reserved for it (gateway.md 3). */
-function givenBack(frame: Frame, q: Q, option: CallOption): Q["monitors"] {
+/**
+ * A failure that surely had no effect gives back what counters reserved for it (gateway.md 3): its own time and amount,
+ * and not the last ones, or a server that fails a small call would free what a large one spends.
+ */
+function givenBack(frame: Frame, q: Q, { option, at: sentAt }: InFlight): Q["monitors"] {
   return atBothEnds(frame, q, { move: "return", option, at: Number.NEGATIVE_INFINITY }, (seen) =>
-    stepped(frame, q, seen, ({ temporal }, cell, counted) => {
-      if (!counted || (seen.end === "hi" && looksAtState(temporal))) return cell;
-      const times = cell.times.slice(0, -1);
+    stepped(frame, q, seen, (slot, cell, counted) => {
+      if (!counted || (seen.end === "hi" && looksAtState(slot.temporal))) return cell;
+      const amount = amountOf(slot, option);
+      const own = cell.times.findLastIndex((time, index) => time === sentAt && cell.amounts[index] === amount);
+      if (own < 0) return cell;
+      const times = cell.times.toSpliced(own, 1);
       const bits = cell.bits.map((_, index) => index < times.length);
-      return { ...cell, bits, times, amounts: cell.amounts.slice(0, -1) };
+      return { ...cell, bits, times, amounts: cell.amounts.toSpliced(own, 1) };
     }),
   );
 }
@@ -247,12 +258,12 @@ function looksAtState(temporal: Temporal): boolean {
 }
 
 /** `monitors` gets the state without the call: it has no result to reserve for itself, only the others have. */
-function settledWith(q: Q, call: string, monitors: (option: CallOption, rest: Q) => Q["monitors"]): Result<Q, string> {
+function settledWith(q: Q, call: string, monitors: (sent: InFlight, rest: Q) => Q["monitors"]): Result<Q, string> {
   const found = q.inFlight.get(call);
   if (found === undefined) return err(`call ${call} settled without having been allowed`);
   if (found.settled) return err(`call ${call} settled twice`);
   // Without automata there is nothing to step, and no state to make for it.
-  const monitorsNow = q.monitors.lo.length === 0 ? q.monitors : monitors(found.option, withoutCall(q, call));
+  const monitorsNow = q.monitors.lo.length === 0 ? q.monitors : monitors(found, withoutCall(q, call));
   const inFlight = VersionedMap.of(q.inFlight).with(call, { ...found, settled: true });
   return ok({ ...q, inFlight, monitors: monitorsNow });
 }

@@ -4,7 +4,9 @@ import type { ToolContract } from "../../core/contract.ts";
 import type { LabelRange } from "../../core/label.ts";
 import { exactly, fromBits } from "../../core/label.ts";
 import { begin, seal } from "../../core/mechanism.ts";
+import type { Moment } from "../../core/moment.ts";
 import type { Reason } from "../../core/opinion.ts";
+import { noObjection } from "../../core/opinion.ts";
 import { step } from "../../core/step.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import type { Pattern, Rule } from "../../policy/ir.ts";
@@ -29,13 +31,19 @@ const digest = () => "digest";
 const open: LabelRange = { lo: nothing, hi: secret };
 const untrusted = exactly(fromBits(lattice, lattice.untrustedBit) ?? lattice.top);
 
-function called(frame: Frame, of: ToolContract, labels: Readonly<Record<string, LabelRange>> = {}): Said {
+function called(
+  frame: Frame,
+  of: ToolContract,
+  labels: Readonly<Record<string, LabelRange>> = {},
+  truths?: ReadonlyMap<number, boolean>,
+): Said {
   const model = makeModel(frame, digest);
   const tiers = makeTiers(frame, model);
   const head = { kind: "call", at: 1, call: "c", method: "tools/call", contract: of } as const;
   const moment = { ...head, arguments: {}, workspace: [], digest: "d" };
+  const made = option(of, labels);
   const opinion = tiers.consider(
-    { moment, option: option(of, labels) },
+    { moment, option: truths === undefined ? made : { ...made, class: { ...made.class, truths } } },
     begin({ model, mechanisms: [seal(tiers)] }, "r", undefined),
     null,
     new Map(),
@@ -145,6 +153,131 @@ describe("the default", () => {
   });
 });
 
+describe("what is said of a rule", () => {
+  it("is its own sentence and what it serves, with no facts where it looks at no data", () => {
+    const said = (tier: "block" | "confirm") => called(frameOf({ rules: [plain(tier, {})] }), look).reasons;
+    const common = { mechanism: "tiers", rule: "R", why: "because of R", serves: [], facts: {} };
+    expect(said("block")).toEqual([{ ...common, code: "SG-RULE-BLOCK", verdict: "deny" }]);
+    expect(said("confirm")).toEqual([{ ...common, code: "SG-RULE-CONFIRM", verdict: "confirm" }]);
+    const data = [{ atom: { kind: "atLeast", bits: secret } }] as const;
+    const unsure = called(frameOf({ rules: [plain("confirm", { data })] }), look, { q: open }).reasons;
+    expect(unsure).toMatchObject([{ code: "SG-RULE-CONFIRM", verdict: "confirm", facts: { arguments: ["q"] } }]);
+  });
+
+  it("does not keep the default from saying what it asks, unless it allows", () => {
+    const asked = called(frameOf({ rules: [plain("confirm", {})] }), send, { to: untrusted });
+    expect(codes(asked)).toEqual(["SG-RULE-CONFIRM", "SG-ASK-UNTRUSTED"]);
+  });
+});
+
+describe("what is said of the default", () => {
+  const arguments_ = new Map([
+    ["to", argument("recipient", true)],
+    ["text", argument("content", true)],
+    ["note", { ...argument("content", false), forbidden: secret }],
+  ]);
+  const everything = contract("all", { does: ["execute.local", "write.local.delete"], arguments: arguments_ });
+  const outside = new Map([[0, false]]);
+  const all = ["SG-ASK-EXECUTE", "SG-ASK-OUTSIDE", "SG-ASK-UNTRUSTED", "SG-ASK-BOUND"];
+
+  it("is a reason for each part that asks, with a way out of each, even where all do", () => {
+    const labels = { to: untrusted, text: exactly(secret), note: exactly(secret) };
+    const asked = called(frameOf({}), everything, labels, outside).reasons;
+    const said = (code: string, way: string, names: readonly string[] = []) => ({
+      mechanism: "tiers",
+      code,
+      verdict: "confirm",
+      way,
+      facts: names.length === 0 ? {} : expect.objectContaining({ arguments: names }),
+    });
+    expect(asked).toEqual([
+      said("SG-ASK-EXECUTE", "ask the person, or do it without running code"),
+      said("SG-ASK-OUTSIDE", "write inside the workspace"),
+      said("SG-ASK-UNTRUSTED", "use values that the person gave or that trusted tools returned", ["to"]),
+      // Not the note: nobody outside sees it, so it has no bound.
+      said("SG-ASK-BOUND", "leave that data out", ["text"]),
+    ]);
+  });
+
+  it("names under a bound each argument that is above its own, and none for another's", () => {
+    const strict = { ...argument("content", true), forbidden: secret };
+    const loose = { ...argument("content", true), forbidden: nothing };
+    const named = (one: typeof strict, other: typeof strict) => {
+      const rest = new Map([
+        ["one", one],
+        ["other", other],
+      ]);
+      const of = contract("send", { does: ["write.external.send"], arguments: rest });
+      return called(frameOf({}), of, { one: exactly(secret), other: exactly(secret) }).reasons;
+    };
+    expect(named(strict, loose)).toMatchObject([{ facts: { arguments: ["one"] } }]);
+    expect(named(strict, strict)).toMatchObject([{ facts: { arguments: ["one", "other"] } }]);
+    expect(named(loose, loose)).toEqual([]);
+  });
+
+  const may: Partial<ToolContract> = { effects: { must: [], may: everything.effects.may }, arguments: arguments_ };
+  const uncertain = { to: { lo: nothing, hi: lattice.top }, text: open };
+  const askedOf = (part: Partial<ToolContract>) =>
+    codes(called(frameOf({}), contract("t", { ...may, ...part }), uncertain, outside));
+
+  it("is one reason, that its server has no labels, for a tool that neither operator nor pack labelled", () => {
+    for (const source of ["unknown", "evidence", "server", "inference"] as const)
+      expect(askedOf({ source })).toEqual(["SG-ASK-UNLABELLED"]);
+    for (const source of ["operator", "pack"] as const) expect(askedOf({ source })).toEqual(all);
+    const said = called(frameOf({}), contract("t", { ...may, source: "unknown" }), uncertain, outside).reasons;
+    expect(said).toEqual([
+      {
+        mechanism: "tiers",
+        code: "SG-ASK-UNLABELLED",
+        verdict: "confirm",
+        facts: { server: "s" },
+        way: "label its server in the policy, or mark the server trusted",
+      },
+    ]);
+  });
+
+  it("is what it is where something is sure of such a tool, or nothing would be asked", () => {
+    // It surely reads, so that more is known of it than nothing.
+    expect(askedOf({ source: "unknown", effects: { must: ["read.local"], may: may.effects?.may ?? [] } })).toEqual(all);
+    const flags = { irreversible: true, openWorld: false };
+    const said = called(frameOf({}), contract("t", { ...may, source: "unknown", flags }), { to: untrusted }, outside);
+    expect(codes(said)).toEqual(["SG-ASK-EXECUTE", "SG-ASK-OUTSIDE", "SG-ASK-UNTRUSTED"]);
+    expect(askedOf({ source: "unknown", effects: { must: [], may: ["read.local"] } })).toEqual([]);
+  });
+});
+
+describe("the mechanism", () => {
+  const frame = frameOf({ rules: [plain("block", { effects: ["read"] })] });
+  const tiers = makeTiers(frame, makeModel(frame, digest));
+  const run = begin({ model: makeModel(frame, digest), mechanisms: [seal(tiers)] }, "r", undefined);
+
+  it("remembers nothing, and objects to nothing but calls and entries of the list", () => {
+    expect([tiers.id, tiers.initial(), tiers.remember(null, { at: 1, kind: "sent", call: "c" }, run)]).toEqual([
+      "tiers",
+      null,
+      null,
+    ]);
+    const head = { at: 1, call: "c", contract: look, arguments: {} } as const;
+    const call = { ...head, kind: "call", method: "tools/call", workspace: [], digest: "d" } as const;
+    expect(tiers.consider({ moment: call, option: undefined }, run, null, new Map())).toBe(noObjection);
+    const other = { ...head, kind: "release" } as unknown as Moment; // what else it holds is not looked at
+    expect(tiers.consider({ moment: other, option: option(look) }, run, null, new Map())).toBe(noObjection);
+  });
+
+  it("judges an entry of the list once for each contract, for lists are judged again at every change", () => {
+    const entry = (of: ToolContract) =>
+      tiers.consider({ moment: { kind: "expose", at: 1, contract: of }, option: undefined }, run, null, new Map());
+    expect(entry(look)).toBe(entry(look));
+    expect(entry({ ...look })).toEqual(entry(look));
+    // A case that only says what it returns does what the tool does.
+    expect(entry({ ...look, cases: [{ predicate: 1, output: look.output }] })).toEqual(entry(look));
+    expect(entry(look)).toMatchObject({
+      verdict: "deny",
+      reasons: [{ mechanism: "tiers", code: "SG-RULE-HIDDEN", verdict: "deny", rule: "R", facts: {} }],
+    });
+  });
+});
+
 describe("which tools are shown", () => {
   const exposed = (rules: readonly Rule[], of: ToolContract): string => {
     const frame = frameOf({ rules });
@@ -166,9 +299,14 @@ describe("which tools are shown", () => {
     expect(exposed([plain("block", { held: { kind: "atLeast", bits: secret } })], look)).toBe("allow");
     expect(exposed([plain("block", { stores: [{ store: 0, audience: 1 }] })], look)).toBe("allow");
     expect(exposed([plain("block", { predicates: [{ index: 0, holds: false }] })], look)).toBe("allow");
+    // What it only may do is no reason to hide it.
+    const vague = contract("vague", { effects: { must: [], may: ["execute.local"] } });
+    expect(exposed([plain("block", { effects: ["execute"] })], vague)).toBe("allow");
     const cases = [{ predicate: 1, effects: { must: [], may: ["read.local" as const] } }];
     const mixed = contract("mixed", { does: ["execute.local"], cases });
     expect(exposed([plain("block", { effects: ["execute"] })], mixed)).toBe("allow");
     expect(exposed([plain("block", { effects: ["execute"] })], { ...mixed, cases: [] })).toBe("deny");
+    const limit = rule("T", { tier: "block", temporal: { kind: "at-most", of: pattern(), count: 0 } });
+    expect(exposed([limit], look)).toBe("allow");
   });
 });

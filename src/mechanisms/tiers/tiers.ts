@@ -86,7 +86,7 @@ function called(
 
 function ruleFacts(scene: Scene, rule: PlainRule): Reason["facts"] {
   const bits = rule.when.data.reduce((all, atom) => all | atomBits(atom.atom), 0);
-  return bits === 0 ? {} : culpritFacts(culprits(scene.frame.ir.lattice, scene.option, bits));
+  return culpritFacts(culprits(scene.frame.ir.lattice, scene.option, bits));
 }
 
 function ruleReason(rule: PlainRule, verdict: Reason["verdict"], code: string, facts: Reason["facts"]): Reason {

@@ -1,0 +1,35 @@
+/**
+ * The tests that belong to a file: of those beside it and the laws of `test/laws`, the ones that import it, or else the
+ * ones that reach it over the fewest imports; where there are none, the same of all tests of the pure layers. What other
+ * tests would notice does not count: they find it by luck, and each mutant would have to wait for them.
+ */
+import { dirname } from "node:path/posix";
+import { pureFolders } from "./sources.ts";
+
+/** Files by the files that import them; paths are relative to the root of the repository. */
+export type Importers = ReadonlyMap<string, readonly string[]>;
+
+/** Laws about policies and runs as a whole; what lies deeper there belongs to the provers, and takes its time. */
+const laws = "test/laws";
+
+export function nearestTests(file: string, importers: Importers): readonly string[] {
+  const own = reaching(file, importers, (test) => [dirname(file), laws].includes(dirname(test)));
+  return own.length > 0 ? own : reaching(file, importers, isPureTest);
+}
+
+function isPureTest(test: string): boolean {
+  return [...pureFolders, laws, "test/policy"].some((folder) => test.startsWith(`${folder}/`));
+}
+
+/** Tests at the least distance, of those that are wanted. */
+function reaching(file: string, importers: Importers, wanted: (test: string) => boolean): readonly string[] {
+  const seen = new Set([file]);
+  let reached = [file];
+  while (reached.length > 0) {
+    reached = [...new Set(reached.flatMap((one) => importers.get(one) ?? []))].filter((one) => !seen.has(one));
+    for (const one of reached) seen.add(one);
+    const tests = reached.filter((one) => one.endsWith(".test.ts") && wanted(one));
+    if (tests.length > 0) return tests.toSorted();
+  }
+  return [];
+}
