@@ -190,6 +190,15 @@ labels: {desk.put: {effects: write.external, args: {to: recipient, text: content
     expect(found.arguments.map(({ name, bound }) => `${name}: ${bound}`)).toEqual(["text: public", "to: public"]);
   });
 
+  test("name the program that has to agree", () => {
+    const policy = compiled(`labels: {s.t: {effects: read.local}}
+rules: [{id: R, tier: block, why: it must fit, when: s.t, predicate: {name: fits, source: "export const fits = 1"}}]
+`);
+    const found = explainTool(policy, { server: "s", tool: "t", digestOf });
+    expect(found.rules).toEqual([{ id: "R", tier: "block", why: "it must fit", program: "fits" }]);
+    expect(found.sentences).toContain("Rule R (block) can speak if its program `fits` says so: it must fit.");
+  });
+
   test("of an unknown tool say that the worst is assumed", () => {
     const found = explainTool(compiled(""), { server: "s", tool: "t", digestOf });
     expect(found.sentences[0]).toBe("s.t may do: anything; nobody labelled it, so the worst is assumed.");
