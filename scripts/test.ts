@@ -17,9 +17,9 @@ const data = resolve(root, "../shared/data");
 /** How long each fuzz target runs. */
 const fuzzMs = process.env["SLUICEGATE_CI"] === "1" || full ? 60_000 : 3_000;
 
-// What tests leave behind lies in here and goes with it. Servers of tests run as other users, too, and must get in.
+// What tests leave behind lies in here and goes with it. Some run as other users, who use it like any temporary folder.
 const folder = mkdtempSync(join(tmpdir(), "sgt-"));
-chmodSync(folder, 0o755);
+chmodSync(folder, 0o1777);
 
 const environment: NodeJS.ProcessEnv = {
   ...process.env,
