@@ -20,7 +20,7 @@ import { PolicyOracles } from "./oracles.ts";
 import type { LostHistory } from "./lost-history.ts";
 import { lostHistory } from "./lost-history.ts";
 import { logPlaces } from "./log-reader.ts";
-import type { MoreMechanisms } from "./policies.ts";
+import type { MoreMechanisms, PolicyOptions } from "./policies.ts";
 import { PolicyFiles } from "./policies.ts";
 import { Waiters } from "./waiters.ts";
 
@@ -64,7 +64,8 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
     oracle.learn(policy);
     return setup.more?.(policy) ?? [];
   };
-  const policies = new PolicyFiles(setup.policies, setup.tell, { more, tag: setup.tag });
+  const programs: PolicyOptions["programs"] = (policy) => oracle.programProblems(policy);
+  const policies = new PolicyFiles(setup.policies, setup.tell, { more, programs, tag: setup.tag });
   const failed = (sentence: string): Result<never, string> => {
     policies.close();
     oracle.close();

@@ -16,7 +16,7 @@ import type { CompiledPolicy } from "../policy/compile.ts";
 import { contractOfTool } from "../policy/contracts.ts";
 import { contractOfHostTool, contractOfMethod } from "../policy/contracts/methods.ts";
 import { serverFacts } from "../policy/contracts/table.ts";
-import type { Diagnostic } from "../policy/diagnostic.ts";
+import type { Diagnostic, Problem } from "../policy/diagnostic.ts";
 import type { PolicyDocument } from "../policy/document.ts";
 import { hazardReasons } from "../policy/hazard-reasons.ts";
 import { isolationOrder } from "../policy/isolation/order.ts";
@@ -146,18 +146,27 @@ export type Extra = {
   readonly flow?: "strict" | "provenance";
 };
 
+/** A policy, and what gives a later finding its place in its documents. */
+export type Placed = { readonly policy: CompiledPolicy; readonly place: Loaded["place"] };
+
 /**
  * A compiled policy from a file, the default, or a document of our own; the error is a sentence with place. `noted` gets the
- * files beside a policy file that it is made of.
+ * files beside a policy file that it is made of. Whether the programs of its rules load is asked apart.
  */
-export function compiledFrom(
+export function placedFrom(
   source: string | undefined | PolicyInput,
   noted?: (file: string) => void,
-): Result<CompiledPolicy, string> {
+): Result<Placed, string> {
   if (typeof source === "object")
     return usable(loadPolicy(source, { loader: shippedLoader, hash: sha256 }), source.file);
   const loaded = loadFrom(source, undefined, noted);
   return loaded.ok ? usable(loaded.value, source ?? "default") : loaded;
+}
+
+/** The same, for who looks at the policy alone. */
+export function compiledFrom(source: string | undefined | PolicyInput): Result<CompiledPolicy, string> {
+  const placed = placedFrom(source);
+  return placed.ok ? ok(placed.value.policy) : placed;
 }
 
 /** A policy file, or the default, with labels and a flow mode laid over it; the error is a sentence with place. */
@@ -173,13 +182,20 @@ export function loadPolicyFor(file: string | undefined, extra: Extra = {}): Resu
   };
   // What came from outside is checked by the loader itself; the type only says what it is meant to be.
   const input = { file: `${name} (with a trace)`, document: document as unknown as PolicyDocument };
-  const compiled = compiledFrom(over ? input : own);
-  return compiled.ok ? ok(loadedPolicy(compiled.value, name)) : compiled;
+  const placed = placedFrom(over ? input : own);
+  if (!placed.ok) return placed;
+  const { policy } = placed.value;
+  const silent = firstSentence(placed.value, programProblems(policy));
+  return silent === undefined ? ok(loadedPolicy(policy, name)) : err(silent);
 }
 
-function usable({ policy, diagnostics, place }: Loaded, source: string): Result<CompiledPolicy, string> {
-  const [silent] = policy === undefined ? [] : programProblems(policy).map(place);
-  if (policy !== undefined && silent === undefined) return ok(policy);
-  const first = silent ?? diagnostics[0];
+/** The first of some findings as a line; undefined where there is none. */
+export function firstSentence({ place }: Placed, [first]: readonly Problem[]): string | undefined {
+  return first === undefined ? undefined : diagnosticLine(place(first));
+}
+
+function usable({ policy, diagnostics, place }: Loaded, source: string): Result<Placed, string> {
+  if (policy !== undefined) return ok({ policy, place });
+  const [first] = diagnostics;
   return err(first === undefined ? `${source} is no policy` : diagnosticLine(first));
 }

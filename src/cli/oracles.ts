@@ -5,6 +5,7 @@
 import type { Answer, Question } from "../core/opinion.ts";
 import type { AskedFor, Oracle } from "../gateway/services-port.ts";
 import type { CompiledPolicy } from "../policy/compile.ts";
+import type { Problem } from "../policy/diagnostic.ts";
 import type { ConfiguredModels } from "./models.ts";
 import { nodeClock, noOracle } from "./node-services.ts";
 import { GatewayPrograms, isProgramQuestion } from "./programs.ts";
@@ -25,7 +26,7 @@ export class PolicyOracles implements Oracle {
 
   /** Takes note of a policy that was loaded. Without a model in it nothing is loaded and nothing will be asked. */
   learn(policy: CompiledPolicy): void {
-    this.#programs.prepare(policy);
+    void this.#programs.problems(policy);
     const { embedded, judge } = policy.regulation.models;
     if (!embedded && judge === undefined && policy.isolation?.judge === undefined) return;
     this.#policies.delete(policy.digest);
@@ -38,6 +39,11 @@ export class PolicyOracles implements Oracle {
     void this.#loaded()
       .then((models) => models.prepare(policy))
       .catch(() => undefined);
+  }
+
+  /** Programs of a policy that do not load. */
+  programProblems(policy: CompiledPolicy): Promise<readonly Problem[]> {
+    return this.#programs.problems(policy);
   }
 
   /** Ends the process that programs run in. */

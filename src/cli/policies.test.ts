@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import type { Problem } from "../policy/diagnostic.ts";
 import { PolicyFiles, tagOfFile } from "./policies.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sg-policies-"));
@@ -84,6 +85,27 @@ describe("policies of a running gateway", () => {
     writeFileSync(program, "export const busy = 1 +;\n");
     await vi.waitFor(() => expect(told.some((text) => text.includes("does not load"))).toBe(true), { timeout: 5_000 });
     await changes(program, "export const busy = (call: unknown): boolean => call === 1;\n");
+    policies.close();
+  });
+
+  it("regression: while the programs of a changed policy load, the old one holds, and changes keep their order", async () => {
+    const path = file("asked.yaml", "version: 1\nextends: [default]\n");
+    const asked: { readonly digest: string; readonly answer: (found: readonly Problem[]) => void }[] = [];
+    const programs = ({ digest }: { readonly digest: string }): Promise<readonly Problem[]> =>
+      new Promise((answer) => void asked.push({ digest, answer }));
+    const policies = new PolicyFiles([path], () => undefined, { programs });
+    expect(policies.openAll().ok).toBe(true);
+    const old = policies.select(anyone).digest;
+    writeFileSync(path, "version: 1\nextends: [default]\nflow: {mode: strict}\n");
+    await vi.waitFor(() => expect(asked).toHaveLength(1), { timeout: 5_000 });
+    writeFileSync(path, "version: 1\nextends: [default]\nflow: {mode: none}\n");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect([asked.length, policies.select(anyone).digest]).toEqual([1, old]);
+    asked[0]?.answer([]);
+    await vi.waitFor(() => expect(asked).toHaveLength(2), { timeout: 5_000 });
+    expect(policies.select(anyone).digest).toBe(asked[0]?.digest);
+    asked[1]?.answer([]);
+    await vi.waitFor(() => expect(policies.select(anyone).digest).toBe(asked[1]?.digest), { timeout: 5_000 });
     policies.close();
   });
 

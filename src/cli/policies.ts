@@ -15,7 +15,10 @@ import type { CompiledPolicy } from "../policy/compile.ts";
 import type { Who } from "../policy/select.ts";
 import { selectionProblems, selectPolicy } from "../policy/select.ts";
 import type { Q } from "../policy/state.ts";
-import { compiledFrom, loadedPolicy } from "./loaded-policy.ts";
+import type { Problem } from "../policy/diagnostic.ts";
+import type { Placed } from "./loaded-policy.ts";
+import { compiledFrom, firstSentence, loadedPolicy, placedFrom } from "./loaded-policy.ts";
+import { programProblems } from "./programs.ts";
 
 /** Editors write a file in several steps; a change is read when it has been quiet for this long. */
 const quietMs = 100;
@@ -36,6 +39,8 @@ type Watched = {
   parts: ReadonlySet<string>;
   readonly folders: Set<string>;
   timer: NodeJS.Timeout | undefined;
+  /** The last change, once it is taken or refused. */
+  read: Promise<void>;
 };
 
 type Entry = { readonly policy: CompiledPolicy["policy"]; readonly loaded: LoadedPolicy<Q> };
@@ -56,6 +61,13 @@ const noPolicy = {
 /** Mechanisms that a gateway adds to those of every policy. */
 export type MoreMechanisms = (policy: CompiledPolicy) => readonly SealedMechanism<Q>[];
 
+export type PolicyOptions = {
+  readonly more?: MoreMechanisms;
+  /** Which programs of a changed policy do not load; a gateway goes on serving meanwhile. */
+  readonly programs?: ((policy: CompiledPolicy) => Promise<readonly Problem[]>) | undefined;
+  readonly tag?: string | undefined;
+};
+
 export class PolicyFiles implements Policies<Q> {
   /** Files that `match` selects from; empty = the default policy for everybody. */
   readonly #files: readonly string[];
@@ -65,6 +77,7 @@ export class PolicyFiles implements Policies<Q> {
   readonly #listeners: (() => void)[] = [];
   readonly #tell: (text: string) => void;
   readonly #more: MoreMechanisms;
+  readonly #programs: NonNullable<PolicyOptions["programs"]>;
   /** Tag of whoever has none of their own: that of the gateway. */
   readonly #tag: string | undefined;
   #nothing: LoadedPolicy<Q> | undefined;
@@ -72,12 +85,13 @@ export class PolicyFiles implements Policies<Q> {
   constructor(
     files: readonly string[],
     tell: (text: string) => void,
-    { more = () => [], tag }: { readonly more?: MoreMechanisms; readonly tag?: string | undefined } = {},
+    { more = () => [], programs = async (policy) => programProblems(policy), tag }: PolicyOptions = {},
   ) {
     this.#files = files;
     this.#tag = tag;
     this.#tell = tell;
     this.#more = more;
+    this.#programs = programs;
   }
 
   /** Loads everything that `match` selects from, and gives the policy whose settings hold for the log: the first. */
@@ -95,10 +109,13 @@ export class PolicyFiles implements Policies<Q> {
   open(file: string | undefined): Result<LoadedPolicy<Q>, string> {
     const known = this.#entries.get(file ?? "");
     if (known !== undefined) return ok(known.loaded);
-    const read = this.#read(file);
-    if (!read.ok) return read;
-    this.#entries.set(file ?? "", read.value);
-    return ok(read.value.loaded);
+    const compiled = this.#compiled(file);
+    if (!compiled.ok) return compiled;
+    const silent = firstSentence(compiled.value, programProblems(compiled.value.policy));
+    const entry = silent === undefined ? this.#entry(file, compiled.value.policy) : err(silent);
+    if (!entry.ok) return entry;
+    this.#entries.set(file ?? "", entry.value);
+    return ok(entry.value.loaded);
   }
 
   select(who: Who): LoadedPolicy<Q> {
@@ -140,23 +157,27 @@ export class PolicyFiles implements Policies<Q> {
     return this.#files.flatMap((file) => this.#entries.get(file) ?? []);
   }
 
-  #read(file: string | undefined): Result<Entry, string> {
+  /** Reads a policy, and watches what it is made of. */
+  #compiled(file: string | undefined): Result<Placed, string> {
     const parts = new Set(file === undefined ? [] : [resolve(file)]);
-    const compiled = compiledFrom(file, (part) => parts.add(part));
+    const compiled = placedFrom(file, (part) => parts.add(part));
     const watched = file === undefined ? undefined : this.#watched.get(file);
     if (file !== undefined && compiled.ok) this.#watch(file, parts);
     // With an error not all of them were read, and mending any of them may mend it.
     else if (file !== undefined && watched !== undefined) this.#watch(file, new Set([...watched.parts, ...parts]));
-    if (!compiled.ok) return compiled;
-    const loaded = loadedPolicy(compiled.value, file ?? "default", this.#more(compiled.value));
+    return compiled;
+  }
+
+  #entry(file: string | undefined, compiled: CompiledPolicy): Result<Entry, string> {
+    const loaded = loadedPolicy(compiled, file ?? "default", this.#more(compiled));
     const problem = startProblem(loaded);
-    return problem === undefined ? ok({ policy: compiled.value.policy, loaded }) : err(problem);
+    return problem === undefined ? ok({ policy: compiled.policy, loaded }) : err(problem);
   }
 
   /** Watches the folders of all files that a policy is made of, since editors replace files instead of writing them. */
   #watch(file: string, parts: ReadonlySet<string>): void {
     const known = this.#watched.get(file);
-    const watched: Watched = known ?? { parts, folders: new Set(), timer: undefined };
+    const watched: Watched = known ?? { parts, folders: new Set(), timer: undefined, read: Promise.resolve() };
     watched.parts = parts;
     this.#watched.set(file, watched);
     for (const folder of new Set([...parts].map((part) => dirname(part)))) {
@@ -165,7 +186,8 @@ export class PolicyFiles implements Policies<Q> {
       const watcher = watch(folder, { persistent: false }, (_event, name) => {
         if (name !== null && !watched.parts.has(join(folder, name))) return;
         clearTimeout(watched.timer);
-        watched.timer = setTimeout(() => this.#reload(file), quietMs);
+        // One after the other: what was read later must not be overtaken by what loads slowly.
+        watched.timer = setTimeout(() => (watched.read = watched.read.then(() => this.#reload(file))), quietMs);
         watched.timer.unref();
       });
       watcher.on("error", () => undefined); // a folder that vanished: the policy in force stays
@@ -173,15 +195,23 @@ export class PolicyFiles implements Policies<Q> {
     }
   }
 
-  #reload(file: string): void {
+  async #reload(file: string): Promise<void> {
+    const compiled = this.#compiled(file);
+    const silent = compiled.ok
+      ? firstSentence(compiled.value, await this.#programs(compiled.value.policy))
+      : compiled.error;
     const before = this.#entries.get(file);
-    const read = this.#read(file);
-    if (!read.ok) {
-      this.#tell(`The changed policy was not taken, the old one stays: ${read.error}`);
+    if (!compiled.ok || silent !== undefined) {
+      this.#tell(`The changed policy was not taken, the old one stays: ${silent}`);
       return;
     }
-    if (read.value.loaded.digest === before?.loaded.digest) return;
-    this.#entries.set(file, read.value);
+    if (compiled.value.policy.digest === before?.loaded.digest) return;
+    const entry = this.#entry(file, compiled.value.policy);
+    if (!entry.ok) {
+      this.#tell(`The changed policy was not taken, the old one stays: ${entry.error}`);
+      return;
+    }
+    this.#entries.set(file, entry.value);
     const tie = selectionProblems(this.#candidates())[0];
     if (tie !== undefined && before !== undefined) {
       this.#entries.set(file, before);

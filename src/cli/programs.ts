@@ -7,6 +7,7 @@ import { askProgramNow, ProgramProcess } from "../adapters/programs/program-proc
 import type { CompiledPolicy } from "../policy/compile.ts";
 import type { Problem } from "../policy/diagnostic.ts";
 import { problem, quoted } from "../policy/diagnostic.ts";
+import type { Check } from "../policy/ir.ts";
 
 /** Answers a question to a program; undefined for any other question. */
 export type AskProgram = (question: Question) => Answer | undefined;
@@ -28,9 +29,10 @@ const unreadable: ProgramAnswer = { ok: false, error: "the question could not be
 export class GatewayPrograms {
   readonly #process = new ProgramProcess();
 
-  /** Loads the programs of a policy, so that its first call waits for none. */
-  prepare({ ir }: CompiledPolicy): void {
-    for (const check of ir.checks) void this.#process.ask(check);
+  /** Loads the programs of a policy, so that its first call waits for none, and says which of them do not load. */
+  async problems({ ir }: CompiledPolicy): Promise<readonly Problem[]> {
+    const loaded = await Promise.all(ir.checks.map(async (check) => ({ check, said: await this.#process.ask(check) })));
+    return loaded.flatMap(({ check, said }) => problemsOf(check, said));
   }
 
   close(): void {
@@ -54,12 +56,13 @@ export const askProgram: AskProgram = (question) => {
   return answered(question, context === undefined ? unreadable : askProgramNow(context, callOf(context)));
 };
 
-/** Programs that do not load, or export no such function. */
+/** The programs of a policy that do not load, for a command, or a gateway before it serves the first session under it. */
 export function programProblems({ ir }: CompiledPolicy): readonly Problem[] {
-  return ir.checks.flatMap((check) => {
-    const loaded = askProgramNow(check);
-    if (loaded.ok) return [];
-    const message = `the program ${quoted(check.name)} does not load: ${loaded.error}`;
-    return [problem("PREDICATE", ["rules", check.rule.id, "predicate"], message, "mend it; a module stands alone")];
-  });
+  return ir.checks.flatMap((check) => problemsOf(check, askProgramNow(check)));
+}
+
+function problemsOf({ rule, name }: Check, loaded: ProgramAnswer): readonly Problem[] {
+  if (loaded.ok) return [];
+  const message = `the program ${quoted(name)} does not load: ${loaded.error}`;
+  return [problem("PREDICATE", ["rules", rule.id, "predicate"], message, "mend it; a module stands alone")];
 }
