@@ -105,13 +105,12 @@ class SlowStart implements UpstreamConnection {
   }
 
   send(message: Message): void {
+    // Some clients say so together with the handshake, and never again.
+    if (message.kind === "notification" && message.method === initializedMethod) this.#initialized = true;
     switch (this.#mode) {
       case "fresh":
         return this.#first(message);
       case "starting":
-        // Some clients say so together with the handshake, and never again.
-        if (message.kind === "notification" && message.method === initializedMethod) this.#initialized = true;
-        return this.#pass(message);
       case "passing":
         return this.#pass(message);
       case "cached":
@@ -205,10 +204,7 @@ class SlowStart implements UpstreamConnection {
       if (this.#unhold(id)) return;
     }
     if (this.#held.length < waitingRequestsMax) this.#held.push(message);
-    if (method === initializedMethod) {
-      this.#initialized = true;
-      if (this.#real && this.#mode === "cached") void this.#verify();
-    }
+    if (method === initializedMethod && this.#real && this.#mode === "cached") void this.#verify();
   }
 
   #unhold(id: RequestId): boolean {
