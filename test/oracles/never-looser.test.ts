@@ -2,23 +2,22 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { member, stringMember } from "../../src/core/json.ts";
-import type { Label } from "../../src/core/label.ts";
-import type { Engine, Mechanism, Model } from "../../src/core/mechanism.ts";
+import type { ToolContract } from "../../src/core/contract.ts";
+import type { Engine, Mechanism } from "../../src/core/mechanism.ts";
 import { begin, seal } from "../../src/core/mechanism.ts";
 import type { CallMoment } from "../../src/core/moment.ts";
 import type { Answer, Opinion, Question } from "../../src/core/opinion.ts";
 import { noObjection, settled } from "../../src/core/opinion.ts";
-import { ok } from "../../src/core/result.ts";
 import { step } from "../../src/core/step.ts";
 import type { Verdict } from "../../src/core/verdict.ts";
 import { atLeastAsStrict } from "../../src/core/verdict.ts";
+import { call as smallCall, contract as smallContract, model } from "../core/small-engine.ts";
 import { context } from "./contexts.ts";
 import { judged, questionOf } from "./judged.ts";
 import type { ModelServer, Scripted } from "./model-server.ts";
 import { completion, startModelServer, verdict } from "./model-server.ts";
 
 const runs = Math.min(100, Number(process.env["SLUICEGATE_RUNS"] ?? 200));
-const nothing = 0 as Label;
 
 let server: ModelServer;
 beforeAll(async () => {
@@ -26,38 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const call: CallMoment = {
-  kind: "call",
-  at: 1,
-  call: "c1",
-  method: "tools/call",
-  contract: {
-    server: "mail",
-    tool: "send_mail",
-    toolDigest: undefined,
-    source: "operator",
-    effects: { must: [], may: [] },
-    flags: { irreversible: false, openWorld: false },
-    arguments: new Map(),
-    rest: { role: "content", sink: false, audience: 0, forbidden: nothing, schemaValues: [] },
-    output: { label: { lo: nothing, hi: nothing }, fields: [] },
-    cases: [],
-    reads: [],
-    writes: [],
-    opens: [],
-    consequential: true,
-  },
-  arguments: {},
-  workspace: [],
-  digest: "d",
-};
-
-const model: Model<number> = {
-  initial: () => 0,
-  classify: () => ({ server: "mail", tool: "send_mail", truths: new Map(), keys: new Map(), amounts: new Map() }),
-  unknownLabels: () => new Map(),
-  next: (q) => ok(q + 1),
-};
+const contract: ToolContract = { ...smallContract, server: "mail", tool: "send_mail", consequential: true };
+const call: CallMoment = { ...smallCall, contract, arguments: {} };
 
 const opinionOf = (id: string, of: Verdict): Opinion =>
   of === "allow" ? noObjection : settled([{ mechanism: id, code: "SG-TEST", verdict: of, facts: {} }]);
