@@ -216,6 +216,25 @@ describe("runs", () => {
     expect(open()).toEqual([]);
   });
 
+  it("a run that nobody has taken up expires under the policy of its own client", async () => {
+    const stage = stageOf();
+    const keys: string[] = [];
+    for (const client of ["hasty", "patient"]) {
+      const made = await stage.gateway.beginRun({ principal: "os:1000", urlBase: "", client });
+      if (made.ok) keys.push(made.value.run);
+    }
+    const again = new Stage({ policy: fakePolicy([rules]), facts: http as never, log: stage.log });
+    const hasty = fakePolicy([rules], { settings: { runIdleMs: 60_000 }, digest: "hasty" });
+    const select = ({ client }: { readonly client?: string }): typeof hasty =>
+      client === "hasty" ? hasty : again.policy;
+    Object.assign(again.gateway.shared.services.policies, { select });
+    await again.gateway.restore();
+    again.clock.pass(60_000);
+    await again.gateway.expire();
+    expect(again.gateway.runs.dormant.all().map(({ key }) => key)).toEqual(keys.slice(1));
+    expect(stage.log.runs.get(keys[0] ?? "")).toMatchObject({ policyDigest: "hasty" });
+  });
+
   it("a history that cannot be read leaves the run in its worst state", async () => {
     const stage = stageOf();
     await call(stage, stage.connect({ sessionId: "one" }), "backup");

@@ -172,9 +172,8 @@ export class RunRegistry<Q> {
     const row = this.dormant.find(key);
     if (row === undefined) return false;
     const { principal } = row;
-    const policy = this.#services.policies.select({ principal, client: undefined, tag: undefined });
     const known = { key, kind: "trusted", lineage: lineageOf(key, principal) } as const;
-    const live = this.obtain({ key: known, principal, policy, workspace: [] });
+    const live = this.obtain({ key: known, principal, ...this.#underOf(row), workspace: [] });
     if (!live.ok) return false;
     await this.end(live.value, cause);
     return true;
@@ -192,22 +191,27 @@ export class RunRegistry<Q> {
   }
 
   async #wake(key: string, principal: string): Promise<LiveRun<Q> | undefined> {
-    const { clock, log, policies } = this.#services;
+    const { clock, log } = this.#services;
     await this.#endings.get(key);
     const row = await log.store.run(key);
     if (!row.ok || row.value === undefined || row.value.principal !== principal) return undefined;
     if (row.value.endedWallMs !== undefined) return undefined;
-    const client = clientIn(row.value.resume);
-    const policy = policies.select({ principal, client: client?.name, tag: client?.tag });
+    const under = this.#underOf(row.value);
+    const { policy } = under;
+    const guessed = clientIn(row.value.resume) === undefined && policy.digest !== row.value.policyDigest;
     // Which policy an unknown client had could only be guessed, and the guess would last as long as the run.
-    if (startProblem(policy) !== undefined || (client === undefined && policy.digest !== row.value.policyDigest))
-      return undefined;
+    if (startProblem(policy) !== undefined || guessed) return undefined;
     const idleMs = idleMsOf({ idleMs: idleIn(row.value.resume), policy });
     if ((await this.dormant.activeWallMs(row.value)) < clock.wallMs() - idleMs) return undefined;
     const known = { key, kind: "trusted", lineage: lineageOf(key, principal) } as const;
-    const who = client ?? { name: undefined, tag: undefined };
-    const live = this.obtain({ key: known, principal, policy, client: who, workspace: [] });
+    const live = this.obtain({ key: known, principal, ...under, workspace: [] });
     return live.ok ? live.value : undefined;
+  }
+
+  /** What a run that nobody has taken up is under: the policy of its own client, where the log knows that one. */
+  #underOf({ principal, resume }: Pick<RunRow, "principal" | "resume">): Pick<LiveRun<Q>, "client" | "policy"> {
+    const client = clientIn(resume) ?? { name: undefined, tag: undefined };
+    return { client, policy: this.#services.policies.select({ principal, client: client.name, tag: client.tag }) };
   }
 
   /** A run whose facts another has taken over ends, once nothing can come through it any more. */
@@ -248,9 +252,9 @@ export class RunRegistry<Q> {
       if (now - live.lastAt >= idleMsOf(live)) await this.end(live, "expired");
       else if (this.#isHandedOn(live)) await this.end(live, "closed");
     }
-    const { clock, policies } = this.#services;
+    const { clock } = this.#services;
     for (const run of this.dormant.all()) {
-      const policy = policies.select({ principal: run.principal, client: undefined, tag: undefined });
+      const { policy } = this.#underOf(run);
       const since = clock.wallMs() - idleMsOf({ idleMs: idleIn(run.resume), policy });
       if (run.begunWallMs > since || (await this.dormant.activeWallMs(run)) > since) continue;
       await this.endDormant(run.key, "expired");
