@@ -13,6 +13,7 @@ import { control } from "./control.ts";
 import type { SessionGateway, SessionSetup } from "./daemon/gateway-services.ts";
 import { gatewayServices } from "./daemon/gateway-services.ts";
 import { nodeClock } from "./node-services.ts";
+import type { PolicyFiles } from "./policies.ts";
 import { fileOfTag, tagOfFile } from "./policies.ts";
 import { sha256 } from "./policy-source.ts";
 import { resumable } from "./resume.ts";
@@ -39,10 +40,10 @@ export const openServices: OpenServices = async (home) => {
   const sessions = new WeakMap<ConnectionFacts, SessionSetup>();
   const targets = new WeakMap<ServerTarget, Connector>();
   const clients = new Map<string, string>();
-  const files = userPolicies(process.env);
   const composition = await compose({
     home,
-    policies: files,
+    policies: userPolicies(process.env),
+    policiesWanted: () => userPolicies(process.env),
     servers: [],
     connector: {
       connect: (target, handler, order) => {
@@ -56,7 +57,7 @@ export const openServices: OpenServices = async (home) => {
     tell: (text) => void process.stderr.write(`${text}\n`),
   });
   if (!composition.ok) return composition;
-  return ok(gatewayServices(sessionGateway(composition.value, { files, sessions, targets, clients }), home));
+  return ok(gatewayServices(sessionGateway(composition.value, { sessions, targets, clients }), home));
 };
 
 /** Client processes whose policy is remembered; beyond it the oldest is forgotten, and its open runs keep theirs. */
@@ -67,8 +68,6 @@ function clientOf({ principal, process }: ConnectionFacts): string {
 }
 
 type Books = {
-  /** The user's policies that this daemon began with. */
-  readonly files: readonly string[];
   readonly sessions: WeakMap<ConnectionFacts, SessionSetup>;
   readonly targets: WeakMap<ServerTarget, Connector>;
   /** The tag that the servers of a client process name, with `--tag` or as that of a policy file, by process. */
@@ -97,7 +96,7 @@ async function openSession(
   setup: SessionSetup,
 ): Promise<Result<{ readonly accept: Accept; readonly run: string }, string>> {
   const { gateway, policies, log } = composition;
-  const named = setup.policy === undefined ? policiesUnchanged(books.files, setup) : policies.open(setup.policy);
+  const named = setup.policy === undefined ? await ownPolicies(policies, setup) : await policies.load(setup.policy);
   if (!named.ok) return named;
   const run = gateway.runKeyFor(setup.facts);
   const tag = setup.policy === undefined ? setup.tag : tagOfFile(setup.policy);
@@ -125,18 +124,16 @@ async function openSession(
 }
 
 /**
- * Which files are the user's policies is settled when the daemon starts. A session whose own words name others would go
- * on under rules that its user does not expect, so it is refused.
+ * A session begins under the policies that its user has now. One whose own words name others would go on under rules that
+ * its user does not expect, so it is refused.
  */
-function policiesUnchanged(files: readonly string[], { target }: SessionSetup): Result<void, string> {
+async function ownPolicies(policies: PolicyFiles, { target }: SessionSetup): Promise<Result<void, string>> {
   const own = (target.kind === "stdio" ? target.env["SLUICEGATE_POLICY"] : undefined) ?? "";
   const folder = (target.kind === "stdio" ? target.workingDirectory : undefined) ?? "/";
-  const meant = userPolicies(own === "" ? process.env : { SLUICEGATE_POLICY: resolve(folder, own) });
-  if (meant.length === files.length && meant.every((file, index) => file === files[index])) return ok(undefined);
-  const what =
-    own === "" ? "There are other policies in your configuration folder" : "SLUICEGATE_POLICY names another policy";
+  const files = userPolicies(process.env);
+  if (own === "" || (files.length === 1 && files[0] === resolve(folder, own))) return policies.follow();
   return err(
-    `${what} than when the daemon started: run \`sluicegate daemon stop\`, or name one with \`run --policy\`.`,
+    "SLUICEGATE_POLICY names another policy than when the daemon started: run `sluicegate daemon stop`, or name one with `run --policy`.",
   );
 }
 

@@ -46,6 +46,8 @@ export type CompositionSetup = {
   readonly home: string;
   /** Policy files that `match` selects from; none = the default policy. The first one's settings hold for the log. */
   readonly policies: readonly string[];
+  /** Which these are by now, where they can become others while the gateway runs. */
+  readonly policiesWanted?: () => readonly string[];
   readonly connector: Connector;
   readonly servers: GatewaySetup<Q>["servers"];
   readonly tagOf: NonNullable<GatewaySetup<Q>["tagOf"]>;
@@ -65,7 +67,8 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
     return setup.more?.(policy) ?? [];
   };
   const programs: PolicyOptions["programs"] = (policy) => oracle.programProblems(policy);
-  const policies = new PolicyFiles(setup.policies, setup.tell, { more, programs, tag: setup.tag });
+  const { tag, policiesWanted: wanted } = setup;
+  const policies = new PolicyFiles(setup.policies, setup.tell, { more, programs, tag, wanted });
   const failed = (sentence: string): Result<never, string> => {
     policies.close();
     oracle.close();

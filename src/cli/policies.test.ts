@@ -128,4 +128,42 @@ describe("policies of a running gateway", () => {
     expect(policies.select(anyone).digest).toBe(after);
     policies.close();
   });
+
+  it("are others once those can be loaded, and the same until then", async () => {
+    const told: string[] = [];
+    let wanted: readonly string[] = [];
+    const policies = new PolicyFiles([], (text) => void told.push(text), { wanted: () => wanted });
+    expect(policies.openAll().ok).toBe(true);
+    const changed = vi.fn();
+    policies.onChange(changed);
+    const strict = file("strict.yaml", "version: 1\nextends: [default]\nflow: {mode: strict}\n");
+    expect(await policies.follow()).toMatchObject({ ok: true });
+    expect([told, changed.mock.calls]).toEqual([[], []]);
+    const wrong = file("unread.yaml", "version: 9\n");
+    for (const files of [
+      [strict, wrong],
+      [strict, everybody],
+    ]) {
+      wanted = files;
+      expect(await policies.follow()).toMatchObject({ ok: false });
+      expect(policies.select(anyone).source).toBe("default");
+    }
+    wanted = [strict, cursor];
+    await Promise.all([policies.follow(), policies.follow()]);
+    expect(policies.select(anyone).source).toBe(strict);
+    expect(policies.select({ ...anyone, client: "cursor" }).source).toBe(cursor);
+    wanted = [];
+    expect(await policies.follow()).toMatchObject({ ok: true });
+    expect(policies.select(anyone).source).toBe("default");
+    expect([told.length, changed.mock.calls.length]).toEqual([2, 2]);
+    policies.close();
+  });
+
+  it("a file that two sessions name at the same time is loaded once", async () => {
+    const path = file("twice.yaml", "version: 1\nextends: [default]\n");
+    const policies = new PolicyFiles([], () => undefined);
+    const [one, two] = await Promise.all([policies.load(path), policies.load(path)]);
+    expect(one.ok && two.ok && one.value).toBe(two.ok && two.value);
+    policies.close();
+  });
 });

@@ -66,11 +66,13 @@ export type PolicyOptions = {
   /** Which programs of a changed policy do not load; a gateway goes on serving meanwhile. */
   readonly programs?: ((policy: CompiledPolicy) => Promise<readonly Problem[]>) | undefined;
   readonly tag?: string | undefined;
+  /** Which files `match` should select from by now; without it those of the beginning stay. */
+  readonly wanted?: (() => readonly string[]) | undefined;
 };
 
 export class PolicyFiles implements Policies<Q> {
   /** Files that `match` selects from; empty = the default policy for everybody. */
-  readonly #files: readonly string[];
+  #files: readonly string[];
   readonly #entries = new Map<string, Entry>();
   readonly #watchers: FSWatcher[] = [];
   readonly #watched = new Map<string, Watched>();
@@ -80,14 +82,16 @@ export class PolicyFiles implements Policies<Q> {
   readonly #programs: NonNullable<PolicyOptions["programs"]>;
   /** Tag of whoever has none of their own: that of the gateway. */
   readonly #tag: string | undefined;
+  readonly #wanted: () => readonly string[];
   #nothing: LoadedPolicy<Q> | undefined;
 
   constructor(
     files: readonly string[],
     tell: (text: string) => void,
-    { more = () => [], programs = async (policy) => programProblems(policy), tag }: PolicyOptions = {},
+    { more = () => [], programs = async (policy) => programProblems(policy), tag, wanted }: PolicyOptions = {},
   ) {
     this.#files = files;
+    this.#wanted = wanted ?? (() => files);
     this.#tag = tag;
     this.#tell = tell;
     this.#more = more;
@@ -101,7 +105,7 @@ export class PolicyFiles implements Policies<Q> {
     const [first] = opened;
     if (failed !== undefined) return failed;
     const tie = selectionProblems(this.#candidates())[0];
-    if (tie !== undefined) return err(`${tie.message}: ${tie.remedy} [${tie.code}]`);
+    if (tie !== undefined) return err(sentenceOf(tie));
     return first ?? err("No policy was given.");
   }
 
@@ -111,11 +115,37 @@ export class PolicyFiles implements Policies<Q> {
     if (known !== undefined) return ok(known.loaded);
     const compiled = this.#compiled(file);
     if (!compiled.ok) return compiled;
-    const silent = firstSentence(compiled.value, programProblems(compiled.value.policy));
-    const entry = silent === undefined ? this.#entry(file, compiled.value.policy) : err(silent);
-    if (!entry.ok) return entry;
-    this.#entries.set(file ?? "", entry.value);
-    return ok(entry.value.loaded);
+    return this.#take(file, compiled.value, programProblems(compiled.value.policy));
+  }
+
+  /** Loads a file, or the default, while the gateway goes on deciding; beside that it is `open`. */
+  async load(file: string | undefined): Promise<Result<LoadedPolicy<Q>, string>> {
+    const known = this.#entries.get(file ?? "");
+    if (known !== undefined) return ok(known.loaded);
+    const compiled = this.#compiled(file);
+    if (!compiled.ok) return compiled;
+    const silent = await this.#programs(compiled.value.policy);
+    // Whoever else has loaded it meanwhile has read it later.
+    const newer = this.#entries.get(file ?? "");
+    return newer === undefined ? this.#take(file, compiled.value, silent) : ok(newer.loaded);
+  }
+
+  /** `match` selects from the files that are wanted now, once all are loaded; the error says why those before stay. */
+  async follow(): Promise<Result<void, string>> {
+    const files = this.#wanted();
+    if (sameFiles(files, this.#files)) return ok(undefined);
+    const wanted = files.length === 0 ? [undefined] : files;
+    const loaded = await Promise.all(wanted.map((file) => this.load(file)));
+    const failed = loaded.find((one) => !one.ok);
+    if (failed !== undefined) return failed;
+    const tie = selectionProblems(this.#candidates(files))[0];
+    if (tie !== undefined) return err(sentenceOf(tie));
+    if (sameFiles(files, this.#files)) return ok(undefined); // another session was faster
+    this.#files = files;
+    const names = files.length === 0 ? "the default" : files.join(", ");
+    this.#tell(`Your policies are ${names} now; they hold from the next decision on.`);
+    for (const listener of this.#listeners) listener();
+    return ok(undefined);
   }
 
   select(who: Who): LoadedPolicy<Q> {
@@ -153,8 +183,8 @@ export class PolicyFiles implements Policies<Q> {
     return this.#nothing;
   }
 
-  #candidates(): readonly Entry[] {
-    return this.#files.flatMap((file) => this.#entries.get(file) ?? []);
+  #candidates(files = this.#files): readonly Entry[] {
+    return files.flatMap((file) => this.#entries.get(file) ?? []);
   }
 
   /** Reads a policy, and watches what it is made of. */
@@ -166,6 +196,14 @@ export class PolicyFiles implements Policies<Q> {
     // With an error not all of them were read, and mending any of them may mend it.
     else if (file !== undefined && watched !== undefined) this.#watch(file, new Set([...watched.parts, ...parts]));
     return compiled;
+  }
+
+  #take(file: string | undefined, placed: Placed, silent: readonly Problem[]): Result<LoadedPolicy<Q>, string> {
+    const failed = firstSentence(placed, silent);
+    const entry = failed === undefined ? this.#entry(file, placed.policy) : err(failed);
+    if (!entry.ok) return entry;
+    this.#entries.set(file ?? "", entry.value);
+    return ok(entry.value.loaded);
   }
 
   #entry(file: string | undefined, compiled: CompiledPolicy): Result<Entry, string> {
@@ -215,10 +253,18 @@ export class PolicyFiles implements Policies<Q> {
     const tie = selectionProblems(this.#candidates())[0];
     if (tie !== undefined && before !== undefined) {
       this.#entries.set(file, before);
-      this.#tell(`The changed policy was not taken, the old one stays: ${tie.message}: ${tie.remedy} [${tie.code}]`);
+      this.#tell(`The changed policy was not taken, the old one stays: ${sentenceOf(tie)}`);
       return;
     }
     this.#tell(`The policy ${file} was read again and holds from the next decision on.`);
     for (const listener of this.#listeners) listener();
   }
+}
+
+function sameFiles(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((file, index) => file === right[index]);
+}
+
+function sentenceOf({ message, remedy, code }: Problem): string {
+  return `${message}: ${remedy} [${code}]`;
 }

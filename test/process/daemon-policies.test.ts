@@ -1,5 +1,5 @@
 // Which folders and policies a daemon works with: those that its starter named, and no session takes others for granted.
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Desk, deskServer, shakeHands } from "./fixture/desk.ts";
@@ -43,21 +43,51 @@ test("a session whose SLUICEGATE_POLICY the running daemon does not have is refu
   await first.close();
 });
 
-test("a policy that appears in the configuration folder while the daemon runs is not passed over in silence", async () => {
+test("a policy that appears in the configuration folder while the daemon runs holds for every session", async () => {
   const first = open();
   await shakeHands(first);
   const folder = join(desk.root, ".config/sluicegate");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "policy.yaml"), blocking);
-  const refused = await open().close();
-  expect(refused).toMatchObject({ code: 2, stdout: "" });
-  expect(refused.stderr).toContain("There are other policies in your configuration folder");
-  await first.close();
-  await desk.finish(["daemon", "stop"]);
   const second = open();
   await shakeHands(second);
-  expect(JSON.stringify(await second.call("read_private"))).toContain("the desk is closed");
-  await second.close();
+  for (const client of [second, first]) {
+    expect(JSON.stringify(await client.call("read_private"))).toContain("the desk is closed");
+  }
+  rmSync(join(folder, "policy.yaml"));
+  const third = open();
+  await shakeHands(third);
+  expect(JSON.stringify(await third.call("read_private"))).not.toContain("the desk is closed");
+  for (const client of [first, second, third]) await client.close();
+});
+
+test("hooks follow a policy that appears while the daemon runs, and ask while it has an error", async () => {
+  const ask = { hook_event_name: "PreToolUse", tool_name: "Write", tool_input: { file_path: "/w/a", content: "b" } };
+  const hook = async (): Promise<string> => {
+    const input = JSON.stringify({ session_id: "abc", cwd: "/w", ...ask });
+    return (await desk.finish(["hook", "claude-code"], input)).stdout;
+  };
+  expect(await hook()).toBe("");
+  const folder = join(desk.root, ".config/sluicegate");
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, "policy.yaml");
+  writeFileSync(path, "version: 1\nrules: nonsense\n");
+  expect(await hook()).toMatch(/"permissionDecision":"ask".*policy\.yaml:2/);
+  const rule = "{id: none, tier: block, when: {tool: 'host:claude-code.*'}, why: the desk is closed}";
+  writeFileSync(path, `version: 1\nextends: [default]\nrules: [${rule}]\n`);
+  expect(await hook()).toMatch(/"permissionDecision":"deny".*the desk is closed/);
+});
+
+test("a policy with an error that appears while the daemon runs is not passed over in silence", async () => {
+  const first = open();
+  await shakeHands(first);
+  const folder = join(desk.root, ".config/sluicegate/policies");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "mine.yaml"), "version: 1\nrules: nonsense\n");
+  const refused = await open().close();
+  expect(refused).toMatchObject({ code: 2, stdout: "" });
+  expect(refused.stderr).toContain("mine.yaml:2");
+  await first.close();
 });
 
 test("run --solo finds a policy that is named from the client's own folder", async () => {

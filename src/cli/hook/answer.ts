@@ -12,10 +12,13 @@ import type { Composition } from "../composition.ts";
 /** How the reply of the gateway is named in the answer to a hook. */
 const verdicts: Readonly<Record<HostReply["verdict"], string>> = { allow: "allow", ask: "confirm", deny: "deny" };
 
-export async function hookEvent({ gateway }: Composition, request: Json): Promise<Result<Json, string>> {
+export async function hookEvent({ gateway, policies }: Composition, request: Json): Promise<Result<Json, string>> {
   const facts = factsOf(request);
   const event = eventOf(request);
   if (facts === undefined || event === undefined) return err("The hook sent an event that the daemon does not know.");
+  const followed = await policies.follow();
+  // What has happened goes on record under any policy; what is to happen is not decided under one that its user replaced.
+  if (!followed.ok && event.kind === "before-tool") return followed;
   const reply = await gateway.hostEvent(facts, event);
   const decision = reply.decision === undefined ? {} : { decision: reply.decision };
   return ok({ verdict: verdicts[reply.verdict], sentence: reply.sentence, ...decision });
