@@ -240,6 +240,16 @@ describe("methods and host tools", () => {
     expect(found.rest.sink).toBe(false);
   });
 
+  test.each(["TaskCreate", "TaskUpdate"])("%s writes what stays on this machine", (tool) => {
+    const found = contractOfHostTool(table(""), "claude-code", tool);
+    expect(found.effects).toEqual({ must: ["write.local"], may: ["write.local"] });
+    expect(found.rest).toMatchObject({ role: "content", sink: false });
+  });
+
+  test.each(["Skill", "Monitor", "EnterWorktree"])("of what %s does nothing is known", (tool) => {
+    expect(contractOfHostTool(table(""), "claude-code", tool).source).toBe("unknown");
+  });
+
   // What a command printed meanwhile, or another session noted, is nothing that the agent held before.
   test.each(["BashOutput", "TaskOutput", "TaskGet", "TaskList", "LSP", "ListMcpResourcesTool"])(
     "of what %s returns nothing is known",
@@ -250,7 +260,7 @@ describe("methods and host tools", () => {
   );
 
   // A list that the agent wrote comes back later, and with it what untrusted text had it write down.
-  test.each(["TodoWrite", "TodoRead", "ExitPlanMode", "Task", "AskUserQuestion", "ToolSearch"])(
+  test.each(["TodoWrite", "TodoRead", "ExitPlanMode", "Agent", "Task", "AskUserQuestion", "ToolSearch"])(
     "what %s returns is never trusted for certain, and no secret of its own",
     (tool) => {
       const { lattice } = table("").labels;

@@ -98,6 +98,7 @@ test("tools of MCP servers and unknown events pass without a question", async ()
   const before = readFileSync(`${world.home}/requests.jsonl`, "utf8");
   const passed = [
     { hook_event_name: "PreToolUse", tool_name: "mcp__github__push", tool_input: { text: "forbidden" } },
+    { hook_event_name: "PreToolUse", tool_name: "ReadMcpResourceTool", tool_input: { uri: "forbidden" } },
     { hook_event_name: "Notification", message: "forbidden" },
   ];
   for (const input of passed)

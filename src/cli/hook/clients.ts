@@ -78,7 +78,8 @@ const claudeCode: ClientRow = {
     PostToolUse: { event: "post-tool", result: "tool_response" },
     PostToolUseFailure: { event: "post-tool", result: "error", failed: true },
   },
-  isMediated: (tool) => tool.startsWith("mcp__"),
+  // A resource is read of the server that it belongs to, like a tool of one.
+  isMediated: (tool) => tool.startsWith("mcp__") || tool === "ReadMcpResourceTool",
   harmless: [
     "AskUserQuestion",
     "EnterPlanMode",

@@ -14,6 +14,17 @@ type HostTool = {
 
 const local: readonly string[] = ["read.local"];
 
+/** A shell can do anything, and it may do nothing: only the upper end is known. */
+const shell: HostTool = {
+  must: [],
+  may: ["execute.local", "execute.external"],
+  roles: { command: "command", description: "content" },
+  rest: "query",
+};
+
+/** A child agent uses tools like its parent, and the hooks report each of them. */
+const childAgent: HostTool = { may: [], roles: {}, rest: "content" };
+
 /**
  * Claude Code, as its documentation names tools and their inputs (docs/en/hooks, docs/en/tools-reference). A tool whose
  * effects it leaves open has no row.
@@ -33,6 +44,8 @@ const claudeCode: { readonly [tool: string]: HostTool } = {
   TodoWrite: { may: [], roles: {}, rest: "content" },
   TodoRead: { may: [], roles: {}, rest: "query" },
   // The list of tasks lies in a file, and sessions that work together share it.
+  TaskCreate: { may: ["write.local"], roles: {}, rest: "content" },
+  TaskUpdate: { may: ["write.local"], roles: {}, rest: "content" },
   TaskGet: { may: local, roles: {}, rest: "identifier" },
   TaskList: { may: local, roles: {}, rest: "query" },
   EnterPlanMode: { may: [], roles: {}, rest: "content" },
@@ -43,21 +56,18 @@ const claudeCode: { readonly [tool: string]: HostTool } = {
   ToolSearch: { may: [], roles: {}, rest: "query" },
   // The client asks its connected servers and names none of the agent's data; what they list is their text.
   ListMcpResourcesTool: { may: local, roles: {}, rest: "identifier" },
-  Task: { may: [], roles: {}, rest: "content" },
+  Agent: childAgent,
+  Task: childAgent,
   // What a command has printed since it was started was in no result before.
   BashOutput: { may: local, roles: {}, rest: "identifier" },
   TaskOutput: { may: local, roles: {}, rest: "identifier" },
   KillShell: { may: [], roles: {}, rest: "identifier" },
+  TaskStop: { may: [], roles: {}, rest: "identifier" },
   // A URL that the model chose tells its host whatever the URL holds.
   WebFetch: { may: ["read.external"], roles: { url: "destination", prompt: "content" }, rest: "query" },
   WebSearch: { may: ["read.external"], roles: { query: "query" }, rest: "query" },
-  // A shell can do anything, and it may do nothing: only the upper end is known.
-  Bash: {
-    must: [],
-    may: ["execute.local", "execute.external"],
-    roles: { command: "command", description: "content" },
-    rest: "query",
-  },
+  Bash: shell,
+  PowerShell: shell,
 };
 
 const clients: { readonly [client: string]: { readonly [tool: string]: HostTool } } = {
