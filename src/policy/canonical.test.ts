@@ -285,6 +285,8 @@ describe("names", () => {
     ["send", "SG-POLICY-AMBIGUOUS", "write one of `mail.send`, `files.send`"],
     ["raed", "SG-POLICY-TOOL", "did you mean `read`?"],
     ["mail.sned", "SG-POLICY-TOOL", "did you mean `send`?"],
+    ["host:*", "SG-POLICY-TOOL", "write `host:*.*` for all of them"],
+    ["host:claude-code", "SG-POLICY-TOOL", "write `host:claude-code.*` for all of them"],
   ])("%s is refused: %s", (name, code, remedy) => {
     expect(load(name).diagnostics.map((found) => [found.code, found.remedy, found.line])).toEqual([[code, remedy, 2]]);
   });

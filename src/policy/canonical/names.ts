@@ -29,6 +29,11 @@ export function resolveName(name: string, naming: Naming, path: DocumentPath): s
   if (naming.bare) return name;
   const { known } = naming;
   const dot = name.indexOf(".");
+  if (dot < 0 && name.startsWith("host:")) {
+    const message = `${quoted(name)} names a client, and none of its own tools`;
+    naming.report(problem("TOOL", path, message, `write ${quoted(`${name}.*`)} for all of them`));
+    return `${name}.*`;
+  }
   const owners = [...known.tools].filter(([, tools]) => tools.has(name)).map(([server]) => server);
   // A tool may have a dot in its own name: a known bare name wins over an unknown server.
   const qualified = dot > 0 && (owners.length === 0 || known.tools.has(name.slice(0, dot)) || name.startsWith("*."));
