@@ -57,6 +57,7 @@ const commands = new Set([
   "audit tail",
   "audit verify",
   "audit export",
+  "audit policy",
   "audit set-aside",
 ]);
 

@@ -87,6 +87,7 @@ export function loadedPolicy(
   const methods = new Map<string, ToolContract>();
   return {
     digest: compiled.digest,
+    canonical: compiled.canonical,
     source,
     engine,
     lattice: ir.lattice,

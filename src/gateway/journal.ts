@@ -113,6 +113,7 @@ function entryOf<Q>({ live, events }: EntryPart<Q>, basis: Basis): LogEntry {
     events,
     context: {
       policyDigest: policy.digest,
+      policyText: policy.canonical,
       lattice: policy.lattice,
       payload: policy.settings.payload,
       principal: live.principal,

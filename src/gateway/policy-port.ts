@@ -16,6 +16,8 @@ import type { Verdict } from "../core/verdict.ts";
 export interface LoadedPolicy<Q> {
   /** SHA-256 of the canonical policy JSON. */
   readonly digest: string;
+  /** That JSON: the log keeps it, so that what was decided under it can be decided again. */
+  readonly canonical: string;
   /** Name of the file or `default`, for messages. */
   readonly source: string;
   readonly engine: Engine<Q>;

@@ -17,6 +17,8 @@ import type { Result } from "../core/result.ts";
 /** What a batch of events was decided under. Its digests go into the clear part of every record. */
 export type LogContext = {
   readonly policyDigest: string;
+  /** The canonical policy JSON, kept once under that digest. */
+  readonly policyText: string;
   readonly lattice: Lattice;
   /** Digest of the manifest of the server concerned, where there is one. */
   readonly manifestDigest?: string;

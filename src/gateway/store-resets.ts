@@ -127,6 +127,7 @@ function entryOf<Q>(
     events: [],
     context: {
       policyDigest: policy.digest,
+      policyText: policy.canonical,
       lattice: policy.lattice,
       payload: policy.settings.payload,
       principal: owner,

@@ -25,12 +25,14 @@ rules:
   - {id: ALL, tier: allow, when: {tool: "*"}, why: "all may pass"}
 `;
 const closed = `  - {id: CLOSED, tier: block, when: {tool: post.send}, why: "no letters"}\n`;
+/** Looks like a secret, and is none. */
+const token = `ghp_${"a1B2c3D4".repeat(4)}e5F6`;
 const policyText = (text: string): string => `version: 1\nextends: []\n${text}`;
 
 /** A log with a read and a letter; the store stays open, as that of a running daemon. */
-async function recorded(): Promise<{ readonly store: Store; readonly run: string }> {
+async function recorded(text = body): Promise<{ readonly store: Store; readonly run: string }> {
   const log = new FakeLog();
-  const talk = new Conversation(body, { desk: ["look"], post: ["send"] }, { log });
+  const talk = new Conversation(text, { desk: ["look"], post: ["send"] }, { log });
   await talk.call("desk.look");
   await talk.call("post.send", { to: "ann@example.org" });
   const path = join(terminal.home, "log.db");
@@ -82,12 +84,35 @@ describe("replay --run", () => {
     await store.close(true);
   });
 
-  test("takes the policy in force where none is named, and says when it is another one", async () => {
+  test("takes the policy on record where none is named, whatever has become of its file", async () => {
     const { store, run } = await recorded();
+    const { code, value } = await terminal.json("replay", "--run", run);
+    expect(value).toMatchObject({ policy: { source: "the event log" }, differences: 0, notes: [] });
+    expect(code).toBe(0);
+    const kept = await terminal.run("audit", "policy", run);
+    const then = terminal.file("then.json", kept.stdout.trimEnd());
+    expect((await terminal.json("replay", "--run", run, "--policy", then)).value).toMatchObject({ notes: [] });
+    const {
+      recorded: [digest],
+    } = value as { recorded: readonly string[] };
+    expect(await terminal.json("audit", "policy", digest ?? "")).toMatchObject({ code: 0, value: { digest } });
+    await store.close(true);
+  });
+
+  test("takes the policy in force where the log does not keep that of the run, and says when it is another one", async () => {
+    const { store, run } = await recorded(
+      `${body}  - {id: KEY, tier: block, when: {tool: x, arg: {k: {equals: ${token}}}}, why: "no"}\n`,
+    );
     const { value } = await terminal.json("replay", "--run", run);
     expect(value).toMatchObject({
       policy: { source: "default" },
       notes: expect.arrayContaining(["The run was decided under another policy than this one."]),
+    });
+    const raw = readFileSync(join(terminal.home, "log.db")).toString("latin1");
+    expect(raw + readFileSync(join(terminal.home, "log.db-wal")).toString("latin1")).not.toContain(token);
+    expect(await terminal.json("audit", "policy", run)).toMatchObject({
+      code: 2,
+      value: { error: { code: "SG-AUDIT-POLICY" } },
     });
     await store.close(true);
   });

@@ -73,7 +73,7 @@ async function loggedRun(home: string, payload: "sealed" | "digests"): Promise<v
   const entry: LogEntry = {
     run: "run-1",
     at: 1,
-    context: { policyDigest: "policy-1", lattice, payload },
+    context: { policyDigest: "policy-1", policyText: "{}", lattice, payload },
     events: [
       { ...about, kind: "requested", digest: "digest-1" },
       { at: 1, kind: "refused", call: "call-1", codes: ["SG-RULE-BLOCK"] },
@@ -170,6 +170,7 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-USAGE", "proof export ROOT/p.yaml --to latex", "smtlib", file("p.yaml", proved)),
   row("SG-POLICY", "proof verify ROOT/none.yaml", "none.yaml"),
   row("SG-MANIFEST", "proof verify default --manifest ROOT/none.json", "none.json"),
+  row("SG-AUDIT-POLICY", "audit policy nobody", "nobody"),
   row("SG-AUDIT-ANCHOR", "audit verify --anchor ROOT/none.json", "none.json"),
   row("SG-AUDIT-ANCHOR", "audit verify --anchor ROOT/r.json", "r.json", file("r.json", "{}")),
   row("SG-AUDIT-OUT", "audit export --out ROOT/none/out.jsonl", "out.jsonl"),

@@ -158,6 +158,7 @@ export function fakePolicy(
   };
   return {
     digest: changes.digest ?? "policy-1",
+    canonical: "{}",
     source: "test",
     engine: { model, mechanisms: sealed },
     lattice,

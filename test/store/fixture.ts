@@ -75,7 +75,13 @@ export const option: CallOption = {
 
 /** The two entries that every call appends. */
 export function callEntries(run: string, call: string, argumentsOf: JsonObject): readonly [LogEntry, LogEntry] {
-  const context = { policyDigest: "policy-1", lattice, payload: "sealed", manifestDigest: "manifest-1" } as const;
+  const context = {
+    policyDigest: "policy-1",
+    policyText: "{}",
+    lattice,
+    payload: "sealed",
+    manifestDigest: "manifest-1",
+  } as const;
   const before: RunEvent[] = [
     { at: 1, kind: "requested", call, server: "mail", tool: "send", digest: `digest-${call}` },
     {

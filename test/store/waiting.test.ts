@@ -26,7 +26,13 @@ async function openLog(): Promise<EventLog> {
 type Said = { readonly events?: readonly RunEvent[]; readonly notes?: JsonObject; readonly details?: JsonObject };
 
 function entryOf(said: Said, payload: PayloadMode = "sealed"): LogEntry {
-  return { run: "run-1", at: 1, events: [], context: { policyDigest: "policy-1", lattice, payload }, ...said };
+  return {
+    run: "run-1",
+    at: 1,
+    events: [],
+    context: { policyDigest: "policy-1", policyText: "{}", lattice, payload },
+    ...said,
+  };
 }
 
 const held = (call: string, digest = `digest-${call}`): Said => ({

@@ -1,4 +1,4 @@
-/** `sluicegate audit tail|verify|export|set-aside`: the event logs as people, checkers and other programs read them. */
+/** `sluicegate audit tail|verify|export|policy|set-aside`: the event logs as people, checkers and other programs read them. */
 import type { Command } from "commander";
 import { viewsOf } from "../../gateway/log/record.ts";
 import { recordPages } from "../../gateway/log/record-pages.ts";
@@ -7,6 +7,7 @@ import type { Result } from "../../core/result.ts";
 import { ok } from "../../core/result.ts";
 import { auditLineOf, plainRecord } from "../audit/record-line.ts";
 import { exportLog } from "../audit/export.ts";
+import { policyOnRecord } from "../audit/policy-on-record.ts";
 import { setAsideLog } from "../audit/set-aside.ts";
 import { verify } from "../audit/verify.ts";
 import type { LogName, NamedLog } from "../log-reader.ts";
@@ -49,6 +50,11 @@ export function register(program: Command): void {
     .option(...logOption)
     .option("--out <file>", "write to a file instead of standard output");
   acts(exporting, (options) => exportLog(options));
+  const policy = audit
+    .command("policy <run>")
+    .description("the policy that a run was decided under last, as canonical JSON; a digest of one names it, too")
+    .option(...logOption);
+  acts(policy, (options, run: string) => policyOnRecord(run, options));
   const aside = audit
     .command("set-aside")
     .description("move a damaged log away, so that a new one can begin")

@@ -22,7 +22,7 @@ export function register(program: Command): void {
     .command("replay [trace]")
     .description("decide a trace, or a run of the event log, without any server")
     .option("--run <run>", "a run of the event log, decided again and compared")
-    .option("--policy <file>", "decide under this policy; else the default, for a run the one in force")
+    .option("--policy <file>", "decide under this policy; else the default, for a run the one on record")
     .option("--consent <answer>", "what a person answers in a trace: refuse, once or value")
     .option(...logOption)
     .option("--save <file>", "write the run as a trace, with arguments and results in the clear, and decide nothing")

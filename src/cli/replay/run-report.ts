@@ -1,16 +1,18 @@
 /** `sluicegate replay --run KEY`: a run of the log of this installation, decided again. */
-import { stringMember } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import type { RecordedEntry, RecordedQuery, Unread } from "../../gateway/log/recorded.ts";
 import { recordedEntries } from "../../gateway/log/recorded.ts";
-import { readBody } from "../../gateway/log/record.ts";
+import { textOfDigest } from "../../gateway/log/open-record.ts";
 import type { LoadedPolicy } from "../../gateway/policy-port.ts";
 import type { Q } from "../../policy/state.ts";
+import type { Subject } from "../audit/policy-on-record.ts";
+import { subjectOf } from "../audit/policy-on-record.ts";
 import { userPolicies } from "../compose.ts";
-import { loadPolicyFor } from "../loaded-policy.ts";
+import { loadCanonical } from "../../policy/load.ts";
+import { loadedPolicy, loadPolicyFor } from "../loaded-policy.ts";
 import type { LogFault, LogName, OpenedLog } from "../log-reader.ts";
-import { readLogs, storeFault } from "../log-reader.ts";
+import { readLogs } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
 import { failure, sentenceMax, shortPath, shown, table } from "../output.ts";
 import { PolicyFiles } from "../policies.ts";
@@ -23,7 +25,7 @@ import { traceOf, writeTrace } from "./saved-trace.ts";
 
 export type RunQuery = {
   readonly run: string;
-  /** A policy file; undefined = the one in force. */
+  /** A policy file; undefined = the one on record. */
   readonly policy: string | undefined;
   readonly workspace: readonly string[];
   /** Write the run as a trace to this file, in place of deciding it. */
@@ -57,7 +59,8 @@ async function inLogs(
     if (!about.ok) return about;
     if (about.value === undefined) continue;
     const { policy: file } = query;
-    const policy = file === undefined ? inForce(about.value, environment) : loadPolicyFor(file);
+    const kept = file === undefined ? await onRecord(log, about.value) : undefined;
+    const policy = kept ?? (file === undefined ? inForce(about.value, environment) : loadPolicyFor(file));
     return policy.ok ? outcome(log, query, policy.value) : err({ code: "SG-POLICY", sentence: policy.error });
   }
   return err(unknownRun(query.run));
@@ -163,24 +166,21 @@ function notesOn(
   policy: { readonly digest: string },
 ): readonly string[] {
   const notes: string[] = [];
+  const changed = recorded.length > 1 && recorded.includes(policy.digest);
   const another = recorded.some((digest) => digest !== policy.digest);
-  if (another) notes.push("The run was decided under another policy than this one.");
+  if (changed) notes.push("The policy changed while the run was open: here one decides everything.");
+  else if (another) notes.push("The run was decided under another policy than this one.");
   if (own.some(({ masked }) => masked)) {
     notes.push("Texts that looked like secrets are not on record: labels that follow such a value may differ.");
   }
   return notes;
 }
 
-type Subject = { readonly principal: string | undefined; readonly policy: string | undefined };
-
-/** Whose run it is and what it was decided under last; undefined where the log has none: what the choice of the policy in force needs. */
-async function subjectOf({ store }: OpenedLog, run: string): Promise<Result<Subject | undefined, LogFault>> {
-  const last = await store.records({ run, order: "newest", limit: 1 });
-  if (!last.ok) return err(storeFault(last.error));
-  const body = last.value[0] === undefined ? undefined : readBody(last.value[0].body);
-  if (body === undefined || run === "") return ok(undefined);
-  const { context } = body;
-  return ok({ principal: stringMember(context, "principal"), policy: stringMember(context, "policy") });
+/** The policy that the run was decided under last, as the log keeps it; undefined in the log of an older version. */
+async function onRecord(log: OpenedLog, { policy }: Subject): Promise<Result<LoadedPolicy<Q>, string> | undefined> {
+  const text = policy === undefined ? undefined : await textOfDigest(log, policy);
+  const compiled = text === undefined ? undefined : loadCanonical(text, sha256);
+  return compiled === undefined ? undefined : ok(loadedPolicy(compiled, "the event log"));
 }
 
 /** Of the user's policies the one that the run was decided under, else the one that `match` gives its owner. */

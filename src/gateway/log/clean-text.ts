@@ -19,6 +19,11 @@ export type CleanText = {
 /** What the codecs write with. `contract` gives the digest of a contract, and remembers it as a document to store. */
 export type Pen = CleanText & { readonly contract: (contract: ToolContract) => string };
 
+/** Whether `maskSecrets` would change a JSON text. */
+export function holdsSecret(text: string, { keyedDigest }: Pick<LogKeys, "keyedDigest">): boolean {
+  return maySecret(text) && maskSecrets(JSON.parse(text) as Json, keyedDigest).found.length > 0; // JSON by contract
+}
+
 export function cleanText(keys: Pick<LogKeys, "keyedDigest">): CleanText {
   const names = new Map<string, string>();
   const json = (value: Json): string => {

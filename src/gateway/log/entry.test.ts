@@ -64,7 +64,14 @@ function entryOf(foreign: string, call = "c-1"): LogEntry {
     at: 1,
     kind: foreign,
     events,
-    context: { policyDigest: "p", lattice, payload: "sealed", manifestDigest: foreign, principal: foreign },
+    context: {
+      policyDigest: "p",
+      policyText: "{}",
+      lattice,
+      payload: "sealed",
+      manifestDigest: foreign,
+      principal: foreign,
+    },
     decision: {
       verdict: "deny",
       unobserved: "confirm",

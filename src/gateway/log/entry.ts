@@ -2,24 +2,26 @@
 import type { Lattice } from "../../core/label.ts";
 import type { CallOption } from "../../core/moment.ts";
 import type { LogContext, LogEntry, LogKeys, StoredDocument } from "../store-port.ts";
-import { cleanText, type Pen } from "./clean-text.ts";
+import { cleanText, holdsSecret, type Pen } from "./clean-text.ts";
 import { contractText } from "./contract-document.ts";
 import { decisionText, hiddenDecision } from "./decision-codec.ts";
 import { eventsText, hiddenEvents } from "./event-codec.ts";
 import { latticeText } from "./label-reading.ts";
 import type { EntryHead } from "./record.ts";
 
-/** Names contracts and lattices by digest, and hands out each document once for storing. */
+/** Names contracts, lattices and policies by digest, and hands out each document once for storing. */
 export type Documents = {
   readonly contract: Pen["contract"];
   readonly lattice: (lattice: Lattice) => string;
+  /** Keeps a policy under its digest, unless something in it looks like a secret: nobody could mask that later. */
+  readonly policy: (digest: string, text: string) => void;
   /** Documents named since the last call that are not stored yet. */
   readonly take: () => readonly StoredDocument[];
   /** Forgets what was stored: after a failed append every document is written again. */
   readonly reset: () => void;
 };
 
-export function makeDocuments(keys: Pick<LogKeys, "hash">): Documents {
+export function makeDocuments(keys: Pick<LogKeys, "hash" | "keyedDigest">): Documents {
   const digests = new WeakMap<object, { digest: string; body: string }>();
   let written = new Set<string>();
   let fresh: StoredDocument[] = [];
@@ -39,6 +41,11 @@ export function makeDocuments(keys: Pick<LogKeys, "hash">): Documents {
   return {
     contract: (contract) => named(contract, () => contractText(contract)),
     lattice: (lattice) => named(lattice, () => latticeText(lattice)),
+    policy: (digest, body) => {
+      if (written.has(digest)) return;
+      written.add(digest);
+      if (!holdsSecret(body, keys)) fresh.push({ digest, body });
+    },
     take: () => {
       const taken = fresh;
       fresh = [];
@@ -75,8 +82,9 @@ export function entryWriter(keys: Pick<LogKeys, "keyedDigest">, documents: Docum
       const head = headOf(entry);
       return { kind: head.kind, clear: clearText(entry, head, pen), hidden: hiddenText(entry, pen) };
     },
-    context: ({ policyDigest: policy, lattice: subject, principal }) => {
+    context: ({ policyDigest: policy, policyText, lattice: subject, principal }) => {
       const lattice = documents.lattice(subject);
+      documents.policy(policy, policyText);
       if (last?.policy === policy && last.lattice === lattice && last.principal === principal) return lastText;
       last = { policy, lattice, principal };
       lastText = pen.json({ policy, lattice, ...(principal === undefined ? {} : { principal }) });

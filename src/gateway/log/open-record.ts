@@ -29,13 +29,21 @@ export function makeLoader(store: Store, keys: LogKeys, lattice: Lattice): Loade
   return { store, keys, lattice, documents: new Map(), contexts: new Map() };
 }
 
-/** A document by digest. Its text is checked on the way in, as it was named on the way out. */
-async function documentOf({ store, keys, documents }: Loader, digest: string): Promise<JsonObject | undefined> {
+/** The text that has this digest; undefined where there is none, and where it is another one by now. */
+export async function textOfDigest(
+  { store, keys }: Pick<Loader, "store" | "keys">,
+  digest: string,
+): Promise<string | undefined> {
+  const text = await store.document(digest);
+  return text.ok && text.value !== undefined && keys.hash(text.value) === digest ? text.value : undefined;
+}
+
+async function documentOf(loader: Loader, digest: string): Promise<JsonObject | undefined> {
+  const { documents } = loader;
   const known = documents.get(digest);
   if (known !== undefined) return known;
-  const text = await store.document(digest);
-  if (!text.ok || text.value === undefined || keys.hash(text.value) !== digest) return undefined;
-  const read = readJsonObject(text.value);
+  const text = await textOfDigest(loader, digest);
+  const read = text === undefined ? undefined : readJsonObject(text);
   if (read !== undefined) documents.set(digest, read);
   return read;
 }
