@@ -1,5 +1,5 @@
 // Proofs as a user meets them: verify, check, diff, and a gateway that starts only on proofs.
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { repository, Terminal } from "./command.ts";
@@ -104,6 +104,16 @@ describe("proof check", () => {
     const text = readFileSync(join(folder, "H1.json"), "utf8").replace('"core":["R1"]', '"core":[]');
     terminal.file("forged.json", text);
     expect((await terminal.run("proof", "check", join(terminal.root, "forged.json"))).code).toBe(1);
+  });
+
+  test("of a folder each line and each error names its file", async () => {
+    const folder = join(terminal.root, "several");
+    await terminal.run("proof", "verify", join(terminal.root, "good.yaml"), "--cert-dir", folder);
+    writeFileSync(join(folder, "A.json"), "{}");
+    const { stdout } = await terminal.run("proof", "check", folder);
+    expect(stdout).toMatch(/^A\.json: Refused: .*\nH1\.json: H1 cannot happen/);
+    writeFileSync(join(folder, "B.json"), "{");
+    expect((await terminal.run("proof", "check", folder)).stderr).toContain("B.json is no JSON");
   });
 });
 

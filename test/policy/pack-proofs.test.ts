@@ -58,11 +58,11 @@ describe.each(names)("%s", (name) => {
     const shipped = readCertificates(join(packageFolder, "packs/certificates", `${name}.json`));
     if (!shipped.ok) throw new Error(shipped.error);
     const tools = subject.contracts.map((contract) => tableEntry(policy.ir, contract));
-    const checked = shipped.value.map((certificate) =>
+    const checked = shipped.value.map(({ certificate }) =>
       checkCertificate(certificate, { hash: sha256, policyDigest: policy.digest, tools }),
     );
     expect(checked.filter(({ ok }) => !ok)).toEqual([]);
-    expect(shipped.value.map((certificate) => member(certificate, "hazard"))).toEqual(
+    expect(shipped.value.map(({ certificate }) => member(certificate, "hazard"))).toEqual(
       policy.ir.hazards.map(({ id }) => id),
     );
   });

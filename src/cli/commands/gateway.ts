@@ -67,7 +67,7 @@ function requiredProofs(option: unknown): Result<RequiredProofs, string> | undef
   if (option === undefined) return undefined;
   if (typeof option !== "string") return ok(requireProofs(undefined));
   const read = readCertificates(option);
-  return read.ok ? ok(requireProofs(read.value)) : read;
+  return read.ok ? ok(requireProofs(read.value.map(({ certificate }) => certificate))) : read;
 }
 
 export type Serving = {

@@ -1,4 +1,5 @@
 /** `sluicegate proof verify|check`: whether the hazards of a policy can happen, before anything runs under it. */
+import { basename } from "node:path";
 import type { Command } from "commander";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
@@ -141,12 +142,17 @@ function checkFile(place: string, options: Options): Outcome {
   const input = typeof file === "string" ? proofInput(file, options["manifest"]) : undefined;
   if (input !== undefined && !input.ok) return input.error;
   const present = input === undefined ? {} : presentOf(input.value);
-  const results = certificates.value.map((certificate) => checkCertificate(certificate, { hash: sha256, ...present }));
-  const lines = results.map((result) =>
-    result.ok
-      ? `${result.hazard} cannot happen: the certificate holds${result.core.length === 0 ? "" : `, needing ${result.core.join(", ")}`}.`
-      : `Refused: ${result.reason}.`,
-  );
+  const results = certificates.value.map(({ file: from, certificate }) => ({
+    file: from,
+    ...checkCertificate(certificate, { hash: sha256, ...present }),
+  }));
+  const several = results.some((result) => result.file !== results[0]?.file);
+  const lines = results.map((result) => {
+    const from = several ? `${basename(result.file)}: ` : "";
+    if (!result.ok) return `${from}Refused: ${result.reason}.`;
+    const core = result.core.length === 0 ? "" : `, needing ${result.core.join(", ")}`;
+    return `${from}${result.hazard} cannot happen: the certificate holds${core}.`;
+  });
   const all = results.every(({ ok: holds }) => holds);
   return {
     exitCode: all ? 0 : 1,

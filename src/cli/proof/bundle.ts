@@ -54,8 +54,11 @@ export function writeCertificates(
   }
 }
 
+export type ReadCertificate = { readonly file: string; readonly certificate: Json };
+
 /** All certificates of a file, or of every `.json` file of a folder. */
-export function readCertificates(place: string): Result<readonly Json[], string> {
+export function readCertificates(place: string): Result<readonly ReadCertificate[], string> {
+  let file = place;
   try {
     const files = statSync(place).isDirectory()
       ? readdirSync(place)
@@ -67,19 +70,20 @@ export function readCertificates(place: string): Result<readonly Json[], string>
       return err(`${shortPath(place)} holds no certificate: run \`sluicegate proof verify\` with --cert-dir.`);
     if (files.length > certificateFilesMax)
       return err(`${shortPath(place)} holds more than ${certificateFilesMax} files: name the one to check.`);
-    const found: Json[] = [];
-    for (const file of files) {
+    const found: ReadCertificate[] = [];
+    for (file of files) {
       if (statSync(file).size > certificateBytesMax) {
         return err(
           `${shortPath(file)} is larger than ${certificateBytesMax} bytes: it is no certificate, name another file.`,
         );
       }
       // Whatever the text is, it is JSON from here on, and the checker looks at every part of it.
-      found.push(...unbundle(JSON.parse(readFileSync(file, "utf8")) as Json));
+      const certificates = unbundle(JSON.parse(readFileSync(file, "utf8")) as Json);
+      for (const certificate of certificates) found.push({ file, certificate });
     }
     return ok(found);
   } catch (cause) {
     const problem = cause instanceof SyntaxError ? "is no JSON" : "cannot be read";
-    return err(`${shortPath(place)} ${problem}: make it anew with \`sluicegate proof verify\`.`);
+    return err(`${shortPath(file)} ${problem}: make it anew with \`sluicegate proof verify\`.`);
   }
 }
