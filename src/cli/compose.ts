@@ -1,6 +1,5 @@
 /** The daemon's services: one gateway for all shims of a user, with the servers that the shims bring. */
 import { existsSync, readdirSync } from "node:fs";
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { OpenServices } from "../adapters/daemon/services.ts";
 import type { Result } from "../core/result.ts";
@@ -13,6 +12,7 @@ import { control } from "./control.ts";
 import type { SessionGateway, SessionSetup } from "./daemon/gateway-services.ts";
 import { gatewayServices } from "./daemon/gateway-services.ts";
 import { nodeClock } from "./node-services.ts";
+import { configurationFolder } from "./own-places.ts";
 import type { PolicyFiles } from "./policies.ts";
 import { fileOfTag, tagOfFile } from "./policies.ts";
 import { sha256 } from "./policy-source.ts";
@@ -29,7 +29,7 @@ const drainLookMs = 50;
 export function userPolicies(environment: NodeJS.ProcessEnv): readonly string[] {
   const named = environment["SLUICEGATE_POLICY"];
   if (named !== undefined && named !== "") return [resolve(named)];
-  const folder = join(environment["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "sluicegate");
+  const folder = configurationFolder(environment);
   const several = join(folder, "policies");
   const listed = existsSync(several) ? readdirSync(several).filter((name) => /\.(ya?ml|json)$/.test(name)) : [];
   const one = join(folder, "policy.yaml");

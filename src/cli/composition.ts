@@ -20,6 +20,7 @@ import { PolicyOracles } from "./oracles.ts";
 import type { LostHistory } from "./lost-history.ts";
 import { lostHistory } from "./lost-history.ts";
 import { logPlaces } from "./log-reader.ts";
+import { guardedFiles } from "./own-places.ts";
 import type { MoreMechanisms, PolicyOptions } from "./policies.ts";
 import { PolicyFiles } from "./policies.ts";
 import { Waiters } from "./waiters.ts";
@@ -53,6 +54,8 @@ export type CompositionSetup = {
   readonly tagOf: NonNullable<GatewaySetup<Q>["tagOf"]>;
   /** Tag of every connection that has none of its own. */
   readonly tag?: string | undefined;
+  /** Files beside the policies that say what this gateway does. */
+  readonly configuration?: readonly string[];
   /** One line for the operator. */
   readonly tell: (text: string) => void;
   /** Mechanisms beside those of the policy. */
@@ -97,6 +100,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
       policies,
       connector: setup.connector,
       log: log.value,
+      ownFiles: guardedFiles({ home: setup.home, policies, configuration: setup.configuration ?? [] }),
       historyLost: () => lost.lost,
     },
     servers: setup.servers,

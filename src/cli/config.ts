@@ -19,6 +19,8 @@ export type AuthMode = "static" | "same-origin";
 export type ServerConfig = { readonly target: ServerTarget; readonly auth: AuthMode };
 
 export type GatewayConfig = {
+  /** Absolute path of the file itself. */
+  readonly file: string;
   readonly servers: ReadonlyMap<string, ServerConfig>;
   /** Absolute paths of policies that `match` selects from; none = the default policy. */
   readonly policies: readonly string[];
@@ -123,6 +125,7 @@ export function configOf(value: unknown, file: string): Result<GatewayConfig, Co
   }
   const beside = (path: string): string => resolve(dirname(file), path);
   return ok({
+    file: resolve(file),
     servers,
     policies: policies.map(beside),
     workspace: beside(workspace),

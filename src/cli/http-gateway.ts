@@ -40,6 +40,7 @@ export async function openGateway(
     home,
     ...(more === undefined ? {} : { more }),
     policies: config.policies,
+    configuration: [config.file],
     connector: systemConnector({
       home,
       refusals,

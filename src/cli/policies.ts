@@ -76,6 +76,7 @@ export class PolicyFiles implements Policies<Q> {
   readonly #entries = new Map<string, Entry>();
   readonly #watchers: FSWatcher[] = [];
   readonly #watched = new Map<string, Watched>();
+  #parts: readonly string[] | undefined;
   readonly #listeners: (() => void)[] = [];
   readonly #tell: (text: string) => void;
   readonly #more: MoreMechanisms;
@@ -161,6 +162,12 @@ export class PolicyFiles implements Policies<Q> {
     return [...this.#entries.values()].map((entry) => entry.loaded);
   }
 
+  /** Every file that policies are made of, their programs included; another list once there are others. */
+  files(): readonly string[] {
+    this.#parts ??= [...new Set([...this.#watched.values()].flatMap(({ parts }) => [...parts]))];
+    return this.#parts;
+  }
+
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -218,6 +225,7 @@ export class PolicyFiles implements Policies<Q> {
     const watched: Watched = known ?? { parts, folders: new Set(), timer: undefined, read: Promise.resolve() };
     watched.parts = parts;
     this.#watched.set(file, watched);
+    this.#parts = undefined;
     for (const folder of new Set([...parts].map((part) => dirname(part)))) {
       if (watched.folders.has(folder)) continue;
       watched.folders.add(folder);

@@ -51,6 +51,8 @@ function clauseOf(reason: Reason, tool: string, least: boolean): string | undefi
       return `${tool} may run code`;
     case "SG-ASK-OUTSIDE":
       return `${tool} writes outside the workspace`;
+    case "SG-ASK-OWN":
+      return ownClause(reason, tool);
     case "SG-MUST-FIRST":
     case "SG-OWED":
       return `${neededBy(reason)} must come first`;
@@ -91,6 +93,14 @@ function carried(reason: Reason, tool: string, least: boolean): string {
   if (argument === undefined || label === undefined) return `${tool} is stopped`;
   const from = origin === undefined || least ? "" : ` from ${shownName(origin)}`;
   return `\`${shownName(argument)}\` ${maybe ? "may" : "would"} carry ${label} data${from} to ${tool}`;
+}
+
+/** What a call would do to the gateway itself. */
+function ownClause({ facts }: Reason, tool: string): string {
+  const place = typeof facts["place"] === "string" ? ` (\`${shownName(facts["place"])}\`)` : "";
+  return facts["stake"] === "kept"
+    ? `${tool} would touch what Sluicegate keeps${place}`
+    : `${tool} could change what Sluicegate obeys${place}`;
 }
 
 function neededBy(reason: Reason): string {

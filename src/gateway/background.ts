@@ -21,6 +21,7 @@ import { denial, judge } from "./judge.ts";
 import { performWaitMsMax } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
 import { ordersOf, unmetObligation } from "./obligations.ts";
+import { guardingOwn } from "./own-files.ts";
 import type { Exchange } from "./ports.ts";
 import { errorValue } from "./released-answer.ts";
 import type { Answered, Performed, PerformOrder, Scene } from "./scene.ts";
@@ -130,7 +131,7 @@ function commit<Q>(scene: Scene<Q>, call: Call<Q>, must: "bare" | "inject"): Jud
   const { clock, oracle } = scene.services;
   return judge(call.live, { oracle }, callMoment(call, clock.monotonicMs()), (judged, answers): Committed => {
     const free = isObserved(call.live, call.contract.server);
-    const decision = forAllRuns(scene, call, judged);
+    const decision = forAllRuns(scene, call, guardingOwn(scene, call, judged));
     if (!free && endsRun(decision)) return recordRefusal(scene, call, endingDecision(decision), answers);
     if (!free && decision.verdict === "allow" && decision.obligations.some(({ kind }) => kind === "hold")) {
       return { kind: "held" };

@@ -24,6 +24,7 @@ import { denial, judge } from "./judge.ts";
 import type { LiveRun } from "./live-run.ts";
 import { cleanParams } from "./meta.ts";
 import { ordersOf, unmetObligation } from "./obligations.ts";
+import { guardingOwn } from "./own-files.ts";
 import type { Exchange } from "./ports.ts";
 import { gatewayReason, logFailureText, refusalMessage, refusalOf } from "./refusals.ts";
 import { requestOf } from "./released-answer.ts";
@@ -152,7 +153,11 @@ export class Calls<Q> {
 
   #commit(call: Call<Q>, { decision: judged, answers, consent: given }: Ground): Committed {
     if (call.cancelled) return { kind: "dropped" };
-    const decision = forAllRuns(this.#scene, call, this.#withDoubt(call, judged, given));
+    const decision = forAllRuns(
+      this.#scene,
+      call,
+      this.#withDoubt(call, guardingOwn(this.#scene, call, judged), given),
+    );
     const consent = covers(given, decision) ? given : undefined;
     if (!isObserved(call.live, call.contract.server)) {
       if (endsRun(decision)) return recordRefusal(this.#scene, call, endingDecision(decision), answers);

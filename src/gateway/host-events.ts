@@ -19,6 +19,7 @@ import { appendBatch, Batch } from "./journal.ts";
 import { judge } from "./judge.ts";
 import type { LiveRun } from "./live-run.ts";
 import { unmetObligation } from "./obligations.ts";
+import { guardingOwn } from "./own-files.ts";
 import { orderedUse } from "./host-uses.ts";
 import type { HostUses } from "./host-uses.ts";
 import { judgeRelease } from "./releases.ts";
@@ -114,7 +115,7 @@ async function before<Q>(scene: HostScene<Q>, event: Use): Promise<HostReply> {
   const judged = judge(live, { oracle }, moment, (first, answers) => {
     const observed = isObserved(live, contract.server);
     const use = { live, id: call, method: "host/tool", arguments: event.arguments, digest };
-    const tested = forAllRuns(shared, use, first);
+    const tested = forAllRuns(shared, use, guardingOwn(shared, use, first));
     const decision = !observed && endsRun(tested) ? endingDecision(tested) : tested;
     const { option } = decision;
     const duty =

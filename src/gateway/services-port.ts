@@ -2,6 +2,7 @@
  * What the enforcement point needs from the outside besides transports: time, chance, secrets, answers and people.
  * All of it is injected, so that a test decides what time it is and a replay sees the same digests.
  */
+import type { CallMoment } from "../core/moment.ts";
 import type { Answer, Question } from "../core/opinion.ts";
 import type { Connector } from "./ports.ts";
 import type { Policies } from "./policy-port.ts";
@@ -72,6 +73,10 @@ export type Services<Q> = {
   readonly policies: Policies<Q>;
   readonly connector: Connector;
   readonly log: EventLog;
+  /** Which of the gateway's own files a call would touch, and what is at stake; without it there are none to guard. */
+  readonly ownFiles?: (
+    call: Pick<CallMoment, "contract" | "arguments" | "workspace">,
+  ) => { readonly place: string; readonly stake: string } | undefined;
   /** The log of this installation was lost: a run of which nothing is known may be an old one, and holds everything. */
   readonly historyLost?: () => boolean;
 };

@@ -78,6 +78,21 @@ test("hooks follow a policy that appears while the daemon runs, and ask while it
   expect(await hook()).toMatch(/"permissionDecision":"deny".*the desk is closed/);
 });
 
+test("an agent that may write in the workspace asks before it writes a policy, or looks at keys", async () => {
+  const policy = join(desk.root, "policy.json");
+  writeFileSync(policy, JSON.stringify({ version: 1, extends: ["default"] }));
+  const use = async (tool: string, file: string): Promise<string> => {
+    const about = { hook_event_name: "PreToolUse", tool_name: tool, tool_input: { file_path: file } };
+    const input = JSON.stringify({ session_id: "abc", cwd: desk.root, ...about });
+    return (await desk.finish(["hook", "claude-code"], input, { env: { SLUICEGATE_POLICY: policy } })).stdout;
+  };
+  expect(await use("Write", "notes.txt")).toBe("");
+  expect(await use("Read", "policy.json")).toBe("");
+  expect(await use("Write", "policy.json")).toMatch(/"ask".*could change what Sluicegate obeys \(`policy\.json`\)/);
+  expect(await use("Edit", join(desk.root, ".config/sluicegate/policy.yaml"))).toMatch(/"ask".*Sluicegate obeys/);
+  expect(await use("Read", join(desk.home, "keys/signing.pem"))).toMatch(/"ask".*Sluicegate keeps/);
+});
+
 test("a policy with an error that appears while the daemon runs is not passed over in silence", async () => {
   const first = open();
   await shakeHands(first);

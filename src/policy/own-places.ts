@@ -1,0 +1,103 @@
+/**
+ * The gateway's own files, and which calls touch them (docs/decisions/0018). Paths are compared as text, without case; links
+ * are not followed here.
+ */
+import type { ToolContract } from "../core/contract.ts";
+import type { EffectRange } from "../core/effect.ts";
+import { mayCover } from "../core/effect.ts";
+import type { Json } from "../core/json.ts";
+import { isArray, isObject } from "../core/json.ts";
+import type { CallMoment } from "../core/moment.ts";
+import { canonicalPath, isInside } from "./values/path.ts";
+
+/** Absolute paths; a folder stands for everything below it. */
+export type OwnPlaces = {
+  /** Its log, keys and sockets: nobody else has business there. */
+  readonly kept: readonly string[];
+  /** What it obeys: policies and what they are made of, its configuration, its program. */
+  readonly obeyed: readonly string[];
+  /** What `~` means. */
+  readonly home: string;
+  /** Folder from which servers may have been started, beside the folders of the workspace. */
+  readonly base: string;
+};
+
+/** Which own place a call touches, as it was given in `OwnPlaces`, and what is at stake. */
+export type Touched = { readonly place: string; readonly stake: keyof Pick<OwnPlaces, "kept" | "obeyed"> };
+
+export type OwnFiles = (call: Pick<CallMoment, "contract" | "arguments" | "workspace">) => Touched | undefined;
+
+export function ownFiles({ kept, obeyed, home, base }: OwnPlaces): OwnFiles {
+  const own = { kept: kept.map(known), obeyed: obeyed.map(known) };
+  return ({ contract, arguments: given, workspace }) => {
+    const changes = mayDo(contract, "write") || mayDo(contract, "execute");
+    const named: string[] = [];
+    let paths = 0;
+    for (const [name, value] of Object.entries(given)) {
+      const { role } = contract.arguments.get(name) ?? contract.rest;
+      if (role === "content") continue;
+      const texts = textsIn(value);
+      if (role === "path") paths += texts.length;
+      const roots = role === "path" ? [...workspace, base] : [];
+      for (const text of texts) named.push(...pathsOf(text, roots, home));
+    }
+    // Of two paths one may be moved to the other, with everything in it.
+    const moves = changes && (paths > 1 || mayDelete(contract));
+    const hit = (places: readonly Known[]): Known | undefined =>
+      places.find(({ path }) => named.some((one) => isInside(one, path) || (moves && isInside(path, one))));
+    const inKept = hit(own.kept);
+    if (inKept !== undefined) return { place: inKept.given, stake: "kept" };
+    const changed = changes ? hit(own.obeyed) : undefined;
+    return changed === undefined ? undefined : { place: changed.given, stake: "obeyed" };
+  };
+}
+
+type Known = { readonly given: string; readonly path: string };
+
+function known(given: string): Known {
+  return { given, path: folded(canonicalPath(given) ?? given) };
+}
+
+/** As the least exact file system compares names. */
+function folded(path: string): string {
+  return path.toLowerCase();
+}
+
+function ranges({ effects, cases }: ToolContract): readonly EffectRange[] {
+  return [effects, ...cases.flatMap((one) => one.effects ?? [])];
+}
+
+function mayDo(contract: ToolContract, base: "write" | "execute"): boolean {
+  return ranges(contract).some(({ may }) => mayCover(base, may));
+}
+
+function mayDelete(contract: ToolContract): boolean {
+  return ranges(contract).some(({ may }) => may.some((effect) => effect.endsWith(".delete")));
+}
+
+/** Every text of a value, of a member name as well: servers take paths in lists and in objects. */
+function textsIn(value: Json): readonly string[] {
+  const texts: string[] = [];
+  const open: Json[] = [value];
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    if (typeof part === "string") texts.push(part);
+    else if (isArray(part)) open.push(...part);
+    else if (isObject(part))
+      open.push(...Object.keys(part), ...Object.values(part as { readonly [name: string]: Json }));
+  }
+  return texts;
+}
+
+const absolute = /^(?:[/~\\]|file:|[A-Za-z]:[\\/])/i;
+
+/** The paths that a text can mean: relative ones in each root, and none where only an absolute one says that it is a path. */
+function pathsOf(text: string, roots: readonly string[], home: string): readonly string[] {
+  const plain = text === "~" || text.startsWith("~/") ? `${home}${text.slice(1)}` : text;
+  if (absolute.test(plain)) return canonicalIn(plain);
+  return roots.flatMap((root) => canonicalIn(plain, root));
+}
+
+function canonicalIn(text: string, base?: string): readonly string[] {
+  const path = canonicalPath(text, base);
+  return path === undefined ? [] : [folded(path)];
+}

@@ -1,0 +1,69 @@
+// The gateway's own files: whoever touches them asks a person, whatever the policy allows.
+import { describe, expect, it } from "vitest";
+import { ruleApproval } from "../../src/gateway/approvals.ts";
+import { ownFiles } from "../../src/policy/own-places.ts";
+import type { ConversationOptions } from "../gateway-kit/real-policy.ts";
+import { Conversation } from "../gateway-kit/real-policy.ts";
+import { approvalIn } from "../gateway-kit/served.ts";
+
+const labels = `
+labels:
+  files.write: {effects: write.local, args: {path: {role: path}, text: {role: content}}}
+  files.read: {effects: read.local, args: {path: {role: path}}, output: {confidentiality: public, trust: trusted}}
+`;
+const permitting = `${labels}rules: [{id: ALL, tier: allow, when: {tool: "*"}, why: "all may pass"}]\n`;
+const policy = "/w/policy.yaml";
+
+function talking(text: string, options: ConversationOptions = {}): Conversation {
+  const talk = new Conversation(text, { files: ["read", "write"] }, options);
+  const guard = ownFiles({ kept: ["/state"], obeyed: [policy], home: "/root", base: "/" });
+  Object.assign(talk.stage.gateway.shared.services, { ownFiles: guard });
+  return talk;
+}
+
+describe("the gateway's own files", () => {
+  it("no rule lets a call change the policy: a person is asked, and told what it is about", async () => {
+    const talk = talking(permitting);
+    expect((await talk.call("files.write", { path: "/w/notes.txt", text: "x" })).refused).toBe(false);
+    const asked = await talk.call("files.write", { path: policy, text: "rules: []" });
+    expect(asked.text).toMatch(
+      /^Not executed, a person must approve: `files\.write` could change what Sluicegate obeys/,
+    );
+    expect(asked.text).toContain("(`policy.yaml`)");
+    expect(talk.reached).toEqual(["files.write"]);
+    expect((await talk.call("files.read", { path: policy })).refused).toBe(false);
+    expect((await talk.call("files.read", { path: "/state/keys/signing.pem" })).text).toContain(
+      "what Sluicegate keeps",
+    );
+  });
+
+  it("a person may approve the very call", async () => {
+    const talk = talking(permitting);
+    const given = { path: policy, text: "rules: []" };
+    const { log, clock } = talk.stage;
+    const id = approvalIn({ ...(await talk.call("files.write", given)), answer: {} });
+    await ruleApproval(log.port, clock, { id, choice: "once", by: "ann", role: "operator" });
+    expect((await talk.call("files.write", given)).refused).toBe(false);
+    expect((await talk.call("files.write", given)).refused).toBe(true);
+  });
+
+  it("what a rule refuses is refused, and what is only observed passes and says so in the log", async () => {
+    const closed = `${labels}rules: [{id: NO, tier: block, when: {tool: files.write}, why: "nothing is written"}]\n`;
+    expect((await talking(closed).call("files.write", { path: policy })).text).toContain("nothing is written");
+    const watching = talking(`mode: observe\n${permitting}`);
+    expect((await watching.call("files.write", { path: policy })).refused).toBe(false);
+    expect(watching.stage.log.entries.map(({ notes }) => notes)).toContainEqual(
+      expect.objectContaining({ wouldHaveBeenStopped: "confirm" }),
+    );
+  });
+
+  it("holds for the client's own tools, which the client's person is asked about", async () => {
+    const { gateway } = talking('rules: [{id: ALL, tier: allow, when: {tool: "*"}, why: "all may pass"}]\n').stage;
+    const facts = { client: "claude-code", principal: "os:1000", workingDirectory: "/w" };
+    const use = { kind: "before-tool", tool: "Edit", arguments: { file_path: "policy.yaml" } } as const;
+    const told = await gateway.hostEvent(facts, use);
+    expect(told).toMatchObject({ verdict: "ask", sentence: expect.stringContaining("what Sluicegate obeys") });
+    const other = { ...use, arguments: { file_path: "notes.txt" } };
+    expect(await gateway.hostEvent(facts, other)).toMatchObject({ verdict: "allow" });
+  });
+});
