@@ -67,3 +67,18 @@ describe("the gateway's own files", () => {
     expect(await gateway.hostEvent(facts, other)).toMatchObject({ verdict: "allow" });
   });
 });
+
+describe("files that programs obey", () => {
+  it("are not written unasked, also where a rule allows the tool", async () => {
+    const { gateway } = talking('rules: [{id: ALL, tier: allow, when: {tool: "*"}, why: "all may pass"}]\n').stage;
+    const facts = { client: "claude-code", principal: "os:1000", workingDirectory: "/w" };
+    const use = (tool: string, file_path: string): Promise<unknown> =>
+      gateway.hostEvent(facts, { kind: "before-tool", tool, arguments: { file_path } });
+    expect(await use("Write", "notes.txt")).toMatchObject({ verdict: "allow" });
+    expect(await use("Read", "sub/.vscode/tasks.json")).toMatchObject({ verdict: "allow" });
+    expect(await use("Write", "sub/.vscode/tasks.json")).toMatchObject({
+      verdict: "ask",
+      sentence: expect.stringContaining("it leaves something behind that runs or is obeyed by itself"),
+    });
+  });
+});

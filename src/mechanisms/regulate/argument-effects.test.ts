@@ -110,7 +110,7 @@ describe("what follows", () => {
       way: "do it with simpler arguments, or ask the person",
     });
     expect(look(files, { path: "~/.bashrc" }).reason?.facts).toEqual({
-      because: ["it leaves something behind that runs by itself"],
+      because: ["it leaves something behind that runs or is obeyed by itself"],
     });
     expect(look(shell, { command: "sudo ls" }).reason?.facts).toEqual({
       because: ["it acts with the rights of somebody else"],

@@ -13,7 +13,7 @@ import { addDestination } from "./shell/destinations.ts";
 import { effectsOfCommand, effectsOfWords } from "./shell/effects.ts";
 import type { CommandEffects, CommandFlag, Findings } from "./shell/findings.ts";
 import { add, addEverything, noFindings, noteSecret, plainFindings } from "./shell/findings.ts";
-import { placeOf, writingEffects } from "./shell/paths.ts";
+import { writingEffects, writtenPlaceOf } from "./shell/paths.ts";
 
 export type { CommandEffects } from "./shell/findings.ts";
 
@@ -118,7 +118,7 @@ function pathArgument(text: string, contract: ToolContract, found: Findings): vo
   const glob = /[*?[]/.test(path);
   if (may("read")) noteSecret(found, path, glob);
   if (!may("write") && !may("execute")) return;
-  const place = placeOf(path, glob);
+  const place = writtenPlaceOf(path, glob);
   add(found, ...writingEffects(place));
   const flag = flags[place ?? "nothing"];
   if (flag !== undefined) found.flags.add(flag);
@@ -177,7 +177,7 @@ const asked: { readonly [flag in CommandFlag]?: string } = {
   "runs-download": "it runs what it fetches",
   privilege: "it acts with the rights of somebody else",
   rights: "it changes who may do what",
-  persistence: "it leaves something behind that runs by itself",
+  persistence: "it leaves something behind that runs or is obeyed by itself",
 };
 
 /** Code can do on its side of the machine whatever else there is to do. */

@@ -1,7 +1,7 @@
 /** What a command line was found to do. Filled while it is walked through, and handed out as plain data. */
 import type { Effect } from "../../../core/effect.ts";
 import { everyEffect } from "../../../core/effect.ts";
-import { placeOf, readingEffects, writingEffects } from "./paths.ts";
+import { placeOf, readingEffects, writingEffects, writtenPlaceOf } from "./paths.ts";
 import type { Word } from "./syntax.ts";
 
 /** Facts that are worth a word on a card. */
@@ -98,7 +98,7 @@ export function noteSecret(found: Findings, text: string, glob: boolean): void {
 
 /** The command writes to this path. */
 export function addWrite(found: Findings, { text, glob }: Pick<Word, "text" | "glob">): void {
-  const place = placeOf(text, glob);
+  const place = writtenPlaceOf(text, glob);
   if (place === "nothing" || processText.test(text)) return;
   found.writes.add(text);
   add(found, "write.local", ...writingEffects(place));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { placeOf, readingEffects, writingEffects } from "./paths.ts";
+import { placeOf, readingEffects, writingEffects, writtenPlaceOf } from "./paths.ts";
 
 describe("places", () => {
   it.each([
@@ -56,5 +56,19 @@ describe("places", () => {
     expect(readingEffects("startup")).toEqual([]);
     expect(writingEffects("access")).toEqual(["write.local.grant"]);
     expect(writingEffects(undefined)).toEqual([]);
+  });
+
+  it.each([
+    [".mcp.json", "startup"],
+    ["sub/AGENTS.md", "startup"],
+    ["/srv/site/.vscode/tasks.json", "startup"],
+    ["a/../.husky/pre-commit", "startup"],
+    ["~/.cursor/rules/x.mdc", "startup"],
+    [".npmrc", "credential"],
+    ["/srv/site/.claude/worktrees/one/src/a.ts", undefined],
+    ["/srv/site/.claude/worktrees/one/.mcp.json", "startup"],
+    ["package.json", undefined],
+  ])("%s, for who writes it", (path, place) => {
+    expect(writtenPlaceOf(path, false)).toBe(place);
   });
 });

@@ -3,6 +3,7 @@
  * text of a path alone; a glob that may stand for such a place counts as it.
  */
 import type { Effect } from "../../../core/effect.ts";
+import { obeyedFile } from "../../../core/obeyed-files.ts";
 import { nameMatches } from "../../../policy/patterns.ts";
 import { canonicalPath } from "../../../policy/values/path.ts";
 
@@ -75,6 +76,17 @@ export function placeOf(path: string, glob = false): Place | undefined {
   const place = order.find((one) => found.has(one));
   if (place !== undefined || text === "/etc/profile") return place ?? "startup";
   return text.startsWith("/") && systemFolders.includes(parts[0] ?? "") ? "system" : undefined;
+}
+
+/** What the path is for who writes it: files that programs and agents obey count as what runs by itself. */
+export function writtenPlaceOf(path: string, glob: boolean): Place | undefined {
+  return placeOf(path, glob) ?? (obeyedFile(inWorktree(path), false) === undefined ? undefined : "startup");
+}
+
+/** Coding agents keep worktrees below folders that they obey otherwise; in one its own root counts. */
+function inWorktree(path: string): string {
+  const plain = canonicalPath(path) ?? path;
+  return plain.replace(/^.*\/\.(?:claude|cursor)\/worktrees\/[^/]+\//i, "");
 }
 
 function placeOfName(part: string, glob: boolean): Place | undefined {
