@@ -29,15 +29,15 @@ export function guardedFiles({ home, policies, configuration }: Installation): O
   const program = packageFolder.split(sep).includes("node_modules") ? [packageFolder] : [];
   const fixed = [...configuration, configurationFolder(env), ...program];
   let known: readonly string[] | undefined;
-  let touched: OwnFiles = () => undefined;
-  return (call) => {
+  let own: OwnFiles | undefined;
+  const now = (): OwnFiles => {
     const files = policies.files();
-    if (files !== known) {
-      known = files;
-      touched = ownFiles({ kept, obeyed: bothWays([...fixed, ...files]), home: homedir(), base: process.cwd() });
-    }
-    return touched(call);
+    if (own !== undefined && files === known) return own;
+    known = files;
+    own = ownFiles({ kept, obeyed: bothWays([...fixed, ...files]), home: homedir(), base: process.cwd() });
+    return own;
   };
+  return { touched: (call) => now().touched(call), holds: (path) => now().holds(path) };
 }
 
 /** Each path as it is named and as it is without links, so that neither way around leads past it. */

@@ -35,7 +35,10 @@ export class Reflections<Q> {
   /** Judges a moment of looking back; the answer is what was found, one sentence for each reason. */
   look(shared: Shared<Q>, live: LiveRun<Q>, occasion: Occasion): Judged<readonly string[]> {
     const { server } = occasion;
-    const evidence = server === undefined ? undefined : backgroundOf(shared.projections.usedBy(live, server), server);
+    const evidence =
+      server === undefined
+        ? undefined
+        : backgroundOf(shared.projections.usedBy(live, server), server, shared.services.ownFiles);
     if (evidence === undefined) return this.#judged(shared, live, { occasion });
     return evidence.then((background) => this.#judged(shared, live, { occasion, background }));
   }

@@ -65,6 +65,16 @@ export interface Human {
   notify(text: string): void;
 }
 
+/** Knows the gateway's own files (docs/decisions/0018). */
+export interface OwnFiles {
+  /** Which of them a call would touch, and what is at stake. */
+  readonly touched: (
+    call: Pick<CallMoment, "contract" | "arguments" | "workspace">,
+  ) => { readonly place: string; readonly stake: string } | undefined;
+  /** Whether an absolute path is one of them. */
+  readonly holds: (path: string) => boolean;
+}
+
 export type Services<Q> = {
   readonly clock: Clock;
   readonly secrets: Secrets;
@@ -73,10 +83,8 @@ export type Services<Q> = {
   readonly policies: Policies<Q>;
   readonly connector: Connector;
   readonly log: EventLog;
-  /** Which of the gateway's own files a call would touch, and what is at stake; without it there are none to guard. */
-  readonly ownFiles?: (
-    call: Pick<CallMoment, "contract" | "arguments" | "workspace">,
-  ) => { readonly place: string; readonly stake: string } | undefined;
+  /** The gateway's own files; without it there are none to guard. */
+  readonly ownFiles?: OwnFiles;
   /** The log of this installation was lost: a run of which nothing is known may be an old one, and holds everything. */
   readonly historyLost?: () => boolean;
 };

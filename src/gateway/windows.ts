@@ -13,9 +13,11 @@ import { ok } from "../core/result.ts";
 import type { Call } from "./call.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import type { Conclusion, Projection } from "./projection-port.ts";
+import { withOwnGuarded } from "./own-files.ts";
 import type { Ruling } from "./releases.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Scene, Shared } from "./scene.ts";
+import type { OwnFiles } from "./services-port.ts";
 
 /** Longest line for the operator. */
 const noticeCharactersMax = 240;
@@ -67,13 +69,18 @@ export function closeWindow<Q>(scene: Scene<Q>, call: Windowed<Q>): void {
 /** What a call did, as an answer that needs no question; undefined where it ran in no projection. */
 export function evidenceOf<Q>(scene: Scene<Q>, call: Windowed<Q>): Promise<Answers> | undefined {
   const projection = call.scope === undefined ? undefined : scene.projection();
-  return projection === undefined ? undefined : evidence(projection, scene.server, call.id);
+  return projection === undefined ? undefined : evidence(scene, projection, call.id);
 }
 
 /** What a server did outside of calls since that was asked last; undefined where none of its processes is watched. */
-export function backgroundOf(projections: readonly Projection[], server: string): Promise<Background> | undefined {
+export function backgroundOf(
+  projections: readonly Projection[],
+  server: string,
+  own?: OwnFiles,
+): Promise<Background> | undefined {
   if (projections.length === 0) return undefined;
-  return Promise.all(projections.map((projection) => projection.trace(undefined))).then((traces) => {
+  return Promise.all(projections.map((projection) => projection.trace(undefined))).then((told) => {
+    const traces = told.map((trace) => withOwnGuarded(own, trace));
     const eventful = traces.some(({ events, changes }) => events.length > 0 || changes.length > 0);
     return { known: answerOf(server, undefined, traces), eventful };
   });
@@ -82,8 +89,12 @@ export function backgroundOf(projections: readonly Projection[], server: string)
 /** `eventful`: something was seen, so it goes on record even where nobody objects to it. */
 export type Background = { readonly known: Answers; readonly eventful: boolean };
 
-async function evidence(projection: Projection, server: string, call: string): Promise<Answers> {
-  return answerOf(server, call, [await projection.trace(call)]);
+async function evidence<Q>(
+  { services, server }: Pick<Scene<Q>, "services" | "server">,
+  projection: Projection,
+  call: string,
+): Promise<Answers> {
+  return answerOf(server, call, [withOwnGuarded(services.ownFiles, await projection.trace(call))]);
 }
 
 /** Several processes of one server stay apart: each has folders of its own, and none may crowd out another. */

@@ -41,7 +41,7 @@ function tool(may: readonly string[], more: Partial<ToolContract> = {}): ToolCon
   };
 }
 
-const own = ownFiles({
+const { touched: own, holds } = ownFiles({
   kept: ["/home/ana/.local/state/sluicegate"],
   obeyed: ["/w/policy.yaml", "/home/ana/.config/sluicegate"],
   home: "/home/ana",
@@ -103,10 +103,18 @@ describe("the gateway's own files", () => {
   });
 
   it("a relative path may be meant from where servers were started", () => {
-    const started = ownFiles({ kept: [], obeyed: ["/srv/gateway.yaml"], home: "/root", base: "/srv" });
+    const { touched: started } = ownFiles({ kept: [], obeyed: ["/srv/gateway.yaml"], home: "/root", base: "/srv" });
     const at = (path: string): unknown => started({ contract: writer, arguments: { path }, workspace: [] });
     expect(at("gateway.yaml")).toEqual({ place: "/srv/gateway.yaml", stake: "obeyed" });
     expect(at("../gateway.yaml")).toBeUndefined();
+  });
+
+  it("a path is one of them, whatever is done with it", () => {
+    expect(
+      ["/w/policy.yaml", "/W/x/../policy.yaml", "/home/ana/.config/sluicegate/new.yaml"].filter(holds),
+    ).toHaveLength(3);
+    expect(["/home/ana/.local/state/sluicegate/log.db"].filter(holds)).toHaveLength(1);
+    expect(["/w", "/w/other.yaml", "policy.yaml"].filter(holds)).toEqual([]);
   });
 
   it("law: however a path is spelled, it is the same place", () => {

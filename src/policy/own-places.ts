@@ -25,11 +25,20 @@ export type OwnPlaces = {
 /** Which own place a call touches, as it was given in `OwnPlaces`, and what is at stake. */
 export type Touched = { readonly place: string; readonly stake: keyof Pick<OwnPlaces, "kept" | "obeyed"> };
 
-export type OwnFiles = (call: Pick<CallMoment, "contract" | "arguments" | "workspace">) => Touched | undefined;
+export type OwnFiles = {
+  /** What a call would touch. */
+  readonly touched: (call: Pick<CallMoment, "contract" | "arguments" | "workspace">) => Touched | undefined;
+  /** Whether an absolute path is one of these places, or in one. */
+  readonly holds: (path: string) => boolean;
+};
 
 export function ownFiles({ kept, obeyed, home, base }: OwnPlaces): OwnFiles {
   const own = { kept: kept.map(known), obeyed: obeyed.map(known) };
-  return ({ contract, arguments: given, workspace }) => {
+  const holds = (path: string): boolean => {
+    const plain = folded(canonicalPath(path) ?? path);
+    return [...own.kept, ...own.obeyed].some((place) => isInside(plain, place.path));
+  };
+  const touched: OwnFiles["touched"] = ({ contract, arguments: given, workspace }) => {
     const changes = mayDo(contract, "write") || mayDo(contract, "execute");
     const named: string[] = [];
     let paths = 0;
@@ -50,6 +59,7 @@ export function ownFiles({ kept, obeyed, home, base }: OwnPlaces): OwnFiles {
     const changed = changes ? hit(own.obeyed) : undefined;
     return changed === undefined ? undefined : { place: changed.given, stake: "obeyed" };
   };
+  return { touched, holds };
 }
 
 type Known = { readonly given: string; readonly path: string };

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ruleApproval } from "../../src/gateway/approvals.ts";
 import { ownFiles } from "../../src/policy/own-places.ts";
 import type { ConversationOptions } from "../gateway-kit/real-policy.ts";
+import { FakeProjection, traceOf } from "../gateway-kit/fake-projection.ts";
 import { Conversation } from "../gateway-kit/real-policy.ts";
 import { approvalIn } from "../gateway-kit/served.ts";
 
@@ -65,6 +66,28 @@ describe("the gateway's own files", () => {
     expect(told).toMatchObject({ verdict: "ask", sentence: expect.stringContaining("what Sluicegate obeys") });
     const other = { ...use, arguments: { file_path: "notes.txt" } };
     expect(await gateway.hostEvent(facts, other)).toMatchObject({ verdict: "allow" });
+  });
+});
+
+describe("an isolated server that writes a policy by itself", () => {
+  const isolated = `${permitting}isolation: {servers: {files: {files: {workspace: {mode: overlay, commit: allow}}}}}\n`;
+
+  async function writing(path: string): Promise<{ readonly refused: boolean; readonly did: readonly string[] }> {
+    const projection = new FakeProjection();
+    const places = { home: "/root", workspace: ["/w"], code: [], scratch: [] };
+    const change = { path, kind: "modified", bytes: 9, guarded: false } as const;
+    projection.traces = (call) => traceOf([], call === undefined ? { places } : { places, changes: [change] });
+    const talk = talking(isolated, { projection });
+    const { refused } = await talk.call("files.write", { path: "/w/notes.txt", text: "x" });
+    return { refused, did: projection.did };
+  }
+
+  it("leaves nothing in the workspace, while its other writes are taken over", async () => {
+    expect(await writing("notes.txt")).toMatchObject({ refused: false, did: expect.arrayContaining(["commit"]) });
+    const own = await writing("policy.yaml");
+    expect(own.refused).toBe(true);
+    expect(own.did).toContain("discard");
+    expect(own.did).not.toContain("commit");
   });
 });
 
