@@ -109,6 +109,23 @@ describe("the gateway's own files", () => {
     expect(at("../gateway.yaml")).toBeUndefined();
   });
 
+  it.each([
+    ["sed -i s/block/allow/ policy.yaml", "obeyed"],
+    ["cat > ./policy.yaml <<E", "obeyed"],
+    ["echo x >>/W/policy.yaml", "obeyed"],
+    ["cp a.yaml ~/.config/sluicegate/policies/", "obeyed"],
+    ["cp a.yaml $HOME/.config/sluicegate/", "obeyed"],
+    ["npx sluicegate approve 3e8cfe260246", "obeyed"],
+    ["node /opt/bin/sluicegate.js runs new", "obeyed"],
+    ["cat /home/ana/.local/state/sluicegate/keys/signing.pem", "kept"],
+    ["cat my-policy.yaml policy.yaml2 policy.yaml-old", "nothing"],
+    ["cd sluicegate && npm test", "nothing"],
+    ["grep -rn sluicegate: docs", "nothing"],
+  ])("a command: %s", (command, stake) => {
+    const shell = tool(["execute.local"], { arguments: new Map([["command", argument("command")]]) });
+    expect(touched(shell, { command })).toBe(stake);
+  });
+
   it("a path is one of them, whatever is done with it", () => {
     expect(
       ["/w/policy.yaml", "/W/x/../policy.yaml", "/home/ana/.config/sluicegate/new.yaml"].filter(holds),

@@ -33,6 +33,7 @@ export type OwnFiles = {
 };
 
 export function ownFiles({ kept, obeyed, home, base }: OwnPlaces): OwnFiles {
+  const known = knownIn(home);
   const own = { kept: kept.map(known), obeyed: obeyed.map(known) };
   const holds = (path: string): boolean => {
     const plain = folded(canonicalPath(path) ?? path);
@@ -41,31 +42,64 @@ export function ownFiles({ kept, obeyed, home, base }: OwnPlaces): OwnFiles {
   const touched: OwnFiles["touched"] = ({ contract, arguments: given, workspace }) => {
     const changes = mayDo(contract, "write") || mayDo(contract, "execute");
     const named: string[] = [];
+    const commands: string[] = [];
     let paths = 0;
     for (const [name, value] of Object.entries(given)) {
       const { role } = contract.arguments.get(name) ?? contract.rest;
       if (role === "content") continue;
       const texts = textsIn(value);
       if (role === "path") paths += texts.length;
+      if (role === "command") commands.push(...texts.map(folded));
       const roots = role === "path" ? [...workspace, base] : [];
       for (const text of texts) named.push(...pathsOf(text, roots, home));
     }
     // Of two paths one may be moved to the other, with everything in it.
     const moves = changes && (paths > 1 || mayDelete(contract));
     const hit = (places: readonly Known[]): Known | undefined =>
-      places.find(({ path }) => named.some((one) => isInside(one, path) || (moves && isInside(path, one))));
+      places.find(
+        (place) =>
+          named.some((one) => isInside(one, place.path) || (moves && isInside(place.path, one))) ||
+          commands.some((command) => mentions(command, place)),
+      );
     const inKept = hit(own.kept);
     if (inKept !== undefined) return { place: inKept.given, stake: "kept" };
+    if (commands.some((command) => ownCommand.test(command))) return { place: "sluicegate", stake: "obeyed" };
     const changed = changes ? hit(own.obeyed) : undefined;
     return changed === undefined ? undefined : { place: changed.given, stake: "obeyed" };
   };
   return { touched, holds };
 }
 
-type Known = { readonly given: string; readonly path: string };
+/** A command of ours: whoever may run it approves their own calls, and ends their own runs. */
+const ownCommand = /(?:^|[^\w.-])sluicegate(?:\.js|@[\w.-]+)?["']?\s+["']?[a-z]/;
 
-function known(given: string): Known {
-  return { given, path: folded(canonicalPath(given) ?? given) };
+type Known = {
+  readonly given: string;
+  readonly path: string;
+  /** How a command can name it: as a whole, below `~`, and a file by its name alone. */
+  readonly words: readonly string[];
+};
+
+function knownIn(home: string): (given: string) => Known {
+  const inHome = `${folded(canonicalPath(home) ?? home)}/`;
+  return (given) => {
+    const path = folded(canonicalPath(given) ?? given);
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    const below = path.startsWith(inHome) ? [`/${path.slice(inHome.length)}`] : [];
+    return { given, path, words: [path, ...below, ...(name.includes(".") ? [name] : [])] };
+  };
+}
+
+/** The command holds one of the words, and not as a part of a longer name. */
+function mentions(command: string, { words }: Known): boolean {
+  return words.some((word) => {
+    for (let at = command.indexOf(word); at >= 0; at = command.indexOf(word, at + 1)) {
+      const before = word.startsWith("/") ? "" : command.slice(Math.max(0, at - 1), at);
+      const after = command.slice(at + word.length, at + word.length + 1);
+      if (!/[\w.-]/.test(before) && !/[\w-]/.test(after)) return true;
+    }
+    return false;
+  });
 }
 
 /** As the least exact file system compares names. */
