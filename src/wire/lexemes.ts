@@ -3,14 +3,10 @@
  *
  * The reviver with source access does this by itself but costs ten times `JSON.parse` on a large document. So the
  * numbers that the guard found are replaced by marker strings, the text is parsed at full speed, and one walk puts the
- * lexemes where the markers are. A document may hold strings that look like markers, by chance or on purpose: then
- * more of them are found than were put in, the result is thrown away, and the reviver does the work.
+ * lexemes where the markers are. A document may hold strings that look like markers, by chance or to make us slow:
+ * so markers begin as no string of this document does.
  */
 import { isArray, isObject, type Json } from "../core/json.ts";
-
-/** Start of a marker; a control character makes it rare in honest text. */
-const prefix = "\u0001#";
-const encodedPrefix = new TextEncoder().encode(String.raw`"\u0001#`);
 
 /**
  * Parses `text`, whose bytes are `bytes`; `spans` are start and end offsets of the inexact numbers in the bytes, in
@@ -22,11 +18,31 @@ export function parseKeepingLexemes(text: string, bytes: Uint8Array, spans: read
   // Checks the syntax of the numbers too: a marker in the place of `1.2.3` would hide the fault.
   const lexemes = readLexemes(bytes, spans);
   if (lexemes === undefined) return reviveLexemes(text);
-  const marked = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(withMarkers(bytes, spans));
-  const slots = { lexemes, found: new Set<number>(), strangers: 0 };
-  // `JSON.parse` returns JSON by definition.
+  const mark = freshMark(text);
+  const marked = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(withMarkers(bytes, spans, mark));
+  // `JSON.parse` returns JSON by definition, and of a mark, too: it is the inside of a string.
+  const slots = { lexemes, prefix: JSON.parse(`"${mark}"`) as string, filled: 0 };
   const value = putBack(JSON.parse(marked) as Json, slots);
-  return slots.strangers === 0 && slots.found.size === lexemes.length ? value : reviveLexemes(text);
+  // A marker that is no value became a name: there a number is no JSON, and the original text is refused for it.
+  return slots.filled === lexemes.length ? value : reviveLexemes(text);
+}
+
+/** Signs of a mark. JSON spells them one way only: no raw form, no short escape, no digit that has a case. */
+const signs = 7;
+const sign = (digit: string): string => String.raw`\u000${Number(digit) + 1}`;
+
+/** The first signs, as JSON spells them, with which no string of the text begins: as few as tell it from all of them. */
+function freshMark(text: string): string {
+  const starts: number[] = [];
+  const start = String.raw`"\u000`;
+  for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + 1)) starts.push(at + 1);
+  let length = 1;
+  while (signs ** length <= starts.length) length += 1;
+  const used = new Set(starts.map((at) => text.slice(at, at + length * sign("0").length)));
+  for (let candidate = 0; ; candidate += 1) {
+    const mark = Array.from(candidate.toString(signs).padStart(length, "0"), sign).join("");
+    if (!used.has(mark)) return mark;
+  }
 }
 
 /** The plain way: exact for every document, slow for large ones. */
@@ -49,9 +65,10 @@ function readLexemes(bytes: Uint8Array, spans: readonly number[]): readonly stri
   return lexemes;
 }
 
-function withMarkers(bytes: Uint8Array, spans: readonly number[]): Uint8Array {
+function withMarkers(bytes: Uint8Array, spans: readonly number[], mark: string): Uint8Array {
   const count = spans.length / 2;
-  const longest = encodedPrefix.length + String(count).length + 1;
+  const opening = new TextEncoder().encode(`"${mark}`);
+  const longest = opening.length + String(count).length + 1;
   const marked = new Uint8Array(bytes.length + count * longest);
   let from = 0;
   let to = 0;
@@ -59,8 +76,8 @@ function withMarkers(bytes: Uint8Array, spans: readonly number[]): Uint8Array {
     const start = spans[2 * index] ?? 0;
     marked.set(bytes.subarray(from, start), to);
     to += start - from;
-    marked.set(encodedPrefix, to);
-    to += encodedPrefix.length;
+    marked.set(opening, to);
+    to += opening.length;
     for (const digit of String(index)) marked[to++] = digit.charCodeAt(0);
     marked[to++] = 34;
     from = spans[2 * index + 1] ?? 0;
@@ -69,11 +86,11 @@ function withMarkers(bytes: Uint8Array, spans: readonly number[]): Uint8Array {
   return marked.subarray(0, to + bytes.length - from);
 }
 
-type Slots = { readonly lexemes: readonly string[]; readonly found: Set<number>; strangers: number };
+type Slots = { readonly lexemes: readonly string[]; readonly prefix: string; filled: number };
 
 /** Replaces markers in a tree that nobody else has seen yet; depth is bounded by the guard. */
 function putBack(value: Json, slots: Slots): Json {
-  if (typeof value === "string") return value.startsWith(prefix) ? unmark(value, slots) : value;
+  if (typeof value === "string") return value.startsWith(slots.prefix) ? unmark(value, slots) : value;
   if (typeof value !== "object" || value === null) return value;
   if (isArray(value)) {
     // Readonly is our promise to others; this tree is still ours alone.
@@ -96,12 +113,7 @@ function putBack(value: Json, slots: Slots): Json {
 }
 
 function unmark(text: string, slots: Slots): Json {
-  const index = Number(text.slice(prefix.length));
-  const lexeme = slots.lexemes[index];
-  if (lexeme === undefined || slots.found.has(index) || prefix + String(index) !== text) {
-    slots.strangers += 1;
-    return text;
-  }
-  slots.found.add(index);
-  return JSON.rawJSON(lexeme);
+  slots.filled += 1;
+  // Markers are ours alone, and each says which lexeme it stands for; the empty one would be refused.
+  return JSON.rawJSON(slots.lexemes[Number(text.slice(slots.prefix.length))] ?? "");
 }
