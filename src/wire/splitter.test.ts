@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { LineSplitter, oversizeSampleBytes, type SplitEvent } from "./splitter.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
@@ -63,6 +63,18 @@ describe("line splitter", () => {
     expect(textOf(event.tail).endsWith("bcccTAIL")).toBe(true);
     expect(event.tail.length).toBe(oversizeSampleBytes);
     expect(next).toEqual({ kind: "line", bytes: bytesOf("next") });
+  });
+
+  test("a line that arrives byte by byte is held in few parts", () => {
+    const splitter = new LineSplitter(100_000);
+    const text = Array.from({ length: 50_000 }, (_, at) => String.fromCharCode(97 + (at % 26))).join("");
+    for (const byte of bytesOf(text)) splitter.push(Uint8Array.of(byte));
+    // Each part is copied once when the line ends.
+    const copied = vi.spyOn(Uint8Array.prototype, "set");
+    const events = splitter.push(bytesOf("\n"));
+    expect(copied.mock.calls.length).toBeLessThan(20);
+    copied.mockRestore();
+    expect(shown(events)).toEqual([text]);
   });
 
   test("an unfinished last line counts at the end of the stream", () => {

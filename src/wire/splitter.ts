@@ -1,8 +1,9 @@
 /**
  * Newline framing of the stdio transport.
  *
- * Chunks of an unfinished line are kept in a list and joined once, when the line ends. Joining at every chunk, as the
- * official SDKs do, costs the square of the message size and lets a server burn our CPU with one slow large line.
+ * Chunks of an unfinished line are kept in a list and joined once, when the line ends; only small ones are joined before.
+ * Joining at every chunk, as the official SDKs do, costs the square of the message size and lets a server burn our CPU
+ * with one slow large line.
  *
  * A line over the cap is dropped as it arrives, so memory stays bounded; its first and last bytes are kept because the
  * id of the message is usually there and the peer must be told which request failed. Reading goes on after its end.
@@ -13,6 +14,12 @@ export type SplitEvent =
 
 const newline = 10;
 const carriageReturn = 13;
+
+/**
+ * A smaller part of a line is joined with what comes after it: a part costs some two hundred bytes beside its own, and a
+ * server that writes one byte at a time would have us hold that much for every byte of the cap.
+ */
+const partBytesMin = 4096;
 
 /** Bytes kept from each end of a line over the cap; enough for an id and a method, never a way to store a payload. */
 export const oversizeSampleBytes = 1024;
@@ -60,7 +67,9 @@ export class LineSplitter {
       this.#dropped.tail = lastBytes(this.#dropped.tail, part);
       return;
     }
-    this.#pending.push(part);
+    const last = this.#pending.at(-1);
+    if (last === undefined || last.length >= partBytesMin) this.#pending.push(part);
+    else this.#pending.splice(-1, 1, join([last, part], last.length + part.length));
     this.#pendingBytes += part.length;
     // One byte of grace: a line of exactly the cap may still be followed by the `\r` of `\r\n`.
     if (this.#pendingBytes > this.#messageBytesMax + 1) this.#drop();
