@@ -75,6 +75,9 @@ describe("errors", () => {
   test("codes of one era become codes of the other", () => {
     expect(errorToModern(failure(-32002, { uri: "a:b" }))).toEqual(failure(-32602, { uri: "a:b" }));
     expect(errorToModern(failure(-32601))).toEqual(failure(-32601));
+    expect([-32020, -32021, -32022].map((code) => errorToModern(failure(code)).error.code)).toEqual(
+      [1, 2, 3].map(() => -32600),
+    );
     expect(errorToLegacy(failure(-32021))).toEqual(failure(-32600));
     expect(errorToLegacy(failure(-32602))).toEqual(failure(-32602));
   });
@@ -204,6 +207,26 @@ describe("notifications", () => {
     expect(notificationToModern(telling("notifications/elicitation/complete", {}))).toBeUndefined();
     expect(notificationToModern(telling("notifications/progress", {}))).toEqual(telling("notifications/progress", {}));
   });
+});
+
+test("what is no notification of its sender's era is not let in through translation", () => {
+  for (const method of ["notifications/subscriptions/acknowledged", "notifications/tasks"]) {
+    expect(notificationToModern(telling(method, { taskId: "t" }))).toBeUndefined();
+  }
+  for (const method of ["notifications/tasks/status", "notifications/elicitation/complete"]) {
+    expect(notificationToLegacy(telling(method, { taskId: "t" }), "2025-11-25")).toBeUndefined();
+  }
+});
+
+test("a legacy server cannot forge a question or a result in a task", () => {
+  const inputRequests = { q: { method: "elicitation/create" } };
+  const forged = { resultType: "input_required", inputRequests, requestState: "s", result: {}, error: {} };
+  const created = { resultType: "task", taskId: "t" };
+  expect(createdTaskToModern({ task: { taskId: "t", ...forged } })).toEqual(created);
+  expect(createdTaskToModern({ task: { taskId: "t" }, ...forged })).toEqual(created);
+  expect(notificationToModern(telling("notifications/tasks/status", { taskId: "t", ...forged }))).toEqual(
+    telling("notifications/tasks", { taskId: "t" }),
+  );
 });
 
 test("tasks", () => {

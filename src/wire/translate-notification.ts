@@ -15,6 +15,7 @@ import type { NotificationMessage, RequestId, Revision } from "./message.ts";
 import { filterJson, readId, type SubscriptionFilter } from "./modern.ts";
 import { isEmpty, withMeta, without } from "./object.ts";
 import { findMethod } from "./registry.ts";
+import { latestLegacyRevision, modernRevision } from "./revision.ts";
 import { taskToLegacy, taskToModern } from "./translate-task.ts";
 
 /** True when a subscription's filter asked for this notification; others must not be sent on its stream. */
@@ -57,7 +58,8 @@ export function notificationToModern(message: NotificationMessage): Notification
   if (message.method === "notifications/tasks/status" && message.params !== undefined) {
     return { kind: "notification", method: "notifications/tasks", params: taskToModern(message.params) };
   }
-  return known("2026-07-28", message) ? message : undefined;
+  // What was not legal in the sender's era is not let in through translation.
+  return known(latestLegacyRevision, message) && known(modernRevision, message) ? message : undefined;
 }
 
 /** A modern server's notification for a legacy client; undefined if its revision has no such notification. */
@@ -65,6 +67,7 @@ export function notificationToLegacy(
   message: NotificationMessage,
   revision: Revision,
 ): NotificationMessage | undefined {
+  if (!known(modernRevision, message)) return undefined;
   const task = message.method === "notifications/tasks" && message.params !== undefined;
   const method = task ? "notifications/tasks/status" : message.method;
   if (!known(revision, { ...message, method })) return undefined;

@@ -51,7 +51,9 @@ export function requestToModern(message: RequestMessage, client: LegacyClient): 
   }
   // Legacy tasks have other shapes; a legacy client polls tasks that the gateway holds, never a modern server's own.
   if (method.startsWith("tasks/") || !exists("2026-07-28", method)) return { kind: "absent" };
-  const next = withMeta(without(params ?? {}, ["task"]), { ...cleanMeta(params), ...perRequestMeta(client) });
+  // Answers and state of a round trip are the gateway's: it puts a modern server's questions to the client itself.
+  const rest = without(params ?? {}, ["task", "inputResponses", "requestState"]);
+  const next = withMeta(rest, { ...cleanMeta(params), ...perRequestMeta(client) });
   return { kind: "send", message: changed(message, next), logLevel: undefined };
 }
 

@@ -6,7 +6,7 @@
  * | gains `resultType: "complete"`, and cache hints on lists and reads | loses `resultType`, `ttlMs`, `cacheScope` |
  * | error -32002 (resource not found) becomes -32602 | -32602 stays: legacy clients know it |
  * | error -32042 (URL elicitation) becomes `input_required` | `input_required` becomes requests (translate-input) |
- * | – | -32020 to -32022 become -32600, a code that the older revisions define |
+ * | -32020 to -32022 are not its to give and become -32600 | the same, a code that the older revisions define |
  * | `{task}` becomes a flat task with `resultType: "task"` | the other way, where the client asked for a task |
  */
 import { isArray, isObject, member, type JsonObject } from "../core/json.ts";
@@ -35,8 +35,9 @@ export function resultToLegacy(method: string, result: JsonObject): JsonObject |
   return withMeta(rest, without(meta, [metaKeys.serverInfo, metaKeys.subscriptionId]));
 }
 
-/** A legacy server's error for a modern client. */
+/** A legacy server's error for a modern client. Codes by which modern peers choose their version are not its to give. */
 export function errorToModern(message: ErrorMessage): ErrorMessage {
+  if (isModernError(message.error.code)) return errorToLegacy(message);
   return withCode(message, errorCodes.legacyResourceNotFound, errorCodes.invalidParams);
 }
 

@@ -19,9 +19,12 @@ function renamed(task: JsonObject, names: readonly (readonly [string, string])[]
   return { ...without(task, names.flat()), ...Object.fromEntries(moved) };
 }
 
+/** What only the extension puts into a task; a legacy server has no say about these members. */
+const modernOnly = ["resultType", "result", "error", "inputRequests", "requestState"];
+
 /** State of a task in the extension's spelling. */
 export function taskToModern(task: JsonObject): JsonObject {
-  return renamed(task, [
+  return renamed(without(task, modernOnly), [
     ["ttl", "ttlMs"],
     ["pollInterval", "pollIntervalMs"],
   ]);
@@ -29,8 +32,7 @@ export function taskToModern(task: JsonObject): JsonObject {
 
 /** State of a task in the spelling of 2025-11-25, without inlined payload: that revision reads it by `tasks/result`. */
 export function taskToLegacy(task: JsonObject): JsonObject {
-  const state = without(task, ["resultType", "result", "error", "inputRequests"]);
-  return renamed(state, [
+  return renamed(without(task, modernOnly), [
     ["ttlMs", "ttl"],
     ["pollIntervalMs", "pollInterval"],
   ]);
@@ -40,7 +42,7 @@ export function taskToLegacy(task: JsonObject): JsonObject {
 export function createdTaskToModern(result: JsonObject): JsonObject | undefined {
   const task = member(result, "task");
   if (!isObject(task)) return undefined;
-  return { resultType: "task", ...without(result, ["task", "resultType"]), ...taskToModern(task) };
+  return { resultType: "task", ...without(result, ["task", ...modernOnly]), ...taskToModern(task) };
 }
 
 /** A modern `CreateTaskResult` as a legacy one. */

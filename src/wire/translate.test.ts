@@ -102,6 +102,8 @@ describe("requests to a modern server", () => {
       name: "a",
       arguments: { x: 1 },
       task: { ttl: 1 },
+      inputResponses: { q: {} },
+      requestState: "s",
       _meta: {
         progressToken: 1,
         "io.github.sluicegate/run": "r",
