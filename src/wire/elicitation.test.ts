@@ -35,9 +35,13 @@ describe("a form asks for a secret", () => {
     ["by a message in another language", form("Bitte das Passwort", { eingabe: text })],
     ["by a message without spaces between words", form("输入密码", { value: text })],
     ["by a message with characters that nobody sees", form("enter the pass\u200Bword", { value: text })],
+    ["by a message with a mark that nobody sees", form("enter the pass\uFE0Fword", { value: text })],
     ["by a message in letters of full width", form("enter the ｐａｓｓｗｏｒｄ", { value: text })],
     ["by the name of a field", form("One thing more", { apiKey: text })],
     ["by the name of a field in capitals", form("One thing more", { OPENAI_API_KEY: text })],
+    ["by the name of the second field for it", form("One thing more", { password2: text })],
+    ["by the name of a field after an acronym", form("One thing more", { DBPassword: text })],
+    ["by a plural in capitals", form("Go on", { a: { type: "string", title: "PINs" } })],
     ["by a doubtful name of a field", form("One thing more", { github_token: text })],
     ["by the title of a field", form("Go on", { a: { type: "string", title: "Client secret" } })],
     ["by the description of a field", form("Go on", { a: { type: "string", description: "paste your token here" } })],
@@ -46,6 +50,8 @@ describe("a form asks for a secret", () => {
     ["in a field that cannot be read", form("Go on", { password: 7 })],
     ["in a field of a type that forms do not have", form("Your password", { a: { type: ["string", "null"] } })],
     ["in a list of texts", form("Your recovery codes", { a: { type: "array", items: { type: "string" } } })],
+    ["in a choice of nothing", form("Go on", { password: { type: "string", enum: [] } })],
+    ["in a choice of values that are none", form("Go on", { password: { type: "string", anyOf: [{}] } })],
     ["in a form that calls itself a URL", { mode: "url", ...form("password?", { a: text }) }],
     ["with `mode: form`", { mode: "form", ...form("password?", { a: text }) }],
   ])("%s", (_how, params) => {
@@ -58,6 +64,10 @@ describe("a form asks for a secret", () => {
     ["tokens in prose", form("The summary has 900 tokens. What should be left out?", { topic: text })],
     ["a choice about a key", form("Your API key has expired. Go on without it?", { go: { type: "boolean" } })],
     ["a choice of secrets", form("Which one?", { token: { type: "string", enum: ["a", "b"] } })],
+    [
+      "a choice of secrets with titles",
+      form("Which?", { token: { type: "string", oneOf: [{ const: "a", title: "A" }] } }),
+    ],
     ["a choice of several", form("Which passwords?", { a: { type: "array", items: { enum: ["a", "b"] } } })],
     [
       "an address to which a password is sent",

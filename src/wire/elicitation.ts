@@ -38,7 +38,7 @@ const doubtfulNames = "tokens?|secrets?|pin|pins";
 const demands = "your|enter|provide|paste|supply|type|give|submit|need|send";
 
 const before = String.raw`(?<![\p{L}\p{N}])`;
-const after = String.raw`(?![\p{L}\p{N}])`;
+const after = String.raw`(?!\p{L})`;
 const named = new RegExp(`${before}(?:${secretNames})${after}|密码|密碼|密钥|パスワード|비밀번호`, "u");
 const doubtful = new RegExp(`${before}(?:${doubtfulNames})${after}`, "u");
 const demanded = new RegExp(`${before}(?:${demands})${after}.{0,60}?${before}(?:${doubtfulNames})${after}`, "u");
@@ -88,19 +88,25 @@ function kindOf(field: Json): "choice" | "number" | "text" {
   const type = member(field, "type");
   if (type === "boolean") return "choice";
   const items = member(field, "items");
-  const listed = [field, ...(items === undefined ? [] : [items])].some((schema) =>
-    ["enum", "oneOf", "anyOf"].some((name) => isArray(member(schema, name))),
-  );
-  if (listed) return "choice";
+  if ([field, ...(items === undefined ? [] : [items])].some(listsValues)) return "choice";
   return type === "number" || type === "integer" ? "number" : "text";
+}
+
+/** A client that finds no value to choose from under these names shows a field for text. */
+function listsValues(schema: Json): boolean {
+  return ["enum", "oneOf", "anyOf"].some((name) => {
+    const values = member(schema, name);
+    if (!isArray(values) || values.length === 0) return false;
+    return values.every((value) => typeof (name === "enum" ? value : member(value, "const")) === "string");
+  });
 }
 
 /** Lower-case words with single spaces, however a name joins them, without characters that nobody sees. */
 function words(text: string): string {
   return text
     .normalize("NFKC")
-    .replace(/\p{Cf}/gu, "")
-    .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
+    .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, "")
+    .replace(/(\p{Ll}|\p{Lu}(?=\p{Lu}\p{Ll}{2}))(\p{Lu})/gu, "$1 $2")
     .replace(/[\s_.:/-]+/gu, " ")
     .toLowerCase();
 }
