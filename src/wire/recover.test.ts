@@ -8,7 +8,8 @@ describe("what can be told of a refused message", () => {
   test.each([
     ['{"jsonrpc":"2.0","id":5,"method":"m","params":{"a":1,"a":2}}', { about: "request", id: 5 }],
     ['{"result":{"id":9},"jsonrpc":"2.0","id":"x\\n"}', { about: "response", id: "x\n" }],
-    ['{"error":{},"id":7', { about: "response", id: 7 }],
+    ['{"error":{},"id":7,', { about: "response", id: 7 }],
+    ['{"error":{},"id":7', { about: "response", id: undefined }],
     ['{"method":"m","params":{"id":3}}', { about: "notification", id: undefined }],
     ['{"id":1,"id":2,"method":"m"}', { about: "request", id: undefined }],
     ['{"id":1,"ID":2,"method":"m"}', { about: "request", id: undefined }],
@@ -31,6 +32,7 @@ describe("what can be told of a refused message", () => {
   test("a dropped line is known by its ends", () => {
     const sample = (head: string, tail: string) => recoverSample(bytesOf(head), bytesOf(tail));
     expect(sample('{"jsonrpc":"2.0","id":4,"result":{"x":"aaa', 'aaa"}}')).toEqual({ about: "response", id: 4 });
+    expect(sample('{"result":{},"id":12', 'aaa"}')).toEqual({ about: "response", id: undefined });
     expect(sample('{"result":{"x":"aaa', 'aaa"},"jsonrpc":"2.0","id":"q"}')).toEqual({ about: "response", id: "q" });
     expect(sample('{"result":{"x":"aaa', 'aaa"},"id":12,"jsonrpc":"2.0"}')).toEqual({ about: "response", id: 12 });
     expect(sample('{"method":"m","params":{"x":"aaa', 'aaa"},"id":12}')).toEqual({ about: "request", id: 12 });

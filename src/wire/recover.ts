@@ -56,7 +56,7 @@ export function recoverSample(head: Uint8Array, tail: Uint8Array): Recovered {
   // Some servers write the result first and the id last; then the envelope closes the line.
   const closing = /[,{]\s*"id"\s*:\s*("(?:[^"\\]|\\.){0,1024}"|-?\d{1,16})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/;
   const found = closing.exec(lenient(tail))?.[1];
-  const id = found === undefined ? undefined : readId(found);
+  const id = found === undefined ? undefined : readId(`${found}}`);
   return { about: start.about === "notification" && id !== undefined ? "request" : start.about, id };
 }
 
@@ -111,7 +111,8 @@ function readId(text: string): RequestId | undefined {
     const id = decode(text.slice(0, skipString(text, 1)));
     return id.length > 0 && id.length <= idCharactersMax ? id : undefined;
   }
-  const digits = /^-?\d{1,16}(?![\d.eE])/.exec(text)?.[0];
+  // Where the text was cut the number may go on, and its first digits are another call's id.
+  const digits = /^-?\d{1,16}(?=[\s,}])/.exec(text)?.[0];
   const number = digits === undefined ? Number.NaN : Number(digits);
   return Number.isSafeInteger(number) && String(number) === digits ? number : undefined;
 }
