@@ -61,6 +61,8 @@ describe("names that differ in case", () => {
     ["long s", params('{"vendors":1,"vendor\u017f":2}')],
     ["long s for a protocol name", params('{"param\u017f":1}')],
     ["Kelvin sign for a protocol name", params('{"tas\u212A":1}')],
+    ["dotted capital I for a protocol name", '{"jsonrpc":"2.0","\u0130d":1,"method":"m"}'],
+    ["dotless i beside the other", params('{"vid":1,"v\u0131d":2}')],
     ["escaped", params(String.raw`{"\u004eame":1}`)],
     ["content block", result('{"content":[{"type":"text","Text":"x"}]}')],
     ["meta", params('{"_meta":{"ProgressToken":1}}')],
@@ -126,10 +128,50 @@ describe("what readers disagree on", () => {
     expect(verdict(`{"a":"${"x".repeat(100)}`)).toBe("pass");
   });
 
+  test("a string ends at the same quote, however long it is and whatever it escapes", () => {
+    const piece = fc.constantFrom("x", String.raw`\\`, String.raw`\"`, "x".repeat(25));
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 80 }), fc.boolean(), (pieces, plant) => {
+        const text = `{"a":"${pieces.join("")}","${plant ? "a" : "b"}":1}`;
+        expect(verdict(call(text))).toBe(plant ? "duplicate-name" : "pass");
+      }),
+      { numRuns: runs * 2 },
+    );
+  });
+
   test("the region ends with its object", () => {
     expect(verdict(params('{"arguments":{"A":{"a":1}},"Name":1}'))).toBe("case-variant-name");
     expect(verdict(params('{"arguments":[{"Name":1}],"name":1}'))).toBe("pass");
   });
+});
+
+describe("the id of a single message", () => {
+  const idIn = (text: string): string | undefined => {
+    const bytes = bytesOf(text);
+    const found = guard(bytes, limits, text);
+    if (found.kind === "refused") throw new Error(found.reason);
+    return found.id && new TextDecoder().decode(bytes.subarray(found.id.start, found.id.end));
+  };
+
+  test("is found where it stands, whatever is around it", () => {
+    const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
+    const id = fc.oneof(fc.string({ unit: "grapheme" }), fc.maxSafeInteger(), fc.constant(null));
+    const others = ['"jsonrpc":"2.0"', '"result":{"id":5,"a":[{"id":6}],"b":"id"}', '"di":7', '"ix":8', '"xd":9'];
+    fc.assert(
+      fc.property(id, space, fc.shuffledSubarray([undefined, ...others], { minLength: 6 }), (value, gap, members) => {
+        const own = `${gap}"id"${gap}:${gap}${JSON.stringify(value)}${gap}`;
+        expect(idIn(`${gap}{${members.map((text) => text ?? own).join(",")}}`)).toBe(JSON.stringify(value));
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  test.each(["{}", '{"a":{"id":1}}', '[{"id":1}]', '["id",1]', String.raw`{"\u0069d":1}`, '{"ab":1}'])(
+    "is not in %s",
+    (text) => {
+      expect(idIn(text)).toBeUndefined();
+    },
+  );
 });
 
 describe("numbers", () => {

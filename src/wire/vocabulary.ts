@@ -58,10 +58,11 @@ export type KnownName = {
 
 /**
  * Folds case the way the laxest known reader does. Upper-casing first maps the long s and its like, lower-casing then
- * maps the Kelvin sign, so both reach the ASCII letter that Go's folding gives them.
+ * maps the Kelvin sign, so both reach the ASCII letter that Go's folding gives them. Lower-casing leaves a dot over what
+ * was the dotted capital I; readers that compare letter by letter, as Java's do, see the plain letter.
  */
 export function foldCase(name: string): string {
-  return name.toUpperCase().toLowerCase();
+  return name.toUpperCase().toLowerCase().replaceAll("i\u0307", "i");
 }
 
 /** Polynomial hash of a folded name; the guard computes the same value while it walks over the characters. */
