@@ -65,6 +65,20 @@ describe("line splitter", () => {
     expect(next).toEqual({ kind: "line", bytes: bytesOf("next") });
   });
 
+  test("the samples of a dropped line are its ends, for every way of cutting", () => {
+    const numbers = Array.from({ length: 2_000 }, (_, at) => String(at)).join(" ");
+    fc.assert(
+      fc.property(fc.integer({ min: 1_501, max: 6_000 }), fc.integer({ min: 1, max: 7_000 }), (length, chunk) => {
+        const line = numbers.slice(0, length);
+        const head = bytesOf(line.slice(0, oversizeSampleBytes));
+        const tail = bytesOf(line.slice(-oversizeSampleBytes));
+        const events = feed(new LineSplitter(1_500), `${line}\n`, chunk);
+        expect(events).toEqual([{ kind: "oversize", lengthBytes: length, head, tail }]);
+      }),
+      { numRuns: runs },
+    );
+  });
+
   test("a line that arrives byte by byte is held in few parts", () => {
     const splitter = new LineSplitter(100_000);
     const text = Array.from({ length: 50_000 }, (_, at) => String.fromCharCode(97 + (at % 26))).join("");
