@@ -30,7 +30,7 @@ export type WireError = {
   readonly message: string;
   readonly about: "request" | "notification" | "response" | "unknown";
   readonly id: RequestId | undefined;
-  /** Character offset of the offence in the decoded message, where there is one. */
+  /** Byte offset of the offence in the message, where there is one. */
   readonly position: number | undefined;
 };
 
