@@ -15,16 +15,13 @@ import { isArray, isObject, type Json } from "../core/json.ts";
 export function parseKeepingLexemes(text: string, bytes: Uint8Array, spans: readonly number[]): Json {
   // Below a few hundred numbers the reviver is fast enough, and it is the simpler of the two.
   if (bytes.length < 4096) return reviveLexemes(text);
-  // Checks the syntax of the numbers too: a marker in the place of `1.2.3` would hide the fault.
-  const lexemes = readLexemes(bytes, spans);
-  if (lexemes === undefined) return reviveLexemes(text);
   const mark = freshMark(text);
   const marked = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(withMarkers(bytes, spans, mark));
   // `JSON.parse` returns JSON by definition, and of a mark, too: it is the inside of a string.
-  const slots = { lexemes, prefix: JSON.parse(`"${mark}"`) as string, filled: 0 };
+  const slots = { bytes, spans, prefix: JSON.parse(`"${mark}"`) as string, filled: 0 };
   const value = putBack(JSON.parse(marked) as Json, slots);
   // A marker that is no value became a name: there a number is no JSON, and the original text is refused for it.
-  return slots.filled === lexemes.length ? value : reviveLexemes(text);
+  return 2 * slots.filled === spans.length ? value : reviveLexemes(text);
 }
 
 /** Signs of a mark. JSON spells them one way only: no raw form, no short escape, no digit that has a case. */
@@ -54,17 +51,6 @@ export function reviveLexemes(text: string): Json {
   }) as Json;
 }
 
-function readLexemes(bytes: Uint8Array, spans: readonly number[]): readonly string[] | undefined {
-  const decoder = new TextDecoder();
-  const lexemes: string[] = [];
-  for (let at = 0; at < spans.length; at += 2) {
-    const lexeme = decoder.decode(bytes.subarray(spans[at], spans[at + 1]));
-    if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(lexeme)) return undefined;
-    lexemes.push(lexeme);
-  }
-  return lexemes;
-}
-
 function withMarkers(bytes: Uint8Array, spans: readonly number[], mark: string): Uint8Array {
   const count = spans.length / 2;
   const opening = new TextEncoder().encode(`"${mark}`);
@@ -86,12 +72,15 @@ function withMarkers(bytes: Uint8Array, spans: readonly number[], mark: string):
   return marked.subarray(0, to + bytes.length - from);
 }
 
-type Slots = { readonly lexemes: readonly string[]; readonly prefix: string; filled: number };
+type Slots = { readonly bytes: Uint8Array; readonly spans: readonly number[]; readonly prefix: string; filled: number };
 
 /** Replaces markers in a tree that nobody else has seen yet; depth is bounded by the guard. */
 function putBack(value: Json, slots: Slots): Json {
-  if (typeof value === "string") return value.startsWith(slots.prefix) ? unmark(value, slots) : value;
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value === "string") {
+    if (!value.startsWith(slots.prefix)) return value;
+    slots.filled += 1;
+    return unmark(value, slots);
+  }
   if (isArray(value)) {
     // Readonly is our promise to others; this tree is still ours alone.
     const elements = value as Json[];
@@ -112,8 +101,10 @@ function putBack(value: Json, slots: Slots): Json {
   return value;
 }
 
-function unmark(text: string, slots: Slots): Json {
-  slots.filled += 1;
-  // Markers are ours alone, and each says which lexeme it stands for; the empty one would be refused.
-  return JSON.rawJSON(slots.lexemes[Number(text.slice(slots.prefix.length))] ?? "");
+const decoder = new TextDecoder();
+
+function unmark(marker: string, { bytes, spans, prefix }: Slots): Json {
+  const index = Number(marker.slice(prefix.length));
+  // Throws where the lexeme is no number, as `1.2.3` is none, which the marker in its place has hidden so far.
+  return JSON.rawJSON(decoder.decode(bytes.subarray(spans[2 * index], spans[2 * index + 1])));
 }
