@@ -48,6 +48,52 @@ describe("names twice", () => {
     expect(hashFolded(second)).toBe(hashFolded(first));
     expect(verdict(call(`{"${first}":1,"${second}":2}`))).toBe("pass");
     expect(verdict(params(`{"${first}":1,"${second}":2}`))).toBe("pass");
+    // As far apart is this from `size`, a name of the protocol.
+    expect(hashFolded("sj[e")).toBe(hashFolded("size"));
+    expect(verdict(params('{"sj[e":1}'))).toBe("pass");
+  });
+});
+
+describe("however a name is written", () => {
+  const letter = fc.oneof(
+    fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    fc.constantFrom("é", "ß", "\u{1F600}"),
+  );
+  const name = fc.array(letter, { minLength: 1, maxLength: 40 }).map((letters) => letters.join(""));
+  const escapes = fc.array(fc.boolean(), { minLength: 80, maxLength: 80 });
+  const others = fc
+    .integer({ min: 1, max: 30 })
+    .map((count) => manyNames(count, "").replaceAll('"n', `"${"-".repeat(80)}`));
+  const written = (text: string, escaped: readonly boolean[]): string => {
+    const hex = (unit: string): string => unit.charCodeAt(0).toString(16).padStart(4, "0");
+    const units = text
+      .split("")
+      .map((unit, at) => (escaped[at] === true ? `\\u${hex(unit)}` : JSON.stringify(unit).slice(1, -1)));
+    return units.join("");
+  };
+
+  test("it is the same name", () => {
+    fc.assert(
+      fc.property(name, escapes, others, (text, escaped, rest) => {
+        const names = `{${JSON.stringify(text)}:1,${rest.slice(1, -1)}"${written(text, escaped)}":2}`;
+        expect(verdict(call(names))).toBe("duplicate-name");
+        expect(verdict(params(names))).toMatch(/^(?:duplicate|case-variant)-name$/);
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  test("it differs in case alone from its capitals", () => {
+    fc.assert(
+      fc.property(name, escapes, others, (text, escaped, rest) => {
+        const capitals = text.toUpperCase();
+        fc.pre(capitals !== text);
+        const names = `{${JSON.stringify(text)}:1,${rest.slice(1, -1)}"${written(capitals, escaped)}":2}`;
+        expect(verdict(call(names))).toBe("pass");
+        expect(verdict(params(names))).toBe("case-variant-name");
+      }),
+      { numRuns: runs },
+    );
   });
 });
 
@@ -66,6 +112,13 @@ describe("names that differ in case", () => {
     ["escaped", params(String.raw`{"\u004eame":1}`)],
     ["content block", result('{"content":[{"type":"text","Text":"x"}]}')],
     ["meta", params('{"_meta":{"ProgressToken":1}}')],
+    [
+      "an object of the protocol inside meta",
+      params('{"_meta":{"io.modelcontextprotocol/related-task":{"TaskId":1}}}'),
+    ],
+    ["inside an unknown member", params('{"vendor":{"Name":1}}')],
+    ["the content of a message", params('{"messages":[{"content":{"type":"text","Text":"x"}}]}')],
+    ["two unknown names after many", params(manyNames(40, '"vendor":1,"Vendor":2'))],
     ["inside a server request", result('{"inputRequests":{"Name":{"Method":"x"}}}')],
     ["inside a client answer", params('{"inputResponses":{"Name":{"Action":"accept"}}}')],
     ["batch", '[{"jsonrpc":"2.0","Id":1,"method":"m"}]'],
@@ -76,6 +129,7 @@ describe("names that differ in case", () => {
 
   test.each([
     ["tool arguments", call('{"a":1,"A":2,"Name":"x","Method":"y"}')],
+    ["params, many names", params(manyNames(40, '"m3":2'))],
     ["tool arguments, many", call(manyNames(40, '"N3":2'))],
     ["structured content", result('{"structuredContent":{"a":1,"A":2,"Id":3},"content":[]}')],
     ["schemas", result('{"tools":[{"name":"t","inputSchema":{"properties":{"Name":{},"name":{}}}}]}')],

@@ -127,7 +127,6 @@ function misspelt(bytes: Uint8Array, frame: Frame, start: number, end: number): 
     if (!exact && foldCase(name) !== known.folded) continue;
     if (!(own === region.meta ? known.inMeta : known.inProtocol)) continue;
     if (name !== known.name) return "case-variant-name";
-    if (own === region.meta) return undefined;
     frame.childRegion = own === region.result && name === "content" ? region.formOrBlocks : known.child;
     return undefined;
   }
