@@ -51,9 +51,7 @@ export function requestToModern(message: RequestMessage, client: LegacyClient): 
   }
   // Legacy tasks have other shapes; a legacy client polls tasks that the gateway holds, never a modern server's own.
   if (method.startsWith("tasks/") || !exists("2026-07-28", method)) return { kind: "absent" };
-  // Answers and state of a round trip are the gateway's: it puts a modern server's questions to the client itself.
-  const rest = without(params ?? {}, ["task", "inputResponses", "requestState"]);
-  const next = withMeta(rest, { ...cleanMeta(params), ...perRequestMeta(client) });
+  const next = withMeta(withoutRounds(params), { ...cleanMeta(params), ...perRequestMeta(client) });
   return { kind: "send", message: changed(message, next), logLevel: undefined };
 }
 
@@ -68,8 +66,7 @@ export function requestToLegacy(message: RequestMessage, revision: Revision): Re
   if (method.startsWith("tasks/") || !exists(revision, method)) return { kind: "absent" };
   // What was not legal in the sender's era is not let in through translation.
   if (!exists("2026-07-28", method)) return { kind: "absent" };
-  // Answers and state of a round trip are for the gateway, which asks the legacy server's questions itself.
-  const next = withMeta(without(params ?? {}, ["inputResponses", "requestState"]), cleanMeta(params));
+  const next = withMeta(withoutRounds(params), cleanMeta(params));
   return {
     kind: "send",
     message: changed(message, isEmpty(next) ? undefined : next),
@@ -86,6 +83,14 @@ export function clientNotificationTo(
   if (known === undefined) return undefined;
   const params = withMeta(message.params ?? {}, cleanMeta(message.params));
   return { kind: "notification", method: message.method, params: isEmpty(params) ? undefined : params };
+}
+
+/**
+ * Answers and state of a round trip are the gateway's, which puts the questions of the other era's server to the client.
+ * Tasks are not offered across the eras, so none is asked for.
+ */
+function withoutRounds(params: JsonObject | undefined): JsonObject {
+  return without(params ?? {}, ["task", "inputResponses", "requestState"]);
 }
 
 /** `_meta` without what belongs to one era or to us alone. */

@@ -148,6 +148,7 @@ describe("requests to a legacy server", () => {
   test("lose per-request metadata, answers and state", () => {
     const params = {
       name: "a",
+      task: { ttl: 1 },
       inputResponses: { q: {} },
       requestState: "s",
       _meta: { ...meta, "io.modelcontextprotocol/logLevel": "debug", "com.example/x": 1 },
