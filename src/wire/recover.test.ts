@@ -22,6 +22,9 @@ describe("what can be told of a refused message", () => {
     ['{"id" : \n 3 , "method":"m"}', { about: "request", id: 3 }],
     ['{"\\u0069d":3,"method":"m"}', { about: "request", id: 3 }],
     ['{"id":3,"method":"m","result":{}}', { about: "unknown", id: 3 }],
+    [String.raw`{"method":"\",\"id\":5,","id":3}`, { about: "request", id: 3 }],
+    ['{"method":"id","id":4}', { about: "request", id: 4 }],
+    ['[{"id":3,"method":"m"}]', { about: "unknown", id: undefined }],
     ['["id",3]', { about: "unknown", id: undefined }],
     ['{"id', { about: "unknown", id: undefined }],
     ["", { about: "unknown", id: undefined }],
@@ -35,6 +38,8 @@ describe("what can be told of a refused message", () => {
     expect(sample('{"result":{},"id":12', 'aaa"}')).toEqual({ about: "response", id: undefined });
     expect(sample('{"result":{"x":"aaa', 'aaa"},"jsonrpc":"2.0","id":"q"}')).toEqual({ about: "response", id: "q" });
     expect(sample('{"result":{"x":"aaa', 'aaa"},"id":12,"jsonrpc":"2.0"}')).toEqual({ about: "response", id: 12 });
+    expect(sample('{"result":{"x":"aaa', 'aaa","id":12},"n":1}')).toEqual({ about: "response", id: undefined });
+    expect(recoverSample(bytesOf('{"id":4,"method":"é').subarray(0, -1), bytesOf("é").subarray(1)).id).toBe(4);
     expect(sample('{"method":"m","params":{"x":"aaa', 'aaa"},"id":12}')).toEqual({ about: "request", id: 12 });
     expect(sample('{"method":"m","params":{"x":"aaa', 'aaa"}}')).toEqual({ about: "notification", id: undefined });
   });
