@@ -3,7 +3,9 @@ import type { Json } from "../core/json.ts";
 import { canonicalJson } from "./canonical.ts";
 import { encodeMessage, serialise } from "./encode.ts";
 import { fuzzOne, type FuzzSubject } from "./fuzz.ts";
+import { defaultWireLimits } from "./limits.ts";
 import { headersFor } from "./headers.ts";
+import { parseMessage } from "./parse.ts";
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -15,6 +17,7 @@ test.each([
   ["response", '{"jsonrpc":"2.0","id":1,"result":{"a":[1e400]}}'],
   ["error", '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}'],
   ["batch", '[{"jsonrpc":"2.0","id":1,"method":"ping"},{"x":1}]'],
+  ["a number for a name", String.raw`{"jsonrpc":"2.0","id":1,"result":{1.0:2,"a":"\u0001#0"}}`],
   ["oversize", `{"jsonrpc":"2.0","id":1,"method":"${"x".repeat(5000)}"}`],
   [
     "half a surrogate pair in a header parameter",
@@ -25,7 +28,13 @@ test.each([
 });
 
 test("each check can fail", () => {
-  const good: FuzzSubject = { serialise, encode: encodeMessage, canonical: canonicalJson, headers: headersFor };
+  const good: FuzzSubject = {
+    serialise,
+    encode: encodeMessage,
+    canonical: canonicalJson,
+    headers: headersFor,
+    parse: parseMessage,
+  };
   const bytes = bytesOf('{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1.0}}');
   let calls = 0;
   const broken: readonly (readonly [string, Partial<FuzzSubject>])[] = [
@@ -33,6 +42,7 @@ test("each check can fail", () => {
     ["not stable", { serialise: (message) => serialise(message).replace(":", ": ") }],
     ["do not mean what was judged", { encode: () => bytesOf('{"jsonrpc":"2.0","id":1,"method":"other"}') }],
     ["canonical form differs", { canonical: (value: Json) => canonicalJson(value) + String((calls += 1)) }],
+    ["after white space", { parse: () => parseMessage(bytesOf("{}"), defaultWireLimits) }],
     ["our own headers", { headers: () => ({ "mcp-method": "other" }) }],
   ];
   for (const [problem, part] of broken) expect(() => fuzzOne(bytes, { ...good, ...part })).toThrow(problem);

@@ -3,16 +3,18 @@
  * was written and read again. A throw of this function is a finding.
  */
 import type { Json } from "../core/json.ts";
+import type { Result } from "../core/result.ts";
 import { canonicalJson } from "./canonical.ts";
 import { classify } from "./classify.ts";
 import { encodeMessage, serialise, withId } from "./encode.ts";
 import { checkHeaders, headerParameters, headersFor } from "./headers.ts";
 import type { WireLimits } from "./limits.ts";
 import type { ErrorMessage, Message, ResponseMessage } from "./message.ts";
-import { parseMessage } from "./parse.ts";
+import { parseMessage, type ParsedFrame } from "./parse.ts";
 import { leaves } from "./pointer.ts";
 import { recoverSample } from "./recover.ts";
 import { LineSplitter } from "./splitter.ts";
+import type { WireError } from "./wire-error.ts";
 
 /** Small, so that random bytes reach every limit. */
 const limits: WireLimits = {
@@ -30,9 +32,16 @@ export type FuzzSubject = {
   readonly encode: (message: Message) => Uint8Array;
   readonly canonical: (value: Json) => string;
   readonly headers: typeof headersFor;
+  readonly parse: typeof parseMessage;
 };
 
-const ours: FuzzSubject = { serialise, encode: encodeMessage, canonical: canonicalJson, headers: headersFor };
+const ours: FuzzSubject = {
+  serialise,
+  encode: encodeMessage,
+  canonical: canonicalJson,
+  headers: headersFor,
+  parse: parseMessage,
+};
 
 export function fuzzOne(bytes: Uint8Array, subject: FuzzSubject = ours): void {
   const splitter = new LineSplitter(limits.messageBytesMax);
@@ -48,10 +57,27 @@ export function fuzzOne(bytes: Uint8Array, subject: FuzzSubject = ours): void {
 function fuzzFrame(bytes: Uint8Array, subject: FuzzSubject): void {
   for (const revision of ["2025-03-26", "2026-07-28"] as const) {
     const frame = parseMessage(bytes, limits, revision);
+    const large = subject.parse(padded(bytes), { ...limits, messageBytesMax: 64 * 1024 }, revision);
+    if (bytes.length <= limits.messageBytesMax && told(large) !== told(frame)) {
+      throw new Error(`a message means something else after white space: ${told(frame)}, ${told(large)}`);
+    }
     if (!frame.ok) continue;
     if (frame.value.kind === "single") fuzzMessage(frame.value.message, subject);
     else for (const entry of frame.value.entries) if (entry.ok) fuzzMessage(entry.value, subject);
   }
+}
+
+/** The same message with white space before it: so long that it takes the way of large messages through the parser. */
+function padded(bytes: Uint8Array): Uint8Array {
+  const large = new Uint8Array(limits.messageBytesMax + bytes.length).fill(32);
+  large.set(bytes, limits.messageBytesMax);
+  return large;
+}
+
+function told(frame: Result<ParsedFrame, WireError>): string {
+  if (!frame.ok) return `refused: ${frame.error.kind}`;
+  if (frame.value.kind === "single") return serialise(frame.value.message);
+  return frame.value.entries.map((entry) => (entry.ok ? serialise(entry.value) : entry.error.kind)).join();
 }
 
 function fuzzMessage(message: Message, subject: FuzzSubject): void {
