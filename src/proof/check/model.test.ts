@@ -25,6 +25,10 @@ const subjects: Readonly<Record<string, readonly [Small, RegExp]>> = {
   "a core that is too large": [{ ...call, core: names(1025) }, /more than 1024 rules/],
   "a rule called default": [{ ...call, rules: [rule("default", { when: of("b") })] }, /not one enforced rule/],
   "two rules of one id": [{ ...call, rules: [rule("r", { when: of("b") }), rule("r", {})], core: ["r"] }, /not one/],
+  "a rule that asks a program of the operator's": [
+    { ...call, rules: [rule("r", { when: of("b"), predicate: { name: "f", source: "" } })] },
+    /"r" of the core has the unknown member "predicate"/,
+  ],
   "a must rule without time": [{ ...call, rules: [rule("r", { when: of("b") }, "must")] }, /neither blocks nor asks/],
   "an allow rule in the core": [{ ...call, rules: [rule("r", { when: of("b") }, "allow")] }, /neither blocks nor asks/],
   "a rule without a form": [{ ...call, rules: [rule("r", {})] }, /does what the hazard forbids/],

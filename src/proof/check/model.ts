@@ -215,10 +215,17 @@ function coreRules(policy: Policy, core: readonly string[], refuse: Refuse): rea
     const [rule] = rules;
     const fits = rules.length === 1 && rule?.mode === "enforce" && !word;
     if (!fits) refuse(`the core names ${quoted(id)}, which is not one enforced rule of the policy`);
+    const stranger = Object.keys(rule ?? {}).find((name) => !ruleMembers.has(name));
+    if (stranger !== undefined) {
+      refuse(`the rule ${quoted(id)} of the core has the unknown member ${quoted(stranger)}`);
+    }
     return rule === undefined ? [] : [rule];
   });
 }
 
+/** Any other member may narrow what the rule restricts, as `predicate` does, which asks a program. */
+const ruleHead = ["id", "tier", "why", "serves", "mode", "when", "budget"];
+const ruleMembers: ReadonlySet<string> = new Set([...ruleHead, ...bodyNames]);
 /** Whatever else a rule of the core may be, it must be known what it restricts. */
 const whenTiers = ["block", "confirm"];
 const form = (rule: Rule, name: string): Json | undefined => (rule as { readonly [key: string]: Json })[name]; // JSON
