@@ -275,6 +275,21 @@ describe("keys", () => {
     expect(answer(gated)).toMatch(/does what the hazard forbids|leads out/);
   });
 
+  it("a rule with the key stops no call of another one, whatever that call opens", () => {
+    const parts: Small = {
+      never: { unless: { call: b, need: a, key: keyed } },
+      rules: [
+        rule("r", { gate: { before: b, need: c } }),
+        rule("s", { gate: { before: c, need: of("none"), key: keyed } }),
+      ],
+      // Neither gate is ever open: true of the key that is followed.
+      variables: ["M:r:0", "M:s:0"],
+      nodes: [[1, 1, 0], [0, 2, 0]], // prettier-ignore
+      root: 3,
+    };
+    expect(answer(parts)).toMatch(/"s.c" leads out/);
+  });
+
   it("a rule of another key is refused", () => {
     expect(answer(byKey({ ...keyed, exact: true }))).toMatch(/follows a key that the hazard does not/);
     expect(answer(byKey({ ...keyed, form: "id" }))).toMatch(/follows a key that the hazard does not/);

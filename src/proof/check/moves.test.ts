@@ -39,6 +39,8 @@ describe("labels of arguments", () => {
     expect(answer({ ...leak, policy: flow, core: [] })).toMatch(forbidden);
     const onHeld = rule("r", { when: { ...of("b"), held: secret } });
     expect(answer({ ...leak, policy: flow, rules: [onHeld] })).toBe("accepted");
+    const onOther = rule("r", { when: { ...of("b"), held: { trust: "untrusted" } } });
+    expect(answer({ ...leak, policy: flow, rules: [onOther], variables: ["K:1", "K:8", "K:9"] })).toMatch(forbidden);
   });
 
   it("where no data is followed, no flow can be found", () => {
@@ -267,5 +269,90 @@ describe("the host by itself", () => {
     };
     expect(answer(parts)).toBe("accepted");
     expect(answer({ ...parts, core: [] })).toMatch(forbidden);
+  });
+});
+
+/** What each move changes is tried on a claim that nothing else breaks before it; each of these claims is false. */
+describe("the move that a false claim forgets is the one that is named", () => {
+  const box = { audience: ["me"], label: { confidentiality: "public", trust: "trusted" } };
+  /** The claim that the first of the variables is never true. */
+  const never = (...variables: readonly string[]): Partial<Small> => ({ variables, nodes: [[0, 1, 0]], root: 2 });
+  const gate = rule("r", { gate: { before: of("b"), need: of("a") } });
+  const gated: Small = { never: { unless: { call: of("b"), need: of("a") } }, rules: [gate] };
+  const onHeld = (held: Members): Small => ({ never: { call: { ...of("b"), held } }, rules: [] });
+  const absence = { after: of("a"), never: of("b") };
+  const reads = { ...of("c"), effect: ["read.local"] };
+  const afterOpening = { ...of("b"), store: [{ name: "box", audience: ["anyone"] }] };
+  const claims: Readonly<Record<string, readonly [Small, string]>> = {
+    "a result": [{ ...onHeld(secret), tools: [source, tool("b")], ...never("K:1") }, 'the tool "s.a" leads out'],
+    "a field of a result": [
+      {
+        ...onHeld(secret),
+        tools: [tool("a", { output: { label: 0, fields: [1] } }), tool("b")],
+        ...never("K:1"),
+      },
+      'the tool "s.a" leads out',
+    ],
+    "what is in a store that is read": [
+      {
+        ...onHeld(secret),
+        tools: [tool("a", { reads: ["box"] }), tool("b")],
+        policy: { stores: { box: { ...box, label: secret } } },
+        ...never("K:1"),
+      },
+      'the tool "s.a" leads out',
+    ],
+    "a store that another run opens": [
+      {
+        never: { call: afterOpening },
+        rules: [rule("r", { gate: { before: of("a"), need: of("none") } })],
+        tools: [tool("a", { opens: [{ store: "box", audience: 2 }] }), tool("b")],
+        policy: { stores: { box } },
+        variables: ["A:box:1", "M:r:0"],
+        nodes: [[1, 1, 0], [0, 2, 0]], // prettier-ignore
+        root: 3,
+      },
+      'the tool "s.a", called by another run, leads out',
+    ],
+    "a call that is on its way": [{ ...gated, ...never("P:r:1") }, 'the tool "s.a" leads out'],
+    "a second call that is on its way": [{ ...gated, ...never("P:r:2") }, 'the tool "s.a" leads out'],
+    "a call that fails before it can be counted": [
+      {
+        never: { sequence: absence },
+        rules: [rule("r", { atMost: { of: { tool: ["s.a", "s.b"] }, count: 1 } })],
+        variables: ["M:r:0", "M:h:0"],
+        nodes: [[1, 1, 0], [0, 2, 1]], // prettier-ignore
+        root: 3,
+      },
+      'the tool "s.a" leads out',
+    ],
+    "a success that comes late, for one of two": [
+      {
+        never: { sequence: { ...absence, until: reads } },
+        rules: [rule("r", { absence: { ...absence, until: of("c") } })],
+        tools: [tool("a"), tool("b"), tool("c", { effects: { must: ["read.local"], may: ["read.local"] } })],
+        variables: ["M:r:0", "M:h:0"],
+        nodes: [[1, 1, 0], [0, 2, 1]], // prettier-ignore
+        root: 3,
+      },
+      "late success for the automaton of r leads out",
+    ],
+    "what a server says unasked": [
+      { ...onHeld(secret), tools: [tool("b")], ...never("K:1") },
+      "a server speaking outside any call leads out",
+    ],
+    "what the host reads in a store": [
+      {
+        ...onHeld({ ...secret, trust: "untrusted" }),
+        rules: [rule("r", { when: of("b") })],
+        policy: { stores: { box: { ...box, label: secret } }, host: { ...policy.host, read: { open: "box" } } },
+        ...never("K:1", "K:8", "K:9"),
+      },
+      "the host reading its stores leads out",
+    ],
+  };
+
+  it.each(Object.entries(claims))("%s", (_, [parts, expected]) => {
+    expect(answer(parts)).toBe(`${expected} of the invariant`);
   });
 });
