@@ -164,6 +164,13 @@ const weaker: Readonly<Record<string, readonly [Small, RegExp]>> = {
     },
     /"s.a" leads out|time passing/,
   ],
+  "an absence with a wider trigger": [
+    {
+      ...proofs["an absence that lasts longer"]!,
+      rules: [rule("r", { absence: { after: { tool: ["s.a", "s.c"] }, never: b, until: c, within: "1d" } })],
+    },
+    /time passing for the automaton of r leads out/,
+  ],
   "an absence that ends with another call": [
     { ...proofs["an absence that is armed as long"]!, rules: [rule("r", { absence: { ...sequence, until: c } })] },
     /"s.c" leads out/,
@@ -201,6 +208,13 @@ const weaker: Readonly<Record<string, readonly [Small, RegExp]>> = {
     },
     /does what the hazard forbids/,
   ],
+  "a debt that stops another call": [
+    {
+      ...proofs["a debt before one call"]!,
+      rules: [rule("r", { owed: { after: a, owe: c, before: of("none") } }, "must")],
+    },
+    /does what the hazard forbids/,
+  ],
   "a debt with a call to spare": [
     {
       ...proofs["a debt before anything else"]!,
@@ -221,6 +235,52 @@ describe("automata that are too weak", () => {
   it.each(Object.entries(weaker))("%s", (_, [parts, reason]) => {
     expect(answer(parts)).toMatch(reason);
   });
+});
+
+it("a debt counts the calls that it spares one by one", () => {
+  const spared = (within: number): Small => ({
+    never: { atMost: { of: b, count: 2 } },
+    rules: [rule("r", { owed: { after: b, owe: of("none"), within } }, "must")],
+    // Whoever called once owes, and whoever called twice has spent the last call; nobody ever pays.
+    variables: ["P:r:1", "M:r:0", `M:r:${within - 1}`, "M:h:0", "M:h:1"],
+    nodes: [[4, 1, 0], [3, 2, 0], [2, 2, 1], [1, 3, 4], [0, 5, 0]], // prettier-ignore
+    root: 6,
+  });
+  expect(answer(spared(2))).toBe("accepted");
+  expect(answer(spared(3))).toMatch(/"s.b" leads out/);
+});
+
+describe("what a call may do arms and forbids, and only what it must do unlocks", () => {
+  const perhaps = tool("c", { effects: { must: [], may: ["read.local"] } });
+  const reads = { effect: ["read.local"] };
+  const silent = { must: [], may: [] };
+  const tools = [tool("a", { effects: silent }), tool("b", { effects: silent }), perhaps];
+
+  it.each([
+    ["fires", { never: { sequence: { after: a, never: reads } } }, /"s.c" is not refused/],
+    [
+      "arms",
+      { never: { sequence: { after: reads, never: b } }, variables: ["M:h:0"], nodes: [[0, 1, 0]], root: 2 },
+      /"s.c" leads out/,
+    ],
+    [
+      "does not unlock",
+      {
+        ...proofs["a gate for what needs it"]!,
+        never: { unless: { call: b, need: reads } },
+        rules: [rule("r", { gate: { before: b, need: c } })],
+      },
+      /"s.c" leads out/,
+    ],
+  ] as const)("it %s", (_, parts, reason) => {
+    expect(answer({ ...parts, tools })).toMatch(reason);
+  });
+});
+
+it.each(["compensate", "report"])("what waits for the end of a run only to %s has no automaton", (action) => {
+  const rules = [rule("r", { byEnd: { after: b, by: a, action } }, "must")];
+  const parts = { never: { call: b }, rules, variables: ["M:r:0"], nodes: [[0, 1, 0]], root: 2 };
+  expect(answer(parts)).toMatch(/no variable "M:r:0"/);
 });
 
 it("late success: two calls on their way leave one behind", () => {
