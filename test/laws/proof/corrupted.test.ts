@@ -88,6 +88,9 @@ function corruptedTable({ one, certificate }: Proof, roll: Roll): Corrupted {
   return { certificate: changed, checked: checkCertificate(changed, { hash: sha256 }), subject };
 }
 
+/** A program of the operator's, after which a rule may refuse nothing at all. */
+const predicate = { name: "f", source: "export function f() { return false; }" };
+
 /** Another policy under the same proof. */
 function corruptedPolicy({ one, certificate }: Proof, roll: Roll): Corrupted | undefined {
   const { document } = one;
@@ -97,6 +100,7 @@ function corruptedPolicy({ one, certificate }: Proof, roll: Roll): Corrupted | u
     { rules: rules.toSpliced(at, 1) },
     { rules: rules.map((rule, index) => (index === at ? { ...rule, mode: "observe" } : rule)) },
     { rules: rules.map((rule, index) => (index === at ? { ...rule, id: "x" } : rule)) },
+    { rules: rules.map((rule) => (rule.tier === "block" && rule.when !== undefined ? { ...rule, predicate } : rule)) },
     { flow: { mode: roll(2) === 0 ? "strict" : "provenance" } },
     { mode: "observe" },
     { host: { send: "open", read: "gated", execute: "gated" } },
