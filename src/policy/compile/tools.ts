@@ -1,6 +1,6 @@
 /** Labels of tools, packs and servers to the table that contracts are made from. */
 import type { ContractCase, OutputContract } from "../../core/contract.ts";
-import { everyEffect, mayCover } from "../../core/effect.ts";
+import { covers, everyEffect, mayCover } from "../../core/effect.ts";
 import type { EffectRange } from "../../core/effect.ts";
 import { atMost } from "../../core/label.ts";
 import type {
@@ -183,14 +183,42 @@ function polarityOf(
   base: Base,
 ): Polarity | undefined {
   const below = base.effects ?? { must: [], may: everyEffect };
-  const within = (left: EffectRange, right: EffectRange): boolean =>
-    left.may.every((effect) => mayCover(effect, right.may));
   const raises =
-    (found.output === undefined || base.output === undefined || atMost(base.output.label.hi, found.output.label.hi)) &&
+    (found.output === undefined || base.output === undefined || isAbove(found.output, base.output)) &&
     (found.effects === undefined || within(below, found.effects));
   if (raises && !(base.output === undefined && found.output !== undefined)) return "restrict";
   const lowers =
-    (found.output === undefined || base.output === undefined || atMost(found.output.label.hi, base.output.label.hi)) &&
+    (found.output === undefined || base.output === undefined || isAbove(base.output, found.output)) &&
     (found.effects === undefined || within(found.effects, below));
   return lowers ? "permit" : undefined;
+}
+
+/** Whatever a pattern finds in the one it finds in the other; an effect without a reach (`write`) is all its longer forms. */
+function within(left: EffectRange, right: EffectRange): boolean {
+  const forms = left.may.flatMap((effect) =>
+    effect.includes(".") ? [effect] : everyEffect.filter((form) => covers(effect, form)),
+  );
+  return forms.every((form) => mayCover(form, right.may));
+}
+
+/**
+ * Every part of the one result is labelled at least as high as in the other. Where both do not name the same fields, a
+ * part of the one may lie in any part of the other. Naming the arguments that reach a field excludes all others from it.
+ */
+function isAbove(high: OutputContract, low: OutputContract): boolean {
+  const named = new Map(low.fields.map((field) => [field.pointer, field]));
+  const reached = high.fields.every(({ pointer, from }) => {
+    const others = named.get(pointer)?.from;
+    return from === undefined || others?.every((name) => from.includes(name)) === true;
+  });
+  const same = high.fields.length === named.size && high.fields.every(({ pointer }) => named.has(pointer));
+  const lows = [low.label, ...low.fields.map(({ label }) => label)];
+  const parts = [{ pointer: undefined, label: high.label }, ...high.fields];
+  return (
+    reached &&
+    parts.every(({ pointer, label }) => {
+      const own = pointer === undefined ? low.label : named.get(pointer)?.label;
+      return (same && own !== undefined ? [own] : lows).every(({ hi }) => atMost(hi, label.hi));
+    })
+  );
 }
