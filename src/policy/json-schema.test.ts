@@ -99,6 +99,14 @@ test("work is bounded", () => {
   expect(satisfies(5, 1)).toBeUndefined();
 });
 
+test("a number with more digits than are kept cannot be judged", () => {
+  const huge = JSON.rawJSON("1e9999");
+  for (const schema of [{ maximum: 10 }, { not: { minimum: 10 } }, { not: { const: 10 } }, { enum: [10] }]) {
+    expect(satisfies(schema, huge)).toBeUndefined();
+  }
+  expect(satisfies({ type: "number" }, huge)).toBe(true);
+});
+
 test("a bug of ours is no verdict: only running out of steps is", () => {
   const broken = Object.defineProperty({}, "type", { enumerable: true, get: () => JSON.parse("{") as unknown });
   expect(() => satisfies(broken, 1)).toThrow(SyntaxError);

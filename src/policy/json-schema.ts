@@ -79,7 +79,10 @@ function typesOf(value: unknown): readonly string[] | undefined {
   return words.length === list.length ? words : undefined;
 }
 
-/** True iff the value satisfies the schema; undefined if that takes more than `schemaStepsMax` steps. */
+/**
+ * True iff the value satisfies the schema; undefined if that takes more than `schemaStepsMax` steps, or exact arithmetic
+ * on a number with more digits than are kept.
+ */
 export function satisfies(schema: unknown, value: Json): boolean | undefined {
   if (typeof schema !== "boolean" && !isPlainObject(schema)) return undefined;
   const work: Work = { steps: 0, depth: 0, root: schema };
@@ -91,8 +94,8 @@ export function satisfies(schema: unknown, value: Json): boolean | undefined {
   }
 }
 
-/** Thrown and caught in this file only: it ends an evaluation from any depth. */
-const outOfSteps = new Error("schema evaluation needs too many steps");
+/** Thrown and caught in this file only: it ends an evaluation that cannot be finished from any depth. */
+const outOfSteps = new Error("schema evaluation needs too many steps or digits");
 
 function step(work: Work, count = 1): void {
   work.steps += count;
@@ -179,6 +182,7 @@ function equal(expected: unknown, value: Json, work: Work): boolean {
   step(work);
   if (typeof expected === "number") {
     const right = canonicalNumber(value);
+    if (right === undefined && isRawNumber(value)) throw outOfSteps;
     return right !== undefined && compareDecimal(String(expected), right) === 0;
   }
   if (Array.isArray(expected)) {
@@ -216,7 +220,11 @@ function holdsText(schema: Keywords, value: string, work: Work): boolean {
 
 function holdsNumber(schema: Keywords, value: Json): boolean {
   const exact = canonicalNumber(value);
-  if (exact === undefined) return true;
+  if (exact === undefined) {
+    // A number beyond all digits is above or below every limit, and who knows which.
+    if (isRawNumber(value) && numbers.some((key) => schema[key] !== undefined)) throw outOfSteps;
+    return true;
+  }
   const against = (key: string): -1 | 0 | 1 | undefined => {
     const limit = numberAt(schema, key);
     return limit === undefined ? undefined : compareDecimal(exact, String(limit));
