@@ -56,6 +56,12 @@ describe("leaves", () => {
     [{ schema: { type: "string", minLength: 2 } }, "ab", true],
     [{ schema: { type: "string", minLength: 2 } }, "a", false],
     [{ present: true }, null, true],
+    [{ glob: ["*.md", "*.txt"] }, "a.txt", true],
+    [{ domain: ["example.com", "example.org"] }, "bob@example.org", true],
+    [{ path: ["/v", "/w"] }, "/w/a", true],
+    [{ cidr: ["10.0.0.0/8", "11.0.0.0/8"] }, "11.0.0.1", true],
+    [{ glob: "*" }, null, false],
+    [{ range: { min: 1, max: 1 } }, 1, true],
     [{ any: ["a", "b"] }, "b", true],
     [{ all: [{ glob: "a*" }, { not: { glob: "*z" } }] }, "ab", true],
     [{ all: [{ glob: "a*" }, { not: { glob: "*z" } }] }, "az", false],
@@ -76,6 +82,25 @@ test("a list is as outside as its most outside member", () => {
   expect(holds({ domain: "example.com" }, "permit", [])).toBe(false);
   expect(holds({ domain: "example.org" }, "restrict", { to: [{ mail: outside }] })).toBe(true);
   expect(holds({ domain: "example.org" }, "restrict", "Eve <eve@example.org>, ann@example.com")).toBe(true);
+});
+
+test("what restricts does not depend on how a server reads a value", () => {
+  for (const yes of [true, "True", " yes", "ON", 1, "1", ["no", "t"], '[true, "x"]']) {
+    expect(holds(true, "restrict", yes)).toBe(true);
+    expect(holds(true, "permit", yes)).toBe(yes === true);
+  }
+  for (const other of [false, "False", 0, "truest", null]) expect(holds(true, "restrict", other)).toBe(false);
+  expect(holds(false, "restrict", "No")).toBe(true);
+  expect(holds(5, "restrict", " 5.0")).toBe(true);
+  expect(holds("5", "permit", 5)).toBe(false);
+  expect(holds(5, "permit", "5")).toBe(false);
+  for (const list of ['["a", "secret"]', ' [["secret"]]', '{"x": "secret"}']) {
+    expect(holds("secret", "restrict", list)).toBe(true);
+    expect(holds({ glob: "sec*" }, "restrict", [list])).toBe(true);
+    expect(holds({ not: { equals: ["a", list] } }, "restrict", list)).toBe(false);
+  }
+  expect(holds("secret", "restrict", "[secret")).toBe(false);
+  expect(holds("secret", "restrict", `["secret"${" ".repeat(1_048_576)}]`)).toBe(true);
 });
 
 test("both halves of a combined test speak of one leaf", () => {

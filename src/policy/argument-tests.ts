@@ -20,6 +20,7 @@ import {
   hostPieces,
   isAmbiguousHost,
   isUrl,
+  mappedHost,
   maybeInside,
   permittedSpellings,
   restrictedSpellings,
@@ -60,7 +61,7 @@ export function evaluateTest(test: ArgumentTest, value: Json): boolean {
 
 function someLeaf(test: ArgumentTest, value: Json): boolean {
   if (test.kind === "schema") return satisfies(test.schema, value) !== false;
-  const leaves = leavesOf(value);
+  const leaves = leavesOf(value, written);
   return leaves === undefined || leaves.some((leaf) => leafHolds(test, leaf));
 }
 
@@ -88,8 +89,21 @@ function leafHolds(test: ArgumentTest, leaf: Leaf): boolean {
   }
 }
 
-/** All leaves, or undefined if there are more, or is more text in them together, than a test looks at. */
-function leavesOf(value: Json): readonly Leaf[] | undefined {
+/** A list or an object that came as its text, which servers parse where they want one. */
+function written(text: string): Json | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as Json; // a JSON value by construction
+  } catch {
+    return undefined; // text that only begins like JSON is a leaf and nothing else
+  }
+}
+
+/**
+ * All leaves, or undefined if there are more, or is more text in them together, than a test looks at. What `inner` finds
+ * in a text adds to it.
+ */
+function leavesOf(value: Json, inner?: (text: string) => Json | undefined): readonly Leaf[] | undefined {
   const found: Leaf[] = [];
   const open: Json[] = [value];
   let seen = 0;
@@ -103,6 +117,8 @@ function leavesOf(value: Json): readonly Leaf[] | undefined {
       units += typeof next === "string" ? next.length : 1;
       if (units > testTextUnitsMax && found.length > 0) return undefined;
       found.push(next);
+      const more = typeof next === "string" ? inner?.(next) : undefined;
+      if (more !== undefined) open.push(more);
     }
   }
   return found;
@@ -139,14 +155,17 @@ function textOf(leaf: Leaf): string | undefined {
   return isRawNumber(leaf) ? leaf.rawJSON : undefined;
 }
 
-/** Servers turn `"5"` into 5 and back; what restricts must not depend on which of them the model wrote. */
+/** Servers turn `"5"` into 5 and back, and "Yes" into true; what restricts must not depend on which the model wrote. */
 function equalLeaf(value: string | number | boolean | null, leaf: Leaf, reading: Reading): boolean {
+  if (reading === "some" && typeof value === "boolean") return spoken[`${value}`].test(textOfLeaf(leaf).trim());
   if (reading === "some" && typeof value !== "number") return value === leaf || String(value) === textOfLeaf(leaf);
   if (typeof value !== "number") return value === leaf;
   const right = reading === "some" && typeof leaf === "string" ? parseDecimal(leaf.trim()) : canonicalNumber(leaf);
   if (right === undefined) return reading === "some" && isRawNumber(leaf);
   return compareDecimal(String(value), right) === 0;
 }
+
+const spoken = { true: /^(?:true|t|yes|y|on|1)$/i, false: /^(?:false|f|no|n|off|0)$/i } as const;
 
 function textOfLeaf(leaf: Leaf): string {
   return typeof leaf === "string" ? leaf : isRawNumber(leaf) ? leaf.rawJSON : String(leaf);
@@ -178,8 +197,8 @@ function globHolds(pattern: string, text: string, reading: Reading): boolean {
 
 function pathHolds(prefixes: readonly string[], text: string, reading: Reading): boolean {
   const path = canonicalPath(text);
-  // A relative path could lie anywhere: whoever resolves it has another folder in mind.
-  const known = path !== undefined && /^(?:\/|~|[A-Z]:\/|\\\\)/.test(path);
+  // A relative path could lie anywhere: whoever resolves it has another folder in mind. So could `\\?\C:\x`, a device.
+  const known = path !== undefined && /^(?:\/|~|[A-Z]:\/|\\\\(?![?.]\/))/.test(path);
   if (reading === "some") return !known || prefixes.some((prefix) => maybeInside(path, prefix));
   return path !== undefined && prefixes.some((prefix) => isInside(path, prefix));
 }
@@ -194,7 +213,8 @@ function addressesOf(text: string, reading: Reading): readonly string[] {
 function hostsOf(text: string, reading: Reading): readonly string[] {
   const whole = reading === "every" && isAmbiguousHost(text) ? undefined : hostOf(text.trim());
   if (reading === "every") return whole === undefined ? [] : [whole];
-  return [whole, ...hostPieces(text).map(hostOf)].filter((host) => host !== undefined);
+  const mentioned = hostPieces(text).flatMap((piece) => [hostOf(piece), mappedHost(piece)]);
+  return [whole, ...mentioned].filter((host) => host !== undefined);
 }
 
 function hostOf(text: string): string | undefined {

@@ -37,6 +37,15 @@ it.each<[TestText, Json, boolean]>([
   [{ domain: "good.example" }, "https://good.example/@x?a#b", true],
   [{ domain: "good.example" }, "bob@good.example", true],
   [{ cidr: "10.0.0.0/8" }, "http://10.0.0.1\\@evil.example", false],
+  // Two mailboxes for whoever decodes the address.
+  [{ domain: "good.example" }, "mailto:me%40evil.example%2Cyou@good.example", false],
+  [{ domain: "good.example" }, "me%40evil.example%2Cyou@good.example", false],
+  [{ domain: "good.example" }, "https://good.example/%61@x", true],
+  // A backslash separates folders where the server runs on Windows.
+  [{ glob: "report-*" }, "report-\\..\\..\\secret", false],
+  [{ glob: "C:\\me\\*" }, "C:\\me\\..\\..\\secret", false],
+  [{ glob: "C:\\me\\*" }, "C:\\me\\notes..txt", true],
+  [{ glob: "/w/**" }, "/W/a", false],
 ])("permits %j for %j: %j", (text, value, expected) => {
   expect(holds(text, "permit", value)).toBe(expected);
 });
@@ -77,6 +86,35 @@ it.each<[TestText, Json, boolean]>([
   [{ cidr: "127.0.0.0/8" }, "2130706433", true],
   [{ cidr: "127.0.0.0/8" }, "connect 127.0.0.1/x", true],
   [{ cidr: "127.0.0.0/8" }, "128.0.0.1", false],
+  [{ cidr: "::1" }, "curl http://[::1]/ -v", true],
+  [{ cidr: "fe80::/10" }, "10.0.0.1, fe80::5", true],
+  ...[
+    " https://evil.org/x",
+    "https:/evil.org/x",
+    "https:evil.org/x",
+    "ht\ttps://evil.org/x",
+    "https://me:secret@evil.org/x",
+    "https://evil.org./x",
+    "https://evil.org:443/%78?y",
+    "https://evil.org//x#y",
+    "https://evil.org/y/%2e%2e%2fx",
+    "https://ｅvil。org/x",
+  ].map((text): [TestText, Json, boolean] => [{ glob: "https://evil.org/x" }, text, true]),
+  [{ glob: "https://evil.org" }, "https://evil.org/", true],
+  [{ glob: "https://evil.org/x" }, "https://evil.org/y", false],
+  [{ glob: "https://evil.org/x" }, "https:///", false],
+  [{ domain: "evil.org" }, "me@ｅvil。org", true],
+  [{ domain: "evil.org" }, "me＠evil.org", true],
+  [{ domain: "evil.org" }, "e\u00advil.org", true],
+  [{ domain: "evil.org" }, "see `evil%2Eorg`", true],
+  [{ domain: "evil.org" }, "mailto:me%40evil.org%2Cyou@good.example", true],
+  [{ domain: "evil.org" }, "évil.org", false],
+  [{ path: "C:\\me\\.ssh" }, "\\\\?\\C:\\me\\.ssh\\id", true],
+  [{ path: "C:\\me\\.ssh" }, "\\\\share\\x", false],
+  // `..` takes away a name that has no normal form, and a path may be longer than what is normalised.
+  [{ glob: "/etc/**" }, "/x\n/../etc/passwd", true],
+  [{ glob: "/etc/**" }, " /etc/passwd", true],
+  [{ glob: "/etc/**" }, `/x/..${"/.".repeat(5_000)}/etc/passwd`, true],
 ])("restricts %j for %j: %j", (text, value, expected) => {
   expect(holds(text, "restrict", value)).toBe(expected);
 });

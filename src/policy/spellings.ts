@@ -4,13 +4,16 @@
  * folder, and `2130706433` is an address of this machine.
  */
 import { testLeavesMax } from "./limits.ts";
+import { canonicalTextUnitsMax } from "./values/limits.ts";
 import { canonicalPath, isInside } from "./values/path.ts";
 import { canonicalUrl } from "./values/url.ts";
 
 const url = /^[A-Za-z][A-Za-z0-9+.-]+:\/\//;
 const fileUri = /^file:/i;
+const web = /^(?:https?|wss?|ftp):/i;
 const home = /^(?:\/home\/[^/]+|\/Users\/[^/]+|\/root|\/var\/root|[A-Z]:\/Users\/[^/]+|~[^/]*)(?=\/|$)/i;
 const climbing = /^(?:~\/)?\.\.(?:\/|$)/;
+const parent = /(?:^|[/\\])\.\.(?:[/\\]|$)/;
 
 /** A URL by its beginning. `://` further on is part of a path: readers of paths resolve `..` behind it. */
 export function isUrl(text: string): boolean {
@@ -20,7 +23,9 @@ export function isUrl(text: string): boolean {
 /** Every spelling under which a text must fit a pattern to be permitted; undefined if it has no normal form. */
 export function permittedSpellings(pattern: string, text: string): readonly string[] | undefined {
   if (/^\*+$/.test(pattern)) return [text];
-  if (!pattern.includes("/") && !(pattern.includes("**") && /[/\\]/.test(text))) return [text];
+  // Without a slash in it a pattern still meets paths: `*` stops at a slash, and not at a backslash.
+  const crosses = (pattern.includes("**") && /[/\\]/.test(text)) || parent.test(text);
+  if (!pattern.includes("/") && !crosses) return [text];
   const normal = isUrl(text) ? normalUrl(text) : normalPath(pattern, text);
   return normal === undefined ? undefined : [text, normal];
 }
@@ -39,14 +44,38 @@ function normalPath(pattern: string, text: string): string | undefined {
 /** Spellings of which one that fits is enough to be restricted; undefined if the text could name anything. */
 export function restrictedSpellings(pattern: string, text: string): readonly string[] | undefined {
   if (!pattern.includes("/")) return [text];
-  if (isUrl(text)) return [text, canonicalUrl(text) ?? text];
-  const slashed = text.replaceAll("\\", "/");
+  if (text.length > canonicalTextUnitsMax) return undefined;
+  if (isUrl(text)) return [text, canonicalUrl(text) ?? text, ...webSpellings(text)];
+  // Characters that no normal form has are part of a name, which `..` behind it takes away again.
+  const slashed = text
+    .trim()
+    .replaceAll("\\", "/")
+    .replace(/\p{Cc}/gu, "_");
   const normal = canonicalPath(text) ?? canonicalPath(slashed);
   if (normal === undefined && fileUri.test(text)) return undefined;
   // From where it climbs is not known here, so it could end up wherever the pattern speaks of.
   if (normal !== undefined && climbing.test(normal) && /^[/~]/.test(pattern)) return undefined;
   const spellings = [text, slashed, ...(normal === undefined ? [] : [normal])];
-  return [...spellings, ...spellings.map(withHome)];
+  return [...spellings, ...spellings.map(withHome), ...webSpellings(text)];
+}
+
+/**
+ * What readers of web addresses make of a text. They trim it, do without slashes (`https:example.com`), and map the
+ * letters of the host; what a server serves depends neither on the user, nor on a root dot, nor on how a letter of the
+ * path is encoded.
+ */
+function webSpellings(text: string): readonly string[] {
+  if (!web.test(text.trim().replace(/[\t\n\r]/g, "")) || !URL.canParse(text)) return [];
+  const { href, protocol, host, pathname, search } = new URL(text);
+  const place = `${protocol}//${host.replace(/\.(?=:|$)/, "")}`;
+  const path = canonicalPath(decoded(pathname)) ?? pathname;
+  const pages = pathname === "/" ? ["/", ""] : [pathname, path, `${path}/`];
+  return [href, ...pages.flatMap((page) => [place + page, place + page + search])];
+}
+
+/** Percent escapes of ASCII characters as the characters. */
+function decoded(text: string): string {
+  return text.replace(/%([0-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
 /** The pattern as it is and, if it speaks of a home folder, with `~` in its place. */
@@ -70,24 +99,37 @@ export function maybeInside(path: string, folder: string): boolean {
 
 /**
  * True where readers of addresses disagree about the host: `http://a.example\\@b.example` is at `a.example` for browsers
- * and at `b.example` for others, and so is `b.example/@a.example` for whoever adds the scheme that is missing.
+ * and at `b.example` for others, so is `b.example/@a.example` for whoever adds the scheme that is missing, and
+ * `me%40b.example%2Cyou@a.example` are two mailboxes for whoever decodes it.
  */
 export function isAmbiguousHost(text: string): boolean {
   const trimmed = text.trim();
   if (/[\\\s\p{Cc}]/u.test(trimmed)) return true;
-  return !url.test(trimmed) && /^(?!mailto:)[^@]*[/?#].*@/i.test(trimmed);
+  return !url.test(trimmed) && /^(?:(?!mailto:)[^@]*[/?#]|[^@]*%).*@/i.test(trimmed);
 }
 
 /** Pieces of a text that somebody could read as a host, without user, scheme and port. */
 export function hostPieces(text: string): readonly string[] {
-  const pieces = text.split(/[\s,;<>"'()[\]{}|/\\?#=&]+/, testLeavesMax).map(bareHost);
-  return [...new Set(pieces)].filter((piece) => piece !== "");
+  const readings = new Set([text, decoded(text), text.normalize("NFKC")]);
+  const pieces = [...readings].flatMap((each) => each.split(/[\s,;<>"'`()[\]{}|/\\?#=&]+/, testLeavesMax));
+  return [...new Set(pieces.flatMap(bareHosts))].filter((piece) => piece !== "");
 }
 
-function bareHost(piece: string): string {
+/** A colon may stand before a port, after a scheme, or inside an address. */
+function bareHosts(piece: string): readonly string[] {
   const host = piece.slice(piece.lastIndexOf("@") + 1);
-  if (!host.includes(":")) return host;
-  return host.replace(/^[A-Za-z][A-Za-z0-9+.-]*:(?=[^0-9])/, "").replace(/:[0-9]{1,5}$/, "");
+  if (!host.includes(":")) return [host];
+  return [host, host.replace(/^[A-Za-z][A-Za-z0-9+.-]*:(?=[^0-9])/, "").replace(/:[0-9]{1,5}$/, "")];
+}
+
+/** UTF-16 units of a name that is mapped: more than any name has, and the encoding takes quadratic time. */
+const mappedUnitsMax = 512;
+
+/** The host that a resolver makes of a name with other than ASCII letters: full-width and unseen ones are mapped away. */
+export function mappedHost(piece: string): string | undefined {
+  if (piece.length > mappedUnitsMax || /^[\0-\x7f]*$/.test(piece) || !URL.canParse(`http://${piece}/`))
+    return undefined;
+  return new URL(`http://${piece}/`).hostname.replace(/\.$/, "");
 }
 
 /** The address that a number alone means to a resolver (`127.1`, `0x7f000001`, `2130706433`), in dotted form. */
