@@ -60,6 +60,9 @@ describe("words that are wrong are shown with a remedy", () => {
     [rule("block", `{arg: {a: {glob: "${"x".repeat(2_000)}"}}}`), "GLOB", 2],
     [rule("block", "{arg: {a: {schema: {$ref: 'http://x'}}}}"), "SCHEMA", 2],
     [rule("block", "{arg: {a: {not: {label: private}}}}"), "LABEL", 2],
+    [rule("block", "{arg: {/a/b: {label: private}}}"), "LABEL", 2],
+    [rule("block", "{data: {confidentiality: private, args: [/a/b]}}"), "LABEL", 2],
+    ["labels: {a.b: {args: {/a/b: recipient}}}", "LABEL", 2],
     [rule("block", `{arg: {a: ${"{not: ".repeat(20)}x${"}".repeat(20)}}}`), "DEPTH", 2],
     ["stores: {s: {}}\n" + rule("allow", "{store: {name: s, audience: me}}"), "AUDIENCE", 3],
     ["stores: {s: {audience: x}}", "GROUP", 2],
@@ -75,6 +78,7 @@ describe("words that are wrong are shown with a remedy", () => {
     ["lattice: {clearance: {x: public}}", "GROUP", 2],
     ["servers: {a: {operator: x}}", "GROUP", 2],
     ["host: {send: {open: x}}", "GROUP", 2],
+    ["servers: {my.server: {trust: untrusted}}", "KEY", 2],
     ["accepts: [H]", "HAZARD", 2],
     ["expect: [{trace: [a.b], verdict: deny, by: R}]", "RULE", 2],
     ["approvals: {hold: 2m}", "RANGE", 2],
@@ -92,6 +96,23 @@ describe("words that are wrong are shown with a remedy", () => {
       expect(found.remedy).not.toBe("");
     }
   });
+});
+
+test.each([
+  "{tool: []}",
+  "{effect: []}",
+  "{flags: []}",
+  "{data: []}",
+  "{store: []}",
+  "{data: {confidentiality: private, roles: []}}",
+  "{data: {confidentiality: private, args: []}}",
+  "{data: {confidentiality: private, audience: []}}",
+  "{store: {name: s, audience: []}}",
+  ...["equals", "glob", "domain", "path", "cidr"].map((kind) => `{arg: {to: {${kind}: []}}}`),
+])("a condition that names nothing is refused, as it would hold for nothing or for everything: %s", (when) => {
+  const { policy, diagnostics } = load(`stores: {s: {}}\n${rule("block", when)}`);
+  expect(policy).toBeUndefined();
+  expect(diagnostics.map(({ code }) => code)).toContain("SG-POLICY-LENGTH");
 });
 
 test("what is written and not active yet, or always true, is said", () => {

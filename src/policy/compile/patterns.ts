@@ -34,7 +34,7 @@ export function compilePattern(request: PatternRequest, scope: Scope): Pattern {
     const at = [...path, "arg", name];
     if (test.label === undefined)
       predicates.push({ index: predicateOf(name, test, { polarity, path: at }, scope), holds: true });
-    else data.push({ atom: scope.labels.atom(test.label, polarity, [...at, "label"]), names: [name] });
+    else data.push(dataAtom({ ...test.label, args: [name] }, polarity, [...at, "label"], scope));
   }
   if (form.workspace !== undefined) predicates.push({ index: workspacePredicate, holds: form.workspace });
   return {
@@ -80,6 +80,11 @@ export function dataAtom(
     scope.report(
       problem("ATOM", path, "the condition names arguments and no label", "add `confidentiality` or `trust`"),
     );
+  }
+  for (const name of args ?? []) {
+    if (!name.startsWith("/")) continue;
+    const message = `${quoted(name)} is a place inside an argument, and arguments are labelled as a whole`;
+    scope.report(problem("LABEL", path, message, "write the argument's own name, the first part of the path"));
   }
   return {
     atom: scope.labels.atom(label, polarity, path),

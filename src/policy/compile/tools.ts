@@ -111,6 +111,11 @@ function compileEffects(form: EffectsForm): EffectRange {
 
 function compileArgument(form: ArgumentForm, path: DocumentPath, scope: Scope): ArgumentStatement {
   const { bound, role, sink, audience } = form;
+  const name = path.at(-1);
+  if (typeof name === "string" && name.startsWith("/")) {
+    const message = `${quoted(name)} is a place inside an argument, and arguments are labelled as a whole`;
+    scope.report(problem("LABEL", path, message, "write the argument's own name, the first part of the path"));
+  }
   if (audience !== undefined) scope.labels.groupBits(audience, [...path, "audience"]);
   // Compiled once here so that a wrong word is reported with its place; used again for each audience.
   if (bound !== undefined) scope.labels.forbidden(bound, [], [...path, "bound"]);

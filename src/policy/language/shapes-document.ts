@@ -53,7 +53,7 @@ import {
   required,
   text,
 } from "./shape.ts";
-import { bound, dataOrLevel, duration, key, label, pattern, toolLabels, words } from "./shapes.ts";
+import { bound, dataOrLevel, duration, key, label, pattern, serverPattern, toolLabels, words } from "./shapes.ts";
 
 const mode: Shape<ModeText> = oneOf("mode", ["enforce", "observe"]);
 const identifierPattern = "^[A-Za-z][A-Za-z0-9_.:-]{0,63}$";
@@ -262,7 +262,7 @@ export const policyShape: Shape<PolicyDocument> = object<PolicyDocument>("a poli
         pack: optional(text("pack"), "label pack that describes it"),
         mode: optional(mode, "`observe` reports and does not decide"),
       }),
-      namePattern,
+      serverPattern,
     ),
     "what is known of servers",
   ),

@@ -45,11 +45,20 @@ import {
 } from "./shape.ts";
 
 export const durationPattern = "^[0-9]{1,9}(ms|s|m|h|d)$";
+/** In `SERVER.TOOL` the server ends at the first dot: whatever is said of a name with a dot is said of no server. */
+export const serverPattern = "^[^\\s\\p{C}.]{1,128}$";
 export const duration: Shape<string> = text("duration", durationPattern, "10m");
 export const words: Shape<Words> = either<[string, readonly string[]]>(
   "a word or a list",
   text("word"),
   list(text("word")),
+);
+
+/** Words of a condition: one without any would hold for nothing, or for everything, and nobody means either. */
+const someWords: Shape<Words> = either<[string, readonly string[]]>(
+  "a word or a list",
+  text("word"),
+  list(text("word"), 1),
 );
 
 const effectPath = `^((${effectBases.join("|")})(\\.(${effectReaches.join("|")})(\\.(${effectActions.join("|")}))?)?|external_write)$`;
@@ -145,13 +154,13 @@ const testObject: Shape<TestObject> = named("test", () =>
     {
       present: optional(flag, "whether the argument is there"),
       equals: optional(
-        either<[Scalar, readonly Scalar[]]>("a value or a list of values", scalar, list(scalar)),
+        either<[Scalar, readonly Scalar[]]>("a value or a list of values", scalar, list(scalar, 1)),
         "one of these values",
       ),
-      glob: optional(words, "`*` within a segment, `**` across segments"),
-      domain: optional(words, "domain of an address or URL, subdomains included"),
-      path: optional(words, "inside one of these folders"),
-      cidr: optional(words, "IP address in one of these blocks"),
+      glob: optional(someWords, "`*` within a segment, `**` across segments"),
+      domain: optional(someWords, "domain of an address or URL, subdomains included"),
+      path: optional(someWords, "inside one of these folders"),
+      cidr: optional(someWords, "IP address in one of these blocks"),
       regex: optional(text("regular expression"), "a linear-time expression that matches somewhere"),
       range: optional(
         object<NonNullable<TestObject["range"]>>(
@@ -200,9 +209,9 @@ export const test: Shape<TestText> = named("testOrValue", () =>
 
 const data = object<DataText>("a label of data", {
   ...labelFields,
-  roles: optional(list(role), "only arguments with these roles"),
-  args: optional(list(text("argument")), "only these arguments"),
-  audience: optional(words, "only arguments that these groups can see"),
+  roles: optional(list(role, 1), "only arguments with these roles"),
+  args: optional(list(text("argument"), 1), "only these arguments"),
+  audience: optional(someWords, "only arguments that these groups can see"),
 });
 
 export const dataOrLevel: Shape<string | DataText> = either<[string, DataText]>("a label of data", text("level"), data);
@@ -210,29 +219,29 @@ export const dataOrLevel: Shape<string | DataText> = either<[string, DataText]>(
 const store = object<StoreText>("a store condition", {
   name: required(text("store"), "name of a store"),
   label: optional(label, "what it holds"),
-  audience: optional(words, "who can read it"),
+  audience: optional(someWords, "who can read it"),
 });
 
 const patternObject = object<PatternObject>(
   "a pattern",
   {
-    tool: optional(words, "`server.tool`, `*` within a name"),
+    tool: optional(someWords, "`server.tool`, `*` within a name"),
     effect: optional(
-      either<[string, readonly string[]]>("an effect or a list", effect, list(effect)),
+      either<[string, readonly string[]]>("an effect or a list", effect, list(effect, 1)),
       "an effect or its prefix",
     ),
     flags: optional(
-      either<[FlagText, readonly FlagText[]]>("a flag or a list", flagText, list(flagText)),
+      either<[FlagText, readonly FlagText[]]>("a flag or a list", flagText, list(flagText, 1)),
       "flags that it has",
     ),
     arg: optional(mapOf("argument", test), "tests by argument name"),
     data: optional(
-      either<[string, DataText, readonly DataText[]]>("a label of data", text("level"), data, list(data)),
+      either<[string, DataText, readonly DataText[]]>("a label of data", text("level"), data, list(data, 1)),
       "label of what is sent",
     ),
     held: optional(label, "label of everything the agent holds"),
     store: optional(
-      either<[StoreText, readonly StoreText[]]>("a store condition", store, list(store)),
+      either<[StoreText, readonly StoreText[]]>("a store condition", store, list(store, 1)),
       "state of stores",
     ),
     workspace: optional(flag, "whether every path lies in the workspace"),
