@@ -44,6 +44,7 @@ describe("the workspace", () => {
     [{ path: "../../.ssh/id" }, false],
     [{ path: 7 }, false],
     [{ path: null }, false],
+    [{ path: "/home/me/site/a\0b" }, false],
     [{ paths: ["/home/me/site/a", "/etc/passwd"] }, false],
     [{ paths: ["/home/me/site/a", "/home/me/site/b"] }, true],
     [{ paths: [] }, true],
@@ -52,6 +53,7 @@ describe("the workspace", () => {
   it("without a root nothing with a path is inside, and the root of all holds everything", () => {
     expect(inside({ path: "/home/me/site/a" }, [])).toBe(false);
     expect(inside({ path: "/home/me/site/a" }, ["/"])).toBe(true);
+    expect(inside({ path: "~/../you/x" }, ["~"])).toBe(false);
   });
 });
 

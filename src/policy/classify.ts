@@ -12,7 +12,7 @@ import type { Relevant } from "./relevance.ts";
 import type { Frame } from "./transition.ts";
 import { canonicalKeys } from "./values/canonical.ts";
 import { canonicalNumber, parseDecimal } from "./values/decimal.ts";
-import { canonicalPath } from "./values/path.ts";
+import { canonicalPath, isInside } from "./values/path.ts";
 import { pointerValue } from "./values/pointer.ts";
 
 export function classify(frame: Frame, relevant: Relevant, moment: CallMoment): CallClass {
@@ -59,7 +59,7 @@ function insideWorkspace(moment: CallMoment): boolean {
     const roots = rootsOf(moment.workspace);
     const value = moment.arguments[name] ?? null;
     const paths = isArray(value) ? value : [value];
-    if (!paths.every((path) => isInside(path, roots))) return false;
+    if (!paths.every((path) => isInsideAny(path, roots))) return false;
   }
   return true;
 }
@@ -76,11 +76,10 @@ function rootsOf(workspace: readonly string[]): readonly string[] {
 
 const knownRoots = new WeakMap<readonly string[], readonly string[]>();
 
-function isInside(value: Json, roots: readonly string[]): boolean {
+function isInsideAny(value: Json, roots: readonly string[]): boolean {
   if (typeof value !== "string") return false;
   const path = canonicalPath(value, roots[0]);
-  if (path === undefined) return false;
-  return roots.some((root) => path === root || path.startsWith(root.endsWith("/") ? root : `${root}/`));
+  return path !== undefined && roots.some((root) => isInside(path, root));
 }
 
 function keyOf(slot: Slot, argumentsOf: JsonObject): readonly string[] | undefined {
