@@ -11,7 +11,7 @@ import { compileStatement } from "./compile/tools.ts";
 import { predicateRegistry } from "./compile/tests.ts";
 import { shippedLabels } from "./contracts/carriers.ts";
 import type { Evidence, Sourced } from "./contracts/statements.ts";
-import { effectsOf, firstOf, flagsOf, outputOf } from "./contracts/statements.ts";
+import { casesOf, effectsOf, firstOf, flagsOf, outputOf } from "./contracts/statements.ts";
 import type { ArgumentStatement, LabelTable, PackTable, ServerFacts, ToolStatement } from "./contracts/table.ts";
 import { serverFacts } from "./contracts/table.ts";
 import { inferTool } from "./inference/infer.ts";
@@ -124,7 +124,7 @@ export function assemble(table: LabelTable, evidence: Evidence, identity: Identi
     arguments: args,
     rest,
     output: output.value,
-    cases: firstOf(evidence.believed, "cases")?.value ?? [],
+    cases: casesOf(evidence),
     reads: firstOf(evidence.believed, "reads")?.value ?? [],
     writes: stores,
     opens: firstOf(evidence.believed, "opens")?.value ?? [],

@@ -3,11 +3,11 @@
  * believed; a server and inference may narrow what is unknown only where the operator trusts the server, and may
  * restrict what a pack says, never what the operator says.
  */
-import type { FieldContract, LabelSource, OutputContract } from "../../core/contract.ts";
+import type { ContractCase, FieldContract, LabelSource, OutputContract } from "../../core/contract.ts";
 import { everyEffect } from "../../core/effect.ts";
 import type { EffectFlags, EffectRange } from "../../core/effect.ts";
 import type { LabelRange, Lattice } from "../../core/label.ts";
-import { join, joinRanges, trustOf, unknownRange } from "../../core/label.ts";
+import { join, joinAllRanges, joinRanges, trustOf, unknownRange } from "../../core/label.ts";
 import type { Inferred } from "../inference/infer.ts";
 import type { ServerFacts, ToolStatement } from "./table.ts";
 
@@ -99,6 +99,43 @@ export function outputOf(evidence: Evidence): Settled<OutputContract> {
   if (said === undefined) return { value: vouch(unknown), source: "unknown" };
   if (facts.trust === "trusted") return { value: vouch(withoutFrom(said)), source: "server" };
   return { value: vouch(restricted(unknown, said)), source: "server" };
+}
+
+/**
+ * The cases of the first source that has some. Within what that source says a case may raise or lower; what a more
+ * authoritative one says, or the server against itself, a case only adds to.
+ */
+export function casesOf(evidence: Evidence): readonly ContractCase[] {
+  const { lattice, facts, shipped } = evidence;
+  const index = evidence.believed.findIndex(({ statement }) => statement.cases !== undefined);
+  const above = evidence.believed.slice(0, Math.max(index, 0));
+  const found = evidence.believed[index];
+  const server = found?.source === "pack" ? shipped : undefined;
+  const effects = [firstOf(above, "effects")?.value, server?.effects].filter((range) => range !== undefined);
+  const stated = firstOf(above, "output")?.value;
+  return (found?.statement.cases ?? []).map((one) => {
+    const own = one.output === undefined || stated === undefined ? one.output : added(stated, one.output);
+    const output = own === undefined || server?.output === undefined ? own : restricted(own, server.output);
+    return {
+      predicate: one.predicate,
+      ...(output === undefined ? {} : { output: distrusted(output, lattice, facts) }),
+      ...(one.effects === undefined ? {} : { effects: effects.reduce(union, one.effects) }),
+    };
+  });
+}
+
+/** Both outputs at once; a field that one of them does not name may lie anywhere in it. */
+function added(base: OutputContract, more: OutputContract): OutputContract {
+  const anywhere = ({ label, fields }: OutputContract): LabelRange =>
+    joinAllRanges(
+      fields.map((field) => field.label),
+      label,
+    );
+  const known = new Set(base.fields.map(({ pointer }) => pointer));
+  const kept = base.fields.map((field) => ({ ...field, label: joinRanges(field.label, anywhere(more)) }));
+  const others = more.fields.filter(({ pointer }) => !known.has(pointer));
+  const own = others.map(({ pointer, label }) => ({ pointer, label: joinRanges(label, anywhere(base)) }));
+  return { label: joinRanges(base.label, more.label), fields: [...kept, ...own] };
 }
 
 /** The lower end of what a server says joins both ends: labels of its own making only restrict. */
