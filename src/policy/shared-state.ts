@@ -2,10 +2,10 @@
  * The shared part g of a state: comparing, joining, storing it, and the state of a run of which nothing is known.
  * What is stored names labels by bits and stores by name, so that it can be read under the same lattice only.
  */
-import { isArray, isObject, member } from "../core/json.ts";
+import { isObject, member } from "../core/json.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Label, LabelRange, Lattice } from "../core/label.ts";
-import { describe, fromBits, joinRanges, unknownRange } from "../core/label.ts";
+import { atMost, describe, fromBits, joinRanges, unknownRange } from "../core/label.ts";
 import type { Frame } from "./transition.ts";
 import type { Q, StoreCell } from "./state.ts";
 import { initialState, joinStores } from "./state.ts";
@@ -111,7 +111,8 @@ export function readCell(lattice: Lattice, value: Json): StoreCell | undefined {
   const audience = groups("audience");
   const open = groups("open");
   if (lo === undefined || hi === undefined || audience === undefined || open === undefined) return undefined;
-  if (least === undefined || most === undefined || isArray(value)) return undefined;
+  if (least === undefined || most === undefined) return undefined;
+  if (!atMost(lo, hi) || !atMost(least, most)) return undefined;
   return { label: { lo, hi }, audience, open, added: { lo: least, hi: most } };
 }
 

@@ -1,16 +1,22 @@
 // The shared part of a state: what runs have in common, how it is kept, and what a lost history means.
 import { describe, expect, it } from "vitest";
-import { exactly, withTrust } from "../../src/core/label.ts";
+import type { Json } from "../core/json.ts";
+import { exactly, withTrust } from "../core/label.ts";
+import { describeStores, exportShared, importShared, sharedChanged, topState, withShared } from "./shared-state.ts";
+import { firedSlots } from "./verdicts.ts";
 import {
-  describeStores,
-  exportShared,
-  importShared,
-  sharedChanged,
-  topState,
-  withShared,
-} from "../../src/policy/shared-state.ts";
-import { firedSlots } from "../../src/policy/verdicts.ts";
-import { contract, dispatch, frameOf, lattice, nothing, option, round, rule, secret, start, tool } from "./scene.ts";
+  contract,
+  dispatch,
+  frameOf,
+  lattice,
+  nothing,
+  option,
+  round,
+  rule,
+  secret,
+  start,
+  tool,
+} from "../../test/policy/scene.ts";
 
 const stores = [
   { name: "repo", audience: 1, initial: exactly(nothing) },
@@ -42,18 +48,27 @@ describe("shared state", () => {
     expect(importShared(frame, stored)?.stores).toEqual(written.stores);
     expect(importShared(frame, { ...stored, lattice: { levels: ["x"] } })).toBeUndefined();
     expect(importShared(frame, { ...stored, stores: [] })).toBeUndefined();
-    for (const damage of [
-      {},
-      1,
-      [],
-      { lo: 0, hi: -1, audience: 0, open: 0 },
-      { lo: 0, hi: 0, audience: 99, open: 0 },
-      { lo: 0, hi: 0, audience: 0, open: 0 },
-      { lo: 0, hi: 0, audience: 0, open: 0, added: { lo: 0, hi: -1 } },
-    ]) {
-      expect(importShared(frame, { ...stored, stores: { repo: damage } })).toBeUndefined();
-    }
     expect(importShared(frame, { ...stored, stores: {} })?.stores).toEqual(start(frame).stores);
+  });
+
+  const whole = { lo: 0, hi: 3, audience: 3, open: 0, added: { lo: 0, hi: 3 } };
+  it.each<[string, Json]>([
+    ["nothing", {}],
+    ["a number", 1],
+    ["a list", Object.assign([], whole)],
+    ...["lo", "hi", "audience", "open"].flatMap((part) =>
+      [-1, 0.5, 4_096, "0", null].map((value): [string, Json] => [part, { ...whole, [part]: value }]),
+    ),
+    ["one group too many", { ...whole, audience: 4 }],
+    ["added", { ...whole, added: { lo: 0 } }],
+    ["added", { ...whole, added: { hi: 0 } }],
+    // With its ends crossed a label would restrict nothing at the end on which safety rests.
+    ["hi below lo", { ...whole, lo: 3, hi: 0 }],
+    ["what was added, hi below lo", { ...whole, added: { lo: 3, hi: 0 } }],
+  ])("of which a part is damaged is not read: %s", (_, damage) => {
+    const stored = exportShared(frame, written);
+    expect(importShared(frame, { ...stored, stores: { repo: whole } })?.stores[0]?.label.hi).toBe(3);
+    expect(importShared(frame, { ...stored, stores: { repo: damage } })).toBeUndefined();
   });
 
   it("keeps what another policy of the same labels says of its own stores", () => {
