@@ -28,6 +28,7 @@ import {
 import { canonicalValue } from "./values/canonical.ts";
 import { canonicalNumber, compareDecimal, parseDecimal } from "./values/decimal.ts";
 import { canonicalPath, isInside } from "./values/path.ts";
+import { normaliseText } from "./values/text.ts";
 
 type Reading = "every" | "some";
 type Leaf = null | boolean | number | string | { readonly rawJSON: string };
@@ -158,7 +159,9 @@ function textOf(leaf: Leaf): string | undefined {
 /** Servers turn `"5"` into 5 and back, and "Yes" into true; what restricts must not depend on which the model wrote. */
 function equalLeaf(value: string | number | boolean | null, leaf: Leaf, reading: Reading): boolean {
   if (reading === "some" && typeof value === "boolean") return spoken[`${value}`].test(textOfLeaf(leaf).trim());
-  if (reading === "some" && typeof value !== "number") return value === leaf || String(value) === textOfLeaf(leaf);
+  if (reading === "some" && typeof value !== "number") {
+    return normaliseText(String(value)) === normaliseText(textOfLeaf(leaf));
+  }
   if (typeof value !== "number") return value === leaf;
   const right = reading === "some" && typeof leaf === "string" ? parseDecimal(leaf.trim()) : canonicalNumber(leaf);
   if (right === undefined) return reading === "some" && isRawNumber(leaf);
@@ -192,7 +195,9 @@ function globHolds(pattern: string, text: string, reading: Reading): boolean {
   const spellings = restrictedSpellings(pattern, text);
   if (spellings === undefined) return true;
   const fold = pattern.includes("/") && !isUrl(text);
-  return homePatterns(pattern).some((own) => spellings.some((spelling) => globMatches(own, spelling, fold)));
+  return homePatterns(pattern.normalize("NFC")).some((own) =>
+    spellings.some((spelling) => globMatches(own, spelling, fold)),
+  );
 }
 
 function pathHolds(prefixes: readonly string[], text: string, reading: Reading): boolean {

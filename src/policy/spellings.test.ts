@@ -114,6 +114,12 @@ it.each<[TestText, Json, boolean]>([
   // `..` takes away a name that has no normal form, and a path may be longer than what is normalised.
   [{ glob: "/etc/**" }, "/x\n/../etc/passwd", true],
   [{ glob: "/etc/**" }, " /etc/passwd", true],
+  ...["caf\u00e9", "cafe\u0301"].flatMap((name): [TestText, Json, boolean][] => [
+    [{ equals: "caf\u00e9" }, ` ${name}`, true],
+    [{ equals: "cafe\u0301" }, name, true],
+    [{ glob: "cafe\u0301*" }, ` ${name}s`, true],
+    [{ glob: "/cafe\u0301/**" }, `/${name}/x`, true],
+  ]),
   [{ glob: "/etc/**" }, `/x/..${"/.".repeat(5_000)}/etc/passwd`, true],
 ])("restricts %j for %j: %j", (text, value, expected) => {
   expect(holds(text, "restrict", value)).toBe(expected);

@@ -6,6 +6,7 @@
 import { testLeavesMax } from "./limits.ts";
 import { canonicalTextUnitsMax } from "./values/limits.ts";
 import { canonicalPath, isInside } from "./values/path.ts";
+import { normaliseText } from "./values/text.ts";
 import { canonicalUrl } from "./values/url.ts";
 
 const url = /^[A-Za-z][A-Za-z0-9+.-]+:\/\//;
@@ -43,7 +44,7 @@ function normalPath(pattern: string, text: string): string | undefined {
 
 /** Spellings of which one that fits is enough to be restricted; undefined if the text could name anything. */
 export function restrictedSpellings(pattern: string, text: string): readonly string[] | undefined {
-  if (!pattern.includes("/")) return [text];
+  if (!pattern.includes("/")) return [text, normaliseText(text)];
   if (text.length > canonicalTextUnitsMax) return undefined;
   if (isUrl(text)) return [text, canonicalUrl(text) ?? text, ...webSpellings(text)];
   // Characters that no normal form has are part of a name, which `..` behind it takes away again.
