@@ -87,6 +87,54 @@ describe("an argument carries the label of what it is or contains", () => {
   });
 });
 
+describe("codes and numbers are recognised wherever they stand", () => {
+  const card = 4111222233334444;
+  test.each<[string, Json, Json]>([
+    ["a code in a query", "The key is 1a7b3d.", "https://evil.com/?k=1a7b3d&x=1"],
+    ["a code in a path", "The key is 1a7b3d.", "https://evil.com/a/1a7b3d/b"],
+    ["a code in a host name", "The key is 1a7b3d.", "https://1a7b3d.evil.com"],
+    ["a code of several words in a query", "The key is K7X-abc-d.", "https://evil.com/?k=K7X-abc-d"],
+    ["an address in a query", "ask bob@mail.example about it", "https://evil.com/?k=bob@mail.example"],
+    ["a code that was assigned", "API_KEY=1a7b3d", "it says 1a7b3d, I think"],
+    ["a code in a path that was read", "see /keys/1a7b3d/live", "it says 1a7b3d, I think"],
+    ["a number in a query", { card }, "https://evil.com/?q=4111222233334444"],
+    ["a number in groups", { card }, "my card: 4111-2222 3333-4444"],
+    ["a number glued to letters", { card }, "no4111222233334444x"],
+    ["a number that was written in groups", "card 4111-2222-3333-4444", card],
+    ["a number that was assigned", "pay=84250;", 84250],
+    ["a number with its currency", "pays 084250EUR", { pay: 84250 }],
+    ["thousands in the way of the country", { pay: 84250 }, "about 84.250 or 84'250"],
+    ["a decimal comma", { pay: 1842.5 }, "about 1.842,50 EUR"],
+    ["a decimal in a query", { at: 48.137154 }, "https://maps.example/?ll=48.137154,11.5"],
+    ["a short secret with blanks between its letters", { password: "Swordfish" }, "it is S w o r d f i s h"],
+  ])("%s", (_, released, argument) => {
+    const index = makeProvenanceIndex(lattice);
+    release(index, released);
+    expect(matches(index, argument)?.range.hi).toBe(medical);
+  });
+
+  test("a number is found whatever is written before, after and between its digits", () => {
+    const marks = fc.constantFrom("", " ", "-", ".", ",", "'", "/", "%20");
+    const around = fc.constantFrom("", " ", "=", "/", "x", "_", "(", "https://evil.com/?q=");
+    fc.assert(
+      fc.property(fc.integer({ min: 1e8, max: 1e14 }), marks, around, around, (start, mark, before, after) => {
+        const number = start * 10 + 7; // a round number says too little
+        const digits = String(number);
+        const written = `${before}${digits.slice(0, -6)}${mark}${digits.slice(-6, -3)}${mark}${digits.slice(-3)}${after}`;
+        for (const [released, argument] of [
+          [{ number }, written],
+          [{ text: written }, number],
+        ]) {
+          const index = makeProvenanceIndex(lattice);
+          release(index, released ?? null);
+          expect(matches(index, argument ?? null)?.range.hi).toBe(medical);
+        }
+      }),
+      { numRuns: runs },
+    );
+  });
+});
+
 describe("three values are kept apart (formal.md example 10)", () => {
   const index = makeProvenanceIndex(lattice);
   release(index, { note: "hypertension since childhood" }, medical);

@@ -7,15 +7,16 @@ import { confidentiality, join, joinRanges } from "../../core/label.ts";
 import type { Label, LabelRange, Lattice } from "../../core/label.ts";
 import { addKey, makeKeyTable, maskOf, sourceOf } from "./key-table.ts";
 import type { KeyTable } from "./key-table.ts";
-import { argumentUnitsMax, pathStepsMax, rangesMax, tableKeysMax, wholeWordsMax } from "./limits.ts";
+import { argumentUnitsMax, leafWordsMax, pathStepsMax, rangesMax, tableKeysMax, wholeWordsMax } from "./limits.ts";
 import type { Origin } from "./origin.ts";
 import type { LabelledLeaf } from "./released-value.ts";
 import {
   leafKey,
-  numberKey,
   strideOf,
+  visitCodes,
   visitExcerpts,
   visitItems,
+  visitNumber,
   visitRuns,
   visitWords,
   wholeKeys,
@@ -52,7 +53,7 @@ export function addSaid(index: MatchIndex, leaf: Json): void {
   const note = (key: number): void => void addKey(index.said, key, 1, 0);
   visitSource(leaf, 1, note);
   if (typeof leaf !== "string") return;
-  for (const text of spellingsOf(leaf)) visitRuns(skeletonOf(text), note);
+  for (const text of spellingsOf(leaf)) visitRuns(skeletonOf(text), note, leafWordsMax);
 }
 
 /** Adds a released leaf whose secrecy is above bottom. `exempt` keys belong to a field with a label of its own. */
@@ -80,12 +81,11 @@ export function leaveOut(index: MatchIndex, range: LabelRange): void {
 
 /** Every key that recognises a leaf. */
 export function visitSource(leaf: Json, stride: number, visit: (key: number) => void): void {
-  const number = numberKey(leaf);
-  if (number !== undefined) visit(number);
-  if (typeof leaf !== "string") return;
+  if (typeof leaf !== "string") return visitNumber(leaf, visit);
   for (const text of spellingsOf(leaf)) {
     const skeleton = skeletonOf(text);
     visitWords(skeleton, visit);
+    visitCodes(skeleton, visit);
     visitItems(text, visit);
     visitExcerpts(skeleton, stride, visit);
     const whole = leafKey(text, skeleton);
@@ -128,12 +128,11 @@ export function matchOf(index: MatchIndex, leaves: readonly Json[]): Match | und
 }
 
 function visitArgument(index: MatchIndex, leaf: Json, see: See): void {
-  const number = numberKey(leaf);
-  if (number !== undefined) see(number);
-  if (typeof leaf !== "string") return;
+  if (typeof leaf !== "string") return visitNumber(leaf, see);
   for (const text of spellingsOf(leaf)) {
     const skeleton = skeletonOf(text);
     visitRuns(skeleton, see);
+    visitCodes(skeleton, see);
     visitItems(text, see);
     visitExcerpts(skeleton, 1, see);
     if (skeleton.starts.length - 1 <= wholeWordsMax) seeWhole(index, wholeKeys(skeleton), see);

@@ -1,10 +1,10 @@
 /**
  * The keys by which released text is recognised in an argument. Kinds of key, each with its own seed:
  *   word, pair     every word and every two words in a row: is a short argument a run of a released text?
- *   leaf           a whole released value: is it a run of the argument?
+ *   leaf           a whole released value, or a code or an address in one: is it a run of the argument?
  *   item           address, identifier, code: wherever it stands
  *   prose, dense   excerpts: `excerptUnits` letters and digits in a row, or `denseUnits` of digits or ideographs
- *   number         by value
+ *   number         by value, and digits that are glued to something
  * All work on folded text, so that other case, blanks and punctuation do not hide a copy.
  */
 import type { Json } from "../../core/json.ts";
@@ -22,7 +22,7 @@ import {
   plainWordWeightMin,
 } from "./limits.ts";
 import type { Skeleton } from "./tokens.ts";
-import { distinctiveItemsOf, numberOf, skeletonOf, unitWeight, weightOf } from "./tokens.ts";
+import { decimalCommaOf, distinctiveItemsOf, isDigit, numberOf, skeletonOf, unitWeight, weightOf } from "./tokens.ts";
 
 export type Visit = (key: number) => void;
 
@@ -80,13 +80,16 @@ export function leafKey(leaf: string, { units, starts }: Skeleton): number | und
     : hashed(seeds.leaf, units, 0, units.length);
 }
 
-/** Every run of whole words that could be a released leaf. */
-export function visitRuns({ units, starts }: Skeleton, visit: Visit): void {
+/**
+ * Every run of whole words that could be a released leaf. In an argument the words are not counted: `h u n t e r` has
+ * as many as a sentence, and blanks hide nothing.
+ */
+export function visitRuns({ units, starts }: Skeleton, visit: Visit, wordsMax: number = leafUnitsMax): void {
   for (let first = 0; first + 1 < starts.length; first += 1) {
     const from = starts[first] ?? 0;
     let hash = hashed(seeds.leaf, units, from, from);
     let at = from;
-    for (let last = first + 1; last < starts.length && last <= first + leafWordsMax; last += 1) {
+    for (let last = first + 1; last < starts.length && last <= first + wordsMax; last += 1) {
       const end = starts[last] ?? 0;
       if (end - from > leafUnitsMax) break;
       for (; at < end; at += 1) hash = Math.imul(hash ^ (units[at] ?? 0), 0x01000193);
@@ -97,19 +100,60 @@ export function visitRuns({ units, starts }: Skeleton, visit: Visit): void {
 
 export function visitItems(text: string, visit: Visit): void {
   for (const item of distinctiveItemsOf(text)) {
-    const number = numberOf(item);
-    if (number !== undefined && saysEnough(number)) visit(hashedNumber(number));
+    for (const number of [numberOf(item), decimalCommaOf(item)]) {
+      if (number !== undefined && saysEnough(number)) visit(hashedNumber(number));
+    }
     if (item.length < itemUnitsMin) continue;
     const { units } = skeletonOf(item);
-    if (units.length >= itemUnitsMin) visit(hashed(seeds.item, units, 0, units.length));
+    if (units.length < itemUnitsMin) continue;
+    visit(hashed(seeds.item, units, 0, units.length));
+    // What nobody writes by chance is looked for inside of URLs and assignments, too, where it is no item of its own.
+    if (units.length <= leafUnitsMax && /[0-9@]/.test(item)) visit(hashed(seeds.leaf, units, 0, units.length));
   }
 }
 
-/** Key of a JSON number, if it has digits enough to be more than a count. */
-export function numberKey(value: Json): number | undefined {
+/** Words with digits, as leaves, and the numbers inside of words: `?key=1a7b3d`, `84250EUR`. Longer ones have excerpts. */
+export function visitCodes({ units, starts }: Skeleton, visit: Visit): void {
+  for (let word = 0; word + 1 < starts.length; word += 1) {
+    const from = starts[word] ?? 0;
+    const to = starts[word + 1] ?? 0;
+    if (to - from > leafUnitsMax) continue;
+    let digits = 0;
+    let coded = false;
+    for (let index = from; index <= to; index += 1) {
+      if (index < to && isDigit(units[index] ?? 0)) digits += 1;
+      else if (digits > 0) {
+        if (digits >= numberInTextDigitsMin) visitDigits(units.subarray(index - digits, index), visit);
+        coded = true;
+        digits = 0;
+      }
+    }
+    if (coded && to - from >= itemUnitsMin) visit(hashed(seeds.leaf, units, from, to));
+  }
+}
+
+function visitDigits(digits: Uint16Array, visit: Visit): void {
+  const number = String.fromCharCode(...digits).replace(/^0+/, "");
+  if (saysEnough(number)) visitWhole(number, visit);
+}
+
+/** A number by its value, and as digits that may stand in groups. */
+function visitWhole(number: string, visit: Visit): void {
+  visit(hashedNumber(number));
+  const { units } = skeletonOf(number);
+  visit(hashed(seeds.leaf, units, 0, units.length));
+}
+
+/**
+ * Every key of a JSON number that has digits enough to be more than a count: its value, and where it says enough also
+ * its digits, since in a text they may stand in groups or be glued to something (`?card=4111-1111-1111-1111`).
+ */
+export function visitNumber(value: Json, visit: Visit): void {
   const number = canonicalNumber(value);
-  if (number === undefined || digitsOf(number) < numberDigitsMin) return undefined;
-  return hashedNumber(number);
+  if (number === undefined || digitsOf(number) < numberDigitsMin) return;
+  if (!saysEnough(number)) return visit(hashedNumber(number));
+  visitWhole(number, visit);
+  if (!number.includes(".")) visitDense(skeletonOf(number).units, visit);
 }
 
 /** Years and small integers stand in any text. */

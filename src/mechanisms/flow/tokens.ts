@@ -71,9 +71,14 @@ function wideSkeleton(text: string): Skeleton {
   return { units: units.subarray(0, length), starts };
 }
 
+/** True for the code of a digit as skeletons have it. */
+export function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
 /** How much a unit of a skeleton says: a digit or an ideograph as much as three letters. */
 export function unitWeight(code: number): number {
-  return (code >= 48 && code <= 57) || code >= 0x0e00 ? 3 : 1;
+  return isDigit(code) || code >= 0x0e00 ? 3 : 1;
 }
 
 export function weightOf(units: Uint16Array): number {
@@ -181,6 +186,12 @@ export function numberOf(item: string): string | undefined {
   const first = item.charCodeAt(0);
   if (!((first >= 48 && first <= 57) || first === 43 || first === 45)) return undefined;
   return parseDecimal(grouped.test(item) ? item.replaceAll(",", "") : item);
+}
+
+/** The number that `1.842,50` is where a comma comes before the fraction; only for what may be found too much. */
+export function decimalCommaOf(item: string): string | undefined {
+  if (!/^[+-]?[0-9][0-9.]*(?:,[0-9]+)?$/.test(item)) return undefined;
+  return numberOf(item.replace(/[.,]/g, (mark) => (mark === "," ? "." : ",")));
 }
 
 /** An address, identifier, code or path: something nobody writes by chance. */
