@@ -33,6 +33,13 @@ function labelOf(released: Json, argument: Json, instruction = ""): number {
 const report =
   "The patient John Miller, born 1971-03-02, suffers from a rare condition of the heart and takes 40 mg of it.";
 
+/** An excerpt of the report in the letters that begin at this code point. */
+function inDress(a: number): string {
+  return "a rare condition of the heart".replace(/[a-z]/g, (letter) =>
+    String.fromCodePoint(letter.charCodeAt(0) - 97 + a),
+  );
+}
+
 describe("an argument carries the label of what it is or contains", () => {
   test.each<[string, Json, Json]>([
     ["the whole text", report, report],
@@ -51,6 +58,23 @@ describe("an argument carries the label of what it is or contains", () => {
     ],
     ["an excerpt beside bad percent-encoding", report, "%ff%fe a rare condition of the heart"],
     ["an excerpt with a backslash of its own", report, "C:\\q a rare condition\\\\of the heart"],
+    ["an excerpt that is encoded twice", report, "?next=a%2520rare%2520condition%2520of%2520the%2520heart"],
+    [
+      "an excerpt whose blanks share a run with a bad byte",
+      "a rare größe of the heart",
+      "a%20rare%20gr%F6%DFe of the heart",
+    ],
+    [
+      "an excerpt as JSON text in JSON text",
+      "a rare condition\nof the heart",
+      '"{\\"x\\": \\"a rare condition\\\\nof the heart',
+    ],
+    ["an excerpt in full-width letters", report, inDress(0xff41)],
+    ["an excerpt in bold letters", report, inDress(0x1d41a)],
+    ["an excerpt with invisible marks", report, [..."a rare condition of the heart"].join("\ufe0f\u034f\u200b")],
+    ["capitals of another language", "Die Straße ist größer als Weißensee", "DIE STRASSE IST GRÖSSER ALS WEISSENSEE"],
+    ["capitals with one lower case for two", "ο μεγάλος πόλεμος των κόσμων", "Ο ΜΕΓΆΛΟΣΠΌΛΕΜΟΣ ΤΩΝ ΚΌΣΜΩΝ"],
+    ["a ligature", "the ﬁnal oﬃce of the commander", "the final office of the commander"],
     ["a short run of its words", report, "John Miller"],
     ["one word of it", report, "condition"],
     ["a date in it", report, "born on 1971-03-02, they say"],

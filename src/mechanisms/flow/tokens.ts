@@ -57,8 +57,15 @@ function asciiSkeleton(text: string): Skeleton | undefined {
   return { units: units.subarray(0, length), starts };
 }
 
+const unseen = /\p{Default_Ignorable_Code_Point}+/gu;
+
+/**
+ * The same letter in another dress is the same letter here: full-width, bold, ligature, capital `ß`; and what is not seen
+ * parts nothing. Upper case before lower: letters with several lower forms (final sigma) meet only there.
+ */
 function wideSkeleton(text: string): Skeleton {
-  const folded = text.normalize("NFC").toLowerCase();
+  const plain = text.normalize("NFKC").replace(unseen, "");
+  const folded = plain.toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFC");
   const units = new Uint16Array(folded.length);
   const starts: number[] = [];
   let length = 0;
@@ -90,17 +97,25 @@ export function weightOf(units: Uint16Array): number {
 const jsonEscape = /\\(?:u[0-9a-fA-F]{4}|[nrtbf"\\/])/g;
 const percentRun = /(?:%[0-9a-fA-F]{2})+/g;
 
-/** The text, and what it says when its JSON escapes or its percent-encoding are undone. */
+/** Times that escapes are undone: a redirect inside of a link in JSON text has them one in the other. */
+const undoneMax = 3;
+
+/** The text, and what it says when its JSON escapes or its percent-encoding are undone, or both, and again. */
 export function spellingsOf(text: string): readonly string[] {
-  const spellings = [text];
-  if (text.includes("\\")) {
-    spellings.push(text.replace(jsonEscape, (escape) => (escape[1] === "u" ? unicodeOf(escape) : plainOf(escape))));
+  if (!text.includes("\\") && !text.includes("%")) return [text];
+  const spellings = new Set([text, withoutEscapes(text)]);
+  let undone = text;
+  for (let times = 0; times < undoneMax; times += 1) {
+    const decoded = undone.replace(percentRun, decodedRun);
+    spellings.add(decoded);
+    undone = withoutEscapes(decoded);
+    spellings.add(undone);
   }
-  if (text.includes("%")) {
-    const decoded = text.replace(percentRun, decodedRun);
-    if (decoded !== text) spellings.push(decoded);
-  }
-  return spellings;
+  return [...spellings];
+}
+
+function withoutEscapes(text: string): string {
+  return text.replace(jsonEscape, (escape) => (escape[1] === "u" ? unicodeOf(escape) : plainOf(escape)));
 }
 
 function unicodeOf(escape: string): string {
@@ -116,7 +131,8 @@ function decodedRun(run: string): string {
   try {
     return decodeURIComponent(run);
   } catch {
-    return run; // not UTF-8: nothing to read there
+    // Not UTF-8: byte by byte, so that one bad byte does not hide those around it.
+    return run.replace(/%(..)/g, (_, byte: string) => String.fromCharCode(Number.parseInt(byte, 16)));
   }
 }
 
