@@ -25,6 +25,11 @@ it.each<[string, Json]>([
   ["a type of block", { content: [{ type: words }] }],
   ["a role", { messages: [{ role: words, content: { type: "text", text: "x" } }] }],
   ["a name of a member", { content: [], structuredContent: { [words]: 1 } }],
+  ["a member whose name comes twice", { content: [{ type: "text", text: `{"a":"${words}","a":"x:y"}` }] }],
+  [
+    "a member whose name comes twice, beside what it seems to repeat",
+    { structuredContent: { a: "x" }, content: [{ type: "text", text: `{"a":"${words}","a":"x"}` }] },
+  ],
   ["an error", { isError: true, content: [{ type: "text", text: words }] }],
   ["a link", { content: [{ type: "resource_link", uri: "x://y", name: words }] }],
 ])("a secret is recognised although it came in %s", (_where, result) => {

@@ -121,17 +121,28 @@ function onlyText(value: Json): string | undefined {
   return stringMember(content[0], "type") === "text" ? stringMember(content[0], "text") : undefined;
 }
 
-/** Objects and lists only: a bare number or word is text. Numbers keep the digits that a double would lose. */
+/**
+ * Objects and lists only: a bare number or word is text. Numbers keep the digits that a double would lose. Text that
+ * gives an object the same name twice stays text: what the first one says is read by the agent, and no parser shows it.
+ */
 export function jsonOf(text: string): Json | undefined {
   if (text.length > jsonTextUnitsMax || !/^\s*[[{]/.test(text)) return undefined;
   try {
-    const parsed = JSON.parse(text, (_, value: unknown, { source }) =>
-      typeof value === "number" && source !== undefined && String(value) !== source ? JSON.rawJSON(source) : value,
-    );
-    return parsed as Json; // JSON.parse with raw numbers yields exactly the type Json
+    let members = 0;
+    const parsed = JSON.parse(text, (_, value: unknown, { source }) => {
+      if (typeof value === "number" && source !== undefined && String(value) !== source) return JSON.rawJSON(source);
+      if (typeof value === "object" && value !== null && !Array.isArray(value)) members += Object.keys(value).length;
+      return value;
+    });
+    return members === membersIn(text) ? (parsed as Json) : undefined; // JSON.parse with raw numbers yields exactly the type Json
   } catch {
     return undefined;
   }
+}
+
+/** Members of all objects of a JSON text: outside of strings each has one colon. */
+function membersIn(json: string): number {
+  return json.replace(/"(?:[^"\\]+|\\.)*"/g, "").split(":").length - 1;
 }
 
 /** Words of the protocol itself; a server could put anything else under their names. */
