@@ -2,7 +2,14 @@
  * Whether a stretch of trusted text is a run of whole tokens. This decides what an attacker may choose from: cutting
  * `/home/me` out of `/home/me/notes.txt`, or `example.com` out of `bob@example.com`, must not count.
  */
-import { isDroppedAfter, isDroppedBefore, isHardSeparator, isIdeograph, isSoftSeparator } from "./tokens.ts";
+import {
+  isDroppedAfter,
+  isDroppedBefore,
+  isHardSeparator,
+  isIdeograph,
+  isInAmount,
+  isSoftSeparator,
+} from "./tokens.ts";
 import { occurrencesMax } from "./limits.ts";
 
 /** True iff `value` occurs in `text` with a token boundary on both sides. Tries `occurrencesMax` places. */
@@ -26,6 +33,7 @@ function startsToken(text: string, at: number): boolean {
   const before = text.charAt(at - 1);
   if (isHardSeparator(before) || (before === "(" && text.charAt(at - 2) === "]")) return true;
   if (scriptChanges(text, at)) return true;
+  if (isInAmount(text, at - 1)) return false;
   const start = itemStart(text, at);
   if (start === undefined) return false;
   const skipped = text.slice(start, at);
@@ -40,6 +48,7 @@ function endsToken(text: string, end: number): boolean {
   const after = text.charAt(end);
   if (isHardSeparator(after) || (after === "]" && text.charAt(end + 1) === "(")) return true;
   if (scriptChanges(text, end) || endsSentence(text, end)) return true;
+  if (isInAmount(text, end)) return false;
   const stop = itemEnd(text, end);
   if (stop === undefined) return false;
   if (everyCharacter(text.slice(end, stop), isDroppedAfter)) return true;

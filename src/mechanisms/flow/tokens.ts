@@ -164,7 +164,14 @@ export function isDroppedAfter(character: string): boolean {
 const itemPattern = /[^\s"<>|`“”„«»‹›]+/gu;
 const plainItem = /^[A-Za-z0-9]+$/;
 const outer = /^['’‘([{#@$€£¥,;:]|[.,;:!?…)\]}'’%€$£¥]$/u;
-const inner = /['’‘()[\]{},;]+/u;
+/** A mark between digits, with one to three after it, may be a decimal comma or part thousands: `12,50` is not 50. */
+const amountMark = /^[0-9][,'’][0-9]{1,3}(?![0-9])/;
+const inner = /(?:['’‘()[\]{},;](?!(?<=[0-9][,'’])[0-9]{1,3}(?![0-9])))+/u;
+
+/** True where the character at `at` is inside of an amount, which is not to be cut there. */
+export function isInAmount(text: string, at: number): boolean {
+  return at > 0 && amountMark.test(text.slice(at - 1, at + 5));
+}
 
 /** Items of a text without outer punctuation; an item without a slash is also cut at soft separators. */
 export function itemsOf(text: string): readonly string[] {
