@@ -71,7 +71,7 @@ describe("an argument carries the label of what it is or contains", () => {
     ],
     ["an excerpt in full-width letters", report, inDress(0xff41)],
     ["an excerpt in bold letters", report, inDress(0x1d41a)],
-    ["an excerpt with invisible marks", report, [..."a rare condition of the heart"].join("\ufe0f\u034f\u200b")],
+    ["an excerpt with invisible marks", report, "a rare condition of the heart".replace(/./g, "$&\ufe0f\u034f\u200b")],
     ["capitals of another language", "Die Straße ist größer als Weißensee", "DIE STRASSE IST GRÖSSER ALS WEISSENSEE"],
     ["capitals with one lower case for two", "ο μεγάλος πόλεμος των κόσμων", "Ο ΜΕΓΆΛΟΣΠΌΛΕΜΟΣ ΤΩΝ ΚΌΣΜΩΝ"],
     ["a ligature", "the ﬁnal oﬃce of the commander", "the final office of the commander"],
@@ -198,6 +198,12 @@ describe("what cannot be indexed labels everything", () => {
     expect(matches(index, "unrelated")?.range.hi).toBe(finance);
     release(index, "z".repeat(resultUnitsMax + 1), medical, { "/a": finance });
     expect(matches(index, "unrelated")?.range.hi).toBe(join(medical, finance));
+  });
+
+  test("a result whose names are beyond the limit", () => {
+    const index = makeProvenanceIndex(lattice);
+    release(index, { ["a b".repeat(resultUnitsMax / 2)]: 1 });
+    expect(matches(index, "unrelated")?.range.hi).toBe(medical);
   });
 
   test("a result or an argument that is too deep", () => {

@@ -197,7 +197,7 @@ function unitsUpTo(value: Json, max: number): number {
   for (let next = open.pop(); next !== undefined && units <= max; next = open.pop()) {
     units += typeof next === "string" ? next.length : 8;
     if (isArray(next)) for (const element of next) open.push(element);
-    else if (isObject(next)) for (const element of Object.values(next)) open.push(element);
+    else if (isObject(next)) for (const [name, element] of Object.entries(next)) open.push(name, element);
   }
   return units;
 }
