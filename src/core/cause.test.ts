@@ -61,6 +61,24 @@ describe("the cause of a decision", () => {
     ["SG-RULE-BLOCK", {}, "`mail.send` is stopped"],
   ] as const)("%s %j", (code, facts, text) => expect(cause({ code, facts })).toBe(text));
 
+  it("is that of a reason that decided, whatever stands before it", () => {
+    const milder: Reason = { mechanism: "m", code: "SG-LIMIT", verdict: "confirm", facts: {} };
+    const deciding: Reason = { mechanism: "m", code: "SG-ASK-EXECUTE", verdict: "deny", facts: {} };
+    const reasons = [milder, deciding, milder];
+    expect(causeOf({ verdict: "deny", unobserved: "deny", reasons, obligations: [], option })).toBe(
+      "`mail.send` may run code",
+    );
+  });
+
+  it("says may where only the upper end of a label decides, and names both data and argument or neither", () => {
+    for (const code of ["SG-RULE-UNSURE", "SG-HAZARD-ASK"])
+      expect(cause({ code, facts: culprit })).toMatch(/ may carry/);
+    for (const code of ["SG-RULE-CONFIRM", "SG-HAZARD", "SG-ASK-BOUND"])
+      expect(cause({ code, facts: culprit })).toMatch(/ would carry/);
+    for (const name of ["arguments", "labels"])
+      expect(cause({ code: "SG-HAZARD", facts: { ...culprit, [name]: [] } })).toBe("`mail.send` is stopped");
+  });
+
   it("has nothing to say of what it does not know", () => {
     expect(cause({})).toBeUndefined();
     const bare: Reason = { mechanism: "m", code: "SG-X", verdict: "deny", rule: "R", facts: {} };
@@ -77,7 +95,7 @@ describe("the cause of a decision", () => {
 
   it("shows names from servers short and without characters that hide or turn text", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 80 }), (name) => {
+      fc.property(fc.string({ unit: "binary", maxLength: 80, size: "max" }), (name) => {
         expect(shownName(name).length).toBeLessThanOrEqual(40);
         expect(shownName(name)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}`]/u);
       }),

@@ -39,7 +39,7 @@ const kinds = [
 describe("the sentence for the model", () => {
   it("is never longer than its limit and always carries the decision, whatever way a policy names", () => {
     fc.assert(
-      fc.property(fc.string({ maxLength: 2_000 }), fc.constantFrom(...kinds), (way, refusal) => {
+      fc.property(fc.string({ maxLength: 2_000, size: "max" }), fc.constantFrom(...kinds), (way, refusal) => {
         const sentence = sentenceForModel({ ...decision, reasons: [{ ...reason, way }] }, "boot-1z", refusal);
         expect(sentence.length).toBeLessThanOrEqual(sentenceCharactersMax);
         expect(sentence).toContain("(decision boot-1z)");
@@ -104,6 +104,16 @@ describe("cards and records", () => {
     expect(cardLines({ ...decision, reasons: [{ ...reason, facts: {} }] })).toEqual(["SG-FLOW (rule R1): SG-FLOW"]);
     const asked: Reason = { mechanism: "tiers", code: "SG-ASK-EXECUTE", verdict: "deny", facts: {} };
     expect(cardLines({ ...decision, reasons: [asked] })).toEqual(["SG-ASK-EXECUTE: the call may run code"]);
+  });
+
+  it("a card asks for nothing that is only observed, and warns of nothing that stops", () => {
+    const observed: Reason = { ...reason, code: "SG-OBSERVED", observed: true };
+    const fine: Reason = { ...reason, code: "SG-FINE", verdict: "allow" };
+    expect(cardLines({ ...decision, reasons: [observed, fine, reason] })).toEqual([
+      "SG-FLOW (rule R1): to: a, b; n: 2",
+    ]);
+    const milder: Reason = { ...reason, code: "SG-MILDER", verdict: "confirm" };
+    expect(decidingCodes({ ...decision, reasons: [milder, reason] })).toEqual(["SG-FLOW"]);
   });
 
   it("the record says what would have been stopped", () => {

@@ -42,16 +42,24 @@ describe("told places", () => {
       { weight: 9, arbitrary: fc.array(one, { minLength: 1, maxLength: 3 }) },
       fc.constant("lost"),
     );
+    // More servers than are kept in mind, so that the numbering begins anew.
+    const each = fc.constantFrom(
+      [],
+      servers.map((_, index): [number, boolean][] => [[index, true]]),
+    );
+    const wholeOf = (given: readonly (readonly [number, boolean])[]): Json =>
+      tracesJson(given.map(([index, eventful]) => traceIn(servers[index] ?? placesOf("none"), eventful)));
+    const lost = wholeOf([[0, true]]);
     fc.assert(
-      fc.property(fc.array(record, { maxLength: 300 }), (records) => {
+      fc.property(each, fc.array(record, { maxLength: 300 }), (first, records) => {
         const [told, read] = [new ToldPlaces(), new PlacesRead()];
-        for (const given of records) {
+        for (const given of [...first, ...records]) {
           if (typeof given === "string") {
+            // The places that this record told never came to the log.
+            told.brief(lost);
             told.forget();
-            continue;
           }
-          const traces = given.map(([index, eventful]) => traceIn(servers[index] ?? placesOf("none"), eventful));
-          const whole = tracesJson(traces);
+          const whole = typeof given === "string" ? lost : wholeOf(given);
           expect(read.whole(stored(told.brief(whole)))).toEqual(whole);
         }
       }),
