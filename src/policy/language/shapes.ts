@@ -56,7 +56,7 @@ export const words: Shape<Words> = either<[string, readonly string[]]>(
 
 /** Words of a condition: one without any would hold for nothing, or for everything, and nobody means either. */
 const someWords: Shape<Words> = either<[string, readonly string[]]>(
-  "a word or a list",
+  "a word or a list of some",
   text("word"),
   list(text("word"), 1),
 );
