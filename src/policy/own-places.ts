@@ -2,7 +2,7 @@
  * The gateway's own files, and which calls touch them (docs/decisions/0018). Paths are compared as text, without case; links
  * are not followed here.
  */
-import type { ToolContract } from "../core/contract.ts";
+import type { Role, ToolContract } from "../core/contract.ts";
 import type { EffectRange } from "../core/effect.ts";
 import { mayCover } from "../core/effect.ts";
 import type { Json } from "../core/json.ts";
@@ -50,8 +50,7 @@ export function ownFiles({ kept, obeyed, home, base }: OwnPlaces): OwnFiles {
       const texts = textsIn(value);
       if (role === "path") paths += texts.length;
       if (role === "command") commands.push(...texts.map(folded));
-      const roots = role === "path" ? [...workspace, base] : [];
-      for (const text of texts) named.push(...pathsOf(text, roots, home));
+      for (const text of texts) named.push(...pathsOf(text, role, { roots: [...workspace, base], home }));
     }
     // Of two paths one may be moved to the other, with everything in it.
     const moves = changes && (paths > 1 || mayDelete(contract));
@@ -132,13 +131,21 @@ function textsIn(value: Json): readonly string[] {
   return texts;
 }
 
-const absolute = /^(?:[/~\\]|file:|[A-Za-z]:[\\/])/i;
+type Places = { readonly roots: readonly string[]; readonly home: string };
 
-/** The paths that a text can mean: relative ones in each root, and none where only an absolute one says that it is a path. */
-function pathsOf(text: string, roots: readonly string[], home: string): readonly string[] {
+const absolute = /^(?:[/~\\]|file:|[A-Za-z]:[\\/])/i;
+/** Links of the system to the folders of a process; behind them is an ordinary path. */
+const throughProcess = /^\/proc\/[^/]+(?:\/task\/[^/]+)?\/(root|cwd)\/(.*)$/;
+
+/** Where a text leads if it is a path: a relative one from each root, and only where its role says that it is a path. */
+function pathsOf(text: string, role: Role, { roots, home }: Places): readonly string[] {
   const plain = text === "~" || text.startsWith("~/") ? `${home}${text.slice(1)}` : text;
-  if (absolute.test(plain)) return canonicalIn(plain);
-  return roots.flatMap((root) => canonicalIn(plain, root));
+  const whole = absolute.test(plain) ? canonicalPath(plain) : undefined;
+  const [, link, rest = ""] = throughProcess.exec(whole ?? "") ?? [];
+  if (link === "root") return canonicalIn(`/${rest}`);
+  if (link === "cwd") return roots.flatMap((root) => canonicalIn(rest, root));
+  if (whole !== undefined) return [folded(whole)];
+  return role === "path" ? roots.flatMap((root) => canonicalIn(plain, root)) : [];
 }
 
 function canonicalIn(text: string, base?: string): readonly string[] {
