@@ -134,3 +134,13 @@ it("judges many pieces of many leaves in bounded time", () => {
   });
   expect(cpuMs).toBeLessThan(6_000);
 });
+
+it("judges the host of a long text in linear time", () => {
+  const cpuMs = cpuMsOf(() => {
+    for (const long of ["/".repeat(100_000), "?@".repeat(50_000), "%".repeat(100_000)]) {
+      expect(holds({ domain: "example.com" }, "permit", long)).toBe(false);
+      expect(holds({ cidr: "10.0.0.0/8" }, "permit", long)).toBe(false);
+    }
+  });
+  expect(cpuMs).toBeLessThan(2_000);
+});

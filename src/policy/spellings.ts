@@ -106,7 +106,9 @@ export function maybeInside(path: string, folder: string): boolean {
 export function isAmbiguousHost(text: string): boolean {
   const trimmed = text.trim();
   if (/[\\\s\p{Cc}]/u.test(trimmed)) return true;
-  return !url.test(trimmed) && /^(?:(?!mailto:)[^@]*[/?#]|[^@]*%).*@/i.test(trimmed);
+  const user = trimmed.slice(0, Math.max(0, trimmed.indexOf("@"))); // a search for all of it at once is quadratic
+  if (url.test(trimmed)) return false;
+  return user.includes("%") || (!/^mailto:/i.test(user) && /[/?#]/.test(user));
 }
 
 /** Pieces of a text that somebody could read as a host, without user, scheme and port. */
