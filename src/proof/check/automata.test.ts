@@ -350,6 +350,16 @@ describe("keys", () => {
     expect(answer(parts)).toMatch(/"s.c" leads out/);
   });
 
+  it("a call whose key nobody can read is no call that a counter of keys stops", () => {
+    const key = { ...keyed, exact: true };
+    const unread: Small = {
+      never: { unless: { call: b, need: a, key } },
+      rules: [rule("r", { atMost: { of: b, count: 0, key } })],
+    };
+    expect(answer(unread)).toMatch(/does what the hazard forbids/);
+    expect(answer({ ...unread, rules: [rule("r", { atMost: { of: b, count: 0 } })] })).toBe("accepted");
+  });
+
   it("a rule of another key is refused", () => {
     expect(answer(byKey({ ...keyed, exact: true }))).toMatch(/follows a key that the hazard does not/);
     expect(answer(byKey({ ...keyed, form: "id" }))).toMatch(/follows a key that the hazard does not/);

@@ -51,6 +51,7 @@ const faults: readonly (readonly [string, Certificate | Members, RegExp])[] = [
   ["a node that is its own child", changed((one) => one.nodes[0]?.splice(1, 1, 2)), /does not come before/],
   ["a node of four numbers", changed((one) => one.nodes[0]?.push(1)), /node 2 names/],
   ["an order that falls", changed((one) => one.nodes[1]?.splice(0, 1, 5)), /node 3 asks its variable after/],
+  ["an order that falls on one side", changed((one) => one.nodes.push([5, 0, 2])), /node 6 asks its variable after/],
   ["a variable out of range", changed((one) => one.nodes[1]?.splice(0, 1, 2 ** 40)), /node 3 names a variable/],
   ["a missing variable", changed((one) => one.variables.shift()), /whether the label 1 is held/],
   ["a variable of its own", changed((one) => one.variables.push("X:1")), /no variable "X:1"/],

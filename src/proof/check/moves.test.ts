@@ -39,6 +39,8 @@ describe("labels of arguments", () => {
     expect(answer({ ...leak, policy: flow, core: [] })).toMatch(forbidden);
     const onHeld = rule("r", { when: { ...of("b"), held: secret } });
     expect(answer({ ...leak, policy: flow, rules: [onHeld] })).toBe("accepted");
+    // The call may also be made with nothing in it.
+    expect(answer({ ...leak, never: { call: { ...of("b"), held: secret } }, policy: flow })).toMatch(forbidden);
     const onOther = rule("r", { when: { ...of("b"), held: { trust: "untrusted" } } });
     expect(answer({ ...leak, policy: flow, rules: [onOther], variables: ["K:1", "K:8", "K:9"] })).toMatch(forbidden);
   });
@@ -67,9 +69,19 @@ describe("labels of arguments", () => {
     // One argument may be private and another untrusted: the rule is about all of them, and so is the hazard.
     expect(answer({ ...two, variables: ["K:1,8,9"] })).toBe("accepted");
     expect(answer({ ...two, variables: ["K:1", "K:8", "K:9"] })).toBe("accepted");
+    const onMark = [rule("r", { when: { ...of("b"), data: [{ categories: ["c"] }] } })];
+    const lattice = { ...policy.lattice, categories: ["c"] };
+    expect(answer({ ...leak, rules: onMark, policy: { lattice }, variables: ["K:1,2,3"] })).toMatch(forbidden);
     const [onBody] = [rule("r", { when: { ...of("b"), data: [{ ...secret, args: ["body"] }] } })];
     expect(answer({ ...two, rules: [onBody], variables: ["K:1,8,9"] })).toMatch(forbidden);
   });
+});
+
+it("data leaves without the distrust that it came with", () => {
+  const both = tool("a", { output: { label: 9, fields: [] } });
+  const onTrust = [rule("r", { when: { ...of("b"), data: [{ trust: "untrusted" }] } })];
+  const only = { variables: ["K:1", "K:8", "K:9"], nodes: [[0, 1, 0]], root: 2 };
+  expect(answer({ ...leak, rules: onTrust, tools: [both, sender], ...only })).toMatch(forbidden);
 });
 
 describe("cases", () => {
@@ -98,6 +110,8 @@ describe("cases", () => {
     const output = { label: 1, fields: [1] };
     const brings = tool("a", { cases: [{ predicate, output }] });
     expect(answer({ ...leak, tools: [brings, sender] })).toBe("accepted");
+    const claim = { nodes: [[0, 1, 0]], root: 2 };
+    expect(answer({ ...leak, tools: [brings, sender], ...claim })).toMatch(/"s.a" leads out/);
   });
 });
 
@@ -117,6 +131,8 @@ describe("the default", () => {
     expect(answer({ ...bounded, tools: [source, { ...sender, arguments: { body: loose } }] })).toMatch(forbidden);
     expect(answer({ ...bounded, rules: allowing(of("b")) })).toMatch(forbidden);
     expect(answer({ ...bounded, rules: allowing(of("b"), "observe") })).toBe("accepted");
+    const unseen = argument("content", { sink: false });
+    expect(answer({ ...bounded, tools: [source, { ...sender, arguments: { body: unseen } }] })).toMatch(forbidden);
     const mild = allowing({ ...of("b"), data: [{ confidentiality: "public" }] });
     expect(answer({ ...bounded, rules: mild, variables: ["K:1", "K:8", "K:2", "K:4", "K:15"] })).toBe("accepted");
   });
@@ -127,6 +143,8 @@ describe("the default", () => {
     const parts: Small = { never: steered, rules: [], tools: [to], ...trust };
     expect(answer(parts)).toBe("accepted");
     expect(answer({ ...parts, core: [] })).toMatch(forbidden);
+    const said = { flow: { ...steered.flow, from: { trust: "untrusted", roles: ["content"] } } };
+    expect(answer({ ...parts, never: said, tools: [sender] })).toMatch(forbidden);
     const local = { must: ["write.local"], may: ["write.local"] };
     const inside = { ...steered.flow, to: { workspace: true } };
     expect(answer({ ...parts, never: { flow: inside }, tools: [{ ...to, effects: local }] })).toMatch(forbidden);
@@ -250,6 +268,13 @@ describe("the host by itself", () => {
     [{ send: { open: ["nobody"] } }, /no category or group/],
   ])("%j", (change, expected) => {
     expect(answer({ ...closed, policy: host(change).policy ?? {} })).toMatch(expected);
+  });
+
+  it.each([
+    [[], { call: { flags: ["irreversible"] } }],
+    [["K:1"], { flow: { from: { ...secret, roles: ["query"] }, to: { effect: ["execute"] } } }],
+  ])("what it executes may be anything: %j %j", (variables, never) => {
+    expect(answer({ ...host({ execute: "open" }), never, variables })).toMatch(/may execute by itself/);
   });
 
   it("without a group `anyone`, open means every group", () => {
