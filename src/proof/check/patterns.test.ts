@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Action, Pattern, PatternForm } from "./patterns.ts";
-import { atomsOf, fitsEffects, fitsTool, patternOf } from "./patterns.ts";
+import { atomsOf, fitsEffects, fitsTool, meaningOf, patternOf } from "./patterns.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const refusals: string[] = [];
@@ -93,4 +93,18 @@ it("labels of arguments, context and stores become atoms", () => {
   expect(refusals).toEqual([]);
   read({ arg: { body: { label, not: 1 } } });
   expect(refusals[0]).toMatch(/unknown member "not"/);
+});
+
+it("two patterns mean the same only if they ask the same of stores and of who sees an argument", () => {
+  const asked: readonly PatternForm[] = [
+    {},
+    { data: [{ trust: "trusted" }] },
+    { data: [{ trust: "trusted", audience: ["me"] }] },
+    { store: [{ name: "box", audience: ["me"] }] },
+    { store: [{ name: "box", audience: [] }] },
+    { store: [{ name: "other", audience: ["me"] }] },
+    { store: [{ name: "box", label: { trust: "trusted" } }] },
+  ];
+  expect(new Set(asked.map((form) => meaningOf(read(form, false)))).size).toBe(asked.length);
+  for (const form of asked) expect(meaningOf(read(form, false))).toBe(meaningOf(read(form, false)));
 });

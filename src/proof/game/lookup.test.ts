@@ -5,7 +5,7 @@ import type { MonitorCell, Q } from "../../policy/state.ts";
 import { globalKey, initialState } from "../../policy/state.ts";
 import { slotsOf } from "../../policy/monitors.ts";
 import { local, open, tools } from "../../../test/proof-kit/small.ts";
-import { debt, openHost, repository } from "../../../test/regulation-kit/documents.ts";
+import { debt, leak, openHost, repository } from "../../../test/regulation-kit/documents.ts";
 import type { SmallDocument } from "../../../test/regulation-kit/small-run.ts";
 import { compiled, SmallRun } from "../../../test/regulation-kit/small-run.ts";
 import { makeGoals } from "./goals.ts";
@@ -58,6 +58,17 @@ describe("a store", () => {
     expect(wins(repository(), { q: { stores: [cell(range(1, 1), anyone)] } })).toBe(false);
     expect(wins(repository(), { q: { stores: [cell(range(0, 1), anyone)] }, end: "lo" })).toBe(true);
   });
+
+  it("looms by who sees it where the hazard asks for that", () => {
+    const to = { effect: "write.external", store: { name: "repo", audience: "anyone" } };
+    const flow = { from: { confidentiality: "private" as const }, to };
+    const { stores = {} } = repository();
+    const seen = { ...openHost(), stores, hazards: { leak: { ...leak(), never: { flow } } } };
+    const anyone = 1 << compiled(seen).ir.lattice.groups.indexOf("anyone");
+    const full = cell(range(1, 1), anyone);
+    expect(wins(seen, { q: { stores: [{ ...full, audience: 0 }] } })).toBe(true);
+    expect(wins(seen, { q: { stores: [full] } })).toBe(false);
+  });
 });
 
 const executes = (never: NeverText): SmallDocument => ({
@@ -89,6 +100,12 @@ describe("an automaton", () => {
       ["a", { ...armed(), bits: [false] }],
     ]);
     expect(wins(keyed, { q: monitors(both) })).toBe(false);
+    expect(wins(keyed, { q: { lost: true } })).toBe(false);
+  });
+
+  it("with keys that is open for one key is shut for a fresh one", () => {
+    const gate = executes({ unless: { call: { effect: "execute" }, need: { tool: "s.read" }, key: "id" } });
+    expect(wins(gate, { q: monitors(new Map([["a", armed()]])) })).toBe(false);
   });
 
   it("of a lost history is armed at the upper end and as it is at the lower; what it has unlocked is not made up", () => {
