@@ -106,6 +106,7 @@ function bodyOf(shape: ShapeNode, definitions: Definitions): JsonObject {
       return {
         type: "object",
         ...(shape.pattern === undefined ? {} : { propertyNames: { pattern: shape.pattern } }),
+        ...(shape.notEmpty === undefined ? {} : { minProperties: 1 }),
         additionalProperties: schemaOf(shape.values, definitions),
       };
     case "object":

@@ -94,6 +94,9 @@ function checkRecord(shape: RecordNode, value: unknown, path: DocumentPath, foun
     found.push(problem("TYPE", path, `${pathText(path)} is ${kindOf(value)}, expected a map`, "write `key: value`"));
     return;
   }
+  if (shape.notEmpty === true && Object.keys(value).length === 0) {
+    found.push(problem("EMPTY", path, `${pathText(path)} names no ${shape.what}`, `name one, or leave it out`));
+  }
   const pattern = shape.pattern === undefined ? undefined : new RegExp(shape.pattern, "u");
   for (const [key, item] of Object.entries(value)) {
     if (found.length >= diagnosticsMax) return;

@@ -23,7 +23,14 @@ export type ShapeNode =
   | { readonly kind: "null" }
   | { readonly kind: "any" }
   | { readonly kind: "array"; readonly items: ShapeNode; readonly min: number; readonly max?: number }
-  | { readonly kind: "record"; readonly values: ShapeNode; readonly what: string; readonly pattern?: string }
+  | {
+      readonly kind: "record";
+      readonly values: ShapeNode;
+      readonly what: string;
+      readonly pattern?: string;
+      /** At least one key must be present. */
+      readonly notEmpty?: true;
+    }
   | ObjectNode
   | { readonly kind: "union"; readonly options: readonly ShapeNode[]; readonly what: string }
   /** A named shape, written once into the schema; recursion goes through it. */
@@ -108,6 +115,11 @@ export function pair<T>(items: Shape<T>): Shape<readonly [T, T]> {
 
 export function mapOf<T>(what: string, values: Shape<T>, pattern?: string): Shape<{ readonly [key: string]: T }> {
   return { kind: "record", values, what, ...(pattern === undefined ? {} : { pattern }) };
+}
+
+/** A map of which an empty one would say nothing. */
+export function someOf<T>(what: string, values: Shape<T>): Shape<{ readonly [key: string]: T }> {
+  return { kind: "record", values, what, notEmpty: true };
 }
 
 export function object<T extends object>(

@@ -33,6 +33,7 @@ import {
   flag,
   list,
   mapOf,
+  someOf,
   named,
   nothing,
   number,
@@ -234,7 +235,7 @@ const patternObject = object<PatternObject>(
       either<[FlagText, readonly FlagText[]]>("a flag or a list", flagText, list(flagText, 1)),
       "flags that it has",
     ),
-    arg: optional(mapOf("argument", test), "tests by argument name"),
+    arg: optional(someOf("argument", test), "tests by argument name"),
     data: optional(
       either<[string, DataText, readonly DataText[]]>("a label of data", text("level"), data, list(data, 1)),
       "label of what is sent",
