@@ -26,20 +26,33 @@ export function parseKeepingLexemes(text: string, bytes: Uint8Array, spans: read
 
 /** Signs of a mark. JSON spells them one way only: no raw form, no short escape, no digit that has a case. */
 const signs = 7;
-const sign = (digit: string): string => String.raw`\u000${Number(digit) + 1}`;
+const stem = String.raw`\u000`;
+const opening = `"${stem}`;
 
 /** The first signs, as JSON spells them, with which no string of the text begins: as few as tell it from all of them. */
 function freshMark(text: string): string {
-  const starts: number[] = [];
-  const start = String.raw`"\u000`;
-  for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + 1)) starts.push(at + 1);
+  let strings = 0;
+  for (let at = text.indexOf(opening); at >= 0; at = text.indexOf(opening, at + 1)) strings += 1;
   let length = 1;
-  while (signs ** length <= starts.length) length += 1;
-  const used = new Set(starts.map((at) => text.slice(at, at + length * sign("0").length)));
-  for (let candidate = 0; ; candidate += 1) {
-    const mark = Array.from(candidate.toString(signs).padStart(length, "0"), sign).join("");
-    if (!used.has(mark)) return mark;
+  while (signs ** length <= strings) length += 1;
+  const used = new Uint8Array(signs ** length);
+  for (let at = text.indexOf(opening); at >= 0; at = text.indexOf(opening, at + 1)) {
+    used[numberOfSigns(text, at + 1, length)] = 1;
   }
+  const digits = used.indexOf(0).toString(signs).padStart(length, "0");
+  return Array.from(digits, (digit) => stem + String(Number(digit) + 1)).join("");
+}
+
+/** What the signs from here on count to; no whole number where others are among them. */
+function numberOfSigns(text: string, from: number, length: number): number {
+  let number = 0;
+  for (let place = 0; place < length; place += 1) {
+    const at = from + place * (stem.length + 1);
+    const digit = text.startsWith(stem, at) ? text.charCodeAt(at + stem.length) - 49 : -1;
+    if (!(digit >= 0 && digit < signs)) return Number.NaN;
+    number = number * signs + digit;
+  }
+  return number;
 }
 
 /** The plain way: exact for every document, slow for large ones. */
@@ -53,8 +66,8 @@ export function reviveLexemes(text: string): Json {
 
 function withMarkers(bytes: Uint8Array, spans: readonly number[], mark: string): Uint8Array {
   const count = spans.length / 2;
-  const opening = new TextEncoder().encode(`"${mark}`);
-  const longest = opening.length + String(count).length + 1;
+  const markBytes = new TextEncoder().encode(`"${mark}`);
+  const longest = markBytes.length + String(count).length + 1;
   const marked = new Uint8Array(bytes.length + count * longest);
   let from = 0;
   let to = 0;
@@ -62,8 +75,8 @@ function withMarkers(bytes: Uint8Array, spans: readonly number[], mark: string):
     const start = spans[2 * index] ?? 0;
     marked.set(bytes.subarray(from, start), to);
     to += start - from;
-    marked.set(opening, to);
-    to += opening.length;
+    marked.set(markBytes, to);
+    to += markBytes.length;
     for (const digit of String(index)) marked[to++] = digit.charCodeAt(0);
     marked[to++] = 34;
     from = spans[2 * index + 1] ?? 0;
