@@ -9,10 +9,10 @@
  * | `elicitation/complete` has no modern form and is dropped | – |
  * | progress, message, cancelled: unchanged | unchanged |
  */
-import { isObject, member, stringMember, type JsonObject } from "../core/json.ts";
+import { isObject, member, stringMember } from "../core/json.ts";
 import { metaKeys } from "./meta.ts";
 import type { NotificationMessage, RequestId, Revision } from "./message.ts";
-import { filterJson, readId, type SubscriptionFilter } from "./modern.ts";
+import { filterJson, type SubscriptionFilter } from "./modern.ts";
 import { isEmpty, withMeta, without } from "./object.ts";
 import { findMethod } from "./registry.ts";
 import { latestLegacyRevision, modernRevision } from "./revision.ts";
@@ -46,11 +46,6 @@ export function withSubscription(message: NotificationMessage, id: RequestId): N
   const given = member(message.params, "_meta");
   const meta = { ...(isObject(given) ? given : {}), [metaKeys.subscriptionId]: id };
   return { kind: "notification", method: message.method, params: { ...message.params, _meta: meta } };
-}
-
-/** The subscription that a notification or result names. */
-export function subscriptionOf(params: JsonObject | undefined): RequestId | undefined {
-  return readId(member(member(params, "_meta"), metaKeys.subscriptionId));
 }
 
 /** A legacy server's notification for a modern client, without a subscription id yet; undefined if it has no form. */

@@ -1,18 +1,18 @@
 /**
- * Requests and notifications of a client, across the eras.
+ * Requests of a client, across the eras.
  *
  * | legacy client | modern server | modern client | legacy server |
  * |---|---|---|---|
  * | `initialize`, `ping` | answered by the gateway | `server/discover` | answered from the session |
  * | `logging/setLevel` | kept, sent as `_meta` log level | `_meta` log level | `logging/setLevel` when it changes |
  * | `resources/subscribe`, `unsubscribe` | one `subscriptions/listen` | `subscriptions/listen` | `resources/subscribe` |
- * | `notifications/initialized`, `roots/list_changed`, progress | not sent | – | – |
- * | `params.task` of a call | removed, the server decides | `tasks/update` | answers of the open questions |
+ * | `params.task`, answers and state of a round trip | removed | the same | removed |
+ * | `tasks/*` | no such method | the same | no such method |
  * | anything else of both eras | the same with per-request `_meta` | the same | the same without it |
  */
 import { isObject, member, stringMember, type JsonObject } from "../core/json.ts";
 import { metaKeys, ownMetaPrefix, perRequestKeys } from "./meta.ts";
-import type { NotificationMessage, RequestMessage, Revision } from "./message.ts";
+import type { RequestMessage, Revision } from "./message.ts";
 import { readFilter, readRequestMeta, type SubscriptionFilter } from "./modern.ts";
 import { isEmpty, withMeta, without } from "./object.ts";
 import { findMethod } from "./registry.ts";
@@ -72,17 +72,6 @@ export function requestToLegacy(message: RequestMessage, revision: Revision): Re
     message: changed(message, isEmpty(next) ? undefined : next),
     logLevel: readRequestMeta(params).logLevel,
   };
-}
-
-/** A client's notification for the other era, or undefined if that era has none. */
-export function clientNotificationTo(
-  message: NotificationMessage,
-  revision: Revision,
-): NotificationMessage | undefined {
-  const known = findMethod(revision, { method: message.method, kind: "notification", direction: "to-server" });
-  if (known === undefined) return undefined;
-  const params = withMeta(message.params ?? {}, cleanMeta(message.params));
-  return { kind: "notification", method: message.method, params: isEmpty(params) ? undefined : params };
 }
 
 /**

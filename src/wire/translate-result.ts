@@ -7,7 +7,7 @@
  * | error -32002 (resource not found) becomes -32602 | -32602 stays: legacy clients know it |
  * | error -32042 (URL elicitation) becomes `input_required` | `input_required` becomes requests (translate-input) |
  * | -32020 to -32022 are not its to give and become -32600 | the same, a code that the older revisions define |
- * | `{task}` becomes a flat task with `resultType: "task"` | the other way, where the client asked for a task |
+ * | `{task}` becomes a flat task with `resultType: "task"` | a task is an error: no legacy client asked for it |
  */
 import { isArray, isObject, member, type JsonObject } from "../core/json.ts";
 import { errorCodes, isModernError } from "./errors.ts";

@@ -44,10 +44,3 @@ export function createdTaskToModern(result: JsonObject): JsonObject | undefined 
   if (!isObject(task)) return undefined;
   return { resultType: "task", ...without(result, ["task", ...modernOnly]), ...taskToModern(task) };
 }
-
-/** A modern `CreateTaskResult` as a legacy one. */
-export function createdTaskToLegacy(result: JsonObject): JsonObject {
-  const meta = member(result, "_meta");
-  const task = taskToLegacy(without(result, ["_meta"]));
-  return meta === undefined ? { task } : { task, _meta: meta };
-}

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../core/json.ts";
-import type { NotificationMessage, RequestMessage } from "./message.ts";
+import type { RequestMessage } from "./message.ts";
 import { readRequestMeta } from "./modern.ts";
 import { registryOf } from "./registry.ts";
 import { legacyRevisions } from "./revision.ts";
@@ -13,7 +13,7 @@ import {
   legacyClient,
   perRequestMeta,
 } from "./translate-handshake.ts";
-import { cleanMeta, clientNotificationTo, requestToLegacy, requestToModern } from "./translate-request.ts";
+import { cleanMeta, requestToLegacy, requestToModern } from "./translate-request.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const info = { name: "a", version: "1" };
@@ -196,14 +196,6 @@ describe("requests to a legacy server", () => {
   });
 });
 
-test("a client's notifications go where they exist", () => {
-  const told = (method: string, params?: JsonObject): NotificationMessage => ({ kind: "notification", method, params });
-  expect(clientNotificationTo(told("notifications/initialized"), "2026-07-28")).toBeUndefined();
-  expect(clientNotificationTo(told("notifications/initialized"), "2025-11-25")).toEqual(
-    told("notifications/initialized"),
-  );
-  expect(
-    clientNotificationTo(told("notifications/cancelled", { requestId: 1, _meta: { ...meta, a: 1 } }), "2025-11-25"),
-  ).toEqual(told("notifications/cancelled", { requestId: 1, _meta: { a: 1 } }));
+test("metadata that is no object is none", () => {
   expect(cleanMeta({ _meta: "x" })).toEqual({});
 });
