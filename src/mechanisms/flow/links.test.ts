@@ -29,6 +29,11 @@ describe("links in content", () => {
     ["href=//1.2.3.4/x", "//1.2.3.4/x"],
     ["“evil.example”", "evil.example"],
     ["javascript:alert", "javascript:alert"],
+    ["evil.xn--p1ai/x", "evil.xn--p1ai/x"],
+    ["my_shop.example/x", "my_shop.example/x"],
+    ["evil.example./x", "evil.example./x"],
+    ["evil。example", "evil。example"],
+    ["हिन्दी.भारत", "हिन्दी.भारत"],
   ])("finds the link in %s", (text, found) => {
     expect(linksIn(text)).toContain(found);
   });

@@ -18,7 +18,7 @@ const separators = /[\s"'`<>()[\]{}|,;]+/u;
  * attack. Browsers take `\` for `/`, one slash for two after `https:`, and what has no scheme for the page's own.
  */
 const link =
-  /^(?:[a-z][a-z0-9+.-]*:[/\\]{2}\S+|(?:https?|ftp|wss?):\S+|(?:javascript|data|file|blob):\S+|[/\\]{2}[^/\\]\S*|www\.\S+|(?:[\p{L}\p{N}-]+\.)+\p{L}{2,24}(?:[/:?#\\]\S*)?)$/iu;
+  /^(?:[a-z][a-z0-9+.-]*:[/\\]{2}\S+|(?:https?|ftp|wss?):\S+|(?:javascript|data|file|blob):\S+|[/\\]{2}[^/\\]\S*|www\.\S+|(?:[\p{L}\p{M}\p{N}_-]+[.。．｡])+(?:[\p{L}\p{M}]{2,24}|xn--[a-z0-9-]{1,59})\.?(?:[/:?#\\]\S*)?)$/iu;
 
 /** The links of a value, in order, without repetition; linear in its text. Addresses of people are no links. */
 export function linksIn(value: Json): readonly string[] {
