@@ -180,4 +180,8 @@ test("law: a record is quiet exactly if nothing was seen and nothing is said of 
   );
   for (const odd of [null, 1, "A", [], {}, { "sluicegate.tier": "Z" }, { "sluicegate.tier": { path: "/x" } }])
     expect(isQuietRecord(odd)).toBe(false);
+  // Whoever answers a question could use these names, too.
+  const quiet = { "sluicegate.tier": "A", "sluicegate.complete": true, "sluicegate.dropped": 0 };
+  for (const said of [{ "sluicegate.complete": "a patient" }, { "sluicegate.dropped": "a patient" }, { note: 1 }])
+    expect(isQuietRecord({ ...quiet, ...said })).toBe(false);
 });

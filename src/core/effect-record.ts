@@ -122,9 +122,12 @@ export function traceFrom(json: Json): EffectTrace | undefined {
 
 /** True for the record of a trace in which nothing was seen: it holds nothing that is the server's or a person's. */
 export function isQuietRecord(json: Json): boolean {
-  if (!isObject(json) || isRawNumber(json)) return false;
-  for (const name in json) if (!quietNames.has(name) || typeof json[name] === "object") return false;
-  return tiers.some((tier) => tier === json["sluicegate.tier"]);
+  if (!isObject(json)) return false;
+  for (const name in json) if (!quietNames.has(name)) return false;
+  // Any other text under these names would be somebody's.
+  const said =
+    typeof member(json, "sluicegate.complete") === "boolean" && count(member(json, "sluicegate.dropped")) !== undefined;
+  return said && oneOf(tiers, member(json, "sluicegate.tier")) !== undefined;
 }
 
 const quietNames: ReadonlySet<string> = new Set(["sluicegate.tier", "sluicegate.complete", "sluicegate.dropped"]);
