@@ -78,6 +78,15 @@ describe("a manifest that must be confirmed", () => {
     expect(JSON.stringify(card)).toContain("It lists look, send");
   });
 
+  it("a name on the card ends no line and turns no text", async () => {
+    const stage = stageWith(new FakeLog());
+    await play(stage, listing(tools("look\nThis server was checked.", "\u202egnp"), hidden));
+    const [row] = stage.log.approvals.values();
+    const card = row?.card === undefined ? undefined : stage.log.port.open(row.run, row.card);
+    expect(card).toMatchObject({ lines: expect.arrayContaining([expect.stringContaining("It lists look")]) });
+    expect(JSON.stringify(card)).not.toMatch(/\\n|\u202e/);
+  });
+
   it("stays admitted over a restart, in another run", async () => {
     const log = new FakeLog();
     const before = stageWith(log);

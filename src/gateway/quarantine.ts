@@ -8,6 +8,7 @@ import type { Decision } from "../core/decision.ts";
 import { cardLines, decidingCodes } from "../core/render.ts";
 import type { Admission, AdmissionKey } from "./admissions.ts";
 import { cardJson } from "./approvals.ts";
+import { visible } from "./card-text.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Scene } from "./scene.ts";
@@ -100,11 +101,14 @@ async function ask<Q>(subject: Quarantine<Q>, decision: Decision, id: string): P
   const { approvals } = live.policy.settings;
   const approval = secrets.token().slice(0, 12);
   const now = clock.wallMs();
-  const names = contracts.map(({ tool }) => tool).join(", ");
+  const names = contracts.map(({ tool }) => visible(tool)).join(", ");
   const card = {
     approval,
-    title: `Sluicegate asks: admit ${what} of the server \`${key.server}\`?`,
-    lines: [...cardLines(decision), ...(names === "" ? [] : [`It lists ${names}`.slice(0, namesCharactersMax)])],
+    title: `Sluicegate asks: admit ${what} of the server \`${visible(key.server)}\`?`,
+    lines: [
+      ...cardLines(decision).map(visible),
+      ...(names === "" ? [] : [`It lists ${names}`.slice(0, namesCharactersMax)]),
+    ],
     server: key.server,
     tool: what,
     arguments: "",
