@@ -123,7 +123,7 @@ export function visitCodes({ units, starts }: Skeleton, visit: Visit): void {
     for (let index = from; index <= to; index += 1) {
       if (index < to && isDigit(units[index] ?? 0)) digits += 1;
       else if (digits > 0) {
-        if (digits >= numberInTextDigitsMin) visitDigits(units.subarray(index - digits, index), visit);
+        if (digits >= numberInTextDigitsMin) visitDigits(units, index - digits, index, visit);
         coded = true;
         digits = 0;
       }
@@ -132,10 +132,19 @@ export function visitCodes({ units, starts }: Skeleton, visit: Visit): void {
   }
 }
 
-function visitDigits(digits: Uint16Array, visit: Visit): void {
-  const number = String.fromCharCode(...digits).replace(/^0+/, "");
-  if (saysEnough(number)) visitWhole(number, visit);
+/** As `saysEnough` has it, without making a text of the digits: there are texts of nothing but numbers. */
+function visitDigits(units: Uint16Array, from: number, to: number, visit: Visit): void {
+  let first = from;
+  let last = to;
+  while (first < to && units[first] === zero) first += 1;
+  while (last > first && units[last - 1] === zero) last -= 1;
+  const century = to - first === 4 ? (units[first] ?? 0) * 256 + (units[first + 1] ?? 0) : 0;
+  if (last - first < numberInTextDigitsMin || century === 0x3139 || century === 0x3230) return;
+  visit(hashed(seeds.number, units, first, to));
+  visit(hashed(seeds.leaf, units, first, to));
 }
+
+const zero = 48;
 
 /** A number by its value, and as digits that may stand in groups. */
 function visitWhole(number: string, visit: Visit): void {
