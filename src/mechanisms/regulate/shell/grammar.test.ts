@@ -94,6 +94,8 @@ describe("commands", () => {
     ["cat <<E\nno end", "cat <<E{no end}"],
     ['cat <<< "$x"', "cat <<<?$x{$x}"],
     ["echo $(cat <<E\nx\nE\n)", "echo ?$(...) [cat <<E{x}]"],
+    ["!<f a; time <f b; time -p c", "a <f; b <f; c"],
+    ["time -o f a", "time -o f a"],
     ["", ""],
     [" \t\r\n ", ""],
   ])("%j", (text, wanted) => {
@@ -101,8 +103,32 @@ describe("commands", () => {
   });
 });
 
+describe("what shells read in different ways", () => {
+  it.each([
+    ["a carriage return before the end of a line is escaped, and the line ends", "echo \\\r\nid", "echo \r; id"],
+    [
+      "operators of a test are those of the shell where it is unknown",
+      "[[ x || id -u || $y\nls ]]",
+      "[[ x id -u ?$y ls (id -u) (ls)",
+    ],
+    ["so does what a test compares", "[[ a > f && b < c ]]", "[[ a f b c >f (b c)"],
+    ["in brackets a test is one", "[[ x =~ ^(a|b)$ ]]", "[[ x =~ ^ a b $"],
+  ])("%s", (_, text, wanted) => {
+    expect(shown(readCommandLine(text))).toBe(wanted);
+  });
+});
+
 describe("what no shell would read, or nobody should", () => {
   it.each([
+    // Each hides a command from one of two readings.
+    "cat <<E\r\nx\r\nE\r\nid",
+    "a\rb",
+    `echo "\${x#'"'}"; id; echo '"' "}"`,
+    `echo "\${x:-$'}"; id; echo "'}"`,
+    "echo ${ id; }",
+    "echo ${| id; }",
+    "x='$(id)'; echo ${x@P}",
+    "[[ x ; id ]]",
     "'a",
     '"a',
     "`a",

@@ -107,7 +107,10 @@ function readPipeline(cursor: Cursor): Pipeline {
 function skipPrefixes(cursor: Cursor): void {
   for (;;) {
     skipBlanks(cursor);
-    const prefix = ahead(cursor, /!(?=[\s(])|time(?:\s+-p)?(?=[\s(])|coproc(?:\s+\w+(?=\s+[{(]))?(?=[\s(])/y);
+    const prefix = ahead(
+      cursor,
+      /!(?=[\s;&|()<>])|time(?:[ \t]+-p)?(?=[\s;&|()<>])(?![ \t]+-)|coproc(?:[ \t]+\w+(?=[ \t]+[{(]))?(?=[\s;&|()<>])/y,
+    );
     if (prefix === undefined) return;
     cursor.at += prefix.length;
   }
@@ -253,8 +256,7 @@ function readSimple(cursor: Cursor): Command {
   const words: Word[] = [];
   const redirections: Redirection[] = [];
   const start = cursor.at;
-  if (takeKeyword(cursor, "[["))
-    return { kind: "simple", assignments, words: readTest(cursor), redirections, bodies: [], inner };
+  if (takeKeyword(cursor, "[[")) return { kind: "simple", assignments, ...readTest(cursor), inner };
   for (;;) {
     skipBlanks(cursor);
     const redirection = readRedirection(cursor);
@@ -278,18 +280,45 @@ function readSimple(cursor: Cursor): Command {
   return { kind: "simple", assignments, words, redirections, bodies: [], inner };
 }
 
-/** `[[ ... ]]`, in which operators of the shell are operators of the test. */
-function readTest(cursor: Cursor): readonly Word[] {
+/**
+ * `[[ ... ]]`. Where it is no word of the shell, as in `sh`, its operators are those of every command: what stands behind
+ * `||` is run, and `>` writes. A bracket in it is an error there, so nothing would be.
+ */
+function readTest(cursor: Cursor): Pick<Command, "words" | "redirections" | "bodies"> {
   const words: Word[] = [literal("[[")];
-  for (;;) {
-    skipNewlines(cursor);
-    if (takeKeyword(cursor, "]]")) return words;
-    if (cursor.at >= cursor.text.length) throw unreadable;
+  const parts: Word[][] = [words];
+  const targets: Word[] = [];
+  let brackets = false;
+  let operator = "";
+  skipBlanks(cursor);
+  while (!takeKeyword(cursor, "]]")) {
     const word = readWord(cursor, scripts);
-    if (word === undefined) cursor.at += 1;
-    else words.push(word);
+    if (word !== undefined) {
+      parts.at(-1)?.push(word);
+      if (operator === ">") targets.push(word);
+    }
+    skipBlanks(cursor);
+    operator = word === undefined ? (ahead(cursor, /&&|\|\||[|\n()<>]/y) ?? "") : "";
+    if (word !== undefined) continue;
+    if (operator === "") throw unreadable;
+    if (/[()]/.test(operator)) brackets = true;
+    else if (!/[<>]/.test(operator)) parts.push([]);
+    if (operator === "\n") readNewline(cursor);
+    else cursor.at += operator.length;
+    skipBlanks(cursor);
   }
+  const [, ...later] = parts;
+  words.push(...later.flat());
+  if (brackets) return { words, redirections: [], bodies: [] };
+  const runs = later.filter(([first]) => first?.exact === true && /^[\w./]/.test(first.text));
+  return {
+    words,
+    redirections: targets.map((target) => ({ operator: ">", target })),
+    bodies: runs.map((own) => [[{ ...nothingRun, words: own }]]),
+  };
 }
+
+const nothingRun: Command = { kind: "simple", assignments: [], words: [], redirections: [], bodies: [], inner: [] };
 
 function readRedirections(cursor: Cursor): readonly Redirection[] {
   const found: Redirection[] = [];
@@ -309,6 +338,8 @@ function readRedirection(cursor: Cursor): Redirection | undefined {
   const sign = operator.replace(/^[0-9]+/, "");
   const target = readWord(cursor, scripts);
   if (target === undefined) throw unreadable;
+  // For a shell it belongs to the delimiter, so it decides where the document ends.
+  if (sign.startsWith("<<") && cursor.text[cursor.at] === "\r") throw unreadable;
   const redirection: Redirection = { operator: sign, target };
   if (sign === "<<<") redirection.body = target;
   else if (sign === "<<" || sign === "<<-") {

@@ -95,7 +95,8 @@ export function ahead(cursor: Cursor, pattern: RegExp): string | undefined {
 /** Skips blanks, joined lines and a comment; never the end of a line. */
 export function skipBlanks(cursor: Cursor): void {
   const before = cursor.at;
-  cursor.at += ahead(cursor, /(?:[ \t\r]|\\\r?\n)*/y)?.length ?? 0;
+  // A carriage return is a blank only before the end of its line; elsewhere shells take it for a letter.
+  cursor.at += ahead(cursor, /(?:[ \t]|\r(?=\n|$)|\\\n)*/y)?.length ?? 0;
   const apart = cursor.at > before || before === 0 || /[\s;&|()]/.test(cursor.text[before - 1] ?? "");
   if (apart && cursor.text[cursor.at] === "#") cursor.at += ahead(cursor, /[^\n]*/y)?.length ?? 0;
 }

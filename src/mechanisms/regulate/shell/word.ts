@@ -2,7 +2,7 @@
 import { ansiText } from "./ansi-text.ts";
 import { isArithmetic } from "./arithmetic.ts";
 import type { Cursor, Script, Word } from "./syntax.ts";
-import { literal, nested, skipBlanks, unreadable } from "./syntax.ts";
+import { ahead, literal, nested, skipBlanks, unreadable } from "./syntax.ts";
 
 /** Reads a whole script up to `)`, or a text of its own; given by the grammar, which needs words in turn. */
 export type ScriptReader = {
@@ -174,18 +174,24 @@ function readExpansion(cursor: Cursor, draft: Draft, scripts: ScriptReader, inQu
     substitute(cursor, draft, scripts, "$(...)");
     return;
   }
+  // `${ ...; }` and `${| ...; }` run commands in some shells.
+  if (opening === "{" && ahead(cursor, /[\s|(]/y) !== undefined) throw unreadable;
   const end = opening === "{" ? "}" : "]";
   const held = emptyDraft();
   while (cursor.text[cursor.at] !== end) {
     if (cursor.at >= cursor.text.length) throw unreadable;
-    // A single quote inside double quotes is only a letter there.
-    if (inQuotes && cursor.text[cursor.at] === "'") cursor.at += 1;
-    else if (!quoted(cursor, held, scripts)) {
+    // Inside double quotes a single quote is only a letter in a word that stands in for the value, and quotes in a pattern.
+    if (inQuotes && ahead(cursor, /\$?'/y) !== undefined) {
+      if (cursor.text[cursor.at] === "$" || !/^\w+:?[-+=?]/.test(held.text)) throw unreadable;
+      cursor.at += 1;
+    } else if (!quoted(cursor, held, scripts)) {
       held.text += cursor.text[cursor.at];
       cursor.at += 1;
     }
   }
   cursor.at += 1;
+  // The value is expanded once more, as a prompt is, and what it runs stands anywhere.
+  if (held.text.endsWith("@P")) throw unreadable;
   draft.text += held.exact && /^\w+$/.test(held.text) ? `$${held.text}` : "${...}";
 }
 
