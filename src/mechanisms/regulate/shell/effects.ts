@@ -4,13 +4,16 @@
  */
 import { add, addEverything, addRead, addWrite, noFindings, noteSecret, plainFindings } from "./findings.ts";
 import type { CommandEffects, Findings } from "./findings.ts";
+import { addDestination } from "./destinations.ts";
 import { readCommandLine } from "./grammar.ts";
 import type { Invocation, Program } from "./invocation.ts";
 import { placeOf } from "./paths.ts";
 import { filePrograms } from "./programs-files.ts";
 import { isDownload, networkPrograms, socketHost } from "./programs-network.ts";
-import { runPrograms, runsInput } from "./programs-run.ts";
+import { readsInput, runPrograms, runsInput } from "./programs-run.ts";
 import { systemPrograms } from "./programs-system.ts";
+import type { Variables } from "./spelling.ts";
+import { spelled, spellings, spellingsMax } from "./spelling.ts";
 import type { Command, Pipeline, Redirection, Script, Word } from "./syntax.ts";
 import { literal } from "./syntax.ts";
 
@@ -20,7 +23,12 @@ const textDepthMax = 8;
 /** Words looked at for one command line, over all ways in which it can be taken. */
 const wordsMax = 20_000;
 
-type Walk = { readonly found: Findings; readonly depth: number; readonly work: { words: number } };
+type Walk = {
+  readonly found: Findings;
+  readonly depth: number;
+  readonly work: { words: number };
+  readonly variables: Variables;
+};
 
 /** Effects of a command line. Total, in time that grows with its length only; see `commandUnitsMax`. */
 export function effectsOfCommand(text: string): CommandEffects {
@@ -45,7 +53,7 @@ function quoted(word: string): string {
 
 function walked(look: (walk: Walk) => void): CommandEffects {
   const found = noFindings();
-  look({ found, depth: 0, work: { words: 0 } });
+  look({ found, depth: 0, work: { words: 0 }, variables: new Map() });
   return plainFindings(found, !found.flags.has("unreadable"));
 }
 
@@ -102,12 +110,22 @@ function programsIn(command: Command): readonly string[] {
 }
 
 function walkCommand(command: Command, flow: Flow, walk: Walk): void {
-  for (const script of [...command.inner, ...command.bodies]) walkScript(script, walk);
   for (const word of command.assignments) walkAssignment(word, walk);
+  for (const script of [...command.inner, ...command.bodies]) walkScript(script, walk);
   for (const redirection of command.redirections) walkRedirection(redirection, walk);
-  for (const word of command.words) noteWord(word, walk);
-  if (command.words.length > 0) runWords(command.words, walk);
+  walkWords(command.words, walk);
   walkInput(command, flow, walk);
+}
+
+/** The words as they are written, and as they come out where variables and lists of the command line say so. */
+function walkWords(words: readonly Word[], walk: Walk): void {
+  if (words.length === 0) return;
+  const plain = spelled(words, walk.variables);
+  if (plain === "too much") return addEverything(walk.found, "hidden");
+  for (const some of plain === undefined ? [words] : [words, plain]) {
+    for (const word of some) noteWord(word, walk);
+    runWords(some, walk);
+  }
 }
 
 /** A shell or interpreter that gets its program through the pipe, a here-document or a substitution. */
@@ -115,9 +133,13 @@ function walkInput(command: Command, flow: Flow, walk: Walk): void {
   const { found } = walk;
   const downloads = command.inner.some((script) => script.flat().flatMap(programsIn).some(isDownload));
   if (downloads && takesCode(command.words)) return addEverything(found, "runs-download");
+  walkInner(command, flow, walk);
+  const body = fedTo(command);
+  const fed =
+    flow !== nothingFlows || body !== undefined || command.redirections.some(({ operator }) => operator === "<");
+  if (fed && command.words.some(({ text }) => sends.test(programName(text)))) add(found, "write.external.send");
   const from = firstInterpreter(command.words);
   if (from === undefined && !compoundRuns(command)) return;
-  const body = fedTo(command);
   if (from === "interpreter") {
     if (flow.download) addEverything(found, "runs-download");
     else add(found, "execute.local");
@@ -128,9 +150,23 @@ function walkInput(command: Command, flow: Flow, walk: Walk): void {
   else add(found, "execute.local");
 }
 
+/** Programs that hand on what they are fed to another machine. */
+const sends = /^(?:ssh|slogin|autossh|mosh)$/;
+
+/** A substitution reads what its command is fed, or what it says. */
+function walkInner({ inner, words }: Command, flow: Flow, { found }: Walk): void {
+  const reads = inner.some((script) => compoundRuns({ bodies: [script] }));
+  if (!reads) return;
+  const downloads = flow.download || words.some(({ text }) => isDownload(programName(text)));
+  addEverything(found, downloads ? "runs-download" : "hidden");
+}
+
 /** Some word of the command is run as code: the texts of `sh -c`, `eval`, `source`, `python -c`. */
 function takesCode(words: readonly Word[]): boolean {
   const wrapped = runPrograms.has(programName(words[0]?.text ?? ""));
+  // The script itself is what a command says.
+  if (wrapped && words.find(({ text }, index) => index > 0 && !text.startsWith("-"))?.text.startsWith("<(") === true)
+    return true;
   return words.some(({ text }, index) => {
     if (index > 0 && !wrapped) return false;
     const name = programName(text);
@@ -140,18 +176,25 @@ function takesCode(words: readonly Word[]): boolean {
 }
 
 /** The interpreter, behind wrappers too, that reads its program from the input. */
-function firstInterpreter(words: readonly Word[]): ReturnType<typeof runsInput> {
+function firstInterpreter(given: readonly Word[]): ReturnType<typeof runsInput> {
+  // What ends a command of `find` is none of its words.
+  const words = given.filter(({ text }) => text !== ";");
   for (const [index, word] of words.entries()) {
     const kind = runsInput(programName(word.text), words, index);
     if (kind !== undefined) return kind;
     // Behind any other program the name of an interpreter is only a word.
-    if (index === 0 && !runPrograms.has(programName(word.text))) return undefined;
+    if (index === 0 && !runsOthers(words)) return undefined;
   }
-  return undefined;
+  return readsInput(programName(words[0]?.text ?? ""), words);
+}
+
+function runsOthers([first, ...args]: readonly Word[]): boolean {
+  const name = programName(first?.text ?? "");
+  return runPrograms.has(name) || (/^g?find$/.test(name) && args.some(({ text }) => /^-(?:exec|ok)/.test(text)));
 }
 
 /** `( ... ; sh )` takes what flows in just as `sh` does. */
-function compoundRuns(command: Command): boolean {
+function compoundRuns(command: Pick<Command, "bodies">): boolean {
   return command.bodies.some((script) =>
     script.some(
       ([first]) => first !== undefined && (firstInterpreter(first.words) !== undefined || compoundRuns(first)),
@@ -159,18 +202,48 @@ function compoundRuns(command: Command): boolean {
   );
 }
 
-/** Variables by which the programs that follow run other code than their own. */
+/** Variables by which the programs that follow run other code than their own, read other settings, or talk to others. */
 const codeVariable =
-  /^(?:LD_\w+|DYLD_\w+|PATH|BASH_ENV|ENV|IFS|PYTHON\w+|NODE_OPTIONS|NODE_PATH|PERL5\w+|RUBY\w+|GIT_\w+|PROMPT_COMMAND|PS4|.*PAGER|.*EDITOR|VISUAL|BROWSER|SHELL)$/;
+  /^(?:LD_\w+|DYLD_\w+|F?PATH|BASH_ENV|ENV|IFS|HOME|ZDOTDIR|XDG_CONFIG_\w+|PYTHON\w+|NODE_OPTIONS|NODE_PATH|PERL\w+|RUBY\w+|LUA_\w+|GIT_\w+|PROMPT_COMMAND|PS[0-4]|.*PAGER|.*EDITOR|VISUAL|BROWSER|SHELL|MAKEFLAGS|TAR_OPTIONS|GREP_OPTIONS|RIPGREP_CONFIG_PATH|LESS(?:OPEN|CLOSE|KEY\w*)?|.*_ASKPASS|.*_RSH|\w*RUSTC\w*|GOFLAGS|_?J\w*_OPTIONS|npm_config_\w+|NPM_CONFIG_\w+|WGETRC|CURL_HOME|OPENSSL_\w+|DOCKER_HOST|KUBECONFIG)$/;
 
-function walkAssignment({ text, exact, glob }: Word, walk: Walk): void {
+/** Proxies see what is sent, and choose what comes back. */
+const proxyVariable = /^(?:\w+_)?proxy$/i;
+
+function walkAssignment(word: Word, walk: Walk): void {
+  const { text, exact, glob } = word;
   const end = text.indexOf("=");
-  noteSecret(walk.found, text.slice(end + 1), glob);
-  if (!codeVariable.test(text.slice(0, end).replace(/[[+].*$/, ""))) return;
-  add(walk.found, "execute.local");
-  walk.found.flags.add("environment");
+  const name = text.slice(0, end).replace(/[[+].*$/, "");
+  const value = { ...word, text: text.slice(end + 1) };
+  noteSecret(walk.found, value.text, glob);
+  noteIndex(value, walk);
+  remember(name, value, walk);
+  if (proxyVariable.test(name)) addDestination(walk.found, value);
+  else noteVariable(name, walk);
   // Some of them hold a whole command.
-  if (exact && /\s/.test(text)) runText(literal(text.slice(end + 1)), walk);
+  if (codeVariable.test(name) && exact && /\s/.test(text)) runText(literal(value.text), walk);
+}
+
+function noteVariable(name: string, { found }: Walk): void {
+  if (!codeVariable.test(name)) return;
+  add(found, "execute.local");
+  found.flags.add("environment");
+}
+
+/** Values are kept as they come out, so that each later word needs one step. */
+function remember(name: string, value: Word, { found, variables }: Walk): void {
+  const texts = spellings(value, variables);
+  const all = texts && [...new Set([...(variables.get(name) ?? []), ...texts])];
+  if (all === undefined || all.length > spellingsMax) addEverything(found, "hidden");
+  else variables.set(name, all);
+}
+
+/** Builtins that look at words as names of variables, in whose index a substitution is run, quoted or not. */
+const namesVariables =
+  /^(?:let|test|\[\[?|read|mapfile|readarray|printf|unset|declare|typeset|local|readonly|export|getopts|wait)$/;
+
+function noteIndex({ text }: Word, { found }: Walk): void {
+  // `$(...)` itself stands for one that is run anyway.
+  if (/\[[^\]]*(?:\$\((?!\.\.\.\))|`)/.test(text)) addEverything(found, "hidden");
 }
 
 function walkRedirection({ operator, target }: Redirection, walk: Walk): void {
@@ -183,8 +256,13 @@ function walkRedirection({ operator, target }: Redirection, walk: Walk): void {
     addSocket(found, socket);
     return;
   }
-  if (operator.startsWith("<")) addRead(found, target);
-  if (operator !== "<" && operator !== "<&") addWrite(found, target);
+  const texts = spellings(target, walk.variables);
+  if (texts === undefined) return addEverything(found, "hidden");
+  for (const text of new Set([target.text, ...texts])) {
+    const own = { text, glob: target.glob || text !== target.text };
+    if (operator.startsWith("<")) addRead(found, own);
+    if (operator !== "<" && operator !== "<&") addWrite(found, own);
+  }
 }
 
 /** Opened either way, a connection can be written to. */
@@ -206,7 +284,9 @@ function programName(text: string): string {
     .slice(text.lastIndexOf("/") + 1)
     .toLowerCase()
     .replace(/\.exe$/, "");
-  return programs.has(name) ? name : name.replace(/[-.]\d[\d.]*$/, "");
+  if (programs.has(name)) return name;
+  const [apart, joined] = [name.replace(/[-.]\d[\d.]*$/, ""), name.replace(/\d[\d.]*$/, "")];
+  return programs.has(apart) ? apart : programs.has(joined) ? joined : apart;
 }
 
 const programs: ReadonlyMap<string, Program> = new Map([
@@ -232,6 +312,11 @@ function runWords(words: readonly Word[], walk: Walk): void {
   if (program === undefined) for (const word of args) notePlace(word, walk);
   if (program === undefined || !systemProgram.test(first.text)) add(found, "execute.local");
   const inside: Walk = { ...walk, depth: walk.depth + 1 };
+  if (namesVariables.test(name))
+    for (const word of args) {
+      noteIndex(word, walk);
+      noteVariable(word.text, walk);
+    }
   const call: Invocation = {
     program: name,
     args,

@@ -1,7 +1,7 @@
 /** What a command line was found to do. Filled while it is walked through, and handed out as plain data. */
 import type { Effect } from "../../../core/effect.ts";
 import { everyEffect } from "../../../core/effect.ts";
-import { placeOf, readingEffects, writingEffects, writtenPlaceOf } from "./paths.ts";
+import { mayHoldSecret, placeOf, readingEffects, writingEffects, writtenPlaceOf } from "./paths.ts";
 import type { Word } from "./syntax.ts";
 
 /** Facts that are worth a word on a card. */
@@ -90,8 +90,11 @@ export function addRead(found: Findings, { text, glob }: Pick<Word, "text" | "gl
 
 /** The word is, or holds, a path or variable with something secret in it. */
 export function noteSecret(found: Findings, text: string, glob: boolean): void {
-  const place = placeOf(text, glob);
-  if (place !== "credential" && !secretName.test(text)) return;
+  if (mayHoldSecret(text, glob) || secretName.test(text)) addSecret(found);
+}
+
+/** Something secret is read. */
+export function addSecret(found: Findings): void {
   add(found, ...readingEffects("credential"));
   found.flags.add("credential");
 }

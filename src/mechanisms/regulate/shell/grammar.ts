@@ -136,17 +136,18 @@ function readCommand(cursor: Cursor): Command {
   const outside = cursor.inner;
   cursor.inner = [];
   const { inner } = cursor;
-  const bodies = readCompound(cursor);
+  const assignments: Word[] = [];
+  const bodies = readCompound(cursor, assignments);
   const command: Command =
     bodies === undefined
       ? readSimple(cursor)
-      : { kind: "compound", assignments: [], words: [], redirections: readRedirections(cursor), bodies, inner };
+      : { kind: "compound", assignments, words: [], redirections: readRedirections(cursor), bodies, inner };
   cursor.inner = outside;
   return command;
 }
 
-/** Bodies of a compound command at the cursor; undefined if there is none. */
-function readCompound(cursor: Cursor): readonly Script[] | undefined {
+/** Bodies of a compound command at the cursor; undefined if there is none. A loop sets its variable. */
+function readCompound(cursor: Cursor, assignments: Word[]): readonly Script[] | undefined {
   const { text } = cursor;
   const until = (...words: readonly string[]): Script =>
     readScript(cursor, () => words.some((word) => atKeyword(cursor, word)));
@@ -165,7 +166,7 @@ function readCompound(cursor: Cursor): readonly Script[] | undefined {
     mustTake(cursor, "do");
     return [condition, until("done"), ...closed(cursor, "done")];
   }
-  if (takeKeyword(cursor, "for") || takeKeyword(cursor, "select")) return readFor(cursor);
+  if (takeKeyword(cursor, "for") || takeKeyword(cursor, "select")) return readFor(cursor, assignments);
   if (takeKeyword(cursor, "case")) return readCase(cursor);
   if (takeKeyword(cursor, "function")) {
     skipBlanks(cursor);
@@ -209,17 +210,21 @@ function readFunction(cursor: Cursor): readonly Script[] {
   return [[[nested(cursor, () => readCommand(cursor))]]];
 }
 
-function readFor(cursor: Cursor): readonly Script[] {
+function readFor(cursor: Cursor, assignments: Word[]): readonly Script[] {
   skipBlanks(cursor);
   if (cursor.text.startsWith("((", cursor.at)) {
     cursor.at += 2;
     if (!readArithmetic(cursor, scripts)) throw unreadable;
   } else {
-    if (readWord(cursor, scripts) === undefined) throw unreadable;
+    const name = readWord(cursor, scripts);
+    if (name === undefined) throw unreadable;
     skipNewlines(cursor);
     if (takeKeyword(cursor, "in")) {
-      do skipBlanks(cursor);
-      while (readWord(cursor, scripts) !== undefined);
+      skipBlanks(cursor);
+      for (let word = readWord(cursor, scripts); word !== undefined; word = readWord(cursor, scripts)) {
+        assignments.push({ ...word, text: `${name.text}=${word.text}` });
+        skipBlanks(cursor);
+      }
     }
   }
   skipSeparators(cursor);

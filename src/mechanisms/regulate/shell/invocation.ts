@@ -1,5 +1,7 @@
 /** One program with its arguments, as the tables of programs see it. */
+import type { Effect } from "../../../core/effect.ts";
 import type { Findings } from "./findings.ts";
+import { add } from "./findings.ts";
 import type { Word } from "./syntax.ts";
 import { literal } from "./syntax.ts";
 
@@ -18,7 +20,12 @@ export type Invocation = {
 
 export type Program = (call: Invocation) => void;
 
-export type Option = { readonly name: string; readonly value: Word | undefined };
+export type Option = {
+  readonly name: string;
+  readonly value: Word | undefined;
+  /** Written with two dashes, so it may be the beginning of a name. */
+  readonly long: boolean;
+};
 
 export type Arguments = {
   readonly options: readonly Option[];
@@ -30,7 +37,8 @@ export type Arguments = {
 
 /**
  * Splits arguments as most programs do: `-abc value`, `-ovalue`, `--name=value`, `--name value`, `--`. `valued` names
- * options that take a value, letters and long names apart by blanks; `flags` those that take none, or undefined where every
+ * options that take a value, letters and long names apart by blanks; the beginning of such a name is that option, too, but
+ * may be another, so that the next word is also taken for itself. `flags` those that take none, or undefined where every
  * other option is taken for one. With `stop`, everything from the first other word on is rest.
  */
 export function splitArguments(
@@ -55,10 +63,17 @@ export function splitArguments(
       continue;
     }
     const takes = optionsOf(text, valued);
+    const long = text.startsWith("--");
     for (const { name, value, open } of takes) {
       if (!open && flags !== undefined && !flags.has(name) && !valued.has(name)) strange = true;
       if (open) index += 1;
-      options.push({ name, value: open ? args[index] : value === undefined ? undefined : { ...word, text: value } });
+      const own = open ? args[index] : value === undefined ? undefined : { ...word, text: value };
+      options.push({ name, value: own, long });
+      if (!long || open || valued.has(name)) continue;
+      for (const whole of valued) {
+        if (whole.startsWith(name) && whole !== name)
+          options.push({ name: whole, value: own ?? args[index + 1], long });
+      }
     }
   }
   return { options, rest, strange };
@@ -72,7 +87,7 @@ function optionsOf(text: string, valued: ReadonlySet<string>): readonly Taken[] 
     const end = text.indexOf("=");
     if (end > 0) return [{ name: text.slice(2, end), value: text.slice(end + 1), open: false }];
     const name = text.slice(2);
-    return [{ name, open: valued.has(name) }];
+    return [{ name, open: name.length > 1 && valued.has(name) }];
   }
   const found: Taken[] = [];
   for (let at = 1; at < text.length; at += 1) {
@@ -92,8 +107,11 @@ export function optionValues({ options }: Arguments, ...names: readonly string[]
   return options.flatMap(({ name, value }) => (names.includes(name) && value !== undefined ? [value] : []));
 }
 
+/** Whether one of the options is, or may be short for, one of these names. */
 export function hasOption({ options }: Arguments, ...names: readonly string[]): boolean {
-  return options.some(({ name }) => names.includes(name));
+  return options.some(({ name, long }) =>
+    names.some((one) => one === name || (long && one.length > 1 && one.startsWith(name))),
+  );
 }
 
 /** Words as one text, as `eval` and `ssh` join them. */
@@ -104,4 +122,9 @@ export function joinedWords(words: readonly Word[]): Word {
 /** Rows of a table: every name of the list with the same program. */
 export function named(names: string, program: Program): readonly (readonly [string, Program])[] {
   return names.split(" ").map((name) => [name, program] as const);
+}
+
+/** Always the same, whatever the words. */
+export function always(...effects: readonly Effect[]): Program {
+  return ({ found }) => add(found, ...effects);
 }

@@ -51,6 +51,9 @@ const systemFolders = words("etc usr bin sbin lib lib64 boot sys opt library sys
 /** Letters that a glob must have before it is taken for a name that it may stand for. */
 const globLettersMin = 2;
 
+/** `[abc]`, in which a first `]` and `[:classes:]` end nothing. */
+const bracketed = /\[[!^]?\]?(?:\[([:.=])[^\]]*?\1\]|[^\]])*\]/g;
+
 /** Every name with its place; who may log in comes before what is merely secret. */
 const places: ReadonlyMap<string, Place> = new Map(
   (["startup", "schedule", "credential", "access"] as const).flatMap((place) =>
@@ -91,10 +94,22 @@ function inWorktree(path: string): string {
 
 function placeOfName(part: string, glob: boolean): Place | undefined {
   if (!glob || !/[*?[]/.test(part)) return places.get(part);
-  const pattern = part.replace(/\[[^\]]*\]|\?/g, "*");
-  if (pattern.replaceAll("*", "").length < globLettersMin) return undefined;
-  const fitting = new Set([...places].flatMap(([name, place]) => (nameMatches(pattern, name) ? [place] : [])));
+  const fitting = placesOfGlob(part);
   return order.find((one) => fitting.has(one));
+}
+
+function placesOfGlob(part: string): ReadonlySet<Place> {
+  const pattern = part.replace(bracketed, "*").replaceAll("?", "*");
+  // A dot alone says enough: `*` does not stand for what begins with one.
+  if (!pattern.startsWith(".") && pattern.replaceAll("*", "").length < globLettersMin) return new Set();
+  return new Set([...places].flatMap(([name, place]) => (nameMatches(pattern, name) ? [place] : [])));
+}
+
+/** Keys or passwords lie there. A glob stands for all that fits, whatever else is among it. */
+export function mayHoldSecret(path: string, glob: boolean): boolean {
+  if (placeOf(path, glob) === "credential") return true;
+  const parts = path.toLowerCase().split("/");
+  return glob && parts.some((part) => /[*?[]/.test(part) && placesOfGlob(part).has("credential"));
 }
 
 /** What reading a place does beside reading. */

@@ -1,13 +1,30 @@
 /** Programs that read, write and remove files. */
-import { add, addRead, addWrite } from "./findings.ts";
+import { addDestination, isRemote } from "./destinations.ts";
+import { add, addRead, addSecret, addWrite } from "./findings.ts";
 import type { Invocation, Program } from "./invocation.ts";
-import { hasOption, named, optionValues, splitArguments } from "./invocation.ts";
+import { always, hasOption, named, optionValues, splitArguments } from "./invocation.ts";
 
-/** Options by which a harmless program runs another one, such as `--to-command` of tar. */
-const runsProgram = /^--?[\w-]*(?:exec|command|program|pager|editor|preprocess)|^--pre\b/;
+/** Long options by which a harmless program runs another one. Programs take the beginning of a name for the name. */
+const running =
+  "checkpoint-action command compress-program editor exec execute filter hostname-bin info-script new-volume-script " +
+  "open-files-in-pager pager pre preprocess rmt-command rsh-command rsync-path script to-command unzip-command " +
+  "use-askpass use-compress-program";
+
+function runsProgram(text: string): boolean {
+  const name = /^--?([a-z][a-z-]+)/.exec(text)?.[1];
+  if (name === undefined) return false;
+  return (
+    /exec|command|program|pager|editor|preprocess/.test(name) || running.split(" ").some((one) => one.startsWith(name))
+  );
+}
 
 function watched(call: Invocation): void {
-  if (call.args.some((word) => runsProgram.test(word.text))) add(call.found, "execute.local");
+  if (
+    call.args.some(
+      ({ text }) => text.startsWith("-") && (text.startsWith("--") || text.length > 4) && runsProgram(text),
+    )
+  )
+    add(call.found, "execute.local");
 }
 
 const silent: Program = ({ found }) => add(found, "read.local");
@@ -67,6 +84,40 @@ const dd: Program = ({ args, found }) => {
   add(found, "read.local");
 };
 
+/** Files are read, but for the second one, which is written. */
+const fromTo: Program = (call) => {
+  reader(0, "f s w c g l n o skip-fields skip-chars check-chars")(call);
+  const { rest } = splitArguments(call.args, { valued: "f s w c g l n o skip-fields skip-chars check-chars" });
+  for (const word of rest.slice(1)) addWrite(call.found, word);
+};
+
+/** Pages text; `+` and `-P` begin commands. */
+const pager: Program = (call) => {
+  reader(0, "o O b h j k p t T x y z")(call);
+  if (call.args.some(({ text }) => text.startsWith("+") || /^-[PHC]|^--(?:pager|html|config)/.test(text)))
+    add(call.found, "execute.local");
+};
+
+/** Tells about the machine; some words tell what programs were told, or write. */
+const telling: Program = (call) => {
+  const { program, args, found } = call;
+  silent(call);
+  if (program === "ps" && args.some(({ text }) => /^[a-z]*e[a-z]*$/.test(text))) addSecret(found);
+  const writes = program === "tree" ? /^-o/ : program === "history" ? /^-[a-z]*[aw]/ : undefined;
+  if (writes !== undefined && args.some(({ text }) => writes.test(text)))
+    for (const word of args) addWrite(found, word);
+  if (program === "date" && args.some(({ text }) => /^-s|^--s/.test(text))) add(found, "write.local.config");
+};
+
+/** `jq` and its like: a filter may read what programs are told. */
+const filter: Program = (call) => {
+  reader(1, "f L arg argjson slurpfile rawfile from-file indent o output")(call);
+  const { args, found } = call;
+  if (args.some(({ text }) => /\benv\b|\$ENV|\b(?:str)?load/.test(text))) addSecret(found);
+  if (!args.some(({ text }) => /^-[a-zA-Z]*i|^--in/.test(text)) || call.program !== "yq") return;
+  for (const word of splitArguments(args, {}).rest.slice(1)) addWrite(found, word);
+};
+
 /** A script of `sed` that only prints, deletes lines or replaces text; other commands write files and run programs. */
 const mildSed = /^(?:[\d$,~+! ]|\/[^/]*\/)*(?:[pdq=]|s([/|#,:@])(?:(?!\1)[^\n])*\1(?:(?!\1)[^\n])*\1[gpiIm\d]*)$/;
 
@@ -78,15 +129,22 @@ const sed: Program = (call) => {
   const files = own.length > 0 || hasOption(parts, "f", "file") ? parts.rest : parts.rest.slice(1);
   const mild = scripts.every(({ text, exact }) => exact && mildSed.test(text));
   add(found, mild && !hasOption(parts, "f", "file") ? "read.local" : "execute.local");
-  const inPlace = args.some(({ text }) => /^(?:-[a-zA-Z]*i|--in-place)/.test(text));
+  const inPlace = args.some(({ text }) => /^(?:-[a-zA-Z]*i|--i)/.test(text));
   for (const word of files) (inPlace ? addWrite : addRead)(found, word);
 };
 
+/** What an awk program needs to run others, to write, or to choose its files. */
+const wildAwk = /[|>@]|system|getline|ARG[VC]/;
+
 const awk: Program = (call) => {
-  const parts = splitArguments(call.args, { valued: "F v f" });
-  const mild = parts.rest[0]?.exact === true && !/[|>]|system|getline/.test(parts.rest[0].text);
-  if (!mild || hasOption(parts, "f")) add(call.found, "execute.local");
-  reader(hasOption(parts, "f") ? 0 : 1, "F v f")(call);
+  const { args, found } = call;
+  const parts = splitArguments(args, { valued: "F v f field-separator assign file" });
+  const own = parts.options.every(({ name }) => /^(?:F|v|field-separator|assign)$/.test(name));
+  const mild = parts.rest[0]?.exact === true && !wildAwk.test(parts.rest[0].text);
+  if (!mild || !own) add(found, "execute.local");
+  // `-i inplace` writes.
+  if (args.some(({ text }) => /^(?:-i|--i)/.test(text))) for (const word of parts.rest) addWrite(found, word);
+  reader(hasOption(parts, "f", "file") ? 0 : 1, "F v f field-separator assign file")(call);
 };
 
 const find: Program = (call) => {
@@ -100,7 +158,10 @@ const find: Program = (call) => {
       found.flags.add("deletes-folder");
     } else if (/^-(?:fprint0?|fls|fprintf)$/.test(text) && next !== undefined) addWrite(found, next);
     else if (/^-(?:exec|execdir|ok|okdir)$/.test(text)) {
-      const end = args.findIndex((word, at) => at > index && (word.text === ";" || word.text === "+"));
+      // A `+` ends it only after the files.
+      const end = args.findIndex(
+        (word, at) => at > index && (word.text === ";" || (word.text === "+" && args[at - 1]?.text === "{}")),
+      );
       call.run(args.slice(index + 1, end < 0 ? undefined : end));
       if (end < 0) return;
       index = end;
@@ -109,11 +170,29 @@ const find: Program = (call) => {
 };
 
 const archiver: Program = (call) => {
-  add(call.found, "read.local", "write.local");
+  const { program, found } = call;
+  add(found, "read.local", "write.local");
   watched(call);
-  const parts = splitArguments(call.args, { valued: "f C d I T X file directory" });
-  for (const word of optionValues(parts, "f", "C", "d", "file", "directory")) addWrite(call.found, word);
-  if (hasOption(parts, "I", "use-compress-program")) add(call.found, "execute.local");
+  // `tar xfI` has its options in a word without a dash.
+  const args = call.args.map((word, index) =>
+    index === 0 && program === "tar" && /^[a-zA-Z]+$/.test(word.text) ? { ...word, text: `-${word.text}` } : word,
+  );
+  const bundles = args.flatMap(({ text }) => (/^-[a-zA-Z]/.test(text) ? [text] : []));
+  const runs = program === "zip" ? /TT|I/ : program === "tar" ? /[IF]/ : /I/;
+  if (bundles.some((text) => runs.test(text))) add(found, "execute.local");
+  const parts = splitArguments(args, { valued: "f C d I T X file directory" });
+  // In an old bundle the value of `f` is not the next word where other letters have values, too.
+  const old = args[0] === call.args[0] ? [] : args.slice(1, 3).filter(({ text }) => !text.startsWith("-"));
+  const made = old.filter((word) => isRemote(word) || /[cruA]/.test(bundles[0] ?? ""));
+  for (const word of [...optionValues(parts, "f", "C", "d", "file", "directory"), ...made]) {
+    if (word.text === "-") continue;
+    // `host:file` is an archive of another machine.
+    if (!/^(?:tar|cpio)$/.test(program) || !isRemote(word)) addWrite(found, word);
+    else {
+      add(found, "read.external", "write.external.send", "execute.local");
+      addDestination(found, word);
+    }
+  }
 };
 
 const editor: Program = (call) => {
@@ -123,20 +202,24 @@ const editor: Program = (call) => {
 
 export const filePrograms: ReadonlyMap<string, Program> = new Map([
   ...named(
-    "echo printf pwd cd whoami id groups date uname which type ps top tree hostname uptime free lsof netstat ss cal bc " +
-      "dc true false : test [ [[ sleep seq expr yes locale tty stty clear history getconf nproc arch lscpu lsblk lsusb " +
-      "wait jobs bg fg umask pushd popd dirs getopts let read shift return exit break continue local declare typeset " +
-      "readonly unset shopt ulimit hash times basename dirname man help tput logname users who w last cmp sum cksum",
+    "echo printf pwd cd whoami id groups uname which type top hostname uptime free lsof netstat ss cal bc " +
+      "true false : test [ [[ sleep seq expr yes locale tty stty clear getconf nproc arch lscpu lsblk lsusb " +
+      "wait jobs bg fg umask pushd popd dirs getopts let read shift return exit break continue " +
+      "unset shopt ulimit hash times basename dirname help tput logname users who w last cmp sum cksum",
     silent,
   ),
   ...named(
-    "ls cat tac head tail less more wc sort uniq cut tr file stat du df realpath readlink diff comm md5sum sha1sum " +
-      "sha256sum sha512sum shasum column nl od xxd hexdump strings fold rev paste join tsort base64 base32 zcat bat " +
+    "ls cat tac head tail wc sort cut tr file stat du df realpath readlink diff comm md5sum sha1sum " +
+      "sha256sum sha512sum shasum column nl od hexdump strings fold rev paste join tsort base64 base32 zcat bat " +
       "pr fmt expand iconv look getfacl lsattr",
     reader(0, "o output n c d f k t"),
   ),
+  ...named("uniq xxd", fromTo),
+  ...named("less more man", pager),
+  ...named("date ps tree history", telling),
+  ["dc", always("read.local", "execute.local")],
   ...named("grep egrep fgrep zgrep rg ag ack", matcher),
-  ...named("jq yq xmllint", reader(1)),
+  ...named("jq yq xmllint", filter),
   ...named(
     "touch mkdir tee truncate mktemp mkfifo mknod fallocate split csplit patch gzip gunzip bzip2 bunzip2 xz unxz zstd",
     writer,

@@ -15,7 +15,12 @@ type Wrapper = {
   readonly scripts?: readonly string[];
   /** Words `NAME=value` stand before the command. */
   readonly assigns?: true;
+  /** Where the command begins is not known. */
+  readonly anywhere?: true;
 };
+
+/** Places at which a command is looked for. */
+const triedMax = 16;
 
 /** Runs what follows its own options. Where an option is unknown, every word after it may be the program. */
 function wrapper(spec: Wrapper, more: Program = () => undefined): Program {
@@ -30,7 +35,9 @@ function wrapper(spec: Wrapper, more: Program = () => undefined): Program {
       rest = first < 0 ? [] : rest.slice(first);
     }
     if (rest.length > 0) call.run(rest);
-    if (parts.strange) for (let at = 1; at < Math.min(rest.length, 8); at += 1) call.run(rest.slice(at));
+    if (!parts.strange && spec.anywhere !== true) return;
+    if (rest.length > triedMax) addEverything(call.found, "hidden");
+    for (let at = 1; at < Math.min(rest.length, triedMax); at += 1) call.run(rest.slice(at));
   };
 }
 
@@ -39,7 +46,9 @@ const privileged: Program = ({ found }) => {
   add(found, "execute.local.grant");
 };
 
-const env: Program = (call) => {
+const env: Program = (given) => {
+  // A `-` alone is the option `-i`.
+  const call = { ...given, args: given.args.filter(({ text }) => text !== "-") };
   const bare = splitArguments(call.args, { valued: "u C S unset chdir split-string", stop: true });
   // Without a command it prints what programs are told, keys included.
   if (bare.rest.every((word) => /^[A-Za-z_]\w*=/.test(word.text))) dump(call);
@@ -59,8 +68,16 @@ function dump({ found }: Invocation): void {
 }
 
 const shell: Program = (call) => {
-  const parts = splitArguments(call.args, { valued: "o O rcfile init-file", stop: true });
+  // `+x` is an option, too.
+  const args = call.args.map((word) => (/^\+\w/.test(word.text) ? { ...word, text: `-${word.text.slice(1)}` } : word));
+  const parts = splitArguments(args, { valued: "o O C rcfile init-file command init-command", stop: true });
   const [first, ...others] = parts.rest;
+  for (const word of optionValues(parts, "rcfile", "init-file")) {
+    add(call.found, "execute.local");
+    addRead(call.found, word);
+  }
+  for (const word of optionValues(parts, "command", "init-command", ...(call.program === "fish" ? ["C"] : [])))
+    call.script(word);
   if (hasOption(parts, "c")) {
     if (first !== undefined) call.script(first);
     // The other words are `$0`, `$1`, ... of the script, and programs where it runs `"$@"`.
@@ -78,8 +95,18 @@ const interpreter: Program = (call) => {
   if (script !== undefined && script.text !== "-") addRead(call.found, script);
 };
 
+/** Runs scripts, also from the network, and is a package manager. */
+const packaged: Program = (call) => {
+  interpreter(call);
+  const words = call.args.map(({ text }) => text);
+  if (words.some((text) => /^(?:https?|npm|jsr):/.test(text))) addEverything(call.found, "runs-download");
+  if (/^(?:add|i|install|x|create|update|upgrade|cache)$/.test(words[0] ?? "")) add(call.found, "read.external");
+  if (words.includes("publish") || words.includes("deploy")) add(call.found, "write.external.publish");
+};
+
 const evaluate: Program = (call) => {
-  if (call.args.length > 0) call.script(joinedWords(call.args));
+  const words = call.args[0]?.text === "--" ? call.args.slice(1) : call.args;
+  if (words.length > 0) call.script(joinedWords(words));
 };
 
 const source: Program = (call) => {
@@ -111,6 +138,9 @@ const asUser: Program = (call) => {
   const valued = "c s u g G l command shell user group login";
   const parts = splitArguments(call.args, { valued });
   for (const word of optionValues(parts, "c", "command")) call.script(word);
+  // What follows `--` is for the shell of that person.
+  const shells = call.args.slice(call.args.findIndex(({ text }) => text === "--") + 1);
+  if (shells.length < call.args.length) shell({ ...call, args: shells });
   const own = parts.rest.slice(call.program === "runuser" && hasOption(parts, "u") ? 0 : 1);
   if (own.length > 0) call.run(own);
 };
@@ -123,6 +153,9 @@ const xargs: Program = (call) => {
   const { rest } = splitArguments(call.args, { ...spec, stop: true });
   // Without a command it is `echo`. What it reads becomes arguments, so a shell or an empty program word is anything.
   const [program] = rest;
+  // `parallel` runs the lines themselves.
+  if (call.program === "parallel" && (program === undefined || program.text.startsWith(":::")))
+    addEverything(call.found, "hidden");
   if (program !== undefined && /^(?:\S*\/)?(?:sh|bash|dash|zsh|ksh|env|eval)$/.test(program.text)) {
     const inline = rest.find((_, at) => at > 1 && rest[at - 1]?.text.includes("c") === true);
     if (inline === undefined || /\{\}|\$/.test(inline.text)) addEverything(call.found, "hidden");
@@ -158,12 +191,15 @@ const busybox: Program = (call) => call.run(call.args.length === 0 ? [literal("t
 
 const plain = "f v V q n p a t i w e s k l d h help verbose foreground preserve-status";
 
+const sudoValued =
+  "u g h p C r t U T D R user group host prompt chdir chroot close-from command-timeout role type other-user";
+
 export const runPrograms: ReadonlyMap<string, Program> = new Map<string, Program>([
   [
     "sudo",
     wrapper(
       {
-        valued: "u g h p C r t U T D R user group host prompt chdir",
+        valued: sudoValued,
         flags: "A b E e H i K k l n P S s V v",
         assigns: true,
       },
@@ -176,7 +212,19 @@ export const runPrograms: ReadonlyMap<string, Program> = new Map<string, Program
   ["env", env],
   ["printenv", dump],
   ...named("set export", exported),
-  ...named("nohup setsid builtin unbuffer catchsegv dbus-run-session gosu", wrapper({ flags: plain })),
+  ...named("declare typeset local readonly", (call) => {
+    add(call.found, "read.local");
+    for (const word of call.args) if (word.text.includes("=")) call.assign(word);
+  }),
+  ...named("nohup setsid builtin unbuffer catchsegv dbus-run-session", wrapper({ flags: plain })),
+  ...named("gosu su-exec", wrapper({ flags: "", skip: 1 }, privileged)),
+  ...named("run0 setpriv", wrapper({ flags: "", anywhere: true }, privileged)),
+  ...named(
+    "setarch linux32 linux64 i386 x86_64 numactl torsocks torify proxychains proxychains4 tsocks faketime eatmydata " +
+      "prlimit choom rlwrap valgrind sshpass chronic hyperfine entr direnv dotenv screen tmux cgexec runcon cpulimit " +
+      "systemd-inhibit ssh-agent nocorrect noglob",
+    wrapper({ flags: "", anywhere: true }, ({ found }) => add(found, "execute.local")),
+  ),
   ["exec", wrapper({ valued: "a", flags: "c l" })],
   ["nice", wrapper({ valued: "n adjustment", flags: "1 2 3 4 5 6 7 8 9 0" })],
   ["ionice", wrapper({ valued: "c n p class classdata", flags: "t" })],
@@ -199,12 +247,14 @@ export const runPrograms: ReadonlyMap<string, Program> = new Map<string, Program
     "unshare nsenter bwrap firejail systemd-nspawn script proot fakeroot xvfb-run caffeinate",
     wrapper({ valued: "c", scripts: ["c", "command"] }),
   ),
-  ...named("sh bash dash zsh ksh ash mksh fish rbash", shell),
+  ...named("sh bash dash zsh ksh ash mksh fish rbash csh tcsh", shell),
   ...named(
-    "python python2 python3 pypy perl ruby node nodejs deno bun php lua luajit rscript julia osascript pwsh powershell " +
+    "python python2 python3 pypy perl ruby node nodejs php lua luajit rscript julia osascript pwsh powershell " +
       "tclsh expect gdb lldb sqlite3 psql mysql mariadb mongosh redis-cli",
     interpreter,
   ),
+  ["bun", packaged],
+  ["deno", packaged],
   ...named("java scala groovy make gmake cmake ninja gradle mvn bazel rake just ant", ({ found }) =>
     add(found, "execute.local"),
   ),
@@ -218,19 +268,36 @@ export const runPrograms: ReadonlyMap<string, Program> = new Map<string, Program
 ]);
 
 /** Interpreters that run what comes through the pipe when they are given no script: shells, which can be read, and others. */
-const shells = /^(?:sh|bash|dash|zsh|ksh|ash|mksh|fish|rbash)$/;
+const shells = /^(?:sh|bash|dash|zsh|ksh|ash|mksh|fish|rbash|csh|tcsh)$/;
 const others =
-  /^(?:python|python2|python3|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|luajit|pwsh|powershell|psql|mysql|sqlite3)$/;
+  /^(?:python|python2|python3|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|luajit|pwsh|powershell|psql|mysql|mariadb|sqlite3|tclsh|expect|osascript|rscript|julia|mongosh|dc|ed|ex|irb|ghci|m4|gnuplot)$/;
 
 export type Fed = "shell" | "interpreter" | undefined;
 
+/** Names of the standard input. */
+const standardInput = /^(?:-|\/dev\/(?:stdin|fd\/0)|\/proc\/self\/fd\/0)$/;
+
 /** What the program at `index` makes of its standard input, if that is code. */
 export function runsInput(program: string, words: readonly Word[], index: number): Fed {
+  if (/^(?:source|\.)$/.test(program)) return standardInput.test(words[index + 1]?.text ?? "") ? "shell" : undefined;
   const kind: Fed = shells.test(program) ? "shell" : others.test(program) ? "interpreter" : undefined;
   if (kind === undefined) return undefined;
+  const [only, ...more] = words.slice(index + 1);
+  const tells = kind === "shell" ? /^--(?:version|help)$/ : /^(?:--version|--help|-V)$/;
+  if (more.length === 0 && only !== undefined && (tells.test(only.text) || (only.text === "-v" && program === "node")))
+    return undefined;
   const parts = splitArguments(words.slice(index + 1), { valued: kind === "shell" ? "o O" : "c e m r", stop: true });
   const inline = kind === "shell" ? hasOption(parts, "c") : hasOption(parts, "c", "e", "m", "r", "eval");
   const [first] = parts.rest;
-  const fromInput = first === undefined || first.text === "-" || first.text === "/dev/stdin" || hasOption(parts, "s");
+  const fromInput = first === undefined || standardInput.test(first.text) || hasOption(parts, "s");
   return !inline && fromInput ? kind : undefined;
+}
+
+/** The same of a program that begins a shell where it is not told what to run. */
+export function readsInput(program: string, words: readonly Word[]): Fed {
+  const parts = splitArguments(words.slice(1), { valued: sudoValued, stop: true });
+  const begins = /^(?:sudo|doas)$/.test(program)
+    ? hasOption(parts, "s", "i", "shell", "login")
+    : /^(?:su|script|newgrp|runuser)$/.test(program) && !words.some(({ text }) => /^-[a-zA-Z]*[cu]|^--c/.test(text));
+  return begins ? "shell" : undefined;
 }

@@ -183,6 +183,7 @@ function readExpansion(cursor: Cursor, draft: Draft, scripts: ScriptReader, inQu
     // Inside double quotes a single quote is only a letter in a word that stands in for the value, and quotes in a pattern.
     if (inQuotes && ahead(cursor, /\$?'/y) !== undefined) {
       if (cursor.text[cursor.at] === "$" || !/^\w+:?[-+=?]/.test(held.text)) throw unreadable;
+      held.text += "'";
       cursor.at += 1;
     } else if (!quoted(cursor, held, scripts)) {
       held.text += cursor.text[cursor.at];
@@ -192,7 +193,8 @@ function readExpansion(cursor: Cursor, draft: Draft, scripts: ScriptReader, inQu
   cursor.at += 1;
   // The value is expanded once more, as a prompt is, and what it runs stands anywhere.
   if (held.text.endsWith("@P")) throw unreadable;
-  draft.text += held.exact && /^\w+$/.test(held.text) ? `$${held.text}` : "${...}";
+  if (opening === "[") draft.text += "$[...]";
+  else draft.text += held.exact && /^\w+$/.test(held.text) ? `$${held.text}` : `\${${held.text}}`;
 }
 
 function substitute(cursor: Cursor, draft: Draft, scripts: ScriptReader, shown: string): void {
