@@ -29,7 +29,7 @@ export function addDestination(found: Findings, word: Pick<Word, "text" | "exact
   found.flags.add("credential");
 }
 
-/** `host:path` of scp and rsync, or an address with a scheme. A Windows drive is one letter. */
+/** `host:path` of scp and rsync, or an address with a scheme. One letter before a backslash is a Windows drive. */
 export function isRemote({ text }: Word): boolean {
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) || /^[^/:]{2,}:/.test(text);
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) || (/^[^/]+:/.test(text) && !/^[a-z]:\\/i.test(text));
 }

@@ -1,74 +1,107 @@
 /** Programs that talk to other machines. */
 import { addDestination, hostOf, isRemote } from "./destinations.ts";
 import { add, addRead, addWrite } from "./findings.ts";
-import type { Invocation, Program } from "./invocation.ts";
+import type { Arguments, Invocation, Program } from "./invocation.ts";
 import { hasOption, joinedWords, named, optionValues, splitArguments } from "./invocation.ts";
+import { git } from "./programs-git.ts";
+import { literal } from "./syntax.ts";
 
 const curlValued =
   "A b c C d D e E F h H K m o P Q r t T u U w x X y Y z url data data-raw data-binary data-ascii data-urlencode json form " +
   "form-string upload-file output request header user user-agent cookie cookie-jar config proxy referer max-time " +
-  "connect-timeout retry cacert cert key resolve connect-to interface limit-rate write-out output-dir";
-const curlSends = [
-  "d",
-  "data",
-  "data-raw",
-  "data-binary",
-  "data-ascii",
-  "data-urlencode",
-  "json",
-  "F",
-  "form",
-  "form-string",
-  "T",
-  "upload-file",
-];
+  "connect-timeout retry cacert cert key resolve connect-to interface limit-rate write-out output-dir dump-header trace " +
+  "trace-ascii stderr libcurl etag-save etag-compare hsts alt-svc netrc-file unix-socket abstract-unix-socket preproxy " +
+  "socks4 socks4a socks5 socks5-hostname doh-url proxy-header quote engine";
+const curlSends = "d data data-raw data-binary data-ascii data-urlencode json F form form-string T upload-file".split(
+  " ",
+);
+const curlWrites =
+  "o output output-dir D dump-header c cookie-jar trace trace-ascii stderr libcurl etag-save hsts alt-svc".split(" ");
+const curlReads = "T upload-file K config key E cert cacert netrc-file etag-compare".split(" ");
+const curlTells = "H header u user A user-agent b cookie e referer proxy-header Q quote".split(" ");
+const curlHosts = "url x proxy preproxy socks4 socks4a socks5 socks5-hostname doh-url".split(" ");
 
 const curl: Program = ({ args, found }) => {
   const parts = splitArguments(args, { valued: curlValued });
   add(found, "read.external");
   const bodies = optionValues(parts, ...curlSends);
-  const method = optionValues(parts, "X", "request").at(-1)?.text.toUpperCase() ?? "GET";
-  if (bodies.length > 0 || !["GET", "HEAD"].includes(method)) add(found, "write.external.send");
-  if (method === "DELETE") add(found, "write.external.delete");
+  const method = optionValues(parts, "X", "request").at(-1) ?? literal("GET");
+  const named = method.text.toUpperCase();
+  if (bodies.length > 0 || !["GET", "HEAD"].includes(named)) add(found, "write.external.send");
+  if (named === "DELETE" || !method.exact) add(found, "write.external.delete");
   for (const word of bodies) {
-    const file = /(?:^|=)[@<]([^;]+)/.exec(word.text)?.[1];
-    if (file !== undefined) addRead(found, { ...word, text: file });
+    // `name@file` and `name=@one,two` name files as well as `@file`.
+    const files = /(?:^|=|^[^=@]*)[@<]([^;]+)/.exec(word.text)?.[1]?.split(",") ?? [];
+    for (const file of files) addRead(found, { ...word, text: file });
   }
-  for (const word of optionValues(parts, "T", "upload-file", "K", "config", "key")) addRead(found, word);
-  for (const word of optionValues(parts, "o", "output", "output-dir", "D", "c", "cookie-jar")) addWrite(found, word);
+  for (const word of optionValues(parts, ...curlReads)) {
+    // `{a,b}` are several files for curl itself.
+    for (const text of word.text.split(/[{},]/)) if (text !== "") addRead(found, { ...word, text });
+  }
+  for (const word of optionValues(parts, ...curlWrites)) addWrite(found, word);
   if (hasOption(parts, "O", "remote-name", "remote-name-all")) add(found, "write.local");
+  if (hasOption(parts, "n", "netrc", "netrc-optional")) add(found, "read.local.credential");
+  // A file of options may hold each of them, and a socket of this machine lead to whoever runs it.
+  if (hasOption(parts, "K", "config")) add(found, "write.external.send", "write.local", "execute.local");
+  if (hasOption(parts, "unix-socket", "abstract-unix-socket", "engine")) add(found, "execute.local");
   // Headers, cookies and passwords leave as well as bodies.
-  const told = optionValues(parts, "H", "header", "u", "user", "A", "user-agent", "b", "cookie", "e", "referer");
-  if (told.some((word) => !word.exact)) add(found, "write.external.send");
-  for (const word of [...parts.rest, ...optionValues(parts, "url", "x", "proxy")]) addDestination(found, word);
+  if (optionValues(parts, ...curlTells).some((word) => !word.exact)) add(found, "write.external.send");
+  for (const word of [...parts.rest, ...optionValues(parts, ...curlHosts)]) {
+    if (/^file:/i.test(word.text)) add(found, "read.local");
+    else addDestination(found, word);
+  }
+  // `host:port:host:port`, of which the second one is asked instead of the first.
+  for (const word of optionValues(parts, "resolve", "connect-to")) {
+    const host = word.text.split(":").slice(2).join(":");
+    if (host !== "") addDestination(found, { ...word, text: host });
+  }
 };
 
 const wget: Program = ({ args, found }) => {
   const valued =
-    "O P o a e i T t U post-data post-file body-data body-file method header user password output-document";
+    "O P o a e i T t U post-data post-file body-data body-file method header user password output-document output-file " +
+    "append-output execute input-file directory-prefix save-cookies warc-file rejected-log user-agent referer config " +
+    "use-askpass hsts-file";
   const parts = splitArguments(args, { valued });
   add(found, "read.external");
   const bodies = optionValues(parts, "post-data", "post-file", "body-data", "body-file", "method");
-  if (bodies.length > 0) add(found, "write.external.send");
-  for (const word of optionValues(parts, "post-file", "body-file", "i")) addRead(found, word);
+  const told = optionValues(parts, "header", "user", "password", "U", "user-agent", "referer");
+  if (bodies.length > 0 || told.some((word) => !word.exact)) add(found, "write.external.send");
+  for (const word of optionValues(parts, "post-file", "body-file", "i", "input-file", "config")) addRead(found, word);
+  // A setting may name a proxy, or a program that asks for passwords.
+  if (hasOption(parts, "e", "execute", "use-askpass", "config")) add(found, "execute.local", "write.external.send");
   const files = optionValues(parts, "O", "output-document");
-  for (const word of files.filter((one) => one.text !== "-")) addWrite(found, word);
+  const others = optionValues(
+    parts,
+    ..."o output-file a append-output P directory-prefix save-cookies warc-file rejected-log hsts-file".split(" "),
+  );
+  for (const word of [...files, ...others].filter((one) => one.text !== "-")) addWrite(found, word);
   if (files.length === 0) add(found, "write.local");
   for (const word of parts.rest) addDestination(found, word);
 };
 
-const ssh: Program = ({ args, found, run }) => {
+/** Settings of a connection that name no program, no key and no other way. */
+const mildSsh =
+  /^\s*(?:StrictHostKeyChecking|ConnectTimeout|ConnectionAttempts|BatchMode|UserKnownHostsFile|LogLevel|ServerAlive\w+|TCPKeepAlive|Port|User|IdentitiesOnly|IdentityFile|PreferredAuthentications|\w+Authentication|Compression|RequestTTY|AddressFamily)(?:[\s=]|$)/i;
+
+/** Options of `ssh` and those that come after it: commands in them run on this machine. */
+function connection({ found }: Invocation, parts: Arguments): void {
+  for (const word of optionValues(parts, "i", "F")) addRead(found, word);
+  const own = optionValues(parts, "o").some(({ text, exact }) => !exact || !mildSsh.test(text));
+  if (own || optionValues(parts, "F").length > 0) add(found, "execute.local");
+  for (const word of optionValues(parts, "J")) addDestination(found, word);
+}
+
+const ssh: Program = (call) => {
+  const { args, found, run } = call;
   const valued = "i l p o F L R D J W b c E e I m O Q S w B";
   const parts = splitArguments(args, { valued, stop: true });
   const [host, ...words] = parts.rest;
   add(found, "execute.external");
-  if (hasOption(parts, "L", "R", "D", "w", "W")) add(found, "write.external.share");
-  for (const word of optionValues(parts, "i", "F")) addRead(found, word);
-  // Commands in options run on this machine.
-  for (const word of optionValues(parts, "o")) {
-    const own = /^(?:ProxyCommand|LocalCommand|PermitLocalCommand|KnownHostsCommand)[= ]/i.test(word.text);
-    if (own) add(found, "execute.local");
-  }
+  if (hasOption(parts, "L", "R", "D", "w", "W", "A", "X", "Y")) add(found, "write.external.share");
+  connection(call, parts);
+  if (hasOption(parts, "I")) add(found, "execute.local");
+  for (const word of optionValues(parts, "E")) addWrite(found, word);
   if (host !== undefined) addDestination(found, host);
   const exact = words.every((word) => word.exact);
   if (!exact) add(found, "write.external.send");
@@ -76,12 +109,18 @@ const ssh: Program = ({ args, found, run }) => {
   else if (words.length > 0) run([joinedWords(words)]);
 };
 
-const copyOver: Program = ({ args, found }) => {
-  const valued = "i P o F l c S e rsh exclude include files-from password-file bwlimit";
+const copyOver: Program = (call) => {
+  const { args, found } = call;
+  const valued =
+    "i P o F l c S e rsh exclude include files-from password-file bwlimit log-file write-batch backup-dir partial-dir " +
+    "temp-dir compare-dest copy-dest link-dest";
   const parts = splitArguments(args, { valued });
   const to = parts.rest.at(-1);
   if (hasOption(parts, "e", "rsh", "S")) add(found, "execute.local");
-  if (hasOption(parts, "delete", "remove-source-files")) add(found, "write.local.delete");
+  if (call.program !== "rsync") connection(call, parts);
+  if (args.some(({ text }) => /^--(?:de|remove-)/.test(text))) add(found, "write.local.delete");
+  for (const word of optionValues(parts, "log-file", "write-batch", "backup-dir", "partial-dir", "temp-dir"))
+    addWrite(found, word);
   for (const word of parts.rest.slice(0, -1)) {
     if (isRemote(word)) {
       add(found, "read.external");
@@ -95,14 +134,40 @@ const copyOver: Program = ({ args, found }) => {
   } else addWrite(found, to);
 };
 
+/** What is copied, and where to, it is told while it runs. */
+const sftp: Program = (call) => {
+  const parts = splitArguments(call.args, { valued: "i P o F l c S b B D R s" });
+  connection(call, parts);
+  if (hasOption(parts, "S", "D")) add(call.found, "execute.local");
+  add(call.found, "read.external", "write.external.send", "read.local", "write.local");
+  for (const word of parts.rest.slice(0, 1)) addDestination(call.found, word);
+};
+
+/** Stores of others, with verbs of their own. */
+const store: Program = (call) => {
+  connect(call);
+  const lossy = /^(?:rm|rb|del|delete|deletefile|purge|sync|move|moveto|mv|rmdir|rmdirs|cleanup|rsync)$/;
+  if (call.args.some(({ text }) => lossy.test(text))) add(call.found, "write.external.delete", "write.local.delete");
+  add(call.found, "read.local", "write.local");
+};
+
 /** A connection of any kind, both ways. */
 const connect: Program = ({ args, found }) => {
   const parts = splitArguments(args, { valued: "p s w q i I O X x e c exec sh-exec connect" });
   add(found, "read.external", "write.external.send");
   if (hasOption(parts, "l", "listen", "k")) add(found, "write.external.share");
-  if (hasOption(parts, "e", "c", "exec", "sh-exec") || /exec|system/i.test(args.map(({ text }) => text).join(" "))) {
+  if (
+    hasOption(parts, "e", "c", "exec", "sh-exec") ||
+    /exec|system|shell/i.test(args.map(({ text }) => text).join(" "))
+  ) {
     add(found, "execute.local", "execute.external");
   }
+  // socat opens files, too.
+  if (/\b(?:open|gopen|creat|create|file|pipe):/i.test(args.map(({ text }) => text).join(" "))) {
+    add(found, "read.local", "write.local");
+    for (const word of args) addWrite(found, { ...word, text: word.text.replace(/^\w+:|,.*$/g, "") });
+  }
+  if (/listen|-l\b/i.test(args.map(({ text }) => text).join(" "))) add(found, "write.external.share");
   const peers = [...parts.rest, ...optionValues(parts, "connect")];
   for (const word of peers.filter(({ text }) => !/^\d+$/.test(text))) {
     // socat writes `TCP:host:port`.
@@ -124,44 +189,6 @@ const mail: Program = ({ args, found }) => {
   for (const word of optionValues(splitArguments(args, { valued: "a A s c b r" }), "a", "A")) addRead(found, word);
 };
 
-const gitReads =
-  /^(?:status|log|diff|show|blame|rev-parse|rev-list|ls-files|ls-tree|cat-file|describe|shortlog|reflog|grep|version|help|for-each-ref|merge-base|name-rev|count-objects|whatchanged)$/;
-const gitWrites =
-  /^(?:add|commit|merge|checkout|switch|restore|mv|init|stash|tag|branch|cherry-pick|revert|apply|am|worktree|notes|archive|format-patch|bundle|gc|fsck|reset|clean|rm|rebase)$/;
-
-const git: Program = ({ args, found }) => {
-  const outer = splitArguments(args, { valued: "C c git-dir work-tree namespace exec-path config-env", stop: true });
-  const [sub, ...own] = outer.rest;
-  const name = sub?.text ?? "";
-  // A setting on the command line may name a program: an editor, a pager, an alias with `!`.
-  if (hasOption(outer, "c", "exec-path", "config-env")) add(found, "execute.local");
-  const words = own.map(({ text }) => text);
-  const parts = splitArguments(own, { valued: "b o m u t F C" });
-  if (/^(?:push|send-pack)$/.test(name)) {
-    add(found, "write.external.publish");
-    if (words.some((text) => /^(?:--delete|-d|--mirror|--prune|--force|-f|\+|:)/.test(text)))
-      add(found, "write.external.delete");
-    for (const word of parts.rest.slice(0, 1)) if (isRemote(word)) addDestination(found, word);
-  } else if (/^(?:clone|fetch|pull|ls-remote|submodule|remote-update|lfs|fetch-pack)$/.test(name)) {
-    add(found, "read.external", "write.local");
-    if (words.some((text) => /^(?:-u|--upload-pack)/.test(text) || text.includes("ext::"))) add(found, "execute.local");
-    for (const word of parts.rest) if (isRemote(word)) addDestination(found, word);
-  } else if (name === "config" || name === "remote") {
-    const asks =
-      words.length === 0 || words.some((text) => /^(?:--get.*|--list|-l|-v|show|get|get-url|list)$/.test(text));
-    add(found, asks ? "read.local" : "write.local.config");
-    if (!asks) for (const word of parts.rest) if (isRemote(word)) addDestination(found, word);
-    if (!asks && name === "config") add(found, "execute.local");
-  } else if (gitReads.test(name) || name === "") add(found, "read.local");
-  else if (gitWrites.test(name)) {
-    const lossy = /^(?:rm|clean)$/.test(name) || (name === "reset" && words.includes("--hard")) || words.includes("-D");
-    add(found, lossy ? "write.local.delete" : "write.local");
-    if (words.some((text) => /^(?:--exec|-x$)/.test(text)) && name === "rebase") add(found, "execute.local");
-  } else if (name === "send-email") add(found, "write.external.send");
-  else if (name === "credential") add(found, "read.local.credential");
-  else add(found, "execute.local");
-};
-
 export const networkPrograms: ReadonlyMap<string, Program> = new Map<string, Program>([
   ["curl", curl],
   ...named("wget wget2", wget),
@@ -171,8 +198,10 @@ export const networkPrograms: ReadonlyMap<string, Program> = new Map<string, Pro
     for (const word of splitArguments(args, {}).rest) addDestination(found, word);
   }),
   ...named("ssh mosh autossh slogin", ssh),
-  ...named("scp rsync sftp rcp", copyOver),
-  ...named("nc ncat netcat socat telnet ftp lftp tftp websocat gsutil rclone s3cmd", connect),
+  ...named("scp rsync rcp", copyOver),
+  ["sftp", sftp],
+  ...named("nc ncat netcat socat telnet ftp lftp tftp websocat", connect),
+  ...named("gsutil rclone s3cmd", store),
   ["openssl", (call) => secured(call)],
   ...named("dig nslookup host drill resolvectl ping ping6 traceroute tracepath mtr whois nmap finger", lookUp),
   ...named("mail mailx sendmail mutt msmtp swaks ssmtp s-nail", mail),
@@ -196,8 +225,8 @@ function secured({ args, found }: Invocation): void {
   const [sub] = args;
   if (sub === undefined || !/^s_(?:client|server|time)$/.test(sub.text)) return;
   add(found, "read.external", "write.external.send", ...(sub.text === "s_server" ? ["write.external.share"] : []));
-  const host = args[args.findIndex(({ text }) => text === "-connect") + 1];
-  if (host !== undefined && host !== sub) addDestination(found, host);
+  const hosts = args.slice(1).filter(({ text }) => !text.startsWith("-") && (text.includes(":") || text.includes("$")));
+  for (const host of hosts) addDestination(found, host);
 }
 
 /** Programs from which text comes that somebody else wrote. */
