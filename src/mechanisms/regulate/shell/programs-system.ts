@@ -1,13 +1,9 @@
 /** Programs that change the machine, its people and what runs by itself; package managers and clouds. */
 import type { Effect } from "../../../core/effect.ts";
-import { add, addRead, addWrite } from "./findings.ts";
+import type { Findings } from "./findings.ts";
+import { add, addEverything, addRead, addWrite } from "./findings.ts";
 import type { Program } from "./invocation.ts";
-import { hasOption, named, splitArguments } from "./invocation.ts";
-
-/** Always the same, whatever the words. */
-function always(...effects: readonly Effect[]): Program {
-  return ({ found }) => add(found, ...effects);
-}
+import { always, hasOption, named, splitArguments } from "./invocation.ts";
 
 /** Modes that let nobody else write and lend nobody's rights: `+x`, `u=rw`, `644`, `0755`. */
 const mildMode = /^(?:[ugoa]*[+=-][rxX]+|u[+=-][rwxX]+|0?[0-7][0145][0145])$/;
@@ -37,14 +33,17 @@ const timed: Program = ({ args, found }) => {
   for (const word of parts.rest.filter(({ text }) => text !== "-")) addRead(found, word);
 };
 
-const services: Program = ({ args, found }) => {
+const services: Program = ({ program, args, found }) => {
   const words = splitArguments(args, { valued: "H M p t n" }).rest.map(({ text }) => text);
+  // The verb comes first, or after the service; any other word is only a name.
+  const verb = words[/^(?:service|rc-service)$/.test(program) ? 1 : 0] ?? "";
   const asks = /^(?:status|show|cat|list.*|is-.*|print|blame|list)$/;
-  const stays = /^(?:enable|reenable|link|edit|add-wants|preset|mask|load|bootstrap|submit|set-default|daemon-reload)$/;
+  const stays =
+    /^(?:enable|reenable|link|edit|add-wants|preset|mask|load|bootstrap|submit|set-default|daemon-reload|set-environment|import-environment)$/;
   if (words.some((word) => stays.test(word))) {
     add(found, "write.local.schedule", "write.local.config");
     found.flags.add("persistence");
-  } else if (!words.some((word) => asks.test(word))) add(found, "write.local.actuate");
+  } else if (!asks.test(verb)) add(found, "write.local.actuate");
   else add(found, "read.local");
 };
 
@@ -58,13 +57,19 @@ const format: Program = ({ args, found }) => {
   for (const word of splitArguments(args, {}).rest) addWrite(found, word);
 };
 
-/** Verbs of package managers, containers and clouds: the first word that is one of them decides. */
-const verbs: readonly (readonly [RegExp, "read" | "fetch" | "change" | "remove" | "publish" | "run" | "secret"])[] = [
-  [/^(?:publish|upload|push|deploy|release|sync|rsync)$/, "publish"],
-  [/^(?:delete|destroy|terminate|prune|rm|rmi|purge|down|uninstall|remove|del)/, "remove"],
+type Verb = "read" | "fetch" | "bring" | "change" | "remove" | "publish" | "send" | "run" | "secret";
+
+/** Verbs of package managers, containers and clouds. What fits none changes something. */
+const verbs: readonly (readonly [RegExp, Verb])[] = [
+  [/^(?:publish|unpublish|push|deploy|release|sync|rsync|yank|deprecate|dist-tag|owner|access|team)$/, "publish"],
+  [/^(?:upload|put|send|cp|mv|copy|import|comment)$|^(?:put|send|upload|copy|import)-/, "send"],
+  [/^(?:delete|destroy|terminate|prune|rm|rmi|purge|uninstall|unpublish|yank|remove|del$|rb$|down$)/, "remove"],
   [/secret|token|^login$|^adduser$|password|credential|sts|^auth$/, "secret"],
   [/^(?:exec|run|run-script|test|start|ssh|attach|shell|invoke|dlx|create|init|compose|up|build)$/, "run"],
-  [/^(?:install|i|ci|add|get|update|upgrade|pull|fetch|download|clone|restore|tidy|vendor|tap|link)$/, "fetch"],
+  [/^(?:i|ci|get|pull|fetch|download|clone)$/, "fetch"],
+  [/^(?:install|add|update|upgrade|restore|tidy|vendor|tap|link)$/, "bring"],
+  [/^(?:apply|set|merge|scale|restart|rollout|edit|patch|label|enable|disable|stop|reboot|close|reopen)$/, "change"],
+  [/^(?:set|modify|update|create|attach|detach|associate|authorize|revoke|register|add|start|stop)-/, "change"],
   [
     /^(?:get|list|ls|describe|show|view|status|logs?|diff|plan|search|info|version|help|ps|images|inspect|outdated|audit|why|explain|top|freeze|check)$|^(?:get|list|describe)-/,
     "read",
@@ -73,11 +78,13 @@ const verbs: readonly (readonly [RegExp, "read" | "fetch" | "change" | "remove" 
 
 type Reach = "packages" | "containers" | "cloud";
 
-const effectsOf: { readonly [reach in Reach]: { readonly [verb in (typeof verbs)[number][1]]: readonly Effect[] } } = {
+const effectsOf: { readonly [reach in Reach]: { readonly [verb in Verb]: readonly Effect[] } } = {
   packages: {
     read: ["read.local", "read.external"],
     // Packages bring scripts that run when they are installed.
     fetch: ["read.external", "write.local", "execute.local"],
+    bring: ["read.external", "write.local", "execute.local"],
+    send: ["write.external.publish"],
     change: ["execute.local"],
     remove: ["write.local.delete"],
     publish: ["write.external.publish"],
@@ -88,6 +95,8 @@ const effectsOf: { readonly [reach in Reach]: { readonly [verb in (typeof verbs)
   containers: {
     read: ["read.local"],
     fetch: ["read.external", "write.local"],
+    bring: ["read.external", "write.local"],
+    send: ["execute.local"],
     change: ["execute.local"],
     remove: ["write.local.delete"],
     publish: ["write.external.publish"],
@@ -97,6 +106,8 @@ const effectsOf: { readonly [reach in Reach]: { readonly [verb in (typeof verbs)
   cloud: {
     read: ["read.external"],
     fetch: ["read.external"],
+    bring: ["read.external", "write.external"],
+    send: ["write.external", "write.external.send"],
     change: ["write.external"],
     remove: ["write.external.delete"],
     publish: ["write.external.publish"],
@@ -108,17 +119,63 @@ const effectsOf: { readonly [reach in Reach]: { readonly [verb in (typeof verbs)
 /** Runs a package that need not be here yet. */
 const brings = /^(?:exec|x|dlx|create|init)$/;
 
+/** Options without a value, after which the verb comes. */
+const mildOption = /^(?:-[qsvygfdiItup]+|--(?:silent|quiet|verbose|json|yes|global|debug|workspaces)|--?[\w-]+=.*)$/;
+
+/** Names of things that stand before the verb. */
+const things =
+  /^(?:compose|image|images|container|volume|network|system|builder|buildx|context|manifest|nuget|tool|stack|service)$/;
+
+/** Whoever may do what in a cloud, in words of its commands. */
+const grants = /iam|polic|role|rbac|grant|permission|member|collaborator|owner|acl\b|access/;
+
 function managed(reach: Reach): Program {
-  return ({ args, found }) => {
-    const words = args.filter(({ text }) => !text.startsWith("-")).map(({ text }) => text.toLowerCase());
-    const own = words.flatMap((word) => verbs.filter(([pattern]) => pattern.test(word)).map(([, verb]) => verb));
-    const [first] = own;
-    add(found, ...effectsOf[reach][first ?? "change"]);
-    // A cloud's command names its object first, and a word such as `secret` may stand anywhere.
-    for (const verb of reach === "cloud" ? own : []) add(found, ...effectsOf[reach][verb]);
-    if (reach === "packages" && brings.test(words[0] ?? "")) add(found, ...effectsOf.packages.fetch);
+  return ({ program, args, found }) => {
+    const own: Verb[] = [];
+    const said: string[] = [];
+    let known = false;
+    for (const [index, { text, exact }] of args.entries()) {
+      // What is done is only known when the command runs.
+      if (!exact && !known && !text.startsWith("-")) return addEverything(found, "hidden");
+      if (text.startsWith("-")) continue;
+      const before = args[index - 1]?.text ?? "";
+      // The value of an option may look like a verb, and the verb come after it.
+      const sure = !before.startsWith("-") || mildOption.test(before);
+      const word = text.toLowerCase();
+      if (!known) said.push(word);
+      const fits = verbs.flatMap(([pattern, verb]) => (pattern.test(word) ? [verb] : []));
+      const counts = known && reach !== "cloud" ? [] : fits.filter((verb) => sure || verb !== "read");
+      own.push(...(reach === "cloud" ? counts : counts.slice(0, word === "unpublish" || word === "yank" ? 2 : 1)));
+      if (sure && !things.test(word)) known = true;
+    }
+    const doubtful = reach === "cloud" && own.includes("read") && own.includes("change");
+    for (const verb of own.length === 0 ? (["change"] as const) : own) {
+      if (!(doubtful && verb === "read")) add(found, ...effectsOf[reach][verb]);
+    }
+    const words = args.map(({ text }) => text.toLowerCase());
+    if (reach === "packages" && said.some((word) => brings.test(word))) add(found, ...effectsOf.packages.fetch);
     if (own.includes("secret")) found.flags.add("credential");
+    if (reach === "cloud") inCloud(program, words, own, found);
   };
+}
+
+/** What a cloud's command means beyond its verb. */
+function inCloud(program: string, words: readonly string[], own: readonly Verb[], found: Findings): void {
+  const asks = own.length > 0 && own.every((verb) => verb === "read" || verb === "fetch");
+  if (!asks && words.some((word) => grants.test(word))) {
+    add(found, "write.external.grant");
+    found.flags.add("rights");
+  }
+  // Stores of secrets tell nothing else.
+  if (/^(?:vault|op|bw)$/.test(program) || words.some((word) => word.startsWith("--with-dec")))
+    add(found, "read.external.credential");
+  if (/^(?:gh|glab)$/.test(program) && words.some((word) => /^(?:create|comment|edit|review)$/.test(word)))
+    add(found, "write.external.publish");
+  if (words.some((word) => /^-x=?(?:post|put|patch)$/.test(word))) add(found, "write.external.send");
+  if (words.some((word) => /^-x=?delete$/.test(word))) add(found, "write.external.delete");
+  // They run code here, too.
+  if (/^(?:ansible|ansible-playbook|terraform|tofu|pulumi)$/.test(program) && !asks)
+    add(found, "execute.local", "execute.external");
 }
 
 export const systemPrograms: ReadonlyMap<string, Program> = new Map<string, Program>([
