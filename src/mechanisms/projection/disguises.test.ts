@@ -50,6 +50,29 @@ describe("attack: a link with a target that climbs leads where it leads", () => 
   });
 });
 
+describe("attack: a way through a place that is noise leads where it leads", () => {
+  test.each([
+    ["file.read", { action: "file-read", outcome: "denied", path: "/mnt/node_modules/../private.txt" }],
+    ["file.secret", { action: "file-read", outcome: "failed", path: "/home/ada/.config/git/../../.ssh/id_rsa" }],
+    ["file.write", { action: "file-write", outcome: "denied", path: "/var/cache/fontconfig/../../../opt/x" }],
+    ["file.write", { action: "file-rename", outcome: "denied", path: "/var/cache/fontconfig/x", target: "/opt/x" }],
+    [
+      "net.socket",
+      { action: "net-connect", transport: "unix", outcome: "denied", path: "/run/systemd/resolve/../../x.sock" },
+    ],
+    ["net.socket", { action: "net-connect", transport: "unix", outcome: "denied", path: "/mnt/sss/pipes/x.sock" }],
+  ] as const)("%s: %o", (rule, part) => {
+    expect(rules([part])).toEqual([`${rule} deny`]);
+  });
+
+  test("a call that may have been made is no mere try", () => {
+    expect(rules([{ action: "system-call", detail: "io_uring_setup", outcome: "unknown" }])).toEqual([
+      "process.call deny",
+    ]);
+    expect(rules([{ action: "system-call", detail: "io_uring_setup", outcome: "denied" }])).toEqual([]);
+  });
+});
+
 describe("attack: a program is not the one that the scope names because it is called so", () => {
   test("planted in a folder that the server writes", () => {
     expect(rules([{ action: "process-spawn", program: "/tmp/git" }])).toEqual(["process.program deny"]);

@@ -13,6 +13,7 @@ import {
   isSystemRead,
   isSystemWrite,
   leadsToScope,
+  normalIn,
   secretAt,
 } from "./file-scope.ts";
 import type { Grounds } from "./grounds.ts";
@@ -41,7 +42,7 @@ const probedCalls: ReadonlySet<string> = new Set([
 
 /** Daemons of name services that libraries ask first, wherever they may be. */
 const nameServices =
-  /^\/(?:var\/)?run\/(?:nscd\/socket|systemd\/(?:resolve|userdb|journal)\/.*|avahi-daemon\/socket)$|\/sss\/pipes\/|^\/dev\/log$/;
+  /^\/(?:var\/)?run\/(?:nscd\/socket|systemd\/(?:resolve|userdb|journal)\/.*|avahi-daemon\/socket)$|^\/var\/lib\/sss\/pipes\/|^\/dev\/log$/;
 
 /** Package and settings files that runtimes look for in each folder up to the root. */
 const lookedForUpwards =
@@ -106,8 +107,8 @@ export const noiseRules: readonly NoiseRule[] = [
     id: "noise.looked-upwards",
     about: "file",
     why: "runtimes look for packages and settings in each folder up to the root",
-    applies: ({ action, outcome, path }) =>
-      action === "file-read" && outcome === "denied" && lookedForUpwards.test(path ?? ""),
+    applies: ({ action, outcome, path }, grounds) =>
+      action === "file-read" && outcome === "denied" && names(lookedForUpwards, path, grounds),
   },
   {
     id: "noise.own-link",
@@ -120,7 +121,11 @@ export const noiseRules: readonly NoiseRule[] = [
     id: "noise.font-cache",
     about: "file",
     why: "the font library tries to keep its cache where the system does, and takes a private folder then",
-    applies: (event) => changing.includes(event.action) && !took(event) && fontCaches.test(event.path ?? ""),
+    applies: (event, grounds) =>
+      changing.includes(event.action) &&
+      !took(event) &&
+      event.target === undefined &&
+      names(fontCaches, event.path, grounds),
   },
   {
     id: "noise.compiled-code",
@@ -130,14 +135,15 @@ export const noiseRules: readonly NoiseRule[] = [
       changing.includes(event.action) &&
       !took(event) &&
       isOwn(event.path, grounds) &&
-      /\/__pycache__(?:\/|$)|\.pyc(?:\.|$)|\/\.cache\//.test(event.path ?? ""),
+      (event.target === undefined || isOwn(event.target, grounds)) &&
+      names(/\/__pycache__(?:\/|$)|\.pyc(?:\.|$)|\/\.cache\//, event.path, grounds),
   },
   {
     id: "noise.name-service",
     about: "net",
     why: "libraries ask for a daemon of name services and go on without",
-    applies: ({ action, transport, path, outcome }) =>
-      action === "net-connect" && transport === "unix" && outcome !== "success" && nameServices.test(path ?? ""),
+    applies: ({ action, transport, path, outcome }, grounds) =>
+      action === "net-connect" && transport === "unix" && outcome !== "success" && names(nameServices, path, grounds),
   },
   {
     id: "noise.own-loopback",
@@ -187,10 +193,14 @@ export const noiseRules: readonly NoiseRule[] = [
     id: "noise.probed-call",
     about: "other",
     why: "a library asked for the newer of two ways and takes the older one",
-    applies: ({ action, detail, outcome }) =>
-      action === "system-call" && outcome !== "success" && probedCalls.has(detail ?? ""),
+    applies: (event) => event.action === "system-call" && !took(event) && probedCalls.has(event.detail ?? ""),
   },
 ];
+
+/** Where a path leads fits, and not only some folder on a way that turns back. */
+function names(pattern: RegExp, path: string | undefined, grounds: Grounds): boolean {
+  return pattern.test(normalIn(path, grounds) ?? "");
+}
 
 /** Where a link leads, as an absolute path: a relative one starts in the folder of the link. */
 function linkTarget({ path = "", target = "" }: EffectEvent): string {
@@ -211,7 +221,7 @@ const rowsAbout = {
 /** Id of the row that makes an event noise; undefined = it is judged. */
 export function noiseOf(event: EffectEvent, grounds: Grounds): string | undefined {
   // Libraries that look for a password file and find none have got nothing; for all other secrets, looking is enough.
-  if (event.action === "file-read" && event.outcome === "failed" && lookedForAtHome.test(event.path ?? "")) {
+  if (event.action === "file-read" && event.outcome === "failed" && names(lookedForAtHome, event.path, grounds)) {
     return "noise.settings-at-home";
   }
   if (event.action.startsWith("file-")) {
