@@ -85,6 +85,8 @@ test.each([
     "persistence",
   ],
   ["git {push,origin}", "everything", "", "hidden"],
+  ["rm 'x{a,b}'", "write.local write.local.delete", ">x{a,b}", ""],
+  ["> ${f=~/.bashrc}", "write.local write.local.config", ">$f >${f=~/.bashrc} >~/.bashrc", "persistence"],
   ["mkdir -p src/{a,b} x{1..3}", "write.local", ">src/a >src/b >src/{a,b} >x* >x{1..3}", ""],
   ["echo {a}", "read.local", "", ""],
   ["echo $x ${y:-$x}", "read.local", "", ""],
@@ -158,7 +160,18 @@ describe("laws", () => {
       }),
       { numRuns: 3 * runs },
     );
-    for (const piece of ["sudo ", "sudo -Q ", "eval ", "a|", "xargs ", "find -exec ", "env a=1 ", "$(sh)", "sh<<<'"]) {
+    for (const piece of [
+      "sudo ",
+      "sudo -Q ",
+      "eval ",
+      "a|",
+      "xargs ",
+      "find -exec ",
+      "env a=1 ",
+      "$(sh)",
+      "sh<<<'",
+      "{a,b}",
+    ]) {
       const before = performance.now();
       effectsOfCommand(piece.repeat(Math.floor(16_000 / piece.length)));
       expect(performance.now() - before, piece).toBeLessThan(2_000);
