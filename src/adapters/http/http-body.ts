@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { err, ok, type Result } from "../../core/result.ts";
+import { joined, keepPart } from "./byte-parts.ts";
 import type { HttpLimits } from "./limits.ts";
 
 export type BodyFault = { readonly status: 408 | 413 | 415 | 503; readonly text: string };
@@ -23,7 +24,7 @@ export class BodyReader {
       return err({ status: 415, text: "Compressed bodies are not accepted. Send the body as it is." });
     }
     if (Number(request.headers["content-length"] ?? 0) > this.#limits.bodyBytesMax) return err(tooLarge);
-    const parts: Buffer[] = [];
+    const parts: Uint8Array[] = [];
     let lengthBytes = 0;
     try {
       for await (const part of request) {
@@ -34,9 +35,9 @@ export class BodyReader {
         if (this.#heldBytes > this.#limits.bodiesBytesMax) {
           return err({ status: 503, text: "Too many large requests at once. Try again in a moment." });
         }
-        parts.push(part);
+        keepPart(parts, part);
       }
-      return ok(parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts, lengthBytes));
+      return ok(joined(parts));
     } catch {
       // The client went away or was too slow; nobody reads this answer.
       return err({ status: 408, text: "The request did not arrive completely. Send it again." });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { type ServerEvent, SseParser } from "./sse-parser.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
@@ -43,6 +43,21 @@ test("data over the cap is dropped, keeps both ends, and the next event is read"
     expect(Buffer.from(first.head).toString()).toMatch(/^\{"id":9/);
     expect(events[1]).toEqual(["message", "ok", "3"]);
   }
+});
+
+test("regression: data that arrives byte by byte, or in empty lines, is held in few parts", () => {
+  const parser = new SseParser(100_000);
+  const parts = (bytes: string): number => {
+    const joining = vi.spyOn(Buffer, "concat");
+    parser.push(Buffer.from(bytes));
+    const most = Math.max(...joining.mock.calls.map(([list]) => list.length));
+    joining.mockRestore();
+    return most;
+  };
+  for (const byte of Buffer.from(`data: ${"x".repeat(30_000)}`)) parser.push(Uint8Array.of(byte));
+  expect(parts("\n\n")).toBeLessThan(20);
+  for (let line = 0; line < 30_000; line += 1) parser.push(Buffer.from("data:\n"));
+  expect(parts("\n")).toBeLessThan(20);
 });
 
 test("law: how the bytes are cut, and which line ends are used, changes nothing", () => {

@@ -2,6 +2,8 @@
  * Server-sent events as bytes, so that their data reaches the strict parser unchanged (WHATWG HTML, 9.2.6).
  * An event over the cap is dropped as it arrives; memory stays within the cap plus one chunk.
  */
+import { joined, keepPart } from "./byte-parts.ts";
+
 export type ServerEvent =
   | { readonly kind: "event"; readonly name: string; readonly data: Uint8Array; readonly id: string | undefined }
   /** An event whose data was over the cap; `head` is how it began. */
@@ -59,7 +61,7 @@ export class SseParser {
 
   #hold(part: Uint8Array): void {
     if (part.length === 0) return;
-    this.#line.push(part);
+    keepPart(this.#line, part);
     this.#lineBytes += part.length;
     if (this.#lineBytes <= this.#dataBytesMax + sampleBytes) return;
     // A line that long is over the cap whatever its field is: its ends are kept, what is between them is dropped.
@@ -92,9 +94,9 @@ export class SseParser {
   }
 
   #addData(value: Uint8Array): void {
-    if (this.#hasData) this.#data.push(new Uint8Array([lineFeed]));
+    if (this.#hasData) keepPart(this.#data, newLine);
     this.#hasData = true;
-    this.#data.push(value);
+    keepPart(this.#data, value);
     this.#dataBytes += value.length + 1;
     if (this.#dataBytes > this.#dataBytesMax + 1) this.#oversize = true;
     if (!this.#oversize) return;
@@ -127,11 +129,7 @@ function lineEnd(chunk: Uint8Array, start: number): number | undefined {
   return feed < 0 ? undefined : feed;
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const only = parts[0];
-  if (parts.length === 1 && only !== undefined) return only;
-  return Buffer.concat(parts);
-}
+const newLine = new Uint8Array([lineFeed]);
 
 function text(bytes: Uint8Array): string {
   return Buffer.from(bytes.subarray(0, fieldBytesMax)).toString("utf8");

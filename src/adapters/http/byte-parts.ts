@@ -1,0 +1,18 @@
+/** Bytes that arrive in parts, and are wanted as a whole later. */
+
+/**
+ * A smaller part is joined with what comes after it: beside its own bytes a part costs some two hundred, and may hold the
+ * buffer that it was read into. Whoever sends one byte at a time would have us hold that much for each.
+ */
+const partBytesMin = 4_096;
+
+export function keepPart(parts: Uint8Array[], part: Uint8Array): void {
+  const last = parts.at(-1);
+  if (last === undefined || last.length >= partBytesMin) parts.push(part);
+  else parts.splice(-1, 1, Buffer.concat([last, part]));
+}
+
+export function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const only = parts[0];
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+}
