@@ -3,7 +3,7 @@
  * operator's policy, label packs, the server's own hints and inference say (policy.md 2), and is made once for each
  * (policy, manifest), so that deciding a call looks nothing up but this.
  */
-import type { EffectFlags, EffectRange } from "./effect.ts";
+import type { Effect, EffectFlags, EffectRange } from "./effect.ts";
 import type { Json } from "./json.ts";
 import type { Label, LabelRange } from "./label.ts";
 
@@ -61,6 +61,8 @@ export type ToolContract = {
   readonly toolDigest: string | undefined;
   readonly source: LabelSource;
   readonly effects: EffectRange;
+  /** Those of `must` that only an untrusted server says of itself: they restrict, and permit nothing. */
+  readonly claimed?: readonly Effect[];
   readonly flags: EffectFlags;
   /** By top-level argument name. An argument without an entry is treated as `rest`. */
   readonly arguments: ReadonlyMap<string, ArgumentContract>;

@@ -250,6 +250,7 @@ describe("extends", () => {
     ["hazards: {R: {never: {call: a}}}\nrules: [{id: R, tier: block, why: w, when: a}]", "SG-POLICY-ID", "p.yaml", 3],
     ["labels: {a.x: {}, b.x: {}}\nrules: [{id: R, tier: block, why: w, when: x}]", "SG-POLICY-AMBIGUOUS", "p.yaml", 3],
     ["labels: {a.x: {}, x: {}}", "SG-POLICY-ID", "p.yaml", 2],
+    ["rules: [{id: R, tier: allow, why: w, when: {arg: {}}}]", "SG-POLICY-EMPTY", "p.yaml", 2],
   ])("%s is refused", (text, code, file, line) => {
     const { policy: loaded, diagnostics } = load(text);
     expect(loaded).toBeUndefined();

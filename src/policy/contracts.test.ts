@@ -107,8 +107,10 @@ describe("packs", () => {
     const found = contract("servers: {s: {pack: p}}", loud);
     expect(rangeWords("", found.output.label)).toEqual(["private, untrusted", "private, untrusted"]);
     expect(found.effects.must).toEqual(["read.local", "write.external"]);
+    expect(found.claimed).toEqual(["write.external"]);
     const own = contract("servers: {s: {pack: p}}\nlabels: {s.peek: {effects: read.local, output: public}}", loud);
     expect(own.effects.must).toEqual(["read.local"]);
+    expect(own.claimed).toBeUndefined();
     expect(rangeWords("", own.output.label)).toEqual(["public", "public, untrusted"]);
   });
 });
@@ -141,6 +143,7 @@ describe("what a server ships", () => {
     const found = contract("", shipped);
     expect(found.source).toBe("server");
     expect(found.effects).toEqual({ must: ["read.local"], may: everyEffect });
+    expect(found.claimed).toEqual(["read.local"]);
     expect(found.arguments.get("url")).toMatchObject({ role: "destination", sink: true });
     expect(found.arguments.get("note")?.role).toBe("command");
     expect(rangeWords("", found.output.label)).toEqual(["public", "private, untrusted, for nobody"]);
@@ -149,6 +152,7 @@ describe("what a server ships", () => {
   test("is believed of a trusted one, but never that an argument does not reach a field", () => {
     const found = contract("servers: {s: {trust: trusted}}", shipped);
     expect(found.effects.may).toEqual(["read.local"]);
+    expect(found.claimed).toBeUndefined();
     expect(found.arguments.get("url")).toMatchObject({ role: "content", sink: false });
     expect(rangeWords("", found.output.label)).toEqual(["public", "public"]);
     expect(found.output.fields[0]?.from).toBeUndefined();

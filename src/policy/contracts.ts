@@ -11,7 +11,7 @@ import { compileStatement } from "./compile/tools.ts";
 import { predicateRegistry } from "./compile/tests.ts";
 import { shippedLabels } from "./contracts/carriers.ts";
 import type { Evidence, Sourced } from "./contracts/statements.ts";
-import { casesOf, effectsOf, firstOf, flagsOf, outputOf } from "./contracts/statements.ts";
+import { casesOf, claimedOf, effectsOf, firstOf, flagsOf, outputOf } from "./contracts/statements.ts";
 import type { ArgumentStatement, LabelTable, PackTable, ServerFacts, ToolStatement } from "./contracts/table.ts";
 import { serverFacts } from "./contracts/table.ts";
 import { inferTool } from "./inference/infer.ts";
@@ -116,10 +116,12 @@ export function assemble(table: LabelTable, evidence: Evidence, identity: Identi
   ]);
   const args = new Map([...named].map((name) => [name, argumentOf(table, evidence, name, seen)] as const));
   const rest = argumentOf(table, evidence, undefined, seen);
+  const claimed = claimedOf(evidence);
   return {
     ...identity,
     source: effects.source === "unknown" ? output.source : effects.source,
     effects: effects.value,
+    ...(claimed.length === 0 ? {} : { claimed }),
     flags: flagsOf(evidence),
     arguments: args,
     rest,

@@ -104,6 +104,15 @@ describe("the part that only looks at the tool", () => {
     }
   });
 
+  it("lets what only an untrusted server says restrict, and permit nothing", () => {
+    const effects = { must: ["read.local", "write.local"], may: ["read.local", "write.local", "execute"] };
+    const claims = contract("t", { effects, claimed: ["read.local"] });
+    const sure = (effect: string, polarity: Polarity): boolean =>
+      staticMatch(pattern({ effects: [effect] }), claims, polarity, polarity === "permit" ? "hi" : "lo");
+    expect([sure("read", "restrict"), sure("read", "permit")]).toEqual([true, false]);
+    expect([sure("write", "restrict"), sure("write", "permit")]).toEqual([true, true]);
+  });
+
   it("law: a restriction that applies at best applies at worst, a permission the other way round", () => {
     const effects = fc.subarray(["read.local", "write.local", "write.external.send", "execute.local"]);
     const asked = fc.subarray(["read", "write", "write.external", "execute.local"], { minLength: 1 });

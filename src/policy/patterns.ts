@@ -6,6 +6,7 @@
  * at `hi`; `lo` only chooses between asking and refusing (formal.md 4.2).
  */
 import type { ToolContract } from "../core/contract.ts";
+import type { Effect, EffectRange } from "../core/effect.ts";
 import { mayCover, mustCover } from "../core/effect.ts";
 import type { Algebra, Vector } from "./algebra.ts";
 import { every, gated, hasAll, hasAny, joinVectors, some, vectorOf } from "./algebra.ts";
@@ -108,6 +109,11 @@ export function selects(selector: ToolSelector, contract: ToolContract): boolean
   return nameMatches(selector.server, contract.server) && nameMatches(selector.tool, contract.tool);
 }
 
+/** What a tool does for sure without what only its server says. */
+export function vouched(effects: EffectRange, claimed: readonly Effect[]): EffectRange {
+  return { must: effects.must.filter((effect) => !claimed.includes(effect)), may: effects.may };
+}
+
 /** The part of a pattern that does not depend on state or labels, at one end and polarity. */
 export function staticMatch(pattern: Pattern, contract: ToolContract, polarity: Polarity, end: End): boolean {
   if (pattern.tools !== undefined && !pattern.tools.some((selector) => selects(selector, contract))) return false;
@@ -115,7 +121,8 @@ export function staticMatch(pattern: Pattern, contract: ToolContract, polarity: 
   if (pattern.flags?.openWorld === true && !contract.flags.openWorld) return false;
   if (pattern.effects === undefined) return true;
   const generous = (polarity === "restrict") === (end === "hi");
-  const { may, must } = contract.effects;
+  const { claimed, effects } = contract;
+  const { may, must } = claimed === undefined || polarity === "restrict" ? effects : vouched(effects, claimed);
   return pattern.effects.some((effect) => (generous ? mayCover(effect, may) : mustCover(effect, must)));
 }
 

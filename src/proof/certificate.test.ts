@@ -6,7 +6,7 @@ import { checkCertificate } from "./check/check.ts";
 import { explore } from "./fixpoint.ts";
 import { model } from "../../test/proof-kit/small.ts";
 import type { Subject } from "./subject.ts";
-import { labelTable, tableEntry } from "./table.ts";
+import { labelTable, tableEntry, wholeTable } from "./table.ts";
 
 const useful = { expect: [{ trace: ["s.read"], verdict: "allow" as const }] };
 const expected = [{ verdict: "allow", holds: true }];
@@ -90,6 +90,17 @@ describe("the label table", () => {
     const table = labelTable(subject.policy, listed, () => "");
     expect(table.slice(0, 3).map(({ tool }) => tool)).toEqual(["read", "send", "resources/read"]);
     expect(table.map(({ tool }) => tool)).toEqual(expect.arrayContaining(["prompts/get", "sampling/createMessage"]));
+  });
+
+  it("believes no claim of a server", () => {
+    const [read] = subject.contracts;
+    if (read === undefined) throw new Error("no contract");
+    const effects = { must: ["read.local", "write.local"], may: ["read.local", "write.local"] };
+    const claims = { ...read, effects, claimed: ["write.local"], cases: [{ predicate: 0, effects }, { predicate: 1 }] };
+    const believed = { must: ["read.local"], may: effects.may };
+    const [found] = wholeTable(subject.policy, [["s", [claims]]]);
+    expect(found).toMatchObject({ effects: believed, cases: [{ effects: believed }, { predicate: 1 }] });
+    expect(found).not.toHaveProperty("claimed");
   });
 
   it("has the tools of clients whose hooks report them, known and not: the gateway decides them, too", () => {

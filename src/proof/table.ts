@@ -7,6 +7,7 @@ import type { ToolDigest } from "../policy/contracts.ts";
 import { knownHostTools } from "../policy/contracts/host-tools.ts";
 import { contractOfHostTool, contractOfMethod, knownMethods } from "../policy/contracts/methods.ts";
 import type { Ir } from "../policy/ir.ts";
+import { vouched } from "../policy/patterns.ts";
 import { groupBits } from "../policy/semantics.ts";
 
 /** Tools as their servers list them, by server. */
@@ -30,10 +31,19 @@ export function wholeTable(
   servers: readonly (readonly [server: string, tools: readonly ToolContract[]])[],
 ): readonly ToolContract[] {
   return [
-    ...servers.flatMap(([, tools]) => tools),
+    ...servers.flatMap(([, tools]) => tools.map(withoutClaims)),
     ...servers.flatMap(([server]) => knownMethods.map((method) => contractOfMethod(policy.table, server, method))),
     ...clientTools(policy),
   ];
+}
+
+/** A proof believes no server: without its claims less is permitted, and no more is restricted than may be. */
+function withoutClaims({ claimed, ...contract }: ToolContract): ToolContract {
+  if (claimed === undefined) return contract;
+  const cases = contract.cases.map((one) =>
+    one.effects === undefined ? one : { ...one, effects: vouched(one.effects, claimed) },
+  );
+  return { ...contract, effects: vouched(contract.effects, claimed), cases };
 }
 
 /** A name that stands for every tool of a client that no list names. */

@@ -34,18 +34,21 @@ export type ConversationOptions = Pick<StageOptions<Q>, "log" | "oracle" | "huma
   readonly outside?: () => Promise<unknown>;
 };
 
+/** Tools by server: names, or entries as a server lists them. */
+type ToolsOf = Readonly<Record<string, readonly (string | JsonObject)[]>>;
+
 /** Tools by server name; every connection of the conversation belongs to one client process, so to one run. */
 export class Conversation {
   readonly stage: Stage<Q>;
   /** Calls that reached a server, as `server.tool`, in order. */
   readonly reached: string[] = [];
   answer: Answering;
-  readonly #tools: Readonly<Record<string, readonly string[]>>;
+  readonly #tools: ToolsOf;
   readonly #clients = new Map<string, FakeClient>();
   readonly #outside: () => Promise<unknown>;
   #ids = 0;
 
-  constructor(text: string, tools: Readonly<Record<string, readonly string[]>>, options: ConversationOptions = {}) {
+  constructor(text: string, tools: ToolsOf, options: ConversationOptions = {}) {
     this.#tools = tools;
     this.answer = options.answer ?? ((tool) => plainText(`${tool} done`));
     const { answer: _answer, outside, ...stage } = options;
@@ -105,7 +108,10 @@ export class Conversation {
     for (const { id, method, params } of got) {
       if (typeof id !== "string" && typeof id !== "number") continue;
       if (method === "tools/list") {
-        const tools = (this.#tools[name] ?? []).map((tool) => ({ name: tool, inputSchema: { type: "object" } }));
+        const tools = (this.#tools[name] ?? []).map((tool) => ({
+          inputSchema: { type: "object" },
+          ...(typeof tool === "string" ? { name: tool } : tool),
+        }));
         server.say({ id, result: { tools } });
         continue;
       }

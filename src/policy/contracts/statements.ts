@@ -5,7 +5,7 @@
  */
 import type { ContractCase, FieldContract, LabelSource, OutputContract } from "../../core/contract.ts";
 import { everyEffect } from "../../core/effect.ts";
-import type { EffectFlags, EffectRange } from "../../core/effect.ts";
+import type { Effect, EffectFlags, EffectRange } from "../../core/effect.ts";
 import type { LabelRange, Lattice } from "../../core/label.ts";
 import { join, joinAllRanges, joinRanges, trustOf, unknownRange } from "../../core/label.ts";
 import type { Inferred } from "../inference/infer.ts";
@@ -37,6 +37,13 @@ export function firstOf<K extends keyof ToolStatement>(
     if (value !== undefined) return { value: value as Exclude<ToolStatement[K], undefined>, source };
   }
   return undefined;
+}
+
+/** What the server alone says that its tool surely does; a trusted one is believed. */
+export function claimedOf({ facts, believed, shipped }: Evidence): readonly Effect[] {
+  const stated = firstOf(believed, "effects");
+  if (facts.trust === "trusted" || shipped?.effects === undefined || stated?.source === "operator") return [];
+  return shipped.effects.must.filter((effect) => stated?.value.must.includes(effect) !== true);
 }
 
 export function effectsOf(evidence: Evidence): Settled<EffectRange> {
