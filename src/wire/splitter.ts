@@ -8,18 +8,14 @@
  * A line over the cap is dropped as it arrives, so memory stays bounded; its first and last bytes are kept because the
  * id of the message is usually there and the peer must be told which request failed. Reading goes on after its end.
  */
+import { joined, keepPart } from "./byte-parts.ts";
+
 export type SplitEvent =
   | { readonly kind: "line"; readonly bytes: Uint8Array }
   | { readonly kind: "oversize"; readonly lengthBytes: number; readonly head: Uint8Array; readonly tail: Uint8Array };
 
 const newline = 10;
 const carriageReturn = 13;
-
-/**
- * A smaller part of a line is joined with what comes after it: a part costs some two hundred bytes beside its own, and a
- * server that writes one byte at a time would have us hold that much for every byte of the cap.
- */
-const partBytesMin = 4096;
 
 /** Bytes kept from each end of a line over the cap; enough for an id and a method, never a way to store a payload. */
 export const oversizeSampleBytes = 1024;
@@ -67,9 +63,7 @@ export class LineSplitter {
       this.#dropped.tail = lastBytes(this.#dropped.tail, part);
       return;
     }
-    const last = this.#pending.at(-1);
-    if (last === undefined || last.length >= partBytesMin) this.#pending.push(part);
-    else this.#pending.splice(-1, 1, join([last, part], last.length + part.length));
+    keepPart(this.#pending, part);
     this.#pendingBytes += part.length;
     // One byte of grace: a line of exactly the cap may still be followed by the `\r` of `\r\n`.
     if (this.#pendingBytes > this.#messageBytesMax + 1) this.#drop();
@@ -113,27 +107,14 @@ export class LineSplitter {
   }
 
   #take(): Uint8Array {
-    const whole = join(this.#pending, this.#pendingBytes);
+    const whole = joined(this.#pending);
     this.#pending = [];
     this.#pendingBytes = 0;
     return whole;
   }
 }
 
-function join(parts: readonly Uint8Array[], lengthBytes: number): Uint8Array {
-  const first = parts[0];
-  if (parts.length === 1 && first !== undefined) return first;
-  const whole = new Uint8Array(lengthBytes);
-  let offset = 0;
-  for (const part of parts) {
-    whole.set(part, offset);
-    offset += part.length;
-  }
-  return whole;
-}
-
 function lastBytes(before: Uint8Array, part: Uint8Array): Uint8Array {
   if (part.length >= oversizeSampleBytes) return part.slice(-oversizeSampleBytes);
-  const both = join([before, part], before.length + part.length);
-  return both.slice(-oversizeSampleBytes);
+  return joined([before, part]).slice(-oversizeSampleBytes);
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { err, ok, type Result } from "../../core/result.ts";
-import { joined, keepPart } from "./byte-parts.ts";
+import { joined, keepPart } from "../../wire/byte-parts.ts";
 import type { HttpLimits } from "./limits.ts";
 
 export type BodyFault = { readonly status: 408 | 413 | 415 | 503; readonly text: string };

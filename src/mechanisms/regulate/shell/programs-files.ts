@@ -5,17 +5,16 @@ import type { Invocation, Program } from "./invocation.ts";
 import { always, hasOption, named, optionValues, splitArguments } from "./invocation.ts";
 
 /** Long options by which a harmless program runs another one. Programs take the beginning of a name for the name. */
-const running =
+const running = (
   "checkpoint-action command compress-program editor exec execute filter hostname-bin info-script new-volume-script " +
   "open-files-in-pager pager pre preprocess rmt-command rsh-command rsync-path script to-command unzip-command " +
-  "use-askpass use-compress-program";
+  "use-askpass use-compress-program"
+).split(" ");
 
 function runsProgram(text: string): boolean {
   const name = /^--?([a-z][a-z-]+)/.exec(text)?.[1];
   if (name === undefined) return false;
-  return (
-    /exec|command|program|pager|editor|preprocess/.test(name) || running.split(" ").some((one) => one.startsWith(name))
-  );
+  return /exec|command|program|pager|editor|preprocess/.test(name) || running.some((one) => one.startsWith(name));
 }
 
 function watched(call: Invocation): void {

@@ -9,10 +9,18 @@ const partBytesMin = 4_096;
 export function keepPart(parts: Uint8Array[], part: Uint8Array): void {
   const last = parts.at(-1);
   if (last === undefined || last.length >= partBytesMin) parts.push(part);
-  else parts.splice(-1, 1, Buffer.concat([last, part]));
+  else parts.splice(-1, 1, joined([last, part]));
 }
 
+/** All of them in a row; a single one is given back as it is. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const only = parts[0];
-  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return only;
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
 }
