@@ -69,6 +69,13 @@ export function predicateOf(
   return scope.registry.add(predicate);
 }
 
+/** A place inside an argument has no label of its own: whatever is said of one is said of nothing. */
+export function wantWhole(argument: string, path: DocumentPath, { report }: Pick<Scope, "report">): void {
+  if (!argument.startsWith("/")) return;
+  const message = `${quoted(argument)} is a place inside an argument, and arguments are labelled as a whole`;
+  report(problem("LABEL", path, message, "write the argument's own name, the first part of the path"));
+}
+
 export function dataAtom(
   form: NonNullable<PatternForm["data"]>[number],
   polarity: Polarity,
@@ -81,11 +88,7 @@ export function dataAtom(
       problem("ATOM", path, "the condition names arguments and no label", "add `confidentiality` or `trust`"),
     );
   }
-  for (const name of args ?? []) {
-    if (!name.startsWith("/")) continue;
-    const message = `${quoted(name)} is a place inside an argument, and arguments are labelled as a whole`;
-    scope.report(problem("LABEL", path, message, "write the argument's own name, the first part of the path"));
-  }
+  for (const name of args ?? []) wantWhole(name, path, scope);
   return {
     atom: scope.labels.atom(label, polarity, path),
     ...(roles === undefined ? {} : { roles }),

@@ -26,7 +26,7 @@ import { problem, quoted } from "../diagnostic.ts";
 import { suggestion } from "../language/nearest.ts";
 import type { Polarity } from "./labels.ts";
 import type { Scope } from "./patterns.ts";
-import { predicateOf } from "./patterns.ts";
+import { predicateOf, wantWhole } from "./patterns.ts";
 
 export function compileTools(policy: CanonicalPolicy, scope: Scope): LabelTable {
   const entries: LabelEntry[] = Object.entries(policy.labels).map(([selector, form]) => ({
@@ -112,10 +112,7 @@ function compileEffects(form: EffectsForm): EffectRange {
 function compileArgument(form: ArgumentForm, path: DocumentPath, scope: Scope): ArgumentStatement {
   const { bound, role, sink, audience } = form;
   const name = path.at(-1);
-  if (typeof name === "string" && name.startsWith("/")) {
-    const message = `${quoted(name)} is a place inside an argument, and arguments are labelled as a whole`;
-    scope.report(problem("LABEL", path, message, "write the argument's own name, the first part of the path"));
-  }
+  if (typeof name === "string") wantWhole(name, path, scope);
   if (audience !== undefined) scope.labels.groupBits(audience, [...path, "audience"]);
   // Compiled once here so that a wrong word is reported with its place; used again for each audience.
   if (bound !== undefined) scope.labels.forbidden(bound, [], [...path, "bound"]);
