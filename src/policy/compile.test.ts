@@ -39,6 +39,18 @@ describe("label atoms are one-sided by tier", () => {
   });
 });
 
+test.each([
+  ["allow", true],
+  ["block", false],
+])("%s by the label of an argument asks that the argument is there: %s", (tier, asks) => {
+  const { ir } = compiled(rule(tier, "{arg: {to: {label: {trust: trusted}}}}"));
+  const found = ir.rules[0];
+  const present = { kind: "argument", argument: "to", test: { kind: "present" }, ifAbsent: false };
+  expect(found?.kind === "plain" && found.when.data).toMatchObject([{ names: ["to"] }]);
+  expect(ir.predicates.slice(1)).toEqual(asks ? [present] : []);
+  expect(found?.kind === "plain" && found.when.predicates).toEqual(asks ? [{ index: 1, holds: true }] : []);
+});
+
 describe("words that are wrong are shown with a remedy", () => {
   test.each([
     [rule("block", '{data: {confidentiality: "== private"}}'), "EQUALITY", 2],

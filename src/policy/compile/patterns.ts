@@ -32,9 +32,12 @@ export function compilePattern(request: PatternRequest, scope: Scope): Pattern {
   );
   for (const [name, test] of Object.entries(form.arg ?? {})) {
     const at = [...path, "arg", name];
-    if (test.label === undefined)
-      predicates.push({ index: predicateOf(name, test, { polarity, path: at }, scope), holds: true });
-    else data.push(dataAtom({ ...test.label, args: [name] }, polarity, [...at, "label"], scope));
+    if (test.label !== undefined)
+      data.push(dataAtom({ ...test.label, args: [name] }, polarity, [...at, "label"], scope));
+    // What is not there has the label of nothing, which fits every bound: a permission asks that it is there.
+    const asked = test.label === undefined ? test : polarity === "permit" ? { present: true } : undefined;
+    if (asked === undefined) continue;
+    predicates.push({ index: predicateOf(name, asked, { polarity, path: at }, scope), holds: true });
   }
   if (form.workspace !== undefined) predicates.push({ index: workspacePredicate, holds: form.workspace });
   return {

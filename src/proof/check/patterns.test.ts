@@ -75,6 +75,13 @@ describe("effects and flags", () => {
   });
 });
 
+it("a permission by the label of an argument asks that the argument is there", () => {
+  const form = { arg: { to: { label: { trust: "trusted" } } } };
+  const present = '{"argument":"to","ifAbsent":false,"kind":"argument","test":{"kind":"present"}}';
+  expect([...read(form, false).truths]).toEqual([[present, true]]);
+  expect([...read(form, true).truths]).toEqual([]);
+});
+
 it("labels of arguments, context and stores become atoms", () => {
   const label = { confidentiality: "private" };
   const pattern = read({

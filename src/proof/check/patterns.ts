@@ -58,7 +58,9 @@ export function patternOf({ lattice, nextDataIndex }: PatternReader, form: Patte
   for (const [argument, test] of Object.entries(form.arg ?? {})) {
     const label = labelTested(test, lattice);
     if (label !== undefined) conditions.push({ ...label, args: [argument] });
-    else truths.set(predicateOf(argument, test, { restricts, refuse: lattice.refuse }), true);
+    if (label !== undefined && restricts) continue;
+    const form = label === undefined ? test : { present: true };
+    truths.set(predicateOf(argument, form, { restricts, refuse: lattice.refuse }), true);
   }
   if (form.workspace !== undefined) truths.set(workspacePredicate, form.workspace);
   const atom = (label: LabelForm | undefined): Atom | undefined =>
