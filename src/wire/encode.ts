@@ -3,7 +3,6 @@
  * the judge did not see reaches a server. Results and errors that nothing changed go out as the bytes they came in:
  * that saves a 5 MB `JSON.stringify`, and the guard has already refused every text that two readers read differently.
  */
-import type { Json } from "../core/json.ts";
 import type { ErrorMessage, Message, RawSpan, RequestId, ResponseMessage } from "./message.ts";
 
 const encoder = new TextEncoder();
@@ -42,11 +41,6 @@ export function encodeMessage(message: Message): Uint8Array {
 /** The same answer under another id; its body keeps its bytes. */
 export function withId<Answer extends ResponseMessage | ErrorMessage>(answer: Answer, id: RequestId): Answer {
   return { ...answer, id };
-}
-
-/** The same answer with another body; the old bytes are left behind, which a spread of the message would keep. */
-export function withResult(answer: ResponseMessage, result: Json): ResponseMessage {
-  return { kind: "response", id: answer.id, result };
 }
 
 /** Puts the id where the old one stood. It is compared too, so a stale span can never send an answer under a wrong id. */

@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { guard } from "./guard.ts";
 import { defaultWireLimits } from "./limits.ts";
-import { nearestDouble } from "./numbers.ts";
 import { foldCase, hashFolded, knownNames } from "./vocabulary.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
@@ -253,15 +252,6 @@ describe("numbers", () => {
       { numRuns: runs * 5 },
     );
   });
-});
-
-test("the nearest double of a number, however it is kept", () => {
-  expect([
-    nearestDouble(1.5),
-    nearestDouble(JSON.rawJSON("1.0")),
-    nearestDouble("1"),
-    nearestDouble(undefined),
-  ]).toEqual([1.5, 1, undefined, undefined]);
 });
 
 describe("any input", () => {

@@ -3,8 +3,6 @@
  * that changes them corrupts data or lets a check and a use disagree.
  */
 
-import { isRawNumber, type Json } from "../core/json.ts";
-
 const minus = 45;
 const point = 46;
 const zero = 48;
@@ -61,10 +59,4 @@ function lexemeOf(bytes: Uint8Array, start: number, end: number): string {
   let lexeme = "";
   for (let index = start; index < end; index += 1) lexeme += String.fromCharCode(bytes[index] ?? 0);
   return lexeme;
-}
-
-/** The nearest double of a JSON number, kept lexeme or not; undefined for anything else. For limits and display only. */
-export function nearestDouble(value: Json | undefined): number | undefined {
-  if (typeof value === "number") return value;
-  return isRawNumber(value) ? Number(value.rawJSON) : undefined;
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isRawNumber, member } from "../core/json.ts";
-import { encodeBatch, encodeMessage, serialise, withId, withResult } from "./encode.ts";
+import { encodeBatch, encodeMessage, serialise, withId } from "./encode.ts";
 import { defaultWireLimits } from "./limits.ts";
 import type { Message, Revision } from "./message.ts";
 import { parseMessage } from "./parse.ts";
@@ -109,14 +109,6 @@ describe("messages that are accepted", () => {
         expect(parsed(sent)).toMatchObject({ id });
       }
     }
-  });
-
-  test("an answer with another body leaves its bytes behind", () => {
-    const answer = parsed('{"jsonrpc":"2.0","id":1,"result":{"secret":1}}');
-    if (answer.kind !== "response") throw new Error("kind");
-    expect(new TextDecoder().decode(encodeMessage(withResult(answer, {})))).toBe(
-      '{"jsonrpc":"2.0","id":1,"result":{}}',
-    );
   });
 
   test("an escaped name or a missing id is written anew", () => {

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { deskServer } from "../process/fixture/desk.ts";
 import { Terminal } from "./command.ts";
@@ -23,6 +24,20 @@ test("a check leaves no open run", async () => {
   const { value } = await terminal.json("audit", "tail");
   const { records } = value as { records: { run: string; kind: string }[] };
   expect(records.filter(({ run }) => run.startsWith("check/")).at(-1)?.kind).toBe("ended");
+});
+
+test("a check tells which answers do not fit the protocol, and passes over no refusal", async () => {
+  const odd = { command: process.execPath, args: [fileURLToPath(new URL("odd-server.js", import.meta.url))] };
+  const file = terminal.file("odd.json", { version: 1, servers: { odd } });
+  const ran = await terminal.run("gateway", "--config", file, "--check");
+  expect(ran.code).toBe(0);
+  expect(ran.stdout.split("\n")).toEqual([
+    "odd: 2 tools",
+    "  its answer to tools/list does not fit the protocol at /tools/1/inputSchema (invalid_type): clients may refuse it",
+    "  its answer to resources/templates/list does not fit the protocol at /resourceTemplates (invalid_type): clients may refuse it",
+    "  prompts/list: none \\u{1b}[31mtoday",
+    "",
+  ]);
 });
 
 test("the socket of a gateway that was killed is removed by the next one", async () => {
