@@ -7,7 +7,7 @@ import type { Lattice } from "../core/label.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import { ancestorsMax, conversationRunsMax } from "./limits.ts";
-import { imageMark, restrictiveImage } from "./lineage.ts";
+import { Images, restrictiveImage } from "./lineage.ts";
 import { isSpent } from "./live-run.ts";
 import { lastRunIn } from "./refold.ts";
 import { conversationOf, lineageOf } from "./run-keys.ts";
@@ -63,7 +63,7 @@ export type Inherited = {
 
 /** Reads what restricts the runs of these keys, in the labels of `lattice`. */
 export async function inheritedFrom(log: EventLog, keys: Iterable<string>, lattice: Lattice): Promise<Inherited> {
-  const images = new Map<string, RunEvent>();
+  const images = new Images();
   let whole = true;
   let stopped = false;
   let count = 0;
@@ -76,8 +76,8 @@ export async function inheritedFrom(log: EventLog, keys: Iterable<string>, latti
     }
     for (const event of lastRunIn(history.value.events)) {
       if (event.kind === "ended" && event.cause === "unsafe") stopped = true;
-      for (const image of restrictiveImage(event)) images.set(imageMark(image), image);
+      for (const image of restrictiveImage(event)) images.add(image);
     }
   }
-  return { images: [...images.values()], whole, stopped };
+  return { images: images.all(), whole, stopped };
 }

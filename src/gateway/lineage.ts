@@ -5,10 +5,49 @@
  * held, and registered text, grants, consents and successes do not travel.
  */
 import type { RunEvent } from "../core/event.ts";
+import { sameJson } from "./same-json.ts";
 
-/** Tells images apart: a call by its id, which is never given twice, a value by all that is said of it. */
-export function imageMark(event: RunEvent): string {
-  return event.kind === "released" ? JSON.stringify(event) : `${event.kind} ${"call" in event ? event.call : event.at}`;
+type Released = Extract<RunEvent, { kind: "released" }>;
+
+/** Images, each once: a call is known by its id, which is never given twice, a value by all that is said of it. */
+export class Images {
+  readonly #byMark = new Map<string, RunEvent[]>();
+
+  constructor(images: Iterable<RunEvent> = []) {
+    for (const image of images) this.add(image);
+  }
+
+  add(image: RunEvent): void {
+    const mark = markOf(image);
+    const alike = this.#byMark.get(mark);
+    if (alike === undefined) this.#byMark.set(mark, [image]);
+    else if (!alike.some((other) => sameImage(other, image))) alike.push(image);
+  }
+
+  has(image: RunEvent): boolean {
+    return this.#byMark.get(markOf(image))?.some((other) => sameImage(other, image)) === true;
+  }
+
+  /** In the order in which they came, but those that share a mark together. */
+  all(): readonly RunEvent[] {
+    return [...this.#byMark.values()].flat();
+  }
+}
+
+/** What nearly always tells images apart: a value itself may be megabytes, and is looked at where this does not. */
+function markOf(image: RunEvent): string {
+  if (image.kind === "released") return `released ${image.at} ${image.server}\n${image.tool}`;
+  return `${image.kind} ${"call" in image ? image.call : image.at}`;
+}
+
+function sameImage(left: RunEvent, right: RunEvent): boolean {
+  if (left === right || left.kind !== "released" || right.kind !== "released") return true;
+  return aside(left) === aside(right) && sameJson(left.value ?? null, right.value ?? null);
+}
+
+/** Everything but the value. */
+function aside({ value, ...rest }: Released): string {
+  return JSON.stringify({ ...rest, without: value === undefined });
 }
 
 /** Why the outcome of a call of another run is unknown here: that run knows it, so it is no doubt of this one. */

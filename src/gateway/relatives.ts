@@ -8,7 +8,7 @@ import { evolve } from "../core/step.ts";
 import type { Result } from "../core/result.ts";
 import type { DormantRuns } from "./dormant-runs.ts";
 import type { Batch } from "./journal.ts";
-import { imageMark } from "./lineage.ts";
+import { Images } from "./lineage.ts";
 import type { Arrival, LiveRun } from "./live-run.ts";
 import { sameLattice, toTop } from "./live-run.ts";
 
@@ -115,8 +115,8 @@ export function settleArrived<Q>(live: LiveRun<Q>, read: readonly RunEvent[]): r
   const arrived = live.arrived ?? [];
   live.arrived = undefined;
   if (arrived.length === 0) return arrived;
-  const known = new Set(read.map(imageMark));
-  const own = arrived.filter(({ event }) => !known.has(imageMark(event)));
+  const known = new Images(read);
+  const own = arrived.filter(({ event }) => !known.has(event));
   for (const { event, from } of own) {
     const next = sameLattice(from.policy, live.policy) ? evolve(live.policy.engine, live.state, event) : undefined;
     if (next?.ok === true) live.state = next.value;
