@@ -102,7 +102,7 @@ export class ChainWriter {
   /** Takes entries in the order in which they come, and gives the batch that they will be written with. */
   add(entries: readonly LogEntry[], { runs, shared }: Alongside): Result<Batch, StoreFailure> {
     try {
-      const texts = entries.map((entry) => this.#entries.texts(entry));
+      const texts = this.#entries.texts(entries);
       const batch = this.#batchFor(shared);
       for (const [index, entry] of entries.entries()) {
         const text = texts[index];

@@ -10,10 +10,15 @@ import type { LogKeys } from "../store-port.ts";
 /** Texts of names that are kept; they are made anew when they are needed again. */
 const namesMax = 1_024;
 
+/** Characters from which a text is worth keeping until the next one: several runs may be told of one value. */
+const keptCharactersMin = 4_096;
+
 export type CleanText = {
   readonly json: (value: Json) => string;
   /** The same for a text that comes again and again, such as the name of a tool: what it became is remembered. */
   readonly name: (name: string) => string;
+  /** Lets go of the last large value. */
+  readonly release: () => void;
 };
 
 /** What the codecs write with. `contract` gives the digest of a contract, and remembers it as a document to store. */
@@ -26,13 +31,20 @@ export function holdsSecret(text: string, { keyedDigest }: Pick<LogKeys, "keyedD
 
 export function cleanText(keys: Pick<LogKeys, "keyedDigest">): CleanText {
   const names = new Map<string, string>();
+  let last: { readonly value: Json; readonly text: string } | undefined;
   const json = (value: Json): string => {
-    const text = JSON.stringify(value);
+    if (last?.value === value) return last.text;
+    const plain = JSON.stringify(value);
     // Nearly always a text is clean as it is.
-    return maySecret(text) ? JSON.stringify(maskSecrets(value, keys.keyedDigest).value) : text;
+    const text = maySecret(plain) ? JSON.stringify(maskSecrets(value, keys.keyedDigest).value) : plain;
+    if (text.length >= keptCharactersMin) last = { value, text };
+    return text;
   };
   return {
     json,
+    release: () => {
+      last = undefined;
+    },
     name: (name) => {
       let text = names.get(name);
       if (text === undefined) {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { RunEvent } from "../../core/event.ts";
 import { exactly } from "../../core/label.ts";
+import type { Json } from "../../core/json.ts";
 import { contract, lattice } from "../../../test/store/fixture.ts";
 import type { LogEntry } from "../store-port.ts";
 import { entryWriter, makeDocuments } from "./entry.ts";
@@ -94,9 +95,15 @@ function entryOf(foreign: string, call = "c-1"): LogEntry {
   };
 }
 
+/** A writer, for one entry at a time. */
+function writerOfOne() {
+  const { context, texts } = entryWriter(keys, makeDocuments(keys));
+  return { context, texts: (entry: LogEntry) => texts([entry])[0] ?? { kind: "", clear: "", hidden: undefined } };
+}
+
 /** Everything that is kept of the entry. */
 function written(entry: LogEntry): string {
-  const writer = entryWriter(keys, makeDocuments(keys));
+  const writer = writerOfOne();
   const { clear, hidden } = writer.texts(entry);
   return `[${writer.context(entry.context)},${clear},${hidden}]`;
 }
@@ -116,12 +123,21 @@ describe("the texts of an entry", () => {
     expect(written(entryOf(secret))).not.toContain(secret);
   });
 
+  it("are alike where several runs are told of one large value, and hold no secret in any", () => {
+    const told = (value: Json): LogEntry => ({ ...entryOf("x"), events: [], answers: { value } });
+    const [one, other] = [told({ text: secret.padEnd(5_000, " ") }), told({ text: "b".repeat(5_000) })];
+    const { texts } = entryWriter(keys, makeDocuments(keys));
+    const alone = [one, other].map((entry) => writerOfOne().texts(entry));
+    expect(texts([one, one, other, other, one])).toEqual([0, 0, 1, 1, 0].map((index) => alone[index]));
+    expect(JSON.stringify(alone)).not.toContain(secret);
+  });
+
   it("hold no secret when a name comes again", () => {
-    const writer = entryWriter(keys, makeDocuments(keys));
-    expect(writer.texts(entryOf(secret)).clear).toBe(writer.texts(entryOf(secret)).clear);
+    const { texts } = writerOfOne();
+    expect(texts(entryOf(secret)).clear).toBe(texts(entryOf(secret)).clear);
     // More names than are remembered.
-    for (let name = 0; name < 1_500; name += 1) writer.texts({ ...entryOf("x"), events: [], kind: `${name}` });
-    expect(writer.texts(entryOf(secret)).clear).not.toContain(secret);
+    for (let name = 0; name < 1_500; name += 1) texts({ ...entryOf("x"), events: [], kind: `${name}` });
+    expect(texts(entryOf(secret)).clear).not.toContain(secret);
   });
 
   it("name what entries have in common anew when it changes", () => {

@@ -60,7 +60,7 @@ export function makeDocuments(keys: Pick<LogKeys, "hash" | "keyedDigest">): Docu
 
 /** Makes the texts of entries. They are made once; they are what is sealed, hashed and stored. */
 export type EntryWriter = {
-  readonly texts: (entry: LogEntry) => EntryTexts;
+  readonly texts: (entries: readonly LogEntry[]) => readonly EntryTexts[];
   /** What all entries of a record have in common. */
   readonly context: (context: LogContext) => string;
 };
@@ -78,9 +78,13 @@ export function entryWriter(keys: Pick<LogKeys, "keyedDigest">, documents: Docum
   let last: { readonly policy: string; readonly lattice: string; readonly principal: string | undefined } | undefined;
   let lastText = "";
   return {
-    texts: (entry) => {
-      const head = headOf(entry);
-      return { kind: head.kind, clear: clearText(entry, head, pen), hidden: hiddenText(entry, pen) };
+    texts: (entries) => {
+      const texts = entries.map((entry) => {
+        const head = headOf(entry);
+        return { kind: head.kind, clear: clearText(entry, head, pen), hidden: hiddenText(entry, pen) };
+      });
+      pen.release();
+      return texts;
     },
     context: ({ policyDigest: policy, policyText, lattice: subject, principal }) => {
       const lattice = documents.lattice(subject);
