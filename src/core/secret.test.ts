@@ -104,7 +104,7 @@ describe("secrets", () => {
 describe("telling words", () => {
   /** The same words, said plainly. */
   const plain =
-    /-----begin|akia|asia|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|xapp-|aiza|ya29\.|sk-|k_live_|npm_|hf_|sg\.|eyj|passw|passp|pwd|(?:api|access|secret|private)[_-]?key|secret|token|credent|bearer|basic|authoriz|:\/\//;
+    /akia|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|xapp-|aiza|ya29\.|sk-|k_live_|npm_|hf_|sg\.|eyj|passw|passp|pwd|(?:api|access|secret|private)[_-]?key|secret|token|credent|bearer|basic|authoriz|:\/\//;
   const pieces = (
     "----- -----begi begin n akia as ia gh p_ o github_pat _ glpat - xox b- xap p- aiz a ya29 . s k- k_live np m_ hf sg " +
     "ey j pass w p pwd api key access private secre t oken tok en credent bear er basi c authori z : / // é \u212a \0"
@@ -117,7 +117,7 @@ describe("telling words", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (parts) => {
         const text = parts.join("");
-        expect(maySecret(text)).toBe(plain.test(text.toLowerCase()));
+        expect(maySecret(text)).toBe(plain.test(text.toLowerCase()) || /-----BEGIN|ASIA/.test(text));
       }),
       { numRuns: runs * 20 },
     );

@@ -54,17 +54,19 @@ const credentialName = new RegExp(`(?:${credentialNames}|authorization)$`, "i");
 /**
  * What most texts never get beyond: telling words in the lower-case text (a case-insensitive pattern takes three times
  * as long). They must hit wherever `maskSecrets` could replace something. The first pattern is anchored at characters
- * that are rare in prose and looks back from there, the second has what holds none; as one pattern of plain words they
- * would take four times as long, and every byte that is logged is looked at.
+ * that are rare in prose and looks back from there, the second at what is less rare; as one pattern of plain words they
+ * would take four times as long, and every byte that is logged is looked at. What has its capitals only so is found as
+ * it stands.
  */
 const rareCharacters =
   /(?<=gh[pousr]|github_pat|npm|hf|k_live)_|(?<=glpat|xox[abeoprs]|xapp|sk)-|(?<=ya29|sg)\.|:\/\/|(?<=a)kia|(?<=(?:api|access|private)[_-]?)key|(?<=to)ken|(?<=ai)za|(?<=authori)z|(?<=ey)j|(?<=pass)w|(?<=p)wd/;
-const wholeWords = /passp|secret|credent|bearer|basic|asia|(?<=-----)begin/;
+const commoner = /(?<=se)cret|credent|bearer|basic|(?<=pass)p/;
 
 /** False only if `maskSecrets` would change nothing in the value whose JSON text this is. */
 export function maySecret(jsonText: string): boolean {
+  if (jsonText.includes("ASIA") || jsonText.includes("-----BEGIN")) return true;
   const lower = jsonText.toLowerCase();
-  return rareCharacters.test(lower) || wholeWords.test(lower);
+  return rareCharacters.test(lower) || commoner.test(lower);
 }
 
 /** Shannon entropy of the characters, bits per character. */
