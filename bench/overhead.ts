@@ -1,4 +1,5 @@
 import { cpus } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createSandbox, gatewayMissing, type Sandbox } from "../test/harness/gateway.ts";
@@ -36,6 +37,25 @@ const cells: readonly Cell[] = transports
   .filter((cell) => cell.id.includes(values.only));
 const runs = values.quick ? 1 : Number(values.runs);
 
+/** A sandbox whose compiled code is kept in `codeOf`, else in itself. */
+async function sandboxWith(codeOf: Sandbox | undefined): Promise<Sandbox> {
+  const sandbox = await createSandbox();
+  return { ...sandbox, env: { ...sandbox.env, NODE_COMPILE_CACHE: join((codeOf ?? sandbox).folder, "code") } };
+}
+
+/**
+ * Work in a state that nothing was done in. A session takes over what open runs of the same client have read, so a cell
+ * would otherwise carry the results of all cells before it.
+ */
+async function inFreshState<T>(warm: Sandbox, work: (sandbox: Sandbox) => Promise<T>): Promise<T> {
+  const sandbox = await sandboxWith(warm);
+  try {
+    return await work(sandbox);
+  } finally {
+    await sandbox.remove();
+  }
+}
+
 /** The first start on a machine compiles all code and keeps it, a second later: no cost of a call. */
 async function firstStart(sandbox: Sandbox): Promise<void> {
   const subject = await startSubject("guarded", "stdio", 1, sandbox);
@@ -46,17 +66,17 @@ async function firstStart(sandbox: Sandbox): Promise<void> {
 const measured = new Map<string, CellFigures[]>();
 const memories: Memory[] = [];
 for (let run = 0; run < runs; run += 1) {
-  const sandbox = await createSandbox();
+  const warm = await sandboxWith(undefined);
   try {
-    if (names.includes("guarded")) await firstStart(sandbox);
+    if (names.includes("guarded")) await firstStart(warm);
     for (const cell of cells) {
       if (process.stderr.isTTY) process.stderr.write(`run ${run + 1} of ${runs}: ${cell.id}\n`);
-      const figures = await measureCell(cell, names, sandbox);
+      const figures = await inFreshState(warm, (sandbox) => measureCell(cell, names, sandbox));
       measured.set(cell.id, [...(measured.get(cell.id) ?? []), figures]);
     }
     if (names.includes("guarded") && values.only === "") memories.push(await measureMemory());
   } finally {
-    await sandbox.remove();
+    await warm.remove();
   }
 }
 
