@@ -151,6 +151,7 @@ export function openMemoryStore(recordsMax: number = recordsMaxDefault): Store {
   const lookUp: Run = (work) => Promise.resolve(ok(work()));
   return {
     opening: { writer: 1, previous: undefined, resumeAtTop: false, inFlight: [] },
+    hurry: () => undefined,
     append: (given) =>
       read(() => given).then((admitted) => {
         if (!admitted.ok) return admitted;

@@ -94,6 +94,7 @@ function assemble(parts: Parts): Store {
   return {
     opening,
     append: (batch) => group.write(() => writer.append(typeof batch === "function" ? batch() : batch)),
+    hurry: group.hurry,
     records: (query) => read(() => reader.records(query)),
     writers: () => read(reader.writers),
     checkpoints: (number) => read(() => reader.checkpoints(number)),
@@ -145,6 +146,7 @@ function groupOf(database: DatabaseSync, path: string): GroupCommit {
     rollback: () => rollback(database),
     failureOf: (cause) => (cause instanceof DamagedRow ? storeFailure("damaged", path) : failureFrom(cause, path)),
     overload: storeFailure("unreachable", path),
+    nowMs: () => performance.now(),
   });
 }
 

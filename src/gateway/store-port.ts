@@ -314,6 +314,8 @@ export interface Store {
    * called when its transaction has begun, in the order of the appends; it must not throw.
    */
   append(batch: AppendBatch | (() => AppendBatch)): StoreAnswer<void>;
+  /** Said when more has joined an append that waits: a store that has let it wait for long begins its transaction now. */
+  hurry(): void;
   records(query: RecordQuery): StoreAnswer<readonly StoredRecord[]>;
   writers(): StoreAnswer<readonly number[]>;
   checkpoints(writer: number): StoreAnswer<readonly StoredCheckpoint[]>;

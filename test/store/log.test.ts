@@ -76,6 +76,26 @@ describe("what the log keeps", () => {
     await log.close(1);
   });
 
+  it("writes what has waited while the event loop is busy with more, in its order", async () => {
+    const log = await openLog();
+    const records = (): unknown => {
+      const database = new DatabaseSync(path(), { readOnly: true });
+      const found = database.prepare("SELECT run FROM records WHERE run <> '' ORDER BY id").all();
+      database.close();
+      return found.map(({ run }) => run);
+    };
+    const appended = ["run-1", "run-2", "run-3"].map((run, index) => {
+      // Somebody else's work, for longer than an append waits.
+      if (index === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+      return log.append(callEntries(run, `call-${index}`, {}));
+    });
+    expect(records()).toEqual(["run-1", "run-2"]);
+    expect((await Promise.all(appended)).every(({ ok }) => ok)).toBe(true);
+    expect(records()).toEqual(["run-1", "run-2", "run-3"]);
+    await log.close(1);
+    expect((await verified()).findings).toEqual([]);
+  });
+
   it("gives labels without values once the key of the day is destroyed, and the chain stays valid", async () => {
     await writtenLog();
     wallMs += 31 * dayMs;

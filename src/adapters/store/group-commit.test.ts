@@ -2,13 +2,14 @@ import { describe, expect, it } from "vitest";
 import { storeFailure } from "./failure.ts";
 import { groupCommit, type GroupCommit } from "./group-commit.ts";
 
-type Trace = { readonly steps: string[]; readonly group: GroupCommit; broken: boolean };
+type Trace = { readonly steps: string[]; readonly group: GroupCommit; broken: boolean; nowMs: number };
 
 function traced(): Trace {
   const steps: string[] = [];
   const trace: Trace = {
     steps,
     broken: false,
+    nowMs: 1_000,
     group: groupCommit({
       begin: () => void steps.push("begin"),
       commit: () => {
@@ -18,6 +19,7 @@ function traced(): Trace {
       rollback: () => void steps.push("rollback"),
       failureOf: () => storeFailure("full", "here"),
       overload: storeFailure("unreachable", "here"),
+      nowMs: () => trace.nowMs,
     }),
   };
   return trace;
@@ -84,6 +86,27 @@ describe("group commit", () => {
     const last = await all.at(-1);
     expect(last).toMatchObject({ ok: false, error: { kind: "unreachable" } });
     expect((await Promise.all(all)).some((result) => result.ok)).toBe(false);
+  });
+
+  it("lets nobody wait for long while more comes", async () => {
+    const trace = traced();
+    const { group, steps } = trace;
+    group.hurry();
+    const first = group.write(() => 1);
+    group.hurry();
+    trace.nowMs += 4;
+    group.hurry();
+    expect(steps).toEqual([]);
+    trace.nowMs += 2;
+    group.hurry();
+    expect(steps).toEqual(["begin", "commit"]);
+    expect(await first).toEqual({ ok: true, value: 1 });
+    // Who comes next waits anew, and for no more than one turn of the loop.
+    const second = group.write(() => 2);
+    group.hurry();
+    expect(steps).toHaveLength(2);
+    expect(await second).toEqual({ ok: true, value: 2 });
+    expect(steps).toEqual(["begin", "commit", "begin", "commit"]);
   });
 
   it("can be flushed at once", async () => {

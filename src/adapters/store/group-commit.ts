@@ -13,6 +13,12 @@ import type { StoreFailure, StoreHealth } from "../../gateway/store-port.ts";
 /** Jobs of one transaction; bounds how long the event loop stands still. */
 const groupJobsMax = 1_024;
 
+/**
+ * Milliseconds that a job waits for others at most, where it can be asked. While the event loop hands out hundreds of
+ * large answers, the first of them would otherwise wait until the last one is judged.
+ */
+const patienceMs = 5;
+
 /** Jobs that may wait; beyond it the disk is far too slow for what is asked of it, and the store stops. */
 const waitingJobsMax = 65_536;
 
@@ -29,6 +35,8 @@ export type Transactions = {
   readonly rollback: () => void;
   readonly failureOf: (cause: unknown) => StoreFailure;
   readonly overload: StoreFailure;
+  /** Milliseconds of a clock that only goes forward. */
+  readonly nowMs: () => number;
 };
 
 export type GroupCommit = {
@@ -37,6 +45,8 @@ export type GroupCommit = {
   readonly fail: (failure: StoreFailure) => void;
   /** Lets writing go on after the cause of a failure was removed. */
   readonly reset: () => void;
+  /** Runs what is waiting, if that has waited for long. */
+  readonly hurry: () => void;
   /** Runs what is waiting, now. */
   readonly flush: () => void;
 };
@@ -44,6 +54,8 @@ export type GroupCommit = {
 export function groupCommit(transactions: Transactions): GroupCommit {
   let waiting: Job[] = [];
   let scheduled = false;
+  /** When the oldest waiting job came. */
+  let since = 0;
   let failed: StoreFailure | undefined;
 
   const refuseAll = (failure: StoreFailure, jobs: readonly Job[]): void => {
@@ -76,6 +88,7 @@ export function groupCommit(transactions: Transactions): GroupCommit {
   function schedule(): void {
     if (scheduled) return;
     scheduled = true;
+    since = transactions.nowMs();
     setImmediate(drain);
   }
 
@@ -99,6 +112,9 @@ export function groupCommit(transactions: Transactions): GroupCommit {
     fail: (failure) => refuseAll(failure, []),
     reset: () => {
       failed = undefined;
+    },
+    hurry: () => {
+      if (waiting.length > 0 && transactions.nowMs() - since > patienceMs) drain();
     },
     flush: () => {
       while (waiting.length > 0) drain();

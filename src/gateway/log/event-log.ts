@@ -73,7 +73,11 @@ export async function openEventLog(options: EventLogOptions, at: number): Promis
     append: (entries, alongside = {}) => {
       if (recovering !== undefined) return Promise.resolve(err(recovering));
       const added = writer.add(entries, alongside);
-      return added.ok ? (added.value.written ??= writeBatch(added.value)) : Promise.resolve(added);
+      if (!added.ok) return Promise.resolve(added);
+      const batch = added.value;
+      if (batch.written === undefined) return (batch.written = writeBatch(batch));
+      store.hurry();
+      return batch.written;
     },
     replay: (run, lattice) => replayRun(store, keys, run, lattice),
     waiting: (run) => waitingOf(store, keys, run),
