@@ -46,12 +46,23 @@ function cpuOf(subject: Subject): number {
   return subject.root === undefined ? 0 : cpuMicroseconds(subject.root, subject.assignment);
 }
 
+/** What every subject does first, so that the compiler's work of the first second counts for none. */
+const warmUp: Cell = {
+  id: "warm-up",
+  transport: "stdio",
+  what: { kind: "call", bytes: 1024 },
+  inFlight: 32,
+  calls: 2_000,
+  block: 2_000,
+};
+
 /** Takes turns between the subjects, block by block, so that what disturbs the machine disturbs all alike. */
 async function alternate(subjects: readonly Subject[], cell: Cell): Promise<CellFigures> {
   const tallies = new Map<Subject, Tally>();
   const failures = new Map<SubjectName, { readonly failed: string }>();
   for (const subject of subjects) {
     try {
+      await runBlock(subject, warmUp, warmUp.calls, []);
       await runBlock(subject, cell, Math.min(cell.calls, Math.max(cell.block, cell.inFlight)), []);
       tallies.set(subject, { latencies: [], busyMs: 0, cpuBefore: cpuOf(subject) });
     } catch (cause) {
