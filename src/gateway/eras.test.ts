@@ -110,6 +110,39 @@ describe("a legacy server behind a modern client", () => {
     expect(stage.log.events().filter(({ kind }) => kind === "succeeded")).toHaveLength(1);
   });
 
+  it("no answer goes to another question than its own, though ids look alike or come twice", async () => {
+    const stage = new Stage({ policy: fakePolicy() });
+    const ask = (id: number | string, message: string) => {
+      const params = { message, requestedSchema: { type: "object" } };
+      return { id, method: "elicitation/create", params };
+    };
+    const shown = (key: string, { method, params }: ReturnType<typeof ask>, requestState: string) => ({
+      result: { resultType: "input_required", inputRequests: { [key]: { method, params } }, requestState },
+    });
+    const accept = (name: string) => ({ action: "accept", content: { name } });
+    await play(stage, [
+      ...handshake,
+      { client: ">>", message: modernCall(2) },
+      { server: "<<", message: { id: 2, method: "tools/call", params: any } },
+      { server: ">>", message: ask(1, "name?") },
+      { client: "<<", message: { id: 2, ...shown("question-1", ask(1, "name?"), "sluicegate-era:2") } },
+      { server: ">>", message: ask("1", "town?") },
+      { server: ">>", message: ask(1, "again?") },
+      { server: "<<", message: { id: 1, error: { code: -32600, message: "A question has this id already." } } },
+      {
+        client: ">>",
+        message: modernCall(3, { requestState: "sluicegate-era:2", inputResponses: { "question-1": accept("bob") } }),
+      },
+      { server: "<<", message: { id: 1, result: accept("bob") } },
+      { client: "<<", message: { id: 3, ...shown('question-"1"', ask("1", "town?"), "sluicegate-era:3") } },
+      {
+        client: ">>",
+        message: modernCall(4, { requestState: "sluicegate-era:3", inputResponses: { 'question-"1"': accept("ulm") } }),
+      },
+      { server: "<<", message: { id: "1", result: accept("ulm") } },
+    ]);
+  });
+
   it("changes go to the stream that asked for them", async () => {
     const stage = new Stage({ policy: fakePolicy() });
     const notifications = { toolsListChanged: true };

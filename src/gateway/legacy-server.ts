@@ -42,6 +42,11 @@ type Open = {
 
 type Question = { readonly id: RequestId; readonly input: InputRequest };
 
+/** Tells a number from its text, which are two ids. */
+function keyOf(id: RequestId): string {
+  return `question-${JSON.stringify(id)}`;
+}
+
 /** Begins every id that is made between the eras, states of open questions among them. */
 export const eraIdPrefix = "sluicegate-era:";
 
@@ -146,10 +151,15 @@ export class LegacyServer implements Translator {
     // On stdio nothing says which request a question belongs to.
     const server = relatedTo ?? [...this.#open].findLast(([, one]) => canAnswer(one.capabilities, message))?.[0];
     const open = server === undefined ? undefined : this.#open.get(server);
-    const input = questionToModern(message, `question-${String(message.id)}`);
+    const input = questionToModern(message, keyOf(message.id));
     const may = open !== undefined && canAnswer(open.capabilities, message);
     if (!may || server === undefined || input === undefined) {
       return this.#ports.toServer(methodNotFound(message.id, message.method));
+    }
+    if (open.shown.has(input.key) || open.queued.some(({ id }) => id === message.id)) {
+      return this.#ports.toServer(
+        errorMessage(message.id, errorCodes.invalidRequest, "A question has this id already."),
+      );
     }
     if (open.queued.length >= openRoundsMax) {
       return this.#ports.toServer(errorMessage(message.id, errorCodes.internalError, "Too many questions are open."));
