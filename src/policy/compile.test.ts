@@ -65,6 +65,7 @@ describe("words that are wrong are shown with a remedy", () => {
     [rule("allow", "{data: {roles: [content]}}"), "ATOM", 2],
     [rule("block", "{store: {name: s}}"), "STORE", 2],
     [rule("must", "a.b"), "TIER", 2],
+    ["labels: {mail.get_*: {effects: read.local}, 'mail.*_new': {effects: write.local}}", "TIE", 2],
     [rule("block", '{arg: {a: {regex: "(?=x)"}}}'), "REGEX", 2],
     [rule("block", "{arg: {a: {cidr: 10.0.0.0/99}}}"), "CIDR", 2],
     [rule("block", '{arg: {a: {domain: "a b"}}}'), "DOMAIN", 2],

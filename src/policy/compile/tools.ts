@@ -24,6 +24,7 @@ import type {
 import type { DocumentPath } from "../diagnostic.ts";
 import { problem, quoted } from "../diagnostic.ts";
 import { suggestion } from "../language/nearest.ts";
+import { labelTies } from "./label-ties.ts";
 import type { Polarity } from "./labels.ts";
 import type { Scope } from "./patterns.ts";
 import { predicateOf, wantWhole } from "./patterns.ts";
@@ -33,6 +34,11 @@ export function compileTools(policy: CanonicalPolicy, scope: Scope): LabelTable 
     ...splitSelector(selector),
     statement: compileStatement(form, ["labels", selector], scope),
   }));
+  const ranked = Object.entries(policy.labels).map(([selector, form]) => {
+    const names = splitSelector(selector);
+    return { ...names, selector, form, rank: specificity(names) };
+  });
+  for (const tie of labelTies(ranked)) scope.report(tie);
   const packs = new Map<string, PackTable>();
   for (const [name, pack] of Object.entries(policy.packs)) {
     const tools = Object.entries(pack.labels).map(
@@ -51,7 +57,7 @@ export function compileTools(policy: CanonicalPolicy, scope: Scope): LabelTable 
 }
 
 /** A literal name says more than a wildcard, and a literal tool more than a literal server. */
-function specificity(entry: LabelEntry): number {
+function specificity(entry: Pick<LabelEntry, "server" | "tool">): number {
   const literal = (name: string): number => (name.includes("*") ? 0 : 1);
   return (
     1_000 * (2 * literal(entry.tool) + literal(entry.server)) + Math.min(999, entry.tool.length + entry.server.length)
