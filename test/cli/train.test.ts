@@ -14,6 +14,7 @@ describe("train", () => {
     expect(ran).toMatchObject({ code: 0, stderr: "" });
     expect(ran.stdout).toContain("6000 scenarios");
     expect(ran.stdout).toContain("The shipped weights are these, bit for bit.");
+    expect(ran.stdout).toMatch(/^cost +\d+\.\d s of processor time \(target: 10\)$/m);
     expect(ran.stdout).not.toContain("Quality");
   });
 

@@ -74,7 +74,10 @@ async function serve(text: string): Promise<Outcome> {
 }
 
 function train(seed: number, checkOnly: boolean, out: unknown): Outcome {
+  const started = process.cpuUsage();
   const trained = trainAll(seed, !checkOnly);
+  const { user, system } = process.cpuUsage(started);
+  const cpuSeconds = (user + system) / 1e6;
   if (!trained.ok) return failure("SG-TRAIN", trained.error);
   const { manifest, sameAsShipped, quality } = trained.value;
   if (typeof out === "string" && !written(resolve(out), trained.value)) {
@@ -86,9 +89,10 @@ function train(seed: number, checkOnly: boolean, out: unknown): Outcome {
     json: {
       ...manifest,
       sameAsShipped,
+      cpuSeconds,
       quality: quality.map((row) => ({ ...row, ...row.quality, quality: undefined })),
     },
-    text: trainingText(trained.value, verdict(trained.value, seed, out)),
+    text: trainingText(trained.value, cpuSeconds, verdict(trained.value, seed, out)),
   };
 }
 

@@ -146,36 +146,3 @@ describe("cases", () => {
     });
   });
 });
-
-test("half of all calls take less than 2 ms, and half of all lists of fifty tools less than 5 ms", () => {
-  const many = Array.from({ length: 50 }, (_, index) => ({
-    ...(tools[index % 4] ?? inbox),
-    name: `s${index % 7}.tool_${index}_x`,
-  }));
-  const pending = step("wire", ["write.external.pay"], {
-    iban: "NL77BANK1234567",
-    amount: 900,
-    note: "x ".repeat(500),
-  });
-  const steps = Array.from({ length: 16 }, () => inbox);
-  const call: PredictionContext = {
-    version: 1,
-    instruction: told.repeat(20),
-    tools: many,
-    steps,
-    evidence: [],
-    pending,
-  };
-  const { pending: _, ...list } = call;
-  const median = (context: PredictionContext): number => {
-    const taken = Array.from({ length: 200 }, () => {
-      const start = performance.now();
-      predict(context);
-      return performance.now() - start;
-    }).sort((left, right) => left - right);
-    return taken[100] ?? Infinity;
-  };
-  // Beside other work the slowest calls say more of that work; the 95th percentile is for `bench regulation --latency`.
-  expect(median(call)).toBeLessThan(2);
-  expect(median(list)).toBeLessThan(5);
-});

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { cpuMsOf } from "../../../test/harness/cpu-time.ts";
 import { labelTailCharsMax } from "./llm-limits.ts";
 import { readTags } from "./llm-tags.ts";
 
@@ -77,9 +78,7 @@ describe("SafeMCP's tags", () => {
     const pieces = ["<|safety|>", "<|", "|", "safety", "<", "/", "[", "]", "safe", " ", "\n", "<|filtered_tools|>"];
     const text = fc.array(fc.constantFrom(...pieces), { maxLength: 200 }).map((parts) => parts.join(""));
     fc.assert(fc.property(text, (given) => void readTags(given)));
-    const startedMs = performance.now();
-    readTags("<|".repeat(32_000));
-    readTags(`<|filtered_tools|>[${"'a',".repeat(16_000)}`);
-    expect(performance.now() - startedMs).toBeLessThan(500);
+    for (const long of ["<|".repeat(32_000), `<|filtered_tools|>[${"'a',".repeat(16_000)}`])
+      expect(cpuMsOf(() => readTags(long))).toBeLessThan(2_000);
   });
 });
