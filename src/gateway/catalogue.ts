@@ -6,7 +6,7 @@ import type { ToolContract } from "../core/contract.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isArray, isObject, member, stringMember } from "../core/json.ts";
 import { digest } from "../wire/canonical.ts";
-import { contractsMax, listEntriesMax, listPagesMax } from "./limits.ts";
+import { contractsMax, listedContractsMax, listEntriesMax, listPagesMax } from "./limits.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
 import { sameJson } from "./same-json.ts";
 
@@ -44,14 +44,18 @@ export type ListState = {
 /** Asks the server for the page at a cursor; undefined when it does not answer with a list. */
 export type NextPage = (cursor: string) => Promise<JsonObject | undefined>;
 
+/** What a policy says of one server: of tools that it lists, and of methods and of names that it does not list. */
+type Contracts = { readonly listed: Map<string, ToolContract>; readonly others: Map<string, ToolContract> };
+
 export class Catalogue<Q> {
   readonly #server: string;
   readonly #hash: (text: string) => string;
   readonly #lists = new Map<ListMethod, ListState>();
   readonly #dirty = new Set<ListMethod>();
   #tools = new Map<string, JsonObject>();
-  /** Contracts by policy digest, then by tool or method; dropped when the list changes. */
-  #contracts = new Map<string, Map<string, ToolContract>>();
+  /** By policy digest; dropped when the list changes. */
+  #contracts = new Map<string, Contracts>();
+  #listedContracts = 0;
 
   constructor(server: string, hash: (text: string) => string) {
     this.#server = server;
@@ -90,9 +94,17 @@ export class Catalogue<Q> {
 
   /** The contract of a tool under a policy; a tool that is not listed is believed nothing of. */
   contractOfTool(policy: LoadedPolicy<Q>, name: string): ToolContract {
-    return this.#remembered(policy, `tool ${name}`, () =>
-      policy.contractOfTool(this.#server, this.#tools.get(name) ?? { name }),
-    );
+    const { listed, others } = this.#remembered(policy);
+    const entry = this.#tools.get(name);
+    if (entry === undefined) return kept(others, `tool ${name}`, () => policy.contractOfTool(this.#server, { name }));
+    const known = listed.get(name);
+    if (known !== undefined) return known;
+    const made = policy.contractOfTool(this.#server, entry);
+    if (this.#listedContracts < listedContractsMax) {
+      this.#listedContracts += 1;
+      listed.set(name, made);
+    }
+    return made;
   }
 
   /** Names of all entries of a list; undefined while it is not known. */
@@ -106,32 +118,35 @@ export class Catalogue<Q> {
   }
 
   contractOfMethod(policy: LoadedPolicy<Q>, method: string): ToolContract {
-    return this.#remembered(policy, `method ${method}`, () => policy.contractOfMethod(this.#server, method));
+    const { others } = this.#remembered(policy);
+    return kept(others, `method ${method}`, () => policy.contractOfMethod(this.#server, method));
   }
 
-  #remembered(policy: LoadedPolicy<Q>, name: string, make: () => ToolContract): ToolContract {
-    let ofPolicy = this.#contracts.get(policy.digest);
-    if (ofPolicy === undefined) {
-      // Only the newest policy matters for long; older ones end with the runs that still use them.
-      if (this.#contracts.size >= 8) this.#contracts.clear();
-      this.#contracts.set(policy.digest, (ofPolicy = new Map()));
-    }
-    const known = ofPolicy.get(name);
+  #remembered(policy: LoadedPolicy<Q>): Contracts {
+    const known = this.#contracts.get(policy.digest);
     if (known !== undefined) return known;
-    const made = make();
-    if (ofPolicy.size < contractsMax) ofPolicy.set(name, made);
+    // Only the newest policy matters for long; older ones end with the runs that still use them.
+    if (this.#contracts.size >= 8) this.#forget();
+    const made = { listed: new Map(), others: new Map() };
+    this.#contracts.set(policy.digest, made);
     return made;
+  }
+
+  #forget(): void {
+    this.#contracts = new Map();
+    this.#listedContracts = 0;
   }
 
   #keep(method: ListMethod, pages: readonly Page[], entries: readonly Json[]): ListState {
     this.#dirty.delete(method);
     const old = this.#lists.get(method);
     const same = old !== undefined && sameJson(old.entries, entries);
-    const state = { method, pages, entries, digest: same ? old.digest : digest([...entries], this.#hash) };
+    // What is derived from the entries is found by them, so those that come again stay the ones of before.
+    const state = same ? { ...old, pages } : { method, pages, entries, digest: digest([...entries], this.#hash) };
     this.#lists.set(method, state);
     if (method !== "tools/list" || same) return state;
     this.#tools = new Map();
-    this.#contracts = new Map();
+    this.#forget();
     for (const entry of entries) {
       const name = stringMember(entry, "name");
       // The first of two tools with one name is the one that most clients call; the second is dropped from calls.
@@ -139,6 +154,14 @@ export class Catalogue<Q> {
     }
     return state;
   }
+}
+
+function kept(others: Map<string, ToolContract>, name: string, make: () => ToolContract): ToolContract {
+  const known = others.get(name);
+  if (known !== undefined) return known;
+  const made = make();
+  if (others.size < contractsMax) others.set(name, made);
+  return made;
 }
 
 export function entriesOf(method: ListMethod, result: JsonObject): readonly Json[] {

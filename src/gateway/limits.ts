@@ -46,8 +46,11 @@ export const streamRenewalsMax = 16;
 /** Calls to one upstream whose request has left and whose answer has not come. */
 export const upstreamCallsMax = 4_096;
 
-/** Contracts of distinct methods and unlisted tools remembered for one server. */
+/** Contracts of distinct methods and unlisted tools remembered for one server and policy. */
 export const contractsMax = 4_096;
+
+/** Contracts of listed tools remembered for one server, at 2 KB each; those of more tools are made anew each time. */
+export const listedContractsMax = 20_000;
 
 /** Runs that live in memory at once; the next one is refused, so that keys cannot be minted without bound. */
 export const runsLiveMax = 4_096;

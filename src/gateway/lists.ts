@@ -43,7 +43,7 @@ export class Lists<Q> {
   readonly #onShown: (live: LiveRun<Q>, method: ListMethod, signature: string) => void;
 
   /** The entries of the newest list, measured once. */
-  #measured: { readonly state: ListState; readonly tools: readonly ListedTool[] } | undefined;
+  #measured: { readonly entries: readonly Json[]; readonly tools: readonly ListedTool[] } | undefined;
 
   #admitted: { state: ListState; policy: LoadedPolicy<Q>; epoch: number; admission: Admission } | undefined;
 
@@ -172,9 +172,9 @@ export class Lists<Q> {
     return { ...found, shown: new Set(open.flatMap(({ index }, place) => (found.shown.has(place) ? [index] : []))) };
   }
 
-  #tools(state: ListState): readonly ListedTool[] {
-    if (this.#measured?.state !== state)
-      this.#measured = { state, tools: state.entries.map((entry) => listedTool(this.#scene.server, entry)) };
+  #tools({ entries }: ListState): readonly ListedTool[] {
+    if (this.#measured?.entries !== entries)
+      this.#measured = { entries, tools: entries.map((entry) => listedTool(this.#scene.server, entry)) };
     return this.#measured.tools;
   }
 
