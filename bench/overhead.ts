@@ -1,5 +1,4 @@
 import { cpus } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createSandbox, gatewayMissing, type Sandbox } from "../test/harness/gateway.ts";
@@ -37,18 +36,12 @@ const cells: readonly Cell[] = transports
   .filter((cell) => cell.id.includes(values.only));
 const runs = values.quick ? 1 : Number(values.runs);
 
-/** A sandbox whose compiled code is kept in `codeOf`, else in itself. */
-async function sandboxWith(codeOf: Sandbox | undefined): Promise<Sandbox> {
-  const sandbox = await createSandbox();
-  return { ...sandbox, env: { ...sandbox.env, NODE_COMPILE_CACHE: join((codeOf ?? sandbox).folder, "code") } };
-}
-
 /**
  * Work in a state that nothing was done in. A session takes over what open runs of the same client have read, so a cell
  * would otherwise carry the results of all cells before it.
  */
-async function inFreshState<T>(warm: Sandbox, work: (sandbox: Sandbox) => Promise<T>): Promise<T> {
-  const sandbox = await sandboxWith(warm);
+async function inFreshState<T>(work: (sandbox: Sandbox) => Promise<T>): Promise<T> {
+  const sandbox = await createSandbox();
   try {
     return await work(sandbox);
   } finally {
@@ -66,18 +59,13 @@ async function firstStart(sandbox: Sandbox): Promise<void> {
 const measured = new Map<string, CellFigures[]>();
 const memories: Memory[] = [];
 for (let run = 0; run < runs; run += 1) {
-  const warm = await sandboxWith(undefined);
-  try {
-    if (names.includes("guarded")) await firstStart(warm);
-    for (const cell of cells) {
-      if (process.stderr.isTTY) process.stderr.write(`run ${run + 1} of ${runs}: ${cell.id}\n`);
-      const figures = await inFreshState(warm, (sandbox) => measureCell(cell, names, sandbox));
-      measured.set(cell.id, [...(measured.get(cell.id) ?? []), figures]);
-    }
-    if (names.includes("guarded") && values.only === "") memories.push(await measureMemory());
-  } finally {
-    await warm.remove();
+  if (names.includes("guarded")) await inFreshState(firstStart);
+  for (const cell of cells) {
+    if (process.stderr.isTTY) process.stderr.write(`run ${run + 1} of ${runs}: ${cell.id}\n`);
+    const figures = await inFreshState((sandbox) => measureCell(cell, names, sandbox));
+    measured.set(cell.id, [...(measured.get(cell.id) ?? []), figures]);
   }
+  if (names.includes("guarded") && values.only === "") memories.push(await measureMemory());
 }
 
 const machine = { node: process.version, cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length };

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { makeWarmHome } from "../harness/warm-home.ts";
 
 export const repository = resolve(import.meta.dirname, "../..");
 const launcher = join(repository, "bin", "sluicegate.js");
@@ -12,6 +13,10 @@ export type Ran = { readonly code: number | null; readonly stdout: string; reado
 export class Terminal {
   readonly root = mkdtempSync(join(tmpdir(), "sg-cli-"));
   readonly home = join(this.root, "home");
+
+  constructor() {
+    makeWarmHome(this.home);
+  }
 
   run(...words: readonly string[]): Promise<Ran> {
     const env = {

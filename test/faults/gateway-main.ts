@@ -4,10 +4,10 @@
  */
 import { writeSync } from "node:fs";
 import module from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sharedCache } from "../harness/warm-home.ts";
 
-module.enableCompileCache(join(tmpdir(), `sluicegate-test-cache-${process.getuid?.() ?? 0}`));
+module.enableCompileCache(sharedCache);
 const { Stage } = await import("../e2e/isolation/stage.ts");
 const { policyFor, serverProgram } = await import("./kit.ts");
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { answering, freePort, startChild } from "./child.ts";
 import { allowAllPolicy, repositoryFolder } from "./fixture.ts";
+import { makeWarmHome } from "./warm-home.ts";
 
 const launcher = join(repositoryFolder, "bin", "sluicegate.js");
 
@@ -36,6 +37,7 @@ export type Sandbox = {
 export async function createSandbox(): Promise<Sandbox> {
   // Socket paths are limited to about a hundred bytes, so the folder's name stays short.
   const folder = await mkdtemp(join(tmpdir(), "sg-"));
+  for (const home of ["home", "gateway"]) makeWarmHome(join(folder, home));
   const env = { SLUICEGATE_HOME: join(folder, "home"), SLUICEGATE_RUNTIME_DIR: join(folder, "run") };
   const remove = async (): Promise<void> => {
     const stopping = startChild([process.execPath, launcher, "daemon", "stop"], env);
