@@ -11,6 +11,7 @@ import type { RunEvent } from "../core/event.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Answers } from "../core/opinion.ts";
 import { ToldPlaces } from "../core/told-places.ts";
+import type { WrittenJson } from "../wire/message.ts";
 import type { LiveRun, Teller } from "./live-run.ts";
 import type { Alongside, EventLog, LogEntry, RunRow, SharedRow } from "./store-port.ts";
 
@@ -21,6 +22,7 @@ export type Basis = {
   readonly manifestDigest?: string | undefined;
   readonly notes?: JsonObject;
   readonly details?: JsonObject;
+  readonly written?: WrittenJson | undefined;
   /** When it was decided, for what has no event that says so. */
   readonly at?: number;
 };
@@ -106,7 +108,7 @@ function alongside<Q>({ runs, shared }: Batch<Q>): Alongside | undefined {
 
 function entryOf<Q>({ live, events }: EntryPart<Q>, basis: Basis): LogEntry {
   const { policy } = live;
-  const { decision, answers, manifestDigest, notes, details, at = 0 } = basis;
+  const { decision, answers, manifestDigest, notes, details, written, at = 0 } = basis;
   return {
     run: live.key,
     at: events[0]?.at ?? at,
@@ -123,6 +125,7 @@ function entryOf<Q>({ live, events }: EntryPart<Q>, basis: Basis): LogEntry {
     ...(answers === undefined ? {} : answersJson(answers, live.places)),
     ...(notes === undefined ? {} : { notes }),
     ...(details === undefined ? {} : { details }),
+    ...(written === undefined ? {} : { written }),
   };
 }
 

@@ -10,6 +10,7 @@ import type { CallOption, ReleaseMoment } from "../core/moment.ts";
 import type { Answers } from "../core/opinion.ts";
 import { isObserved, notesOf } from "./call.ts";
 import { endingDecision, endsRun } from "./commitment.ts";
+import type { WrittenJson } from "../wire/message.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { denial, judge } from "./judge.ts";
 import type { Judged } from "./judge.ts";
@@ -30,6 +31,7 @@ export type ReleaseQuery<Q> = {
   readonly option: CallOption | undefined;
   readonly outcome: "succeeded" | "failed";
   readonly value: Json;
+  readonly written?: WrittenJson | undefined;
   /** What is known of it beforehand: what the call did in its projection. */
   readonly known?: Answers | undefined;
   /** `outputSchema` of the tool, for blanks that satisfy it. */
@@ -113,7 +115,7 @@ function rule<Q>({ shared, query, batch, at }: Ground<Q>, judged: Decision, answ
     decision = denial("SG-NO-MOVE", { detail: folded.error });
   }
   const notes = notesOf(query.id, decision, observed);
-  const durable = appendBatch(shared.services.log, batch, { decision, answers, notes });
+  const durable = appendBatch(shared.services.log, batch, { decision, answers, notes, written: query.written });
   if (ends) shared.runs.stop(live);
   return { how, value, label, decision, durable };
 }

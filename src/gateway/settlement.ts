@@ -121,6 +121,7 @@ export class Settlement<Q> {
         option: call.option,
         outcome: failed ? "failed" : "succeeded",
         value: message.kind === "response" ? message.result : errorValue(message.error),
+        written: message.kind === "response" ? message.written : undefined,
         schema: this.#schemaOf(call),
         known,
       },

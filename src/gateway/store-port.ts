@@ -10,6 +10,7 @@ import type { RunEvent } from "../core/event.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Lattice } from "../core/label.ts";
 import type { Result } from "../core/result.ts";
+import type { WrittenJson } from "../wire/message.ts";
 
 // ---------------------------------------------------------------------------------------------------------------
 // The log as the gateway sees it.
@@ -49,6 +50,8 @@ export type LogEntry = {
   /** More for audit and what-if; `notes` stays in the clear, `details` (arguments of a refused call) is payload. */
   readonly notes?: JsonObject;
   readonly details?: JsonObject;
+  /** A value among these whose text is known already. */
+  readonly written?: WrittenJson;
   /** A read that was sent already: it is not listed as open, for after a crash nobody has to be asked about it. */
   readonly late?: true;
 };

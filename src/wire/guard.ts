@@ -15,11 +15,16 @@ import type { WireErrorKind } from "./wire-error.ts";
 
 /**
  * `inexactNumbers` holds the byte offsets, start and end in turn, of the numbers that writing again would change;
- * `id` is where the id of a single message stands, if its name is spelt without escapes; `position` is the byte offset
- * of the offence.
+ * `id` and `result` are where those of a single message stand, if their names are spelt without escapes, and `result`
+ * only where no white space stands between any two tokens; `position` is the byte offset of the offence.
  */
 export type GuardVerdict =
-  | { readonly kind: "pass"; readonly inexactNumbers: readonly number[]; readonly id: RawSpan | undefined }
+  | {
+      readonly kind: "pass";
+      readonly inexactNumbers: readonly number[];
+      readonly id: RawSpan | undefined;
+      readonly result: RawSpan | undefined;
+    }
   | { readonly kind: "refused"; readonly reason: WireErrorKind; readonly position: number };
 
 /** An object or array that is open at the current position. */
@@ -74,6 +79,9 @@ function scan(bytes: Uint8Array, limits: WireLimits, ascii: string | undefined):
   let expectName = false;
   const inexactNumbers: number[] = [];
   let idFrom = -1;
+  let resultFrom = -1;
+  let resultEnd = -1;
+  let spaced = false;
   let index = 0;
   const length = bytes.length;
   while (index < length) {
@@ -87,6 +95,7 @@ function scan(bytes: Uint8Array, limits: WireLimits, ascii: string | undefined):
       const next = readName(bytes, index + 1, frame);
       if (typeof next !== "number") return { kind: "refused", reason: next, position: index };
       if (depth === 1 && next - index === 4 && isIdName(bytes, index)) idFrom = next;
+      if (depth === 1 && next - index === 8 && isResultName(bytes, index)) resultFrom = next;
       index = next;
     } else if (code === comma) {
       index += 1;
@@ -105,20 +114,32 @@ function scan(bytes: Uint8Array, limits: WireLimits, ascii: string | undefined):
       frame = depth === 0 ? undefined : frames[depth - 1];
       expectName = false;
       index += 1;
+      if (depth === 1 && resultFrom >= 0 && resultEnd < 0) resultEnd = index;
     } else if (code === minus || (code >= 48 && code <= 57)) {
       const end = endOfNumber(bytes, index);
       if (!isExactNumber(bytes, index, end, ascii)) inexactNumbers.push(index, end);
       index = end;
     } else {
+      if (isSpace(code)) spaced = true;
       index += 1;
     }
   }
-  return { kind: "pass", inexactNumbers, id: idFrom < 0 ? undefined : valueSpan(bytes, idFrom) };
+  const id = idFrom < 0 ? undefined : valueSpan(bytes, idFrom);
+  // A result is an object, so the first value that ends at its depth is the whole of it.
+  const result = spaced || resultEnd < 0 ? undefined : { start: resultFrom + 1, end: resultEnd };
+  return { kind: "pass", inexactNumbers, id, result };
 }
 
 /** True for the name `id`, given the index of its opening quote. */
 function isIdName(bytes: Uint8Array, at: number): boolean {
   return bytes[at + 1] === 105 && bytes[at + 2] === 100;
+}
+
+const resultName = new TextEncoder().encode("result");
+
+/** The same for `result`. */
+function isResultName(bytes: Uint8Array, at: number): boolean {
+  return resultName.every((code, index) => bytes[at + 1 + index] === code);
 }
 
 /** Where the value after a name stands: a string, or everything up to the next comma, brace or space. */

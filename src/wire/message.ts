@@ -29,10 +29,15 @@ export type NotificationMessage = {
   readonly raw?: Uint8Array;
 };
 
+/** A value and the text that writing it anew would give. */
+export type WrittenJson = { readonly value: Json; readonly text: string };
+
 export type ResponseMessage = {
   readonly kind: "response";
   readonly id: RequestId;
   readonly result: Json;
+  /** The result as it came, where it is large and the same text; whoever records it need not write it. */
+  readonly written?: WrittenJson;
   readonly raw?: Uint8Array;
   readonly rawId?: RawSpan;
 };

@@ -9,7 +9,7 @@ import { err, ok, type Result } from "../core/result.ts";
 import { guard } from "./guard.ts";
 import { parseKeepingLexemes } from "./lexemes.ts";
 import type { WireLimits } from "./limits.ts";
-import type { ErrorMessage, Message, RawSpan, RequestId, Revision } from "./message.ts";
+import type { ErrorMessage, Message, RawSpan, RequestId, ResponseMessage, Revision } from "./message.ts";
 import { recover, recoverSample } from "./recover.ts";
 import { oversizeSampleBytes } from "./splitter.ts";
 import { wireError, type WireError, type WireErrorKind } from "./wire-error.ts";
@@ -46,7 +46,23 @@ export function parseMessage(
   if (Array.isArray(value)) return parseBatch(value, limits, revision);
   const message = toMessage(value, limits);
   if (!message.ok) return message;
-  return ok({ kind: "single", message: withRaw(message.value, bytes, text, verdict.id) });
+  const whole = withRaw(message.value, bytes, text, verdict.id);
+  if (whole.kind !== "response" || verdict.inexactNumbers.length > 0) return ok({ kind: "single", message: whole });
+  return ok({ kind: "single", message: withText(whole, bytes, text, verdict.result) });
+}
+
+/** Bytes of a result from which its text is worth keeping. */
+const writtenBytesMin = 32 * 1024;
+
+/** Escapes that a writer of JSON does not make, or makes for few characters. */
+const otherEscapes = ["\\u", "\\/"];
+
+/** Keeps the text of a large result that writing it anew would not change. */
+function withText(answer: ResponseMessage, raw: Uint8Array, text: string, span: RawSpan | undefined): ResponseMessage {
+  // Offsets of bytes are those of characters where every character is one byte.
+  if (span === undefined || span.end - span.start < writtenBytesMin || text.length !== raw.length) return answer;
+  if (otherEscapes.some((escape) => text.includes(escape))) return answer;
+  return { ...answer, written: { value: answer.result, text: text.slice(span.start, span.end) } };
 }
 
 /** Keeps the bytes a message came in, where they may be sent again. */

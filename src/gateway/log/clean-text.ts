@@ -5,6 +5,7 @@
 import type { ToolContract } from "../../core/contract.ts";
 import type { Json } from "../../core/json.ts";
 import { maskSecrets, maySecret } from "../../core/secret.ts";
+import type { WrittenJson } from "../../wire/message.ts";
 import type { LogKeys } from "../store-port.ts";
 
 /** Texts of names that are kept; they are made anew when they are needed again. */
@@ -17,7 +18,9 @@ export type CleanText = {
   readonly json: (value: Json) => string;
   /** The same for a text that comes again and again, such as the name of a tool: what it became is remembered. */
   readonly name: (name: string) => string;
-  /** Lets go of the last large value. */
+  /** Takes the text of a value that comes next from here. */
+  readonly expect: (written: WrittenJson) => void;
+  /** Lets go of large values. */
   readonly release: () => void;
 };
 
@@ -31,10 +34,11 @@ export function holdsSecret(text: string, { keyedDigest }: Pick<LogKeys, "keyedD
 
 export function cleanText(keys: Pick<LogKeys, "keyedDigest">): CleanText {
   const names = new Map<string, string>();
-  let last: { readonly value: Json; readonly text: string } | undefined;
+  let last: WrittenJson | undefined;
+  let expected: WrittenJson | undefined;
   const json = (value: Json): string => {
     if (last?.value === value) return last.text;
-    const plain = JSON.stringify(value);
+    const plain = expected?.value === value ? expected.text : JSON.stringify(value);
     // Nearly always a text is clean as it is.
     const text = maySecret(plain) ? JSON.stringify(maskSecrets(value, keys.keyedDigest).value) : plain;
     if (text.length >= keptCharactersMin) last = { value, text };
@@ -42,8 +46,12 @@ export function cleanText(keys: Pick<LogKeys, "keyedDigest">): CleanText {
   };
   return {
     json,
+    expect: (written) => {
+      expected = written;
+    },
     release: () => {
       last = undefined;
+      expected = undefined;
     },
     name: (name) => {
       let text = names.get(name);

@@ -80,6 +80,7 @@ export function entryWriter(keys: Pick<LogKeys, "keyedDigest">, documents: Docum
   return {
     texts: (entries) => {
       const texts = entries.map((entry) => {
+        if (entry.written !== undefined) pen.expect(entry.written);
         const head = headOf(entry);
         return { kind: head.kind, clear: clearText(entry, head, pen), hidden: hiddenText(entry, pen) };
       });
