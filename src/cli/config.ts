@@ -69,6 +69,37 @@ export function readConfig(file: string): Result<GatewayConfig, ConfigFault> {
   }
 }
 
+/** What a program needs to be found, to find its own files, and to speak the user's language; none of it is a secret. */
+const usualVariables = [
+  "HOME",
+  "LANG",
+  "LC_ALL",
+  "LC_CTYPE",
+  "LOGNAME",
+  "PATH",
+  "SHELL",
+  "TERM",
+  "TMPDIR",
+  "TZ",
+  "USER",
+];
+
+/**
+ * Gives each local server what it would have in a shell beside what the configuration says. Nothing else of this
+ * process's environment: the keys of one server are not those of the next.
+ */
+export function withUsualVariables(config: GatewayConfig, environment: NodeJS.ProcessEnv): GatewayConfig {
+  const usual = Object.fromEntries(
+    usualVariables.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
+  );
+  const servers = [...config.servers].map(([name, server]): [string, ServerConfig] => {
+    const { target } = server;
+    if (target.kind !== "stdio") return [name, server];
+    return [name, { ...server, target: { ...target, env: { ...usual, ...target.env } } }];
+  });
+  return { ...config, servers: new Map(servers) };
+}
+
 /** Checks a configuration value; paths in it are relative to the folder of `file`. */
 export function configOf(value: unknown, file: string): Result<GatewayConfig, ConfigFault> {
   if (!isRecord(value)) return fault("SG-CONFIG-SHAPE", file, `${file} must be a map with \`version\` and \`servers\``);

@@ -1,6 +1,6 @@
 // `gateway` on the real command line: what it refuses to be asked, and what it leaves behind.
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
@@ -49,4 +49,21 @@ test("the socket of a gateway that was killed is removed by the next one", async
   expect(existsSync(left)).toBe(true);
   expect(await terminal.run("gateway", "--config", config)).toMatchObject({ code: 0 });
   expect(existsSync(left)).toBe(false);
+});
+
+test("a server is found as in the user's shell, and gets what is usual there and nothing else", async () => {
+  const folder = join(terminal.root, "own-programs");
+  mkdirSync(folder);
+  const tell = 'printf "%s\\n" "$HOME ${SLUICEGATE_HOME:-closed} ${GIVEN:-none}" >&2; exit 3';
+  writeFileSync(join(folder, "own-server"), `#!/bin/sh\n${tell}\n`, { mode: 0o755 });
+  const own = { command: "own-server", env: { GIVEN: "given" } };
+  const file = terminal.file("own.json", { version: 1, servers: { own } });
+  const path = process.env["PATH"] ?? "";
+  process.env["PATH"] = `${folder}:${path}`;
+  try {
+    const ran = await terminal.run("gateway", "--config", file, "--check");
+    expect(ran.stderr).toContain(`${terminal.root} closed given`);
+  } finally {
+    process.env["PATH"] = path;
+  }
 });

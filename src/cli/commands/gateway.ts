@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { answerControl, gatewayHome } from "../gateway-control.ts";
-import { readConfig } from "../config.ts";
+import { readConfig, withUsualVariables } from "../config.ts";
 import type { GatewayConfig } from "../config.ts";
 import { makeControlToken } from "../control-token.ts";
 import { listen, openGateway, serveStdio } from "../http-gateway.ts";
@@ -37,7 +37,7 @@ async function run(options: Readonly<Record<string, unknown>>): Promise<number> 
   const config = readConfig(String(options["config"]));
   if (!config.ok) return fail(`${config.error.sentence} [${config.error.code}]`);
   const policies = typeof options["policy"] === "string" ? [resolve(options["policy"])] : config.value.policies;
-  const settled: GatewayConfig = { ...config.value, policies };
+  const settled = withUsualVariables({ ...config.value, policies }, process.env);
   const place = typeof options["http"] === "string" ? placeOf(options["http"]) : undefined;
   if (place === "invalid") return fail("`--http` wants HOST:PORT, for instance 127.0.0.1:8787.");
   if (passesCredentials(settled) && place === undefined && options["check"] !== true) {
