@@ -2,7 +2,6 @@
  * The gateway's configuration: which servers there are, how to reach them, which policy holds. Errors name the place
  * in the file and the way on; a file with errors starts nothing.
  */
-import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { parse } from "yaml";
 import { hostName } from "../adapters/http/http-guard.ts";
@@ -10,6 +9,7 @@ import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import type { ServerTarget } from "../gateway/ports.ts";
 import { tagShape } from "./tag.ts";
+import { textFile } from "./text-file.ts";
 
 export const configBytesMax = 1024 * 1024;
 export const configServersMax = 256;
@@ -44,21 +44,19 @@ const fault = (code: string, place: string, sentence: string): Result<never, Con
 
 /** Reads a configuration file (YAML or JSON). */
 export function readConfig(file: string): Result<GatewayConfig, ConfigFault> {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch {
-    return fault("SG-CONFIG-READ", file, `${file} cannot be read: check the path given with --config`);
+  const text = textFile(file, configBytesMax);
+  if (!text.ok) {
+    return text.error.kind === "large"
+      ? fault(
+          "SG-CONFIG-SIZE",
+          file,
+          `${file} is larger than ${configBytesMax} bytes: split the servers over several gateways`,
+        )
+      : fault("SG-CONFIG-READ", file, `${file} cannot be read (${text.error.why}): check the path given with --config`);
   }
-  if (text.length > configBytesMax) {
-    return fault(
-      "SG-CONFIG-SIZE",
-      file,
-      `${file} is larger than ${configBytesMax} bytes: split the servers over several gateways`,
-    );
-  }
+  if (!text.value.isWellFormed()) return fault("SG-CONFIG-SYNTAX", file, `${file} is not UTF-8: save it as UTF-8`);
   try {
-    return configOf(parse(text, { maxAliasCount: 16 }), file);
+    return configOf(parse(text.value, { maxAliasCount: 16 }), file);
   } catch (cause) {
     const first = cause instanceof Error ? (cause.message.split("\n")[0] ?? "") : "";
     return fault(

@@ -1,6 +1,6 @@
 /** Where policies come from: a file, the shipped default, the shipped packs. All reading of policies happens here. */
 import { hash } from "node:crypto";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { PolicyInput, PolicyLoader } from "../policy/canonical/extends.ts";
 import type { Manifests } from "../policy/canonical.ts";
@@ -14,6 +14,7 @@ import { policyTextUnitsMax } from "../policy/limits.ts";
 import { defaultPolicy } from "../policy/default-policy.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
+import { textFile } from "./text-file.ts";
 
 export const sha256 = (text: string): string => hash("sha256", text);
 
@@ -25,14 +26,11 @@ export const packageFolder = resolve(import.meta.dirname, "../..");
 
 /** Reads a policy file; the error says what to do. */
 export function policyFile(file: string): Result<PolicyInput, string> {
-  try {
-    if (statSync(file).size > policyTextUnitsMax * 4) {
-      return err(`${shortPath(file)} is too large for a policy: split it with \`extends\`.`);
-    }
-    return ok({ file, text: readFileSync(file, "utf8") });
-  } catch {
-    return err(`${shortPath(file)} cannot be read: check the path of the policy.`);
-  }
+  const read = textFile(file, policyTextUnitsMax * 4);
+  if (read.ok) return ok({ file, text: read.value });
+  return read.error.kind === "large"
+    ? err(`${shortPath(file)} is too large for a policy: split it with \`extends\`.`)
+    : err(`${shortPath(file)} cannot be read (${read.error.why}): check the path of the policy.`);
 }
 
 /** What `extends: [default]` names, and what holds where no policy is given. */

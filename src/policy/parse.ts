@@ -46,6 +46,8 @@ const policyKind: DocumentKind<PolicyDocument> = {
   split: "split it with `extends`",
 };
 
+const brokenText = "remove the broken character, or save the file as UTF-8";
+
 const nowhere: Position = { line: 0, column: 0 };
 
 export function diagnose(found: Problem, source: Pick<SourceDocument, "file" | "locate">): Diagnostic {
@@ -211,7 +213,7 @@ function measure(value: unknown, { what, split }: Pick<DocumentKind<unknown>, "w
     }
     // RFC 8785 has no text for half a surrogate pair, so such a policy would have no digest.
     if (typeof item === "string" && !item.isWellFormed()) {
-      return problem("TEXT", path, `${pathText(path)} is no Unicode text`, "remove the broken character");
+      return problem("TEXT", path, `${pathText(path)} is no Unicode text`, brokenText);
     }
     const entries: Iterable<readonly [string | number, unknown]> = Array.isArray(item)
       ? item.entries()
@@ -220,7 +222,7 @@ function measure(value: unknown, { what, split }: Pick<DocumentKind<unknown>, "w
         : [];
     for (const [key, child] of entries) {
       if (typeof key === "string" && !key.isWellFormed()) {
-        return problem("TEXT", path, "a key is no Unicode text", "remove the broken character");
+        return problem("TEXT", path, "a key is no Unicode text", brokenText);
       }
       const found = walk(child, [...path, key]);
       if (found !== undefined) return found;

@@ -1,5 +1,4 @@
 /** `sluicegate policy check|explain|import`: what a policy says, before anything is decided under it. */
-import { readFileSync, statSync } from "node:fs";
 import type { Command } from "commander";
 import type { Json } from "../../core/json.ts";
 import { stringMember } from "../../core/json.ts";
@@ -26,6 +25,7 @@ import { checkExpectations } from "../replay/expectations.ts";
 import { defaultPolicyName, isShipped, loadFrom, toolDigest } from "../policy-source.ts";
 import { programProblems } from "../programs.ts";
 import { stpaFindings } from "../stpa-of-policy.ts";
+import { textFile } from "../text-file.ts";
 
 /** A settings file beyond this holds more than permissions. */
 export const settingsBytesMax = 4 * 1024 * 1024;
@@ -227,16 +227,16 @@ function importFrom(client: string, file: string): Outcome {
       `\`${shown(client, 40)}\` has no permission list that is known here: use \`policy import\` with ${words}.`,
     );
   }
-  let text: string;
-  try {
-    if (statSync(file).size > settingsBytesMax) {
-      return failure("SG-IMPORT", `${shortPath(file)} is larger than ${settingsBytesMax} bytes: give a settings file.`);
-    }
-    text = readFileSync(file, "utf8");
-  } catch {
-    return failure("SG-IMPORT", `${shortPath(file)} cannot be read: check the path of the settings file.`);
+  const text = textFile(file, settingsBytesMax);
+  if (!text.ok) {
+    const { error } = text;
+    const sentence =
+      error.kind === "large"
+        ? `${shortPath(file)} is larger than ${settingsBytesMax} bytes: give a settings file.`
+        : `${shortPath(file)} cannot be read (${error.why}): check the path of the settings file.`;
+    return failure("SG-IMPORT", sentence);
   }
-  const settings = readJson(text);
+  const settings = text.value.isWellFormed() ? readJson(text.value) : undefined;
   if (settings === undefined) return failure("SG-IMPORT", `${shortPath(file)} is no JSON: correct it there.`);
   const { document, imported, left } = read(settings);
   const notes = left.map((each) => `# not imported: ${each.list} ${shown(each.entry, 80)}: ${each.reason}`);

@@ -1,0 +1,62 @@
+/** Reads a text that a person wrote: bounded, whatever the path leads to, and with bytes that are no UTF-8 left visible. */
+import { closeSync, openSync, readSync } from "node:fs";
+import type { Result } from "../core/result.ts";
+import { err, ok } from "../core/result.ts";
+
+/** `why` is a clause for people, to stand behind "cannot be read". */
+export type Unread = { readonly kind: "large" } | { readonly kind: "unread"; readonly why: string };
+
+/**
+ * What is no UTF-8 becomes half of a surrogate pair, which no text may hold: the reader of the document then refuses the
+ * value and names its place. Read as U+FFFD it would pass, and a rule that blocks by such a text would match nothing.
+ */
+export function textFile(file: string, bytesMax: number): Result<string, Unread> {
+  const read = bytesOf(file, bytesMax);
+  if (!read.ok) return read;
+  const text = new TextDecoder().decode(read.value);
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(read.value);
+    return ok(text);
+  } catch {
+    return ok(text.replaceAll("\ufffd", "\ud800"));
+  }
+}
+
+/** Read in pieces, because a device has no size that could be asked for before. */
+function bytesOf(file: string, bytesMax: number): Result<Uint8Array, Unread> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  try {
+    const opened = openSync(file, "r");
+    try {
+      for (;;) {
+        const piece = new Uint8Array(65_536);
+        const count = readSync(opened, piece);
+        if (count === 0) return ok(Buffer.concat(pieces));
+        size += count;
+        if (size > bytesMax) return err({ kind: "large" });
+        pieces.push(piece.subarray(0, count));
+      }
+    } finally {
+      closeSync(opened);
+    }
+  } catch (cause) {
+    return err({ kind: "unread", why: whyOf(cause) });
+  }
+}
+
+function whyOf(cause: unknown): string {
+  const code = cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "unknown";
+  switch (code) {
+    case "ENOENT":
+    case "ENOTDIR":
+      return "there is no such file";
+    case "EISDIR":
+      return "it is a folder";
+    case "EACCES":
+    case "EPERM":
+      return "this user may not read it";
+    default:
+      return code;
+  }
+}
