@@ -104,6 +104,10 @@ describe("cards and records", () => {
     expect(cardLines({ ...decision, reasons: [{ ...reason, facts: {} }] })).toEqual(["SG-FLOW (rule R1): SG-FLOW"]);
     const asked: Reason = { mechanism: "tiers", code: "SG-ASK-EXECUTE", verdict: "deny", facts: {} };
     expect(cardLines({ ...decision, reasons: [asked] })).toEqual(["SG-ASK-EXECUTE: the call may run code"]);
+    const unlabelled: Reason = { ...asked, code: "SG-ASK-UNLABELLED", facts: { server: "files" } };
+    expect(cardLines({ ...decision, reasons: [unlabelled] })).toEqual([
+      "SG-ASK-UNLABELLED: nothing in the policy says what the call does (server: files)",
+    ]);
   });
 
   it("a card asks for nothing that is only observed, and warns of nothing that stops", () => {

@@ -115,15 +115,16 @@ function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** `cause` stands in where neither the policy nor the facts say anything: a person cannot judge a bare code. */
+/** `cause` says it where the policy does not: a person cannot judge a code and the bare names of facts. */
 function reasonLine(reason: Reason, cause?: () => string | undefined): string {
   const rule = reason.rule === undefined ? "" : ` (rule ${reason.rule})`;
   const facts = Object.entries(reason.facts).map(
     ([name, fact]) => `${name}: ${typeof fact === "object" ? fact.join(", ") : String(fact)}`,
   );
-  const text =
-    reason.why ??
-    (facts.length > 0 ? facts.join("; ") : ((reason.rule === undefined ? cause?.() : undefined) ?? reason.code));
+  const clause = reason.rule === undefined ? cause?.() : undefined;
+  const known = facts.join("; ");
+  const told = clause === undefined || known === "" ? (clause ?? known) : `${clause} (${known})`;
+  const text = reason.why ?? (told === "" ? reason.code : told);
   return `${reason.code}${rule}: ${text}`;
 }
 
