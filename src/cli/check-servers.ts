@@ -10,6 +10,8 @@ import { shown } from "./output.ts";
 /** A server that has not answered by then counts as absent. */
 export const checkWaitMsMax = 30_000;
 
+const unanswered = `no answer within ${checkWaitMsMax / 1000} s: start it by hand, and look at what it prints`;
+
 const checkPrincipal = "check";
 
 /** What else is asked of a server that says it has it, by the name of the capability. */
@@ -56,7 +58,7 @@ async function checkOne(composition: Composition, server: string, schemas: Schem
   let id = 0;
   const ask: Ask = (method, params) =>
     new Promise((resolve) => {
-      setTimeout(() => resolve({ fault: "no answer in time" }), checkWaitMsMax).unref();
+      setTimeout(() => resolve({ fault: unanswered }), checkWaitMsMax).unref();
       handler.request({
         request: { kind: "request", id: (id += 1), method, params },
         send: () => undefined,
