@@ -52,6 +52,18 @@ test("approve ID lets exactly this call through, once", async () => {
   expect((await desk.finish(["approve", "no-such-id"])).code).not.toBe(0);
 });
 
+test("what was refused is found by the decision that the sentence names, and the list says what was approved", async () => {
+  const client = await suspicious();
+  const sentence = await sendLetter(client);
+  const decision = /\(decision ([^)]+)\)/.exec(sentence)?.[1] ?? "none";
+  const tail = (await desk.finish(["audit", "tail"])).stdout;
+  expect(tail).toMatch(new RegExp(`refused  desk\\.send  confirm  .*\\(decision ${decision}\\)\n`));
+  const id = /sluicegate approve ([\w-]+)`/.exec(sentence)?.[1] ?? "none";
+  expect((await desk.finish(["approve"])).stdout).not.toContain("(approved");
+  await desk.finish(["approve", id]);
+  expect((await desk.finish(["approve"])).stdout).toMatch(/\(approved, until \d\d:\d\d UTC\)\n/);
+});
+
 test("approve --refuse keeps it stopped; --value trusts the value for the rest of the run", async () => {
   const client = await suspicious();
   const refused = await asked(client);

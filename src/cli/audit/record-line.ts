@@ -13,7 +13,7 @@ export function plainRecord(view: LogView, withPayload: boolean): object {
 /** Characters of a payload in a line for people. */
 const payloadLengthMax = 600;
 
-/** `2026-01-02 03:04:05  run  released  server.tool  deny  SG-RULE-BLOCK (keep-private)` */
+/** `2026-01-02 03:04:05  run  released  server.tool  deny  SG-RULE-BLOCK (keep-private)  (decision 4f2a-7)` */
 export function auditLineOf(view: LogView, withPayload: boolean): string {
   const decision = member(view.clear, "decision");
   const subject = view.tool === undefined ? (view.server ?? "") : `${view.server ?? "?"}.${view.tool}`;
@@ -27,12 +27,19 @@ export function auditLineOf(view: LogView, withPayload: boolean): string {
     stopped === undefined ? verdict : `observed: would have been stopped (${stopped})`,
     shown(reasonsOf(decision), 120),
     shown(resetOf(view), 120),
+    decisionOf(view, verdict !== "" && (verdict !== "allow" || stopped !== undefined)),
   ];
   const line = words.filter((word) => word !== "").join("  ");
   const payload = view.payload;
   return withPayload && payload !== undefined
     ? `${line}\n    ${shown(JSON.stringify(payload), payloadLengthMax)}`
     : line;
+}
+
+/** The id that the sentence of a refusal ends with, so that whoever was refused can be answered from here. */
+function decisionOf({ clear }: LogView, refused: boolean): string {
+  const id = refused ? stringMember(member(clear, "notes"), "decision") : undefined;
+  return id === undefined ? "" : `(decision ${shown(id, 40)})`;
 }
 
 /** Which stores a person had forgotten, of whom, and what one of them held. */
