@@ -75,6 +75,14 @@ describe("wrong use is one sentence on standard error and exit code 2", () => {
     expect(value).toMatchObject({ ok: false, error: { code: "SG-USAGE" } });
   });
 
+  test("a consent that names no call is wrong use, and not a list", async () => {
+    for (const word of ["--value", "--refuse"]) {
+      const ran = await terminal.run("approve", word);
+      expect(ran).toMatchObject({ code: 2, stdout: "" });
+      expect(ran.stderr).toContain(`\`${word}\` needs the id of a call`);
+    }
+  });
+
   test("a command that watches where nobody can type, and nothing runs, says so", async () => {
     const ran = await terminal.run("approve", "--watch");
     expect(ran.code).toBe(2);

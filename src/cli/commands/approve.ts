@@ -1,5 +1,6 @@
 /** `sluicegate approve [ID]`: shows what waits for consent, and gives it, to exactly one call. */
 import type { Command } from "commander";
+import type { Json } from "../../core/json.ts";
 import { isArray, member, stringMember } from "../../core/json.ts";
 import { askDaemon } from "../control-client.ts";
 import type { Outcome } from "../output.ts";
@@ -24,7 +25,11 @@ async function approve(id: string | undefined, options: Readonly<Record<string, 
     if (id !== undefined) return failure("SG-USAGE", "`--watch` takes no id: answer with y, v or n when a call comes.");
     return watch(options["json"] === true);
   }
-  if (id === undefined) return pending();
+  if (id === undefined) {
+    const word = options["value"] === true ? "value" : options["refuse"] === true ? "refuse" : undefined;
+    if (word === undefined) return pending();
+    return failure("SG-USAGE", `\`--${word}\` needs the id of a call: \`sluicegate approve\` lists them.`);
+  }
   const choice = options["refuse"] === true ? "refuse" : options["value"] === true ? "value" : "once";
   const answer = await askDaemon({ kind: "approve", id, choice });
   if (!answer.ok) return failure(answer.error.code, answer.error.sentence);
@@ -48,9 +53,17 @@ async function pending(): Promise<Outcome> {
     const shownLines = (isArray(lines) ? lines : []).map(
       (line) => `    ${shown(typeof line === "string" ? line : "", 400)}`,
     );
-    const head = `${stringMember(card, "id") ?? ""}  ${shown(stringMember(card, "title") ?? "")}`;
+    const head = `${stringMember(card, "id") ?? ""}  ${shown(stringMember(card, "title") ?? "")}${standing(card)}`;
     const given = `    with ${shown(stringMember(card, "arguments") ?? "", argumentsShownMax)}`;
     return [head, given, ...shownLines].join("\n");
   });
   return { exitCode: 0, json: answer.value, text: text.length === 0 ? "Nothing waits for consent." : text.join("\n") };
+}
+
+/** What became of it; nothing for a call that still waits. */
+function standing(card: Json): string {
+  const status = stringMember(card, "status") ?? "pending";
+  if (status === "pending") return "";
+  const until = (stringMember(card, "expires") ?? "").slice(11, 16);
+  return `  (${shown(status, 20)}, until ${until} UTC)`;
 }
