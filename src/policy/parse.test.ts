@@ -69,7 +69,10 @@ describe("mistakes are shown where they are, with the nearest legal word", () =>
       ["SG-POLICY-NUMBER", 2, 68, "write it in quotes, as exact text"],
     ],
     ["version: 1\nregulation: {epsilon: .nan}\n", ["SG-POLICY-NUMBER", 2, 23, undefined]],
-    ['version: 1\nstpa: "\\ud800"\n', ["SG-POLICY-TEXT", 2, 7, "remove the broken character, or save the file as UTF-8"]],
+    [
+      'version: 1\nstpa: "\\ud800"\n',
+      ["SG-POLICY-TEXT", 2, 7, "remove the broken character, or save the file as UTF-8"],
+    ],
     ['version: 1\nservers: {"\\ud800": {}}\n', ["SG-POLICY-TEXT", 2, 10, undefined]],
     ["version: 1\n---\nversion: 1\n", ["SG-POLICY-SYNTAX", undefined, undefined, undefined]],
   ])("%j", (text, wanted) => {

@@ -203,6 +203,8 @@ export const commandRows: readonly CommandRow[] = [
 
 /** Codes that no unit can produce, and why. */
 export const unproduced: Readonly<Record<string, string>> = {
+  "SG-DAEMON-HOME": "needs a running daemon; test/cli/daemon-command shows it",
+  "SG-DAEMON-START": "starts a daemon; test/cli/daemon-command shows it",
   "SG-DAEMON-GONE": "needs a daemon that ends while a command listens; test/process shows it",
   "SG-RUNS-CONTROL": "needs a gateway; test/cli/run-requests.test.ts shows it",
   "SG-RUNS-REFUSED": "needs a gateway; test/cli/run-requests.test.ts shows it",

@@ -69,16 +69,19 @@ const passing: readonly string[] = ["ECONNRESET", "EPIPE", "EAGAIN"];
 function didNotStart(paths: DaemonPaths): string {
   let last = "";
   try {
-    last = readFileSync(paths.log, "utf8").trimEnd().split("\n").at(-1)?.slice(0, lastWordLengthMax) ?? "";
+    last = readFileSync(paths.log, "utf8").trimEnd().split("\n").at(-1) ?? "";
   } catch {
     // No log, no last word.
   }
-  return last === ""
-    ? "The Sluicegate daemon did not start and left no reason: run `sluicegate doctor`."
-    : `The Sluicegate daemon did not start: ${last} (log: ${paths.log.slice(-60)})`;
+  if (last === "") return "The Sluicegate daemon did not start and left no reason: run `sluicegate doctor`.";
+  // The remedy stands at the end of a reason, so the place of the log gives way before the reason does.
+  const told = `The Sluicegate daemon did not start: ${last.replace(/^\d{4}-\S+Z /, "")}`;
+  if (told.length <= sentenceLengthMax) return told;
+  const where = `... (log: ${paths.log.slice(-60)})`;
+  return `${told.slice(0, sentenceLengthMax - where.length)}${where}`;
 }
 
-const lastWordLengthMax = 140;
+const sentenceLengthMax = 240;
 
 /**
  * Small and steady before fast in bursts: one daemon serves a whole desktop for days. A young generation of megabytes

@@ -56,23 +56,25 @@ export function daemonPaths(environment: Environment): Result<DaemonPaths, strin
       `The socket path is over ${socketPathBytesMax} bytes: set SLUICEGATE_RUNTIME_DIR to a shorter folder than ${shorten(runtime)}.`,
     );
   }
-  for (const folder of [home, runtime]) {
-    const made = makePrivate(folder, uid);
+  const folders = [
+    [home, "SLUICEGATE_HOME"],
+    [runtime, "SLUICEGATE_RUNTIME_DIR"],
+  ] as const;
+  for (const [folder, variable] of folders) {
+    const made = makePrivate(folder, uid, variable);
     if (!made.ok) return made;
   }
   return ok({ home, runtime, socket, log: join(home, "daemon.log") });
 }
 
 /** Creates a folder with mode 0700 or checks an existing one: a real folder, ours, closed to everybody else. */
-function makePrivate(folder: string, uid: number): Result<void, string> {
+function makePrivate(folder: string, uid: number, variable: string): Result<void, string> {
   try {
     make(folder);
     // lstat, not stat: in a shared temporary folder somebody else could plant a link to a folder of ours.
     const found = lstatSync(folder);
     if (!found.isDirectory() || found.uid !== uid) {
-      return err(
-        `${shorten(folder)} is not a folder of this user: remove it or set SLUICEGATE_RUNTIME_DIR to another one.`,
-      );
+      return err(`${shorten(folder)} is not a folder of this user: remove it or set ${variable} to another one.`);
     }
     if ((found.mode & 0o077) !== 0) chmodSync(folder, 0o700);
     return ok(undefined);

@@ -11,6 +11,10 @@ import { err } from "../../core/result.ts";
 import type { Host } from "../shim/run.ts";
 import { giveBackMemory } from "./idle-memory.ts";
 
+/** `run` is refused then, so it would be no help to call that daemon running. */
+export const otherHome =
+  "The running daemon uses another state folder: set SLUICEGATE_RUNTIME_DIR together with SLUICEGATE_HOME, or stop it with `sluicegate daemon stop`.";
+
 const usage = "sluicegate daemon run|start|stop|status [--json]";
 
 /** Resolves with the exit code: 0 done or running, 1 not running, 2 wrong use or environment. */
@@ -18,14 +22,15 @@ export async function daemonCommand(words: readonly string[], host: Host): Promi
   const json = words.includes("--json");
   const [command, ...more] = words.filter((word) => word !== "--json");
   const paths = daemonPaths(process.env);
-  if (!paths.ok) return fail(paths.error);
-  if (more.length > 0) return fail(`\`daemon\` takes one word. Use: ${usage}`);
+  const fail = (code: string, sentence: string): number => failed(json, code, sentence);
+  if (!paths.ok) return fail("SG-DAEMON-FOLDER", paths.error);
+  if (more.length > 0) return fail("SG-USAGE", `\`daemon\` takes one word. Use: ${usage}`);
   switch (command) {
     case "run":
       return runDaemon(paths.value, host);
     case "start": {
       const started = await connectOrStart(paths.value, host);
-      if (!started.ok) return fail(started.error);
+      if (!started.ok) return fail("SG-DAEMON-START", started.error);
       started.value.destroy();
       return status(paths.value, json);
     }
@@ -35,7 +40,7 @@ export async function daemonCommand(words: readonly string[], host: Host): Promi
       return status(paths.value, json);
     case undefined:
     default:
-      return fail(`\`daemon\` needs one of run, start, stop, status. Use: ${usage}`);
+      return fail("SG-USAGE", `\`daemon\` needs one of run, start, stop, status. Use: ${usage}`);
   }
 }
 
@@ -133,6 +138,9 @@ async function status(paths: DaemonPaths, json: boolean): Promise<number> {
     print(json, { running: false, socket: paths.socket, log: paths.log }, text);
     return 1;
   }
+  if (member(answer.value, "home") !== paths.home) {
+    return failed(json, "SG-DAEMON-HOME", otherHome);
+  }
   const shown = (name: string): string => JSON.stringify(member(answer.value, name) ?? "?").replaceAll('"', "");
   const sessions = shown("sessions") === "1" ? "session" : "sessions";
   const megabytes = Math.round(Number(member(answer.value, "residentBytes") ?? 0) / 1_048_576);
@@ -154,7 +162,8 @@ function log(sentence: string): void {
   process.stderr.write(`${new Date().toISOString()} ${sentence}\n`);
 }
 
-function fail(sentence: string): number {
-  process.stderr.write(`sluicegate: ${sentence}\n`);
+function failed(json: boolean, code: string, sentence: string): number {
+  if (json) process.stdout.write(`${JSON.stringify({ ok: false, error: { code, message: sentence } })}\n`);
+  else process.stderr.write(`sluicegate: ${sentence}\n`);
   return 2;
 }

@@ -14,6 +14,7 @@ import { userPolicies } from "../compose.ts";
 import { PolicyFiles } from "../policies.ts";
 import type { NamedLog } from "../log-reader.ts";
 import { logNames, readLogs } from "../log-reader.ts";
+import { otherHome } from "../daemon/command.ts";
 import { shortPath, shown } from "../output.ts";
 import type { Check } from "./check.ts";
 import { failed, noted, passed } from "./check.ts";
@@ -104,6 +105,7 @@ async function checkDaemon(paths: DaemonPaths): Promise<Check> {
       `The daemon is version ${shown(other, 20)}, this is ${version}: run \`sluicegate daemon stop\`.`,
     );
   }
+  if (stringMember(answer.value, "home") !== paths.home) return failed("daemon", otherHome);
   const gateway = await ask(paths.socket, { kind: "status" }, options);
   const log = gateway.ok ? member(gateway.value, "log") : undefined;
   const trouble = stringMember(log, "state") === "failed" ? stringMember(log, "sentence") : undefined;
