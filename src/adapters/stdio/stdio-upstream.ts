@@ -18,7 +18,7 @@ import { identify, killGroup } from "../daemon/process-identity.ts";
 import { LoadingUpstream } from "../loading-upstream.ts";
 import { malformedAnswer } from "../malformed-answer.ts";
 import { defaultTransportLimits, type TransportLimits } from "../limits.ts";
-import { printable, printableBytes } from "../printable.ts";
+import { printableBytes } from "../printable.ts";
 import { type ProcessEnd, type ServerProcess, startProcess } from "../process/server-process.ts";
 import { LateProjection } from "../projection/late-projection.ts";
 import type { LaunchedProjection } from "../projection/session.ts";
@@ -49,9 +49,6 @@ export type StdioUpstreamOptions = {
 export type LaunchedServer = { readonly process: ServerProcess; readonly projection: LaunchedProjection };
 
 export type Launcher = () => Promise<Result<LaunchedServer, string>>;
-
-/** Characters of a server's last stderr line that a reason may quote. */
-const lastWordsLengthMax = 80;
 
 /** Starts a local server. A failure to start arrives as `handler.closed`, after this call has returned. */
 export function connectProcess(
@@ -229,19 +226,22 @@ class StdioUpstream implements UpstreamConnection {
   }
 }
 
-/** `confined`: in namespaces of its own a server reaches no guardian, and whoever killed it came from outside. */
+/**
+ * Why it ended, without what it printed last: a reason reaches the agent as the gateway's own word, and the operator has
+ * read that line among the diagnostics. `confined`: in namespaces of its own a server reaches no guardian, and whoever
+ * killed it came from outside.
+ */
 function reasonOf(end: ProcessEnd, confined: boolean): string {
-  const words = end.lastWords === "" ? "" : ` Last words: "${printable(end.lastWords, lastWordsLengthMax)}".`;
   if (end.guardianLost && confined) {
-    return `The server's guardian process was killed from outside, so the server was ended. Restart the session.${words}`;
+    return "The server's guardian process was killed from outside, so the server was ended. Restart the session.";
   }
-  if (end.guardianLost) return `The server killed its guardian process and was ended. Do not trust it.${words}`;
+  if (end.guardianLost) return "The server killed its guardian process and was ended. Do not trust it.";
   // The shell that becomes the server ends with these where the system refused to execute the file.
   if (end.code === 126 || end.code === 127) {
-    return `The server could not be executed (exit code ${end.code}). Check its command and interpreter.${words}`;
+    return `The server could not be executed (exit code ${end.code}). Check its command and interpreter.`;
   }
   const how = endOf(end, confined);
-  return `The server ended ${how}. Run its command by hand to see why.${words}`;
+  return `The server ended ${how}. Run its command by hand to see why.`;
 }
 
 /** A sandbox ends with 128 and the number of the signal that ended the server in it (bwrap(1)). */
