@@ -53,6 +53,18 @@ describe("an answer that is lost while the connection goes on", () => {
     await play(stage, [error(1, "No answer")]);
   });
 
+  it("brings nothing of the server into the run, since the gateway itself says that it is gone", async () => {
+    const hello = { id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {} } };
+    const stage = new Stage({ policy: fakePolicy() });
+    await play(stage, [
+      { client: ">>", message: hello },
+      { server: "<<", message: expect.objectContaining({ method: "initialize" }) },
+    ]);
+    stage.server.handler.closed("The server ended with exit code 3.");
+    await play(stage, [error(1, "exit code 3")]);
+    expect(stage.log.kinds()).not.toContain("released");
+  });
+
   it("finds its way back over a connection that several clients share", async () => {
     const stage = new Stage({ policy: fakePolicy(), facts: { transport: "http", process: undefined } as never });
     const modern = { id: "x", method: "completion/complete", params: { _meta } };

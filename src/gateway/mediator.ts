@@ -231,8 +231,8 @@ export class Mediator<Q> implements LinkUser {
     const row = channelOf({ method: request.method, kind: "request", direction: "to-server" });
     // An error is text of the server, whatever it answers.
     const relay = async (): Promise<Answered> => {
-      const answer = await this.#relay(request);
-      return answer.kind === "error" ? this.#releaseRelayed(row, live, answer) : answer;
+      const answer = await this.#forward(request);
+      return answer.kind === "response" ? answer : this.#releaseRelayed(row, live, answer);
     };
     if (isListMethod(request.method)) {
       const looked = this.#scene.duties.look(live, { cause: "list", server: this.#scene.server });
@@ -246,7 +246,7 @@ export class Mediator<Q> implements LinkUser {
       return this.#deliver(exchange, await this.#tasks.answer(exchange, live, own));
     }
     if (row.params.moment === "call") return this.#call(this.#announcer.listening(exchange, live), live, opening);
-    const answer = await this.#relay(request);
+    const answer = await this.#forward(request);
     return this.#deliver(exchange, await this.#releaseRelayed(row, live, answer));
   }
 
@@ -291,8 +291,8 @@ export class Mediator<Q> implements LinkUser {
   /** What a server says of itself: identity and capabilities pass, instructions must be admitted. */
   async #manifest(exchange: Exchange, live: LiveRun<Q>, row: ChannelRow): Promise<void> {
     const { request } = exchange;
-    const answer = await this.#relay(request);
-    if (answer.kind === "error" || !isObject(answer.result)) {
+    const answer = await this.#forward(request);
+    if (answer.kind !== "response" || !isObject(answer.result)) {
       return this.#deliver(exchange, await this.#releaseRelayed(row, live, answer));
     }
     const revision = member(answer.result, "protocolVersion");
@@ -307,7 +307,9 @@ export class Mediator<Q> implements LinkUser {
     return this.#deliver(exchange, answerWith(request.id, without(declared, ["instructions"])));
   }
 
-  async #releaseRelayed(row: ChannelRow, live: LiveRun<Q>, answer: Answered): Promise<Answered> {
+  /** What stands in for an answer that never came is the gateway's own word, and carries nothing of the server. */
+  async #releaseRelayed(row: ChannelRow, live: LiveRun<Q>, answer: Relayed): Promise<Answered> {
+    if (answer.kind === "lost") return answer.answer;
     const { id } = answer;
     if (id === null || isEmptyAnswer(answer)) return answer;
     const contract = this.#link.catalogue.contractOfMethod(live.policy, row.method);
@@ -321,12 +323,7 @@ export class Mediator<Q> implements LinkUser {
     return releasedAnswer({ asked, decision, message: answer, ruling }, await ruling.durable);
   }
 
-  /** Forwards a request of the client and gives the answer, in the server's place if none came. */
-  async #relay(request: RequestMessage): Promise<Answered> {
-    const relayed = await this.#forward(request);
-    return relayed.kind === "lost" ? relayed.answer : relayed;
-  }
-
+  /** Forwards a request of the client and gives the answer, or what is said in the server's place if none came. */
   #forward(request: RequestMessage, instead = request.params): Promise<Relayed> {
     const { id, method } = request;
     if (this.#relayed.has(id)) {
