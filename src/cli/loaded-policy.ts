@@ -92,7 +92,8 @@ export function loadedPolicy(
     engine,
     lattice: ir.lattice,
     settings,
-    contractOfTool: (server, listed) => contractOfTool(table, server, listed, valueDigest),
+    contractOfTool: (server, listed, toolDigest) =>
+      contractOfTool(table, server, listed, toolDigest === undefined ? valueDigest : () => toolDigest),
     contractOfMethod: (server, method) => {
       const key = `${server} ${method}`;
       const known = methods.get(key);

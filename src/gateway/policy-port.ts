@@ -23,8 +23,11 @@ export interface LoadedPolicy<Q> {
   readonly engine: Engine<Q>;
   readonly lattice: Lattice;
   readonly settings: PolicySettings;
-  /** What is believed of a tool as its server lists it (the whole `Tool` object, hostile). */
-  contractOfTool(server: string, listed: JsonObject): ToolContract;
+  /**
+   * What is believed of a tool as its server lists it (the whole `Tool` object, hostile). `toolDigest`: where only part of
+   * that object is known any more, the digest that the whole one had.
+   */
+  contractOfTool(server: string, listed: JsonObject, toolDigest?: string): ToolContract;
   /**
    * What is believed of any other message that reaches or leaves a server: `resources/read`, `prompts/get`,
    * `completion/complete`, `elicitation/create` answers, notifications, unknown methods (worst case).

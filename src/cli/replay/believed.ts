@@ -41,7 +41,8 @@ export class Believed<Q> {
     if (server.startsWith(hostPrefix)) return this.#policy.contractOfHostTool(server.slice(hostPrefix.length), tool);
     if (method !== "tools/call") return this.#policy.contractOfMethod(server, method);
     this.unheard = true;
-    const made = this.#policy.contractOfTool(server, listedAs(tool, known));
+    // A pack is tied to the digest of the whole entry, which is on record where the entry is not.
+    const made = this.#policy.contractOfTool(server, listedAs(tool, known), known?.toolDigest);
     return { ...made, toolDigest: known?.toolDigest };
   }
 }
