@@ -56,6 +56,15 @@ describe("mistakes are shown where they are, with the nearest legal word", () =>
     ["version: 1\naudit: {keepDays: 0}\n", ["SG-POLICY-RANGE", 2, 19, "write a whole number from 1 to 36500"]],
     ["version: 1\nkeep: [{trace: []}]\n", ["SG-POLICY-LENGTH", 2, 16, "write at least 1"]],
     ["version: 1\n1: x\n", ["SG-POLICY-KEY", 2, 1, undefined]],
+    [
+      "[]\n",
+      [
+        "SG-POLICY-TYPE",
+        1,
+        1,
+        "write a map with keys such as `version`, `extends`, `match`, `mode`, `stpa`, `lattice`",
+      ],
+    ],
     ["", ["SG-POLICY-EMPTY", 1, 1, "start with `version: 1`"]],
     ["version: 1\nversion: 1\n", ["SG-POLICY-DUPLICATE", 2, 1, "keep one of them"]],
     ["version: 1\nmode: !!js/function x\n", ["SG-POLICY-TAG", 2, 7, "remove the tag"]],

@@ -60,7 +60,14 @@ export function gather(input: PolicyInput, loader: PolicyLoader): Gathered {
       complain(problem("EXTENDS", path, `there is no policy, pack or file ${quoted(name)}`, "check the name"));
     } else if (open.includes(found.file)) {
       const remedy = "remove one link of the cycle";
-      complain(problem("CYCLE", path, `${quoted(name)} extends itself through ${open.length} files`, remedy));
+      complain(
+        problem(
+          "CYCLE",
+          path,
+          `${quoted(name)} extends itself through ${open.length} ${open.length === 1 ? "file" : "files"}`,
+          remedy,
+        ),
+      );
     } else if (!done.has(found.file)) {
       done.add(found.file);
       if (done.size > policyDocumentsMax) {

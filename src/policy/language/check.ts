@@ -112,7 +112,9 @@ function checkRecord(shape: RecordNode, value: unknown, path: DocumentPath, foun
 function checkObject(shape: ObjectNode, value: unknown, path: DocumentPath, found: Problem[]): void {
   if (!isPlainObject(value)) {
     const message = `${pathText(path)} is ${kindOf(value)}, expected ${shape.what}`;
-    found.push(problem("TYPE", path, message, `write a map with ${names(Object.keys(shape.fields))}`));
+    const keys = Object.keys(shape.fields);
+    const such = keys.length > keysNamedMax ? "keys such as " : "";
+    found.push(problem("TYPE", path, message, `write a map with ${such}${names(keys.slice(0, keysNamedMax))}`));
     return;
   }
   for (const [key, item] of Object.entries(value)) {
@@ -214,6 +216,9 @@ function expected(shape: Scalar): string {
 function withArticle(what: string): string {
   return `${/^[aeiou]/.test(what) ? "an" : "a"} ${what}`;
 }
+
+/** More would crowd what is wrong out of the sentence. */
+const keysNamedMax = 6;
 
 function names(keys: readonly string[]): string {
   return keys.map((key) => `\`${key}\``).join(", ");
