@@ -133,7 +133,8 @@ function sentencesOf(found: Omit<ToolExplanation, "sentences">): readonly string
   for (const argument of found.arguments) {
     const seen = argument.seenBy.length === 0 ? "stays here" : `is seen by ${argument.seenBy.join(" and ")}`;
     const bound = argument.seenBy.length === 0 ? "" : `; up to ${argument.bound} may go there`;
-    sentences.push(`Argument ${argument.name} is a ${argument.role} and ${seen}${bound}.`);
+    const article = argument.role === "content" ? "" : /^[aeiou]/.test(argument.role) ? "an " : "a ";
+    sentences.push(`Argument ${argument.name} is ${article}${argument.role} and ${seen}${bound}.`);
   }
   for (const store of found.reads) sentences.push(`It reads the store ${store}.`);
   for (const store of found.writes) sentences.push(`It writes to the store ${store}.`);

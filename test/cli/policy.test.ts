@@ -133,10 +133,15 @@ hazards:
 describe("policy explain and import", () => {
   test("says what a tool is believed to do and which rules speak", async () => {
     const policy = example("calendar/policy.yaml");
+    expect(await terminal.json("policy", "explain", policy, "mail.")).toMatchObject({
+      code: 2,
+      value: { error: { code: "SG-TOOL", message: "`mail.` names no tool: write SERVER.TOOL." } },
+    });
     const ran = await terminal.run("policy", "explain", policy, "send_email");
     expect(ran.code).toBe(0);
     expect(ran.stdout).toContain("mail.send_email may do: write.external.send");
     expect(ran.stdout).toContain("Rule R1 (block)");
+    expect(ran.stdout).toContain("Argument body is content and");
     const { value } = await terminal.json("policy", "explain", policy, "mail.send_email");
     expect(value).toMatchObject({ server: "mail", tool: "send_email", source: "operator" });
   });

@@ -192,6 +192,7 @@ function resolveTool(policy: CompiledPolicy, lists: ToolLists, word: string): Re
   }
   const [server] = servers;
   if (server !== undefined) return ok({ server, tool: word });
+  if (word === "" || word.endsWith(".")) return err(`\`${shown(word, 60)}\` names no tool: write SERVER.TOOL.`);
   const dot = word.indexOf(".");
   const named = dot > 0 ? { server: word.slice(0, dot), tool: word.slice(dot + 1) } : { server: "any", tool: word };
   // A server whose list is here does not have the tool; of another one nothing is known, and that can be explained.
