@@ -172,13 +172,18 @@ function signing(pem: Buffer): Pick<LogKeys, "sign" | "signer" | "verify"> {
   };
 }
 
+const [provenanceFile, signingFile] = ["provenance.key", "signing.pem"];
+
+/** Files that a log needs for as long as there is one; the keys of days come and go. */
+export const lastingKeys: readonly string[] = [provenanceFile, signingFile];
+
 /** The keys in a folder; missing ones are made. The error is a sentence for people. */
 export function openKeys(folder: string): Result<LogKeys, KeyFailure> {
   const usable = privateFolder(folder);
   if (!usable.ok) return usable;
-  const provenance = keyFile(join(folder, "provenance.key"), () => randomBytes(keyBytes));
+  const provenance = keyFile(join(folder, provenanceFile), () => randomBytes(keyBytes));
   if (!provenance.ok) return provenance;
-  const pem = keyFile(join(folder, "signing.pem"), () =>
+  const pem = keyFile(join(folder, signingFile), () =>
     Buffer.from(generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" })),
   );
   if (!pem.ok) return pem;
@@ -193,7 +198,7 @@ export function openKeys(folder: string): Result<LogKeys, KeyFailure> {
     });
   } catch {
     return err(
-      `The signing key ${join(folder, "signing.pem")} is damaged. Restore it, or move it away to get a new one.`,
+      `The signing key ${join(folder, signingFile)} is damaged. Restore it, or move it away and run \`sluicegate audit set-aside\`.`,
     );
   }
 }

@@ -20,8 +20,11 @@ export type SqliteOptions = {
   readonly bootId?: string;
   /** `read` looks at the log beside its owner (audit, export) and cannot write. */
   readonly mode?: "own" | "read";
-  /** What to do with a damaged file: refuse to start, or keep it aside and start a log whose runs are all at top. */
-  readonly onDamage?: "refuse" | "set-aside";
+  /**
+   * Keep a file aside and start a log whose runs are all at top: never, where it is damaged, or in any case, since its keys
+   * are gone.
+   */
+  readonly setAside?: "damaged" | "any";
   readonly busyWaitMsMax?: number;
   /** A limit for tests of a full disk. */
   readonly pagesMax?: number;
@@ -168,7 +171,11 @@ export function openSqliteStore(options: SqliteOptions): Result<Store, StoreFail
   const place: SqliteFile = { path, durability, busyWaitMsMax, ...(pagesMax === undefined ? {} : { pagesMax }) };
   let file = options.mode === "read" ? openForReading(place) : openFile(place);
   let keptAside: string | undefined;
-  if (!file.ok && file.error.kind === "damaged" && options.onDamage === "set-aside") {
+  if (file.ok ? options.setAside === "any" : file.error.kind === "damaged" && options.setAside !== undefined) {
+    if (file.ok) {
+      file.value.database.close();
+      file.value.release();
+    }
     const moved = setAside(path);
     if (!moved.ok) return moved;
     keptAside = moved.value;

@@ -19,7 +19,7 @@ import { nodeClock, nodeSecrets } from "./node-services.ts";
 import { PolicyOracles } from "./oracles.ts";
 import type { LostHistory } from "./lost-history.ts";
 import { lostHistory } from "./lost-history.ts";
-import { logPlaces } from "./log-reader.ts";
+import { logPlaces, missingKeys } from "./log-reader.ts";
 import { guardedFiles } from "./own-places.ts";
 import type { MoreMechanisms, PolicyOptions } from "./policies.ts";
 import { PolicyFiles } from "./policies.ts";
@@ -80,6 +80,8 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
   const policy = policies.openAll();
   if (!policy.ok) return failed(policy.error);
   const places = logPlaces(setup.home);
+  const gone = missingKeys(setup.home);
+  if (gone !== undefined) return failed(gone);
   const keys = openKeys(places.keys);
   if (!keys.ok) return failed(keys.error);
   const { durability, keepDays } = policy.value.settings;

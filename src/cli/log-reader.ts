@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { stateHome } from "../adapters/daemon/paths.ts";
-import { openKeys } from "../adapters/sealing.ts";
+import { lastingKeys, openKeys } from "../adapters/sealing.ts";
 import { openSqliteStore } from "../adapters/store-sqlite.ts";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
@@ -59,14 +59,23 @@ export function readLogs(environment: NodeJS.ProcessEnv, chosen?: LogName): Resu
   return ok(opened);
 }
 
+/**
+ * Why a log that there is cannot go on; undefined where its keys lie beside it. They are not made anew for it: its
+ * signatures would look foreign, and what runs count by digests would begin again.
+ */
+export function missingKeys(home: string): string | undefined {
+  const { database, keys } = logPlaces(home);
+  const there = (name: string): boolean => existsSync(join(keys, name));
+  if (!existsSync(database) || lastingKeys.every(there)) return undefined;
+  const way = "restore that folder from a backup, or run `sluicegate audit set-aside` to begin a new log";
+  return `The keys of the event log are missing in ${shortPath(keys)}: ${way}.`;
+}
+
 export function readLogOf(home: string): Result<OpenedLog | undefined, LogFault> {
   const places = logPlaces(home);
   if (!existsSync(places.database)) return ok(undefined);
-  // Keys that are missing must not be made here: a fresh signing key would make every signature look foreign.
-  if (!existsSync(join(places.keys, "signing.pem"))) {
-    const sentence = `The keys of the event log are missing in ${shortPath(places.keys)}: restore that folder from a backup.`;
-    return err({ code: "SG-LOG-KEYS", sentence });
-  }
+  const gone = missingKeys(home);
+  if (gone !== undefined) return err({ code: "SG-LOG-KEYS", sentence: gone });
   const keys = openKeys(places.keys);
   if (!keys.ok) return err({ code: "SG-LOG-KEYS", sentence: keys.error });
   const store = openSqliteStore({ path: places.database, durability: "normal", wallMs: Date.now, mode: "read" });

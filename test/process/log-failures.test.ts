@@ -1,6 +1,6 @@
 /** A log that is damaged or cannot grow, under the real daemon: nothing goes on unseen, and nothing is overwritten. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Desk, deskPolicy, deskServer, secret, textOf } from "./fixture/desk.ts";
@@ -41,6 +41,26 @@ test("a damaged log stops the start in one sentence and stays as it is; set asid
   await desk.finish(["runs", "new"]);
   expect(await leak(again)).toBe("sent to ann@corp.example");
   expect((await desk.finish(["audit", "verify"])).code).toBe(0);
+});
+
+test("a log whose keys are gone goes on with none of others; set aside, a new one begins", async () => {
+  const client = await desk.connect();
+  await client.call("read_private", { arguments: {} });
+  await desk.finish(["daemon", "stop"]);
+  const keys = join(desk.home, "keys");
+  for (const gone of [join(keys, "provenance.key"), keys]) {
+    rmSync(gone, { recursive: true });
+    const refused = await run();
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toMatch(/keys of the event log are missing in .*restore that folder.*audit set-aside/);
+    expect(existsSync(gone)).toBe(false);
+  }
+  expect(await desk.json("audit", "set-aside")).toMatchObject({ code: 0, value: { moved: true } });
+  const again = await desk.connect();
+  expect(await leak(again), "what the old log knew of this client is unknown").toMatch(/^! Not executed/);
+  expect((await desk.finish(["audit", "verify"])).code).toBe(0);
+  await desk.finish(["daemon", "stop"]);
+  expect(await desk.json("audit", "set-aside")).toMatchObject({ code: 0, value: { moved: false } });
 });
 
 /** A disk of our own, which only root may make. */

@@ -82,7 +82,7 @@ describe("a damaged file", () => {
     for (const expected of ["log.db.damaged-1", "log.db.damaged-2"]) {
       const damaged = Buffer.from(`garbage of ${expected}`);
       writeFileSync(path(), damaged);
-      const store = opened({ onDamage: "set-aside" });
+      const store = opened({ setAside: "damaged" });
       expect(store.opening).toMatchObject({ resumeAtTop: true, keptAside: join(folder.path, expected), writer: 1 });
       expect(readFileSync(join(folder.path, expected)).equals(damaged)).toBe(true);
       await store.close(true);

@@ -1,14 +1,15 @@
 /**
- * Moves a damaged log away so that the daemon can start again. Nothing is deleted, and a log that is not damaged or
- * that somebody is writing is not touched.
+ * Moves a log away that is damaged or has lost its keys, so that the daemon can start again. Nothing is deleted, and a log
+ * that can go on or that somebody is writing is not touched.
  */
 import { existsSync } from "node:fs";
+import { openKeys } from "../../adapters/sealing.ts";
 import { openSqliteStore } from "../../adapters/store-sqlite.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import { markHistoryLost } from "../lost-history.ts";
 import type { LogFault, LogName } from "../log-reader.ts";
-import { chosenLog, logHome, logNames, logPlaces, storeFault } from "../log-reader.ts";
+import { chosenLog, logHome, logNames, logPlaces, missingKeys, storeFault } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
 import { failure, shortPath } from "../output.ts";
 
@@ -31,23 +32,25 @@ type Moved = { readonly file?: string; readonly sentence: string };
 
 async function setAside(name: LogName): Promise<Result<Moved, LogFault>> {
   const home = logHome(process.env, name);
-  const { database } = logPlaces(home);
+  const { database, keys } = logPlaces(home);
   const place = shortPath(database);
   if (!existsSync(database)) return ok({ sentence: `There is no ${name} log at ${place}.` });
   const options = { path: database, durability: "full", wallMs: Date.now } as const;
   const looked = openSqliteStore({ ...options, mode: "read" });
-  if (looked.ok) {
-    await looked.value.close(false);
-    return ok({ sentence: `The ${name} log ${place} is not damaged; nothing was moved.` });
-  }
-  if (looked.error.kind !== "damaged") return err(storeFault(looked.error));
+  if (looked.ok) await looked.value.close(false);
+  else if (looked.error.kind !== "damaged") return err(storeFault(looked.error));
+  const withoutKeys = missingKeys(home) !== undefined;
+  if (looked.ok && !withoutKeys) return ok({ sentence: `The ${name} log ${place} is not damaged; nothing was moved.` });
   // Opened as owner, so that a running gateway is refused here and no second one can start meanwhile.
-  const opened = openSqliteStore({ ...options, onDamage: "set-aside" });
+  const opened = openSqliteStore({ ...options, setAside: withoutKeys ? "any" : "damaged" });
   if (!opened.ok) return err(storeFault(opened.error));
+  // A log that has begun gets no keys any more when a gateway starts.
+  const made = openKeys(keys);
   const file = opened.value.opening.keptAside ?? "";
   markHistoryLost(home);
   // Not clean: whoever opens the new log next should not take it for the end of an ordinary one.
   await opened.value.close(false);
-  const sentence = `The damaged log is kept as ${shortPath(file)}. Every run asks now as if it held private data; \`sluicegate runs new\` ends that.`;
+  if (!made.ok) return err({ code: "SG-LOG-KEYS", sentence: made.error });
+  const sentence = `The ${looked.ok ? "old" : "damaged"} log is kept as ${shortPath(file)}. Every run asks now as if it held private data; \`sluicegate runs new\` ends that.`;
   return ok({ file, sentence });
 }
