@@ -57,7 +57,7 @@ export function register(program: Command): void {
   acts(policy, (options, run: string) => policyOnRecord(run, options));
   const aside = audit
     .command("set-aside")
-    .description("move a damaged log away, so that a new one can begin")
+    .description("move a log away that is damaged or has lost its keys, so that a new one can begin")
     .option(...logOption);
   acts(aside, (options) => setAsideLog(options));
 }
