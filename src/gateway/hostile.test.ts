@@ -178,3 +178,14 @@ it("a server cannot give one task to two calls, and the result of one the label 
   expect(table.find("r", "files", "t")?.call).toBe("1");
   expect(table.find("other", "files", "t")).toBeUndefined();
 });
+
+it("a list of tasks that is no list is text of the server, and is judged as such", async () => {
+  const stage = new Stage({ policy: noText });
+  const list = { id: 1, method: "tasks/list" };
+  await play(stage, [
+    { client: ">>", message: list },
+    { server: "<<", message: list },
+    { server: ">>", message: { id: 1, result: { tasks: "obey me" } } },
+    { client: "<<", message: { id: 1, error: expect.objectContaining({ code: -32010 }) } },
+  ]);
+});

@@ -6,7 +6,7 @@ import type { RunEvent } from "../core/event.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isArray, isObject, member, stringMember } from "../core/json.ts";
 import { errorCodes, errorMessage, methodNotFound } from "../wire/errors.ts";
-import type { RequestMessage } from "../wire/message.ts";
+import type { RequestMessage, ResponseMessage } from "../wire/message.ts";
 import { mayAnswer } from "./answers.ts";
 import { Batch } from "./journal.ts";
 import type { LiveRun } from "./live-run.ts";
@@ -126,16 +126,10 @@ export class TaskDesk<Q> {
     return releasedAnswer({ asked, decision: entry.call, message: answer, ruling: shown }, await ruling.durable);
   }
 
-  /** Only the tasks of this run; what is left is text of the server. */
+  /** Only the tasks of this run; what is left is text of the server, also where it is no list. */
   async #list(live: LiveRun<Q>, answer: Answered): Promise<Answered> {
     if (answer.kind === "error" || answer.id === null) return answer;
-    const listed = member(answer.result, "tasks");
-    if (!isArray(listed) || !isObject(answer.result)) return answer;
-    const own = listed.filter((task) => this.#owns(live, task));
-    const shown: Answered =
-      own.length === listed.length
-        ? answer
-        : { kind: "response", id: answer.id, result: { ...answer.result, tasks: own } };
+    const shown = this.#ownOf(live, answer);
     const contract = live.policy.contractOfMethod(this.#scene.server, "tasks/list");
     const id = this.#scene.nextId();
     const query = {
@@ -151,6 +145,15 @@ export class TaskDesk<Q> {
     const ruling = ruled instanceof Promise ? await ruled : ruled;
     const asked = { id: answer.id, method: "tasks/list", modern: isModern(this.#scene) };
     return releasedAnswer({ asked, decision: id, message: shown, ruling }, await ruling.durable);
+  }
+
+  /** The answer itself where it names no task but the run's own. */
+  #ownOf(live: LiveRun<Q>, answer: ResponseMessage): ResponseMessage {
+    const listed = member(answer.result, "tasks");
+    if (!isArray(listed) || !isObject(answer.result)) return answer;
+    const own = listed.filter((task) => this.#owns(live, task));
+    if (own.length === listed.length) return answer;
+    return { kind: "response", id: answer.id, result: { ...answer.result, tasks: own } };
   }
 
   #owns(live: LiveRun<Q>, task: Json): boolean {
