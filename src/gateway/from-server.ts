@@ -5,7 +5,7 @@
  */
 import type { ToolContract } from "../core/contract.ts";
 import type { Json, JsonObject } from "../core/json.ts";
-import { isArray, isObject, isRawNumber, member } from "../core/json.ts";
+import { isArray, isObject, isRawNumber, member, stringMember } from "../core/json.ts";
 import type { CallOption } from "../core/moment.ts";
 import { channelOf } from "../wire/channels.ts";
 import { errorCodes, errorMessage, refusalError } from "../wire/errors.ts";
@@ -162,7 +162,7 @@ export class FromServer<Q> {
   /** Text beside an answer: released under the call it belongs to, or dropped. */
   async #released(message: NotificationMessage, relatedTo: RequestId | undefined): Promise<void> {
     const live = this.#callOf(message, relatedTo)?.live ?? this.#scene.current();
-    if (live === undefined) return;
+    if (live === undefined || this.#isOfOtherRun(message, live)) return;
     const source = this.#source(message, relatedTo, live);
     const ruled = this.#rule(source, message.params ?? {});
     const ruling = ruled instanceof Promise ? await ruled : ruled;
@@ -192,10 +192,20 @@ export class FromServer<Q> {
     relatedTo: RequestId | undefined,
     live: LiveRun<Q>,
   ): Source<Q> {
-    const call = this.#callOf(message, relatedTo);
+    const named = taskOf(message);
+    const task = named === undefined ? undefined : this.#scene.tasks.find(live.key, this.#scene.server, named);
+    // What is said of a task has the label of the task's own result, whichever call is in flight beside it.
+    if (task !== undefined) return { live, call: undefined, contract: task.contract, option: task.option };
+    const call = named === undefined ? this.#callOf(message, relatedTo) : undefined;
     if (call !== undefined) return { live: call.live, call, contract: call.contract, option: call.option };
     const contract = this.#catalogue.contractOfMethod(live.policy, message.method);
     return { live, call: undefined, contract, option: undefined };
+  }
+
+  /** A task of another run does not exist for this one, nor does what is said of it (gateway.md 2). */
+  #isOfOtherRun(message: NotificationMessage, live: LiveRun<Q>): boolean {
+    const named = taskOf(message);
+    return named !== undefined && this.#scene.tasks.isForeign(live.key, this.#scene.server, named);
   }
 
   #callOf(message: NotificationMessage | RequestMessage, relatedTo: RequestId | undefined): Call<Q> | undefined {
@@ -248,6 +258,12 @@ function replaced<M extends NotificationMessage | RequestMessage>(message: M, va
   if (value === message.params || message.params === undefined) return message;
   const { raw: _raw, ...rest } = message;
   return { ...rest, params: value as JsonObject } as M; // the judged value is the params object, redacted at most
+}
+
+/** The task that a message speaks of, by its own word. */
+function taskOf({ method, params }: NotificationMessage | RequestMessage): string | undefined {
+  const own = method.startsWith("notifications/tasks") ? stringMember(params, "taskId") : undefined;
+  return own ?? stringMember(member(member(params, "_meta"), metaKeys.relatedTask), "taskId");
 }
 
 /** What remains of a notification without its text: progress keeps its numbers, everything else is dropped. */

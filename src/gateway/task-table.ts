@@ -38,6 +38,12 @@ export class TaskTable {
     return this.#byRun.get(run)?.get(`${server} ${task}`);
   }
 
+  /** Whether a run other than this one owns a task of this name, whose text is none of its business. */
+  isForeign(run: string, server: string, task: string): boolean {
+    if (this.find(run, server, task) !== undefined) return false;
+    return [...this.#byRun.values()].some((tasks) => tasks.has(`${server} ${task}`));
+  }
+
   forget(run: string): void {
     this.#byRun.delete(run);
   }
