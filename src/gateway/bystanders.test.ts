@@ -1,9 +1,15 @@
 /** Text of a server beside its answers: it has the label of what it can come from, whatever else is in flight. */
 import { describe, expect, it } from "vitest";
+import { FakeProjection, traceOf } from "../../test/gateway-kit/fake-projection.ts";
+import { anyOrder } from "../../test/isolation-order.ts";
+import type { FakeMechanism } from "../../test/gateway-kit/fake-policy.ts";
 import { fakePolicy } from "../../test/gateway-kit/fake-policy.ts";
 import type { FakeClient } from "../../test/gateway-kit/playbook.ts";
 import { plain, Stage } from "../../test/gateway-kit/playbook.ts";
+import { traceFrom } from "../core/effect-record.ts";
+import { traceKey, traceQuestion } from "../core/effect-trace.ts";
 import type { JsonObject } from "../core/json.ts";
+import { settled } from "../core/opinion.ts";
 
 const names = ["read_secret", "read_file"];
 const tools = names.map((name) => ({ name, inputSchema: { type: "object" } }));
@@ -72,4 +78,51 @@ describe("a task", () => {
     await told(stage, { method: "notifications/tasks/status", params: { taskId: "t1", statusMessage: "5, 7" } });
     expect(other.got.map(plain)).toEqual([]);
   });
+});
+
+/** Isolates every call, and rejects whatever is said by a call that did anything. */
+const isolating: FakeMechanism = {
+  consider: ({ moment }, _run, _memory, answers) => {
+    if (moment.kind === "call") return settled([], [{ kind: "isolate", scope: "S" }]);
+    const id = moment.kind === "release" ? (moment.call ?? moment.during) : undefined;
+    if (id === undefined) return settled([]);
+    const answer = answers.get(traceKey("files", id));
+    if (answer === undefined) return { kind: "needs", questions: [traceQuestion("fake-0", "files", id)] };
+    const trace = answer.kind === "known" ? traceFrom(answer.value) : undefined;
+    if (trace?.events.length === 0) return settled([]);
+    return settled([{ mechanism: "fake", code: "SG-TEST", verdict: "deny", facts: {} }]);
+  },
+};
+
+describe("a task in a projection", () => {
+  const related = { "io.modelcontextprotocol/related-task": { taskId: "t1" } };
+  it.each<[string, JsonObject]>([
+    ["state", { method: "notifications/tasks/status", params: { taskId: "t1", statusMessage: "salaries" } }],
+    ["question", { id: 7, method: "elicitation/create", params: { message: "salaries", _meta: related } }],
+  ])("has the %s that its server sends judged by what it did so far", async (_what, message) => {
+    const projection = new FakeProjection();
+    const stage = new Stage({ policy: fakePolicy([isolating], { isolation: anyOrder }), projection });
+    await said(stage, { id: "l", method: "tools/list" });
+    await told(stage, { id: "l", result: { tools } });
+    await said(stage, call(1, "read_file", { task: { ttl: 5 } }));
+    await told(stage, { id: 1, result: { task: { taskId: "t1", status: "working" } } });
+    expect(JSON.stringify(stage.client.got.splice(0).map(plain))).toContain("working");
+    projection.traces = () => traceOf([{ action: "net-listen" }]);
+    await told(stage, message);
+    expect(JSON.stringify(stage.client.got.map(plain))).not.toContain("salaries");
+  });
+});
+
+it("a form for a secret inside the state of a task is not shown", async () => {
+  const stage = new Stage({ policy: fakePolicy([], { questions: "named" }) });
+  await said(stage, { id: "l", method: "tools/list" });
+  await told(stage, { id: "l", result: { tools } });
+  await said(stage, call(1, "read_file", { task: { ttl: 5 } }));
+  await told(stage, { id: 1, result: { task: { taskId: "t1", status: "working" } } });
+  stage.client.got.splice(0);
+  const requestedSchema = { type: "object", properties: { password: { type: "string", title: "Password" } } };
+  const q = { method: "elicitation/create", params: { message: "Your password?", requestedSchema } };
+  const params = { taskId: "t1", status: "input_required", inputRequests: { q } };
+  await told(stage, { method: "notifications/tasks", params });
+  expect(stage.client.got.map(plain)).toEqual([]);
 });

@@ -35,10 +35,13 @@ export async function judgeDeeds<Q>(scene: Scene<Q>, call: Call<Q>, outcome: Out
   return { decision, how: passes ? "pass" : decision.verdict === "confirm" ? "withhold" : "reject" };
 }
 
+/** A call that goes on, also as a task of its server. */
+export type GoingOn<Q> = Pick<Call<Q>, "live" | "id" | "contract" | "option" | "scope">;
+
 /** A call goes on, and what its server says meanwhile is judged by what it did so far, as its result will be. */
 export async function judgeInterim<Q>(
   scene: Scene<Q>,
-  call: Call<Q>,
+  call: GoingOn<Q>,
   value: Json,
 ): Promise<{ readonly known: Answers | undefined; readonly ruling: Ruling }> {
   const { live, id, contract, option } = call;

@@ -16,8 +16,9 @@ import { isOwnId } from "./call.ts";
 import type { Catalogue, ListMethod } from "./catalogue.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { ClientAnswers } from "./client-answers.ts";
-import { namedQuestion, refusesSecret } from "./questions.ts";
+import { namedQuestion, questionsIn, refusesSecret } from "./questions.ts";
 import type { Ruling } from "./releases.ts";
+import type { GoingOn } from "./deeds.ts";
 import { judgeInterim } from "./deeds.ts";
 import { judgeRelease } from "./releases.ts";
 import type { Scene } from "./scene.ts";
@@ -36,6 +37,8 @@ type Source<Q> = {
   readonly call: Call<Q> | undefined;
   readonly contract: ToolContract;
   readonly option: CallOption | undefined;
+  /** What goes on while the server says this, and whose deeds so far speak for it. */
+  readonly during: GoingOn<Q> | undefined;
 };
 
 export class FromServer<Q> {
@@ -105,7 +108,7 @@ export class FromServer<Q> {
     const source = this.#source(message, relatedTo, live);
     const params = message.params ?? {};
     if (refusesSecret(this.#scene, source, [{ method, params }])) return this.#refuse(id, "SG-API-KEY-REQUEST");
-    const ruling = await this.#ruleQuestion(source, params);
+    const ruling = await this.#ruleByDeeds(source, params);
     const durable = await ruling.durable;
     if (ruling.how !== "pass" || !durable) return this.#refuse(id, "SG-QUESTION");
     if (!this.#answers.expect(message, live)) return this.#refuse(id, "SG-LIMIT");
@@ -164,7 +167,11 @@ export class FromServer<Q> {
     const live = this.#callOf(message, relatedTo)?.live ?? this.#scene.current();
     if (live === undefined || this.#isOfOtherRun(message, live)) return;
     const source = this.#source(message, relatedTo, live);
-    const ruled = this.#rule(source, message.params ?? {});
+    const params = message.params ?? {};
+    // The state of a task can hold its result and its questions, whichever way it comes.
+    const ofTask = taskOf(message) !== undefined;
+    if (ofTask && refusesSecret(this.#scene, source, questionsIn(params))) return;
+    const ruled = ofTask ? this.#ruleByDeeds(source, params) : this.#rule(source, params);
     const ruling = ruled instanceof Promise ? await ruled : ruled;
     const withheld = this.#isCounted(message) ? withoutText(message) : undefined;
     if (ruling.how !== "pass" && withheld === undefined) return;
@@ -174,11 +181,11 @@ export class FromServer<Q> {
     });
   }
 
-  /** A question can carry away what its call has come upon: it is judged by what the call did so far, as its result will be. */
-  async #ruleQuestion(source: Source<Q>, value: Json): Promise<Ruling> {
-    const { call } = source;
-    if (call?.scope === undefined) return this.#rule(source, value);
-    return (await judgeInterim(this.#scene, call, value)).ruling;
+  /** It can carry away what its call has come upon: it is judged by what the call did so far, as its result will be. */
+  async #ruleByDeeds(source: Source<Q>, value: Json): Promise<Ruling> {
+    const { during } = source;
+    if (during?.scope === undefined) return this.#rule(source, value);
+    return (await judgeInterim(this.#scene, during, value)).ruling;
   }
 
   #rule(source: Source<Q>, value: Json): Ruling | Promise<Ruling> {
@@ -195,11 +202,17 @@ export class FromServer<Q> {
     const named = taskOf(message);
     const task = named === undefined ? undefined : this.#scene.tasks.find(live.key, this.#scene.server, named);
     // What is said of a task has the label of the task's own result, whichever call is in flight beside it.
-    if (task !== undefined) return { live, call: undefined, contract: task.contract, option: task.option };
+    if (task !== undefined) {
+      const { call: id, contract, option, scope, settled } = task;
+      const during = settled ? undefined : { live, id, contract, option, scope };
+      return { live, call: undefined, contract, option, during };
+    }
     const call = named === undefined ? this.#callOf(message, relatedTo) : undefined;
-    if (call !== undefined) return { live: call.live, call, contract: call.contract, option: call.option };
+    if (call !== undefined) {
+      return { live: call.live, call, contract: call.contract, option: call.option, during: call };
+    }
     const contract = this.#catalogue.contractOfMethod(live.policy, message.method);
-    return { live, call: undefined, contract, option: undefined };
+    return { live, call: undefined, contract, option: undefined, during: undefined };
   }
 
   /** A task of another run does not exist for this one, nor does what is said of it (gateway.md 2). */
