@@ -143,6 +143,23 @@ describe("a legacy server behind a modern client", () => {
     ]);
   });
 
+  it("the state of one call's question brings no other call that one's result", async () => {
+    const stage = new Stage({ policy: fakePolicy() });
+    const question = { id: 9, method: "elicitation/create", params: { message: "name?", requestedSchema: {} } };
+    const retry = { requestState: "sluicegate-era:2", inputResponses: { "question-9": { action: "accept" } } };
+    await play(stage, [
+      ...handshake,
+      { client: ">>", message: modernCall(2) },
+      { server: "<<", message: { id: 2, method: "tools/call", params: any } },
+      { server: ">>", message: question },
+      { client: "<<", message: { id: 2, result: any } },
+      { client: ">>", message: modernCall(3, { ...retry, arguments: { path: "/public" } }) },
+      { client: "<<", message: { id: 3, error: { code: -32600, message: expect.stringContaining("no longer open") } } },
+      { client: ">>", message: modernCall(4, retry) },
+      { server: "<<", message: { id: 9, result: { action: "accept" } } },
+    ]);
+  });
+
   it("changes go to the stream that asked for them", async () => {
     const stage = new Stage({ policy: fakePolicy() });
     const notifications = { toolsListChanged: true };

@@ -50,6 +50,9 @@ function keyOf(id: RequestId): string {
 /** Begins every id that is made between the eras, states of open questions among them. */
 export const eraIdPrefix = "sluicegate-era:";
 
+export const notOpenText =
+  "The call that this answers is no longer open. Look at what it did, then call without `requestState`.";
+
 export class LegacyServer implements Translator {
   readonly #ports: TranslatorPorts;
   readonly #initialized: JsonObject;
@@ -104,9 +107,7 @@ export class LegacyServer implements Translator {
     if (continued !== undefined) return this.#continue(message, continued);
     // The call waits on another connection, or ended with its server: sent here it would be done a second time.
     if (typeof state === "string" && state.startsWith(eraIdPrefix)) {
-      const text =
-        "The call that this answers is no longer open. Look at what it did, then call without `requestState`.";
-      return this.#ports.toClient(errorMessage(message.id, errorCodes.invalidRequest, text));
+      return this.#ports.toClient(errorMessage(message.id, errorCodes.invalidRequest, notOpenText));
     }
     const translated = requestToLegacy(message, this.#revision);
     const { id } = message;

@@ -32,6 +32,7 @@ import { exchangeWithoutSampling } from "./client-facts.ts";
 import { ConsentDesk } from "./consent.ts";
 import { cancelReason, FromServer } from "./from-server.ts";
 import { denial } from "./judge.ts";
+import { notOpenText } from "./legacy-server.ts";
 import type { Link, LinkUser } from "./link.ts";
 import { Lists } from "./lists.ts";
 import type { LiveRun } from "./live-run.ts";
@@ -277,6 +278,9 @@ export class Mediator<Q> implements LinkUser {
       const continued = await this.#rounds.continued(call);
       if (continued === "refused") {
         return this.#deliver(exchange, refusalOf(asked, denial("SG-ANSWER"), call.id, { kind: "refused" }));
+      }
+      if (continued === "gone") {
+        return this.#deliver(exchange, errorMessage(request.id, errorCodes.invalidRequest, notOpenText));
       }
       if (continued !== undefined) return this.#calls.resend(continued);
     }

@@ -10,6 +10,7 @@ import { mayAnswer } from "./answers.ts";
 import type { Call } from "./call.ts";
 import { consentInputName, visible } from "./card-text.ts";
 import { appendBatch, Batch } from "./journal.ts";
+import { eraIdPrefix } from "./legacy-server.ts";
 import { openRoundsMax } from "./limits.ts";
 import { questionsIn, refusesSecret, withNamedQuestions } from "./questions.ts";
 import { refusalMessage, rejectionOf } from "./refusals.ts";
@@ -54,12 +55,15 @@ export class Rounds<Q> {
   }
 
   /**
-   * A repeated call: the call that it continues, once its answers may be sent; `refused` when they may not, and
-   * undefined when no open question fits, so that it is decided like any new call.
+   * A repeated call: the call that it continues, once its answers may be sent; `refused` when they may not, `gone` when
+   * the question was put in the gateway's own name and is not open for this very call, and undefined when no open question
+   * fits, so that it is decided like any new call.
    */
-  async continued(call: Call<Q>): Promise<Call<Q> | "refused" | undefined> {
+  async continued(call: Call<Q>): Promise<Call<Q> | "refused" | "gone" | undefined> {
     const { retry } = call;
     const round = retry === undefined ? undefined : this.#table.take(roundKey(call, retry.state));
+    // Below, such a state alone leads to a call that waits: another call with it would get that one's result as its own.
+    if (round === undefined && retry?.state.startsWith(eraIdPrefix) === true) return "gone";
     const responses = retry?.responses;
     if (isObject(responses)) {
       for (const name of Object.keys(responses)) {
