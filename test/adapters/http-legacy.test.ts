@@ -293,6 +293,32 @@ test("sessions are capped, and a handshake that fails leaves none", async () => 
   expect((await gateway.post(initialize("2025-06-18"))).status).toBe(503);
 });
 
+test("a handshake that nobody waits for any more leaves no session, and no server, behind", async () => {
+  gateway = await new TestGateway().start();
+  gateway.onRequest = () => {};
+  const outgoing = connect(gateway.port, "127.0.0.1");
+  const body = JSON.stringify(initialize("2025-11-25"));
+  const head = Object.entries({ host: "127.0.0.1", ...jsonHeaders, "content-length": String(body.length) });
+  outgoing.write(`POST /mcp HTTP/1.1\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`);
+  await until(() => gateway.exchanges.length === 1);
+  outgoing.destroy();
+  await until(() => gateway.closed.length === 1);
+  expect(gateway.closed).toEqual(["The client went away before the handshake ended."]);
+  expect(gateway.abandoned).toEqual(["init"]);
+});
+
+test("a session that only the server still works on makes room for a new one", async () => {
+  const session = { "mcp-session-id": await open({ limits: { sessionsMax: 1, plainAnswerWaitMsMax: 1 } }) };
+  gateway.onRequest = () => {};
+  const waiting = await gateway.post(ask(1), session);
+  expect((await gateway.post(initialize("2025-11-25"))).status).toBe(503);
+  waiting.cut();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  gateway.onRequest = echo;
+  expect((await gateway.post(initialize("2025-11-25"))).status).toBe(200);
+  expect(gateway.closed).toEqual(["The session made room for a new one."]);
+});
+
 test("close ends sessions, streams and requests in flight", async () => {
   const session = { "mcp-session-id": await open({ limits: { closeWaitMsMax: 100 } }) };
   gateway.onRequest = () => {};

@@ -48,6 +48,8 @@ export class HttpSession implements ClientConnection {
   readonly #standalone: SessionStream;
   readonly #exchanges = new Map<RequestId, HttpExchange>();
   #nextStream = standaloneStream + 1;
+  /** Responses that a client still waits on. */
+  #replies = 0;
   #usedAtMs: number;
   #closed = false;
 
@@ -61,9 +63,9 @@ export class HttpSession implements ClientConnection {
     this.#handler = setup.accept(this);
   }
 
-  /** Milliseconds without traffic; zero while a request or a GET stream is open. */
+  /** Milliseconds since the client was last connected; what only the server still works on keeps no session alive. */
   get idleMs(): number {
-    const busy = this.#exchanges.size > 0 || this.#standalone.attached;
+    const busy = this.#replies > 0 || [...this.#streams.values()].some(({ attached }) => attached);
     return busy ? 0 : this.#setup.nowMs() - this.#usedAtMs;
   }
 
@@ -166,6 +168,8 @@ export class HttpSession implements ClientConnection {
     const { response, forms, batch } = how;
     let sink: EventSink | undefined;
     let stream: SessionStream | undefined;
+    this.#replies += 1;
+    response.once("close", () => this.#replyOver());
     return new PostReply({
       response,
       forms,
@@ -188,6 +192,13 @@ export class HttpSession implements ClientConnection {
         if (sink !== undefined) stream?.detach(sink);
       },
     });
+  }
+
+  #replyOver(): void {
+    this.#replies -= 1;
+    this.#usedAtMs = this.#setup.nowMs();
+    // Nobody can come back to a handshake, and a server that never ends one would be kept for each who tried.
+    if (this.revision === undefined) this.close("The client went away before the handshake ended.");
   }
 
   #openStream(number: number): SessionStream {
