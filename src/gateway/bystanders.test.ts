@@ -80,6 +80,44 @@ describe("a task", () => {
   });
 });
 
+describe("text that names nothing, in a run whose server works on more than one call", () => {
+  const log = { method: "notifications/message", params: { level: "info", data: "salaries: 5, 7" } };
+
+  it("is not that of the one call in flight while a task goes on beside it", async () => {
+    const stage = await opened();
+    await said(stage, call(1, "read_secret", { task: { ttl: 5 } }));
+    await told(stage, { id: 1, result: { task: { taskId: "t1", status: "working" } } });
+    await said(stage, call(2, "read_file"));
+    await told(stage, log);
+    expect(lastRelease(stage)).toBe("notifications/message");
+    await said(stage, { id: 3, method: "tasks/result", params: { taskId: "t1" } });
+    await told(stage, { id: 3, result: { content: [] } });
+    await told(stage, log);
+    expect(lastRelease(stage)).toBe("read_file");
+  });
+
+  it("is not that of a call whose client has a connection of its own, while another client's is in flight", async () => {
+    const stage = new Stage({ policy: fakePolicy(), facts: { transport: "http", process: undefined } as never });
+    const _meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
+    const started = async (name: string): Promise<FakeClient> => {
+      const client = stage.connect();
+      await said(stage, call(1, name, { _meta }), client);
+      const asked = stage.servers[0]?.got.splice(0).map(plain) ?? [];
+      for (const { id, method } of asked) {
+        if (method === "server/discover") await told(stage, { id: id ?? null, result: { resultType: "complete" } });
+        if (method === "tools/list") await told(stage, { id: id ?? null, result: { resultType: "complete", tools } });
+      }
+      return client;
+    };
+    await started("read_file");
+    await started("read_file");
+    await told(stage, log);
+    expect(stage.servers).toHaveLength(1);
+    const released = stage.log.events().filter((event) => event.kind === "released");
+    expect(released.map(({ tool }) => tool)).toEqual(["notifications/message", "notifications/message"]);
+  });
+});
+
 /** Isolates every call, and rejects whatever is said by a call that did anything. */
 const isolating: FakeMechanism = {
   consider: ({ moment }, _run, _memory, answers) => {

@@ -140,6 +140,7 @@ export class ClientSession<Q> implements ClientHandler {
         return live;
       },
       current: () => this.#current,
+      working: link.working,
       projection: () => link.projection,
       toServer: (message) => link.send(user(), cleanMessage(message, this.#setup.shared.services.secrets.mac)),
       abandon: (id) => link.abandon(user(), id),

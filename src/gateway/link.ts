@@ -47,6 +47,8 @@ export type LinkSetup = {
 export class Link<Q> {
   readonly server: string;
   readonly catalogue: Catalogue<Q>;
+  /** Ids of the calls that the server works on, of all users and also as tasks: text without a reference is of any of them. */
+  readonly working = new Set<string>();
   readonly #shared: boolean;
   readonly #clock: Clock;
   readonly #connection: UpstreamConnection;

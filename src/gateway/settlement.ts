@@ -60,6 +60,8 @@ export class Settlement<Q> {
     const { id, params } = call.request;
     if (this.#sent.has(id) || this.#sent.size >= upstreamCallsMax) return false;
     this.#sent.set(id, call);
+    // A stream of changes is open for as long as its client is, and nothing is done for it.
+    if (call.method !== "subscriptions/listen") this.#scene.working.add(call.id);
     const token = member(member(params, "_meta"), "progressToken");
     if (typeof token === "string" || typeof token === "number") this.#byToken.set(token, call);
     return true;
@@ -73,11 +75,15 @@ export class Settlement<Q> {
     return typeof token === "string" || typeof token === "number" ? this.#byToken.get(token) : undefined;
   }
 
-  /** The one call in flight, if there is exactly one: text without any reference belongs to it. */
+  /**
+   * The one call that the server works on, if there is exactly one: text without any reference belongs to it. Others may
+   * work on the same server, each with a connection of its own, and a task is still worked on.
+   */
   onlyCall(): Call<Q> | undefined {
-    if (this.#sent.size !== 1) return undefined;
-    for (const call of this.#sent.values()) return call;
-    return undefined;
+    const { working } = this.#scene;
+    const calls = [...this.#sent.values()];
+    if (working.size === 1) return calls.find(({ id }) => working.has(id));
+    return working.size === 0 && calls.length === 1 ? calls[0] : undefined;
   }
 
   /** An answer of the server; false when no call waits for it. */
@@ -240,6 +246,7 @@ export class Settlement<Q> {
 
   #forget(call: Call<Q>): void {
     this.#sent.delete(call.request.id);
+    this.#scene.working.delete(call.id);
     const token = member(member(call.request.params, "_meta"), "progressToken");
     if (typeof token === "string" || typeof token === "number") this.#byToken.delete(token);
   }
@@ -271,6 +278,7 @@ export class Settlement<Q> {
       settled: false,
     };
     if (!this.#scene.tasks.add(entry)) return false;
+    this.#scene.working.add(call.id);
     this.#releaseTaskState(call, message).catch(() => this.#failed(call));
     return true;
   }

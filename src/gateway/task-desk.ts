@@ -86,6 +86,7 @@ export class TaskDesk<Q> {
     const first = final && !entry.settled;
     if (first) {
       entry.settled = true;
+      this.#scene.working.delete(entry.call);
       closeWindow(this.#scene, done);
       // A result may be fetched again; what its call did is told once, and kept for that.
       entry.known = evidenceOf(this.#scene, done);
