@@ -32,6 +32,11 @@ export class ClientAnswers<Q> {
     return true;
   }
 
+  /** The server takes a question of its own back; false for one that is not open. */
+  withdraw(id: RequestId): boolean {
+    return this.#open.delete(id);
+  }
+
   /** An answer of the client; one without a question goes nowhere. */
   async answered(message: Answered): Promise<void> {
     const question = message.id === null ? undefined : this.#open.get(message.id);

@@ -73,6 +73,7 @@ export class FromServer<Q> {
         return this.#changed(message, relatedTo);
       case "control":
         if (!isPlain(message, controlNames)) return this.#release(message, relatedTo);
+        if (message.method === "notifications/cancelled" && !this.#mayCancel(message)) return;
         return this.#forward(cleanedControl(message), this.#callOf(message, relatedTo));
       case "log":
       case "task":
@@ -115,6 +116,13 @@ export class FromServer<Q> {
     // the judged value is the params object, redacted at most
     const named = namedQuestion(this.#scene, live, { method, params: ruling.value as JsonObject });
     this.#forward(replaced(message, named), source.call);
+  }
+
+  /** A server ends what it asked and what it is asked, never a question of the gateway or of another server. */
+  #mayCancel({ params }: NotificationMessage): boolean {
+    const id = member(params, "requestId");
+    if (typeof id !== "string" && typeof id !== "number") return false;
+    return this.#answers.withdraw(id) || this.#settlement.byRequest(id) !== undefined;
   }
 
   #progress(message: NotificationMessage, relatedTo: RequestId | undefined): void {

@@ -189,3 +189,21 @@ it("a list of tasks that is no list is text of the server, and is judged as such
     { client: "<<", message: { id: 1, error: expect.objectContaining({ code: -32010 }) } },
   ]);
 });
+
+it("a server withdraws no question but its own, least of all one of the gateway", async () => {
+  const stage = new Stage({ policy: fakePolicy() });
+  const question = { id: 5, method: "elicitation/create", params: { message: "tea?", requestedSchema: {} } };
+  const cancelled = (requestId: string | number) => ({ method: "notifications/cancelled", params: { requestId } });
+  await play(stage, [
+    ...sent,
+    { server: ">>", message: cancelled("sluicegate:ask-1") },
+    { server: ">>", message: cancelled("obey me") },
+    { server: ">>", message: question },
+    { client: "<<", message: question },
+    { server: ">>", message: cancelled(5) },
+    { client: "<<", message: cancelled(5) },
+    { client: ">>", message: { id: 5, result: { action: "decline" } } },
+    { server: ">>", message: cancelled(1) },
+    { client: "<<", message: cancelled(1) },
+  ]);
+});

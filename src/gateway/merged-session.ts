@@ -287,6 +287,7 @@ export class MergedSession implements ClientHandler {
   #toClient(server: string, message: RequestMessage | NotificationMessage, way: Pick<Exchange, "send">): void {
     if (message.kind === "notification") {
       if (message.method.endsWith("/list_changed")) return this.#listChanged(message, way);
+      if (message.method === "notifications/cancelled") return this.#withdrawn(server, message, way);
       const uri = stringMember(message.params, "uri");
       if (message.method !== "notifications/resources/updated" || uri === undefined) return way.send(message);
       return way.send({
@@ -307,6 +308,15 @@ export class MergedSession implements ClientHandler {
     // The person must see which of the servers asks.
     const params = text === undefined ? message.params : { ...message.params, message: `[${server}] ${text}` };
     way.send({ kind: "request", id, method: message.method, params });
+  }
+
+  /** What the client knows by an id of ours is withdrawn by that id; the answer, if one comes, goes nowhere. */
+  #withdrawn(server: string, message: NotificationMessage, way: Pick<Exchange, "send">): void {
+    const given = member(message.params, "requestId");
+    const known = [...this.#questions].find(([, question]) => question.server === server && question.id === given);
+    if (known === undefined) return;
+    this.#questions.delete(known[0]);
+    way.send({ kind: "notification", method: message.method, params: { ...message.params, requestId: known[0] } });
   }
 
   /** The list is one, so several servers that change theirs at once are one change of it. */

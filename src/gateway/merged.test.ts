@@ -162,6 +162,20 @@ describe("the merged endpoint", () => {
     ]);
   });
 
+  it("a server withdraws its own questions, and no other server's", async () => {
+    const stage = merged();
+    stage.client.say(hello);
+    await drive(stage, replies);
+    const [files, mail] = stage.servers;
+    const params = { message: "name?", requestedSchema: {} };
+    files?.say({ id: 1, method: "elicitation/create", params });
+    mail?.say({ id: "files:1", method: "elicitation/create", params });
+    expect((await drive(stage, {})).map(({ id }) => id)).toEqual(["files:1", "mail:2"]);
+    mail?.say({ method: "notifications/cancelled", params: { requestId: "files:1" } });
+    mail?.say({ method: "notifications/cancelled", params: { requestId: 1 } });
+    expect((await drive(stage, {})).map((one) => one["params"])).toEqual([{ requestId: "mail:2" }]);
+  });
+
   it("questions of servers have ids of ours, and show who asks", async () => {
     const stage = merged();
     stage.client.say(hello);
