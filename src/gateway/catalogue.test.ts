@@ -59,6 +59,19 @@ describe("what is believed of listed tools", () => {
     expect(asked()).toBe(7);
   });
 
+  it("is not that of a list that changed while its pages came", async () => {
+    const catalogue = await listed(1);
+    const first = { ...named(1), nextCursor: "2" };
+    const next = async (): Promise<JsonObject> => {
+      catalogue.changed("tools/list");
+      return named(1);
+    };
+    await catalogue.accept("tools/list", first, next);
+    expect(catalogue.known("tools/list")).toBeUndefined();
+    await catalogue.accept("tools/list", named(2), async () => undefined);
+    expect(catalogue.known("tools/list")?.entries).toHaveLength(2);
+  });
+
   it("of names that are not listed is kept for so many", async () => {
     const catalogue = await listed(0);
     const { policy, asked } = counting("one");

@@ -51,7 +51,9 @@ export class Catalogue<Q> {
   readonly #server: string;
   readonly #hash: (text: string) => string;
   readonly #lists = new Map<ListMethod, ListState>();
-  readonly #dirty = new Set<ListMethod>();
+  /** How often the server said that a list changed, and how often it had when the list that is known was asked for. */
+  readonly #changes = new Map<ListMethod, number>();
+  readonly #seen = new Map<ListMethod, number>();
   #tools = new Map<string, JsonObject>();
   /** By policy digest; dropped when the list changes. */
   #contracts = new Map<string, Contracts>();
@@ -64,15 +66,24 @@ export class Catalogue<Q> {
 
   /** The list if it is known and the server has not said that it changed. */
   known(method: ListMethod): ListState | undefined {
-    return this.#dirty.has(method) ? undefined : this.#lists.get(method);
+    return this.#seen.get(method) === this.#changesOf(method) ? this.#lists.get(method) : undefined;
   }
 
   changed(method: ListMethod): void {
-    this.#dirty.add(method);
+    this.#changes.set(method, this.#changesOf(method) + 1);
   }
 
-  /** Takes a first page, drains the rest, and keeps the result; undefined when the server's list has no end. */
+  #changesOf(method: ListMethod): number {
+    return this.#changes.get(method) ?? 0;
+  }
+
+  /**
+   * Takes a first page, drains the rest, and keeps the result; undefined when the server's list has no end, or a page of
+   * it is no list.
+   */
   async accept(method: ListMethod, first: JsonObject, next: NextPage): Promise<ListState | undefined> {
+    const changes = this.#changesOf(method);
+    if (!isPage(method, first)) return undefined;
     const pages: Page[] = [{ cursor: undefined, result: first }];
     const entries: Json[] = [...entriesOf(method, first)];
     const seen = new Set<string>();
@@ -80,11 +91,13 @@ export class Catalogue<Q> {
       if (seen.has(cursor) || pages.length >= listPagesMax || entries.length > listEntriesMax) return undefined;
       seen.add(cursor);
       const result = await next(cursor);
-      if (result === undefined) return undefined;
+      if (result === undefined || !isPage(method, result)) return undefined;
       pages.push({ cursor, result });
       for (const entry of entriesOf(method, result)) entries.push(entry);
       cursor = stringMember(result, "nextCursor");
     }
+    // Whatever changed meanwhile may be missing in a page that had come already.
+    this.#seen.set(method, changes);
     return this.#keep(method, pages, entries);
   }
 
@@ -138,7 +151,6 @@ export class Catalogue<Q> {
   }
 
   #keep(method: ListMethod, pages: readonly Page[], entries: readonly Json[]): ListState {
-    this.#dirty.delete(method);
     const old = this.#lists.get(method);
     const same = old !== undefined && sameJson(old.entries, entries);
     // What is derived from the entries is found by them, so those that come again stay the ones of before.
@@ -162,6 +174,11 @@ function kept(others: Map<string, ToolContract>, name: string, make: () => ToolC
   const made = make();
   if (others.size < contractsMax) others.set(name, made);
   return made;
+}
+
+/** Text in place of a list would be no entry, and so reach the client without a look. */
+function isPage(method: ListMethod, result: JsonObject): boolean {
+  return isArray(member(result, entriesMember[method]));
 }
 
 export function entriesOf(method: ListMethod, result: JsonObject): readonly Json[] {

@@ -79,7 +79,7 @@ export class Lists<Q> {
     const state = await this.#catalogue.accept(method, first.result, this.#nextPage(method, request.params));
     const page = state?.pages[0];
     if (state === undefined || page === undefined) {
-      const text = `The list of \`${this.#scene.server}\` has no end or broke off. Ask the operator to check the server.`;
+      const text = `The list of \`${this.#scene.server}\` has no end, broke off or is no list. Ask the operator to check the server.`;
       return errorMessage(request.id, errorCodes.internalError, text);
     }
     return this.#show(live, state, page, first);
@@ -118,8 +118,9 @@ export class Lists<Q> {
     // A list that depends on the run must not be kept for others, nor for long.
     const caching = isModern(this.#scene) ? runCache : {};
     if (admission.kind === "quarantined") {
-      const { nextCursor: _cursor, ...rest } = page.result;
-      return { kind: "response", id, result: { ...rest, [name]: [], ...(live.policy.regulated ? caching : {}) } };
+      // Nothing that the server wrote beside the entries either: nobody has admitted it.
+      const resultType = page.result["resultType"] === undefined ? {} : { resultType: "complete" };
+      return { kind: "response", id, result: { ...resultType, [name]: [], ...caching } };
     }
     const showing = await this.#showing(live, state);
     this.#onShown(live, state.method, showing.signature);

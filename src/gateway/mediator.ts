@@ -52,6 +52,7 @@ import { Subscriptions } from "./subscriptions.ts";
 import { TaskDesk } from "./task-desk.ts";
 import { digest } from "../wire/canonical.ts";
 import { openStored } from "./stored-results.ts";
+import { withoutProse } from "./unadmitted.ts";
 
 /** A request of which nothing has been decided yet. */
 type Opening = { cancelled: boolean; readonly exchange: Exchange };
@@ -308,7 +309,7 @@ export class Mediator<Q> implements LinkUser {
     if (admission.kind === "connected") {
       return this.#deliver(exchange, declared === answer.result ? answer : answerWith(request.id, declared));
     }
-    return this.#deliver(exchange, answerWith(request.id, without(declared, ["instructions"])));
+    return this.#deliver(exchange, answerWith(request.id, withoutProse(declared)));
   }
 
   /** What stands in for an answer that never came is the gateway's own word, and carries nothing of the server. */
