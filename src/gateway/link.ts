@@ -47,8 +47,11 @@ export type LinkSetup = {
 export class Link<Q> {
   readonly server: string;
   readonly catalogue: Catalogue<Q>;
-  /** Ids of the calls that the server works on, of all users and also as tasks: text without a reference is of any of them. */
-  readonly working = new Set<string>();
+  /**
+   * Ids of the calls that the server works on, of all users and also as tasks, each with whether it still does: text
+   * without a reference is of any of them.
+   */
+  readonly working = new Map<string, () => boolean>();
   readonly #shared: boolean;
   readonly #clock: Clock;
   readonly #connection: UpstreamConnection;

@@ -67,8 +67,8 @@ export type Scene<Q> = Shared<Q> & {
   liveOf(params: JsonObject | undefined): Result<LiveRun<Q>, string>;
   /** The run that this connection used last, for what belongs to no request. */
   current(): LiveRun<Q> | undefined;
-  /** Ids of the calls that the server works on over this link, whoever made them. */
-  readonly working: Set<string>;
+  /** Ids of the calls that the server works on over this link, whoever made them, each with whether it still does. */
+  readonly working: Map<string, () => boolean>;
   /** The projection that the server runs in; undefined where the policy orders none for it. */
   projection(): Projection | undefined;
   toServer(message: Message): void;

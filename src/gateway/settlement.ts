@@ -61,7 +61,7 @@ export class Settlement<Q> {
     if (this.#sent.has(id) || this.#sent.size >= upstreamCallsMax) return false;
     this.#sent.set(id, call);
     // A stream of changes is open for as long as its client is, and nothing is done for it.
-    if (call.method !== "subscriptions/listen") this.#scene.working.add(call.id);
+    if (call.method !== "subscriptions/listen") this.#scene.working.set(call.id, () => true);
     const token = member(member(params, "_meta"), "progressToken");
     if (typeof token === "string" || typeof token === "number") this.#byToken.set(token, call);
     return true;
@@ -81,6 +81,7 @@ export class Settlement<Q> {
    */
   onlyCall(): Call<Q> | undefined {
     const { working } = this.#scene;
+    for (const [id, goesOn] of working) if (!goesOn()) working.delete(id);
     const calls = [...this.#sent.values()];
     if (working.size === 1) return calls.find(({ id }) => working.has(id));
     return working.size === 0 && calls.length === 1 ? calls[0] : undefined;
@@ -278,7 +279,9 @@ export class Settlement<Q> {
       settled: false,
     };
     if (!this.#scene.tasks.add(entry)) return false;
-    this.#scene.working.add(call.id);
+    // A task that nobody asked about to its end is forgotten with its run.
+    const { live, contract } = call;
+    this.#scene.working.set(call.id, () => this.#scene.tasks.find(live.key, contract.server, id) !== undefined);
     this.#releaseTaskState(call, message).catch(() => this.#failed(call));
     return true;
   }
