@@ -1,7 +1,8 @@
 /**
- * The tests that belong to a file: of those beside it and the laws of `test/laws`, the ones that import it, or else the
- * ones that reach it over the fewest imports; where there are none, the same of all tests of the pure layers. What other
- * tests would notice does not count: they find it by luck, and each mutant would have to wait for them.
+ * The tests that belong to a file: the one of its name and the one of its folder (`compile.test.ts` for what lies in
+ * `compile/`), over any number of imports; and of those beside it and the laws of `test/laws` the ones that import it, or
+ * else the ones that reach it over the fewest imports. Where there are none, the nearest of all tests of the pure layers.
+ * What other tests would notice does not count: they find it by luck, and each mutant would have to wait for them.
  */
 import { dirname } from "node:path/posix";
 import { pureFolders } from "./sources.ts";
@@ -14,7 +15,11 @@ const laws = "test/laws";
 
 export function nearestTests(file: string, importers: Importers): readonly string[] {
   const own = reaching(file, importers, (test) => [dirname(file), laws].includes(dirname(test)));
-  return own.length > 0 ? own : reaching(file, importers, isPureTest);
+  const named = [file.replace(/\.ts$/, ".test.ts"), `${dirname(file)}.test.ts`].flatMap((name) =>
+    reaching(file, importers, (test) => test === name),
+  );
+  const near = [...new Set([...own, ...named])].toSorted();
+  return near.length > 0 ? near : reaching(file, importers, isPureTest);
 }
 
 function isPureTest(test: string): boolean {

@@ -19,6 +19,19 @@ describe("the tests that belong to a file", () => {
     expect(nearestTests("src/core/b.ts", importers)).toEqual(["src/core/b.test.ts"]);
   });
 
+  it("are the ones of its name and of its folder as well, however far from it they enter", () => {
+    const deep = new Map([
+      ["src/policy/compile/rules.ts", ["src/policy/compile.ts", "src/policy/compile/near.test.ts"]],
+      ["src/policy/compile.ts", ["src/policy/load.ts"]],
+      ["src/policy/load.ts", ["src/policy/compile.test.ts", "src/policy/compile/rules.test.ts", "test/laws/a.test.ts"]],
+    ]);
+    expect(nearestTests("src/policy/compile/rules.ts", deep)).toEqual([
+      "src/policy/compile.test.ts",
+      "src/policy/compile/near.test.ts",
+      "src/policy/compile/rules.test.ts",
+    ]);
+  });
+
   it("are the nearest of the pure layers where none lies beside it, and a file that nobody tests has none", () => {
     expect(nearestTests("src/core/lonely.ts", importers)).toEqual(["src/policy/user.test.ts"]);
     expect(nearestTests("src/core/unknown.ts", importers)).toEqual([]);
