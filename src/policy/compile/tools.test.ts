@@ -9,8 +9,10 @@ function heldByAbsence(labels: string): boolean | undefined {
   const text = `version: 1\nlabels: {files.read: {${labels}}}\n`;
   const { policy, diagnostics } = loadPolicy({ file: "p.yaml", text }, { loader: () => undefined, hash });
   if (policy === undefined) throw new Error(JSON.stringify(diagnostics));
-  const predicate = policy.ir.predicates[policy.table.entries[0]?.statement.cases?.[0]?.predicate ?? -1];
-  return predicate?.kind === "argument" ? predicate.ifAbsent : undefined;
+  return policy.table.entries[0]?.statement.cases?.some(({ predicate }) => {
+    const asked = policy.ir.predicates[predicate];
+    return asked?.kind === "argument" && asked.ifAbsent;
+  });
 }
 
 const label = (level: string): string => `{confidentiality: ${level}, trust: trusted}`;

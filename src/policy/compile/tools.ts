@@ -1,17 +1,5 @@
 /** Labels of tools, packs and servers to the table that contracts are made from. */
-import type { ContractCase, OutputContract } from "../../core/contract.ts";
-import { covers, everyEffect, mayCover } from "../../core/effect.ts";
-import type { EffectRange } from "../../core/effect.ts";
-import { atMost } from "../../core/label.ts";
-import type {
-  ArgumentForm,
-  CanonicalPolicy,
-  CaseForm,
-  EffectsForm,
-  LabelForm,
-  OutputForm,
-  ToolLabelsForm,
-} from "../canonical/form.ts";
+import type { ArgumentForm, CanonicalPolicy, ToolLabelsForm } from "../canonical/form.ts";
 import { splitSelector } from "../canonical/names.ts";
 import type {
   ArgumentStatement,
@@ -24,10 +12,11 @@ import type {
 import type { DocumentPath } from "../diagnostic.ts";
 import { problem, quoted } from "../diagnostic.ts";
 import { suggestion } from "../language/nearest.ts";
+import { compileCases } from "./cases.ts";
 import { labelTies } from "./label-ties.ts";
-import type { Polarity } from "./labels.ts";
+import { compileOutput } from "./outputs.ts";
 import type { Scope } from "./patterns.ts";
-import { predicateOf, wantWhole } from "./patterns.ts";
+import { wantWhole } from "./patterns.ts";
 
 export function compileTools(policy: CanonicalPolicy, scope: Scope): LabelTable {
   const entries: LabelEntry[] = Object.entries(policy.labels).map(([selector, form]) => ({
@@ -81,7 +70,7 @@ function compileServers(policy: CanonicalPolicy, scope: Scope): ReadonlyMap<stri
 
 export function compileStatement(form: ToolLabelsForm, path: DocumentPath, scope: Scope): ToolStatement {
   const output = form.output === undefined ? undefined : compileOutput(form.output, [...path, "output"], scope);
-  const effects = form.effects === undefined ? undefined : compileEffects(form.effects);
+  const { effects } = form;
   const named = Object.entries(form.args ?? {}).map(
     ([name, argument]) => [name, compileArgument(argument, [...path, "args", name], scope)] as const,
   );
@@ -111,10 +100,6 @@ export function compileStatement(form: ToolLabelsForm, path: DocumentPath, scope
   };
 }
 
-function compileEffects(form: EffectsForm): EffectRange {
-  return { must: form.must, may: form.may };
-}
-
 function compileArgument(form: ArgumentForm, path: DocumentPath, scope: Scope): ArgumentStatement {
   const { bound, role, sink, audience } = form;
   const name = path.at(-1);
@@ -130,103 +115,4 @@ function compileArgument(form: ArgumentForm, path: DocumentPath, scope: Scope): 
       ? {}
       : { bound: (groups: readonly string[]) => scope.labels.forbidden(bound, groups, [...path, "bound"]) }),
   };
-}
-
-export function compileOutput(form: OutputForm, path: DocumentPath, scope: Scope): OutputContract {
-  const { fields, ...label } = form;
-  const compiled = Object.entries(fields ?? {}).map(([pointer, field]) => {
-    const { from, ...own } = field;
-    const range = scope.labels.range(own, [...path, "fields", pointer]);
-    return { pointer, label: range, ...(from === undefined ? {} : { from }) };
-  });
-  return { label: scope.labels.range(spoken(label), path), fields: compiled };
-}
-
-/** `output: {fields: ...}` alone says nothing of the rest of the result, which is then unknown. */
-function spoken(label: LabelForm): LabelForm {
-  return Object.keys(label).length === 0 ? { confidentiality: "unsure", trust: "unsure" } : label;
-}
-
-type Base = {
-  readonly output: OutputContract | undefined;
-  readonly effects: EffectRange | undefined;
-  readonly path: DocumentPath;
-};
-
-/**
- * A case either raises or lowers what holds without it. One that raises holds if any leaf fits or the argument is
- * absent; one that lowers holds only if every leaf fits. So neither a mixed list nor a missing argument gets the
- * milder label.
- */
-function compileCases(cases: readonly CaseForm[], base: Base, scope: Scope): readonly ContractCase[] {
-  const compiled: ContractCase[] = [];
-  for (const [index, form] of cases.entries()) {
-    const path = [...base.path, "cases", index];
-    const output = form.output === undefined ? undefined : compileOutput(form.output, [...path, "output"], scope);
-    const effects = form.effects === undefined ? undefined : compileEffects(form.effects);
-    const polarity = polarityOf({ output, effects }, base);
-    const [first, ...others] = Object.entries(form.when.arg);
-    if (first === undefined || others.length > 0) {
-      scope.report(
-        problem("CASE", [...path, "when"], "a case tests exactly one argument", "split it into several cases"),
-      );
-    } else if (polarity === undefined) {
-      const message = "the case neither only raises nor only lowers the labels outside it";
-      scope.report(problem("CASE", path, message, "make its output and effects both stricter, or both milder"));
-    } else {
-      const [argument, test] = first;
-      const predicate = predicateOf(argument, test, { polarity, path: [...path, "when", "arg", argument] }, scope);
-      compiled.push({
-        predicate,
-        ...(output === undefined ? {} : { output }),
-        ...(effects === undefined ? {} : { effects }),
-      });
-    }
-  }
-  return compiled;
-}
-
-function polarityOf(
-  found: { readonly output: OutputContract | undefined; readonly effects: EffectRange | undefined },
-  base: Base,
-): Polarity | undefined {
-  const below = base.effects ?? { must: [], may: everyEffect };
-  const raises =
-    (found.output === undefined || base.output === undefined || isAbove(found.output, base.output)) &&
-    (found.effects === undefined || within(below, found.effects));
-  if (raises && !(base.output === undefined && found.output !== undefined)) return "restrict";
-  const lowers =
-    (found.output === undefined || base.output === undefined || isAbove(base.output, found.output)) &&
-    (found.effects === undefined || within(found.effects, below));
-  return lowers ? "permit" : undefined;
-}
-
-/** Whatever a pattern finds in the one it finds in the other; an effect without a reach (`write`) is all its longer forms. */
-function within(left: EffectRange, right: EffectRange): boolean {
-  const forms = left.may.flatMap((effect) =>
-    effect.includes(".") ? [effect] : everyEffect.filter((form) => covers(effect, form)),
-  );
-  return forms.every((form) => mayCover(form, right.may));
-}
-
-/**
- * Every part of the one result is labelled at least as high as in the other. Where both do not name the same fields, a
- * part of the one may lie in any part of the other. Naming the arguments that reach a field excludes all others from it.
- */
-function isAbove(high: OutputContract, low: OutputContract): boolean {
-  const named = new Map(low.fields.map((field) => [field.pointer, field]));
-  const reached = high.fields.every(({ pointer, from }) => {
-    const others = named.get(pointer)?.from;
-    return from === undefined || others?.every((name) => from.includes(name)) === true;
-  });
-  const same = high.fields.length === named.size && high.fields.every(({ pointer }) => named.has(pointer));
-  const lows = [low.label, ...low.fields.map(({ label }) => label)];
-  const parts = [{ pointer: undefined, label: high.label }, ...high.fields];
-  return (
-    reached &&
-    parts.every(({ pointer, label }) => {
-      const own = pointer === undefined ? low.label : named.get(pointer)?.label;
-      return (same && own !== undefined ? [own] : lows).every(({ hi }) => atMost(hi, label.hi));
-    })
-  );
 }
