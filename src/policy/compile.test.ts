@@ -63,6 +63,8 @@ describe("words that are wrong are shown with a remedy", () => {
     [rule("block", "{data: {trust: maybe}}"), "TRUST", 2],
     [rule("block", "{data: {confidentiality: private, audience: [x]}}"), "GROUP", 2],
     [rule("allow", "{data: {roles: [content]}}"), "ATOM", 2],
+    [rule("allow", "{data: {}}"), "ATOM", 2],
+    [rule("allow", "{data: {args: [to]}}"), "ATOM", 2],
     [rule("block", "{store: {name: s}}"), "STORE", 2],
     [rule("must", "a.b"), "TIER", 2],
     ["labels: {mail.get_*: {effects: read.local}, 'mail.*_new': {effects: write.local}}", "TIE", 2],
@@ -289,6 +291,16 @@ mode: observe
     answerWaitMsMax: 500,
   });
 });
+
+test.each(["{trust: untrusted}", "{confidentiality: private, categories: [finance, medical], readers: []}"])(
+  "a condition of a permission that always holds is said: %s",
+  (held) => {
+    const { diagnostics } = load(lattice + rule("allow", `{tool: a.b, held: ${held}}`));
+    expect(diagnostics.map(({ code, severity, line }) => [code, severity, line])).toEqual([
+      ["SG-POLICY-VACUOUS", "warning", 3],
+    ]);
+  },
+);
 
 test("an absent argument restricts, permits nothing, and presence itself is exact", () => {
   const absent = (tier: string, body: string): unknown => {

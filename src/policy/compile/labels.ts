@@ -203,7 +203,12 @@ function atomOf(lattice: Lattice, words: WordCompiler, request: AtomRequest): La
     }
     return { kind: "atLeast", bits };
   }
-  return { kind: "atMost", forbidden: forbiddenTo(lattice, label, { levelBits, categoryBits, readerBits, trustBits }) };
+  const forbidden = forbiddenTo(lattice, label, { levelBits, categoryBits, readerBits, trustBits });
+  if (forbidden === lattice.bottom) {
+    const message = "every label is at most this, so the condition always holds";
+    words.report(warning("VACUOUS", path, message, "name a label below the highest, or leave the condition out"));
+  }
+  return { kind: "atMost", forbidden };
 }
 
 type AtomBits = {

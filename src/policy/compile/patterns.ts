@@ -86,10 +86,8 @@ export function dataAtom(
   scope: Scope,
 ): DataAtom {
   const { roles, args, audience, ...label } = form;
-  if (polarity === "permit" && (roles ?? args ?? audience) !== undefined && Object.keys(label).length === 0) {
-    scope.report(
-      problem("ATOM", path, "the condition names arguments and no label", "add `confidentiality` or `trust`"),
-    );
+  if (polarity === "permit" && Object.keys(label).length === 0) {
+    scope.report(problem("ATOM", path, "the condition names no label", "add `confidentiality` or `trust`"));
   }
   for (const name of args ?? []) wantWhole(name, path, scope);
   return {
