@@ -65,6 +65,7 @@ describe("words that are wrong are shown with a remedy", () => {
     [rule("allow", "{data: {roles: [content]}}"), "ATOM", 2],
     [rule("allow", "{data: {}}"), "ATOM", 2],
     [rule("allow", "{data: {args: [to]}}"), "ATOM", 2],
+    [rule("block", "{arg: {n: {range: {min: 10, max: 9.5}}}}"), "RANGE", 2],
     [rule("block", "{store: {name: s}}"), "STORE", 2],
     [rule("must", "a.b"), "TIER", 2],
     ["labels: {mail.get_*: {effects: read.local}, 'mail.*_new': {effects: write.local}}", "TIE", 2],
@@ -301,6 +302,11 @@ test.each(["{trust: untrusted}", "{confidentiality: private, categories: [financ
     ]);
   },
 );
+
+test("a range may hold one number", () => {
+  const { predicates } = compiled(rule("block", "{arg: {n: {range: {min: 1.50, max: '1.5'}}}}")).ir;
+  expect(predicates[1]).toMatchObject({ test: { test: { kind: "range", min: "1.5", max: "1.5" } } });
+});
 
 test("an absent argument restricts, permits nothing, and presence itself is exact", () => {
   const absent = (tier: string, body: string): unknown => {

@@ -11,6 +11,7 @@ import { isPlainObject } from "../language/check.ts";
 import { patternUnitsMax, testDepthMax } from "../limits.ts";
 import { compilesAsRegex } from "../regex.ts";
 import { canonicalValue } from "../values/canonical.ts";
+import { compareDecimal } from "../values/decimal.ts";
 import type { Polarity, Reporter } from "./labels.ts";
 
 /** Predicates of one policy; equal ones share a number, since a class of calls is a vector of their truths. */
@@ -100,7 +101,7 @@ function leafTest(form: TestForm, path: DocumentPath, report: Reporter): Argumen
   if (form.path !== undefined) return { kind: "path", prefixes: folders(form.path, [...path, "path"], report) };
   if (form.cidr !== undefined) return { kind: "cidr", blocks: blocks(form.cidr, [...path, "cidr"], report) };
   if (form.regex !== undefined) return { kind: "regex", pattern: regex(form.regex, [...path, "regex"], report) };
-  if (form.range !== undefined) return { kind: "range", ...form.range };
+  if (form.range !== undefined) return range(form.range, [...path, "range"], report);
   if (form.schema !== undefined) return { kind: "schema", schema: schema(form.schema, [...path, "schema"], report) };
   if (form.label !== undefined) {
     const remedy = "write `label` directly under the argument, without `not`, `all` or `any`";
@@ -152,6 +153,14 @@ function regex(pattern: string, path: DocumentPath, report: Reporter): string {
     report(problem("REGEX", path, `${quoted(pattern)} is no linear-time expression`, remedy));
   }
   return pattern;
+}
+
+function range(ends: NonNullable<TestForm["range"]>, path: DocumentPath, report: Reporter): ArgumentTest {
+  const { min, max } = ends;
+  if (min !== undefined && max !== undefined && compareDecimal(min, max) === 1) {
+    report(problem("RANGE", path, "no number lies in the range: its `min` is above its `max`", "swap the two ends"));
+  }
+  return { kind: "range", ...ends };
 }
 
 function schema(value: unknown, path: DocumentPath, report: Reporter): JsonObject {
