@@ -38,7 +38,7 @@ describe("mistakes are shown where they are, with the nearest legal word", () =>
     ],
     [
       "version: 1\nrules: [{id: R, tier: block, why: x, atMost: {of: a, count: 1, within: 10 minutes}}]\n",
-      ["SG-POLICY-FORM", 2, 72, "write a duration such as `10m`"],
+      ["SG-POLICY-FORM", 2, 72, "write a duration above zero such as `10m`"],
     ],
     [
       "version: 1\nrules: [{id: R, tier: must, why: x, gate: {before: a, need: b, key: [x, y]}}]\n",

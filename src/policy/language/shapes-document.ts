@@ -53,7 +53,7 @@ import {
   required,
   text,
 } from "./shape.ts";
-import { bound, dataOrLevel, duration, key, label, pattern, serverPattern, toolLabels, words } from "./shapes.ts";
+import { bound, dataOrLevel, duration, key, label, pattern, serverPattern, span, toolLabels, words } from "./shapes.ts";
 
 const mode: Shape<ModeText> = oneOf("mode", ["enforce", "observe"]);
 const identifierPattern = "^[A-Za-z][A-Za-z0-9_.:-]{0,63}$";
@@ -64,21 +64,21 @@ const gate = object<GateText>("a gate", {
   before: required(pattern, "the call that must wait"),
   need: required(pattern, "the call that must have succeeded"),
   unless: optional(pattern, "a call that takes the permission back"),
-  within: optional(duration, "how long the permission lasts"),
+  within: optional(span, "how long the permission lasts"),
   key: optional(key, "argument that both calls must share"),
 });
 const absenceFields = {
   after: required(pattern, "the call after which"),
   never: required(pattern, "this call is refused"),
   until: optional(pattern, "until this one succeeded"),
-  within: optional(duration, "only for so long"),
+  within: optional(span, "only for so long"),
   key: optional(key, "argument that both calls share"),
 };
 const absence = object<AbsenceText>("an absence", absenceFields);
 const atMost = object<AtMostText>("a count", {
   of: required(pattern, "the calls that count"),
   count: required(integer("count", 0, 1_000_000), "how many"),
-  within: optional(duration, "in any such span of time"),
+  within: optional(span, "in any such span of time"),
   key: optional(key, "counted for each value of this argument"),
 });
 const exactlyOnce = object<ExactlyOnceText>("an exactly-once", {
@@ -101,7 +101,7 @@ const budget = object<BudgetText>("a budget", {
     ),
     "largest sum",
   ),
-  within: optional(duration, "in any such span of time"),
+  within: optional(span, "in any such span of time"),
   key: optional(key, "summed for each value of this argument"),
 });
 const owed = object<OwedText>("a debt", {
@@ -161,7 +161,7 @@ const rule = object<RuleText>(
 const unless = object<UnlessText>("an unless", {
   call: required(pattern, "the call that must not happen"),
   need: required(pattern, "unless this one succeeded before"),
-  within: optional(duration, "no longer ago than this"),
+  within: optional(span, "no longer ago than this"),
   key: optional(key, "argument that both calls must share"),
 });
 

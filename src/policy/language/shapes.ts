@@ -49,6 +49,8 @@ export const durationPattern = "^[0-9]{1,9}(ms|s|m|h|d)$";
 /** In `SERVER.TOOL` the server ends at the first dot: whatever is said of a name with a dot is said of no server. */
 export const serverPattern = "^[^\\s\\p{C}.]{1,128}$";
 export const duration: Shape<string> = text("duration", durationPattern, "10m");
+/** A rule that held within no time at all would hold nothing back. */
+export const span: Shape<string> = text("duration above zero", "^[1-9][0-9]{0,8}(ms|s|m|h|d)$", "10m");
 export const words: Shape<Words> = either<[string, readonly string[]]>(
   "a word or a list",
   text("word"),
