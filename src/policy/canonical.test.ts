@@ -201,6 +201,7 @@ describe("extends", () => {
     loop: "version: 1\nextends: [loop2]\n",
     loop2: "version: 1\nextends: [loop]\n",
     bad: "version: 1\nmoed: observe\n",
+    ruled: "version: 1\npack: {name: ruled}\nrules: [{id: R, tier: block, why: w, when: a.x}]\n",
     pack: "version: 1\npack: {name: pack, reach: local}\nstores: {g: {audience: me}}\nlabels: {x: {effects: read.local, reads: g}}\n",
   };
   const loader: PolicyLoader = (name) =>
@@ -241,6 +242,7 @@ describe("extends", () => {
     ["extends: [loop]", "SG-POLICY-CYCLE", "loop2.yaml", 2],
     ["extends: [bad]", "SG-POLICY-KEY", "bad.yaml", 2],
     ["servers: {m: {pack: base}}", "SG-POLICY-PACK", "p.yaml", 2],
+    ["extends: [ruled]", "SG-POLICY-PACK", "ruled.yaml", 3],
     [
       "rules: [{id: R, tier: block, why: w, when: a}, {id: R, tier: block, why: w, when: b}]",
       "SG-POLICY-ID",

@@ -47,7 +47,10 @@ export function gather(input: PolicyInput, loader: PolicyLoader): Gathered {
       follow({ name, path: ["extends", index], complain }, source, open),
     );
     if (source.document.pack === undefined) documents.push(withPrograms(source, loader, complain));
-    else packs.push(source);
+    else {
+      for (const found of foreignTo(source.document)) complain(found);
+      packs.push(source);
+    }
     for (const [server, facts] of Object.entries(source.document.servers ?? {})) {
       if (facts.pack !== undefined)
         follow({ name: facts.pack, path: ["servers", server, "pack"], complain }, source, open);
@@ -90,6 +93,17 @@ export function gather(input: PolicyInput, loader: PolicyLoader): Gathered {
   done.add(input.file);
   take(first.value, [input.file]);
   return { documents, packs, diagnostics };
+}
+
+/** What a label pack may say; whatever else stood in one would be checked, and then count for nobody. */
+const packSections: ReadonlySet<string> = new Set(["version", "extends", "pack", "labels", "stores", "expect"]);
+
+function foreignTo(document: PolicyDocument): readonly Problem[] {
+  const foreign = Object.keys(document).filter((section) => !packSections.has(section));
+  return foreign.map((section) => {
+    const remedy = "move it to a policy that extends the pack";
+    return { ...problem("PACK", [section], `a label pack has no ${quoted(section)}`, remedy), atKey: true };
+  });
 }
 
 /** The document with each `FILE#NAME` of a rule replaced by what the file holds, so that a digest covers the program. */
