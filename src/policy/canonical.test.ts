@@ -295,6 +295,14 @@ describe("names", () => {
   });
 });
 
+test("a canonical policy from elsewhere may not have two rules of one id, as automata go by it", () => {
+  const text = canonicalOf(
+    from("rules: [{id: A, tier: block, why: w, when: send}, {id: B, tier: allow, why: w, when: send}]"),
+  );
+  expect(loadCanonical(text, hash)).toBeDefined();
+  expect(loadCanonical(text.replace('"id":"B"', '"id":"A"'), hash)).toBeUndefined();
+});
+
 test("a finding about one entry of `keep` has the place of that entry", () => {
   const text = "version: 1\nkeep:\n  - {trace: [s.x]}\n  - {trace: [s.x, s.y]}\n";
   const options = { loader: nothing, hash, manifests: { s: ["x"] } };

@@ -105,7 +105,11 @@ function checkWords(policy: CanonicalPolicy, labels: LabelCompiler, report: Repo
     if (Object.hasOwn(policy.hazards, id)) continue;
     report(problem("HAZARD", ["accepts"], `${quoted(id)} is no hazard`, suggestion(id, Object.keys(policy.hazards))));
   }
-  const ids = new Set(policy.rules.map((rule) => rule.id));
+  const ids = new Set<string>();
+  for (const { id } of policy.rules) {
+    if (ids.has(id)) report(problem("ID", ["rules", id], `the id ${quoted(id)} is used twice`, "give each its own id"));
+    ids.add(id);
+  }
   for (const id of Object.keys(policy.hazards)) {
     // Automata and keys go by id: a rule and a hazard of one name, from two files, would read each other's key.
     if (!ids.has(id)) continue;
