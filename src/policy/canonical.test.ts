@@ -295,6 +295,14 @@ describe("names", () => {
   });
 });
 
+test("a store may have any name, the one of a prototype as well", () => {
+  const loaded = loadPolicy(from("stores: {__proto__: {audience: me}}\nlabels: {a.b: {reads: __proto__}}"), {
+    loader: nothing,
+    hash,
+  });
+  expect(loaded.policy?.ir.stores.map(({ name, audience }) => [name, audience])).toEqual([["__proto__", 2]]);
+});
+
 test("a canonical policy from elsewhere may not have two rules of one id, as automata go by it", () => {
   const text = canonicalOf(
     from("rules: [{id: A, tier: block, why: w, when: send}, {id: B, tier: allow, why: w, when: send}]"),

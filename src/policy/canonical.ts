@@ -171,17 +171,17 @@ function packForms(
 
 /** Stores of packs come first, so that the operator's own declaration of a store replaces a pack's. */
 function storeForms(documents: readonly PolicyDocument[]): CanonicalPolicy["stores"] {
-  const found: { [name: string]: StoreSectionForm } = {};
+  const found = new Map<string, StoreSectionForm>();
   for (const document of documents) {
     for (const [name, store] of Object.entries(document.stores ?? {})) {
-      found[name] = {
+      found.set(name, {
         // Whoever forgets an audience means the worst: everyone can read the store.
         audience: sortedWords(store.audience ?? "anyone"),
         ...(store.label === undefined ? {} : { label: labelForm(store.label) }),
-      };
+      });
     }
   }
-  return found;
+  return Object.fromEntries(found);
 }
 
 function settingsForm(document: PolicyDocument): Pick<CanonicalPolicy, "approvals" | "audit" | "limits"> {
