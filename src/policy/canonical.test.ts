@@ -303,6 +303,20 @@ test("a store may have any name, the one of a prototype as well", () => {
   expect(loaded.policy?.ir.stores.map(({ name, audience }) => [name, audience])).toEqual([["__proto__", 2]]);
 });
 
+test.each(["{a.x: {}, a.y: {}}", "{x: {p: 1}, a.x: {p: 2}}", "{}"])(
+  "a step of a trace is one call or one person's act, or the rest of it would be looked at by nobody: %s",
+  (step) => {
+    const { policy: loaded, diagnostics } = loadPolicy(
+      from(
+        `labels: {a.x: {}}\nexpect:\n  - trace: [a.x]\n    verdict: deny\n  - trace: [${step}]\n    verdict: deny\n`,
+      ),
+      { loader: nothing, hash },
+    );
+    expect(loaded).toBeUndefined();
+    expect(diagnostics.map(({ code, line }) => [code, line])).toEqual([["SG-POLICY-CHOICE", 6]]);
+  },
+);
+
 test("a canonical policy from elsewhere may not have two rules of one id, as automata go by it", () => {
   const text = canonicalOf(
     from("rules: [{id: A, tier: block, why: w, when: send}, {id: B, tier: allow, why: w, when: send}]"),

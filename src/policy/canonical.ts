@@ -208,6 +208,10 @@ function settingsForm(document: PolicyDocument): Pick<CanonicalPolicy, "approval
 /** Steps that stand for a person (`run`, `user`) keep their key; the others get the full name of their tool. */
 function stepForm(step: StepText, naming: Naming, path: Problem["path"]): StepText {
   if (typeof step === "string") return resolveName(step, naming, path);
+  if (Object.keys(step).length !== 1) {
+    const message = `a step names ${Object.keys(step).length} calls, and one is looked at`;
+    naming.report(problem("CHOICE", path, message, "write one call in each step"));
+  }
   return Object.fromEntries(
     Object.entries(step).map(([name, value]) => [
       name === "run" || name === "user" ? name : resolveName(name, naming, path),
