@@ -204,11 +204,21 @@ function atomOf(lattice: Lattice, words: WordCompiler, request: AtomRequest): La
     return { kind: "atLeast", bits };
   }
   const forbidden = forbiddenTo(lattice, label, { levelBits, categoryBits, readerBits, trustBits });
-  if (forbidden === lattice.bottom) {
+  // A wrong word is told of elsewhere, and stands for the worst label, of which all would be at most.
+  if (forbidden === lattice.bottom && speaks(lattice, label)) {
     const message = "every label is at most this, so the condition always holds";
     words.report(warning("VACUOUS", path, message, "name a label below the highest, or leave the condition out"));
   }
   return { kind: "atMost", forbidden };
+}
+
+/** Something is said, and only with words that there are. */
+function speaks(lattice: Lattice, { confidentiality: level, categories, readers, trust }: LabelForm): boolean {
+  const levels = typeof level === "string" ? [level] : [];
+  const trusts = typeof trust === "string" ? [trust] : [];
+  const said = [...levels, ...(categories ?? []), ...(readers ?? []), ...trusts];
+  const known = [...lattice.levels, ...lattice.categories, ...lattice.groups, "trusted", "untrusted"];
+  return (said.length > 0 || readers !== undefined) && said.every((word) => known.includes(word));
 }
 
 type AtomBits = {
