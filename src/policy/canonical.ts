@@ -55,7 +55,6 @@ export function canonicalPolicy(
   const problems: Problem[] = [];
   const naming: Naming = {
     known: knownTools(document, manifests),
-    bare: false,
     report: (found) => void problems.push(found),
   };
   const later = ["admission", "reflection", "stpa"] as const;

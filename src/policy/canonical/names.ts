@@ -13,8 +13,6 @@ export type KnownTools = {
 /** Tells where a name came from, and collects what is wrong with names. */
 export type Naming = {
   readonly known: KnownTools;
-  /** Names inside a pack stay bare: the pack does not know which server it will describe. */
-  readonly bare: boolean;
   readonly report: (problem: Problem) => void;
 };
 
@@ -26,7 +24,6 @@ export function splitSelector(selector: string): { readonly server: string; read
 
 /** The qualified form of a name; an ambiguous or unknown one is reported and kept for any server. */
 export function resolveName(name: string, naming: Naming, path: DocumentPath): string {
-  if (naming.bare) return name;
   const { known } = naming;
   const dot = name.indexOf(".");
   if (dot < 0 && name.startsWith("host:")) {
@@ -36,7 +33,7 @@ export function resolveName(name: string, naming: Naming, path: DocumentPath): s
   }
   const owners = [...known.tools].filter(([, tools]) => tools.has(name)).map(([server]) => server);
   // A tool may have a dot in its own name: a known bare name wins over an unknown server.
-  const qualified = dot > 0 && (owners.length === 0 || known.tools.has(name.slice(0, dot)) || name.startsWith("*."));
+  const qualified = dot > 0 && (owners.length === 0 || known.tools.has(name.slice(0, dot)));
   if (qualified) {
     checkQualified(name, naming, path);
     return name;
