@@ -117,3 +117,99 @@ describe("a case", () => {
     );
   });
 });
+
+/** How a call without the argument is classed: a case that raises holds for it, one that lowers does not. */
+function heldByAbsence(labels: string): boolean | undefined {
+  const text = `version: 1\nlabels: {files.read: {${labels}}}\n`;
+  const { policy, diagnostics } = loadPolicy({ file: "p.yaml", text }, { loader: () => undefined, hash });
+  if (policy === undefined) throw new Error(JSON.stringify(diagnostics));
+  return policy.table.entries[0]?.statement.cases?.some(({ predicate }) => {
+    const asked = policy.ir.predicates[predicate];
+    return asked?.kind === "argument" && asked.ifAbsent;
+  });
+}
+
+const label = (level: string): string => `{confidentiality: ${level}, trust: trusted}`;
+const outputOf = (level: string, fields = ""): string =>
+  `output: {confidentiality: ${level}, trust: trusted, fields: {${fields}}}`;
+const when = "when: {arg: {path: {glob: '/open/**'}}}";
+
+it.each<[string, string, boolean]>([
+  [outputOf("public"), outputOf("private"), true],
+  [outputOf("private"), outputOf("public"), false],
+  [outputOf("public", `/a: ${label("public")}`), outputOf("public", `/a: ${label("private")}`), true],
+  [outputOf("public", `/a: ${label("private")}`), outputOf("public", `/a: ${label("public")}`), false],
+  // A field that is no longer named has the label of what is around it.
+  [outputOf("public", `/a: ${label("private")}`), outputOf("public"), false],
+  [outputOf("private"), outputOf("private", `/a: ${label("public")}`), false],
+  [outputOf("public", `/a: ${label("public")}`), outputOf("private", `/b: ${label("private")}`), true],
+  // An argument that no longer reaches a field takes its label with it.
+  [outputOf("public"), outputOf("public", "/a: {confidentiality: public, trust: trusted, from: []}"), false],
+  [
+    outputOf("public", "/a: {confidentiality: public, trust: trusted, from: []}"),
+    outputOf("public", "/a: {confidentiality: private, trust: trusted, from: [path]}"),
+    true,
+  ],
+  ["effects: write.local", "effects: write.local.delete", true],
+  ["effects: [write.local]", "effects: write", true],
+  // Of what nothing is said anything could be: a case that says something lowers it, unless it names all there is.
+  ["", outputOf("private"), false],
+  ["effects: read.local", outputOf("public"), false],
+  ["", "effects: {must: [], may: [read, write, execute]}", true],
+  ["", "effects: [write.local]", false],
+  [`${outputOf("private")}, effects: write.local`, `${outputOf("public")}, effects: []`, false],
+  [`${outputOf("public")}, effects: read.local`, `${outputOf("private")}, effects: [read.local, write.local]`, true],
+  // `write` is also `write.external`, which a case for local writes leaves out.
+  ["effects: write", "effects: write.local", false],
+])("a case of %s with %s holds for an absent argument: %s", (base, found, expected) => {
+  expect(heldByAbsence(`${base === "" ? "" : `${base}, `}cases: [{${when}, ${found}}]`)).toBe(expected);
+});
+
+it("a case is two only where it is surer of something than what holds without it", () => {
+  const casesOf = (labels: ToolText): unknown => {
+    const document: PolicyDocument = { version: 1, labels: { "s.t": labels } };
+    const { policy } = loadPolicy({ file: "p.ts", document }, { loader: () => undefined, hash });
+    return policy?.table.entries[0]?.statement.cases;
+  };
+  const when = { arg: { a: "x" } };
+  const may = ["write.external", "write.local"];
+  const effects = { must: ["write.local"], may };
+  expect(casesOf({ effects: "write.local", cases: [{ when, effects }] })).toEqual([{ predicate: 1, effects }]);
+  expect(casesOf({ effects, cases: [{ when, effects: "write.local" }] })).toEqual([
+    { predicate: 1, effects: { must: ["write.local"], may: ["write.local"] } },
+  ]);
+  expect(casesOf({ effects: [], cases: [{ when, effects }] })).toEqual([
+    { predicate: 1, effects },
+    { predicate: 2, effects: { must: [], may } },
+  ]);
+  const output = { label: { lo: 3, hi: 3 }, fields: [] };
+  const said = { confidentiality: "private", categories: [], readers: ["me", "anyone"], trust: "trusted" as const };
+  expect(casesOf({ output: { ...said, confidentiality: "public" }, cases: [{ when, output: said }] })).toEqual([
+    { predicate: 1, output },
+  ]);
+});
+
+it.each([
+  ["{when:\n      {arg: {p: x, q: y}}}", "CASE", 6, "a case tests exactly one argument", "split it into several cases"],
+  [
+    "{when: {arg: {p: x}}, effects: [], output: private}",
+    "CASE",
+    5,
+    "the case neither only raises nor only lowers the labels outside it",
+    "make its output and effects both stricter, or both milder",
+  ],
+  ["{when: {arg: {p:\n      {cidr: x}}}}", "CIDR", 6, "`x` is no address block", "write a block such as `10.0.0.0/8`"],
+  [
+    "{when: {arg: {p: x}}, output:\n      privat}",
+    "LEVEL",
+    6,
+    "`privat` is no level of the lattice",
+    "did you mean `private`?",
+  ],
+])("%j is refused where it stands", (found, code, line, message, remedy) => {
+  const tool = `a.b: {output: public, effects: read.local, cases: [{when: {arg: {p: y}}},\n    ${found}]}`;
+  const text = `version: 1\nmode: enforce\nlabels:\n  ${tool}\n`;
+  const { policy, diagnostics } = loadPolicy({ file: "p.yaml", text }, { loader: () => undefined, hash });
+  expect(policy).toBeUndefined();
+  expect(diagnostics).toMatchObject([{ code: `SG-POLICY-${code}`, line, message, remedy }]);
+});
