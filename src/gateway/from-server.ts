@@ -72,7 +72,7 @@ export class FromServer<Q> {
       case "list-changed":
         return this.#changed(message, relatedTo);
       case "control":
-        if (!isPlain(message, controlNames)) return this.#release(message, relatedTo);
+        if (!isPlain(message, controlNames) || !namesById(message)) return this.#release(message, relatedTo);
         if (message.method === "notifications/cancelled" && !this.#mayCancel(message)) return;
         return this.#forward(cleanedControl(message), this.#callOf(message, relatedTo));
       case "log":
@@ -101,7 +101,8 @@ export class FromServer<Q> {
     if (live === undefined || isOwnId(id)) return this.#refuse(id, "SG-NO-RUN");
     if (row.params.moment === "pass") {
       if (!this.#answers.expect(message, live)) return this.#refuse(id, "SG-LIMIT");
-      return this.#forward(message, this.#callOf(message, relatedTo));
+      // A `ping` has nothing to say beside its id.
+      return this.#forward({ kind: "request", id, method, params: undefined }, this.#callOf(message, relatedTo));
     }
     if (method === "sampling/createMessage" && live.policy.settings.sampling === "refuse") {
       return this.#refuse(id, "SG-SAMPLING");
@@ -264,6 +265,12 @@ export class FromServer<Q> {
 const progressNames = new Set(["progressToken", "progress", "total"]);
 const changeNames = new Set(["uri", "notifications"]);
 const controlNames = new Set(["requestId", "reason", "elicitationId"]);
+
+/** What a form that was filled elsewhere is known by: an id, and no text that could be meant for a reader. */
+function namesById({ params }: NotificationMessage): boolean {
+  const id = member(params, "elicitationId");
+  return id === undefined || (typeof id === "string" && /^[\w.:~+/=-]{1,128}$/.test(id));
+}
 
 /** Nothing but these members, and in `_meta` nothing but the subscription that it belongs to. */
 function isPlain({ params }: NotificationMessage, names: ReadonlySet<string>): boolean {
