@@ -108,6 +108,22 @@ describe("a condition on a label", () => {
       },
     ]);
   });
+
+  it.each<[LabelForm, readonly string[]]>([
+    [{ trust: "untrusted" }, ["VACUOUS"]],
+    [{ readers: [] }, ["VACUOUS"]],
+    [{ confidentiality: "private", categories: ["finance", "medical"], readers: [] }, ["VACUOUS"]],
+    [{ readers: ["me"] }, []],
+    // A wrong word stands for the worst label, of which all would be at most: it is told of, and that is enough.
+    [{ confidentiality: "privat" }, ["LEVEL"]],
+    [{ confidentiality: "private", categories: ["finance", "medicin"], readers: [] }, ["CATEGORY"]],
+    [{}, []],
+  ])("%j as a permission: %j", (asked, codes) => {
+    const { labels, problems } = compiler();
+    labels.atom(asked, "permit", ["rules", "R"]);
+    expect(problems.map(({ code }) => code)).toEqual(codes.map((code) => `SG-POLICY-${code}`));
+    for (const found of problems) expect(found.severity).toBe(codes[0] === "VACUOUS" ? "warning" : "error");
+  });
 });
 
 describe("what must not reach an audience", () => {
