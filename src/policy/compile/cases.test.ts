@@ -213,3 +213,31 @@ it.each([
   expect(policy).toBeUndefined();
   expect(diagnostics).toMatchObject([{ code: `SG-POLICY-${code}`, line, message, remedy }]);
 });
+
+describe("of two cases that raise the stricter counts, whichever is written first", () => {
+  const team: CaseText = { when: { arg: { a: { path: "/team" } } }, output: { confidentiality: "sensitive" } };
+  const own: CaseText = { when: { arg: { a: { path: "/private" } } }, output: { confidentiality: "private" } };
+  const inside: CaseText = { when: { arg: { a: { path: "/team/pay" } } }, output: { confidentiality: "private" } };
+  const labelled = (cases: readonly CaseText[], a: Json | undefined): Held | undefined =>
+    heldFor({ output: { confidentiality: "public" }, effects: "read.local", cases })?.(a);
+
+  it.each<[string, readonly CaseText[], Json | undefined, CaseText]>([
+    ["a list of which a part fits each", [team, own], ["/team/a", "/private/x"], own],
+    ["a place inside another", [team, inside], "/team/pay/june", inside],
+    ["a call without the argument", [team, own], undefined, own],
+    ["three of them", [team, inside, own], ["/team/a", "/private/x"], own],
+    ["what only the milder fits", [team, own], "/team/a", team],
+  ])("regression: %s", (_what, cases, a, wanted) => {
+    const alone = labelled([wanted], a)?.output;
+    expect(alone).toBeDefined();
+    for (const order of [cases, cases.toReversed()]) expect(labelled(order, a)?.output).toEqual(alone);
+  });
+
+  it("what lowers stays where it is written", () => {
+    const lowers: CaseText = { when: { arg: { a: { path: "/open" } } }, output: { confidentiality: "public" } };
+    const raises: CaseText = { when: { arg: { a: { path: "/open/x" } } }, output: { confidentiality: "private" } };
+    const of = (cases: readonly CaseText[]): Held | undefined =>
+      heldFor({ output: { confidentiality: "sensitive" }, effects: "read.local", cases })?.("/open/x/1");
+    expect(of([lowers, raises])?.output).not.toEqual(of([raises, lowers])?.output);
+  });
+});

@@ -2,7 +2,8 @@
  * Cases of a tool's labels. A case either raises or lowers what holds without it. One that raises holds if any leaf
  * fits or the argument is absent; one that lowers holds only if every leaf fits. So neither a mixed list nor a missing
  * argument gets the milder label, and neither does anything for sure that only a part of it does: what a raising case
- * is sure of counts where every leaf fits.
+ * is sure of counts where every leaf fits. The first case that holds counts, so of two that raise the stricter stands
+ * first, whichever is written first; of two that cannot be compared the one that is.
  */
 import type { ContractCase, OutputContract } from "../../core/contract.ts";
 import type { Effect, EffectRange } from "../../core/effect.ts";
@@ -24,11 +25,35 @@ export type Base = {
 
 type Labels = Pick<Base, "output" | "effects">;
 
+/** What a written case became: two where not everything is sure that it says. */
+type Compiled = { readonly labels: Labels; readonly raises: boolean; readonly cases: readonly ContractCase[] };
+
 export function compileCases(cases: readonly CaseForm[], base: Base, scope: Scope): readonly ContractCase[] {
-  return cases.flatMap((form, index) => compileCase(form, [...base.path, "cases", index], base, scope));
+  const ordered: Compiled[] = [];
+  for (const [index, form] of cases.entries()) {
+    const compiled = compileCase(form, [...base.path, "cases", index], base, scope);
+    const milder = compiled.raises
+      ? ordered.findIndex((other) => other.raises && isStricter(compiled.labels, other.labels, base))
+      : -1;
+    ordered.splice(milder < 0 ? ordered.length : milder, 0, compiled);
+  }
+  return ordered.flatMap((compiled) => compiled.cases);
 }
 
-function compileCase(form: CaseForm, path: DocumentPath, base: Base, scope: Scope): readonly ContractCase[] {
+function isStricter(one: Labels, other: Labels, base: Base): boolean {
+  return holdsMore(one, other, base) && !holdsMore(other, one, base);
+}
+
+/** Whatever the other says holds by the one, too. */
+function holdsMore(one: Labels, other: Labels, base: Base): boolean {
+  const [high, low] = [one.output ?? base.output, other.output ?? base.output];
+  const [wide, narrow] = [one.effects ?? base.effects, other.effects ?? base.effects];
+  const above = high === undefined || low === undefined ? high === low : isAbove(high, low);
+  const around = wide === undefined || narrow === undefined ? wide === narrow : within(narrow, wide);
+  return above && around;
+}
+
+function compileCase(form: CaseForm, path: DocumentPath, base: Base, scope: Scope): Compiled {
   const output = form.output === undefined ? undefined : compileOutput(form.output, [...path, "output"], scope);
   const labels: Labels = { output, effects: form.effects };
   const polarity = polarityOf(labels, base);
@@ -36,21 +61,22 @@ function compileCase(form: CaseForm, path: DocumentPath, base: Base, scope: Scop
   if (first === undefined || others.length > 0) {
     const message = "a case tests exactly one argument";
     scope.report(problem("CASE", [...path, "when"], message, "split it into several cases"));
-    return [];
+    return { labels, raises: false, cases: [] };
   }
   if (polarity === undefined) {
     const message = "the case neither only raises nor only lowers the labels outside it";
     scope.report(problem("CASE", path, message, "make its output and effects both stricter, or both milder"));
-    return [];
+    return { labels, raises: false, cases: [] };
   }
   const [argument, test] = first;
   const at = [...path, "when", "arg", argument];
   const read = (reading: Polarity): number => predicateOf(argument, test, { polarity: reading, path: at }, scope);
-  if (polarity === "permit") return [caseOf(read("permit"), labels)];
+  if (polarity === "permit") return { labels, raises: false, cases: [caseOf(read("permit"), labels)] };
   const possible = possibly(labels.effects, base);
-  if (possible === labels.effects) return [caseOf(read("restrict"), labels)];
+  if (possible === labels.effects) return { labels, raises: true, cases: [caseOf(read("restrict"), labels)] };
   // The first that holds counts, so the second is for lists of which a part fits, and for calls without the argument.
-  return [caseOf(read("permit"), labels), caseOf(read("restrict"), { output, effects: possible })];
+  const cases = [caseOf(read("permit"), labels), caseOf(read("restrict"), { output, effects: possible })];
+  return { labels, raises: true, cases };
 }
 
 function caseOf(predicate: number, { output, effects }: Labels): ContractCase {
