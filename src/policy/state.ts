@@ -38,11 +38,17 @@ export type MonitorCell = {
 /** By slot, then by canonical key; unkeyed automata use `globalKey`. */
 export type Monitors = readonly ReadonlyMap<string, MonitorCell>[];
 
+/** An automaton and the keys for which a call locks it, or does not unlock it; a lock without keys is for any. */
+export type Lock = { readonly slot: number; readonly keys: readonly string[] };
+
 export type InFlight = {
   readonly option: CallOption;
   /** When it was dispatched: what it counted is found again by that. */
   readonly at: number;
   readonly settled: boolean;
+  /** What its dispatch locked, and what its success does not unlock since calls overlapped with it that lock it. */
+  readonly locks: readonly Lock[];
+  readonly overtakenBy: readonly Lock[];
   /** What the call could bring when it was dispatched: a result that brings more is no move of the model. */
   readonly brings: LabelRange;
 };

@@ -14,6 +14,7 @@ import type { Ir, Temporal } from "./ir.ts";
 import { contractFor } from "./ir.ts";
 import type { Slot } from "./monitors.ts";
 import { monitorDispatched, monitorSucceeded, patternsOf } from "./monitors.ts";
+import { isOvertaken, locksOf, overtaken, underWay } from "./overlap.ts";
 import type { Context, End, Move, PatternScene } from "./patterns.ts";
 import { matches } from "./patterns.ts";
 import { written } from "./semantics.ts";
@@ -54,7 +55,7 @@ export function next(frame: Frame, q: Q, event: RunEvent): Result<Q, string> {
     case "allowed":
       return allowed(frame, q, event);
     case "succeeded":
-      return settledWith(q, event.call, ({ option }, rest) => succeededMonitors(frame, rest, option, event.at));
+      return settledWith(q, event.call, (sent, rest) => succeededMonitors(frame, rest, sent, event.at));
     case "failed":
       return settledWith(q, event.call, (sent, rest) => (event.noEffect ? givenBack(frame, rest, sent) : q.monitors));
     case "unknown":
@@ -75,7 +76,11 @@ function allowed(frame: Frame, q: Q, event: RunEvent & { kind: "allowed" }): Res
   const monitors = atBothEnds(frame, q, { move: "dispatch", option, at }, (seen) => dispatchedMonitors(frame, q, seen));
   const after = { ...q, monitors, stores: writtenStores(frame, q, option) };
   const brings = resultRange(frame.ir, after, option);
-  return ok({ ...after, inFlight: VersionedMap.of(q.inFlight).with(call, { option, at, settled: false, brings }) });
+  const locks =
+    frame.slots.length === 0 ? [] : locksOf(frame.slots, seenAt(frame, q, { move: "dispatch", option, at }, "hi"));
+  const overtakenBy = underWay(frame.slots, q.inFlight, option);
+  const sent = { option, at, settled: false, locks, overtakenBy, brings };
+  return ok({ ...after, inFlight: VersionedMap.of(overtaken(frame.slots, q.inFlight, locks)).with(call, sent) });
 }
 
 function writtenStores(frame: Frame, q: Q, option: CallOption): Q["stores"] {
@@ -114,23 +119,22 @@ type Seen = {
   readonly scene: PatternScene<boolean>;
 };
 
-/** Steps the automata at both ends; `q` is the state without the effects of the event, whose own result is not out. */
-function atBothEnds(
-  frame: Frame,
-  q: Q,
-  { move, option, at }: Pick<Seen, "move" | "option" | "at">,
-  step: (seen: Seen) => Monitors,
-): Q["monitors"] {
+type Event = Pick<Seen, "move" | "option" | "at">;
+
+/** `q` is the state without the effects of the event, whose own result is not out. */
+function seenAt(frame: Frame, q: Q, { move, option, at }: Event, end: End): Seen {
+  // INVARIANT: what decides and what arms look at one state. A result that is in flight may be held by the time the
+  // call acts, so at `hi` it arms and locks as it refuses; that it will be held is not certain, so not at `lo`.
+  const held = end === "hi" ? reservedHeld(frame.ir, q) : q.held;
+  const around = viewAt(frame.ir, [], q, { end, at, key: () => "", held });
+  const scene = { move: moveAt(frame, option, end), around };
+  return { move, option, end, at, context: contextAt(frame, end), scene };
+}
+
+/** Steps the automata at both ends. */
+function atBothEnds(frame: Frame, q: Q, event: Event, step: (seen: Seen) => Monitors): Q["monitors"] {
   if (frame.slots.length === 0) return q.monitors;
-  const seenAt = (end: End): Seen => {
-    // INVARIANT: what decides and what arms look at one state. A result that is in flight may be held by the time the
-    // call acts, so at `hi` it arms and locks as it refuses; that it will be held is not certain, so not at `lo`.
-    const held = end === "hi" ? reservedHeld(frame.ir, q) : q.held;
-    const around = viewAt(frame.ir, [], q, { end, at, key: () => "", held });
-    const scene = { move: moveAt(frame, option, end), around };
-    return { move, option, end, at, context: contextAt(frame, end), scene };
-  };
-  return { lo: step(seenAt("lo")), hi: step(seenAt("hi")) };
+  return { lo: step(seenAt(frame, q, event, "lo")), hi: step(seenAt(frame, q, event, "hi")) };
 }
 
 /** Steps every automaton that the call touches, for each of the call's keys. */
@@ -138,7 +142,7 @@ function stepped(
   frame: Frame,
   q: Q,
   seen: Seen,
-  change: (slot: Slot, cell: MonitorCell, counted: boolean) => MonitorCell,
+  change: (slot: Slot, cell: MonitorCell, by: { readonly key: string; readonly counted: boolean }) => MonitorCell,
 ): Monitors {
   const { move, option, end, at, context, scene } = seen;
   return frame.slots.map((slot) => {
@@ -153,7 +157,7 @@ function stepped(
       // What unlocks one key must not unlock the one that stands for all that are not followed.
       if (!known && move === "success") continue;
       const before = cellAt(slot, cells, known ? key : globalKey, at);
-      const after = change(slot, before, counted);
+      const after = change(slot, before, { key, counted });
       if (after === before) continue;
       result ??= new Map(cells);
       result.set(known ? key : globalKey, after);
@@ -181,7 +185,7 @@ function keysForAny(
 
 function dispatchedMonitors(frame: Frame, q: Q, seen: Seen): Monitors {
   const { option, at, context, scene } = seen;
-  return stepped(frame, q, seen, (slot, cell, counted) => {
+  return stepped(frame, q, seen, (slot, cell, { counted }) => {
     const bits = monitorDispatched(context, slot.temporal, cell.bits, scene);
     const amount = counted ? amountOf(slot, option) : undefined;
     const times = counted ? timesWith(slot.temporal, cell.times, at) : cell.times;
@@ -211,10 +215,11 @@ function restarts(slot: Slot, context: Context<boolean>, scene: PatternScene<boo
   return slot.temporal.kind === "absence" && matches(context, slot.temporal.after, "restrict", scene);
 }
 
-function succeededMonitors(frame: Frame, q: Q, option: CallOption, at: number): Q["monitors"] {
-  return atBothEnds(frame, q, { move: "success", option, at }, (seen) =>
-    stepped(frame, q, seen, (slot, cell) => {
+function succeededMonitors(frame: Frame, q: Q, sent: InFlight, at: number): Q["monitors"] {
+  return atBothEnds(frame, q, { move: "success", option: sent.option, at }, (seen) =>
+    stepped(frame, q, seen, (slot, cell, { key }) => {
       const { context, scene } = seen;
+      if (context.end === "hi" && isOvertaken(sent, slot, key)) return cell;
       const bits = monitorSucceeded(context, slot.temporal, cell.bits, scene);
       const renewed = slot.temporal.kind === "gate" && matches(context, slot.temporal.need, "permit", scene);
       return changed(cell, { bits, times: cell.times, amounts: cell.amounts }, at, renewed);
@@ -240,7 +245,7 @@ function changed(
  */
 function givenBack(frame: Frame, q: Q, { option, at: sentAt }: InFlight): Q["monitors"] {
   return atBothEnds(frame, q, { move: "return", option, at: Number.NEGATIVE_INFINITY }, (seen) =>
-    stepped(frame, q, seen, (slot, cell, counted) => {
+    stepped(frame, q, seen, (slot, cell, { counted }) => {
       if (!counted || (seen.end === "hi" && looksAtState(slot.temporal))) return cell;
       const amount = amountOf(slot, option);
       const own = cell.times.findLastIndex((time, index) => time === sentAt && cell.amounts[index] === amount);

@@ -121,7 +121,7 @@ describe("exposures of a state", () => {
       new Map(
         Array.from({ length: count }, (_, index) => [
           `c${index}`,
-          { option, at: 1, settled: false, brings: contract.output.label },
+          { option, at: 1, settled: false, locks: [], overtakenBy: [], brings: contract.output.label },
         ]),
       );
     const waiting = board.state({ inFlight: flight(1) });

@@ -1,0 +1,100 @@
+/**
+ * Calls that overlap. Which of two took effect first is known only where one had settled before the other was sent, so at
+ * `hi` a success unlocks nothing that another call locked meanwhile: an agent that edits while the check runs would else
+ * pass for one that was checked. At `lo` it does, since it may have come last.
+ */
+import type { CallOption } from "../core/moment.ts";
+import type { Pattern, Temporal } from "./ir.ts";
+import { contractFor } from "./ir.ts";
+import type { Slot } from "./monitors.ts";
+import type { Context, PatternScene } from "./patterns.ts";
+import { matches, staticMatch } from "./patterns.ts";
+import type { InFlight, Lock, Q } from "./state.ts";
+import { keysOf } from "./state.ts";
+import { VersionedMap } from "./versioned-map.ts";
+
+type Contest = { readonly lock: Pattern | "any call"; readonly unlock: Pattern };
+
+/** What locks an automaton and what unlocks it, where both can happen more than once. */
+function contestOf(temporal: Temporal): Contest | undefined {
+  switch (temporal.kind) {
+    case "gate":
+      return temporal.relock && { lock: temporal.relock, unlock: temporal.need };
+    case "absence":
+      return temporal.until && { lock: temporal.after, unlock: temporal.until };
+    case "owed":
+      return { lock: temporal.after, unlock: temporal.owe };
+    case "immediately":
+      return { lock: "any call", unlock: temporal.need };
+    case "at-most":
+    case "budget":
+    case "inject":
+    case "by-end":
+      return undefined;
+  }
+}
+
+/** Automata that a dispatch locks and another call could unlock. */
+export function locksOf(
+  slots: readonly Slot[],
+  seen: { readonly option: CallOption; readonly context: Context<boolean>; readonly scene: PatternScene<boolean> },
+): readonly Lock[] {
+  const { option, context, scene } = seen;
+  return slots.flatMap((slot): readonly Lock[] => {
+    const lock = contestOf(slot.temporal)?.lock;
+    if (lock === undefined) return [];
+    const locks = lock === "any call" || matches(context, lock, "restrict", scene);
+    return locks ? [{ slot: slot.index, keys: keysOf(slot, option) }] : [];
+  });
+}
+
+/** The calls under way once another is sent: what it locks, those of them that would unlock it no longer do. */
+export function overtaken(slots: readonly Slot[], inFlight: Q["inFlight"], locks: readonly Lock[]): Q["inFlight"] {
+  if (locks.length === 0 || inFlight.size === 0) return inFlight;
+  const changes: [string, InFlight][] = [];
+  for (const [call, sent] of inFlight) {
+    const added = sent.settled ? [] : locks.flatMap((lock) => keptFrom(slots, lock, sent));
+    if (added.length > 0) changes.push([call, { ...sent, overtakenBy: [...sent.overtakenBy, ...added] }]);
+  }
+  return changes.reduce((all, [call, sent]) => all.with(call, sent), VersionedMap.of(inFlight));
+}
+
+/**
+ * What a call that is sent now will not unlock though it comes later, since what locks it is still under way and may take
+ * its effect last. A debt is there from the dispatch that made it, so that a later call meets it.
+ */
+export function underWay(slots: readonly Slot[], inFlight: Q["inFlight"], option: CallOption): readonly Lock[] {
+  const own = slots.filter(
+    ({ temporal }) => (temporal.kind === "gate" || temporal.kind === "absence") && unlocks(temporal, option),
+  );
+  if (own.length === 0) return [];
+  let overtakenBy: readonly Lock[] = [];
+  for (const { settled, locks } of inFlight.values()) {
+    if (settled) continue;
+    for (const lock of locks) {
+      if (own.some(({ index }) => index === lock.slot))
+        overtakenBy = [...overtakenBy, ...keptFrom(slots, lock, { option, overtakenBy })];
+    }
+  }
+  return overtakenBy;
+}
+
+/** The keys of a lock that the success of a call would unlock, but for those that it is kept from already. */
+function keptFrom(slots: readonly Slot[], lock: Lock, sent: Pick<InFlight, "option" | "overtakenBy">): readonly Lock[] {
+  const slot = slots[lock.slot];
+  if (slot === undefined || !unlocks(slot.temporal, sent.option)) return [];
+  const keys = keysOf(slot, sent.option).filter(
+    (key) => (lock.keys.length === 0 || lock.keys.includes(key)) && !isOvertaken(sent, slot, key),
+  );
+  return keys.length === 0 ? [] : [{ slot: slot.index, keys }];
+}
+
+function unlocks(temporal: Temporal, { contract, class: { truths } }: CallOption): boolean {
+  const contest = contestOf(temporal);
+  return contest !== undefined && staticMatch(contest.unlock, contractFor(contract, truths), "permit", "hi");
+}
+
+/** The success of a call may have come before what locks the automaton for this key. */
+export function isOvertaken({ overtakenBy }: Pick<InFlight, "overtakenBy">, slot: Slot, key: string): boolean {
+  return overtakenBy.some((lock) => lock.slot === slot.index && lock.keys.includes(key));
+}
