@@ -1,5 +1,6 @@
 // Calls that overlap: whose effect came first is not known, so what unlocks must not gain by it, nor what is timed.
 import { describe, expect, it } from "vitest";
+import { exactly } from "../core/label.ts";
 import type { CallOption } from "../core/moment.ts";
 import { contract, dispatch, frameOf, must, option, rule, start, tool } from "../../test/policy/scene.ts";
 import type { Temporal } from "./ir.ts";
@@ -100,5 +101,59 @@ describe("a success is sure to unlock only where it did not overlap with what lo
     const again = dispatch(gate, open, of("edit"), 3);
     expect(again.q.inFlight.get(asked.call)?.overtakenBy).toEqual([]);
     expect(fires(gate, again.q)).toEqual(["true/true"]);
+  });
+});
+
+describe("the time of a lock", () => {
+  const lock = limited({ kind: "absence", after: tool("arm"), never: tool("act"), until: tool("clear"), withinMs: 10 });
+  const release = (q: Q, call: string, at: number, how: "pass" | "reject" = "pass"): Q => {
+    const label = exactly(lock.ir.lattice.bottom);
+    return must(lock, q, { at, kind: "released", call, server: "s", tool: "arm", how, label, fields: [] });
+  };
+  const lost = (q: Q, call: string, at: number): Q => must(lock, q, { at, kind: "unknown", call, cause: "late" });
+
+  it("regression: does not run while the call that armed it has no answer, however long its server takes", () => {
+    const sent = dispatch(lock, start(lock), of("arm"), 1);
+    expect(fires(lock, sent.q, of("act"), 500)).toEqual(["true/true"]);
+    const settled = done(lock, sent.q, sent.call, 500);
+    expect(fires(lock, settled, of("act"), 600)).toEqual(["true/true"]);
+    for (const ended of [release(settled, sent.call, 600), lost(sent.q, sent.call, 600)]) {
+      expect(fires(lock, ended, of("act"), 609)).toEqual(["true/true"]);
+      expect(fires(lock, ended, of("act"), 610)).toEqual([]);
+    }
+  });
+
+  it("begins once the last of several has ended", () => {
+    const one = dispatch(lock, start(lock), of("arm"), 1);
+    const other = dispatch(lock, one.q, of("arm"), 2);
+    const first = lost(other.q, one.call, 5);
+    expect(fires(lock, first, of("act"), 100)).toEqual(["true/true"]);
+    const both = lost(first, other.call, 100);
+    expect(fires(lock, both, of("act"), 109)).toEqual(["true/true"]);
+    expect(fires(lock, both, of("act"), 110)).toEqual([]);
+  });
+
+  it("is over where another call has lifted the lock since, whenever the answer comes", () => {
+    const sent = dispatch(lock, start(lock), of("arm"), 1);
+    const armed = done(lock, sent.q, sent.call, 2);
+    const clear = dispatch(lock, armed, of("clear"), 3);
+    const lifted = done(lock, clear.q, clear.call, 4);
+    expect(fires(lock, lifted, of("act"), 5)).toEqual([]);
+    expect(fires(lock, release(lifted, sent.call, 6), of("act"), 7)).toEqual([]);
+  });
+
+  it("for keys: begins for each by itself, and for all where the call named none that can be read", () => {
+    const keyed = limited({ kind: "absence", after: tool("arm"), never: tool("act"), withinMs: 10, key });
+    const late = (q: Q, call: string, at: number): Q => must(keyed, q, { at, kind: "unknown", call, cause: "late" });
+    const shut = (q: Q, at: number): readonly string[] =>
+      ["x", "y", "z"].filter((one) => fires(keyed, q, of("act", [one]), at).length > 0);
+    const one = dispatch(keyed, start(keyed), of("arm", ["x", "y"]), 1);
+    const two = dispatch(keyed, one.q, of("arm", ["y"]), 2);
+    const first = late(two.q, one.call, 5);
+    expect([shut(first, 14), shut(first, 15)]).toEqual([["x", "y"], ["y"]]);
+    const any = dispatch(keyed, late(first, two.call, 20), of("arm", []), 21);
+    expect(shut(any.q, 99)).toEqual(["x", "y", "z"]);
+    const ended = late(any.q, any.call, 99);
+    expect([shut(ended, 108), shut(ended, 109)]).toEqual([["x", "y", "z"], []]);
   });
 });

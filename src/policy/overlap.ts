@@ -9,8 +9,8 @@ import { contractFor } from "./ir.ts";
 import type { Slot } from "./monitors.ts";
 import type { Context, PatternScene } from "./patterns.ts";
 import { matches, staticMatch } from "./patterns.ts";
-import type { InFlight, Lock, Q } from "./state.ts";
-import { keysOf } from "./state.ts";
+import type { InFlight, Lock, MonitorCell, Monitors, Q } from "./state.ts";
+import { globalKey, keysOf } from "./state.ts";
 import { VersionedMap } from "./versioned-map.ts";
 
 type Contest = { readonly lock: Pattern | "any call"; readonly unlock: Pattern };
@@ -34,14 +34,19 @@ function contestOf(temporal: Temporal): Contest | undefined {
   }
 }
 
-/** Automata that a dispatch locks and another call could unlock. */
+/** What arms a lock that time ends. */
+export function timedLock(temporal: Temporal): Pattern | undefined {
+  return temporal.kind === "absence" && temporal.withinMs !== undefined ? temporal.after : undefined;
+}
+
+/** Automata that a dispatch locks, and another call or time alone could unlock. */
 export function locksOf(
   slots: readonly Slot[],
   seen: { readonly option: CallOption; readonly context: Context<boolean>; readonly scene: PatternScene<boolean> },
 ): readonly Lock[] {
   const { option, context, scene } = seen;
   return slots.flatMap((slot): readonly Lock[] => {
-    const lock = contestOf(slot.temporal)?.lock;
+    const lock = timedLock(slot.temporal) ?? contestOf(slot.temporal)?.lock;
     if (lock === undefined) return [];
     const locks = lock === "any call" || matches(context, lock, "restrict", scene);
     return locks ? [{ slot: slot.index, keys: keysOf(slot, option) }] : [];
@@ -97,4 +102,40 @@ function unlocks(temporal: Temporal, { contract, class: { truths } }: CallOption
 /** The success of a call may have come before what locks the automaton for this key. */
 export function isOvertaken({ overtakenBy }: Pick<InFlight, "overtakenBy">, slot: Slot, key: string): boolean {
   return overtakenBy.some((lock) => lock.slot === slot.index && lock.keys.includes(key));
+}
+
+/** When the time of a lock begins whose call has no answer yet. */
+export const notBegun = Number.POSITIVE_INFINITY;
+
+/**
+ * The automata once a call has its answer, or never will have: the time of what it locked begins now, if no other call
+ * locks it still. A server that keeps its answer back would else hand out what it holds when the lock is open again.
+ */
+export function begun(slots: readonly Slot[], rest: Q, { locks }: InFlight, at: number): Q["monitors"] {
+  const timed = locks.filter((lock) => timedAt(slots, lock) !== undefined);
+  if (timed.length === 0) return rest.monitors;
+  const waiting = [...rest.inFlight.values()].flatMap((sent) => sent.locks);
+  const after = (monitors: Monitors): Monitors =>
+    monitors.map((cells, index) => {
+      const mine = timed.find(({ slot }) => slot === index);
+      if (mine === undefined) return cells;
+      const others = waiting.filter(({ slot }) => slot === index).flatMap((lock) => cellsOf(cells, lock));
+      const keys = cellsOf(cells, mine).filter((key) => !others.includes(key));
+      return new Map([...cells].map(([key, cell]) => [key, keys.includes(key) ? startedAt(cell, at) : cell]));
+    });
+  return { lo: after(rest.monitors.lo), hi: after(rest.monitors.hi) };
+}
+
+function timedAt(slots: readonly Slot[], { slot }: Lock): Pattern | undefined {
+  const temporal = slots[slot]?.temporal;
+  return temporal && timedLock(temporal);
+}
+
+/** The keys under which a lock is kept: its own where they are followed, else the one that stands for all others. */
+function cellsOf(cells: ReadonlyMap<string, MonitorCell>, { keys }: Lock): readonly string[] {
+  return keys.length === 0 ? [globalKey] : keys.map((key) => (cells.has(key) ? key : globalKey));
+}
+
+function startedAt(cell: MonitorCell, at: number): MonitorCell {
+  return cell.since === notBegun ? { ...cell, since: at } : cell;
 }

@@ -28,7 +28,7 @@ export type StoreCell = {
 /** One automaton for one key. `since` and `times` are monotonic ms; a budget has as many `amounts` as `times`. */
 export type MonitorCell = {
   readonly bits: Vector<boolean>;
-  /** When a lock was last armed or a permission last given: the start of its time. */
+  /** Start of its time: when the call that last armed a lock had its answer, or when a permission was last given. */
   readonly since: number;
   /** When each counted call was dispatched, for windows; amounts for budgets. */
   readonly times: readonly number[];

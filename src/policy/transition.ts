@@ -14,7 +14,7 @@ import type { Ir, Temporal } from "./ir.ts";
 import { contractFor } from "./ir.ts";
 import type { Slot } from "./monitors.ts";
 import { monitorDispatched, monitorSucceeded, patternsOf } from "./monitors.ts";
-import { isOvertaken, locksOf, overtaken, underWay } from "./overlap.ts";
+import { begun, isOvertaken, locksOf, notBegun, overtaken, timedLock, underWay } from "./overlap.ts";
 import type { Context, End, Move, PatternScene } from "./patterns.ts";
 import { matches } from "./patterns.ts";
 import { written } from "./semantics.ts";
@@ -59,7 +59,7 @@ export function next(frame: Frame, q: Q, event: RunEvent): Result<Q, string> {
     case "failed":
       return settledWith(q, event.call, (sent, rest) => (event.noEffect ? givenBack(frame, rest, sent) : q.monitors));
     case "unknown":
-      return ok(withoutCall(q, event.call));
+      return ok(left(frame, q, event.call, event.at));
     case "released":
       return released(frame, q, event);
     case "granted":
@@ -190,7 +190,8 @@ function dispatchedMonitors(frame: Frame, q: Q, seen: Seen): Monitors {
     const amount = counted ? amountOf(slot, option) : undefined;
     const times = counted ? timesWith(slot.temporal, cell.times, at) : cell.times;
     const amounts = amount === undefined ? cell.amounts : [...cell.amounts, amount];
-    return changed(cell, { bits, times, amounts }, at, restarts(slot, context, scene));
+    const armed = restarts(slot, context, scene);
+    return changed(cell, { bits, times, amounts }, armed ? startOf(slot, at) : undefined);
   });
 }
 
@@ -215,6 +216,11 @@ function restarts(slot: Slot, context: Context<boolean>, scene: PatternScene<boo
   return slot.temporal.kind === "absence" && matches(context, slot.temporal.after, "restrict", scene);
 }
 
+/** When the time begins of what a dispatch arms. */
+function startOf({ temporal }: Slot, at: number): number {
+  return timedLock(temporal) === undefined ? at : notBegun;
+}
+
 function succeededMonitors(frame: Frame, q: Q, sent: InFlight, at: number): Q["monitors"] {
   return atBothEnds(frame, q, { move: "success", option: sent.option, at }, (seen) =>
     stepped(frame, q, seen, (slot, cell, { key }) => {
@@ -222,7 +228,7 @@ function succeededMonitors(frame: Frame, q: Q, sent: InFlight, at: number): Q["m
       if (context.end === "hi" && isOvertaken(sent, slot, key)) return cell;
       const bits = monitorSucceeded(context, slot.temporal, cell.bits, scene);
       const renewed = slot.temporal.kind === "gate" && matches(context, slot.temporal.need, "permit", scene);
-      return changed(cell, { bits, times: cell.times, amounts: cell.amounts }, at, renewed);
+      return changed(cell, { bits, times: cell.times, amounts: cell.amounts }, renewed ? at : undefined);
     }),
   );
 }
@@ -231,12 +237,11 @@ function succeededMonitors(frame: Frame, q: Q, sent: InFlight, at: number): Q["m
 function changed(
   cell: MonitorCell,
   to: Pick<MonitorCell, "bits" | "times" | "amounts">,
-  at: number,
-  restart: boolean,
+  restart: number | undefined,
 ): MonitorCell {
-  const same = !restart && to.times === cell.times;
+  const same = restart === undefined && to.times === cell.times;
   if (same && to.bits.every((bit, index) => bit === cell.bits[index])) return cell;
-  return { ...to, since: restart ? at : cell.since };
+  return { ...to, since: restart ?? cell.since };
 }
 
 /**
@@ -273,6 +278,16 @@ function settledWith(q: Q, call: string, monitors: (sent: InFlight, rest: Q) => 
   return ok({ ...q, inFlight, monitors: monitorsNow });
 }
 
+/** The state once a call has its answer, or never will have. */
+function left(frame: Frame, q: Q, call: string | undefined, at: number): Q {
+  // Before the call leaves the state: to look at an older version of a map costs a step back and a step forth.
+  const sent = call === undefined ? undefined : q.inFlight.get(call);
+  const rest = withoutCall(q, call);
+  if (sent === undefined) return rest;
+  const monitors = begun(frame.slots, rest, sent, at);
+  return monitors === rest.monitors ? rest : { ...rest, monitors };
+}
+
 function withoutCall(q: Q, call: string | undefined): Q {
   if (call === undefined || !q.inFlight.has(call)) return q;
   return { ...q, inFlight: VersionedMap.of(q.inFlight).with(call, undefined) };
@@ -288,7 +303,7 @@ function released(frame: Frame, q: Q, event: RunEvent & { kind: "released" }): R
   // Before the call leaves the state: to look at an older version of a map costs a step back and a step forth.
   const brings = call === undefined ? frame.ir.lattice.top : (q.inFlight.get(call)?.brings.hi ?? 0);
   const known = contextOf(frame.ir, q).hi | brings;
-  const rest = withoutCall(q, call);
+  const rest = left(frame, q, call, event.at);
   if (how !== "pass") return ok(rest);
   let bringsMore = (label.hi & ~known) !== 0;
   let held = hold(rest.held, label);
