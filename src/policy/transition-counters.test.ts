@@ -156,3 +156,12 @@ describe("what is spent", () => {
     expect([sent(gate, ruleKeysMax), sent(gate, ruleKeysMax - 1)]).toEqual([[], ["new"]]);
   });
 });
+
+it("regression: a negative amount that somebody let through frees nothing of a budget", () => {
+  const frame = limited(budget);
+  const spent = dispatch(frame, start(frame), sum("9"), 1);
+  expect(asks(frame, spent.q, sum("-500"), 2)).toBe(true);
+  const returned = dispatch(frame, spent.q, sum("-500"), 2);
+  expect(asks(frame, returned.q, sum("2"), 3)).toBe(true);
+  expect(asks(frame, failed(frame, returned.q, returned.call), sum("2"), 4)).toBe(true);
+});

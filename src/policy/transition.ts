@@ -204,11 +204,14 @@ function timesWith(temporal: Temporal, times: readonly number[], at: number): re
 }
 
 /**
- * What a call adds to a budget. One that nobody can read fits no budget; where it was let through all the same it adds
- * nothing, but has its place, so that the amounts of others stay with their own times.
+ * What a call adds to a budget. An amount that nobody can read, or that is negative, fits no budget; where it was let
+ * through all the same it adds nothing, but has its place, so that the amounts of others stay with their own times.
  */
 function amountOf(slot: Slot, option: CallOption): string | undefined {
-  return slot.temporal.kind === "budget" ? (option.class.amounts.get(slot.id) ?? "0") : undefined;
+  if (slot.temporal.kind !== "budget") return undefined;
+  const amount = option.class.amounts.get(slot.id);
+  // Canonical decimals, so that the sign tells. What is paid back is no leave to spend it again.
+  return amount === undefined || amount.startsWith("-") ? "0" : amount;
 }
 
 /** A timed lock starts anew each time it is armed again, not only the first time. */
