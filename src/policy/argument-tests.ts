@@ -28,7 +28,7 @@ import {
 import { canonicalValue } from "./values/canonical.ts";
 import { canonicalNumber, compareDecimal, parseDecimal } from "./values/decimal.ts";
 import { canonicalPath, isInside } from "./values/path.ts";
-import { normaliseText } from "./values/text.ts";
+import { normaliseText, valueInText } from "./values/text.ts";
 
 type Reading = "every" | "some";
 type Leaf = null | boolean | number | string | { readonly rawJSON: string };
@@ -62,7 +62,7 @@ export function evaluateTest(test: ArgumentTest, value: Json): boolean {
 
 function someLeaf(test: ArgumentTest, value: Json): boolean {
   if (test.kind === "schema") return satisfies(test.schema, value) !== false;
-  const leaves = leavesOf(value, written);
+  const leaves = leavesOf(value, valueInText);
   return leaves === undefined || leaves.some((leaf) => leafHolds(test, leaf));
 }
 
@@ -87,16 +87,6 @@ function leafHolds(test: ArgumentTest, leaf: Leaf): boolean {
     case "not":
     case "schema":
       return evaluateTest(test, leaf);
-  }
-}
-
-/** A list or an object that came as its text, which servers parse where they want one. */
-function written(text: string): Json | undefined {
-  if (!/^\s*[[{]/.test(text)) return undefined;
-  try {
-    return JSON.parse(text) as Json; // a JSON value by construction
-  } catch {
-    return undefined; // text that only begins like JSON is a leaf and nothing else
   }
 }
 

@@ -48,6 +48,10 @@ describe("the workspace", () => {
     [{ paths: ["/home/me/site/a", "/etc/passwd"] }, false],
     [{ paths: ["/home/me/site/a", "/home/me/site/b"] }, true],
     [{ paths: [] }, true],
+    // A list that came as its text, which many servers parse where they want one; and a name that only looks like it.
+    [{ paths: '["/etc/passwd"]' }, false],
+    [{ path: ' {"path": "/etc/passwd"}' }, false],
+    [{ path: "[id].tsx" }, true],
   ])("%j: %s", (given, expected) => expect(inside(given)).toBe(expected));
 
   it("without a root nothing with a path is inside, and the root of all holds everything", () => {

@@ -14,6 +14,7 @@ import { canonicalKeys } from "./values/canonical.ts";
 import { canonicalNumber, parseDecimal } from "./values/decimal.ts";
 import { canonicalPath, isInside } from "./values/path.ts";
 import { pointerValue } from "./values/pointer.ts";
+import { valueInText } from "./values/text.ts";
 
 export function classify(frame: Frame, relevant: Relevant, moment: CallMoment): CallClass {
   const truths = new Map<number, boolean>();
@@ -79,7 +80,8 @@ const knownRoots = new WeakMap<readonly string[], readonly string[]>();
 function isInsideAny(value: Json, roots: readonly string[]): boolean {
   if (typeof value !== "string") return false;
   const path = canonicalPath(value, roots[0]);
-  return path !== undefined && roots.some((root) => isInside(path, root));
+  // A list that came as its text begins with no slash, and would lie in the workspace whatever it lists.
+  return path !== undefined && roots.some((root) => isInside(path, root)) && valueInText(value) === undefined;
 }
 
 function keyOf(slot: Slot, argumentsOf: JsonObject): readonly string[] | undefined {

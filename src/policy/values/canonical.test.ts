@@ -159,6 +159,15 @@ describe("keys of an argument", () => {
   });
 });
 
+test("regression: a list or an object that came as its text gives no keys: it is a way to spell any", () => {
+  for (const text of ['["bob"]', '[ "bob", "eve" ]', '{"id": "bob"}', "[7]"]) {
+    for (const form of forms) expect(canonicalKeys(form, text)).toBeUndefined();
+    expect(canonicalKeys("id", ["eve", text])).toBeUndefined();
+  }
+  expect(canonicalKeys("id", "[bob]")).toEqual(["[bob]"]);
+  expect(canonicalKeys("path", "app/[id].tsx")).toEqual(["app/[id].tsx"]);
+});
+
 describe("forms of a text", () => {
   test.each([
     ["bob@X.com", [{ form: "email", value: "bob@x.com" }]],

@@ -11,6 +11,7 @@ import { canonicalEmail } from "./email.ts";
 import { canonicalIban } from "./iban.ts";
 import { canonicalTextUnitsMax, keysOfArgumentMax } from "./limits.ts";
 import { canonicalPath } from "./path.ts";
+import { valueInText } from "./text.ts";
 import { canonicalUrl } from "./url.ts";
 
 export type CanonicalForm = "email" | "domain" | "path" | "url" | "iban" | "id";
@@ -54,12 +55,18 @@ export function canonicalKeys(
   if (elements.length === 0 || elements.length > keysOfArgumentMax) return undefined;
   const keys = new Set<string>();
   for (const element of elements) {
-    const key = typeof element === "string" ? canonicalValue(form, element, options) : idOfNumber(form, element);
+    const key = typeof element === "string" ? keyOfText(form, element, options) : idOfNumber(form, element);
     // An empty key would be that of everything that has none.
     if (key === undefined || key === "") return undefined;
     keys.add(key);
   }
   return [...keys];
+}
+
+/** A list that came as its text is no key: a counter for `bob` would not meet `["bob"]`, which many servers take for it. */
+function keyOfText(form: CanonicalForm, text: string, options: CanonicalOptions): string | undefined {
+  const key = canonicalValue(form, text, options);
+  return key === undefined || valueInText(text) !== undefined ? undefined : key;
 }
 
 function idOfNumber(form: CanonicalForm, value: Json): string | undefined {

@@ -1,4 +1,5 @@
-/** Normalisation of text before it is compared: NFC and outer white space, nothing else. */
+/** Normalisation of text before it is compared: NFC and outer white space, nothing else; and what a text may stand for. */
+import type { Json } from "../../core/json.ts";
 
 const whiteSpace = /^\p{White_Space}$/u;
 
@@ -30,4 +31,14 @@ export function hasUnseen(text: string): boolean {
  */
 export function isPlain(text: string): boolean {
   return !hasUnseen(text) && text.normalize("NFKC") === text.normalize("NFC");
+}
+
+/** A list or an object that came as its text, which servers parse where they want one; undefined for any other text. */
+export function valueInText(text: string): Json | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as Json; // a JSON value by construction
+  } catch {
+    return undefined; // text that only begins like JSON is a text and nothing else
+  }
 }
