@@ -103,6 +103,18 @@ describe("keys and amounts", () => {
     expect(classOf(limit, { text: "nobody" }).keys.get("R")).toEqual([]);
   });
 
+  it("regression: a relative path counts as the place in the workspace that it names; where keys are exact it stays", () => {
+    const limit = (foldLocalPart: boolean): Frame =>
+      frame({ kind: "at-most", of, count: 1, key: { argument: "text", form: "path", foldLocalPart } });
+    const keys = (text: string, exact = false, workspace?: readonly string[]) =>
+      classOf(limit(!exact), { text }, workspace).keys.get("R");
+    for (const text of ["/home/me/site/a", "a", "./b/../a", "file:///home/me/site/a"])
+      expect(keys(text)).toEqual(["/home/me/site/a"]);
+    expect(keys("../site/a")).toEqual(["/home/me/site/a"]);
+    expect([keys("a", true), keys("/home/me/site/a", true)]).toEqual([["a"], ["/home/me/site/a"]]);
+    expect(keys("a", false, [])).toEqual(["a"]);
+  });
+
   it("a rule without key has no entry", () => {
     expect(classOf(frame({ kind: "at-most", of, count: 1 }), { text: "a@x.com" }).keys.size).toBe(0);
     expect(classOf(frame({ kind: "inject", before: of, server: "s", tool: "t", arguments: {} }), {}).keys.size).toBe(0);

@@ -27,7 +27,7 @@ export function classify(frame: Frame, relevant: Relevant, moment: CallMoment): 
   const keys = new Map<string, readonly string[]>();
   const amounts = new Map<string, string>();
   for (const slot of relevant.slots) {
-    const key = keyOf(slot, moment.arguments);
+    const key = keyOf(slot, moment);
     if (key !== undefined) keys.set(slot.id, key);
     const amount = amountOf(slot, moment.arguments);
     if (amount !== undefined) amounts.set(slot.id, amount);
@@ -84,11 +84,17 @@ function isInsideAny(value: Json, roots: readonly string[]): boolean {
   return path !== undefined && roots.some((root) => isInside(path, root)) && valueInText(value) === undefined;
 }
 
-function keyOf(slot: Slot, argumentsOf: JsonObject): readonly string[] | undefined {
+/**
+ * The keys of a call for a rule. Whoever counts takes a relative path for the place in the workspace that it most likely
+ * names, or two spellings of one file would be counted apart; whoever permits does not: a server may start elsewhere.
+ */
+function keyOf(slot: Slot, moment: CallMoment): readonly string[] | undefined {
   const key = "key" in slot.temporal ? slot.temporal.key : undefined;
   if (key === undefined) return undefined;
-  const value = pointerValue(argumentsOf, key.argument);
-  return canonicalKeys(key.form, value, { foldLocalPart: key.foldLocalPart }) ?? [];
+  const value = pointerValue(moment.arguments, key.argument);
+  const { form, foldLocalPart } = key;
+  const base = form === "path" && foldLocalPart ? rootsOf(moment.workspace)[0] : undefined;
+  return canonicalKeys(form, value, { foldLocalPart, ...(base === undefined ? {} : { base }) }) ?? [];
 }
 
 function amountOf(slot: Slot, argumentsOf: JsonObject): string | undefined {

@@ -78,7 +78,7 @@ export type Pattern = {
 export type KeySpec = {
   readonly argument: string;
   readonly form: "email" | "domain" | "path" | "url" | "iban" | "id";
-  /** Gates compare the local part of an address exactly, counters fold its case. */
+  /** Gates compare the local part of an address exactly, counters fold its case; so do they with where a path starts. */
   readonly foldLocalPart: boolean;
 };
 
