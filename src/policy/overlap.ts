@@ -65,21 +65,23 @@ export function overtaken(slots: readonly Slot[], inFlight: Q["inFlight"], locks
 }
 
 /**
- * What a call that is sent now will not unlock though it comes later, since what locks it is still under way and may take
- * its effect last. A debt is there from the dispatch that made it, so that a later call meets it.
+ * What is locked by calls that are still under way: a call that is sent now comes later, and may yet take its effect first.
+ * Debts are not among it. A debt is there from the dispatch that made it, so that a later call meets it.
  */
+export function lockedUnderWay(slots: readonly Slot[], inFlight: Q["inFlight"]): readonly Lock[] {
+  const either = ({ temporal }: Slot): boolean =>
+    (temporal.kind === "gate" || temporal.kind === "absence") && contestOf(temporal) !== undefined;
+  const own = new Set(slots.filter(either).map(({ index }) => index));
+  if (own.size === 0) return [];
+  const sent = [...inFlight.values()].filter(({ settled }) => !settled);
+  return sent.flatMap(({ locks }) => locks.filter(({ slot }) => own.has(slot)));
+}
+
+/** What the success of a call that is sent now will not unlock. */
 export function underWay(slots: readonly Slot[], inFlight: Q["inFlight"], option: CallOption): readonly Lock[] {
-  const own = slots.filter(
-    ({ temporal }) => (temporal.kind === "gate" || temporal.kind === "absence") && unlocks(temporal, option),
-  );
-  if (own.length === 0) return [];
   let overtakenBy: readonly Lock[] = [];
-  for (const { settled, locks } of inFlight.values()) {
-    if (settled) continue;
-    for (const lock of locks) {
-      if (own.some(({ index }) => index === lock.slot))
-        overtakenBy = [...overtakenBy, ...keptFrom(slots, lock, { option, overtakenBy })];
-    }
+  for (const lock of lockedUnderWay(slots, inFlight)) {
+    overtakenBy = [...overtakenBy, ...keptFrom(slots, lock, { option, overtakenBy })];
   }
   return overtakenBy;
 }

@@ -145,6 +145,20 @@ describe("exposures of a state", () => {
     expect(timed.asked).toBe(2);
   });
 
+  it("regression: are not those of a run in which what locks is under way, which keeps a call from unlocking", () => {
+    const gate = { before: { tool: "s.none" }, need: { tool: "s.read_pub" }, unless: { tool: "s.read_any" } };
+    const board = new CountingBoard({ ...openHost(), rules: [{ id: "r", tier: "must", gate, why: "first" }] });
+    const { contract, option } = board.run.send("s.read_any");
+    const held = [contract.output.label];
+    const sent = { option, at: 1, overtakenBy: [], brings: contract.output.label };
+    const flying = (settled: boolean): Q["inFlight"] =>
+      new Map([["c", { ...sent, settled, locks: [{ slot: 0, keys: [""] }] }]]);
+    const still = board.state({ held });
+    for (const inFlight of [new Map(), flying(true), flying(false), flying(false)])
+      board.verdict({ ...still, inFlight });
+    expect(board.asked).toBe(3);
+  });
+
   it("of old states, and of more entries than any list has, are forgotten", () => {
     const board = new CountingBoard();
     const states = Array.from({ length: 17 }, () => board.state({ held: [] }));

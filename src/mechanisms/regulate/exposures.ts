@@ -6,6 +6,7 @@ import type { ToolContract } from "../../core/contract.ts";
 import type { Json } from "../../core/json.ts";
 import type { LabelRange } from "../../core/label.ts";
 import { callsInFlightMax } from "../../core/limits.ts";
+import { lockedUnderWay } from "../../policy/overlap.ts";
 import type { Q } from "../../policy/state.ts";
 import { reservedHeld } from "../../policy/state.ts";
 import type { Board, Exposure } from "./exposure.ts";
@@ -34,7 +35,10 @@ export function makeExposures(board: Board & { readonly digest: (value: Json) =>
     of: (q, contract, at) => {
       const held = reservedHeld(ir, q);
       // INVARIANT: what is remembered depends on nothing but its parts, or a run that is folded anew would differ.
-      const reserves = (held !== q.held && q.inFlight.size > 0) || q.inFlight.size >= callsInFlightMax;
+      const reserves =
+        (held !== q.held && q.inFlight.size > 0) ||
+        q.inFlight.size >= callsInFlightMax ||
+        lockedUnderWay(slots, q.inFlight).length > 0;
       // A consent is for one call; every other grant is a matter of time, or of what arguments may carry.
       const granted = q.grants.some(({ kind }) => kind !== "consent");
       const by =

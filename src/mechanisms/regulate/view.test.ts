@@ -157,6 +157,19 @@ describe("the digest of what a list depends on", () => {
     expect(digest(run)).not.toBe(waiting);
   });
 
+  it("regression: tells a call under way that locks what another would unlock from one that has settled", () => {
+    const gate = { before: { tool: "s.mail_out" }, need: { tool: "s.read_priv" }, unless: { tool: "s.read_pub" } };
+    const labels = openHost().labels ?? {};
+    const run = new SmallRun({ labels, rules: [{ id: "r", tier: "must", gate, why: "first" }] });
+    run.call("s.read_pub");
+    const sent = run.send("s.read_pub");
+    const waiting = digest(run);
+    const reserved = reservedHeld(run.ir, run.run.q);
+    run.succeed(sent);
+    expect(reservedHeld(run.ir, run.run.q)).toEqual(reserved);
+    expect(digest(run)).not.toBe(waiting);
+  });
+
   it("changes with a lease that ends, a tool that stays filtered, an accepted risk, and what a model is told", () => {
     const changes = (document: SmallDocument, act: (run: SmallRun) => void): boolean => {
       const run = new SmallRun(document, ["text"]);

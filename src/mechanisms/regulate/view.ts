@@ -5,6 +5,7 @@ import type { StateClass } from "../../core/prediction.ts";
 import { regulationClause } from "../../core/regulation-cause.ts";
 import type { RegulationView } from "../../core/regulation-view.ts";
 import type { Ir } from "../../policy/ir.ts";
+import { lockedUnderWay } from "../../policy/overlap.ts";
 import type { Q } from "../../policy/state.ts";
 import { cellAt, contextOf, hold, reservedHeld, resultRange } from "../../policy/state.ts";
 import { next } from "../../policy/transition.ts";
@@ -142,6 +143,7 @@ export function exposureKey({ frame, settings }: Regulator, q: Q, memory: Regula
     // What is on its way counts as held for what is decided, but not for what an argument may carry.
     [q.held, reservedHeld(ir, q)].map((held) => held.map(({ lo, hi }) => [lo, hi])),
     ends,
+    lockedUnderWay(slots, q.inFlight),
     q.grants.filter(({ expiresAt }) => at < expiresAt),
     [q.lost, q.ended],
     settings.leases.map((lease, index) => leaseState(lease, index, memory.leases, at).kind),
