@@ -63,10 +63,6 @@ const stories = {
   tick: `${head}${paidAfterReading}
   - {id: for-a-while, tier: block, absence: {after: desk.read, never: desk.pay, within: 10m}, why: "not at once"}
 `,
-  late: `${head}${paidAfterReading}
-  - {id: unless-checked, tier: block, absence: {after: desk.read, never: desk.pay, until: desk.check}, why: "checked"}
-  - {id: no-check-now, tier: block, absence: {after: desk.read, never: desk.check}, why: "checks come first"}
-`,
   speak: `${head}
 host: {tools: none}
 hazards: {h: {why: "secrets stay", never: {flow: {from: {confidentiality: private}, to: {tool: desk.send}}}}}
@@ -76,6 +72,11 @@ rules:
 `,
 };
 
+const late = `${head}${paidAfterReading}
+  - {id: unless-checked, tier: block, absence: {after: desk.read, never: desk.pay, until: desk.check}, why: "checked"}
+  - {id: no-check-now, tier: block, absence: {after: desk.read, never: desk.check}, why: "checks come first"}
+`;
+
 describe("kinds of steps that no starter policy leads to", () => {
   test.each(Object.entries(stories))("%s", async (kind, text) => {
     const pack = policyOfText(kind, text);
@@ -84,6 +85,16 @@ describe("kinds of steps that no starter policy leads to", () => {
     const replayed = await replay(pack, mutant, seed);
     expect(replayed.steps.map((step) => step.kind)).toContain(kind);
     expectNeeded(replayed, mutant.rule);
+  });
+
+  test("late: what the model lets pass, since an answer may come whenever it likes, the gateway asks about", async () => {
+    const pack = policyOfText("late", late);
+    const rest = ["unless-checked", "no-check-now"];
+    const mutant = { hazard: "h", rule: "strict", open: rest, closed: [...rest, "strict"] };
+    const { steps, verdicts, open } = await replay(pack, mutant, seed);
+    expect(steps.map((step) => step.kind)).toContain("late");
+    expect(verdicts).toEqual({ open: "refuted", closed: "proved" });
+    expect(open).toEqual({ happened: false, stopped: [["unless-checked"]] });
   });
 
   test("a key: what was done for one thing says nothing of another", async () => {
