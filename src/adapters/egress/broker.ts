@@ -63,10 +63,11 @@ class EgressBroker implements Broker {
       ownAddresses: options.ownAddresses ?? systemSurroundings.ownAddresses,
     };
     this.#record = new EgressRecord(options.now);
-    const stub = new DnsStub((name) => this.#answer(name), this.#record);
     const { perSecondMax = floodLimits } = options;
     const gate = (max: number, what: string): (() => boolean) => floodGate(max, options.now, () => this.#flooded(what));
-    stub.serveDatagrams(options.listeners.dns, gate(perSecondMax.questions, "questions for names"));
+    const questions = gate(perSecondMax.questions, "questions for names");
+    const stub = new DnsStub((name) => this.#answer(name), this.#record, questions);
+    stub.serveDatagrams(options.listeners.dns);
     options.listeners.dns.on("error", () => this.#fail("answering for names failed"));
     const stopArrivals = receiveArrivals(options.listeners, {
       admits: gate(perSecondMax.connections, "connections"),

@@ -32,16 +32,18 @@ const shownCharactersMax = 253;
 export class DnsStub {
   readonly #decide: NameDecision;
   readonly #record: EgressRecord;
+  readonly #admits: () => boolean;
 
-  constructor(decide: NameDecision, record: EgressRecord) {
+  /** `admits` is asked for each question, whatever way it came; false leaves it without an answer. */
+  constructor(decide: NameDecision, record: EgressRecord, admits: () => boolean) {
     this.#decide = decide;
     this.#record = record;
+    this.#admits = admits;
   }
 
-  /** `admits` is asked for each question; false leaves it without an answer. */
-  serveDatagrams(socket: DatagramSocket, admits: () => boolean): void {
+  serveDatagrams(socket: DatagramSocket): void {
     socket.on("message", (bytes: Buffer, from: RemoteInfo) => {
-      if (!admits()) return;
+      if (!this.#admits()) return;
       const answer = this.#answer(bytes, "udp");
       // A full buffer loses the answer, as datagrams may; the client asks again.
       if (answer !== undefined) socket.send(answer, from.port, from.address, () => {});
@@ -61,6 +63,7 @@ export class DnsStub {
         const length = waiting.readUInt16BE(0);
         if (length > queryBytesMax || queries >= streamQueriesMax) return void client.destroy();
         if (waiting.length < 2 + length) return;
+        if (!this.#admits()) return void client.destroy();
         queries += 1;
         const answer = this.#answer(waiting.subarray(2, 2 + length), "tcp");
         if (answer === undefined) return void client.destroy();

@@ -7,7 +7,7 @@ import { printable } from "../printable.ts";
 import type { Broker } from "../projection/parts.ts";
 import { type Arrival, receiveArrivals } from "./arrivals.ts";
 import { parseClientHello } from "./client-hello.ts";
-import { DnsStub } from "./dns-stub.ts";
+import { DnsStub, type NameDecision } from "./dns-stub.ts";
 import { floodGate, floodLimits } from "./flood.ts";
 import { EgressRecord } from "./egress-record.ts";
 import { readFirst } from "./first-flight.ts";
@@ -44,14 +44,15 @@ export function openSink({ listeners, now }: SinkOptions): Broker {
   const record = new EgressRecord(now);
   const names = new VirtualNames();
   let failure: string | undefined;
-  const stub = new DnsStub((name) => {
+  const gate = (max: number, what: string): (() => boolean) =>
+    floodGate(max, now, () => fail(`it was flooded with ${what}`));
+  const answer: NameDecision = (name) => {
     if (name === "localhost") return { kind: "address", address: "127.0.0.1" };
     const address = names.addressOf(name);
     return address === undefined ? { kind: "full" } : { kind: "address", address };
-  }, record);
-  const gate = (max: number, what: string): (() => boolean) =>
-    floodGate(max, now, () => fail(`it was flooded with ${what}`));
-  stub.serveDatagrams(listeners.dns, gate(floodLimits.questions, "questions for names"));
+  };
+  const stub = new DnsStub(answer, record, gate(floodLimits.questions, "questions for names"));
+  stub.serveDatagrams(listeners.dns);
   const stopArrivals = receiveArrivals(listeners, {
     admits: gate(floodLimits.connections, "connections"),
     arrived: (arrival) => {

@@ -110,9 +110,11 @@ describe.skipIf(why !== undefined)("bounds in time and bytes", () => {
 
   test.each([
     ["questions", "questions for names"],
+    ["questions over streams", "questions for names"],
     ["connections", "connections"],
   ] as const)("a flood of %s ends the network of the server, in a sentence", async (kind, words) => {
-    scene = await openScene({ allow: [`${late}:5432`], perSecondMax: { questions: 200, connections: 100 } });
+    // Far below what is sent: on a busy machine the kernel drops most datagrams and delays connections.
+    scene = await openScene({ allow: [`${late}:5432`], perSecondMax: { questions: 20, connections: 20 } });
     const { network, broker } = scene;
     await network.client([{ kind, count: 1_500 }]);
     expect(broker.failure).toBe(`The server's network broke: it was flooded with ${words}. Restart the server.`);
