@@ -7,10 +7,30 @@ if (Number(process.versions.node.split(".")[0]) < 24) {
   );
 }
 
+/** What needs no process of its own: files run one after the other in one worker, whose modules are loaded once. */
+const units = ["src/**/*.test.ts", "test/laws/**/*.test.ts", "test/policy/**/*.test.ts"];
+
+// Programs, sockets and the kernel on a busy machine: the gate asks twice and the test command tells what needed it. A
+// law that fails does so again, since all suites of a run have one seed.
+const retry = process.env["SLUICEGATE_CI"] === "1" ? 1 : 0;
+
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    exclude: ["node_modules/**", "dist/**"],
+    projects: [
+      { extends: true, test: { name: "units", include: units, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: "whole",
+          include: ["test/**/*.test.ts"],
+          exclude: units,
+          // These wait for others half of their time.
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+    retry,
     setupFiles: ["test/setup.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,

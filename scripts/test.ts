@@ -57,7 +57,12 @@ const passed =
   vitest(["--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...filters], environment) === 0;
 const covered = !full || filters.length > 0 || coverage() === 0;
 
-type Assertion = { readonly status: string; readonly fullName: string };
+type Assertion = {
+  readonly status: string;
+  readonly fullName: string;
+  /** Of each attempt that failed, also where a later one passed. */
+  readonly failureMessages?: readonly string[];
+};
 type Report = {
   readonly testResults: readonly { readonly name: string; readonly assertionResults: readonly Assertion[] }[];
 };
@@ -75,6 +80,11 @@ const refused = process.env["SLUICEGATE_CI"] === "1" ? skipped.filter((one) => !
 for (const one of skipped) console.log(`skipped: ${one.file}: ${one.fullName}`);
 for (const one of refused)
   console.log(`not allowed to be skipped here: ${one.file} (name it in .ci/skips with a reason)`);
+for (const one of all) {
+  const [first] = one.failureMessages ?? [];
+  if (one.status !== "passed" || first === undefined) continue;
+  console.log(`passed at the second attempt: ${one.file}: ${one.fullName}: ${first.split("\n")[0]}`);
+}
 const count = (status: string): number => all.filter((one) => one.status === status).length;
 console.log(`${count("passed")} passed, ${count("failed")} failed, ${skipped.length} skipped`);
 process.exitCode = passed && covered && refused.length === 0 && all.length > 0 ? 0 : 1;
