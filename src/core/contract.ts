@@ -46,10 +46,10 @@ export type FieldContract = {
 
 export type OutputContract = { readonly label: LabelRange; readonly fields: readonly FieldContract[] };
 
-/** Output and effects of a class of calls, chosen by the truth of one argument predicate of the policy. */
+/** Output and effects of a class of calls, chosen by the truth of argument predicates of the policy. */
 export type ContractCase = {
-  /** Index into the policy's predicates. */
-  readonly predicate: number;
+  /** Indices into the policy's predicates. The case holds where all of them do. */
+  readonly predicates: readonly number[];
   readonly output?: OutputContract;
   readonly effects?: EffectRange;
 };
@@ -70,7 +70,7 @@ export type ToolContract = {
   /** Arguments without which the server takes no call; undefined where nothing is known of that. */
   readonly required?: readonly string[];
   readonly output: OutputContract;
-  /** In order; the first case whose predicate holds replaces what it names. */
+  /** In order; the first case that names the output and holds replaces it, and so for the effects. */
   readonly cases: readonly ContractCase[];
   /** Stores by name: what it reads adds their labels to the result, what it writes takes the arguments' labels. */
   readonly reads: readonly string[];

@@ -49,6 +49,13 @@ export function covers(pattern: Effect, effect: Effect): boolean {
   return effect === pattern || effect.startsWith(`${pattern}.`);
 }
 
+/** Whatever either says: both are believed of the same call. */
+export function unionOfEffects(left: EffectRange, right: EffectRange): EffectRange {
+  const both = (one: readonly Effect[], two: readonly Effect[]): readonly Effect[] =>
+    [...new Set([...one, ...two])].toSorted();
+  return { must: both(left.must, right.must), may: both(left.may, right.may) };
+}
+
 /**
  * Some effect of the list is, or could be, one that the pattern covers. An effect that names no reach (`write`) could
  * be any of its longer forms; one with base and reach (`write.local`) is complete, and means no special action.

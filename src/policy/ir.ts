@@ -214,13 +214,11 @@ export type Ir = {
 /** Index of the built-in workspace predicate; every policy has it first. */
 export const workspacePredicate = 0;
 
-/** A contract with the case that holds for this class of calls applied. */
+/** A contract with the cases that hold for this class of calls applied. */
 export function contractFor(contract: ToolContract, truths: ReadonlyMap<number, boolean>): ToolContract {
-  const found = contract.cases.find((entry) => truths.get(entry.predicate) === true);
-  if (found === undefined) return contract;
-  return {
-    ...contract,
-    ...(found.output === undefined ? {} : { output: found.output }),
-    ...(found.effects === undefined ? {} : { effects: found.effects }),
-  };
+  if (contract.cases.length === 0) return contract;
+  const holding = contract.cases.filter(({ predicates }) => predicates.every((index) => truths.get(index) === true));
+  const output = holding.find((one) => one.output !== undefined)?.output ?? contract.output;
+  const effects = holding.find((one) => one.effects !== undefined)?.effects ?? contract.effects;
+  return { ...contract, output, effects };
 }

@@ -100,7 +100,7 @@ describe("the gateway's own files", () => {
     expect(touched(reader, away)).toBe("nothing");
     expect(touched(tool(["write.local.delete"]), { path: "/w" })).toBe("obeyed");
     const sometimes = tool(["read.local"], {
-      cases: [{ predicate: 0 }, { predicate: 1, effects: { must: [], may: ["write.local.delete"] } }],
+      cases: [{ predicates: [0] }, { predicates: [1], effects: { must: [], may: ["write.local.delete"] } }],
     });
     expect(touched(sometimes, { path: "/w" })).toBe("obeyed");
   });

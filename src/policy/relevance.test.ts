@@ -40,7 +40,7 @@ describe("what can speak of a tool", () => {
     const frame = frameOf({ rules: [rule("R", { tier: "block", when: pattern({ effects: ["execute"] }) })] });
     const mixed = contract("a", {
       does: ["read.local"],
-      cases: [{ predicate: 3, effects: { must: [], may: ["execute.local"] } }],
+      cases: [{ predicates: [3], effects: { must: [], may: ["execute.local"] } }],
     });
     const of = relevance(frame);
     expect(of(mixed).rules.map(({ id }) => id)).toEqual(["R"]);
@@ -109,7 +109,7 @@ describe("whether the default may ask about a tool", () => {
           flags: { ...a.flags, irreversible },
           rest: argument("identifier", true),
           arguments: new Map(),
-          cases: [{ predicate: 3, effects: other }],
+          cases: [{ predicates: [3], effects: other }],
         };
         const frame = frameOf({});
         const truths = new Map([[3, inCase]]);
@@ -139,7 +139,7 @@ describe("whether a dispatch leaves a trace in the state", () => {
     expect(leavesNoTrace({ ...a, consequential: true })).toBe(false);
     expect(leavesNoTrace({ ...a, writes: ["notes"] })).toBe(false);
     expect(leavesNoTrace({ ...a, opens: [{ store: "notes", audience: [] }] })).toBe(false);
-    const cases = [{ predicate: 3, effects: { must: [], may: ["execute.local" as const] } }];
+    const cases = [{ predicates: [3], effects: { must: [], may: ["execute.local" as const] } }];
     expect(leavesNoTrace({ ...a, cases })).toBe(false);
   });
 

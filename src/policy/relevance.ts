@@ -60,7 +60,7 @@ function relevantTo(frame: Frame, contract: ToolContract): Relevant {
   ];
   const predicates = new Set([
     workspacePredicate,
-    ...contract.cases.map((one) => one.predicate),
+    ...contract.cases.flatMap((one) => one.predicates),
     ...patterns.flatMap((pattern) => pattern.predicates.map((predicate) => predicate.index)),
   ]);
   const labels =

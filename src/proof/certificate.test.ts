@@ -96,10 +96,15 @@ describe("the label table", () => {
     const [read] = subject.contracts;
     if (read === undefined) throw new Error("no contract");
     const effects = { must: ["read.local", "write.local"], may: ["read.local", "write.local"] };
-    const claims = { ...read, effects, claimed: ["write.local"], cases: [{ predicate: 0, effects }, { predicate: 1 }] };
+    const claims = {
+      ...read,
+      effects,
+      claimed: ["write.local"],
+      cases: [{ predicates: [0], effects }, { predicates: [1] }],
+    };
     const believed = { must: ["read.local"], may: effects.may };
     const [found] = wholeTable(subject.policy, [["s", [claims]]]);
-    expect(found).toMatchObject({ effects: believed, cases: [{ effects: believed }, { predicate: 1 }] });
+    expect(found).toMatchObject({ effects: believed, cases: [{ effects: believed }, { predicates: [1] }] });
     expect(found).not.toHaveProperty("claimed");
   });
 
@@ -133,7 +138,7 @@ describe("the label table", () => {
       // What the second does for sure counts where the argument fits, and is only possible where it may.
       cases: [{ output: { label: 1 } }, { effects: {} }, { effects: {} }],
     });
-    expect(read).toHaveProperty("cases.0.predicate.kind", "argument");
+    expect(read).toHaveProperty("cases.0.predicates.0.kind", "argument");
     expect(send).toMatchObject({
       arguments: { to: { role: "recipient", sink: true, audience: 1 } },
       consequential: true,

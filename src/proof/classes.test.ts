@@ -72,9 +72,37 @@ describe("classes", () => {
       never: flow,
     });
     const { all, outputs } = makeVariants(subject);
-    expect(all.map(({ fixed }) => [...fixed.values()])).toEqual([[true], [false, true], [false, false], []]);
+    expect(all.map(({ fixed }) => [...fixed.values()])).toEqual([[false, false], [true], [false, true], []]);
     expect(outputs).toHaveLength(2);
     expect(prove(subject).without.verdict).toBe("refuted");
+  });
+
+  it("output and effects are chosen apart, and a set of cases is told after each of them", () => {
+    const at = (path: string) => ({ arg: { path } });
+    const medical = { ...open, categories: ["medical"] };
+    const finance = { ...open, categories: ["finance"] };
+    const subject = small({
+      lattice: { categories: ["medical", "finance"] },
+      labels: {
+        "s.read": tools.reads(open, {
+          cases: [
+            { when: at("a"), output: medical },
+            { when: at("b"), output: finance },
+            { when: at("c"), effects: { must: ["read.local"], may: ["read.local", "write.local"] } },
+          ],
+        }),
+        "s.send": tools.sends(),
+      },
+      never: flow,
+    });
+    const { all, outputs } = makeVariants(subject);
+    const read = all.filter(({ contract }) => contract.tool === "read");
+    expect(
+      new Set(read.map(({ contract: { output, effects } }) => `${output.label.hi} ${effects.may.join()}`)).size,
+    ).toBe(8);
+    const fitting = read.map(({ fixed }) => [...fixed.values()].filter((truth) => truth).length);
+    expect(fitting).toEqual([0, 1, 1, 1, 2, 2, 2, 3]);
+    expect(outputs).toHaveLength(4);
   });
 
   it("arguments that no pattern tells apart are one", () => {

@@ -70,7 +70,7 @@ export function tableEntry(ir: Ir, contract: ToolContract): JsonObject {
     rest: argumentJson(contract.rest),
     output: outputJson(contract.output),
     cases: contract.cases.map((one) => ({
-      predicate: ir.predicates[one.predicate],
+      predicates: one.predicates.map((index) => ir.predicates[index]),
       ...(one.output === undefined ? {} : { output: outputJson(one.output) }),
       ...(one.effects === undefined ? {} : { effects: effectsJson(one.effects) }),
     })),

@@ -2,7 +2,7 @@
  * Contracts with one case applied, made once for a policy and shared by all questions about it, with a memo of which of
  * them a pattern can match at all: asking every rule of every tool again for each hazard is what would make a proof slow.
  */
-import type { ToolContract } from "../core/contract.ts";
+import type { ContractCase, ToolContract } from "../core/contract.ts";
 import type { LabelRange } from "../core/label.ts";
 import type { Pattern } from "../policy/ir.ts";
 import type { End, Polarity } from "../policy/patterns.ts";
@@ -93,21 +93,37 @@ function distinctOutputs(all: readonly Variant[]): readonly LabelRange[] {
 
 type Unnumbered = Omit<Variant, "kind">;
 
+/**
+ * One for each way in which the cases can hold, as far as it decides what is chosen. Those that few tests make come
+ * first: of calls that look alike a way is told with the first.
+ */
 function variantsOf(subject: Subject, contract: ToolContract): readonly Unnumbered[] {
   const observed = isObserved(subject, contract);
-  const fixed = new Map<number, boolean>();
   const found: Unnumbered[] = [];
-  for (const one of contract.cases) {
-    // The first case whose predicate holds decides; a predicate that stands twice cannot decide the second time.
-    if (fixed.has(one.predicate)) continue;
-    const output = one.output ?? contract.output;
-    const effects = one.effects ?? contract.effects;
-    found.push({
-      contract: { ...contract, output, effects },
-      fixed: new Map(fixed).set(one.predicate, true),
-      observed,
-    });
-    fixed.set(one.predicate, false);
-  }
-  return [...found, { contract, fixed, observed }];
+  const walk = (
+    from: number,
+    fixed: ReadonlyMap<number, boolean>,
+    chosen: Pick<ContractCase, "output" | "effects">,
+  ) => {
+    const index = contract.cases.findIndex(
+      (one, at) =>
+        at >= from &&
+        ((one.output !== undefined && chosen.output === undefined) ||
+          (one.effects !== undefined && chosen.effects === undefined)) &&
+        one.predicates.every((predicate) => fixed.get(predicate) !== false),
+    );
+    const one = contract.cases[index];
+    if (one === undefined) {
+      const { output = contract.output, effects = contract.effects } = chosen;
+      found.push({ contract: { ...contract, output, effects }, fixed, observed });
+      return;
+    }
+    const open = one.predicates.find((predicate) => !fixed.has(predicate));
+    if (open === undefined) return walk(index + 1, fixed, { ...one, ...chosen });
+    walk(index, new Map(fixed).set(open, true), chosen);
+    walk(index + 1, new Map(fixed).set(open, false), chosen);
+  };
+  walk(0, new Map(), {});
+  const fitting = ({ fixed }: Unnumbered): number => [...fixed.values()].filter((truth) => truth).length;
+  return found.toSorted((left, right) => fitting(left) - fitting(right));
 }

@@ -20,7 +20,9 @@ export class Planting {
 
   /** What a tool returns of its own; other text where another case of its labels holds. */
   output(contract: ToolContract, truths: ReadonlyMap<number, boolean>): Planted {
-    const held = contract.cases.findIndex((one) => truths.get(one.predicate) === true);
+    const held = contract.cases.findIndex(
+      (one) => one.output !== undefined && one.predicates.every((index) => truths.get(index) === true),
+    );
     const { label, fields } = contractFor(contract, truths).output;
     const all = fields.reduce((bits, field) => bits | field.label.hi, Number(label.hi));
     return this.#plant(`${contract.server} ${contract.tool} ${held}`, all);

@@ -94,16 +94,18 @@ test("paths of secrets give private labels, in lists too", async () => {
   const { evaluateTest } = await import("../../src/policy/argument-tests.ts");
   const labelOf = (paths: string[]): string => {
     for (const each of contract.cases) {
-      const predicate = predicates[each.predicate];
-      if (predicate?.kind === "argument" && evaluateTest(predicate.test, paths)) {
-        return words(lattice, each.output?.label.lo ?? lattice.top);
-      }
+      const holds = each.predicates.every((index) => {
+        const predicate = predicates[index];
+        return predicate?.kind === "argument" && evaluateTest(predicate.test, paths);
+      });
+      if (holds && each.output !== undefined) return words(lattice, each.output.label.lo);
     }
     return words(lattice, contract.output.label.lo);
   };
   expect(labelOf(["/w/README.md", "/w/src/main.ts", "/w/.env.example"])).toBe("sensitive");
-  expect(labelOf(["/w/README.md", "/w/.env"])).toBe("private, credentials, finance, medical");
-  expect(labelOf(["/w/sub/../.ENV"])).toBe("private, credentials, finance, medical");
+  expect(labelOf(["/w/README.md", "/w/.env"])).toBe("private, credentials");
+  expect(labelOf(["/w/sub/../.ENV"])).toBe("private, credentials");
+  expect(labelOf(["/w/health/a.pdf", "/w/taxes/2026.csv"])).toBe("private, finance, medical");
   expect(labelOf(["/w//private/./plan.txt"])).toBe("private");
   expect(labelOf(["private/plan.txt"])).toBe("private");
 });

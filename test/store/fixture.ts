@@ -45,7 +45,7 @@ export const contract: ToolContract = {
     label: exactly(lattice.bottom),
     fields: [{ pointer: "/id", label: { lo: lattice.bottom, hi: lattice.top }, from: ["to"] }],
   },
-  cases: [{ predicate: 3, output: { label: exactly(lattice.top), fields: [] } }],
+  cases: [{ predicates: [3], output: { label: exactly(lattice.top), fields: [] } }],
   reads: [],
   writes: ["outbox"],
   opens: [],

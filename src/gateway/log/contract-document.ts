@@ -49,8 +49,11 @@ function output(value: Json | undefined, read: ReadLabel): OutputContract {
 }
 
 function contractCase(value: Json, read: ReadLabel): ContractCase {
-  const own = value as unknown as ContractCase; // as above
+  const written = value as unknown as ContractCase; // as above
   const named = member(value, "output");
+  // Earlier logs name the one predicate that a case had.
+  const predicate = member(value, "predicate");
+  const own = typeof predicate === "number" ? { ...written, predicates: [predicate] } : written;
   return named === undefined ? own : { ...own, output: output(named, read) };
 }
 

@@ -54,7 +54,7 @@ describe("calls whose argument labels decide nothing", () => {
     const range = (tool: typeof read, q: Json): LabelRange | undefined => session.labels(tool, { q }).get("q")?.range;
     expect(range(read, "hello there")).toEqual({ lo: open, hi: worst });
     expect(range(contract("open", exactly(open)), "hello there")).toEqual({ lo: open, hi: untrusted });
-    const cases = [{ predicate: 1, output: { label: exactly(open), fields: [] } }];
+    const cases = [{ predicates: [1], output: { label: exactly(open), fields: [] } }];
     expect(range(contract("mixed", exactly(worst), [], { cases }), "hello there")).toEqual({ lo: open, hi: untrusted });
   });
 

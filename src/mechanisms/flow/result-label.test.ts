@@ -35,7 +35,7 @@ describe("label of a result", () => {
     session.set({ store: exactly(untrusted) });
     const read = contract("read", exactly(open), [], { reads: ["box"] });
     expect(session.exchange(read, {}, {}).range).toEqual(exactly(untrusted));
-    const cases = [{ predicate: 0, output: { label: exactly(secret), fields: [] } }];
+    const cases = [{ predicates: [0], output: { label: exactly(secret), fields: [] } }];
     const option = session.optionOf(contract("cased", exactly(open), [], { cases }), {});
     const truths = new Map([[0, true]]);
     const moment = { kind: "release" as const, at: 0, call: "c", outcome: "succeeded" as const, value: null };

@@ -90,8 +90,8 @@ describe("a run", () => {
       does: ["write.local"],
       opens: share.opens,
       cases: [
-        { predicate: 0, effects: { must: ["write.local.delete"], may: ["write.local.delete"] } },
-        { predicate: 9, output: read.output },
+        { predicates: [0], effects: { must: ["write.local.delete"], may: ["write.local.delete"] } },
+        { predicates: [9], output: read.output },
       ],
     });
     expect(effectsOfCall(call(cases))).not.toContain("write.local");

@@ -43,7 +43,7 @@ describe("classes of tools", () => {
     { rest: argument("command", true) },
     { required: ["to"] },
     { output: { ...plain.output, fields: [{ pointer: "/a", label: plain.output.label }] } },
-    { cases: [{ predicate: 0, effects: { must: [], may: [] } }] },
+    { cases: [{ predicates: [0], effects: { must: [], may: [] } }] },
     { reads: ["x"] },
     { writes: ["x"] },
     { opens: [{ store: "x", audience: ["anyone"] }] },

@@ -270,7 +270,7 @@ describe("the mechanism", () => {
     expect(entry(look)).toBe(entry(look));
     expect(entry({ ...look })).toEqual(entry(look));
     // A case that only says what it returns does what the tool does.
-    expect(entry({ ...look, cases: [{ predicate: 1, output: look.output }] })).toEqual(entry(look));
+    expect(entry({ ...look, cases: [{ predicates: [1], output: look.output }] })).toEqual(entry(look));
     expect(entry(look)).toMatchObject({
       verdict: "deny",
       reasons: [{ mechanism: "tiers", code: "SG-RULE-HIDDEN", verdict: "deny", rule: "R", facts: {} }],
@@ -302,7 +302,7 @@ describe("which tools are shown", () => {
     // What it only may do is no reason to hide it.
     const vague = contract("vague", { effects: { must: [], may: ["execute.local"] } });
     expect(exposed([plain("block", { effects: ["execute"] })], vague)).toBe("allow");
-    const cases = [{ predicate: 1, effects: { must: [], may: ["read.local" as const] } }];
+    const cases = [{ predicates: [1], effects: { must: [], may: ["read.local" as const] } }];
     const mixed = contract("mixed", { does: ["execute.local"], cases });
     expect(exposed([plain("block", { effects: ["execute"] })], mixed)).toBe("allow");
     expect(exposed([plain("block", { effects: ["execute"] })], { ...mixed, cases: [] })).toBe("deny");

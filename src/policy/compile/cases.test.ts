@@ -10,6 +10,8 @@ import { atMost } from "../../core/label.ts";
 import { evaluateTest } from "../argument-tests.ts";
 import type { CaseText, EffectsText, PolicyDocument } from "../document.ts";
 import { loadPolicy } from "../load.ts";
+import { togetherMax } from "./cases.ts";
+import { isAbove } from "./outputs.ts";
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
@@ -24,12 +26,17 @@ function heldFor(labels: ToolText): ((a: Json | undefined) => Held) | undefined 
   const statement = policy?.table.entries[0]?.statement;
   if (policy === undefined || statement === undefined) return undefined;
   return (a) => {
-    const found = statement.cases?.find(({ predicate }) => {
-      const asked = policy.ir.predicates[predicate];
-      if (asked?.kind !== "argument") return false;
-      return a === undefined ? asked.ifAbsent : evaluateTest(asked.test, a);
-    });
-    return { output: found?.output ?? statement.output, effects: found?.effects ?? statement.effects };
+    const holding = (statement.cases ?? []).filter(({ predicates }) =>
+      predicates.every((index) => {
+        const asked = policy.ir.predicates[index];
+        if (asked?.kind !== "argument") return false;
+        return a === undefined ? asked.ifAbsent : evaluateTest(asked.test, a);
+      }),
+    );
+    return {
+      output: holding.find((one) => one.output !== undefined)?.output ?? statement.output,
+      effects: holding.find((one) => one.effects !== undefined)?.effects ?? statement.effects,
+    };
   };
 }
 
@@ -123,10 +130,12 @@ function heldByAbsence(labels: string): boolean | undefined {
   const text = `version: 1\nlabels: {files.read: {${labels}}}\n`;
   const { policy, diagnostics } = loadPolicy({ file: "p.yaml", text }, { loader: () => undefined, hash });
   if (policy === undefined) throw new Error(JSON.stringify(diagnostics));
-  return policy.table.entries[0]?.statement.cases?.some(({ predicate }) => {
-    const asked = policy.ir.predicates[predicate];
-    return asked?.kind === "argument" && asked.ifAbsent;
-  });
+  return policy.table.entries[0]?.statement.cases?.some(({ predicates }) =>
+    predicates.every((index) => {
+      const asked = policy.ir.predicates[index];
+      return asked?.kind === "argument" && asked.ifAbsent;
+    }),
+  );
 }
 
 const label = (level: string): string => `{confidentiality: ${level}, trust: trusted}`;
@@ -174,18 +183,18 @@ it("a case is two only where it is surer of something than what holds without it
   const when = { arg: { a: "x" } };
   const may = ["write.external", "write.local"];
   const effects = { must: ["write.local"], may };
-  expect(casesOf({ effects: "write.local", cases: [{ when, effects }] })).toEqual([{ predicate: 1, effects }]);
+  expect(casesOf({ effects: "write.local", cases: [{ when, effects }] })).toEqual([{ predicates: [1], effects }]);
   expect(casesOf({ effects, cases: [{ when, effects: "write.local" }] })).toEqual([
-    { predicate: 1, effects: { must: ["write.local"], may: ["write.local"] } },
+    { predicates: [1], effects: { must: ["write.local"], may: ["write.local"] } },
   ]);
   expect(casesOf({ effects: [], cases: [{ when, effects }] })).toEqual([
-    { predicate: 1, effects },
-    { predicate: 2, effects: { must: [], may } },
+    { predicates: [2], effects },
+    { predicates: [1], effects: { must: [], may } },
   ]);
   const output = { label: { lo: 3, hi: 3 }, fields: [] };
   const said = { confidentiality: "private", categories: [], readers: ["me", "anyone"], trust: "trusted" as const };
   expect(casesOf({ output: { ...said, confidentiality: "public" }, cases: [{ when, output: said }] })).toEqual([
-    { predicate: 1, output },
+    { predicates: [1], output },
   ]);
 });
 
@@ -212,6 +221,154 @@ it.each([
   const { policy, diagnostics } = loadPolicy({ file: "p.yaml", text }, { loader: () => undefined, hash });
   expect(policy).toBeUndefined();
   expect(diagnostics).toMatchObject([{ code: `SG-POLICY-${code}`, line, message, remedy }]);
+});
+
+describe("cases that raise together", () => {
+  const letters = ["p", "q", "r", "s"];
+  const some = fc.subarray(letters, { minLength: 1 });
+  const level = fc.constantFrom("public", "sensitive", "private");
+  const labels = fc.record({
+    confidentiality: level,
+    categories: fc.subarray(["x", "y"]),
+    trust: fc.constant("trusted"),
+  });
+  const from = fc.subarray(["a", "b"]);
+  const field = fc.record({ label: labels, from }, { requiredKeys: ["label"] });
+  const output = fc
+    .tuple(labels, fc.dictionary(fc.constantFrom("/i", "/j"), field, { maxKeys: 2 }))
+    .map(([own, fields]) => ({
+      ...own,
+      fields: Object.fromEntries(
+        Object.entries(fields).map(([pointer, one]) => [
+          pointer,
+          { ...one.label, ...(one.from === undefined ? {} : { from: one.from }) },
+        ]),
+      ),
+    }));
+  const reach = fc.subarray(["write.local", "write.local.delete", "write.external", "read.local"]);
+  const raising = fc.record(
+    {
+      when: some.map((equals) => ({ arg: { a: { equals } } })),
+      output,
+      effects: fc.tuple(reach, reach).map(([must, may]) => ({ must, may })),
+    },
+    { requiredKeys: ["when"] },
+  ) as fc.Arbitrary<CaseText>;
+  const bottom = { confidentiality: "public", categories: [], trust: "trusted" as const };
+  // Nothing is below these, so that every case raises.
+  const base = {
+    effects: { must: [], may: [] },
+    output: { ...bottom, fields: { "/i": { ...bottom, from: [] }, "/j": { ...bottom, from: [] } } },
+  };
+  const held = (cases: readonly CaseText[], a: Json | undefined): Held => {
+    const found = heldFor({ ...base, cases })?.(a);
+    if (found === undefined) throw new Error("refused");
+    return found;
+  };
+  const asked = fc.option(fc.oneof(some, fc.constantFrom(...letters)), { nil: undefined });
+
+  it("law: all that hold count, whatever stands first, and none does more for sure than it says", () => {
+    fc.assert(
+      fc.property(fc.array(raising, { minLength: 1, maxLength: 4 }), asked, (cases, a) => {
+        const together = held(cases, a);
+        const other = held(cases.toReversed(), a);
+        const alone = cases.map((one) => held([one], a));
+        for (const one of alone) {
+          expect(isAbove(together.output!, one.output!)).toBe(true);
+          for (const each of one.effects!.may) expect(mayCover(each, together.effects!.may)).toBe(true);
+        }
+        for (const each of together.effects!.must)
+          expect(
+            mustCover(
+              each,
+              alone.flatMap((one) => one.effects!.must),
+            ),
+          ).toBe(true);
+        expect(isAbove(together.output!, other.output!) && isAbove(other.output!, together.output!)).toBe(true);
+        for (const each of together.effects!.may) expect(mayCover(each, other.effects!.may)).toBe(true);
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  const medical: CaseText = {
+    when: { arg: { a: { equals: ["p"] } } },
+    output: { confidentiality: "public", categories: ["x"], trust: "trusted" },
+  };
+  const finance: CaseText = {
+    when: { arg: { a: { equals: ["q"] } } },
+    output: { confidentiality: "public", categories: ["y"], trust: "trusted" },
+  };
+  const deletes: CaseText = { when: { arg: { a: { equals: ["q"] } } }, effects: "write.local.delete" };
+  const sends: CaseText = { when: { arg: { a: { equals: ["p"] } } }, effects: "write.external" };
+
+  it("regression: a list of which a part fits each of two categories has both", () => {
+    const [one, two, both] = ["p", "q", ["p", "q"]].map((a) => held([medical, finance], a).output!.label.hi);
+    expect(both).toBe(Number(one) | Number(two));
+    expect([one, two]).not.toContain(both);
+  });
+
+  it("regression: what one says of the output hides nothing that another says of the effects", () => {
+    for (const cases of [
+      [medical, deletes],
+      [deletes, medical],
+    ]) {
+      const { output: said, effects } = held(cases, ["p", "q"]);
+      expect(said).toEqual(held([medical], "p").output);
+      expect(effects?.may).toEqual(["write.local.delete"]);
+    }
+  });
+
+  it("what each surely does is done where both surely fit, and what neither does alone is done by no part", () => {
+    const same = { when: medical.when };
+    const surely = held(
+      [
+        { ...same, effects: "write.external" },
+        { ...same, effects: "write.local.delete" },
+      ],
+      "p",
+    );
+    expect(surely.effects?.must).toEqual(["write.external", "write.local.delete"]);
+    expect(held([sends, deletes], ["p", "q"]).effects).toEqual({
+      must: [],
+      may: ["write.external", "write.local.delete"],
+    });
+  });
+
+  it("what lowers is passed over by no set of cases that stand behind it", () => {
+    const lowers: CaseText = {
+      when: { arg: { a: { equals: ["r"] } } },
+      output: { confidentiality: "public", trust: "trusted" },
+    };
+    const found = heldFor({
+      output: { confidentiality: "sensitive", trust: "trusted" },
+      effects: "read.local",
+      cases: [
+        lowers,
+        { ...medical, output: { confidentiality: "private", categories: ["x"] } },
+        { ...finance, output: { confidentiality: "private", categories: ["y"] } },
+      ],
+    });
+    expect(found?.("r").output?.label.hi).toBeLessThan(Number(found?.("p").output?.label.hi));
+  });
+
+  it("more sets than the limit are refused where they stand, and as many as it are not", () => {
+    const document = (count: number): PolicyDocument => {
+      const names = Array.from({ length: count }, (_, index) => `c${index}`);
+      const cases = names.map((name) => ({
+        when: { arg: { a: name } },
+        output: { confidentiality: "public", categories: [name], trust: "trusted" as const },
+      }));
+      return { version: 1, lattice: { categories: names }, labels: { "s.t": { ...base, cases } } };
+    };
+    const load = (count: number) =>
+      loadPolicy({ file: "p.ts", document: document(count) }, { loader: () => undefined, hash });
+    // Of six cases 57 sets can hold together, of seven 120.
+    expect(load(6).policy?.table.entries[0]?.statement.cases).toHaveLength(63);
+    expect(load(7).diagnostics).toMatchObject([
+      { code: "SG-POLICY-CASE", message: `more than ${togetherMax} sets of its cases can hold together` },
+    ]);
+  });
 });
 
 describe("of two cases that raise the stricter counts, whichever is written first", () => {

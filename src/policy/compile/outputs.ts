@@ -1,6 +1,6 @@
-/** Outputs of tools and of their cases, and which of two says more. */
-import type { OutputContract } from "../../core/contract.ts";
-import { atMost } from "../../core/label.ts";
+/** Outputs of tools and of their cases, which of two says more, and what both say together. */
+import type { FieldContract, OutputContract } from "../../core/contract.ts";
+import { atMost, joinAllRanges, joinRanges } from "../../core/label.ts";
 import type { LabelForm, OutputForm } from "../canonical/form.ts";
 import type { DocumentPath } from "../diagnostic.ts";
 import type { Scope } from "./patterns.ts";
@@ -40,4 +40,27 @@ export function isAbove(high: OutputContract, low: OutputContract): boolean {
       return (same && own !== undefined ? [own] : lows).every(({ hi }) => atMost(hi, label.hi));
     })
   );
+}
+
+/**
+ * The least that is above both, as far as `isAbove` can tell: where they do not name the same fields, every part of the
+ * result is labelled as all parts of both together.
+ */
+export function joinOutputs(left: OutputContract, right: OutputContract): OutputContract {
+  const pairs = left.fields.flatMap((one) => {
+    const other = right.fields.find(({ pointer }) => pointer === one.pointer);
+    return other === undefined ? [] : [[one, other] as const];
+  });
+  const label = joinRanges(left.label, right.label);
+  if (pairs.length < Math.max(left.fields.length, right.fields.length)) {
+    const all = [...left.fields, ...right.fields].map((field) => field.label);
+    return { label: joinAllRanges(all, label), fields: [] };
+  }
+  return { label, fields: pairs.map(([one, other]) => joinFields(one, other)) };
+}
+
+function joinFields(one: FieldContract, other: FieldContract): FieldContract {
+  const label = joinRanges(one.label, other.label);
+  if (one.from === undefined || other.from === undefined) return { pointer: one.pointer, label };
+  return { pointer: one.pointer, label, from: [...new Set([...one.from, ...other.from])] };
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import type { ToolContract } from "../../core/contract.ts";
+import type { ContractCase, ToolContract } from "../../core/contract.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { contractOfTool } from "../contracts.ts";
 import { loadPolicy } from "../load.ts";
@@ -24,11 +24,15 @@ function contractOf(policy: string, listed: JsonObject = {}): ToolContract {
   return contractOfTool(loaded.policy.table, "files", { name: "read", ...listed }, () => "d");
 }
 
+/** What one written case says, of the output and of the effects. */
+const merged = (cases: readonly ContractCase[]): Partial<ContractCase> => Object.assign({}, ...cases);
+
 it("the case of a pack replaces what the pack says", () => {
   const { output, cases } = contractOf("");
+  const { output: raised, effects } = merged(cases);
   expect(output.label).toEqual({ lo: 0, hi: 0 });
-  expect(cases[0]?.output?.label).toEqual({ lo: 1, hi: 1 });
-  expect(cases[0]?.effects?.may).toEqual(["read.local", "write.local"]);
+  expect(raised?.label).toEqual({ lo: 1, hi: 1 });
+  expect(effects?.may).toEqual(["read.local", "write.local"]);
 });
 
 it("and lowers nothing of what the operator says", () => {
@@ -37,7 +41,7 @@ it("and lowers nothing of what the operator says", () => {
     effects: [read.local, execute.local]
     output: {confidentiality: private, trust: trusted, fields: {/name: {confidentiality: public, trust: untrusted}}}
 `;
-  const found = contractOf(operator).cases[0];
+  const found = merged(contractOf(operator).cases);
   expect(found?.output).toEqual({
     label: { lo: 3, hi: 3 },
     fields: [
@@ -50,7 +54,7 @@ it("and lowers nothing of what the operator says", () => {
 
 it("and nothing of what the server says against itself", () => {
   const labels = { output: { confidentiality: "private", trust: "trusted" }, effects: "write.external" };
-  const found = contractOf("", { _meta: { "io.github.sluicegate/labels": labels } }).cases[0];
+  const found = merged(contractOf("", { _meta: { "io.github.sluicegate/labels": labels } }).cases);
   expect(found?.output?.label).toEqual({ lo: 3, hi: 3 });
   expect(found?.effects?.may).toContain("write.external");
 });

@@ -4,7 +4,7 @@
  * restrict what a pack says, never what the operator says.
  */
 import type { ContractCase, FieldContract, LabelSource, OutputContract } from "../../core/contract.ts";
-import { everyEffect } from "../../core/effect.ts";
+import { everyEffect, unionOfEffects } from "../../core/effect.ts";
 import type { Effect, EffectFlags, EffectRange } from "../../core/effect.ts";
 import type { LabelRange, Lattice } from "../../core/label.ts";
 import { join, joinAllRanges, joinRanges, trustOf, unknownRange } from "../../core/label.ts";
@@ -51,7 +51,7 @@ export function effectsOf(evidence: Evidence): Settled<EffectRange> {
   const stated = firstOf(evidence.believed, "effects");
   if (stated !== undefined) {
     return stated.source === "pack" && shipped?.effects !== undefined
-      ? { value: union(stated.value, shipped.effects), source: "pack" }
+      ? { value: unionOfEffects(stated.value, shipped.effects), source: "pack" }
       : stated;
   }
   const said = shipped?.effects;
@@ -75,12 +75,6 @@ function reachable(effects: readonly string[], reach: Evidence["reach"]): readon
   if (reach !== "local") return effects;
   const local = effects.filter((effect) => !effect.includes(".external"));
   return local.length === 0 ? everyEffect.filter((effect) => !effect.includes(".external")) : local;
-}
-
-function union(left: EffectRange, right: EffectRange): EffectRange {
-  const both = (one: readonly string[], two: readonly string[]): readonly string[] =>
-    [...new Set([...one, ...two])].toSorted();
-  return { must: both(left.must, right.must), may: both(left.may, right.may) };
 }
 
 export function flagsOf(evidence: Evidence): EffectFlags {
@@ -124,9 +118,9 @@ export function casesOf(evidence: Evidence): readonly ContractCase[] {
     const own = one.output === undefined || stated === undefined ? one.output : added(stated, one.output);
     const output = own === undefined || server?.output === undefined ? own : restricted(own, server.output);
     return {
-      predicate: one.predicate,
+      predicates: one.predicates,
       ...(output === undefined ? {} : { output: distrusted(output, lattice, facts) }),
-      ...(one.effects === undefined ? {} : { effects: effects.reduce(union, one.effects) }),
+      ...(one.effects === undefined ? {} : { effects: effects.reduce(unionOfEffects, one.effects) }),
     };
   });
 }

@@ -61,10 +61,10 @@ export function classesOf(model: Model, refuse: Refuse): readonly Class[] {
   };
   for (const tool of model.tools) {
     if (spent(1 + model.patterns.length)) return [];
-    const cases = tool.cases.map((one) => ({ ...one, predicate: textOf(one.predicate) }));
+    const cases = tool.cases.map((one) => ({ ...one, predicates: one.predicates.map(textOf) }));
     const candidates = candidatesOf(model, tool);
     const everyArgument = argumentsOf(candidates, tool);
-    const predicates = new Set(cases.map(({ predicate }) => predicate));
+    const predicates = new Set(cases.flatMap((one) => one.predicates));
     for (const { pattern } of candidates) for (const asked of pattern.truths.keys()) predicates.add(asked);
     if (model.allow !== undefined) predicates.add(workspacePredicate);
     if (predicates.size > predicatesMax) refuse(`${nameOf(tool)} has more than 2^${predicatesMax} classes`);
@@ -74,11 +74,12 @@ export function classesOf(model: Model, refuse: Refuse): readonly Class[] {
     const ofArguments = kindsWith(model, everyArgument);
     for (let truths = 0; truths < 2 ** order.length; truths += 1) {
       const holds = (predicate: string): boolean => ((truths >> order.indexOf(predicate)) & 1) === 1;
-      const found = cases.find(({ predicate }) => holds(predicate));
-      const effects = found?.effects ?? tool.effects;
+      const holding = cases.filter((one) => one.predicates.every(holds));
+      const effects = holding.find((one) => one.effects !== undefined)?.effects ?? tool.effects;
+      const output = holding.find((one) => one.output !== undefined)?.output ?? tool.output;
       const truth = (predicate: string, wanted: boolean): boolean => holds(predicate) === wanted;
       const variant = { ...tool, effects, arguments: everyArgument, truth, kindsOf: ofArguments };
-      const one = { ...classOf(model, candidates, variant), ...outputOf(model, found?.output ?? tool.output) };
+      const one = { ...classOf(model, candidates, variant), ...outputOf(model, output) };
       for (const key of model.key === undefined ? (["same"] as const) : keys) {
         const { name, ...signature } = { ...one, key };
         const text = JSON.stringify(signature);

@@ -19,7 +19,10 @@ const mode = { words: ["enforce", "observe"] } as const;
 const effectsShape = { fields: { must: texts, may: texts } } as const;
 const argumentShape = { fields: { role: "text", sink: "flag", audience: "whole", forbidden: "whole" } } as const;
 const outputShape = { fields: { label: "whole", fields: { list: "whole" } } } as const;
-const caseShape = { fields: { predicate: "any" }, optional: { output: outputShape, effects: effectsShape } } as const;
+const caseShape = {
+  fields: { predicates: { list: "any" } },
+  optional: { output: outputShape, effects: effectsShape },
+} as const;
 export const contractShape = {
   fields: {
     server: "text",

@@ -4,6 +4,7 @@ import { policy, sha256 } from "../../../test/proof-kit/first-example.ts";
 import type { Small } from "../../../test/proof-kit/small-certificate.ts";
 import { of, rule, small, tool } from "../../../test/proof-kit/small-certificate.ts";
 import { checkCertificate } from "./check.ts";
+import type { Json } from "./json.ts";
 
 function answer(parts: Small): string {
   const checked = checkCertificate(small(parts), { hash: sha256 });
@@ -90,7 +91,7 @@ describe("cases", () => {
   const cased = (one: Members): Small => ({
     never: { call: { effect: ["write.external"] } },
     rules: [rule("r", { when: { arg: { x: { equals: ["v"] } } } })],
-    tools: [tool("a", { effects: { must: [], may: [] }, cases: [{ predicate: one, effects: send }] })],
+    tools: [tool("a", { effects: { must: [], may: [] }, cases: [{ predicates: [one], effects: send }] })],
   });
 
   it("a rule on the very predicate of the case keeps the effect out", () => {
@@ -99,16 +100,32 @@ describe("cases", () => {
     expect(answer(cased({ ...predicate, ifAbsent: false }))).toMatch(forbidden);
   });
 
+  it("output and effects are each replaced by the first case that is true and names them, and a set by all of its", () => {
+    const nothing = { must: [], may: [] };
+    const other = { ...predicate, argument: "y" };
+    const quiet = { predicates: [predicate], output: { label: 0, fields: [] } };
+    const sends = { predicates: [predicate], effects: send };
+    const tools = (cases: Json) => [tool("a", { effects: nothing, cases })];
+    expect(answer({ ...cased(predicate), tools: tools([quiet, sends]), core: [] })).toMatch(forbidden);
+    const both = { predicates: [predicate, other], effects: send };
+    expect(answer({ ...cased(predicate), tools: tools([both]) })).toBe("accepted");
+    expect(answer({ ...cased({ ...other, argument: "z" }), tools: tools([{ ...both, predicates: [other] }]) })).toMatch(
+      forbidden,
+    );
+    const never = { predicates: [predicate, { ...predicate, ifAbsent: false }], effects: send };
+    expect(answer({ ...cased(predicate), tools: tools([never]), core: [] })).toMatch(forbidden);
+  });
+
   it("the first case that is true replaces effects and output", () => {
     const nothing = { must: [], may: [] };
     const cases = [
-      { predicate, effects: nothing },
-      { predicate, effects: send },
+      { predicates: [predicate], effects: nothing },
+      { predicates: [predicate], effects: send },
     ];
     const first = { ...cased(predicate), tools: [tool("a", { effects: nothing, cases })], core: [] };
     expect(answer(first)).toMatch(vacuous);
     const output = { label: 1, fields: [1] };
-    const brings = tool("a", { cases: [{ predicate, output }] });
+    const brings = tool("a", { cases: [{ predicates: [predicate], output }] });
     expect(answer({ ...leak, tools: [brings, sender] })).toBe("accepted");
     const claim = { nodes: [[0, 1, 0]], root: 2 };
     expect(answer({ ...leak, tools: [brings, sender], ...claim })).toMatch(/"s.a" leads out/);

@@ -37,9 +37,9 @@ export function classesOf({ subject, ir, automata }: World): readonly Class[] {
   return subject.contracts.flatMap((contract) =>
     vectors.flatMap((truths) =>
       (keyed ? (["same", "other", "unreadable"] as const) : (["same"] as const)).map((key): Class => {
-        const found = contract.cases.find(({ predicate }) => truths.get(predicate) === true);
-        const output = found?.output ?? contract.output;
-        const effects = found?.effects ?? contract.effects;
+        const holding = contract.cases.filter((one) => one.predicates.every((index) => truths.get(index) === true));
+        const output = holding.flatMap((one) => one.output ?? [])[0] ?? contract.output;
+        const effects = holding.flatMap((one) => one.effects ?? [])[0] ?? contract.effects;
         const observed = policy.mode === "observe" || table.servers.get(contract.server)?.mode === "observe";
         return { contract: { ...contract, output, effects }, truths, key, observed };
       }),
@@ -49,9 +49,10 @@ export function classesOf({ subject, ir, automata }: World): readonly Class[] {
 
 /** Predicates that are written anywhere in the policy; the first is the workspace, which the default looks at. */
 function mentioned(ir: World["ir"], contracts: readonly ToolContract[]): readonly number[] {
-  const text = JSON.stringify([ir.rules, ir.hazards, contracts.flatMap(({ cases }) => cases)]);
+  const text = JSON.stringify([ir.rules, ir.hazards]);
+  const chosenBy = new Set(contracts.flatMap(({ cases }) => cases.flatMap(({ predicates }) => predicates)));
   return ir.predicates.flatMap((_, index) =>
-    index === 0 || text.includes(`"index":${index},`) || text.includes(`"predicate":${index},`) ? [index] : [],
+    index === 0 || text.includes(`"index":${index},`) || chosenBy.has(index) ? [index] : [],
   );
 }
 
