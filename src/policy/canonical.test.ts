@@ -284,6 +284,16 @@ describe("names", () => {
     expect(load(name).policy?.policy.rules[0]?.when?.tool).toEqual([full]);
   });
 
+  test.each(["other.delete", "host:claude-code.Write"])(
+    "%s may be a tool, although the policy labels only others of a server whose list was not given",
+    (name) => {
+      const text = `labels: {other.read: {effects: read.local}, "host:claude-code.Bash": {effects: execute}}\nrules: [{id: R, tier: block, why: w, when: "${name}"}]`;
+      const loaded = loadPolicy(from(text), { loader: nothing, hash, manifests });
+      expect(loaded.diagnostics).toEqual([]);
+      expect(loaded.policy?.policy.rules[0]?.when?.tool).toEqual([name]);
+    },
+  );
+
   test.each([
     ["send", "SG-POLICY-AMBIGUOUS", "write one of `mail.send`, `files.send`"],
     ["raed", "SG-POLICY-TOOL", "did you mean `read`?"],

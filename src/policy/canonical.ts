@@ -100,14 +100,14 @@ function knownTools(document: PolicyDocument, manifests: Manifests | undefined):
     const found = tools.get(server) ?? new Set<string>();
     tools.set(server, found.add(tool));
   };
+  const listed = manifests === undefined ? undefined : new Set(Object.keys(manifests));
   for (const [server, names] of Object.entries(manifests ?? {})) for (const name of names) add(server, name);
   for (const selector of Object.keys(document.labels ?? {})) {
     const { server, tool } = splitSelector(selector);
-    const listed = manifests !== undefined && Object.hasOwn(manifests, server);
     // A label for a tool that its server does not list must not make the name known.
-    if (!listed && selector.includes(".")) add(server, tool);
+    if (listed?.has(server) !== true && selector.includes(".")) add(server, tool);
   }
-  return { tools, complete: manifests !== undefined };
+  return { tools, listed };
 }
 
 function labelsForm(

@@ -8,9 +8,10 @@ const tools = new Map([
   ["files", new Set(["read", "send"])],
 ]);
 
-function resolved(name: string, complete: boolean) {
+function resolved(name: string, all: boolean) {
   const problems: Problem[] = [];
-  const naming = { known: { tools, complete }, report: (found: Problem): void => void problems.push(found) };
+  const listed = all ? new Set(["mail", "files", "idle"]) : undefined;
+  const naming = { known: { tools, listed }, report: (found: Problem): void => void problems.push(found) };
   return { full: resolveName(name, naming, ["rules", "R"]), problems };
 }
 
@@ -25,7 +26,7 @@ it.each([
   expect(splitSelector(selector)).toEqual({ server, tool });
 });
 
-describe.each([false, true])("with the lists of all servers: %s", (complete) => {
+describe.each([false, true])("with the lists of all servers: %s", (all) => {
   it.each([
     ["read", "files.read"],
     ["read.all", "mail.read.all"],
@@ -39,11 +40,11 @@ describe.each([false, true])("with the lists of all servers: %s", (complete) => 
     ["s*", "*.s*"],
     ["host:claude-code.Bash", "host:claude-code.Bash"],
   ])("%s is %s", (name, full) => {
-    expect(resolved(name, complete)).toEqual({ full, problems: [] });
+    expect(resolved(name, all)).toEqual({ full, problems: [] });
   });
 
   it("a name of two tools is neither", () => {
-    expect(resolved("send", complete)).toEqual({
+    expect(resolved("send", all)).toEqual({
       full: "*.send",
       problems: [
         {
@@ -58,7 +59,7 @@ describe.each([false, true])("with the lists of all servers: %s", (complete) => 
   });
 
   it("a client is no tool", () => {
-    expect(resolved("host:claude-code", complete)).toEqual({
+    expect(resolved("host:claude-code", all)).toEqual({
       full: "host:claude-code.*",
       problems: [
         {
@@ -77,6 +78,7 @@ it.each([
   ["raed", "*.raed", "no known server has a tool `raed`", "did you mean `read`?"],
   [".send", "*..send", "no known server has a tool `.send`", "did you mean `send`?"],
   ["mail.sned", "mail.sned", "server `mail` has no tool `sned`", "did you mean `send`?"],
+  ["idle.send", "idle.send", "server `idle` has no tool `send`", "remove it"],
 ])(
   "%s is unknown where all servers are known, and may be any server's where they are not",
   (name, full, message, remedy) => {

@@ -6,8 +6,11 @@ import { suggestion } from "../language/nearest.ts";
 /** Tools by server, from manifests and from the labels of the policy itself. */
 export type KnownTools = {
   readonly tools: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Manifests were given: a name that nobody has is then a mistake, and not a server that is still unknown. */
-  readonly complete: boolean;
+  /**
+   * Servers whose manifests were given: of these, and of no other, all tools are known. Undefined where none was given; else
+   * a name without a server that nobody has is a mistake, and not a tool of a server that is still unknown.
+   */
+  readonly listed: ReadonlySet<string> | undefined;
 };
 
 /** Tells where a name came from, and collects what is wrong with names. */
@@ -44,7 +47,7 @@ export function resolveName(name: string, naming: Naming, path: DocumentPath): s
   if (only !== undefined) {
     const remedy = `write one of ${owners.map((server) => `\`${server}.${name}\``).join(", ")}`;
     naming.report(problem("AMBIGUOUS", path, `${quoted(name)} is a tool of ${owners.length} servers`, remedy));
-  } else if (known.complete) {
+  } else if (known.listed !== undefined) {
     const all = [...known.tools.values()].flatMap((tools) => [...tools]);
     naming.report(problem("TOOL", path, `no known server has a tool ${quoted(name)}`, suggestion(name, all)));
   }
@@ -53,9 +56,8 @@ export function resolveName(name: string, naming: Naming, path: DocumentPath): s
 
 function checkQualified(name: string, naming: Naming, path: DocumentPath): void {
   const { server, tool } = splitSelector(name);
-  const tools = naming.known.tools.get(server);
-  if (!naming.known.complete || tools === undefined || tool.includes("*") || tools.has(tool)) return;
-  naming.report(
-    problem("TOOL", path, `server ${quoted(server)} has no tool ${quoted(tool)}`, suggestion(tool, [...tools])),
-  );
+  const { tools, listed } = naming.known;
+  const own = [...(tools.get(server) ?? [])];
+  if (listed?.has(server) !== true || tool.includes("*") || own.includes(tool)) return;
+  naming.report(problem("TOOL", path, `server ${quoted(server)} has no tool ${quoted(tool)}`, suggestion(tool, own)));
 }
