@@ -7,9 +7,15 @@ const rule = (tier: RuleText["tier"], more: Partial<RuleText> = {}): PolicyDocum
   version: 1,
   rules: [{ id: "R", tier, why: "w", when: "send", ...more }],
 });
-const hazard = (consent: "never" | "may", mode?: "observe"): PolicyDocument => ({
+const hazard = (consent: "never" | "may" | undefined, mode?: "observe"): PolicyDocument => ({
   version: 1,
-  hazards: { H: { consent, never: { call: "send" }, ...(mode === undefined ? {} : { mode }) } },
+  hazards: {
+    H: {
+      never: { call: "send" },
+      ...(consent === undefined ? {} : { consent }),
+      ...(mode === undefined ? {} : { mode }),
+    },
+  },
 });
 
 describe("what a document replaces", () => {
@@ -17,13 +23,24 @@ describe("what a document replaces", () => {
     [rule("block"), rule("allow"), "warning"],
     [rule("block"), rule("confirm"), "warning"],
     [rule("confirm"), rule("allow"), "warning"],
+    [rule("block"), rule("must"), "warning"],
+    // A person may answer yes; what a must rule asks for has to happen.
+    [rule("must"), rule("confirm"), "warning"],
+    [rule("confirm"), rule("must"), "info"],
     [rule("block"), rule("block", { mode: "observe" }), "warning"],
     [rule("block"), rule("block", { when: "other" }), "info"],
     [rule("allow"), rule("block"), "info"],
     [rule("block", { mode: "observe" }), rule("block", { mode: "observe" }), "info"],
+    // What only observed has stopped nothing, so whatever asks stops more; only an allow rule takes a question away.
+    [rule("block", { mode: "observe" }), rule("confirm"), "info"],
+    [rule("block", { mode: "observe" }), rule("allow"), "warning"],
+    [rule("allow"), rule("allow", { mode: "observe" }), "info"],
     [hazard("never"), hazard("may"), "warning"],
     [hazard("may"), hazard("may", "observe"), "warning"],
     [hazard("may"), hazard("never"), "info"],
+    [hazard("never", "observe"), hazard("may"), "info"],
+    [hazard(undefined), hazard("may"), "warning"],
+    [hazard("never"), hazard(undefined), "info"],
   ])("%j by %j: %s", (base, next, severity) => {
     expect(replaced(base, next)).toMatchObject([{ code: "SG-POLICY-REPLACES", severity }]);
   });

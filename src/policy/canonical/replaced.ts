@@ -27,17 +27,26 @@ function said(path: Problem["path"], what: string, id: string, looser: boolean):
     : information("REPLACES", path, message, remedy);
 }
 
-/** A must rule is no looser than a question: what it asks for has to happen. */
-const strength: { readonly [tier in RuleText["tier"]]: number } = { allow: 0, confirm: 1, must: 1, block: 2 };
+/**
+ * How much an enforced rule stops. An allow rule takes a question away; what a must rule asks for has to happen, where a
+ * question may be answered.
+ */
+const strength: { readonly [tier in RuleText["tier"]]: number } = { allow: -1, confirm: 1, must: 2, block: 3 };
 
 function isLooser(before: RuleText, after: RuleText): boolean {
-  return strength[after.tier] < strength[before.tier] || onlyObserves(before, after);
+  return strengthOf(after) < strengthOf(before);
+}
+
+/** What only observes stops nothing, and takes no question away either. */
+function strengthOf({ tier, mode }: RuleText): number {
+  return mode === "observe" ? 0 : strength[tier];
 }
 
 function isMilder(before: HazardText, after: HazardText): boolean {
-  return ((before.consent ?? "never") === "never" && after.consent === "may") || onlyObserves(before, after);
+  return weightOf(after) < weightOf(before);
 }
 
-function onlyObserves(before: { readonly mode?: string }, after: { readonly mode?: string }): boolean {
-  return before.mode !== "observe" && after.mode === "observe";
+function weightOf({ consent, mode }: HazardText): number {
+  if (mode === "observe") return 0;
+  return consent === "may" ? 1 : 2;
 }
