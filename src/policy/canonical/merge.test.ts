@@ -32,6 +32,12 @@ describe("of two documents", () => {
       "labels: {a.x: {effects: read, output: public}, a.y: {}}",
     ],
     [
+      "what a tool does is one key, in the paper's word or in ours",
+      "labels: {a.x: {effects: read}, a.y: {capabilities: read}, a.z: {capabilities: read}}",
+      "labels: {a.x: {capabilities: external_write}, a.y: {effects: write}}",
+      "labels: {a.x: {effects: external_write}, a.y: {effects: write}, a.z: {effects: read}}",
+    ],
+    [
       "so are servers, of whatever name",
       "servers: {__proto__: {trust: trusted}, s: {mode: observe}}",
       "servers: {__proto__: {operator: me}}",

@@ -9,6 +9,7 @@ import { joinSections } from "../isolation/layers.ts";
 import { saidTwice } from "../isolation/twice.ts";
 import { diagnose } from "../parse.ts";
 import type { SourceDocument } from "../parse.ts";
+import { mapValues } from "./labels.ts";
 import { replaced } from "./replaced.ts";
 
 /** Where the parts of the joined document came from, by `section` and `section/id`. */
@@ -67,6 +68,7 @@ function mergeTwo(base: PolicyDocument, next: PolicyDocument): PolicyDocument {
     const key = section as keyof typeof mapSections;
     merged[section] = deep ? joinedDeep(base[key], next[key]) : joined(base[key], next[key]);
   }
+  merged["labels"] = joinedDeep(plainLabels(base.labels), plainLabels(next.labels));
   merged["lattice"] = mergeLattice(base.lattice, next.lattice);
   merged["isolation"] = joinSections(base.isolation, next.isolation);
   merged["regulation"] = mergeRegulation(base.regulation, next.regulation);
@@ -76,6 +78,14 @@ function mergeTwo(base: PolicyDocument, next: PolicyDocument): PolicyDocument {
   merged["expect"] = [...(base.expect ?? []), ...(next.expect ?? [])];
   const present = Object.entries(merged).filter(([, value]) => value !== undefined);
   return Object.fromEntries(present) as PolicyDocument; // built from two checked documents, section by section
+}
+
+/** The paper's `capabilities` are `effects`: in whichever words, the later document has to win. */
+function plainLabels(labels: PolicyDocument["labels"]): PolicyDocument["labels"] {
+  if (labels === undefined) return undefined;
+  return mapValues(labels, ({ capabilities, ...rest }) =>
+    capabilities === undefined ? rest : { ...rest, effects: rest.effects ?? capabilities },
+  );
 }
 
 function joined(base: Part | undefined, next: Part | undefined): Part | undefined {
