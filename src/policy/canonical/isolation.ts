@@ -111,10 +111,10 @@ function sensitiveForm(list: List): List {
     : sortedWords(list.map((entry) => (/^[/~.]/.test(entry) ? plainPath(entry) : plainDestination(entry))));
 }
 
-/** Without doubled, closing and idle parts. A path that climbs is left as it is, for the check that refuses it. */
+/** Without doubled, closing and idle parts. What climbs or is no path is left as it is, for the check that refuses it. */
 export function plainPath(path: string): string {
   const [first = "", ...rest] = path.split("/");
-  if (rest.includes("..") || !["", "~", "."].includes(first)) return path;
+  if (path === "" || rest.includes("..") || !["", "~", "."].includes(first)) return path;
   const kept = rest.filter((part) => part !== "" && part !== ".");
   return kept.length === 0 && first === "" ? "/" : [first, ...kept].join("/");
 }
