@@ -205,6 +205,15 @@ describe("the end of a run", () => {
     expect(openDebts(frame, sent, 9).map(({ id }) => id)).toEqual(["R"]);
   });
 
+  it("asks nobody about a debt that is only observed", () => {
+    const owing: Temporal = { kind: "by-end", after: tool("pay"), by: tool("tell"), action: "report" };
+    const observing = frameWith(owing, "must", "observe");
+    expect(consider(observing, end, after(observing, pay))).toMatchObject({
+      verdict: "allow",
+      reasons: [{ code: "SG-BY-END", verdict: "confirm", observed: true }],
+    });
+  });
+
   it("and nothing once it is met, or before anything is owed", () => {
     const met = round(frame, after(frame, pay), option(contract("tell")), { at: 2 });
     expect(consider(frame, end, met)).toMatchObject({ reasons: [] });

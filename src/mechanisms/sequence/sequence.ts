@@ -116,5 +116,6 @@ function debtReason(slot: Slot, rule: Rule | undefined): Reason {
     facts: { kind: slot.temporal.kind, needs: neededBy(slot.temporal) },
     serves: rule?.serves ?? [],
     way: wayOf(slot.temporal),
+    ...(slot.mode === "observe" ? { observed: true as const } : {}),
   };
 }
