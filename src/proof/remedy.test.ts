@@ -98,6 +98,31 @@ describe("a rule as one line", () => {
     });
   });
 
+  it.each([
+    "when: {tool: s.send, effect: [read, write], flags: [irreversible]}",
+    "when: {data: {confidentiality: private, categories: [medical], readers: [me], roles: [content], args: [text], audience: me}}",
+    "when: {tool: s.send, store: {name: box, label: private}}",
+    "when: {arg: {to: {any: [{glob: a*}]}, text: {all: [{equals: [null]}, {not: x}]}}}",
+    'when: {arg: {"a: b": x, "c, d": {equals: [1, true]}, "no": {present: true}}}',
+    "when: {arg: {to: {schema: {type: object, required: [path], enum: [[x]]}}, path: {path: [/a]}, net: {cidr: 10.0.0.0/8}}}",
+    'when: {arg: {sum: {range: {min: 1, max: "2.5"}}, host: {domain: [a.example]}, note: {regex: "^a: b$"}, to: {label: private}}}',
+    "inject: {before: s.send, call: {tool: s.ask, arguments: {tool: [x], path: [[1]], flags: {glob: [y]}}}}",
+    "gate: {before: s.send, need: s.ask, unless: [s.read, s.ask], within: 60s, key: {argument: to, exact: true}}",
+  ])("is the rule itself to whoever adds it to the policy: %s", (text) => {
+    const rulesOf = (written: string) =>
+      subjectOfDocument({
+        version: 1,
+        lattice: { categories: ["medical"] },
+        stores: { box: {} },
+        labels,
+        rules: [parse(written) as RuleText],
+      }).policy.policy.rules;
+    const tier = text.startsWith("when") ? "block" : "must";
+    const rules = rulesOf(`{id: R, tier: ${tier}, why: w, ${text}}`);
+    for (const rule of rules) expect(rulesOf(ruleLine(rule))).toEqual(rules);
+    expect(rules).toHaveLength(1);
+  });
+
   it("names the function that a rule asks, and leaves out the program", () => {
     const [rule] = candidates({ call: "s.send" });
     if (rule === undefined) throw new Error("a call has a rule");

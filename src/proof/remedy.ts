@@ -89,12 +89,35 @@ export function ruleLine(rule: RuleForm): string {
   return flowText({ id, tier, ...rest, ...(predicate === undefined ? {} : { predicate: predicate.name }), why });
 }
 
-function flowText(value: unknown): string {
-  if (Array.isArray(value)) return value.length === 1 ? flowText(value[0]) : `[${value.map(flowText).join(", ")}]`;
+/** What may be written as one word or entry instead of a list of one. */
+const ofOne = new Set([
+  "tool",
+  "effect",
+  "flags",
+  "glob",
+  "domain",
+  "path",
+  "cidr",
+  "equals",
+  "data",
+  "store",
+  "audience",
+]);
+
+/** What a policy hands on as it is: a list of one is a list there. */
+const handedOn = new Set(["arguments", "schema"]);
+
+function flowText(value: unknown, key = ""): string {
+  if (Array.isArray(value)) {
+    const [only] = value;
+    if (value.length === 1 && ofOne.has(key)) return flowText(only);
+    return `[${value.map((one) => flowText(one)).join(", ")}]`;
+  }
   if (typeof value === "object" && value !== null) {
-    return `{${Object.entries(value)
-      .map(([key, one]) => `${key}: ${flowText(one)}`)
-      .join(", ")}}`;
+    const members = Object.entries(value).map(
+      ([name, one]) => `${flowText(name)}: ${handedOn.has(name) ? JSON.stringify(one) : flowText(one, name)}`,
+    );
+    return `{${members.join(", ")}}`;
   }
   return typeof value === "string" && plainText.test(value) && !notText.test(value) ? value : JSON.stringify(value);
 }
