@@ -200,6 +200,20 @@ servers: {s: {operator: me}}
   expect(contract(text, { name: "c" }).rest).toMatchObject({ sink: false, audience: 0, forbidden: 0 });
 });
 
+test("a tool that only in one case sends or changes something has readers and consequences in all of them", () => {
+  const found = (effects: string) => {
+    const when = "{when: {arg: {action: other}}, effects: EFFECTS}".replace("EFFECTS", effects);
+    return contract(`labels: {s.a: {effects: read.local, cases: [${when}]}}`, { name: "a" });
+  };
+  const plain = { sink: false, audience: 0, forbidden: 0 };
+  expect(found("[read.local]")).toMatchObject({ consequential: false, rest: plain });
+  expect(found("[read.local, write.local]")).toMatchObject({ consequential: true, rest: plain });
+  const sends = found("[read.local, write.external.send]");
+  expect(sends).toMatchObject({ consequential: true, rest: { sink: true, audience: 1 } });
+  // Nothing above the lowest level may go there: without this the bound of the case would never be asked.
+  expect(sends.rest.forbidden).not.toBe(0);
+});
+
 describe("methods and host tools", () => {
   test.each(knownMethods)("%s has a row", (method) => {
     const near = contractOfMethod(table("servers: {s: {reach: local}}"), "s", method);

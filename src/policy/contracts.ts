@@ -4,7 +4,7 @@
  */
 import type { ArgumentContract, Role, ToolContract } from "../core/contract.ts";
 import { mayCover } from "../core/effect.ts";
-import type { EffectRange } from "../core/effect.ts";
+import type { Effect } from "../core/effect.ts";
 import type { JsonObject } from "../core/json.ts";
 import { isArray, isObject, member, stringMember } from "../core/json.ts";
 import { compileStatement } from "./compile/tools.ts";
@@ -109,7 +109,10 @@ export function assemble(table: LabelTable, evidence: Evidence, identity: Identi
   const effects = effectsOf(evidence);
   const output = outputOf(evidence);
   const stores = firstOf(evidence.believed, "writes")?.value ?? [];
-  const seen = audienceOf(table, evidence, effects.value, stores);
+  const cases = casesOf(evidence);
+  // Who sees an argument is said once for all calls of a tool, so what any case may do with it counts for each.
+  const widest = [...effects.value.may, ...cases.flatMap((one) => one.effects?.may ?? [])];
+  const seen = audienceOf(table, evidence, widest, stores);
   const named = new Set([
     ...evidence.inferred.arguments.keys(),
     ...evidence.believed.flatMap(({ statement }) => [...statement.arguments.keys()]),
@@ -126,17 +129,17 @@ export function assemble(table: LabelTable, evidence: Evidence, identity: Identi
     arguments: args,
     rest,
     output: output.value,
-    cases: casesOf(evidence),
+    cases,
     reads: firstOf(evidence.believed, "reads")?.value ?? [],
     writes: stores,
     opens: firstOf(evidence.believed, "opens")?.value ?? [],
-    consequential: isConsequential(effects.value, [...args.values(), rest]),
+    consequential: isConsequential(widest, [...args.values(), rest]),
   };
 }
 
 /** Anything but a pure read whose arguments nobody else sees. */
-function isConsequential(effects: EffectRange, args: readonly ArgumentContract[]): boolean {
-  const onlyReads = effects.may.every((effect) => effect === "read" || effect.startsWith("read."));
+function isConsequential(effects: readonly Effect[], args: readonly ArgumentContract[]): boolean {
+  const onlyReads = effects.every((effect) => effect === "read" || effect.startsWith("read."));
   return !onlyReads || args.some((argument) => argument.sink);
 }
 
@@ -144,12 +147,12 @@ function isConsequential(effects: EffectRange, args: readonly ArgumentContract[]
 function audienceOf(
   table: LabelTable,
   evidence: Evidence,
-  effects: EffectRange,
+  effects: readonly Effect[],
   stores: readonly string[],
 ): readonly string[] | undefined {
   const { facts } = evidence;
-  const outside = mayCover("write.external", effects.may) || mayCover("execute.external", effects.may);
-  const networked = evidence.reach === "network" || outside || mayCover("read.external", effects.may);
+  const outside = mayCover("write.external", effects) || mayCover("execute.external", effects);
+  const networked = evidence.reach === "network" || outside || mayCover("read.external", effects);
   if (!networked) return undefined;
   const audience = new Set<string>([facts.operator ?? "anyone"]);
   if (outside) {
