@@ -3,8 +3,13 @@
  * rule stopped goes ahead without a question", and is proved or refuted like any other (progress in one direction only:
  * what the second stops in addition is no concern).
  */
-import type { ToolContract } from "../core/contract.ts";
+import type { ArgumentContract, ToolContract } from "../core/contract.ts";
+import { isControl } from "../core/contract.ts";
+import { atMost } from "../core/label.ts";
 import type { CanonicalPolicy, HazardForm, RuleForm } from "../policy/canonical/form.ts";
+import type { CompiledPolicy } from "../policy/compile.ts";
+import { isAbove } from "../policy/compile/outputs.ts";
+import type { Subject } from "./subject.ts";
 
 /** A hazard for each rule of the old policy that restricts; rules that cannot be said as one are named apart. */
 export type OldRules = {
@@ -61,28 +66,106 @@ export function missingRules(wanted: readonly RuleForm[], present: CanonicalPoli
   return wanted.filter((rule) => !known.has(bare(rule)));
 }
 
-/** Tools of which the new policy believes something milder, with what it is. Both tables are over one lattice. */
-export function milderLabels(old: readonly ToolContract[], present: readonly ToolContract[]): readonly string[] {
-  const before = new Map(old.map((contract) => [`${contract.server}.${contract.tool}`, contract]));
-  return present.flatMap((contract) => {
-    const name = `${contract.server}.${contract.tool}`;
-    const known = before.get(name);
-    const milder = known === undefined ? [] : milderParts(known, contract);
-    return milder.length === 0 ? [] : [`${name}: ${milder.join(", ")}`];
+/**
+ * What the new policy believes to be milder, with what it is: the rules that are compared are judged by what it believes.
+ * Both speak of one lattice.
+ */
+export function milderLabels(old: Subject, present: Subject): readonly string[] {
+  const before = new Map(old.contracts.map((contract) => [nameOf(contract), contract]));
+  const ofTools = present.contracts.flatMap((contract) => {
+    const known = before.get(nameOf(contract));
+    const milder = known === undefined ? [] : milderParts(sideOf(old, known), sideOf(present, contract));
+    return milder.length === 0 ? [] : [`${nameOf(contract)}: ${milder.join(", ")}`];
+  });
+  return [...milderFlow(old.policy, present.policy), ...milderStores(old, present), ...ofTools];
+}
+
+const nameOf = ({ server, tool }: ToolContract): string => `${server}.${tool}`;
+
+const follows = { none: 0, provenance: 1, strict: 2 } as const;
+
+function milderFlow({ ir: { flow: old } }: CompiledPolicy, { ir: { flow } }: CompiledPolicy): readonly string[] {
+  return follows[flow] < follows[old] ? [`flow: mode \`${flow}\` follows less than \`${old}\``] : [];
+}
+
+function milderStores(old: Subject, present: Subject): readonly string[] {
+  const now = new Map(present.policy.ir.stores.map((store) => [store.name, store]));
+  return old.policy.ir.stores.flatMap(({ name, initial, audience }) => {
+    const store = now.get(name);
+    if (store === undefined) return [];
+    const parts = [
+      ...(atMost(initial.hi, store.initial.hi) ? [] : ["it begins with a lower label"]),
+      ...((audience & ~store.audience) === 0 ? [] : ["fewer can read it"]),
+    ];
+    return parts.length === 0 ? [] : [`store ${name}: ${parts.join(", ")}`];
   });
 }
 
-function milderParts(old: ToolContract, present: ToolContract): readonly string[] {
+/** What one policy believes of a tool, and what holds in its cases, each told by its predicate. */
+type Side = {
+  readonly contract: ToolContract;
+  readonly when: string;
+  /** What holds outside the cases first. */
+  readonly ways: readonly Pick<ToolContract, "output" | "effects">[];
+};
+
+function sideOf({ policy: { ir } }: Subject, contract: ToolContract): Side {
+  const { output, effects, cases } = contract;
+  const ways = cases.map((one) => ({ output: one.output ?? output, effects: one.effects ?? effects }));
+  const when = JSON.stringify(cases.map(({ predicate }) => ir.predicates[predicate]));
+  return { contract, when, ways: [{ output, effects }, ...ways] };
+}
+
+function milderParts(old: Side, present: Side): readonly string[] {
   const parts: string[] = [];
-  if ((old.output.label.hi & ~present.output.label.hi) !== 0) parts.push("its results are labelled lower");
-  if (old.effects.may.some((effect) => !present.effects.may.includes(effect))) parts.push("it is believed to do less");
-  if (old.writes.some((store) => !present.writes.includes(store)))
-    parts.push("it is believed to write to fewer stores");
-  if (old.opens.length > present.opens.length) parts.push("it is believed to open fewer stores");
-  const loosened = [...old.arguments].filter(([name, argument]) => {
-    const now = present.arguments.get(name) ?? present.rest;
-    return (argument.forbidden & ~now.forbidden) !== 0 || (argument.sink && !now.sink);
-  });
-  if (loosened.length > 0) parts.push(`more may go into ${loosened.map(([name]) => name).join(" and ")}`);
+  if (someWay(old, present, (before, now) => !isAbove(now.output, before.output)))
+    parts.push("its results are labelled lower");
+  const { flags } = old.contract;
+  const mended = flags.irreversible && !present.contract.flags.irreversible;
+  const closed = flags.openWorld && !present.contract.flags.openWorld;
+  const less = someWay(
+    old,
+    present,
+    (before, now) => !before.effects.may.every((one) => now.effects.may.includes(one)),
+  );
+  if (less || mended || closed) parts.push("it is believed to do less");
+  const fewer = (of: (contract: ToolContract) => readonly string[]): boolean =>
+    of(old.contract).some((one) => !of(present.contract).includes(one));
+  if (fewer(({ reads }) => reads)) parts.push("it is believed to read fewer stores");
+  if (fewer(({ writes }) => writes)) parts.push("it is believed to write to fewer stores");
+  if (fewer(opened)) parts.push("it is believed to open fewer stores");
+  const names = loosened(old.contract, present.contract);
+  if (names.length > 0) parts.push(`more may go into ${names.join(" and ")}`);
   return parts;
+}
+
+/** Case by case where both have the same; else what holds in any case of the one is compared with any of the other. */
+function someWay(
+  old: Side,
+  present: Side,
+  milder: (before: Side["ways"][number], now: Side["ways"][number]) => boolean,
+) {
+  if (old.when === present.when)
+    return old.ways.some((before, index) => milder(before, present.ways[index] ?? present.contract));
+  return old.ways.some((before) => present.ways.some((now) => milder(before, now)));
+}
+
+function opened({ opens }: ToolContract): readonly string[] {
+  return opens.flatMap(({ store, audience }) => audience.map((group) => `${store} ${group}`));
+}
+
+/** Arguments that are seen by fewer, may hold more, or no longer steer the call; named by either policy or by neither. */
+function loosened(old: ToolContract, present: ToolContract): readonly string[] {
+  const names = [...new Set([...old.arguments.keys(), ...present.arguments.keys()])].toSorted();
+  const isLooser = (before: ArgumentContract, now: ArgumentContract): boolean =>
+    (before.forbidden & ~now.forbidden) !== 0 ||
+    (before.audience & ~now.audience) !== 0 ||
+    (before.sink && !now.sink) ||
+    (isControl(before.role) && !isControl(now.role));
+  return [
+    ...names.filter((name) =>
+      isLooser(old.arguments.get(name) ?? old.rest, present.arguments.get(name) ?? present.rest),
+    ),
+    ...(isLooser(old.rest, present.rest) ? ["other arguments"] : []),
+  ];
 }

@@ -61,9 +61,9 @@ export function proofDiff(old: DiffSide, present: DiffSide): Result<ProofDiff, s
       return [{ rule, verdict: proof.verdict, counterexample }];
     });
   const sameLattice = JSON.stringify(old.policy.ir.lattice) === JSON.stringify(present.policy.ir.lattice);
-  const before = subjectOf(old.policy, old.manifest).contracts;
+  const before = subjectOf(old.policy, old.manifest);
   const labels = sameLattice
-    ? milderLabels(before, subject.contracts)
+    ? milderLabels(before, subject)
     : ["the lattices differ, so labels are not compared: keep the lattice until they are"];
   const hazards = lostProofs(old, present);
   const changed = missingRules(unsayable, policy).map((rule) => `${rule.id}: ${ruleLine(rule)}`);
