@@ -14,7 +14,14 @@ import { hazardForm, ruleForm } from "./canonical/patterns.ts";
 import { regulationForm } from "./canonical/regulation.ts";
 import type { Problem } from "./diagnostic.ts";
 import { problem, quoted } from "./diagnostic.ts";
-import type { HostSection, PackContents, PolicyDocument, StepText, ToolLabelsText } from "./document.ts";
+import type {
+  HostCapability,
+  HostSection,
+  PackContents,
+  PolicyDocument,
+  StepText,
+  ToolLabelsText,
+} from "./document.ts";
 
 export type Manifests = { readonly [server: string]: readonly string[] };
 
@@ -70,7 +77,7 @@ export function canonicalPolicy(
     mode: document.mode ?? "enforce",
     match: document.match ?? {},
     lattice: latticeForm(document),
-    host: { ...defaultHost, ...document.host },
+    host: hostForm({ ...defaultHost, ...document.host }),
     servers: document.servers ?? {},
     labels: labelsForm(document.labels ?? {}, naming),
     packs: packForms(document, packs, problems),
@@ -124,6 +131,12 @@ function labelsForm(
     found[selector] = toolLabelsForm(text);
   }
   return found;
+}
+
+function hostForm({ tools, send, read, execute, sampling }: Required<HostSection>): Required<HostSection> {
+  const listed = (capability: HostCapability): HostCapability =>
+    typeof capability === "object" ? { open: sortedWords(capability.open) } : capability;
+  return { tools, send: listed(send), read: listed(read), execute: listed(execute), sampling };
 }
 
 function latticeForm(document: PolicyDocument): LatticeForm {

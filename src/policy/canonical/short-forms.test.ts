@@ -64,7 +64,7 @@ limits: {runIdle: 8h, answerWait: 2s}
 it("what is written is kept, where it is not what would hold anyway", () => {
   const text = `mode: observe
 match: {client: c}
-host: {tools: none, send: {open: team}, read: open, execute: open, sampling: allow}
+host: {tools: none, send: {open: [team]}, read: open, execute: open, sampling: allow}
 servers: {s: {trust: trusted, operator: team, reach: local, mode: observe}}
 flow: {mode: strict}
 approvals: {form: all, by: other, hold: 5s, expires: 3m}
@@ -314,7 +314,19 @@ describe("other sections", () => {
     );
   });
 
+  it("what the client does by itself", () => {
+    isShortFor(
+      "host: {send: {open: team}, read: {open: [drawer, box, drawer]}, execute: {open: []}}\n",
+      "host: {tools: hooks, send: {open: [team]}, read: {open: [box, drawer]}, execute: {open: []}, sampling: refuse}\n",
+    );
+  });
+
   it("regulation", () => {
+    isShortFor(
+      "regulation: {filter: {mode: lease, ttl: 600s}, epsilon: 0.1}\n",
+      "regulation: {filter: {mode: lease, ttl: 10m}, epsilon: 0.1}\n",
+    );
+    isShortFor("regulation: {filter: {mode: accumulate}}\n", "regulation: {filter: {mode: accumulate}}\n");
     isShortFor("regulation: {onUnsafe: confirm}\n", "regulation: {onUnsafe: confirm}\n");
     isShortFor(
       "regulation: {leases: [{tool: s.a, calls: 2}, {tool: [s.b, s.a], for: 60s}]}\n",
