@@ -227,6 +227,55 @@ describe("the id of a single message", () => {
   );
 });
 
+describe("the result of a single message", () => {
+  const resultIn = (text: string): string | undefined => {
+    const bytes = bytesOf(text);
+    const found = guard(bytes, limits, text);
+    if (found.kind === "refused") throw new Error(found.reason);
+    return found.result && new TextDecoder().decode(bytes.subarray(found.result.start, found.result.end));
+  };
+  const others = [
+    '"jsonrpc":"2.0"',
+    '"id":"result"',
+    '"_meta":{"result":{"a":[1]}}',
+    '"value":[{"result":{}}]',
+    '"xesult":{"b":1}',
+    '"resulx":{"c":2}',
+    '"res":{"d":3}',
+  ];
+
+  test("is found where it stands, whatever is around and in it", () => {
+    const inside = fc.constantFrom(
+      "{}",
+      '{"a":{"b":[{"result":1}]}}',
+      '{"structuredContent":{"a":"}, ]"},"isError":false}',
+    );
+    fc.assert(
+      fc.property(inside, fc.shuffledSubarray([undefined, ...others], { minLength: 8 }), (value, members) => {
+        const text = `{${members.map((member) => member ?? `"result":${value}`).join(",")}}`;
+        expect(resultIn(text)).toBe(value);
+        // Anywhere between two tokens white space is enough for the text to be written anew.
+        for (const space of [" ", "\t", "\n", "\r"]) {
+          expect(resultIn(text.replace(":", `:${space}`))).toBeUndefined();
+          expect(resultIn(`${text}${space}`)).toBeUndefined();
+        }
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  test.each([
+    "{}",
+    '{"a":{"result":{"b":1}}}',
+    '[{"result":{"a":1}}]',
+    '{"xesult":{"a":1},"resulx":{"b":2}}',
+    String.raw`{"resul\u0074":{"a":1}}`,
+    '{"error":{"code":1},"a":"result"}',
+  ])("is not in %s", (text) => {
+    expect(resultIn(text)).toBeUndefined();
+  });
+});
+
 describe("numbers", () => {
   test("are flagged exactly when writing them again changes them", () => {
     const lexeme = fc

@@ -119,6 +119,12 @@ describe("messages that are accepted", () => {
     expect(new TextDecoder().decode(encodeMessage(missing))).toContain('"id":null');
   });
 
+  test("the bytes of a notification are kept as those of a request", () => {
+    for (const text of ['{"jsonrpc":"2.0","method":"m"}', '{"jsonrpc":"2.0","id":1,"method":"m"}']) {
+      expect(parsed(text).raw).toEqual(bytesOf(text));
+    }
+  });
+
   test("requests are never sent as the bytes they came in", () => {
     const text = '{ "id":1,"params":{"b":1,"a":1.0},"method":"m","jsonrpc":"2.0"}';
     const out = new TextDecoder().decode(encodeMessage(parsed(text)));
@@ -139,6 +145,8 @@ describe("messages that are refused", () => {
     ["error with extra member", "invalid-envelope", '{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"","x":1}}'],
     ["error with bad code", "invalid-envelope", '{"jsonrpc":"2.0","id":1,"error":{"code":1.5,"message":""}}'],
     ["error that is no object", "invalid-envelope", '{"jsonrpc":"2.0","id":1,"error":"x"}'],
+    ["null as error", "invalid-envelope", '{"jsonrpc":"2.0","id":1,"error":null}'],
+    ["error with a number as message", "invalid-envelope", '{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":5}}'],
     ["unknown envelope name", "unknown-envelope-name", '{"jsonrpc":"2.0","id":1,"method":"m","extra":1}'],
     ["`__proto__` in the envelope", "unknown-envelope-name", '{"jsonrpc":"2.0","id":1,"method":"m","__proto__":{}}'],
     ["fractional id", "invalid-id", '{"jsonrpc":"2.0","id":1.5,"method":"m"}'],
@@ -186,6 +194,23 @@ test("what the guard refuses keeps its reason, place and id", () => {
     about: "response",
     id: 8,
   });
+});
+
+test("what is as large as a limit passes, and one more does not", () => {
+  const limits = { ...defaultWireLimits, methodLengthMax: 3, idLengthMax: 2, batchLengthMax: 2 };
+  const one = (id: string, method: string): string => `{"jsonrpc":"2.0","id":"${id}","method":"${method}"}`;
+  const verdict = (text: string, messageBytesMax = 1_000): string => {
+    const frame = parseMessage(bytesOf(text), { ...limits, messageBytesMax }, "2025-03-26");
+    return frame.ok ? frame.value.kind : frame.error.kind;
+  };
+  const message = one("ab", "abc");
+  expect([verdict(message, message.length), verdict(message, message.length - 1)]).toEqual(["single", "too-large"]);
+  expect([verdict(one("ab", "abc")), verdict(one("abc", "abc"))]).toEqual(["single", "invalid-id"]);
+  expect(verdict(one("ab", "abcd"))).toBe("invalid-method");
+  expect([verdict(`[${message},${message}]`), verdict(`[${message},${message},${message}]`)]).toEqual([
+    "batch",
+    "batch-length",
+  ]);
 });
 
 test("a message over the limit is named by its ends", () => {

@@ -42,6 +42,17 @@ describe("the text of a large result", () => {
     expect(writtenOf(text)).toBeUndefined();
   });
 
+  it("is kept from the size on from which it is worth it, wherever the result stands", () => {
+    const sized = (bytes: number): string => `{"a":"${"x".repeat(bytes - 8)}"}`;
+    for (const place of [
+      answer,
+      (result: string) => `{"id":"${"i".repeat(200)}","result":${result},"jsonrpc":"2.0"}`,
+    ]) {
+      expect(writtenOf(place(sized(32 * 1024)))?.text).toBe(sized(32 * 1024));
+      expect(writtenOf(place(sized(32 * 1024 - 1)))).toBeUndefined();
+    }
+  });
+
   it("is none of an error", () => {
     const text = `{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m","data":${large}}}`;
     const frame = parseMessage(new TextEncoder().encode(text), defaultWireLimits);
