@@ -88,6 +88,21 @@ describe("held labels", () => {
     expect(basicLabels(lattice, 0b10)).toEqual([{ bit: 1, label: 0b10 }]);
   });
 
+  it("two ends: labels that differ only in what they surely have are kept apart, however many categories there are", () => {
+    const categories = Array.from({ length: 24 }, (_, n) => `c${n}`);
+    const reads = (own: readonly string[]) =>
+      tools.reads({ confidentiality: "unsure", trust: "trusted", categories: own });
+    const subject = small({
+      lattice: { confidentiality: ["public", "private"], categories },
+      labels: { "s.first": reads(["c0"]), "s.second": reads(["c1"]), "s.send": tools.sends() },
+      never: { flow: { from: { categories }, to: "s.send" } },
+    });
+    const both = question(subject, [], ["lo", "hi"]);
+    const { labels, indexOf } = heldLabels(both, makeVariants(subject).outputs);
+    const whole = both.mattering;
+    for (const lo of [0b10, 0b100, 0]) expect(labels[indexOf({ lo, hi: whole }) ?? -1]).toEqual({ lo, hi: whole });
+  });
+
   it("two ends: an uncertain label is another one than a certain one", () => {
     const subject = small({
       labels: {

@@ -37,7 +37,7 @@ export function cut(range: LabelRange, mattering: number): HeldLabel {
 }
 
 export function heldLabels({ subject, ends, mattering }: Question, outputs: readonly LabelRange[]): Held {
-  const found = new Map<number, HeldLabel>();
+  const found = new Map<string, HeldLabel>();
   // Where only the upper end is followed, labels that differ below it are one.
   const kept = (label: HeldLabel): HeldLabel => (ends.includes("lo") ? label : { lo: label.hi, hi: label.hi });
   const add = (label: HeldLabel): void => {
@@ -54,9 +54,9 @@ export function heldLabels({ subject, ends, mattering }: Question, outputs: read
   return { labels, variables: grouped(labels), indexOf: (label) => indices.get(keyOf(kept(label))) };
 }
 
-/** Labels have at most 30 bits, so two of them fit into the whole part of a double only by multiplication. */
-function keyOf({ lo, hi }: HeldLabel): number {
-  return hi * 2 ** 30 + lo;
+/** A text: two labels have more bits together than a number keeps apart. */
+function keyOf({ lo, hi }: HeldLabel): string {
+  return `${lo} ${hi}`;
 }
 
 /** Variables of the labels, the nearest joined until few enough are left. */
