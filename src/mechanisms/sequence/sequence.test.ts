@@ -5,7 +5,20 @@ import type { Opinion } from "../../core/opinion.ts";
 import type { Rule, Temporal } from "../../policy/ir.ts";
 import type { Q } from "../../policy/state.ts";
 import type { Frame } from "../../policy/transition.ts";
-import { contract, dispatch, frameOf, option, pattern, round, rule, start, tool } from "../../../test/policy/scene.ts";
+import type { LabelRange } from "../../core/label.ts";
+import {
+  contract,
+  dispatch,
+  frameOf,
+  nothing,
+  option,
+  pattern,
+  round,
+  rule,
+  secret,
+  start,
+  tool,
+} from "../../../test/policy/scene.ts";
 import { makeSequence, openDebts } from "./sequence.ts";
 
 const pay = contract("pay", { does: ["write.external.pay"] });
@@ -118,6 +131,19 @@ describe("what a rule about order says when it refuses", () => {
     });
   });
 
+  it("says whose rule it is, why, and what it serves, and no value of the call", () => {
+    const gate: Temporal = { kind: "gate", before: tool("pay"), need: tool("check") };
+    const frame = frameOf({ rules: [{ ...rule("R", { tier: "must", temporal: gate }), serves: ["L1"] }] });
+    const said = { mechanism: "sequence", rule: "R", why: "because of R", serves: ["L1"], way: "call check first" };
+    const facts = { kind: "gate", needs: ["check"] };
+    expect(called(frame, pay)).toEqual({
+      kind: "settled",
+      verdict: "deny",
+      reasons: [{ ...said, code: "SG-MUST-FIRST", verdict: "deny", facts }],
+      obligations: [],
+    });
+  });
+
   it("a rule in the tier confirm asks, one in observe mode only says what it would do", () => {
     const gate: Temporal = { kind: "gate", before: tool("pay"), need: tool("check") };
     expect(called(frameWith(gate, "confirm"), pay)).toMatchObject({ reasons: [{ verdict: "confirm" }] });
@@ -138,11 +164,15 @@ describe("when it has no opinion", () => {
 
   it("about another tool, another moment, or a policy without such rules", () => {
     const frame = frameWith(gate);
-    const nothing = { kind: "settled", verdict: "allow", reasons: [], obligations: [] };
-    expect(called(frame, check)).toEqual(nothing);
-    expect(called(frameOf({}), pay)).toEqual(nothing);
-    expect(consider(frame, { kind: "expose", at: 1, contract: pay }, start(frame))).toEqual(nothing);
-    expect(called(frame, pay, after(frame, check))).toEqual(nothing);
+    const silence = { kind: "settled", verdict: "allow", reasons: [], obligations: [] };
+    expect(called(frame, check)).toEqual(silence);
+    expect(called(frameOf({}), pay)).toEqual(silence);
+    expect(consider(frame, { kind: "expose", at: 1, contract: pay }, start(frame))).toEqual(silence);
+    const call = { kind: "call", at: 5, call: "c", method: "tools/call", contract: pay } as const;
+    expect(consider(frame, { ...call, arguments: {}, workspace: [], digest: "d" }, start(frame))).toEqual(silence);
+    const release = { kind: "release", at: 5, call: "c", contract: pay, option: option(pay) } as const;
+    expect(consider(frame, { ...release, outcome: "succeeded", value: {} }, start(frame), pay)).toEqual(silence);
+    expect(called(frame, pay, after(frame, check))).toEqual(silence);
   });
 
   it("of a hazard: those are another mechanism's", () => {
@@ -188,6 +218,21 @@ describe("obligations", () => {
     expect(none.consider({ moment, option: option(pay) }, run, null, new Map())).toMatchObject({ obligations: [] });
   });
 
+  it("what may carry what the rule speaks of is obliged as what surely does", () => {
+    const data = [{ atom: { kind: "atLeast", bits: secret } }] as const;
+    const frame = frameWith({ ...inject, before: pattern({ data }) });
+    const obligationsOf = (label: LabelRange) => {
+      const x = option(pay, { text: label });
+      const head = { kind: "call", at: 5, call: "c", method: "tools/call", contract: pay } as const;
+      const moment = { ...head, arguments: {}, workspace: [], digest: "d" };
+      const run = { key: "r", q: start(frame), memories: new Map() };
+      const opinion = makeSequence(frame).consider({ moment, option: x }, run, null, new Map());
+      return opinion.kind === "settled" ? opinion.obligations.length : undefined;
+    };
+    expect(obligationsOf({ lo: nothing, hi: secret })).toBe(1);
+    expect(obligationsOf({ lo: nothing, hi: nothing })).toBe(0);
+  });
+
   it("observe mode obliges to nothing", () => {
     expect(called(frameWith(inject, "must", "observe"), pay)).toMatchObject({ obligations: [] });
     expect(called(frameWith(hold, "must", "observe"), pay)).toMatchObject({ obligations: [] });
@@ -200,8 +245,22 @@ describe("the end of a run", () => {
 
   it("reports a debt, also of a call whose result nobody has seen yet", () => {
     const sent = dispatch(frame, start(frame), option(pay), 1).q;
-    const report = { code: "SG-BY-END", verdict: "confirm", rule: "R", way: "call tell first" };
-    expect(consider(frame, end, sent)).toMatchObject({ reasons: [report] });
+    const report = {
+      mechanism: "sequence",
+      code: "SG-BY-END",
+      verdict: "confirm",
+      rule: "R",
+      why: "because of R",
+      facts: { kind: "by-end", needs: ["tell"] },
+      serves: [],
+      way: "call tell first",
+    };
+    expect(consider(frame, end, sent)).toEqual({
+      kind: "settled",
+      verdict: "confirm",
+      reasons: [report],
+      obligations: [],
+    });
     expect(openDebts(frame, sent, 9).map(({ id }) => id)).toEqual(["R"]);
   });
 
