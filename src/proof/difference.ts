@@ -112,7 +112,7 @@ type Side = {
 function sideOf({ policy: { ir } }: Subject, contract: ToolContract): Side {
   const { output, effects, cases } = contract;
   const ways = cases.map((one) => ({ output: one.output ?? output, effects: one.effects ?? effects }));
-  const when = JSON.stringify(cases.map(({ predicate }) => ir.predicates[predicate]));
+  const when = JSON.stringify(cases.map(({ predicates }) => predicates.map((index) => ir.predicates[index])));
   return { contract, when, ways: [{ output, effects }, ...ways] };
 }
 
