@@ -132,13 +132,36 @@ function isolationMechanisms(compiled: CompiledPolicy): readonly SealedMechanism
   return [seal(makeProjection(judge === undefined ? settings : { ...settings, judge }))];
 }
 
-/** One diagnostic as a line: place, sentence, remedy. Too long a message is cut, never the way on. */
+/** What is left of a message where its remedy is long: enough to say which word it is about. */
+const messageUnitsMin = 60;
+
+/** Message and remedy that fit beside a path of any length. */
+const remedyUnitsRoomy = 110;
+
+/**
+ * One diagnostic as a line: place, sentence, remedy. Too long a message is cut before the way on; a way on that is longer
+ * than all that is left is a list of legal words, and loses its end.
+ */
 export function diagnosticLine(found: Diagnostic): string {
-  const place = found.line === 0 ? shortPath(found.file) : `${shortPath(found.file)}:${found.line}:${found.column}`;
-  const tail = `: ${found.remedy} [${found.code}]`;
-  const room = Math.max(40, sentenceMax - place.length - 2 - tail.length);
-  const message = found.message.length <= room ? found.message : `${found.message.slice(0, room - 3)}...`;
-  return `${place}: ${message}${tail}`;
+  const long = messageUnitsMin + found.remedy.length > remedyUnitsRoomy;
+  const file = long ? shortPath(found.file, 40) : shortPath(found.file);
+  const place = found.line === 0 ? file : `${file}:${found.line}:${found.column}`;
+  const code = ` [${found.code}]`;
+  const room = sentenceMax - place.length - code.length - 4;
+  const message = cut(found.message, Math.max(Math.min(messageUnitsMin, room), room - found.remedy.length));
+  return `${place}: ${message}: ${cut(found.remedy, room - message.length)}${code}`;
+}
+
+function cut(text: string, unitsMax: number): string {
+  return text.length <= unitsMax ? text : `${text.slice(0, Math.max(0, unitsMax - 3))}...`;
+}
+
+/** Why a document is no policy: its first error, with place and remedy. */
+export function whyUnloadable(name: string, diagnostics: readonly Diagnostic[]): string {
+  const first = diagnostics.find(({ severity }) => severity === "error");
+  return first === undefined
+    ? `${shortPath(name)} does not load: \`sluicegate policy check\` says why.`
+    : diagnosticLine(first);
 }
 
 export type Extra = {
@@ -198,6 +221,5 @@ export function firstSentence({ place }: Placed, [first]: readonly Problem[]): s
 
 function usable({ policy, diagnostics, place }: Loaded, source: string): Result<Placed, string> {
   if (policy !== undefined) return ok({ policy, place });
-  const [first] = diagnostics;
-  return err(first === undefined ? `${source} is no policy` : diagnosticLine(first));
+  return err(whyUnloadable(source, diagnostics));
 }

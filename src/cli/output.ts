@@ -50,9 +50,14 @@ export function shown(text: string, lengthMax = 200): string {
 }
 
 /** A path as a sentence can hold it: its end, which tells files apart, and nothing that could end a line. */
-export function shortPath(path: string): string {
+export function shortPath(path: string, lengthMax = 80): string {
   const plain = shown(path, 4_096);
-  return plain.length <= 80 ? plain : `...${plain.slice(-77)}`;
+  return plain.length <= lengthMax ? plain : `...${plain.slice(3 - lengthMax)}`;
+}
+
+/** A number with its noun: `1 call`, `2 calls`. */
+export function many(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** User-facing sentences have at most this many characters; what was quoted into one is cut. */

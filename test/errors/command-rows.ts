@@ -104,6 +104,9 @@ const small = (world: World): void => {
 
 const policy = "version: 1\nlabels: {a.x: {}, b.x: {}}\n";
 
+/** One unknown key of a rule, where the remedy lists all that there are. */
+const crowded = `version: 1\nrules: [{id: R, tier: allow, when: {tool: a.x}, why: w, ${"z".repeat(150)}: 1}]\n`;
+
 const proved = `version: 1
 labels: {mail.send: {effects: write.external.send}}
 hazards: {H1: {never: {call: mail.send}}}
@@ -134,6 +137,13 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-POLICY", "policy check ROOT/none.yaml", "none.yaml"),
   row("SG-POLICY", "policy explain ROOT/p.yaml a.x", "p.yaml", file("p.yaml", "version: 1\nmdoe: x\n")),
   row("SG-POLICY", "labels ROOT/m.json --policy ROOT/none.yaml", "none.yaml", file("m.json", "[]")),
+  // A remedy that lists words, and a value that fills its line.
+  row("SG-POLICY", "policy explain ROOT/p.yaml a.x", "[SG-POLICY-KEY]", file("p.yaml", crowded)),
+  row("SG-POLICY", "proof verify ROOT/p.yaml", "[SG-POLICY-KEY]", file("p.yaml", crowded)),
+  row("SG-POLICY", "labels ROOT/m.json --policy ROOT/p.yaml", "[SG-POLICY-KEY]", (world) => {
+    file("m.json", "[]")(world);
+    file("p.yaml", crowded)(world);
+  }),
   row("SG-MANIFEST", "labels ROOT/none.json", "none.json"),
   row("SG-MANIFEST", "labels ROOT/m.json", "m.json", file("m.json", "{")),
   row("SG-MANIFEST", "labels ROOT/m.json", "m.json", file("m.json", '{"tools": [{}]}')),

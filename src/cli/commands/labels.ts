@@ -4,7 +4,7 @@ import { stringMember } from "../../core/json.ts";
 import type { ToolExplanation } from "../../policy/explain.ts";
 import { explainTool } from "../../policy/explain.ts";
 import { inferTool } from "../../policy/inference/infer.ts";
-import { diagnosticLine } from "../loaded-policy.ts";
+import { whyUnloadable } from "../loaded-policy.ts";
 import { readManifest, toolNames } from "../manifest.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shown, table } from "../output.ts";
@@ -29,8 +29,7 @@ function labels(file: string, options: Readonly<Record<string, unknown>>): Outco
   if (!loaded.ok) return failure("SG-POLICY", loaded.error);
   const { policy } = loaded.value;
   if (policy === undefined) {
-    const first = loaded.value.diagnostics[0];
-    return failure("SG-POLICY", first === undefined ? "The policy does not load." : diagnosticLine(first));
+    return failure("SG-POLICY", whyUnloadable(policyFile ?? defaultPolicyName, loaded.value.diagnostics));
   }
   const several = Object.keys(lists.value).length > 1;
   const tools = Object.entries(lists.value).flatMap(([server, listed]) =>

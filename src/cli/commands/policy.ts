@@ -18,8 +18,8 @@ import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import { readManifests, toolNames } from "../manifest.ts";
 import type { Outcome } from "../output.ts";
-import { acts, failure, shortPath, shown } from "../output.ts";
-import { diagnosticLine } from "../loaded-policy.ts";
+import { acts, failure, many, shortPath, shown } from "../output.ts";
+import { diagnosticLine, whyUnloadable } from "../loaded-policy.ts";
 import { startProblemOf } from "../regulator.ts";
 import { checkExpectations } from "../replay/expectations.ts";
 import { defaultPolicyName, isShipped, loadFrom, toolDigest } from "../policy-source.ts";
@@ -90,10 +90,6 @@ function check(name: string, options: Options): Outcome {
   };
 }
 
-function many(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
 /** What each server may touch that the policy or a manifest names, and what holds for all others. */
 function scopesOf(policy: CompiledPolicy, listed: readonly string[]) {
   const { isolation } = policy;
@@ -143,11 +139,7 @@ function explain(name: string, word: string, options: Options): Outcome {
   const loaded = loadFrom(fileOf(name), lists.value === undefined ? undefined : toolNames(lists.value));
   if (!loaded.ok) return failure("SG-POLICY", loaded.error);
   const { policy } = loaded.value;
-  if (policy === undefined) {
-    const first = loaded.value.diagnostics[0];
-    const place = first === undefined ? shortPath(name) : diagnosticLine(first);
-    return failure("SG-POLICY", `The policy does not load: ${place}`);
-  }
+  if (policy === undefined) return failure("SG-POLICY", whyUnloadable(name, loaded.value.diagnostics));
   const found = resolveTool(policy, lists.value ?? {}, word);
   if (!found.ok) return failure("SG-TOOL", found.error);
   const { server, tool } = found.value;

@@ -8,7 +8,7 @@ import type { CompiledPolicy } from "../../policy/compile.ts";
 import { checkCertificate } from "../../proof/check/check.ts";
 import type { Manifest } from "../../proof/table.ts";
 import { tableEntry } from "../../proof/table.ts";
-import { diagnosticLine } from "../loaded-policy.ts";
+import { whyUnloadable } from "../loaded-policy.ts";
 import { readManifests, toolNames } from "../manifest.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shortPath, shown } from "../output.ts";
@@ -83,9 +83,7 @@ function loadedPolicy(file: string, lists: Manifest): Result<Omit<ProofInput, "m
     const inherited = (rule: string): boolean => isShipped(place(information("RULE", ["rules", rule], "", "")).file);
     return ok({ policy, inherited });
   }
-  const first = diagnostics[0];
-  const where = first === undefined ? shortPath(file) : diagnosticLine(first);
-  return err(failure("SG-POLICY", `The policy does not load: ${where}`));
+  return err(failure("SG-POLICY", whyUnloadable(file, diagnostics)));
 }
 
 function verifyFile(file: string, options: Options): Outcome {

@@ -20,10 +20,10 @@ import { policyGaps, proofGaps } from "../../policy/stpa/policy-gaps.ts";
 import type { ProofResults } from "../../policy/stpa/proof-results.ts";
 import type { StpaSource } from "../../policy/stpa/read.ts";
 import { makeReport } from "../../policy/stpa/report.ts";
-import { diagnosticLine } from "../loaded-policy.ts";
+import { diagnosticLine, whyUnloadable } from "../loaded-policy.ts";
 import { readManifests, toolNames } from "../manifest.ts";
 import type { Outcome } from "../output.ts";
-import { acts, failure, sentenceMax, shortPath } from "../output.ts";
+import { acts, failure, shortPath } from "../output.ts";
 import { defaultPolicyName, loadFrom, sha256, toolDigest } from "../policy-source.ts";
 import { judgeExpectation } from "../replay/expectations.ts";
 import { provenNow, provesWith } from "../proof/for-stpa.ts";
@@ -116,9 +116,7 @@ function loadPolicy(name: string, lists: ToolLists): Result<NonNullable<Material
   if (!loaded.ok) return err(failure("SG-POLICY", loaded.error));
   const { policy, diagnostics } = loaded.value;
   if (policy !== undefined) return ok({ ...loaded.value, policy });
-  const [first] = diagnostics;
-  const place = first === undefined ? shortPath(name) : diagnosticLine(first);
-  return err(failure("SG-POLICY", `The policy does not load: ${place}`.slice(0, sentenceMax)));
+  return err(failure("SG-POLICY", whyUnloadable(name, diagnostics)));
 }
 
 function readMaterial(file: string, options: Options): Result<Material, Outcome> {
@@ -191,10 +189,7 @@ function draft(options: Options): Outcome {
   const loaded = name === defaultPolicyName ? loadFrom(undefined) : loadFrom(name, names);
   if (!loaded.ok) return failure("SG-POLICY", loaded.error);
   const { policy, diagnostics } = loaded.value;
-  if (policy === undefined) {
-    const [first] = diagnostics;
-    return failure("SG-POLICY", first === undefined ? "The policy does not load." : diagnosticLine(first));
-  }
+  if (policy === undefined) return failure("SG-POLICY", whyUnloadable(name, diagnostics));
   const tools = Object.entries(lists.value).flatMap(([server, listed]) =>
     listed.map((tool) => ({
       contract: contractOfTool(policy.table, server, tool, toolDigest),
