@@ -3,12 +3,13 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openSqliteStore } from "../../src/adapters/store-sqlite.ts";
+import type { JsonObject } from "../../src/core/json.ts";
 import type { Store } from "../../src/gateway/store-port.ts";
 import { FakeLog } from "../gateway-kit/fake-log.ts";
 import { kept } from "../gateway-kit/kept-log.ts";
 import { Conversation } from "../gateway-kit/real-policy.ts";
 import { unwrap } from "../store/fixture.ts";
-import { Terminal } from "./command.ts";
+import { repository, Terminal } from "./command.ts";
 
 let terminal: Terminal;
 beforeEach(() => {
@@ -35,6 +36,10 @@ async function recorded(text = body): Promise<{ readonly store: Store; readonly 
   const talk = new Conversation(text, { desk: ["look"], post: ["send"] }, { log });
   await talk.call("desk.look");
   await talk.call("post.send", { to: "ann@example.org" });
+  return written(log);
+}
+
+async function written(log: FakeLog): Promise<{ readonly store: Store; readonly run: string }> {
   const path = join(terminal.home, "log.db");
   await kept([], { folder: terminal.home });
   const store = unwrap(openSqliteStore({ path, durability: "normal", wallMs: Date.now }));
@@ -135,6 +140,30 @@ describe("replay --run", () => {
     expect(again).toMatchObject({ code: 0, value: { steps: [{ verdict: "allow" }, { verdict: "allow" }] } });
     expect(await terminal.json(...words)).toMatchObject({ code: 2, value: { error: { code: "SG-TRACE" } } });
     await store.close(true);
+  });
+
+  test("a pack that is tied to a tool's whole entry holds for the saved trace as it did for the run", async () => {
+    const manifest = join(repository, "packs/manifests/filesystem.json");
+    const { tools } = JSON.parse(readFileSync(manifest, "utf8")) as { tools: JsonObject[] };
+    const [listed = {}] = tools.filter(({ name }) => name === "list_directory");
+    // The default asks about what nobody labelled, so a tool whose pack is not found would be asked about.
+    const text = "extends: [default, filesystem]\n";
+    const log = new FakeLog();
+    const talk = new Conversation(text, { files: [listed] }, { log });
+    expect(await talk.call("files.list_directory", { path: "/workspace" })).toMatchObject({ refused: false });
+    const { store, run } = await written(log);
+    await store.close(true);
+    const policy = terminal.file("pinned.yaml", `version: 1\n${text}`);
+    const file = join(terminal.root, "trace.json");
+    const saved = await terminal.run("replay", "--run", run, "--policy", policy, "--save", file);
+    expect(saved).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/^Wrote 1 call to /) });
+    const { code, value } = await terminal.json("replay", file, "--policy", policy);
+    expect({ code, value }).toMatchObject({ code: 0, value: { steps: [{ verdict: "allow", codes: [] }] } });
+    const spoilt = readFileSync(file, "utf8").replace(/"list_directory": "[0-9a-f]+/, '"list_directory": "?');
+    expect(await terminal.json("replay", terminal.file("spoilt.json", spoilt))).toMatchObject({
+      code: 2,
+      value: { error: { code: "SG-TRACE", message: expect.stringContaining("servers.files.digests") } },
+    });
   });
 
   test("wants a trace or a run, and no consent of its own", async () => {

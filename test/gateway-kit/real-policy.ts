@@ -10,11 +10,11 @@ import type { Q } from "../../src/policy/state.ts";
 import type { FakeClient, FakeServer, StageOptions } from "./playbook.ts";
 import { plain, Stage } from "./playbook.ts";
 
-/** A policy from its text; a text that does not load fails the test with the loader's sentence. */
+/** A policy from its text, which extends nothing unless it begins with that; one that does not load fails the test. */
 export function policyOf(text: string): LoadedPolicy<Q> {
   const folder = mkdtempSync(join(tmpdir(), "sluicegate-policy-"));
   const file = join(folder, "policy.yaml");
-  writeFileSync(file, `version: 1\nextends: []\n${text}`);
+  writeFileSync(file, `version: 1\n${text.startsWith("extends:") ? "" : "extends: []\n"}${text}`);
   const loaded = loadPolicyFor(file);
   rmSync(folder, { recursive: true });
   if (!loaded.ok) throw new Error(loaded.error);

@@ -61,7 +61,9 @@ export function replayTrace<Q>(policy: LoadedPolicy<Q>, trace: Trace, options: R
   const contracts = new Map<string, ToolContract>();
   for (const [server, tools] of trace.servers) {
     for (const listed of tools) {
-      contracts.set(`${server} ${stringMember(listed, "name") ?? ""}`, policy.contractOfTool(server, listed));
+      const tool = stringMember(listed, "name") ?? "";
+      const digest = trace.digests?.get(server)?.get(tool);
+      contracts.set(`${server} ${tool}`, policy.contractOfTool(server, listed, digest));
     }
   }
   const replay: Replay<Q> = { policy, options, contracts, run: begin(policy.engine, "replay", undefined), at: 0 };

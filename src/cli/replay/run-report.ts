@@ -14,7 +14,7 @@ import { loadedPolicy, loadPolicyFor } from "../loaded-policy.ts";
 import type { LogFault, LogName, OpenedLog } from "../log-reader.ts";
 import { readLogs } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
-import { failure, sentenceMax, shortPath, shown, table } from "../output.ts";
+import { failure, many, sentenceMax, shortPath, shown, table } from "../output.ts";
 import { PolicyFiles } from "../policies.ts";
 import { sha256 } from "../policy-source.ts";
 import { askProgram } from "../programs.ts";
@@ -88,12 +88,12 @@ async function saved(
 ): Promise<Result<Outcome, LogFault>> {
   const read = await entriesFor(log, { run, others: false, lattice: policy.lattice });
   if (!read.ok) return read;
-  const { trace, steps, leftOut } = traceOf(read.value.own);
+  const { trace, steps, calls, leftOut } = traceOf(read.value.own);
   const written = writeTrace(file, trace);
   if (!written.ok) return err({ code: "SG-TRACE", sentence: written.error });
-  const rest = leftOut === 0 ? "" : ` ${leftOut} calls were left out: a trace has calls of servers' tools only.`;
-  const text = `Wrote ${steps} steps to ${shortPath(file)}. It holds arguments and results in the clear, for your eyes only.${rest}`;
-  return ok({ exitCode: 0, json: { trace: file, steps, leftOut }, text });
+  const rest = leftOut === 0 ? "" : ` ${many(leftOut, "call")} left out: a trace has calls of servers' tools only.`;
+  const text = `Wrote ${many(calls, "call")} to ${shortPath(file)}. It holds arguments and results in the clear, for your eyes only.${rest}`;
+  return ok({ exitCode: 0, json: { trace: file, steps, calls, leftOut }, text });
 }
 
 /** Decides a run of a log again under a policy. */

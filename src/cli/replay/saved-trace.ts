@@ -16,6 +16,8 @@ import { listedAs } from "./believed.ts";
 export type SavedTrace = {
   readonly trace: JsonObject;
   readonly steps: number;
+  /** Steps that are calls: what `replay` decides and counts. Others are instructions and ends of the run. */
+  readonly calls: number;
   /** Calls that a trace cannot say: of other methods than `tools/call`, or of the client's own tools. */
   readonly leftOut: number;
 };
@@ -41,16 +43,26 @@ export function writeTrace(file: string, trace: JsonObject): Result<void, string
 
 type Step = Record<string, Json>;
 
+/** A tool as far as the record still says, and the digest of the whole entry, to which packs are tied. */
+type Listed = { readonly entry: JsonObject; readonly digest: string | undefined };
+
+function serverOf(tools: readonly (readonly [string, Listed])[]): JsonObject {
+  const digests = tools.flatMap(([tool, { digest }]) => (digest === undefined ? [] : [[tool, digest] as const]));
+  const listed = tools.map(([, { entry }]) => entry);
+  return digests.length === 0 ? { tools: listed } : { tools: listed, digests: Object.fromEntries(digests) };
+}
+
 class TraceWriter {
   readonly #steps: Step[] = [];
   readonly #byCall = new Map<string, Step>();
-  readonly #tools = new Map<string, Map<string, JsonObject>>();
+  readonly #tools = new Map<string, Map<string, Listed>>();
+  #calls = 0;
   #leftOut = 0;
 
   saved(): SavedTrace {
-    const servers = [...this.#tools].map(([server, tools]) => [server, { tools: [...tools.values()] }] as const);
+    const servers = [...this.#tools].map(([server, tools]) => [server, serverOf([...tools])] as const);
     const trace = { version: 1, servers: Object.fromEntries(servers), steps: this.#steps };
-    return { trace, steps: this.#steps.length, leftOut: this.#leftOut };
+    return { trace, steps: this.#steps.length, calls: this.#calls, leftOut: this.#leftOut };
   }
 
   add(entry: RecordedEntry, event: RunEvent): void {
@@ -94,13 +106,15 @@ class TraceWriter {
     this.#list(server, tool, known?.option.contract ?? entry.decision?.option?.contract);
     const step: Step = { server, tool, arguments: given };
     this.#steps.push(step);
+    this.#calls += 1;
     this.#byCall.set(call, step);
   }
 
   #list(server: string, tool: string, contract: ToolContract | undefined): void {
     let tools = this.#tools.get(server);
-    if (tools === undefined) this.#tools.set(server, (tools = new Map<string, JsonObject>()));
-    if (contract !== undefined || !tools.has(tool)) tools.set(tool, listedAs(tool, contract));
+    if (tools === undefined) this.#tools.set(server, (tools = new Map<string, Listed>()));
+    if (contract === undefined && tools.has(tool)) return;
+    tools.set(tool, { entry: listedAs(tool, contract), digest: contract?.toolDigest });
   }
 
   #set(call: string, name: string, value: Json): void {

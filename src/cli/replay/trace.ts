@@ -26,11 +26,15 @@ export type TraceStep =
 export type Trace = {
   /** The listed tools of each server, as `tools/list` gives them. */
   readonly servers: ReadonlyMap<string, readonly JsonObject[]>;
+  /** Digests of whole entries, by server and tool, where a saved run knows them and has the entries in part only. */
+  readonly digests?: Digests;
   /** A `labels:` section as in a policy; it is added to the policy the trace is decided under. */
   readonly labels: JsonObject | undefined;
   readonly instruction: string | undefined;
   readonly steps: readonly TraceStep[];
 };
+
+type Digests = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** Reads a trace; the error names the place and what is expected there. */
 export function readTrace(value: Json): Result<Trace, string> {
@@ -38,6 +42,8 @@ export function readTrace(value: Json): Result<Trace, string> {
   if (member(value, "version") !== 1) return err("`version` of the trace must be 1");
   const servers = readServers(value);
   if (!servers.ok) return servers;
+  const digests = readDigests(value);
+  if (!digests.ok) return digests;
   const rows = member(value, "steps");
   if (!isArray(rows)) return err("`steps` of the trace must be a list");
   if (rows.length > traceStepsMax) return err(`the trace has more than ${traceStepsMax} steps: split it`);
@@ -50,6 +56,7 @@ export function readTrace(value: Json): Result<Trace, string> {
   const labels = member(value, "labels");
   return ok({
     servers: servers.value,
+    digests: digests.value,
     labels: isObject(labels) ? labels : undefined,
     instruction: stringMember(value, "instruction"),
     steps,
@@ -74,6 +81,26 @@ function readServers(value: JsonObject): Result<ReadonlyMap<string, readonly Jso
     servers.set(name, list);
   }
   return ok(servers);
+}
+
+const digestShape = /^[0-9a-f]{64}$/;
+
+function readDigests(value: JsonObject): Result<Digests, string> {
+  const named = member(value, "servers");
+  const found = new Map<string, ReadonlyMap<string, string>>();
+  for (const [name, server] of isObject(named) ? Object.entries(named) : []) {
+    const digests = member(server, "digests");
+    if (digests === undefined) continue;
+    const pairs = isObject(digests) ? Object.entries(digests) : [];
+    const texts = pairs.filter(
+      (pair): pair is [string, string] => typeof pair[1] === "string" && digestShape.test(pair[1]),
+    );
+    if (!isObject(digests) || texts.length < pairs.length) {
+      return err(`servers.${name.slice(0, 40)}.digests must map names of tools to SHA-256 digests in hex`);
+    }
+    found.set(name, new Map(texts));
+  }
+  return ok(found);
 }
 
 function readTools(value: Json | undefined): readonly JsonObject[] | undefined {
