@@ -16,6 +16,7 @@ import { reviveLexemes } from "../wire/lexemes.ts";
 import { defaultWireLimits } from "../wire/limits.ts";
 import { wireError } from "../wire/wire-error.ts";
 import { shortPath } from "./output.ts";
+import { serverRule, serverShape } from "./server-name.ts";
 
 /** A manifest beyond this is refused before it is read; real ones have kilobytes. */
 export const manifestBytesMax = 16 * 1024 * 1024;
@@ -25,6 +26,9 @@ export const manifestToolsMax = 10_000;
 export function readManifest(word: string, named?: string): Result<ToolLists, string> {
   const pair = /^([A-Za-z0-9][\w.-]{0,63})=(.+)$/s.exec(word);
   const file = pair?.[2] ?? word;
+  if (pair?.[1] !== undefined && !serverShape.test(pair[1])) {
+    return err(`The server of \`${pair[1]}=\` ${serverRule}. Write \`-\` for a dot, as \`run\` does.`);
+  }
   const value = readValue(file);
   if (!value.ok) return value;
   const servers = member(value.value, "servers");
@@ -102,6 +106,8 @@ function stem(file: string): string {
   return (
     basename(file)
       .replace(/\.[^.]*$/, "")
+      // As `run` names a server by its program: a policy takes what stands behind a dot for a tool.
+      .replaceAll(/[.*]/g, "-")
       .slice(0, 64) || "server"
   );
 }

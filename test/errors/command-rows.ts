@@ -124,6 +124,7 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-USAGE", "replay x --polcy y", "--polcy"),
   row("SG-USAGE", "labels", "manifest"),
   row("SG-USAGE", "labels a b c", "arguments"),
+  row("SG-USAGE", "labels ROOT/m.json --server a.b", "no dot", file("m.json", "[]")),
   row("SG-USAGE", "replay x --consent perhaps", "--consent"),
   row("SG-USAGE", "runs open", "runs"),
   row("SG-USAGE", "stores open", "stores"),

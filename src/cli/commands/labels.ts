@@ -9,6 +9,7 @@ import { readManifest, toolNames } from "../manifest.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shown, table } from "../output.ts";
 import { defaultPolicyName, loadFrom, toolDigest } from "../policy-source.ts";
+import { serverRule, serverShape } from "../server-name.ts";
 
 export function register(program: Command): void {
   const command = program
@@ -21,6 +22,9 @@ export function register(program: Command): void {
 
 function labels(file: string, options: Readonly<Record<string, unknown>>): Outcome {
   const named = typeof options["server"] === "string" ? options["server"] : undefined;
+  if (named !== undefined && !serverShape.test(named)) {
+    return failure("SG-USAGE", `\`--server\` ${serverRule}. Write \`-\` for a dot, as \`run\` does without it.`);
+  }
   const lists = readManifest(file, named);
   if (!lists.ok) return failure("SG-MANIFEST", lists.error);
   const policyName = options["policy"];

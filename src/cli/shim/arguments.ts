@@ -1,6 +1,7 @@
 /** Arguments of `run`, read without the command-line framework: a shim must stay as small as bare Node. */
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
+import { serverRule, serverShape } from "../server-name.ts";
 import { tagShape } from "../tag.ts";
 
 export type RunArguments = {
@@ -14,9 +15,6 @@ export type RunArguments = {
 };
 
 export const runUsage = "sluicegate run [--policy P | --tag T] [--server NAME] [--solo] -- CMD [ARGUMENT...]";
-
-/** What a policy can name in `SERVER.TOOL`, whose server ends at the first dot; `host:` are the clients' own tools. */
-const serverShape = /^(?!host:)[^.*\p{Cc}]{1,64}$/u;
 
 /** Reads everything before `--`; what follows is the server's and is not looked at. Errors are sentences. */
 export function parseRunArguments(words: readonly string[]): Result<RunArguments, string> {
@@ -42,10 +40,7 @@ export function parseRunArguments(words: readonly string[]): Result<RunArguments
     else options.tag = value;
   }
   const { policy, tag, server } = options;
-  if (server !== undefined && !serverShape.test(server))
-    return err(
-      `\`--server\` must be a name that policies can tell from a tool: no dot, no \`*\`, not \`host:...\`. Use: ${runUsage}`,
-    );
+  if (server !== undefined && !serverShape.test(server)) return err(`\`--server\` ${serverRule}. Use: ${runUsage}`);
   if (tag !== undefined && !tagShape.test(tag))
     return err(`\`--tag\` must be a name of 1-64 of a-z A-Z 0-9 . _ -. Use: ${runUsage}`);
   if (tag !== undefined && policy !== undefined)
