@@ -86,6 +86,8 @@ describe("words that are wrong are shown with a remedy", () => {
     ["stores: {s: {}}\n" + rule("allow", "{store: {name: s, audience: me}}"), "AUDIENCE", 3],
     ["stores: {s: {audience: x}}", "GROUP", 2],
     ["labels: {a.b: {reads: s}}", "STORE", 2],
+    ['match: {tag: "a b"}', "FORM", 2],
+    ["match: {tag: ''}", "FORM", 2],
     ["labels: {a.b: {output: {confidentiality: [private, public]}}}", "INTERVAL", 2],
     ["labels: {a.b: {output: public, cases: [{when: {arg: {p: x, q: y}}, output: private}]}}", "CASE", 2],
     [

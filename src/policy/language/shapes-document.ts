@@ -58,6 +58,8 @@ import { bound, dataOrLevel, duration, key, label, pattern, serverPattern, span,
 const mode: Shape<ModeText> = oneOf("mode", ["enforce", "observe"]);
 const identifierPattern = "^[A-Za-z][A-Za-z0-9_.:-]{0,63}$";
 const identifier = text("id", identifierPattern, "R1");
+/** What an operator may call a connection, with `*` within; any other text would match nobody, without a word. */
+const tagPattern = "^[A-Za-z0-9*][A-Za-z0-9._*-]{0,63}$";
 const namePattern = "^[^\\s\\p{C}]{1,128}$";
 
 const gate = object<GateText>("a gate", {
@@ -222,7 +224,7 @@ export const policyShape: Shape<PolicyDocument> = object<PolicyDocument>("a poli
     object<MatchSection>("a match", {
       principal: optional(text("principal"), "`*` within a name"),
       client: optional(text("client"), "`*` within a name"),
-      tag: optional(text("tag"), "`*` within a name"),
+      tag: optional(text("tag", tagPattern, "work"), "`*` within a name"),
       sessions: optional(
         oneOf("trust", ["trusted", "untrusted"]),
         "whether session ids of these clients may name a run",
