@@ -1,5 +1,5 @@
 // `stpa check`, `compile`, `draft` and `report` as a person and as a machine use them.
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { smallPolicyText, smallText } from "../policy/stpa-document.ts";
@@ -91,6 +91,30 @@ describe("stpa compile", () => {
     const ran = await terminal.run("stpa", "compile", small, "--over", policy, "--out", out);
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining("made.yaml") });
     expect(readFileSync(out, "utf8")).toContain("serves: SR1");
+    expect((await terminal.run("policy", "check", out)).code).toBe(0);
+  });
+});
+
+describe("stpa compile --over", () => {
+  test("checks what it names, and names it from where the new policy lies", async () => {
+    const folder = join(terminal.root, "below");
+    mkdirSync(folder);
+    const out = join(folder, "made.yaml");
+    for (const [over, said] of [
+      ["nowhere.yaml", "there is no such file"],
+      ["below", "it is a folder"],
+      [terminal.file("broken.yaml", "version: 1\nlabls: {}\n"), "broken.yaml:2:1"],
+    ] as const) {
+      expect(await terminal.json("stpa", "compile", small, "--over", over, "--out", out)).toMatchObject({
+        code: 2,
+        value: { error: { code: "SG-POLICY", message: expect.stringContaining(said) as string } },
+      });
+    }
+    // The terminal stands in the folder above.
+    expect(await terminal.run("stpa", "compile", "stpa.yaml", "--over", "policy.yaml", "--out", out)).toMatchObject({
+      code: 0,
+    });
+    expect(readFileSync(out, "utf8")).toMatch(/^ {2}- \.\.\/policy\.yaml\nstpa: \.\.\/stpa\.yaml$/m);
     expect((await terminal.run("policy", "check", out)).code).toBe(0);
   });
 });

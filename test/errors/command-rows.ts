@@ -187,6 +187,7 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-AUDIT-OUT", "audit export --out ROOT/none/out.jsonl", "out.jsonl"),
   row("SG-STPA", "stpa check ROOT/none.yaml", "none.yaml"),
   row("SG-STPA", "stpa compile ROOT/s.yaml", "s.yaml", file("s.yaml", "version: 1\nlosess: {}\n")),
+  row("SG-POLICY", "stpa compile ROOT/s.yaml --over ROOT/none.yaml", "none.yaml", file("s.yaml", smallText)),
   row("SG-USAGE", "stpa check ROOT/s.yaml --proof x", "--policy", file("s.yaml", smallText)),
   row("SG-USAGE", "stpa report ROOT/s.yaml --html --markdown", "--html", file("s.yaml", smallText)),
   row("SG-USAGE", "stpa draft", "--manifest"),

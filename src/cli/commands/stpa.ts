@@ -1,5 +1,6 @@
 /** `sluicegate stpa check|compile|draft|report`: from losses to rules, and what is missing in between. */
 import { existsSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
@@ -30,6 +31,7 @@ import { provenNow, provesWith } from "../proof/for-stpa.ts";
 import { listedTools } from "../proof/manifest-of.ts";
 import { proofFile, stpaFile } from "../stpa-files.ts";
 import { writtenByAuthor } from "../stpa-of-policy.ts";
+import { checkedUnder, seenFrom, underNames } from "../stpa-under.ts";
 
 export function register(program: Command): void {
   const stpa = program.command("stpa").description("hazard analysis: from losses to requirements and rules");
@@ -175,9 +177,16 @@ function check(file: string, options: Options): Outcome {
 function compile(file: string, options: Options): Outcome {
   const source = readDocument(file);
   if (!source.ok) return source.error;
-  const over = options["over"];
-  const text = compileStpa(source.value.document, { file, ...(Array.isArray(over) ? { over: over.map(String) } : {}) });
-  return writtenAnew(text, options, { policy: text });
+  const named = options["over"];
+  const own = resolve(textOption(options, "out") ?? "policy.yaml");
+  const over = Array.isArray(named) ? underNames(own, named.map(String)) : ok(undefined);
+  if (!over.ok) return failure("SG-POLICY", over.error);
+  const text = compileStpa(source.value.document, {
+    file: seenFrom(own, file),
+    ...(over.value === undefined ? {} : { over: over.value }),
+  });
+  const checked = checkedUnder(own, text);
+  return checked.ok ? writtenAnew(text, options, { policy: text }) : failure("SG-POLICY", checked.error);
 }
 
 function draft(options: Options): Outcome {
