@@ -3,7 +3,6 @@
  * several servers as in a trace. The file is as hostile as the server that wrote it, so it passes the same guard as a
  * message, and numbers keep their lexemes, or digests of tools would not be those that the gateway makes.
  */
-import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isArray, isObject, member, stringMember } from "../core/json.ts";
@@ -17,6 +16,7 @@ import { defaultWireLimits } from "../wire/limits.ts";
 import { wireError } from "../wire/wire-error.ts";
 import { shortPath } from "./output.ts";
 import { serverRule, serverShape } from "./server-name.ts";
+import { fileBytes } from "./text-file.ts";
 
 /** A manifest beyond this is refused before it is read; real ones have kilobytes. */
 export const manifestBytesMax = 16 * 1024 * 1024;
@@ -71,15 +71,13 @@ export function toolNames(lists: ToolLists): Manifests {
 }
 
 function readValue(file: string): Result<Json, string> {
-  let bytes: Uint8Array;
-  try {
-    if (statSync(file).size > manifestBytesMax) {
-      return err(`${shortPath(file)} is larger than ${manifestBytesMax} bytes: give the list of one server at a time.`);
-    }
-    bytes = readFileSync(file);
-  } catch {
-    return err(`${shortPath(file)} cannot be read: check the path of the manifest.`);
+  const read = fileBytes(file, manifestBytesMax);
+  if (!read.ok) {
+    return read.error.kind === "large"
+      ? err(`${shortPath(file)} is larger than ${manifestBytesMax} bytes: give the list of one server at a time.`)
+      : err(`${shortPath(file)} cannot be read (${read.error.why}): name a file with the answer of \`tools/list\`.`);
   }
+  const bytes = read.value;
   const verdict = guard(bytes, { ...defaultWireLimits, messageBytesMax: manifestBytesMax });
   if (verdict.kind === "refused") {
     return err(`${shortPath(file)} is no manifest. ${wireError(verdict.reason).message}`);

@@ -1,4 +1,4 @@
-/** Reads a text that a person wrote: bounded, whatever the path leads to, and with bytes that are no UTF-8 left visible. */
+/** Reads what a person names: bounded, whatever the path leads to, and texts with bytes that are no UTF-8 left visible. */
 import { closeSync, openSync, readSync } from "node:fs";
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
@@ -11,7 +11,7 @@ export type Unread = { readonly kind: "large" } | { readonly kind: "unread"; rea
  * value and names its place. Read as U+FFFD it would pass, and a rule that blocks by such a text would match nothing.
  */
 export function textFile(file: string, bytesMax: number): Result<string, Unread> {
-  const read = bytesOf(file, bytesMax);
+  const read = fileBytes(file, bytesMax);
   if (!read.ok) return read;
   const text = new TextDecoder().decode(read.value);
   try {
@@ -23,7 +23,7 @@ export function textFile(file: string, bytesMax: number): Result<string, Unread>
 }
 
 /** Read in pieces, because a device has no size that could be asked for before. */
-function bytesOf(file: string, bytesMax: number): Result<Uint8Array, Unread> {
+export function fileBytes(file: string, bytesMax: number): Result<Buffer, Unread> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   try {
@@ -41,11 +41,12 @@ function bytesOf(file: string, bytesMax: number): Result<Uint8Array, Unread> {
       closeSync(opened);
     }
   } catch (cause) {
-    return err({ kind: "unread", why: whyOf(cause) });
+    return err({ kind: "unread", why: whyUnread(cause) });
   }
 }
 
-function whyOf(cause: unknown): string {
+/** What the system says of a file, in words. */
+export function whyUnread(cause: unknown): string {
   const code = cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "unknown";
   switch (code) {
     case "ENOENT":

@@ -2,7 +2,6 @@
  * `audit verify`: every log of the state folder, and for each whether it is intact, broken, empty or missing. Only what
  * was checked is called valid: no log, or one without a record, is no proof of anything.
  */
-import { readFileSync, statSync } from "node:fs";
 import type { Json } from "../../core/json.ts";
 import { isArray, member, stringMember } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
@@ -15,6 +14,7 @@ import type { LogName, NamedLog } from "../log-reader.ts";
 import { chosenLog, logHome, logNames, logPlaces, readLogs, storeFault } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
 import { failure, shortPath } from "../output.ts";
+import { textFile } from "../text-file.ts";
 
 /** An earlier report that is checked against is small; anything larger is another file. */
 const reportBytesMax = 4 * 1024 * 1024;
@@ -119,13 +119,11 @@ function readableLog({ log, file, state, records, findings, writers }: LogReport
 
 /** Heads from an earlier report: what they name must still be on the chain, or it was cut or rewritten. */
 function readAnchors(file: string): Result<Anchors, string> {
-  let report: Json | undefined;
-  try {
-    if (statSync(file).size > reportBytesMax)
-      return err(`${shortPath(file)} is too large for a report of \`audit verify\`.`);
-    report = readJson(readFileSync(file, "utf8"));
-  } catch {
-    return err(`${shortPath(file)} cannot be read: check the path of the report.`);
+  const text = textFile(file, reportBytesMax);
+  if (!text.ok) {
+    return text.error.kind === "large"
+      ? err(`${shortPath(file)} is too large for a report: save the output of \`audit verify --json\`.`)
+      : err(`${shortPath(file)} cannot be read (${text.error.why}): check the path of the report.`);
   }
   const logs = member(report, "logs");
   if (!isArray(logs)) return err(`${shortPath(file)} is no report: save the output of \`audit verify --json\`.`);

@@ -3,13 +3,12 @@
  * seen to need, as policy text with the evidence for each line. The first reads the event log, where a policy with
  * `backend: learn` put what the server did in real work; the second starts the server now and makes the calls of a file.
  */
-import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { Command } from "commander";
-import type { Json } from "../../core/json.ts";
 import { isArray, isObject, member, stringMember } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
+import { readJson } from "../../gateway/log/json-text.ts";
 import { isolationOrder } from "../../policy/isolation/order.ts";
 import { defaultWireLimits } from "../../wire/limits.ts";
 import { guard } from "../../wire/guard.ts";
@@ -19,6 +18,7 @@ import { compiledFrom } from "../loaded-policy.ts";
 import { chosenLog, logOption } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shortPath, shown } from "../output.ts";
+import { fileBytes } from "../text-file.ts";
 
 const usage = "Use `sluicegate learn NAME`, or `sluicegate learn [--server NAME] [--calls FILE] -- CMD [ARGUMENT...]`.";
 
@@ -100,19 +100,17 @@ function orderFor(server: string): Result<NonNullable<ReturnType<typeof isolatio
 }
 
 function readCalls(file: string): Result<readonly ScriptedCall[], string> {
-  let value: Json;
-  try {
-    if (statSync(file).size > callsBytesMax)
-      return err(`${shortPath(file)} is larger than ${callsBytesMax} bytes: make fewer calls.`);
-    const bytes = readFileSync(file);
-    const verdict = guard(bytes, { ...defaultWireLimits, messageBytesMax: callsBytesMax });
-    if (verdict.kind === "refused") return err(`${shortPath(file)} is no list of calls: it is not plain JSON.`);
-    value = JSON.parse(bytes.toString("utf8")) as Json; // checked entry by entry below
-  } catch {
-    return err(`${shortPath(file)} cannot be read as JSON: write a list of {"tool": ..., "arguments": {...}}.`);
+  const wanted = 'write a JSON list of {"tool": NAME, "arguments": {...}} there.';
+  const bytes = fileBytes(file, callsBytesMax);
+  if (!bytes.ok) {
+    return bytes.error.kind === "large"
+      ? err(`${shortPath(file)} is larger than ${callsBytesMax} bytes: make fewer calls.`)
+      : err(`${shortPath(file)} cannot be read (${bytes.error.why}): ${wanted}`);
   }
+  const verdict = guard(bytes.value, { ...defaultWireLimits, messageBytesMax: callsBytesMax });
+  const value = verdict.kind === "refused" ? undefined : readJson(bytes.value.toString("utf8"));
   if (!isArray(value) || value.length > callsMax)
-    return err(`${shortPath(file)} is no list of at most ${callsMax} calls.`);
+    return err(`${shortPath(file)} is no list of at most ${callsMax} calls: ${wanted}`);
   const calls: ScriptedCall[] = [];
   for (const [index, entry] of value.entries()) {
     const tool = stringMember(entry, "tool");

@@ -1,14 +1,15 @@
 /** `sluicegate replay TRACE|--run KEY [--policy P]`: decides a trace, or a run of the log, with no server. */
-import { readFileSync, statSync } from "node:fs";
 import type { Command } from "commander";
 import type { Json } from "../../core/json.ts";
+import type { Result } from "../../core/result.ts";
+import { err } from "../../core/result.ts";
 import { digest } from "../../wire/canonical.ts";
 import { guard } from "../../wire/guard.ts";
 import { defaultWireLimits } from "../../wire/limits.ts";
 import { loadPolicyFor } from "../loaded-policy.ts";
 import { chosenLog, logOption } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
-import { acts, failure, shown, table } from "../output.ts";
+import { acts, failure, shortPath, shown, table } from "../output.ts";
 import { sha256 } from "../policy-source.ts";
 import { askProgram } from "../programs.ts";
 import type { ReplayedStep, ReplayOptions } from "../replay/decide.ts";
@@ -16,6 +17,7 @@ import { replayTrace } from "../replay/decide.ts";
 import { replayRunOf } from "../replay/run-report.ts";
 import type { Trace } from "../replay/trace.ts";
 import { readTrace, traceBytesMax } from "../replay/trace.ts";
+import { fileBytes } from "../text-file.ts";
 
 export function register(program: Command): void {
   const command = program
@@ -67,10 +69,10 @@ function replayFile(file: string, options: Options): Outcome {
     return failure("SG-USAGE", "`--consent` has another value: write refuse, once or value.");
   }
   const trace = readTraceFile(file);
-  if (!trace.ok) return failure("SG-TRACE", trace.sentence);
+  if (!trace.ok) return failure("SG-TRACE", trace.error);
   const policy = loadPolicyFor(policyIn(options), {
-    labels: trace.trace.labels,
-    servers: trace.trace.servers,
+    labels: trace.value.labels,
+    servers: trace.value.servers,
   });
   if (!policy.ok) return failure("SG-POLICY", policy.error);
   const how: ReplayOptions = {
@@ -79,7 +81,7 @@ function replayFile(file: string, options: Options): Outcome {
     digest: (value: Json) => digest(value, sha256),
     askProgram,
   };
-  const steps = replayTrace(policy.value, trace.trace, how);
+  const steps = replayTrace(policy.value, trace.value, how);
   return {
     exitCode: steps.some((step) => step.verdict !== "allow") ? 1 : 0,
     json: { steps },
@@ -87,27 +89,30 @@ function replayFile(file: string, options: Options): Outcome {
   };
 }
 
-type Read = { readonly ok: true; readonly trace: Trace } | { readonly ok: false; readonly sentence: string };
+function readTraceFile(file: string): Result<Trace, string> {
+  const name = shortPath(file);
+  const bytes = fileBytes(file, traceBytesMax);
+  if (!bytes.ok) {
+    return bytes.error.kind === "large"
+      ? err(`${name} is larger than ${traceBytesMax} bytes: split the trace.`)
+      : err(`${name} cannot be read (${bytes.error.why}): name a trace, or a run of the log with \`--run\`.`);
+  }
+  const guarded = guard(bytes.value, { ...defaultWireLimits, messageBytesMax: traceBytesMax });
+  // Readers behind this one are recursive, as they are behind the wire.
+  if (guarded.kind === "refused" && guarded.reason === "too-deep") {
+    return err(`${name} is nested too deep: flatten the arguments or results in it.`);
+  }
+  const value = jsonIn(bytes.value);
+  if (value === undefined) return err(`${name} is no JSON: correct it there, or save a run with \`--save\`.`);
+  const trace = readTrace(value);
+  return trace.ok ? trace : err(`${name}: ${trace.error}.`);
+}
 
-function readTraceFile(file: string): Read {
+function jsonIn(bytes: Buffer): Json | undefined {
   try {
-    if (statSync(file).size > traceBytesMax) {
-      return { ok: false, sentence: `${file} is larger than ${traceBytesMax} bytes: split the trace.` };
-    }
-    const bytes = readFileSync(file);
-    const guarded = guard(bytes, { ...defaultWireLimits, messageBytesMax: traceBytesMax });
-    // Readers behind this one are recursive, as they are behind the wire.
-    if (guarded.kind === "refused" && guarded.reason === "too-deep") {
-      return { ok: false, sentence: `${file} is nested too deep: flatten the arguments or results in it.` };
-    }
-    const trace = readTrace(JSON.parse(bytes.toString("utf8")) as Json); // JSON.parse yields JSON
-    return trace.ok ? { ok: true, trace: trace.value } : { ok: false, sentence: `${file}: ${trace.error}.` };
-  } catch (cause) {
-    const syntax = cause instanceof SyntaxError;
-    return {
-      ok: false,
-      sentence: `${file} ${syntax ? "is no JSON: correct it there" : "cannot be read: check the path"}.`,
-    };
+    return JSON.parse(bytes.toString("utf8")) as Json; // JSON.parse yields JSON
+  } catch {
+    return undefined;
   }
 }
 

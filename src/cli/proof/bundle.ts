@@ -2,13 +2,14 @@
  * Certificate files. One certificate a file, or a bundle in which the certificates of several hazards share what they are
  * about: `{...certificate without its proof, proofs: [{hazard, core, variables, nodes, root}]}`.
  */
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isArray, isObject, member } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import { shortPath } from "../output.ts";
+import { fileBytes, whyUnread } from "../text-file.ts";
 
 /** Bytes of one certificate file; one for a thousand tools has a few hundred kilobytes. */
 export const certificateBytesMax = 16 * 1024 * 1024;
@@ -58,32 +59,43 @@ export type ReadCertificate = { readonly file: string; readonly certificate: Jso
 
 /** All certificates of a file, or of every `.json` file of a folder. */
 export function readCertificates(place: string): Result<readonly ReadCertificate[], string> {
-  let file = place;
+  const files = certificateFiles(place);
+  if (!files.ok) return files;
+  const found: ReadCertificate[] = [];
+  for (const file of files.value) {
+    const read = readOne(file);
+    if (!read.ok) return read;
+    for (const certificate of read.value) found.push({ file, certificate });
+  }
+  return ok(found);
+}
+
+const anew = "make it anew with `sluicegate proof verify POLICY --cert-dir FOLDER`.";
+
+function certificateFiles(place: string): Result<readonly string[], string> {
   try {
-    const files = statSync(place).isDirectory()
-      ? readdirSync(place)
-          .filter((name) => name.endsWith(".json"))
-          .toSorted()
-          .map((name) => join(place, name))
-      : [place];
-    if (files.length === 0)
-      return err(`${shortPath(place)} holds no certificate: run \`sluicegate proof verify\` with --cert-dir.`);
-    if (files.length > certificateFilesMax)
+    if (!statSync(place).isDirectory()) return ok([place]);
+    const names = readdirSync(place).filter((name) => name.endsWith(".json"));
+    if (names.length === 0) return err(`${shortPath(place)} is a folder without certificates (*.json): ${anew}`);
+    if (names.length > certificateFilesMax)
       return err(`${shortPath(place)} holds more than ${certificateFilesMax} files: name the one to check.`);
-    const found: ReadCertificate[] = [];
-    for (file of files) {
-      if (statSync(file).size > certificateBytesMax) {
-        return err(
-          `${shortPath(file)} is larger than ${certificateBytesMax} bytes: it is no certificate, name another file.`,
-        );
-      }
-      // Whatever the text is, it is JSON from here on, and the checker looks at every part of it.
-      const certificates = unbundle(JSON.parse(readFileSync(file, "utf8")) as Json);
-      for (const certificate of certificates) found.push({ file, certificate });
-    }
-    return ok(found);
+    return ok(names.toSorted().map((name) => join(place, name)));
   } catch (cause) {
-    const problem = cause instanceof SyntaxError ? "is no JSON" : "cannot be read";
-    return err(`${shortPath(file)} ${problem}: make it anew with \`sluicegate proof verify\`.`);
+    return err(`${shortPath(place)} cannot be read (${whyUnread(cause)}): check the path, or ${anew}`);
+  }
+}
+
+function readOne(file: string): Result<readonly Json[], string> {
+  const read = fileBytes(file, certificateBytesMax);
+  if (!read.ok) {
+    return read.error.kind === "large"
+      ? err(`${shortPath(file)} is larger than ${certificateBytesMax} bytes: it is no certificate, name another file.`)
+      : err(`${shortPath(file)} cannot be read (${read.error.why}): check the path, or ${anew}`);
+  }
+  try {
+    // Whatever the text is, it is JSON from here on, and the checker looks at every part of it.
+    return ok(unbundle(JSON.parse(read.value.toString("utf8")) as Json));
+  } catch {
+    return err(`${shortPath(file)} is no JSON, so it is no certificate: ${anew}`);
   }
 }
