@@ -9,7 +9,9 @@ import type { Reason } from "./opinion.ts";
 import { regulationClause } from "./regulation-cause.ts";
 
 const nameLengthMax = 40;
+const pathLengthMax = 60;
 const whyLengthMax = 80;
+const hiding = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}`]/gu;
 
 export type CauseLength = "whole" | "named" | "bare" | "least";
 
@@ -50,7 +52,7 @@ function clauseOf(reason: Reason, tool: string, least: boolean): string | undefi
     case "SG-ASK-EXECUTE":
       return `${tool} may run code`;
     case "SG-ASK-OUTSIDE":
-      return `${tool} writes outside the workspace`;
+      return `${tool} writes outside the workspace${least ? "" : workspaceOf(reason)}`;
     case "SG-ASK-OWN":
       return ownClause(reason, tool);
     case "SG-MUST-FIRST":
@@ -95,6 +97,14 @@ function carried(reason: Reason, tool: string, least: boolean): string {
   return `\`${shownName(argument)}\` ${maybe ? "may" : "would"} carry ${label} data${from} to ${tool}`;
 }
 
+/** Which folders the workspace is, for who thought that it was another; unknown in records of older versions. */
+function workspaceOf(reason: Reason): string {
+  if (reason.facts["workspace"] === undefined) return "";
+  const [first, ...more] = listed(reason, "workspace");
+  if (first === undefined) return " (no folder is known as one)";
+  return ` (\`${shownPath(first)}\`${more.length === 0 ? "" : ` and ${more.length} more`})`;
+}
+
 /** What a call would do to the gateway itself. */
 function ownClause({ facts }: Reason, tool: string): string {
   const place = typeof facts["place"] === "string" ? ` (\`${shownName(facts["place"])}\`)` : "";
@@ -119,9 +129,15 @@ function listed(reason: Reason, name: string): readonly string[] {
   return Array.isArray(fact) ? fact : [];
 }
 
+/** A path from outside in the same way, but for its start: folders are told apart by their ends. */
+function shownPath(path: string): string {
+  const plain = path.replace(hiding, "?");
+  return plain.length <= pathLengthMax ? plain : `…${plain.slice(1 - pathLengthMax)}`;
+}
+
 /** A name from outside: short, on one line, without characters that hide or turn text. */
 export function shownName(text: string): string {
-  return cut(text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}`]/gu, "?"), nameLengthMax);
+  return cut(text.replace(hiding, "?"), nameLengthMax);
 }
 
 function cut(text: string, lengthMax: number): string {

@@ -36,11 +36,12 @@ function called(
   of: ToolContract,
   labels: Readonly<Record<string, LabelRange>> = {},
   truths?: ReadonlyMap<number, boolean>,
+  workspace: readonly string[] = [],
 ): Said {
   const model = makeModel(frame, digest);
   const tiers = makeTiers(frame, model);
   const head = { kind: "call", at: 1, call: "c", method: "tools/call", contract: of } as const;
-  const moment = { ...head, arguments: {}, workspace: [], digest: "d" };
+  const moment = { ...head, arguments: {}, workspace, digest: "d" };
   const made = option(of, labels);
   const opinion = tiers.consider(
     { moment, option: truths === undefined ? made : { ...made, class: { ...made.class, truths } } },
@@ -182,20 +183,20 @@ describe("what is said of the default", () => {
 
   it("is a reason for each part that asks, with a way out of each, even where all do", () => {
     const labels = { to: untrusted, text: exactly(secret), note: exactly(secret) };
-    const asked = called(frameOf({}), everything, labels, outside).reasons;
-    const said = (code: string, way: string, names: readonly string[] = []) => ({
+    const asked = called(frameOf({}), everything, labels, outside, ["file:///project/./a", "no\npath"]).reasons;
+    const said = (code: string, way: string, facts: Reason["facts"] = {}) => ({
       mechanism: "tiers",
       code,
       verdict: "confirm",
       way,
-      facts: names.length === 0 ? {} : expect.objectContaining({ arguments: names }),
+      facts: expect.objectContaining(facts),
     });
     expect(asked).toEqual([
       said("SG-ASK-EXECUTE", "ask the person, or do it without running code"),
-      said("SG-ASK-OUTSIDE", "write inside the workspace"),
-      said("SG-ASK-UNTRUSTED", "use values that the person gave or that trusted tools returned", ["to"]),
+      said("SG-ASK-OUTSIDE", "write inside the workspace", { workspace: ["/project/a"] }),
+      said("SG-ASK-UNTRUSTED", "use values that the person gave or that trusted tools returned", { arguments: ["to"] }),
       // Not the note: nobody outside sees it, so it has no bound.
-      said("SG-ASK-BOUND", "leave that data out", ["text"]),
+      said("SG-ASK-BOUND", "leave that data out", { arguments: ["text"] }),
     ]);
   });
 

@@ -16,9 +16,13 @@ import type { Q } from "../../policy/state.ts";
 import type { Frame } from "../../policy/transition.ts";
 import type { Ends, PlainRule, Scene } from "../../policy/verdicts.ts";
 import { defaultAtEnds, firedRules, verdictAt } from "../../policy/verdicts.ts";
+import { canonicalPath } from "../../policy/values/path.ts";
 import { consult } from "./checks.ts";
 
 const id = "tiers";
+
+/** Folders of a workspace that an explanation names; clients send few, and nobody reads many. */
+const rootsNamedMax = 8;
 
 export function makeTiers(frame: Frame, model: PolicyModel): Mechanism<null, Q> {
   const entries = new WeakMap<ToolContract, Opinion>();
@@ -76,7 +80,7 @@ function called(
   }
   // Only a rule that surely applies, and is enforced, can take the question of the default away.
   const allowed = fired.some(({ rule, at }) => rule.tier === "allow" && rule.mode === "enforce" && at.hi);
-  if (!allowed && defaultAsks) reasons.push(...defaultReasons(scene));
+  if (!allowed && defaultAsks) reasons.push(...defaultReasons(scene, asked.moment.workspace));
   const opinion = settled(reasons);
   if (opinion.verdict === "deny") return opinion;
   const { questions, reasons: said } = consult(scene, checks, asked);
@@ -103,7 +107,7 @@ function ruleReason(rule: PlainRule, verdict: Reason["verdict"], code: string, f
   };
 }
 
-function defaultReasons(scene: Scene): readonly Reason[] {
+function defaultReasons(scene: Scene, workspace: CallMoment["workspace"]): readonly Reason[] {
   const { lo, hi } = defaultAtEnds(scene);
   // Most calls ask nothing, and the facts below are only for an explanation.
   if (![...Object.values(lo), ...Object.values(hi)].includes(true)) return [];
@@ -123,7 +127,8 @@ function defaultReasons(scene: Scene): readonly Reason[] {
     isControl(scene.option, one.argument),
   );
   ask({ lo: lo.execute, hi: hi.execute }, "SG-ASK-EXECUTE", {}, "ask the person, or do it without running code");
-  ask({ lo: lo.outside, hi: hi.outside }, "SG-ASK-OUTSIDE", {}, "write inside the workspace");
+  const outside = { workspace: workspace.slice(0, rootsNamedMax).flatMap((root) => canonicalPath(root) ?? []) };
+  ask({ lo: lo.outside, hi: hi.outside }, "SG-ASK-OUTSIDE", outside, "write inside the workspace");
   ask(
     { lo: lo.untrusted, hi: hi.untrusted },
     "SG-ASK-UNTRUSTED",
