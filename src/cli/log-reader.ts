@@ -45,18 +45,30 @@ export function chosenLog(options: Readonly<Record<string, unknown>>): Result<Lo
   return err({ code: "SG-USAGE", sentence: "`--log` has another value: write daemon or gateway." });
 }
 
-/** The logs that were ever written, or the one that was chosen. One that cannot be read fails all: none is left out unsaid. */
-export function readLogs(environment: NodeJS.ProcessEnv, chosen?: LogName): Result<readonly NamedLog[], LogFault> {
+/** A log that is there and cannot be opened, beside those that can. */
+export type ClosedLog = { readonly name: LogName; readonly fault: LogFault };
+
+export type LogsThere = { readonly opened: readonly NamedLog[]; readonly closed: readonly ClosedLog[] };
+
+/** The logs that were ever written, or the one that was chosen, each opened if it can be. */
+export function eachLog(environment: NodeJS.ProcessEnv, chosen?: LogName): LogsThere {
   const opened: NamedLog[] = [];
+  const closed: ClosedLog[] = [];
   for (const name of chosen === undefined ? logNames : [chosen]) {
     const log = readLogOf(logHome(environment, name));
-    if (!log.ok) {
-      for (const { store } of opened) void store.close(false);
-      return log;
-    }
-    if (log.value !== undefined) opened.push({ ...log.value, name });
+    if (!log.ok) closed.push({ name, fault: log.error });
+    else if (log.value !== undefined) opened.push({ ...log.value, name });
   }
-  return ok(opened);
+  return { opened, closed };
+}
+
+/** The same for who reads records: one that cannot be read fails all, so none is left out unsaid. */
+export function readLogs(environment: NodeJS.ProcessEnv, chosen?: LogName): Result<readonly NamedLog[], LogFault> {
+  const { opened, closed } = eachLog(environment, chosen);
+  const [first] = closed;
+  if (first === undefined) return ok(opened);
+  for (const { store } of opened) void store.close(false);
+  return err(first.fault);
 }
 
 /**
@@ -74,14 +86,21 @@ export function missingKeys(home: string): string | undefined {
 export function readLogOf(home: string): Result<OpenedLog | undefined, LogFault> {
   const places = logPlaces(home);
   if (!existsSync(places.database)) return ok(undefined);
-  const gone = missingKeys(home);
-  if (gone !== undefined) return err({ code: "SG-LOG-KEYS", sentence: gone });
-  const keys = openKeys(places.keys);
-  if (!keys.ok) return err({ code: "SG-LOG-KEYS", sentence: keys.error });
   const store = openSqliteStore({ path: places.database, durability: "normal", wallMs: Date.now, mode: "read" });
+  // Keys do not help with a file that is no log of ours: to restore them would be lost labour.
+  if (!store.ok && aboutTheFile.has(store.error.kind)) return err(storeFault(store.error));
+  const gone = missingKeys(home);
+  const keys = gone === undefined ? openKeys(places.keys) : err(gone);
+  if (!keys.ok) {
+    if (store.ok) void store.value.close(false);
+    return err({ code: "SG-LOG-KEYS", sentence: keys.error });
+  }
   if (!store.ok) return err(storeFault(store.error));
   return ok({ store: store.value, keys: keys.value, database: places.database });
 }
+
+/** What is wrong with the file itself, and not with getting at it. */
+const aboutTheFile: ReadonlySet<StoreFailure["kind"]> = new Set(["damaged", "foreign", "newer"]);
 
 /** What went wrong with the store, under the code that docs/errors.md explains. */
 export function storeFault(failure: StoreFailure): LogFault {

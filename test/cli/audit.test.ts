@@ -208,7 +208,18 @@ describe("the log of gateways in the foreground", () => {
     expect(code).toBe(1);
     expect(value).toMatchObject({ valid: false, logs: [{ state: "intact" }, { log: "gateway", state: "broken" }] });
     writeFileSync(gatewayDatabase(), "no database at all ".repeat(50));
-    expect(await terminal.json("audit", "verify")).toMatchObject({ value: { error: { code: "SG-LOG-DAMAGED" } } });
+    // Both are told, and that not all was checked.
+    expect(await terminal.json("audit", "verify")).toMatchObject({
+      code: 1,
+      value: {
+        valid: false,
+        logs: [{ state: "intact" }, { log: "gateway", state: "unreadable", error: { code: "SG-LOG-DAMAGED" } }],
+      },
+    });
+    const both = await terminal.run("audit", "verify");
+    expect(both.stdout).toContain("The daemon log is intact");
+    expect(both.stdout).toMatch(/^The gateway log was not checked\. .* \[SG-LOG-DAMAGED\]$/m);
+    expect((await terminal.run("audit", "verify", "--log", "gateway")).code).toBe(2);
     const aside = await terminal.json("audit", "set-aside");
     expect(aside).toMatchObject({ code: 0, value: { moved: true, log: "gateway" } });
     expect(existsSync(join(gatewayHome(), "history-lost"))).toBe(true);

@@ -211,6 +211,7 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-POLICY", "stpa draft --manifest ROOT/m.json --policy ROOT/none.yaml", "none.yaml", file("m.json", "[]")),
   row("SG-POLICY", "stpa report ROOT/s.yaml --policy ROOT/none.yaml", "none.yaml", file("s.yaml", smallText)),
   row("SG-LOG-KEYS", "audit verify", "keys", ({ home }) => writeFileSync(join(home, "log.db"), "")),
+  row("SG-LOG-DAMAGED", "audit verify", "log.db", ({ home }) => writeFileSync(join(home, "log.db"), "no database")),
   row("SG-DAEMON-ABSENT", "approve 1234", "daemon"),
   row("SG-DAEMON-FOLDER", "approve 1234", "/dev/null", () => void vi.stubEnv("SLUICEGATE_HOME", "/dev/null/x")),
   row("SG-DAEMON-UNREACHABLE", "approve 1234", "daemon", listening(undefined)),

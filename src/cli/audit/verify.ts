@@ -1,6 +1,7 @@
 /**
- * `audit verify`: every log of the state folder, and for each whether it is intact, broken, empty or missing. Only what
- * was checked is called valid: no log, or one without a record, is no proof of anything.
+ * `audit verify`: every log of the state folder, and for each whether it is intact, broken, empty, missing or unreadable.
+ * Only what was checked is called valid: no log, or one without a record, is no proof of anything. A log that cannot be
+ * read keeps no other from being checked, and is a finding beside it.
  */
 import type { Json } from "../../core/json.ts";
 import { isArray, member, stringMember } from "../../core/json.ts";
@@ -9,9 +10,9 @@ import { err, ok } from "../../core/result.ts";
 import { readJson } from "../../gateway/log/json-text.ts";
 import type { Verified } from "../../gateway/log/verify.ts";
 import { verifyLog } from "../../gateway/log/verify.ts";
-import type { Head, StoreFailure } from "../../gateway/store-port.ts";
-import type { LogName, NamedLog } from "../log-reader.ts";
-import { chosenLog, logHome, logNames, logPlaces, readLogs, storeFault } from "../log-reader.ts";
+import type { Head } from "../../gateway/store-port.ts";
+import type { LogFault, LogName, LogsThere, NamedLog } from "../log-reader.ts";
+import { chosenLog, eachLog, logHome, logNames, logPlaces, storeFault } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
 import { failure, shortPath } from "../output.ts";
 import { textFile } from "../text-file.ts";
@@ -22,11 +23,13 @@ const reportBytesMax = 4 * 1024 * 1024;
 /** Findings that are printed; `--json` has up to a thousand. */
 const findingsShownMax = 20;
 
-/** `missing` and `empty` are said as they are: there is nothing whose links could hold. */
+/** `missing`, `empty` and `unreadable` are said as they are: there is nothing whose links could hold. */
 type LogReport = Pick<Verified, "writers" | "findings"> & {
   readonly log: LogName;
   readonly file: string;
-  readonly state: "intact" | "broken" | "empty" | "missing";
+  readonly state: "intact" | "broken" | "empty" | "missing" | "unreadable";
+  /** Why it is unreadable. */
+  readonly error?: { readonly code: string; readonly message: string };
   readonly records: number;
   readonly checkpoints: number;
 };
@@ -38,39 +41,34 @@ export async function verify(options: Readonly<Record<string, unknown>>): Promis
   if (!anchors.ok) return failure("SG-AUDIT-ANCHOR", anchors.error);
   const chosen = chosenLog(options);
   if (!chosen.ok) return failure(chosen.error.code, chosen.error.sentence);
-  const opened = readLogs(process.env, chosen.value);
-  if (!opened.ok) return failure(opened.error.code, opened.error.sentence);
-  const reports = await reportAll(opened.value, chosen.value === undefined ? logNames : [chosen.value], anchors.value);
-  await Promise.all(opened.value.map(({ store }) => store.close(false)));
-  if (!reports.ok) {
-    const fault = storeFault(reports.error);
-    return failure(fault.code, fault.sentence);
+  const there = eachLog(process.env, chosen.value);
+  const names = chosen.value === undefined ? logNames : [chosen.value];
+  const logs: LogReport[] = [];
+  for (const name of names) logs.push(await reportOn(name, there, anchors.value.get(name) ?? []));
+  await Promise.all(there.opened.map(({ store }) => store.close(false)));
+  const unread = logs.flatMap(({ error }) => error ?? []);
+  const [first] = unread;
+  // Nothing could be looked at, so there is no report to give.
+  if (first !== undefined && logs.every(({ state }) => state === "unreadable" || state === "missing")) {
+    return failure(first.code, first.message);
   }
-  const logs = reports.value;
   // Of the two places one is usually not in use; a missing log is wrong where it was named, or where none is there.
   const bad = logs.some(({ state, findings }) => state === "broken" || state === "empty" || findings.length > 0);
-  const valid = !bad && logs.some(({ state }) => state === "intact");
+  const valid = !bad && first === undefined && logs.some(({ state }) => state === "intact");
   return { exitCode: valid ? 0 : 1, json: { valid, logs }, text: readable(logs) };
 }
 
-async function reportAll(
-  opened: readonly NamedLog[],
-  names: readonly LogName[],
-  anchors: Anchors,
-): Promise<Result<readonly LogReport[], StoreFailure>> {
-  const reports: LogReport[] = [];
-  for (const name of names) {
-    const heads = anchors.get(name) ?? [];
-    const log = opened.find((one) => one.name === name);
-    if (log === undefined) {
-      reports.push(missing(name, heads));
-      continue;
-    }
-    const verified = await verifyLog(log.store, log.keys, heads);
-    if (!verified.ok) return verified;
-    reports.push(reportOf(log, verified.value));
-  }
-  return ok(reports);
+async function reportOn(name: LogName, { opened, closed }: LogsThere, heads: readonly Head[]): Promise<LogReport> {
+  const fault = closed.find((one) => one.name === name)?.fault;
+  if (fault !== undefined) return unreadable(name, fault);
+  const log = opened.find((one) => one.name === name);
+  if (log === undefined) return missing(name, heads);
+  const verified = await verifyLog(log.store, log.keys, heads);
+  return verified.ok ? reportOf(log, verified.value) : unreadable(name, storeFault(verified.error));
+}
+
+function unreadable(name: LogName, { code, sentence }: LogFault): LogReport {
+  return { ...nothingOf(name), state: "unreadable", error: { code, message: sentence }, findings: [] };
 }
 
 function reportOf({ name, database }: NamedLog, { valid, findings, writers }: Verified): LogReport {
@@ -81,12 +79,16 @@ function reportOf({ name, database }: NamedLog, { valid, findings, writers }: Ve
 
 /** A log that an earlier report saw and that is gone now is the worst finding of all. */
 function missing(name: LogName, heads: readonly Head[]): LogReport {
-  const file = logPlaces(logHome(process.env, name)).database;
   const sentence = `The ${name} log is not there, although the report names it: it was removed.`;
   const findings = heads
     .slice(0, 1)
     .map(({ writer, seq }) => ({ kind: "writer-missing" as const, writer, seq, sentence }));
-  return { log: name, file, state: "missing", records: 0, checkpoints: 0, findings, writers: [] };
+  return { ...nothingOf(name), state: "missing", findings };
+}
+
+function nothingOf(name: LogName): Pick<LogReport, "log" | "file" | "records" | "checkpoints" | "writers"> {
+  const file = logPlaces(logHome(process.env, name)).database;
+  return { log: name, file, records: 0, checkpoints: 0, writers: [] };
 }
 
 function total(writers: Verified["writers"], what: "records" | "checkpoints"): number {
@@ -100,7 +102,7 @@ function readable(logs: readonly LogReport[]): string {
   return [...logs.flatMap(readableLog), ...(none ? [start] : [])].join("\n");
 }
 
-function readableLog({ log, file, state, records, findings, writers }: LogReport): readonly string[] {
+function readableLog({ log, file, state, records, findings, writers, error }: LogReport): readonly string[] {
   const lines = writers.map((writer) => {
     const forgotten = writer.unreadable === 0 ? "" : `, ${writer.unreadable} payloads forgotten with their key`;
     return `${log} writer ${writer.writer}: ${writer.records} records, ${writer.checkpoints} checkpoints, signed to ${writer.signedTo}${forgotten}`;
@@ -113,6 +115,7 @@ function readableLog({ log, file, state, records, findings, writers }: LogReport
     broken: `The ${log} log is not intact: ${findings.length} findings in ${place}. Keep the files, find out who could write them, restore a backup.`,
     empty: `The ${log} log is empty: ${place} holds no record, so nothing was checked. Every start of a gateway writes one.`,
     missing: `There is no ${log} log at ${place}.`,
+    unreadable: `The ${log} log was not checked. ${error?.message ?? ""} [${error?.code ?? ""}]`,
   } as const;
   return [...lines, ...shownFindings, ...more, verdicts[state]];
 }
@@ -125,7 +128,7 @@ function readAnchors(file: string): Result<Anchors, string> {
       ? err(`${shortPath(file)} is too large for a report: save the output of \`audit verify --json\`.`)
       : err(`${shortPath(file)} cannot be read (${text.error.why}): check the path of the report.`);
   }
-  const logs = member(report, "logs");
+  const logs = member(readJson(text.value), "logs");
   if (!isArray(logs)) return err(`${shortPath(file)} is no report: save the output of \`audit verify --json\`.`);
   const anchors = new Map<LogName, readonly Head[]>();
   for (const log of logs) {
