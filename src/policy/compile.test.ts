@@ -119,6 +119,14 @@ describe("words that are wrong are shown with a remedy", () => {
   });
 });
 
+test("a store that nobody declared is to be declared where there is none, else to be named as it is", () => {
+  const remedies = (text: string) => load(text).diagnostics.map(({ code, remedy }) => [code, remedy]);
+  for (const text of ["labels: {a.b: {reads: s}}", "host: {read: {open: s}}", rule("block", "{store: {name: s}}")]) {
+    expect(remedies(text)).toEqual([["SG-POLICY-STORE", "declare it under `stores`"]]);
+    expect(remedies(`stores: {s1: {}}\n${text}`)).toEqual([["SG-POLICY-STORE", "did you mean `s1`?"]]);
+  }
+});
+
 test.each([
   "{tool: []}",
   "{effect: []}",

@@ -1,11 +1,10 @@
 /** The section `host` to the IR: what the client does without asking anybody (formal.md 4.1). */
 import { openNames } from "../canonical.ts";
 import type { CanonicalPolicy } from "../canonical/form.ts";
-import { problem, quoted } from "../diagnostic.ts";
 import type { HostCapability } from "../document.ts";
 import type { HostPowers } from "../ir.ts";
-import { suggestion } from "../language/nearest.ts";
 import type { Scope } from "./patterns.ts";
+import { reportStore } from "./patterns.ts";
 
 export function compileHost(host: CanonicalPolicy["host"], scope: Scope): HostPowers {
   // Only `gated` is harmless: a list, even an empty one, opens the capability.
@@ -27,10 +26,7 @@ function readable(capability: HostCapability, scope: Scope): HostPowers["read"] 
   for (const name of openNames(capability)) {
     const store = scope.stores.indexOf(name);
     if (store >= 0) indices.add(store);
-    else {
-      const message = `${quoted(name)} is no declared store`;
-      scope.report(problem("STORE", ["host", "read"], message, suggestion(name, scope.stores)));
-    }
+    else reportStore(name, ["host", "read"], scope);
   }
   return indices.size === 0 ? "gated" : [...indices].toSorted((left, right) => left - right);
 }

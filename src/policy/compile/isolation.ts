@@ -68,7 +68,7 @@ function checkJudge({ isolation, judges = {} }: CanonicalPolicy, report: Reporte
   const use = isolation?.judge?.use;
   const names = Object.keys(judges);
   if (use === undefined || names.includes(use)) return;
-  const remedy = names.length === 0 ? "declare it under `judges`" : suggestion(use, names);
+  const remedy = suggestion(use, names, "declare it under `judges`");
   report(problem("JUDGE", ["isolation", "judge", "use"], `${quoted(use)} is no judge`, remedy));
 }
 

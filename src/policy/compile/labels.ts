@@ -98,10 +98,7 @@ function wordCompiler(lattice: Lattice, report: Reporter): WordCompiler {
     names.reduce<Label>((all, name) => {
       const found = categoryLabel(lattice, name);
       if (found === undefined) {
-        const remedy =
-          lattice.categories.length === 0
-            ? "declare it under `lattice.categories`"
-            : suggestion(name, lattice.categories);
+        const remedy = suggestion(name, lattice.categories, "declare it under `lattice.categories`");
         report(problem("CATEGORY", path, `${quoted(name)} is no category of the lattice`, remedy));
       }
       return join(all, found ?? lattice.top);

@@ -98,11 +98,15 @@ export function dataAtom(
   };
 }
 
+export function reportStore(name: string, path: DocumentPath, scope: Pick<Scope, "stores" | "report">): void {
+  const remedy = suggestion(name, scope.stores, "declare it under `stores`");
+  scope.report(problem("STORE", path, `${quoted(name)} is no declared store`, remedy));
+}
+
 function storeAtom(form: StoreForm, polarity: Polarity, path: DocumentPath, scope: Scope): StoreAtom {
   const store = scope.stores.indexOf(form.name);
   if (store < 0) {
-    const message = `${quoted(form.name)} is no declared store`;
-    scope.report(problem("STORE", [...path, "name"], message, suggestion(form.name, scope.stores)));
+    reportStore(form.name, [...path, "name"], scope);
   }
   if (polarity === "permit" && form.audience !== undefined) {
     // Audiences only grow, so a permission that needs one would loosen by itself.

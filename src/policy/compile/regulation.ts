@@ -83,7 +83,7 @@ function modelsOf(policy: CanonicalPolicy, form: RegulationForm, report: Reporte
   const judge = form.models?.judge;
   const judges = Object.keys(policy.judges ?? {});
   if (judge !== undefined && !judges.includes(judge)) {
-    const remedy = judges.length === 0 ? "declare it under `judges`" : suggestion(judge, judges);
+    const remedy = suggestion(judge, judges, "declare it under `judges`");
     report(problem("JUDGE", ["regulation", "models", "judge"], `${quoted(judge)} is no judge`, remedy));
   }
   const embedded = form.models?.embedded ?? false;

@@ -16,7 +16,7 @@ import { compileCases } from "./cases.ts";
 import { labelTies } from "./label-ties.ts";
 import { compileOutput } from "./outputs.ts";
 import type { Scope } from "./patterns.ts";
-import { wantWhole } from "./patterns.ts";
+import { reportStore, wantWhole } from "./patterns.ts";
 
 export function compileTools(policy: CanonicalPolicy, scope: Scope): LabelTable {
   const entries: LabelEntry[] = Object.entries(policy.labels).map(([selector, form]) => ({
@@ -59,7 +59,7 @@ function compileServers(policy: CanonicalPolicy, scope: Scope): ReadonlyMap<stri
     if (server.operator !== undefined) scope.labels.groupBits([server.operator], ["servers", name, "operator"]);
     if (server.pack !== undefined && !Object.hasOwn(policy.packs, server.pack)) {
       const message = `there is no label pack ${quoted(server.pack)}`;
-      const remedy = suggestion(server.pack, Object.keys(policy.packs));
+      const remedy = suggestion(server.pack, Object.keys(policy.packs), "name a shipped pack, or leave `pack` out");
       scope.report(problem("PACK", ["servers", name, "pack"], message, remedy));
     }
     const { trust, operator, reach, pack, mode } = server;
@@ -80,9 +80,7 @@ export function compileStatement(form: ToolLabelsForm, path: DocumentPath, scope
     ...(form.opens ?? []).map((open) => open.store),
   ]) {
     if (scope.stores.includes(store)) continue;
-    scope.report(
-      problem("STORE", path, `${quoted(store)} is no declared store`, `declare it: ${suggestion(store, scope.stores)}`),
-    );
+    reportStore(store, path, scope);
   }
   for (const open of form.opens ?? []) scope.labels.groupBits(open.audience, [...path, "opens"]);
   return {

@@ -44,11 +44,11 @@ export function nearestWord(word: string, legal: readonly string[]): string | un
   return bestDistance <= allowed ? best : undefined;
 }
 
-/** Remedy that names the nearest word, or lists the legal ones. */
-export function suggestion(word: string, legal: readonly string[]): string {
+/** Remedy that names the nearest word, or lists the legal ones; `none` is what to do where there is no legal one. */
+export function suggestion(word: string, legal: readonly string[], none = "remove it"): string {
   const nearest = nearestWord(word, legal);
   if (nearest !== undefined) return `did you mean \`${nearest}\`?`;
-  if (legal.length === 0) return "remove it";
+  if (legal.length === 0) return none;
   const shown = legal.slice(0, 16).map((candidate) => `\`${candidate}\``);
   return `use ${shown.join(", ")}${legal.length > shown.length ? " ..." : ""}`;
 }

@@ -66,7 +66,7 @@ export function dangling(
   const legal = [...entries.values()].filter(({ kind }) => wanted.includes(kind)).map((entry) => entry.id);
   const what = wanted.map(withArticle).join(" or ");
   const message = named === undefined ? `${quoted(id)} is not declared` : `${quoted(id)} is ${withArticle(named.kind)}`;
-  const remedy = legal.length === 0 ? `declare ${what} first` : suggestion(id, legal);
+  const remedy = suggestion(id, legal, `declare ${what} first`);
   return stpaProblem("SG-STPA-REFERENCE", path, `${message}, and ${what} is wanted here`, remedy);
 }
 
