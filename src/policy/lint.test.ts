@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { contract, pattern, secret } from "../../test/policy/scene.ts";
 import type { Pattern } from "./ir.ts";
-import { implies, lintPolicy } from "./lint.ts";
+import { lintPolicy } from "./lint.ts";
 import { loadPolicy } from "./load.ts";
+import { implies } from "./pattern-forms.ts";
 import { staticMatch } from "./patterns.ts";
 
 const tools = fc.option(

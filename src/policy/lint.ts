@@ -3,7 +3,7 @@
  * tools that are refused whatever happens, tools that nobody labelled. The prover says the rest.
  */
 import type { ToolContract } from "../core/contract.ts";
-import { covers, mayCover } from "../core/effect.ts";
+import { mayCover } from "../core/effect.ts";
 import type { JsonObject } from "../core/json.ts";
 import { stringMember } from "../core/json.ts";
 import type { CompiledPolicy } from "./compile.ts";
@@ -15,6 +15,8 @@ import type { Pattern, Rule, Temporal, ToolSelector } from "./ir.ts";
 import { lintScopes } from "./isolation/lint.ts";
 import type { Slot } from "./monitors.ts";
 import { slotsOf } from "./monitors.ts";
+import { lintOrder } from "./lint-order.ts";
+import { contradicts, implies, isBare } from "./pattern-forms.ts";
 import { nameMatches } from "./patterns.ts";
 
 /** Listed tools by server. */
@@ -31,6 +33,7 @@ export function lintPolicy(policy: CompiledPolicy, lists: ToolLists, digestOf: T
     ...policy.ir.rules.flatMap((rule) => deadRule(rule, known)),
     ...shadowedRules(policy.ir.rules),
     ...policy.ir.rules.flatMap((rule) => alwaysDenies(rule, contracts)),
+    ...lintOrder(policy),
     ...slotsOf(policy.ir).flatMap((slot) => lockedGate(slot, policy.ir.rules, known)),
     ...unlabelled(contracts),
     ...strangers(policy, lists),
@@ -82,15 +85,6 @@ function couldMatch(pattern: Pattern, contract: ToolContract): boolean {
   );
 }
 
-function contradicts(pattern: Pattern): boolean {
-  const held = new Map<number, boolean>();
-  for (const { index, holds } of pattern.predicates) {
-    if (held.get(index) === !holds) return true;
-    held.set(index, holds);
-  }
-  return false;
-}
-
 /** The patterns whose match makes a rule speak. */
 function triggers(rule: Rule): readonly Pattern[] {
   return rule.kind === "plain" ? [rule.when] : [triggerOf(rule.temporal)];
@@ -130,35 +124,6 @@ function deadRule(rule: Rule, contracts: readonly ToolContract[]): readonly Prob
   ];
 }
 
-/** Everything that `inner` matches, `outer` matches too, as far as their forms tell. */
-export function implies(inner: Pattern, outer: Pattern): boolean {
-  const has = (list: readonly unknown[], item: unknown): boolean => {
-    const text = JSON.stringify(item);
-    return list.some((each) => JSON.stringify(each) === text);
-  };
-  const tools =
-    outer.tools === undefined ||
-    (inner.tools?.every((each) =>
-      outer.tools?.some((wide) => nameMatches(wide.server, each.server) && nameMatches(wide.tool, each.tool)),
-    ) ??
-      false);
-  const effects =
-    outer.effects === undefined ||
-    (inner.effects?.every((each) => outer.effects?.some((wide) => covers(wide, each))) ?? false);
-  const flags =
-    (outer.flags?.irreversible !== true || inner.flags?.irreversible === true) &&
-    (outer.flags?.openWorld !== true || inner.flags?.openWorld === true);
-  return (
-    tools &&
-    effects &&
-    flags &&
-    outer.predicates.every((each) => has(inner.predicates, each)) &&
-    outer.data.every((each) => has(inner.data, each)) &&
-    outer.stores.every((each) => has(inner.stores, each)) &&
-    (outer.held === undefined || JSON.stringify(outer.held) === JSON.stringify(inner.held))
-  );
-}
-
 const strictness = { block: 3, must: 2, confirm: 1, allow: 0 } as const;
 
 /** A plain rule says nothing where a stricter one, or an equal one before it, always speaks first. */
@@ -181,16 +146,6 @@ function shadowedRules(rules: readonly Rule[]): readonly Problem[] {
   return found;
 }
 
-/** No condition beyond names, effects and flags. */
-function isBare(pattern: Pattern): boolean {
-  return (
-    pattern.predicates.length === 0 &&
-    pattern.data.length === 0 &&
-    pattern.stores.length === 0 &&
-    pattern.held === undefined
-  );
-}
-
 function alwaysDenies(rule: Rule, contracts: readonly ToolContract[]): readonly Problem[] {
   if (rule.kind !== "plain" || rule.tier !== "block" || rule.mode === "observe" || !isBare(rule.when)) return [];
   const { tools, effects, flags } = rule.when;
@@ -207,12 +162,30 @@ function alwaysDenies(rule: Rule, contracts: readonly ToolContract[]): readonly 
   ];
 }
 
-/** A gate whose key nobody can turn refuses for ever, whether a rule or a hazard shuts it. */
+/** What a rule or hazard waits for; a debt that exactly-once reports at the end is about what it counts. */
+function neededBy({ temporal, id }: Slot): Pattern | undefined {
+  switch (temporal.kind) {
+    case "gate":
+    case "immediately":
+      return temporal.need;
+    case "owed":
+      return temporal.owe;
+    case "by-end":
+      return id.endsWith("/end") ? undefined : temporal.by;
+    case "absence":
+    case "at-most":
+    case "budget":
+    case "inject":
+      return undefined;
+  }
+}
+
+/** A gate whose key nobody can turn refuses for ever, whether a rule or a hazard shuts it; a debt is as good as a gate. */
 function lockedGate(slot: Slot, rules: readonly Rule[], contracts: readonly ToolContract[]): readonly Problem[] {
-  if (slot.temporal.kind !== "gate" && slot.temporal.kind !== "immediately") return [];
-  const { need } = slot.temporal;
+  const need = neededBy(slot);
+  if (need === undefined) return [];
   const absent = contracts.length > 0 && !contracts.some((each) => couldMatch(need, each));
-  const blocked = rules.some(
+  const refusing = rules.find(
     (other) =>
       other.kind === "plain" &&
       other.tier === "block" &&
@@ -220,11 +193,17 @@ function lockedGate(slot: Slot, rules: readonly Rule[], contracts: readonly Tool
       isBare(other.when) &&
       implies(need, other.when),
   );
-  if (!absent && !blocked) return [];
-  const why = absent ? "no known tool offers" : slot.owner === "rule" ? "another rule refuses" : "a rule refuses";
   const path = [slot.owner === "rule" ? "rules" : "hazards", slot.id];
-  const message = `${slot.owner} ${quoted(slot.id)} needs a call that ${why}`;
-  return [warning("ALWAYS-DENY", path, message, "name a call that can happen")];
+  const said = (why: string): readonly Problem[] => [
+    warning(
+      "ALWAYS-DENY",
+      path,
+      `${slot.owner} ${quoted(slot.id)} needs a call that ${why}`,
+      "name a call that can happen",
+    ),
+  ];
+  if (absent) return said("no known tool offers");
+  return refusing === undefined ? [] : said(`${quoted(refusing.id)} refuses`);
 }
 
 /**
