@@ -5,7 +5,6 @@
 import type { ToolContract } from "../core/contract.ts";
 import { mayCover } from "../core/effect.ts";
 import type { JsonObject } from "../core/json.ts";
-import { stringMember } from "../core/json.ts";
 import type { CompiledPolicy } from "./compile.ts";
 import type { ToolDigest } from "./contracts.ts";
 import { contractOfTool } from "./contracts.ts";
@@ -15,6 +14,7 @@ import type { Pattern, Rule, Temporal, ToolSelector } from "./ir.ts";
 import { lintScopes } from "./isolation/lint.ts";
 import type { Slot } from "./monitors.ts";
 import { slotsOf } from "./monitors.ts";
+import { lintNames } from "./lint-names.ts";
 import { lintOrder } from "./lint-order.ts";
 import { contradicts, implies, isBare } from "./pattern-forms.ts";
 import { nameMatches } from "./patterns.ts";
@@ -36,7 +36,7 @@ export function lintPolicy(policy: CompiledPolicy, lists: ToolLists, digestOf: T
     ...lintOrder(policy),
     ...slotsOf(policy.ir).flatMap((slot) => lockedGate(slot, policy.ir.rules, known)),
     ...unlabelled(contracts),
-    ...strangers(policy, lists),
+    ...lintNames(policy, lists, "servers"),
     ...lintScopes(policy, contracts),
     ...forgetful(policy),
     ...unproved(policy),
@@ -227,18 +227,4 @@ function unlabelled(contracts: readonly ToolContract[]): readonly Problem[] {
       const message = `${quoted(name)} has no labels: its calls ask`;
       return information("UNLABELLED", ["labels"], message, `add \`${contract.tool.slice(0, 60)}\` under \`labels\``);
     });
-}
-
-/** Labels for tools that their server does not list. */
-function strangers(policy: CompiledPolicy, lists: ToolLists): readonly Problem[] {
-  const found: Problem[] = [];
-  for (const entry of policy.table.entries) {
-    const tools = Object.hasOwn(lists, entry.server) ? lists[entry.server] : undefined;
-    if (tools === undefined || entry.tool.includes("*")) continue;
-    if (tools.some((tool) => stringMember(tool, "name") === entry.tool)) continue;
-    const selector = `${entry.server}.${entry.tool}`;
-    const message = `${quoted(selector)} is labelled, but its server lists no such tool`;
-    found.push(warning("TOOL", ["labels", selector], message, "mend the name, or remove the labels"));
-  }
-  return found;
 }

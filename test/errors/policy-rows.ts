@@ -87,6 +87,12 @@ export const policyRows: readonly PolicyRow[] = [
     names: "label",
   },
   { code: "TOOL", text: rule("when: mail.sned"), names: "sned", lists },
+  {
+    code: "ARGUMENT",
+    text: rule("when: {tool: mail.send, arg: {bdy: x}}"),
+    names: "bdy",
+    lists: { mail: [{ name: "send", inputSchema: { properties: { body: {} } } }] },
+  },
   { code: "AMBIGUOUS", text: rule("when: read"), names: "read", lists },
   { code: "STORE", text: "labels: {a.x: {writes: [nowhere]}}", names: "nowhere" },
   {

@@ -13,6 +13,7 @@ import { orderSentences } from "../../policy/isolation/words.ts";
 import { nearestWord } from "../../policy/language/nearest.ts";
 import type { ToolLists } from "../../policy/lint.ts";
 import { lintPolicy } from "../../policy/lint.ts";
+import { lintNames } from "../../policy/lint-names.ts";
 import { readJson } from "../../gateway/log/json-text.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
@@ -20,6 +21,7 @@ import { readManifests, toolNames } from "../manifest.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, many, shortPath, shown } from "../output.ts";
 import { diagnosticLine, whyUnloadable } from "../loaded-policy.ts";
+import { listedTools } from "../proof/manifest-of.ts";
 import { startProblemOf } from "../regulator.ts";
 import { checkExpectations } from "../replay/expectations.ts";
 import { defaultPolicyName, isShipped, loadFrom, toolDigest } from "../policy-source.ts";
@@ -66,7 +68,7 @@ function check(name: string, options: Options): Outcome {
   if (!loaded.ok) return failure("SG-POLICY", loaded.error);
   const { policy, place } = loaded.value;
   // A rule of the default that finds no tool here is no fault of the file that was asked about.
-  const lints = policy === undefined ? [] : lintPolicy(policy, lists.value ?? {}, toolDigest).map(place);
+  const lints = policy === undefined ? [] : lintsOf(policy, lists.value ?? {}).map(place);
   const own = lints.filter((found) => name === defaultPolicyName || !isShipped(found.file));
   const silent = policy === undefined ? [] : programProblems(policy).map(place);
   const broken = policy === undefined ? [] : brokenExpectations(policy).map(place);
@@ -88,6 +90,13 @@ function check(name: string, options: Options): Outcome {
     json: { ok, diagnostics, ...(scopes.length === 0 ? {} : { isolation: scopes }) },
     text: [...lines, ...said, `${verdict}: ${summary}.`].join("\n"),
   };
+}
+
+/** What the lists that were given say, and for other servers those that come with their packs. */
+function lintsOf(policy: CompiledPolicy, lists: ToolLists): readonly Problem[] {
+  const packed = listedTools(policy, lists);
+  const others = Object.entries(packed.ok ? packed.value : {}).filter(([server]) => !Object.hasOwn(lists, server));
+  return [...lintPolicy(policy, lists, toolDigest), ...lintNames(policy, Object.fromEntries(others), "packs")];
 }
 
 /** What each server may touch that the policy or a manifest names, and what holds for all others. */
