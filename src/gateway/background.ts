@@ -167,7 +167,8 @@ async function send<Q>(scene: Scene<Q>, call: Call<Q>): Promise<Unattended> {
     arguments: call.arguments,
     ...(meta === undefined ? {} : { _meta: meta }),
   };
-  const answer = await scene.askServer("tools/call", params, performWaitMsMax);
+  const wait = { ms: performWaitMsMax, run: call.live.key };
+  const answer = await scene.askServer("tools/call", params, wait);
   closeWindow(scene, call);
   const outcome = await outcomeOf(scene, call, answer);
   return (await recordOutcome(scene, call, outcome)) && outcome.kind === "succeeded" ? "succeeded" : "failed";

@@ -144,7 +144,7 @@ export class ClientSession<Q> implements ClientHandler {
       projection: () => link.projection,
       toServer: (message) => link.send(user(), cleanMessage(message, this.#setup.shared.services.secrets.mac)),
       abandon: (id) => link.abandon(user(), id),
-      askServer: (method, params, waitMs) => link.ask(method, params, waitMs),
+      askServer: (method, params, wait) => link.ask(method, params, wait),
       askClient: (request, wait, via) => this.#ask(request, wait, via),
     };
   }

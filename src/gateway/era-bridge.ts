@@ -39,6 +39,9 @@ export type TranslatorPorts = {
   readonly abandon: (id: RequestId) => void;
   /** A fresh id that nobody else uses. */
   readonly nextId: () => string;
+  /** As `UpstreamHandler` has them. */
+  readonly runOf: (id: RequestId) => string | undefined;
+  readonly unplaced: (question: RequestMessage, runs: readonly string[]) => void;
 };
 
 type Mode =
@@ -255,6 +258,8 @@ class EraBridge implements UpstreamConnection {
       ask: (method, params, waitMs) => this.#ask(method, params, waitMs),
       abandon: (id) => this.#inner.abandon(id),
       nextId: () => this.#nextId(),
+      runOf: (id) => this.#handler.runOf?.(id),
+      unplaced: (question, runs) => this.#handler.unplaced?.(question, runs),
     };
   }
 

@@ -27,6 +27,7 @@ import { MergedSession } from "./merged-session.ts";
 import type { Mediator } from "./mediator.ts";
 import type { Accept, ClientConnection, ClientHandler, ConnectionFacts, ServerTarget } from "./ports.ts";
 import { admittedList } from "./quarantine.ts";
+import { recordUnplaced } from "./questions.ts";
 import { RoundTable } from "./rounds.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
 import { startProblem } from "./policy-port.ts";
@@ -86,7 +87,10 @@ export class Gateway<Q> {
     for (const server of setup.servers) this.#servers.set(server.name, server);
     this.runs = new RunRegistry(services);
     const projections = new Projections();
-    this.#links = new Links(services, projections, (link) => this.#background(link));
+    this.#links = new Links<Q>(services, projections, {
+      background: (link) => this.#background(link),
+      unplaced: ({ server }, { method }, runs) => recordUnplaced(this.shared, { server, method }, runs),
+    });
     this.shared = {
       services,
       projections,

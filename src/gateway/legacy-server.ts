@@ -6,7 +6,7 @@
 import type { JsonObject } from "../core/json.ts";
 import { isObject, member } from "../core/json.ts";
 import { canAnswer } from "../wire/client-abilities.ts";
-import { errorCodes, errorMessage, methodNotFound } from "../wire/errors.ts";
+import { errorCodes, errorMessage, methodNotFound, refusalError } from "../wire/errors.ts";
 import type {
   ErrorMessage,
   Message,
@@ -24,12 +24,15 @@ import { acknowledged, filterAdmits, notificationToModern, withSubscription } fr
 import { requestToLegacy } from "../wire/translate-request.ts";
 import { createdTaskToModern, taskToModern } from "../wire/translate-task.ts";
 import { errorToModern, resultToModern, urlQuestions } from "../wire/translate-result.ts";
+import { isReservedId } from "./call.ts";
 import type { Translator, TranslatorPorts } from "./era-bridge.ts";
 import { handshakeWaitMsMax, openRoundsMax, subscriptionsMax } from "./limits.ts";
 
 /** A request that the server works on; the client's id changes when it repeats the request with answers. */
 type Open = {
   readonly request: RequestMessage;
+  /** Key of the run that it is sent for; undefined for a list that the gateway asks for, which serves no run alone. */
+  readonly run: string | undefined;
   /** What the client declared with this very request; others share the session, and what they declared is theirs. */
   capabilities: JsonObject;
   /** Id the client waits on now; undefined while it holds an `input_required` and has not come back. */
@@ -49,6 +52,12 @@ function keyOf(id: RequestId): string {
 
 /** Begins every id that is made between the eras, states of open questions among them. */
 export const eraIdPrefix = "sluicegate-era:";
+
+/** Stands for the run of a client's request that nobody knows the run of: it counts as one more. */
+const unknownRun = "";
+
+const unplacedText =
+  "Nobody was asked: several conversations have calls open here, and the question names none of them. Ask on the stream of its call, or end that call with an error.";
 
 export const notOpenText =
   "The call that this answers is no longer open. Look at what it did, then call without `requestState`.";
@@ -114,7 +123,7 @@ export class LegacyServer implements Translator {
     switch (translated.kind) {
       case "send":
         this.#setLevel(translated.logLevel);
-        this.#open.set(id, opened(translated.message, message));
+        this.#open.set(id, opened(translated.message, message, this.#runOf(id)));
         return this.#ports.toServer(translated.message);
       case "local":
         return this.#respond(id, discoverFromInitialize(this.#initialized));
@@ -149,13 +158,22 @@ export class LegacyServer implements Translator {
 
   #question(message: RequestMessage, relatedTo: RequestId | undefined): void {
     if (message.method === "ping") return this.#ports.toServer({ kind: "response", id: message.id, result: {} });
-    // On stdio nothing says which request a question belongs to.
-    const server = relatedTo ?? [...this.#open].findLast(([, one]) => canAnswer(one.capabilities, message))?.[0];
+    // On stdio nothing says which request a question belongs to; the gateway's own have nobody who could answer.
+    const server =
+      relatedTo ??
+      [...this.#open].findLast(([id, one]) => !isReservedId(id) && canAnswer(one.capabilities, message))?.[0];
     const open = server === undefined ? undefined : this.#open.get(server);
     const input = questionToModern(message, keyOf(message.id));
     const may = open !== undefined && canAnswer(open.capabilities, message);
     if (!may || server === undefined || input === undefined) {
       return this.#ports.toServer(methodNotFound(message.id, message.method));
+    }
+    const runs = relatedTo === undefined ? this.#runs() : [];
+    if (runs.length > 1) {
+      // What one conversation's call asks must neither be read in another nor be labelled as that one's.
+      this.#ports.unplaced(message, runs);
+      const refusal = { decision: "SG-QUESTION-UNPLACED", sentence: unplacedText, way: "" };
+      return this.#ports.toServer(refusalError(message.id, refusal));
     }
     if (open.shown.has(input.key) || open.queued.some(({ id }) => id === message.id)) {
       return this.#ports.toServer(
@@ -167,6 +185,15 @@ export class LegacyServer implements Translator {
     }
     open.queued.push({ id: message.id, input });
     this.#showQuestions(open, server);
+  }
+
+  /** Runs that have anything open: calls that wait for answers to their questions are worked on as well. */
+  #runs(): readonly string[] {
+    return [...new Set([...this.#open.values()].flatMap(({ run }) => run ?? []))];
+  }
+
+  #runOf(id: RequestId): string | undefined {
+    return this.#ports.runOf(id) ?? (isReservedId(id) ? undefined : unknownRun);
   }
 
   /** Ends the request that the client waits on with what the server asks. */
@@ -261,9 +288,9 @@ const subscribed = new Set([
   "notifications/tasks",
 ]);
 
-function opened(sent: RequestMessage, asked: RequestMessage): Open {
+function opened(sent: RequestMessage, asked: RequestMessage, run: string | undefined): Open {
   const capabilities = capabilitiesOf(asked);
-  return { request: sent, capabilities, client: asked.id, queued: [], shown: new Map(), state: "" };
+  return { request: sent, run, capabilities, client: asked.id, queued: [], shown: new Map(), state: "" };
 }
 
 function capabilitiesOf({ params }: RequestMessage): JsonObject {

@@ -43,7 +43,7 @@ it("a client that stops reading does not stop others on the same connection", ()
 
 it("a request of the gateway whose answer is lost ends at once, not at its time-out", async () => {
   const { link, handlers } = connected(true);
-  const asked = link.ask("tools/list", undefined, 60_000);
+  const asked = link.ask("tools/list", undefined, { ms: 60_000 });
   handlers[0]?.lost?.("sluicegate:1", "Its stream was cut.");
   expect(await asked).toBeUndefined();
 });

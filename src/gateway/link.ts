@@ -6,7 +6,7 @@
 import type { Json, JsonObject } from "../core/json.ts";
 import { isObject, member } from "../core/json.ts";
 import { metaKeys } from "../wire/meta.ts";
-import type { Message, NotificationMessage, RequestId, Revision } from "../wire/message.ts";
+import type { Message, NotificationMessage, RequestId, RequestMessage, Revision } from "../wire/message.ts";
 import { ownIdPrefix } from "./call.ts";
 import { Catalogue } from "./catalogue.ts";
 import type { LiveRun } from "./live-run.ts";
@@ -22,10 +22,17 @@ export interface LinkUser {
   message(message: Message, relatedTo: RequestId | undefined): void;
   /** This request of the user's will get no answer; its outcome is unknown. */
   lost(id: RequestId, reason: string): void;
+  /** Key of the run that this request of the user's belongs to. */
+  runOf?(id: RequestId): string | undefined;
   /** A call is unanswered beyond the time that its scope gives it; its outcome counts as unknown. False: not this one's. */
   overdue?(call: string): boolean;
   closed(reason: string): void;
 }
+
+/** How long an answer is waited for, and the run (its key) that the request is made for, if for one. */
+export type OwnWait = { readonly ms: number; readonly run?: string | undefined };
+
+type Own = { readonly answered: (answer: Answered | undefined) => void; readonly run: string | undefined };
 
 type Route = { readonly user: LinkUser; readonly id: RequestId; readonly token: Json | undefined };
 
@@ -42,6 +49,8 @@ export type LinkSetup = {
   readonly projections?: { readonly all: Projections; readonly principal: string };
   /** Called when something happened at the server outside of calls. */
   readonly background?: () => void;
+  /** Called when a question of the server may be meant for any of these runs and was put to none. */
+  readonly unplaced?: (question: RequestMessage, runs: readonly string[]) => void;
 };
 
 export class Link<Q> {
@@ -58,14 +67,14 @@ export class Link<Q> {
   readonly #projections: Projections | undefined;
   readonly #users = new Set<LinkUser>();
   readonly #routes = new Map<RequestId, Route>();
-  readonly #own = new Map<string, (answer: Answered | undefined) => void>();
+  readonly #own = new Map<string, Own>();
   readonly #met = new WeakSet<LiveRun<Q>>();
   #count = 0;
   #unusedSince: number | undefined;
   #closing: Promise<void> | undefined;
   #down: string | undefined;
 
-  constructor({ server, target, connector, clock, hash, shared, order, projections, background }: LinkSetup) {
+  constructor({ server, target, connector, clock, hash, shared, order, projections, ...calls }: LinkSetup) {
     this.server = server;
     this.catalogue = new Catalogue(server, hash);
     this.#shared = shared;
@@ -75,6 +84,8 @@ export class Link<Q> {
       {
         message: (message, relatedTo) => this.#received(message, relatedTo),
         lost: (id, reason) => this.#lost(id, reason),
+        runOf: (id) => this.#runOf(id),
+        unplaced: (question, runs) => calls.unplaced?.(question, runs),
         closed: (reason) => this.#closed(reason),
       },
       order,
@@ -83,7 +94,7 @@ export class Link<Q> {
     const { projection } = this.#connection;
     if (projection === undefined) return;
     projections?.all.add(projection, { server, principal: projections.principal, order: order?.digest ?? "" });
-    projection.onBackground(() => background?.());
+    projection.onBackground(() => calls.background?.());
     projection.onOverdue?.((call) => {
       if ([...this.#users].some((user) => user.overdue?.(call) === true)) return;
       // Its questions were never answered, or its task never ended: nobody waits, and what it wrote is a person's to judge.
@@ -146,22 +157,23 @@ export class Link<Q> {
     if (ours !== undefined) this.#connection.abandon(ours);
   }
 
-  /** A request of the gateway itself; undefined when the server does not answer in time. */
-  ask(method: string, params: JsonObject | undefined, waitMs: number): Promise<Answered | undefined> {
+  /** A request of the gateway itself, for a run or for none; undefined when the server does not answer in time. */
+  ask(method: string, params: JsonObject | undefined, wait: OwnWait): Promise<Answered | undefined> {
     this.#count += 1;
     const id = `${ownIdPrefix}${this.#count}`;
     if (this.#down !== undefined) return Promise.resolve(undefined);
     return new Promise((resolve) => {
-      const stop = this.#clock.after(waitMs, () => {
+      const stop = this.#clock.after(wait.ms, () => {
         this.#own.delete(id);
         this.#connection.abandon(id);
         resolve(undefined);
       });
-      this.#own.set(id, (answer) => {
+      const answered = (answer: Answered | undefined): void => {
         this.#own.delete(id);
         stop();
         resolve(answer);
-      });
+      };
+      this.#own.set(id, { answered, run: wait.run });
       this.#connection.send({ kind: "request", id, method, params });
     });
   }
@@ -188,7 +200,7 @@ export class Link<Q> {
   #received(message: Message, relatedTo: RequestId | undefined): void {
     if (message.kind === "response" || message.kind === "error") {
       const waiting = typeof message.id === "string" ? this.#own.get(message.id) : undefined;
-      if (waiting !== undefined) return waiting(message);
+      if (waiting !== undefined) return waiting.answered(message);
     }
     if (this.#shared) return this.#incoming(message, relatedTo);
     for (const user of this.#users) user.message(message, relatedTo);
@@ -196,7 +208,7 @@ export class Link<Q> {
 
   #lost(id: RequestId, reason: string): void {
     const waiting = typeof id === "string" ? this.#own.get(id) : undefined;
-    if (waiting !== undefined) return waiting(undefined);
+    if (waiting !== undefined) return waiting.answered(undefined);
     if (!this.#shared) {
       for (const user of this.#users) user.lost(id, reason);
       return;
@@ -206,12 +218,24 @@ export class Link<Q> {
     route?.user.lost(route.id, reason);
   }
 
+  #runOf(id: RequestId): string | undefined {
+    const own = typeof id === "string" ? this.#own.get(id) : undefined;
+    if (own !== undefined) return own.run;
+    const route = this.#routes.get(id);
+    if (this.#shared) return route?.user.runOf?.(route.id);
+    for (const user of this.#users) {
+      const run = user.runOf?.(id);
+      if (run !== undefined) return run;
+    }
+    return undefined;
+  }
+
   #closed(reason: string): void {
     if (this.#down !== undefined) return;
     this.#down = reason;
     const { projection } = this;
     if (projection !== undefined) this.#projections?.remove(projection);
-    for (const waiting of this.#own.values()) waiting(undefined);
+    for (const waiting of this.#own.values()) waiting.answered(undefined);
     for (const user of this.#users) user.closed(reason);
     this.#routes.clear();
   }

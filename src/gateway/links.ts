@@ -6,6 +6,7 @@
  * where they can be asked the same.
  */
 import type { IsolationOrder } from "../core/scope.ts";
+import type { RequestMessage } from "../wire/message.ts";
 import { bridgedConnector, eraIds } from "./era-bridge.ts";
 import { linkIdleMsMax } from "./limits.ts";
 import { Link } from "./link.ts";
@@ -26,6 +27,14 @@ export type Wanted = {
   readonly abilities: string;
 };
 
+/** What becomes known of a link outside of any conversation. */
+export type LinkWatch<Q> = {
+  /** A projection saw something outside of calls. */
+  readonly background: (link: Link<Q>) => void;
+  /** A question that may be meant for any of these runs was put to none. */
+  readonly unplaced: (link: Link<Q>, question: RequestMessage, runs: readonly string[]) => void;
+};
+
 export class Links<Q> {
   readonly #services: Services<Q>;
   readonly #projections: Projections;
@@ -34,13 +43,12 @@ export class Links<Q> {
   readonly #own = new Set<Link<Q>>();
   /** A state that one bridge gave must mean nothing at another. */
   readonly #eraIds = eraIds();
-  /** Called when a projection saw something outside of calls. */
-  readonly #background: (link: Link<Q>) => void;
+  readonly #watch: LinkWatch<Q>;
 
-  constructor(services: Services<Q>, projections: Projections, background: (link: Link<Q>) => void) {
+  constructor(services: Services<Q>, projections: Projections, watch: LinkWatch<Q>) {
     this.#services = services;
     this.#projections = projections;
-    this.#background = background;
+    this.#watch = watch;
   }
 
   open(wanted: Wanted): Link<Q> {
@@ -91,7 +99,8 @@ export class Links<Q> {
       shared,
       order,
       projections: { all: this.#projections, principal },
-      background: () => this.#background(link),
+      background: () => this.#watch.background(link),
+      unplaced: (question, runs) => this.#watch.unplaced(link, question, runs),
     });
     return link;
   }

@@ -87,7 +87,7 @@ export class Lists<Q> {
 
   /** Fetches a list for the gateway itself: contracts are needed before the first call. */
   async drain(method: ListMethod, params: JsonObject | undefined): Promise<ListState | undefined> {
-    const first = await this.#scene.askServer(method, protocolOnly(params), listWaitMsMax);
+    const first = await this.#scene.askServer(method, protocolOnly(params), { ms: listWaitMsMax });
     if (first?.kind !== "response" || !isObject(first.result)) return undefined;
     return this.#catalogue.accept(method, first.result, this.#nextPage(method, params));
   }
@@ -106,7 +106,7 @@ export class Lists<Q> {
 
   #nextPage(method: ListMethod, params: JsonObject | undefined) {
     return async (cursor: string): Promise<JsonObject | undefined> => {
-      const answer = await this.#scene.askServer(method, { ...protocolOnly(params), cursor }, listWaitMsMax);
+      const answer = await this.#scene.askServer(method, { ...protocolOnly(params), cursor }, { ms: listWaitMsMax });
       return answer?.kind === "response" && isObject(answer.result) ? answer.result : undefined;
     };
   }

@@ -55,7 +55,7 @@ import { openStored } from "./stored-results.ts";
 import { withoutProse } from "./unadmitted.ts";
 
 /** A request of which nothing has been decided yet. */
-type Opening = { cancelled: boolean; readonly exchange: Exchange };
+type Opening = { cancelled: boolean; run?: string; readonly exchange: Exchange };
 
 export class Mediator<Q> implements LinkUser {
   readonly #scene: Scene<Q>;
@@ -96,6 +96,10 @@ export class Mediator<Q> implements LinkUser {
       subscriptions: this.#subscriptions,
     });
     this.#tasks = new TaskDesk(scene);
+  }
+
+  runOf(id: RequestId): string | undefined {
+    return this.#settlement.byRequest(id)?.live.key ?? this.#opening.get(id)?.run;
   }
 
   overdue(call: string): boolean {
@@ -218,6 +222,7 @@ export class Mediator<Q> implements LinkUser {
     const found = this.#scene.liveOf(asked.request.params);
     if (!found.ok) return asked.respond(errorMessage(asked.request.id, errorCodes.internalError, found.error));
     const live = found.value;
+    opening.run = live.key;
     const exchange = live.policy.settings.sampling === "allow" ? asked : exchangeWithoutSampling(asked);
     const { request } = exchange;
     if (live.ready !== undefined) await live.ready;

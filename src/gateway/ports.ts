@@ -81,6 +81,10 @@ export interface UpstreamHandler {
    * unknown. Without this method the loss arrives as an error message.
    */
   lost?(id: RequestId, reason: string): void;
+  /** Key of the run for which a request is being sent; undefined for what serves no run alone, such as a list. */
+  runOf?(id: RequestId): string | undefined;
+  /** A question that may come from a call of any of these runs (their keys) was put to none of them. */
+  unplaced?(question: RequestMessage, runs: readonly string[]): void;
   /** The connection ended; requests without an answer have an unknown outcome. */
   closed(reason: string): void;
 }

@@ -3,6 +3,7 @@
  * wants a secret, whose answer would go to whoever wrote the question. A rule that lets the server's questions pass
  * leaves every byte as it is, as an allow-all policy must; so does observe mode, which only says what it saw.
  */
+import type { Decision } from "../core/decision.ts";
 import type { ToolContract } from "../core/contract.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isArray, isObject, member, stringMember } from "../core/json.ts";
@@ -12,7 +13,7 @@ import { visible } from "./card-text.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { denial } from "./judge.ts";
 import type { LiveRun } from "./live-run.ts";
-import type { Scene } from "./scene.ts";
+import type { Scene, Shared } from "./scene.ts";
 
 /** The run and the contract that a question belongs to. */
 type Asking<Q> = { readonly live: LiveRun<Q>; readonly contract: ToolContract };
@@ -25,22 +26,38 @@ export type Asked = { readonly method: string; readonly params: JsonObject };
 
 /** Whether a question wants a secret that the policy does not let it have; then it is on record, and people are told. */
 export function refusesSecret<Q>(scene: Scene<Q>, { live, contract }: Asking<Q>, asked: readonly Asked[]): boolean {
-  const { server, runs, services } = scene;
+  const { server, services } = scene;
   if (live.policy.permitsQuestions(server)) return false;
   if (!asked.some(({ method, params }) => method === "elicitation/create" && asksForSecret(params))) return false;
   const observed = isObserved(live, server);
   const outcome = observed ? "would have been refused" : "was refused";
   services.human.notify(`\`${shown(server)}\` asked for a secret in a form (api_key_request), which ${outcome}.`);
   if (observed) return false;
-  const decision = denial("SG-API-KEY-REQUEST", { signal: "api_key_request", server });
+  recordRefused(scene, { live, contract }, denial("SG-API-KEY-REQUEST", { signal: "api_key_request", server }));
+  return true;
+}
+
+/** A question that names no call, while several runs have calls open, was put to none: it is on record in each. */
+export function recordUnplaced<Q>(shared: Shared<Q>, { server, method }: Unplaced, runs: readonly string[]): void {
+  for (const key of runs) {
+    const live = shared.runs.find(key);
+    if (live === undefined || live.ended) continue;
+    const contract = live.policy.contractOfMethod(server, method);
+    recordRefused(shared, { live, contract }, denial("SG-QUESTION-UNPLACED", { server, method }));
+  }
+}
+
+type Unplaced = { readonly server: string; readonly method: string };
+
+function recordRefused<Q>(shared: Shared<Q>, { live, contract }: Asking<Q>, decision: Decision): void {
+  const { runs, services } = shared;
+  const { server, tool, output } = contract;
   const batch = new Batch<Q>();
-  const { tool, output } = contract;
   const at = services.clock.monotonicMs();
   const codes = decision.reasons.map(({ code }) => code);
   const release = { call: undefined, server, tool, how: "reject", label: output.label, fields: [], codes } as const;
   runs.fold(live, { kind: "released", at, ...release }, batch);
-  void appendBatch(services.log, batch, { decision, notes: notesOf(scene.nextId(), decision, false) });
-  return true;
+  void appendBatch(services.log, batch, { decision, notes: notesOf(shared.nextId(), decision, false) });
 }
 
 /** The questions in a result that asks before it goes on. */

@@ -13,6 +13,7 @@ import type {
 import type { Admissions } from "./admissions.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { Exposures } from "./exposures.ts";
+import type { OwnWait } from "./link.ts";
 import type { ListWatch } from "./list-watch.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { ClientConnection } from "./ports.ts";
@@ -74,7 +75,7 @@ export type Scene<Q> = Shared<Q> & {
   toServer(message: Message): void;
   abandon(id: RequestId): void;
   /** A request of the gateway itself; undefined when no answer came in time. */
-  askServer(method: string, params: JsonObject | undefined, waitMs: number): Promise<Answered | undefined>;
+  askServer(method: string, params: JsonObject | undefined, wait: OwnWait): Promise<Answered | undefined>;
   /** A question that is over without an answer, for time or because it is withdrawn, is cancelled at the client. */
   askClient(request: Omit<RequestMessage, "id">, wait: AskWait, via?: AskVia): Promise<Answered | undefined>;
 };

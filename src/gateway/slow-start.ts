@@ -91,6 +91,8 @@ class SlowStart implements UpstreamConnection {
         if (own === undefined) handler.lost?.(id, reason);
         else own(undefined);
       },
+      runOf: (id) => handler.runOf?.(id),
+      unplaced: (question, runs) => handler.unplaced?.(question, runs),
       closed: (reason) => {
         this.#stopGrace();
         for (const answer of this.#own.values()) answer(undefined);
