@@ -141,6 +141,7 @@ export class ClientSession<Q> implements ClientHandler {
       },
       current: () => this.#current,
       working: link.working,
+      chatter: link.chatter,
       projection: () => link.projection,
       toServer: (message) => link.send(user(), cleanMessage(message, this.#setup.shared.services.secrets.mac)),
       abandon: (id) => link.abandon(user(), id),

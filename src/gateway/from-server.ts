@@ -109,6 +109,7 @@ export class FromServer<Q> {
     }
     const source = this.#source(message, relatedTo, live);
     const params = message.params ?? {};
+    if (!this.#scene.chatter.take(message, source.live)) return this.#refuse(id, "SG-CHATTER");
     if (refusesSecret(this.#scene, source, [{ method, params }])) return this.#refuse(id, "SG-API-KEY-REQUEST");
     const ruling = await this.#ruleByDeeds(source, params);
     const durable = await ruling.durable;
@@ -177,6 +178,10 @@ export class FromServer<Q> {
     if (live === undefined || this.#isOfOtherRun(message, live)) return;
     const source = this.#source(message, relatedTo, live);
     const params = message.params ?? {};
+    if (!this.#scene.chatter.take(message, source.live)) {
+      const numbers = this.#isCounted(message) ? withoutText(message) : undefined;
+      return numbers === undefined ? undefined : this.#forward(numbers, source.call);
+    }
     // The state of a task can hold its result and its questions, whichever way it comes.
     const ofTask = taskOf(message) !== undefined;
     if (ofTask && refusesSecret(this.#scene, source, questionsIn(params))) return;
@@ -253,14 +258,18 @@ export class FromServer<Q> {
   }
 
   #refuse(id: RequestId, code: string): void {
-    if (code === "SG-LIMIT") {
-      this.#scene.toServer(errorMessage(id, errorCodes.internalError, "Too many questions are open. Ask again later."));
-      return;
-    }
+    const limit = limitTexts[code];
+    if (limit !== undefined) return this.#scene.toServer(errorMessage(id, errorCodes.internalError, limit));
     const sentence = "The policy of this client does not permit the request. Go on without it.";
     this.#scene.toServer(refusalError(id, { decision: code, sentence, way: "" }));
   }
 }
+
+/** What a server is told whose question met a limit. */
+const limitTexts: Readonly<Record<string, string>> = {
+  "SG-LIMIT": "Too many questions are open. Ask again later.",
+  "SG-CHATTER": "This server says too much beside its answers, so nobody was asked. Say less, and ask again later.",
+};
 
 const progressNames = new Set(["progressToken", "progress", "total"]);
 const changeNames = new Set(["uri", "notifications"]);

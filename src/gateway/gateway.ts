@@ -27,7 +27,7 @@ import { MergedSession } from "./merged-session.ts";
 import type { Mediator } from "./mediator.ts";
 import type { Accept, ClientConnection, ClientHandler, ConnectionFacts, ServerTarget } from "./ports.ts";
 import { admittedList } from "./quarantine.ts";
-import { recordUnplaced } from "./questions.ts";
+import { recordDropped, recordUnplaced } from "./questions.ts";
 import { RoundTable } from "./rounds.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
 import { startProblem } from "./policy-port.ts";
@@ -89,7 +89,8 @@ export class Gateway<Q> {
     const projections = new Projections();
     this.#links = new Links<Q>(services, projections, {
       background: (link) => this.#background(link),
-      unplaced: ({ server }, { method }, runs) => recordUnplaced(this.shared, { server, method }, runs),
+      unplaced: (link, question, runs) => recordUnplaced(this.shared, link, { question, runs }),
+      dropped: ({ server }, dropped) => recordDropped(this.shared, server, dropped),
     });
     this.shared = {
       services,

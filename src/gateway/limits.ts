@@ -6,6 +6,20 @@ export const consentHoldMsMax = 45_000;
 /** Server requests to the client that wait for an answer, per connection. */
 export const serverRequestsOpenMax = 256;
 
+/**
+ * What a server may say beside its answers over one connection before it is dropped: characters that it has at once, and
+ * that it gets back every second. Each message costs its own and what its record takes: 65,536 short lines at once.
+ */
+export const chatterCharactersMax = 32 * 1024 * 1024;
+export const chatterCharactersPerSecond = 16 * 1024;
+export const chatterOverheadCharacters = 384;
+
+/** Messages beside answers that are read of one connection in a second; after so many it is not read for a second. */
+export const chatterMessagesMax = 5_000;
+
+/** Time after which more messages that were dropped are put on record. */
+export const chatterRecordMs = 60_000;
+
 /** Time after which a read that was sent before it was on record is put there, answered or not. */
 export const lateRecordMsMax = 250;
 

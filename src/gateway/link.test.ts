@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { FakeClock } from "../../test/gateway-kit/playbook.ts";
+import { chatterMessagesMax } from "./limits.ts";
 import { Link } from "./link.ts";
 import type { Connector, UpstreamHandler } from "./ports.ts";
 
@@ -21,8 +22,9 @@ function connected(shared: boolean) {
     },
   };
   const target = { kind: "http", url: "http://127.0.0.1/", flavour: "auto", headers: {} } as const;
-  const link = new Link({ server: "a", target, connector, clock: new FakeClock(), hash: (text) => text, shared });
-  return { link, did, handlers };
+  const clock = new FakeClock();
+  const link = new Link({ server: "a", target, connector, clock, hash: (text) => text, shared });
+  return { link, did, handlers, clock };
 }
 
 it("a client that reads slowly pauses the server that is its own, until it has caught up", async () => {
@@ -46,4 +48,16 @@ it("a request of the gateway whose answer is lost ends at once, not at its time-
   const asked = link.ask("tools/list", undefined, { ms: 60_000 });
   handlers[0]?.lost?.("sluicegate:1", "Its stream was cut.");
   expect(await asked).toBeUndefined();
+});
+
+it.each([true, false])("a server that says very much at once is not read for a second (shared: %s)", async (shared) => {
+  const { handlers, did, clock } = connected(shared);
+  const said = { kind: "notification", method: "notifications/progress", params: undefined } as const;
+  for (let count = 1; count < chatterMessagesMax; count += 1) handlers[0]?.message(said);
+  expect(did).toEqual([]);
+  handlers[0]?.message(said);
+  expect(did).toEqual(["pause"]);
+  clock.pass(1_000);
+  await Promise.resolve();
+  expect(did).toEqual(["pause", "resume"]);
 });

@@ -9,6 +9,8 @@ import { metaKeys } from "../wire/meta.ts";
 import type { Message, NotificationMessage, RequestId, RequestMessage, Revision } from "../wire/message.ts";
 import { ownIdPrefix } from "./call.ts";
 import { Catalogue } from "./catalogue.ts";
+import type { DroppedCounts } from "./chatter.ts";
+import { Chatter } from "./chatter.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Connector, ServerTarget, UpstreamConnection } from "./ports.ts";
 import type { Projection } from "./projection-port.ts";
@@ -36,7 +38,7 @@ type Own = { readonly answered: (answer: Answered | undefined) => void; readonly
 
 type Route = { readonly user: LinkUser; readonly id: RequestId; readonly token: Json | undefined };
 
-export type LinkSetup = {
+export type LinkSetup<Q> = {
   readonly server: string;
   readonly target: ServerTarget;
   readonly connector: Connector;
@@ -51,11 +53,18 @@ export type LinkSetup = {
   readonly background?: () => void;
   /** Called when a question of the server may be meant for any of these runs and was put to none. */
   readonly unplaced?: (question: RequestMessage, runs: readonly string[]) => void;
+  /** Called with what the server said too much. */
+  readonly dropped?: (dropped: DroppedCounts<Q>) => void;
 };
+
+/** How long a server is not read that says much at once. */
+const hasteRestMs = 1_000;
 
 export class Link<Q> {
   readonly server: string;
   readonly catalogue: Catalogue<Q>;
+  /** The account of what the server says beside its answers. */
+  readonly chatter: Chatter<Q>;
   /**
    * Ids of the calls that the server works on, of all users and also as tasks, each with whether it still does: text
    * without a reference is of any of them.
@@ -70,15 +79,18 @@ export class Link<Q> {
   readonly #own = new Map<string, Own>();
   readonly #met = new WeakSet<LiveRun<Q>>();
   #count = 0;
+  /** Reasons for which nothing is read now. */
+  #holds = 0;
   #unusedSince: number | undefined;
   #closing: Promise<void> | undefined;
   #down: string | undefined;
 
-  constructor({ server, target, connector, clock, hash, shared, order, projections, ...calls }: LinkSetup) {
+  constructor({ server, target, connector, clock, hash, shared, order, projections, ...calls }: LinkSetup<Q>) {
     this.server = server;
     this.catalogue = new Catalogue(server, hash);
     this.#shared = shared;
     this.#clock = clock;
+    this.chatter = new Chatter(clock, (dropped) => calls.dropped?.(dropped));
     this.#connection = connector.connect(
       target,
       {
@@ -187,9 +199,16 @@ export class Link<Q> {
    * connection: one client that stops reading would stop them all, and its own transport cuts it off at a hard cap.
    */
   slowDown(drained: Promise<void>): void {
-    if (this.#shared) return;
-    this.#connection.pause();
-    void drained.then(() => this.#connection.resume());
+    if (!this.#shared) this.#hold(drained);
+  }
+
+  #hold(over: Promise<void>): void {
+    this.#holds += 1;
+    if (this.#holds === 1) this.#connection.pause();
+    void over.then(() => {
+      this.#holds -= 1;
+      if (this.#holds === 0) this.#connection.resume();
+    });
   }
 
   close(): Promise<void> {
@@ -201,6 +220,8 @@ export class Link<Q> {
     if (message.kind === "response" || message.kind === "error") {
       const waiting = typeof message.id === "string" ? this.#own.get(message.id) : undefined;
       if (waiting !== undefined) return waiting.answered(message);
+    } else if (this.chatter.isHasty()) {
+      this.#hold(new Promise((resolve) => this.#clock.after(hasteRestMs, resolve)));
     }
     if (this.#shared) return this.#incoming(message, relatedTo);
     for (const user of this.#users) user.message(message, relatedTo);
@@ -233,6 +254,7 @@ export class Link<Q> {
   #closed(reason: string): void {
     if (this.#down !== undefined) return;
     this.#down = reason;
+    this.chatter.flush();
     const { projection } = this;
     if (projection !== undefined) this.#projections?.remove(projection);
     for (const waiting of this.#own.values()) waiting.answered(undefined);

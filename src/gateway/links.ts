@@ -7,6 +7,7 @@
  */
 import type { IsolationOrder } from "../core/scope.ts";
 import type { RequestMessage } from "../wire/message.ts";
+import type { DroppedCounts } from "./chatter.ts";
 import { bridgedConnector, eraIds } from "./era-bridge.ts";
 import { linkIdleMsMax } from "./limits.ts";
 import { Link } from "./link.ts";
@@ -33,6 +34,8 @@ export type LinkWatch<Q> = {
   readonly background: (link: Link<Q>) => void;
   /** A question that may be meant for any of these runs was put to none. */
   readonly unplaced: (link: Link<Q>, question: RequestMessage, runs: readonly string[]) => void;
+  /** The server said too much beside its answers. */
+  readonly dropped: (link: Link<Q>, dropped: DroppedCounts<Q>) => void;
 };
 
 export class Links<Q> {
@@ -101,6 +104,7 @@ export class Links<Q> {
       projections: { all: this.#projections, principal },
       background: () => this.#watch.background(link),
       unplaced: (question, runs) => this.#watch.unplaced(link, question, runs),
+      dropped: (dropped) => this.#watch.dropped(link, dropped),
     });
     return link;
   }

@@ -6,12 +6,15 @@
 import type { Decision } from "../core/decision.ts";
 import type { ToolContract } from "../core/contract.ts";
 import type { Json, JsonObject } from "../core/json.ts";
+import type { RequestMessage } from "../wire/message.ts";
 import { isArray, isObject, member, stringMember } from "../core/json.ts";
 import { asksForSecret, withHeading } from "../wire/elicitation.ts";
 import { isObserved, notesOf } from "./call.ts";
 import { visible } from "./card-text.ts";
+import type { DroppedCounts } from "./chatter.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { denial } from "./judge.ts";
+import type { Link } from "./link.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Scene, Shared } from "./scene.ts";
 
@@ -38,16 +41,33 @@ export function refusesSecret<Q>(scene: Scene<Q>, { live, contract }: Asking<Q>,
 }
 
 /** A question that names no call, while several runs have calls open, was put to none: it is on record in each. */
-export function recordUnplaced<Q>(shared: Shared<Q>, { server, method }: Unplaced, runs: readonly string[]): void {
+export function recordUnplaced<Q>(
+  shared: Shared<Q>,
+  { server, chatter }: Pick<Link<Q>, "server" | "chatter">,
+  { question, runs }: { readonly question: RequestMessage; readonly runs: readonly string[] },
+): void {
+  const { method } = question;
   for (const key of runs) {
     const live = shared.runs.find(key);
-    if (live === undefined || live.ended) continue;
+    if (live === undefined || !chatter.take(question, live)) continue;
     const contract = live.policy.contractOfMethod(server, method);
     recordRefused(shared, { live, contract }, denial("SG-QUESTION-UNPLACED", { server, method }));
   }
 }
 
-type Unplaced = { readonly server: string; readonly method: string };
+/** A server said too much beside its answers: how many messages were dropped is on record, and people are told. */
+export function recordDropped<Q>(shared: Shared<Q>, server: string, dropped: DroppedCounts<Q>): void {
+  for (const [live, messages] of dropped) {
+    const contract = live.policy.contractOfMethod(server, droppedMethod);
+    recordRefused(shared, { live, contract }, denial("SG-CHATTER", { server, messages }));
+  }
+  const total = [...dropped.values()].reduce((sum, messages) => sum + messages, 0);
+  const text = `\`${shown(server)}\` says too much beside its answers: ${total} of its messages were dropped (SG-CHATTER).`;
+  shared.services.human.notify(text);
+}
+
+/** Stands for whatever was said. */
+const droppedMethod = "notifications/message";
 
 function recordRefused<Q>(shared: Shared<Q>, { live, contract }: Asking<Q>, decision: Decision): void {
   const { runs, services } = shared;
@@ -56,7 +76,8 @@ function recordRefused<Q>(shared: Shared<Q>, { live, contract }: Asking<Q>, deci
   const at = services.clock.monotonicMs();
   const codes = decision.reasons.map(({ code }) => code);
   const release = { call: undefined, server, tool, how: "reject", label: output.label, fields: [], codes } as const;
-  runs.fold(live, { kind: "released", at, ...release }, batch);
+  // A run that has ended meanwhile takes no event, and has the refusal on record all the same.
+  if (!runs.fold(live, { kind: "released", at, ...release }, batch).ok) batch.parts.push({ live, events: [] });
   void appendBatch(services.log, batch, { decision, notes: notesOf(shared.nextId(), decision, false) });
 }
 

@@ -11,6 +11,7 @@ import type {
   ResponseMessage,
 } from "../wire/message.ts";
 import type { Admissions } from "./admissions.ts";
+import type { Chatter } from "./chatter.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { Exposures } from "./exposures.ts";
 import type { OwnWait } from "./link.ts";
@@ -70,6 +71,8 @@ export type Scene<Q> = Shared<Q> & {
   current(): LiveRun<Q> | undefined;
   /** Ids of the calls that the server works on over this link, whoever made them, each with whether it still does. */
   readonly working: Map<string, () => boolean>;
+  /** The account of what the server says beside its answers, over this link and to whomever. */
+  readonly chatter: Chatter<Q>;
   /** The projection that the server runs in; undefined where the policy orders none for it. */
   projection(): Projection | undefined;
   toServer(message: Message): void;

@@ -1,0 +1,85 @@
+/**
+ * What a server says beside its answers: log lines, progress in words, questions. Nobody asked for it, so the server
+ * alone decides how much comes, and each piece is judged, recorded and kept: without a bound one server could take the
+ * disk, and the one thread that serves all of them (docs/decisions/0020). What is too much is dropped before it is
+ * judged, so nothing of it reaches an agent and no label is missed; how much that was is on record in its run.
+ */
+import type { Message } from "../wire/message.ts";
+import {
+  chatterCharactersMax,
+  chatterCharactersPerSecond,
+  chatterMessagesMax,
+  chatterOverheadCharacters,
+  chatterRecordMs,
+} from "./limits.ts";
+import type { LiveRun } from "./live-run.ts";
+import type { Clock } from "./services-port.ts";
+
+/** How many messages of each run were dropped since that was put on record last. */
+export type DroppedCounts<Q> = ReadonlyMap<LiveRun<Q>, number>;
+
+const secondMs = 1_000;
+
+/** The account of one connection to a server. */
+export class Chatter<Q> {
+  readonly #clock: Clock;
+  readonly #record: (dropped: DroppedCounts<Q>) => void;
+  #left = chatterCharactersMax;
+  #paidAt: number;
+  #second: number;
+  #messages = 0;
+  #dropped = new Map<LiveRun<Q>, number>();
+  #timed = false;
+
+  constructor(clock: Clock, record: (dropped: DroppedCounts<Q>) => void) {
+    this.#clock = clock;
+    this.#record = record;
+    this.#paidAt = clock.monotonicMs();
+    this.#second = this.#paidAt;
+  }
+
+  /** Whether a message may be judged and recorded in a run; one that may not is counted there. */
+  take(message: Message, live: LiveRun<Q>): boolean {
+    const now = this.#clock.monotonicMs();
+    const earned = ((now - this.#paidAt) / secondMs) * chatterCharactersPerSecond;
+    this.#left = Math.min(chatterCharactersMax, this.#left + earned);
+    this.#paidAt = now;
+    const cost = chatterOverheadCharacters + charactersOf(message);
+    if (cost <= this.#left) {
+      this.#left -= cost;
+      return true;
+    }
+    this.#dropped.set(live, (this.#dropped.get(live) ?? 0) + 1);
+    // The first goes on record at once, so that a crash forgets how much it was, and not that it was.
+    if (!this.#timed) this.flush();
+    return false;
+  }
+
+  /** Counts a message that is read, whatever becomes of it; true when the server should rest for a second. */
+  isHasty(): boolean {
+    const now = this.#clock.monotonicMs();
+    if (now - this.#second >= secondMs) [this.#second, this.#messages] = [now, 0];
+    this.#messages += 1;
+    return this.#messages % chatterMessagesMax === 0;
+  }
+
+  /** Puts on record what was dropped. */
+  flush(): void {
+    if (this.#dropped.size === 0) return;
+    const dropped = this.#dropped;
+    this.#dropped = new Map();
+    this.#record(dropped);
+    if (this.#timed) return;
+    this.#timed = true;
+    this.#clock.after(chatterRecordMs, () => {
+      this.#timed = false;
+      this.flush();
+    });
+  }
+}
+
+/** Size of a message, in bytes as it came or in characters of its JSON, whichever is known without writing it. */
+function charactersOf(message: Message): number {
+  if (message.kind === "response" || message.kind === "error") return 0;
+  return message.raw?.length ?? JSON.stringify(message.params ?? null).length;
+}
