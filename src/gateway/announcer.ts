@@ -159,7 +159,7 @@ export class Announcer<Q> {
   }
 
   #send(message: NotificationMessage, way: Pick<Exchange, "send">): void {
-    this.#scene.deliveries.now(() => way.send(message));
+    this.#scene.deliveries.offer(() => way.send(message));
   }
 }
 

@@ -247,10 +247,11 @@ export class Calls<Q> {
     }
     const { request } = call;
     const params = withoutOwnRetry(cleanParams(request.params, this.#scene.services.secrets.mac));
-    if (!this.#settlement.expect(call)) {
+    const refused = this.#settlement.expect(call);
+    if (refused !== undefined) {
       closeWindow(this.#scene, call);
       this.#settlement.neverSent(call);
-      this.#answer(call, errorMessage(request.id, errorCodes.invalidRequest, "A request with this id is in flight."));
+      this.#answer(call, errorMessage(request.id, errorCodes.invalidRequest, refused));
       return;
     }
     this.#scene.toServer(

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { Deliveries } from "./deliveries.ts";
+import { deliveriesMax } from "./limits.ts";
 
 describe("what goes to the client", () => {
   it("leaves at once where nothing waits", () => {
     const left: string[] = [];
-    expect(new Deliveries().now(() => left.push("a"))).toBe(true);
+    expect(new Deliveries().offer(() => left.push("a"))).toBe(true);
     expect(left).toEqual(["a"]);
   });
 
@@ -49,7 +50,21 @@ describe("what goes to the client", () => {
     await Promise.all([lost, thrown]);
     await new Promise(setImmediate);
     expect(left).toEqual(["last"]);
-    expect(deliveries.now(() => left.push("at once"))).toBe(true);
+    deliveries.now(() => left.push("at once"));
     expect(left).toEqual(["last", "at once"]);
+  });
+
+  it("drops what nobody waits for when too much waits, and never an answer", async () => {
+    const deliveries = new Deliveries();
+    const left: string[] = [];
+    const durable = Promise.withResolvers<boolean>();
+    const first = deliveries.after(durable.promise, () => left.push("first"));
+    for (let waiting = 1; waiting < deliveriesMax; waiting += 1) deliveries.now(() => undefined);
+    expect(deliveries.offer(() => left.push("progress"))).toBe(false);
+    deliveries.now(() => left.push("answer"));
+    durable.resolve(true);
+    await first;
+    await new Promise(setImmediate);
+    expect(left).toEqual(["first", "answer"]);
   });
 });

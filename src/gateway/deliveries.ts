@@ -17,14 +17,16 @@ export class Deliveries {
     return mine;
   }
 
-  /** Runs `act` when everything before it has left; false when too much waits and the message must be dropped. */
-  now(act: () => void): boolean {
-    if (this.#tail === undefined) {
-      act();
-      return true;
-    }
-    if (this.#waiting >= deliveriesMax) return false;
+  /** Runs `act` when everything before it has left. */
+  now(act: () => void): void {
+    if (this.#tail === undefined) return act();
     void this.after(Promise.resolve(), act);
+  }
+
+  /** The same for what nobody waits for: false when too much waits already, and then it is dropped. */
+  offer(act: () => void): boolean {
+    if (this.#waiting >= deliveriesMax) return false;
+    this.now(act);
     return true;
   }
 

@@ -6,6 +6,7 @@
 import type { JsonObject } from "../core/json.ts";
 import { isObject, member } from "../core/json.ts";
 import type { IsolationOrder } from "../core/scope.ts";
+import { errorCodes, errorMessage } from "../wire/errors.ts";
 import { metaKeys } from "../wire/meta.ts";
 import type { ErrorMessage, Message, RequestId, RequestMessage, ResponseMessage, Revision } from "../wire/message.ts";
 import { readRequestMeta } from "../wire/modern.ts";
@@ -66,6 +67,9 @@ export function eraIds(): () => string {
   };
 }
 
+const waitingText =
+  "Not sent: too many requests wait for the server to say which protocol it speaks. Try again when it has started.";
+
 type Setup = {
   readonly connector: Connector;
   readonly clock: Clock;
@@ -113,15 +117,14 @@ class EraBridge implements UpstreamConnection {
       case "probing":
         // A server may ask before it has answered; what it is told is no matter of eras yet.
         if (message.kind === "response" || message.kind === "error") return this.#inner.send(message);
-        // Beyond the limit a message is lost; the client sees its own time-out, never a half-translated session.
-        if (this.#waiting.length < waitingRequestsMax) this.#waiting.push(message);
-        return;
+        return this.#wait(message);
       case "unknown":
         return this.#first(message);
     }
   }
 
   abandon(id: RequestId): void {
+    this.#unwait(id);
     if (this.#mode.kind === "translated") this.#mode.by.abandoned(id);
     else this.#inner.abandon(id);
   }
@@ -144,6 +147,24 @@ class EraBridge implements UpstreamConnection {
 
   close(): Promise<void> {
     return this.#inner.close();
+  }
+
+  /** A request that waits for the server's era; what is given up meanwhile, or is too much, is never sent. */
+  #wait(message: Message): void {
+    const given = message.kind === "notification" ? member(message.params, "requestId") : undefined;
+    if (message.kind === "notification" && message.method === "notifications/cancelled" && this.#unwait(given)) return;
+    if (this.#waiting.length < waitingRequestsMax) this.#waiting.push(message);
+    else if (message.kind === "request") {
+      const refused = errorMessage(message.id, errorCodes.internalError, waitingText);
+      // Later, never within `send`: whoever sends is not yet ready for the answer.
+      queueMicrotask(() => this.#handler.message(refused));
+    }
+  }
+
+  #unwait(id: unknown): boolean {
+    const index = this.#waiting.findIndex((message) => message.kind === "request" && message.id === id);
+    if (index >= 0) this.#waiting.splice(index, 1);
+    return index >= 0;
   }
 
   /** The first message of the client that shows its era; whatever comes before is passed as it is. */

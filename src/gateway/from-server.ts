@@ -248,7 +248,9 @@ export class FromServer<Q> {
   }
 
   #forward(message: NotificationMessage | RequestMessage, call: Call<Q> | undefined): void {
-    this.#scene.deliveries.now(() => this.#emit(message, call));
+    if (this.#scene.deliveries.offer(() => this.#emit(message, call)) || message.kind !== "request") return;
+    this.#answers.withdraw(message.id);
+    this.#refuse(message.id, "SG-LIMIT");
   }
 
   /** On the stream of the call it belongs to, where the transport has one for it. */

@@ -150,7 +150,7 @@ export class LegacyServer implements Translator {
     for (const [key, id] of open.shown) {
       const answer = answers.get(key);
       if (answer !== undefined) this.#ports.toServer(answerToLegacy(id, answer));
-      else this.#ports.toServer(errorMessage(id, errorCodes.invalidRequest, "The client gave no answer."));
+      else this.#unanswered(id);
     }
     open.shown.clear();
     this.#showQuestions(open, server);
@@ -206,6 +206,28 @@ export class LegacyServer implements Translator {
     const id = open.client;
     open.client = undefined;
     this.#respond(id, inputRequiredResult({ requests, requestState: open.state }));
+    const oldest = this.#byState.size > openRoundsMax ? this.#byState.values().next() : undefined;
+    if (oldest?.done === false) this.#giveUp(oldest.value);
+  }
+
+  /** Too many calls wait for clients that may never come back: the server is told that nobody answers this one's. */
+  #giveUp(server: RequestId): void {
+    const open = this.#open.get(server);
+    if (open === undefined) return;
+    this.#open.delete(server);
+    this.#byState.delete(open.state);
+    for (const id of [...open.shown.values(), ...open.queued.map((question) => question.id)]) this.#unanswered(id);
+    this.#cancel(server);
+  }
+
+  #unanswered(id: RequestId): void {
+    this.#ports.toServer(errorMessage(id, errorCodes.invalidRequest, "The client gave no answer."));
+  }
+
+  #cancel(server: RequestId): void {
+    const params = { requestId: server };
+    this.#ports.toServer({ kind: "notification", method: "notifications/cancelled", params });
+    this.#ports.abandon(server);
   }
 
   #answer(message: ResponseMessage | ErrorMessage): void {
@@ -261,9 +283,7 @@ export class LegacyServer implements Translator {
     for (const [server, open] of this.#open) {
       if (open.client !== id) continue;
       this.#open.delete(server);
-      const params = { requestId: server };
-      this.#ports.toServer({ kind: "notification", method: "notifications/cancelled", params });
-      this.#ports.abandon(server);
+      this.#cancel(server);
     }
   }
 

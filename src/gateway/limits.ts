@@ -6,6 +6,9 @@ export const consentHoldMsMax = 45_000;
 /** Server requests to the client that wait for an answer, per connection. */
 export const serverRequestsOpenMax = 256;
 
+/** Of these, at the endpoint for all servers, those of one server at least, however many servers there are. */
+export const serverQuestionsMin = 8;
+
 /**
  * What a server may say beside its answers over one connection before it is dropped: characters that it has at once, and
  * that it gets back every second. Each message costs its own and what its record takes: 65,536 short lines at once.
@@ -45,8 +48,9 @@ export const withheldCharactersMax = 16 * 1024 * 1024;
 /** Calls waiting in the outbox of one run. */
 export const heldCallsMax = 64;
 
-/** Multi-round-trip questions of servers that a run has open. */
+/** Multi-round-trip questions of servers that one user has open, and all users together. */
 export const openRoundsMax = 256;
+export const openRoundsAllMax = 4_096;
 
 /** Tasks that one run may own. */
 export const runTasksMax = 1_024;

@@ -11,9 +11,10 @@ import { metaKeys } from "../wire/meta.ts";
 import { modernRevision } from "../wire/revision.ts";
 import type { ListMethod } from "./catalogue.ts";
 import { entriesMember, entriesOf, isListMethod } from "./catalogue.ts";
-import { handshakeWaitMsMax, listPagesMax, listQuietMs, serverRequestsOpenMax } from "./limits.ts";
+import { handshakeWaitMsMax, listPagesMax, listQuietMs } from "./limits.ts";
 import { MergedNames, unwrapUri, wrapUri } from "./merged-names.ts";
 import { mergedIdentity, shownEntry, shownResult } from "./merged-values.ts";
+import { OpenQuestions } from "./open-questions.ts";
 import type { ClientConnection, ClientHandler, Exchange } from "./ports.ts";
 import type { Answered } from "./scene.ts";
 import type { Clock } from "./services-port.ts";
@@ -42,11 +43,11 @@ export class MergedSession implements ClientHandler {
   readonly #changing = new Set<string>();
   /** Where requests of the client went, for cancellation. */
   readonly #routed = new Map<RequestId, string>();
-  readonly #questions = new Map<string, { readonly server: string; readonly id: RequestId }>();
-  #count = 0;
+  readonly #questions: OpenQuestions;
 
   constructor(setup: MergedSetup) {
     this.#setup = setup;
+    this.#questions = new OpenQuestions(setup.servers.length);
     for (const server of setup.servers) this.#sessions.set(server, setup.open(this.#connectionOf(server)));
   }
 
@@ -59,9 +60,8 @@ export class MergedSession implements ClientHandler {
 
   message(message: NotificationMessage | Answered): void {
     if (message.kind === "notification") return this.#notification(message);
-    const question = typeof message.id === "string" ? this.#questions.get(message.id) : undefined;
-    if (question === undefined || typeof message.id !== "string") return;
-    this.#questions.delete(message.id);
+    const question = this.#questions.take(message.id);
+    if (question === undefined) return;
     const { raw: _raw, ...rest } = message;
     this.#sessions.get(question.server)?.message({ ...rest, id: question.id });
   }
@@ -296,14 +296,12 @@ export class MergedSession implements ClientHandler {
         params: { ...message.params, uri: wrapUri(server, uri) },
       });
     }
-    if (this.#questions.size >= serverRequestsOpenMax) {
-      const text = "Too many questions are open. Ask again later.";
+    const id = this.#questions.open({ server, id: message.id });
+    if (id === undefined) {
+      const text = "Too many questions of this server are open. Ask again later.";
       this.#sessions.get(server)?.message(errorMessage(message.id, errorCodes.internalError, text));
       return;
     }
-    this.#count += 1;
-    const id = `${server}:${this.#count}`;
-    this.#questions.set(id, { server, id: message.id });
     const text = stringMember(message.params, "message");
     // The person must see which of the servers asks.
     const params = text === undefined ? message.params : { ...message.params, message: `[${server}] ${text}` };
@@ -312,11 +310,10 @@ export class MergedSession implements ClientHandler {
 
   /** What the client knows by an id of ours is withdrawn by that id; the answer, if one comes, goes nowhere. */
   #withdrawn(server: string, message: NotificationMessage, way: Pick<Exchange, "send">): void {
-    const given = member(message.params, "requestId");
-    const known = [...this.#questions].find(([, question]) => question.server === server && question.id === given);
-    if (known === undefined) return;
-    this.#questions.delete(known[0]);
-    way.send({ kind: "notification", method: message.method, params: { ...message.params, requestId: known[0] } });
+    const requestId = this.#questions.idOf(server, member(message.params, "requestId"));
+    if (requestId === undefined) return;
+    this.#questions.take(requestId);
+    way.send({ kind: "notification", method: message.method, params: { ...message.params, requestId } });
   }
 
   /** The list is one, so several servers that change theirs at once are one change of it. */

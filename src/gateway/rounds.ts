@@ -11,28 +11,62 @@ import type { Call } from "./call.ts";
 import { consentInputName, visible } from "./card-text.ts";
 import { appendBatch, Batch } from "./journal.ts";
 import { eraIdPrefix } from "./legacy-server.ts";
-import { openRoundsMax } from "./limits.ts";
+import { openRoundsAllMax, openRoundsMax } from "./limits.ts";
 import { questionsIn, refusesSecret, withNamedQuestions } from "./questions.ts";
 import { refusalMessage, rejectionOf } from "./refusals.ts";
 import { releasedAnswer, requestOf } from "./released-answer.ts";
 import type { Scene } from "./scene.ts";
 import { judgeInterim, keepWrites } from "./deeds.ts";
 
-type Round<Q> = { readonly call: Call<Q>; readonly methods: ReadonlyMap<string, string> };
+type Round<Q> = {
+  readonly call: Call<Q>;
+  readonly methods: ReadonlyMap<string, string>;
+  /** Called when it makes room for others: nobody will go on with its call. */
+  readonly dropped: () => void;
+};
 
-/** Open rounds over all connections: in the modern era the repeated call comes on another one. */
+/**
+ * Open rounds over all connections: in the modern era the repeated call comes on another one. Who has too many loses his
+ * own oldest one; where all together have too many, it is one of whoever has most.
+ */
 export class RoundTable<Q> {
-  readonly #open = new Map<string, Round<Q>>();
+  readonly #byUser = new Map<string, Map<string, Round<Q>>>();
+  #size = 0;
 
-  keep(key: string, round: Round<Q>): void {
-    const oldest = this.#open.size >= openRoundsMax ? this.#open.keys().next() : undefined;
-    if (oldest?.done === false) this.#open.delete(oldest.value);
-    this.#open.set(key, round);
+  keep(state: string, round: Round<Q>): void {
+    const { principal } = round.call.live;
+    // The same call with the same state again: the newer one counts.
+    this.take(round.call, state)?.dropped();
+    if ((this.#byUser.get(principal)?.size ?? 0) >= openRoundsMax) this.#makeRoom(principal);
+    else if (this.#size >= openRoundsAllMax) this.#makeRoom(this.#greediest());
+    const own = this.#byUser.get(principal) ?? new Map<string, Round<Q>>();
+    this.#byUser.set(principal, own.set(roundKey(round.call, state), round));
+    this.#size += 1;
   }
 
-  take(key: string): Round<Q> | undefined {
-    const round = this.#open.get(key);
-    this.#open.delete(key);
+  /** The open round of a call and a state; it is not open any more then. */
+  take(call: Call<Q>, state: string): Round<Q> | undefined {
+    return this.#remove(call.live.principal, roundKey(call, state));
+  }
+
+  #makeRoom(principal: string): void {
+    const oldest = this.#byUser.get(principal)?.keys().next();
+    if (oldest?.done === false) this.#remove(principal, oldest.value)?.dropped();
+  }
+
+  #greediest(): string {
+    let [most, name] = [0, ""];
+    for (const [principal, { size }] of this.#byUser) if (size > most) [most, name] = [size, principal];
+    return name;
+  }
+
+  #remove(principal: string, key: string): Round<Q> | undefined {
+    const own = this.#byUser.get(principal);
+    const round = own?.get(key);
+    if (own === undefined || round === undefined) return undefined;
+    own.delete(key);
+    if (own.size === 0) this.#byUser.delete(principal);
+    this.#size -= 1;
     return round;
   }
 }
@@ -61,7 +95,7 @@ export class Rounds<Q> {
    */
   async continued(call: Call<Q>): Promise<Call<Q> | "refused" | "gone" | undefined> {
     const { retry } = call;
-    const round = retry === undefined ? undefined : this.#table.take(roundKey(call, retry.state));
+    const round = retry === undefined ? undefined : this.#table.take(call, retry.state);
     // Below, such a state alone leads to a call that waits: another call with it would get that one's result as its own.
     if (round === undefined && retry?.state.startsWith(eraIdPrefix) === true) return "gone";
     const responses = retry?.responses;
@@ -73,7 +107,7 @@ export class Rounds<Q> {
         const value = member(responses, name) ?? null;
         if (round === undefined && name === consentInputName && this.#isOurs(call)) continue;
         if (!(await mayAnswer(this.#scene, { live: call.live, contract, method, value }))) {
-          if (round !== undefined) this.#end(round.call);
+          if (round !== undefined) this.#end(round.call, refusedCause);
           return "refused";
         }
       }
@@ -92,23 +126,23 @@ export class Rounds<Q> {
     const sampling = [...methods.values()].includes("sampling/createMessage");
     // A question of the server under our own name could pass for ours, and its answer would be taken out of the call.
     if (methods.has(consentInputName)) {
-      this.#end(call);
+      this.#end(call, refusedCause);
       return call.exchange.respond(rejectionOf(asked, call.id));
     }
     if (sampling && call.live.policy.settings.sampling === "refuse") {
-      this.#end(call);
+      this.#end(call, refusedCause);
       const sentence = `The server \`${this.#scene.server}\` asked to use the client's model, which the policy refuses. The call did not finish.`;
       return call.exchange.respond(refusalMessage(asked, call.id, sentence.slice(0, 240)));
     }
     if (refusesSecret(this.#scene, call, questionsIn(message.result))) {
-      this.#end(call);
+      this.#end(call, refusedCause);
       const sentence = `The server \`${visible(this.#scene.server)}\` asked for a secret, which the policy refuses. The call did not finish.`;
       return call.exchange.respond(refusalMessage(asked, call.id, sentence.slice(0, 240)));
     }
     // A question can carry a whole result: what the call did so far is judged before any of it is shown.
     const { ruling } = await judgeInterim(this.#scene, call, message.result);
-    if (ruling.how !== "pass") this.#end(call);
-    else this.#table.keep(roundKey(call, stringMember(message.result, "requestState") ?? ""), { call, methods });
+    if (ruling.how !== "pass") this.#end(call, refusedCause);
+    else this.#keep(call, stringMember(message.result, "requestState") ?? "", methods);
     const shown = { ...ruling, value: withNamedQuestions(this.#scene, call.live, ruling.value) };
     const released = { asked, decision: call.id, message, ruling: shown };
     void this.#scene.deliveries.after(ruling.durable, (durable) =>
@@ -116,21 +150,24 @@ export class Rounds<Q> {
     );
   }
 
+  #keep(call: Call<Q>, state: string, methods: ReadonlyMap<string, string>): void {
+    const dropped = (): void => this.#end(call, "its questions made room for others");
+    this.#table.keep(state, { call, methods, dropped });
+  }
+
   /** Nobody will go on with the call: what it did so far is not known. */
-  #end(call: Call<Q>): void {
+  #end(call: Call<Q>, cause: string): void {
     if (call.lost) return;
     call.lost = true;
     keepWrites(this.#scene, call);
     const batch = new Batch<Q>();
     const at = this.#scene.services.clock.monotonicMs();
-    this.#scene.runs.fold(
-      call.live,
-      { kind: "unknown", at, call: call.id, cause: "its questions were refused" },
-      batch,
-    );
+    this.#scene.runs.fold(call.live, { kind: "unknown", at, call: call.id, cause }, batch);
     void appendBatch(this.#scene.services.log, batch);
   }
 }
+
+const refusedCause = "its questions were refused";
 
 function roundKey<Q>(call: Call<Q>, state: string): string {
   return `${call.live.key} ${call.digest} ${state}`;

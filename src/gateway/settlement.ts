@@ -26,6 +26,8 @@ import type { Answered, Scene } from "./scene.ts";
 import { judgeInterim, keepWrites } from "./deeds.ts";
 import { closeWindow, concludeWrites, evidenceOf, revokeTrust } from "./windows.ts";
 
+const tooManyText = `Not sent: the server has ${upstreamCallsMax} calls to answer. Wait for some of them, then repeat the call.`;
+
 /** What came back for a call: the message, and what the call did meanwhile. */
 type Outcome = { readonly message: Answered; readonly known: Answers | undefined };
 
@@ -55,16 +57,17 @@ export class Settlement<Q> {
     this.#schemaOf = parts.schemaOf;
   }
 
-  /** Waits for the answer of a call that is about to be sent; false when its id is taken or too many are out. */
-  expect(call: Call<Q>): boolean {
+  /** Waits for the answer of a call that is about to be sent; a sentence where it may not be sent. */
+  expect(call: Call<Q>): string | undefined {
     const { id, params } = call.request;
-    if (this.#sent.has(id) || this.#sent.size >= upstreamCallsMax) return false;
+    if (this.#sent.has(id)) return "A request with this id is in flight. Use another id.";
+    if (this.#sent.size >= upstreamCallsMax && !this.#forgetCancelled()) return tooManyText;
     this.#sent.set(id, call);
     // A stream of changes is open for as long as its client is, and nothing is done for it.
     if (call.method !== "subscriptions/listen") this.#scene.working.set(call.id, () => true);
     const token = member(member(params, "_meta"), "progressToken");
     if (typeof token === "string" || typeof token === "number") this.#byToken.set(token, call);
-    return true;
+    return undefined;
   }
 
   byRequest(id: RequestId): Call<Q> | undefined {
@@ -243,6 +246,16 @@ export class Settlement<Q> {
       if (doubtful && harmsTwice(call.contract)) rememberDoubt(this.#scene.uncertain, call, clock.wallMs());
     }
     if (batch.parts.length > 0) void appendBatch(this.#scene.services.log, batch);
+  }
+
+  /** A call that its client gave up is on record as unknown, and most servers never answer it: it makes room. */
+  #forgetCancelled(): boolean {
+    for (const call of this.#sent.values()) {
+      if (!call.cancelled) continue;
+      this.#forget(call);
+      return true;
+    }
+    return false;
   }
 
   #forget(call: Call<Q>): void {
