@@ -55,12 +55,13 @@ export class Chatter<Q> {
     return false;
   }
 
-  /** Counts a message that is read, whatever becomes of it; true when the server should rest for a second. */
-  isHasty(): boolean {
+  /** Counts a message that so many users are given, whatever becomes of it; true when the server should rest a second. */
+  isHasty(users: number): boolean {
     const now = this.#clock.monotonicMs();
     if (now - this.#second >= secondMs) [this.#second, this.#messages] = [now, 0];
-    this.#messages += 1;
-    return this.#messages % chatterMessagesMax === 0;
+    const before = Math.floor(this.#messages / chatterMessagesMax);
+    this.#messages += Math.max(1, users);
+    return Math.floor(this.#messages / chatterMessagesMax) > before;
   }
 
   /** Puts on record what was dropped. */

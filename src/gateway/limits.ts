@@ -73,6 +73,9 @@ export const listedContractsMax = 20_000;
 /** Runs that live in memory at once; the next one is refused, so that keys cannot be minted without bound. */
 export const runsLiveMax = 4_096;
 
+/** Of these, those of one user: whoever opens sessions without end takes none of the others' places. */
+export const runsOfOneMax = 2_048;
+
 /** Time that folding a run again under a changed policy may take before it goes on in the worst state. */
 export const refoldMsMax = 200;
 

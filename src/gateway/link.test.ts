@@ -61,3 +61,24 @@ it.each([true, false])("a server that says very much at once is not read for a s
   await Promise.resolve();
   expect(did).toEqual(["pause", "resume"]);
 });
+
+it("a message that many users are given counts for each of them", () => {
+  const { link, handlers, did } = connected(true);
+  const users = 100;
+  for (let user = 0; user < users; user += 1) {
+    link.attach({ message: () => undefined, lost: () => undefined, closed: () => undefined });
+  }
+  const said = { kind: "notification", method: "notifications/message", params: undefined } as const;
+  for (let count = 1; count < chatterMessagesMax / users; count += 1) handlers[0]?.message(said);
+  expect(did).toEqual([]);
+  handlers[0]?.message(said);
+  expect(did).toEqual(["pause"]);
+});
+
+it("a request that names nothing is not put to all who share a connection, and is answered", () => {
+  const { link, handlers, did } = connected(true);
+  let given = 0;
+  link.attach({ message: () => (given += 1), lost: () => undefined, closed: () => undefined });
+  handlers[0]?.message({ kind: "request", id: 1, method: "elicitation/create", params: {} });
+  expect([given, did]).toEqual([0, ["error"]]);
+});

@@ -5,6 +5,7 @@
  */
 import type { Json, JsonObject } from "../core/json.ts";
 import { isObject, member } from "../core/json.ts";
+import { methodNotFound } from "../wire/errors.ts";
 import { metaKeys } from "../wire/meta.ts";
 import type { Message, NotificationMessage, RequestId, RequestMessage, Revision } from "../wire/message.ts";
 import { ownIdPrefix } from "./call.ts";
@@ -220,7 +221,7 @@ export class Link<Q> {
     if (message.kind === "response" || message.kind === "error") {
       const waiting = typeof message.id === "string" ? this.#own.get(message.id) : undefined;
       if (waiting !== undefined) return waiting.answered(message);
-    } else if (this.chatter.isHasty()) {
+    } else if (this.chatter.isHasty(this.#users.size)) {
       this.#hold(new Promise((resolve) => this.#clock.after(hasteRestMs, resolve)));
     }
     if (this.#shared) return this.#incoming(message, relatedTo);
@@ -292,6 +293,8 @@ export class Link<Q> {
     const related = this.#routeOf(message.params, relatedTo);
     // A server that speaks to a shared connection names what it speaks of; what names nothing goes to everybody.
     if (related === undefined) {
+      // Nor does a server of the modern era ask anything of its own accord, least of all all of them.
+      if (message.kind === "request") return this.#connection.send(methodNotFound(message.id, message.method));
       for (const user of this.#users) user.message(message, undefined);
       return;
     }

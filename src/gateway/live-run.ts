@@ -9,6 +9,7 @@ import { isObject, member, stringMember } from "../core/json.ts";
 import { begin } from "../core/mechanism.ts";
 import type { Run } from "../core/run.ts";
 import { ToldPlaces } from "../core/told-places.ts";
+import { runsLiveMax, runsOfOneMax } from "./limits.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
 import type { RunKey } from "./run-keys.ts";
 import type { LogEntry, RunRow } from "./store-port.ts";
@@ -104,6 +105,18 @@ export function newRun<Q>(request: RunRequest<Q>, at: number): LiveRun<Q> {
     tokensSaved: new Map(),
     lost: false,
   };
+}
+
+/** Why a user may begin no further run beside those that live; undefined where he may. */
+export function tooManyRuns(
+  live: ReadonlyMap<string, Pick<LiveRun<never>, "principal">>,
+  principal: string,
+): string | undefined {
+  if (live.size >= runsLiveMax) return `more than ${runsLiveMax} runs are open: close some`;
+  if (live.size < runsOfOneMax) return undefined;
+  let own = 0;
+  for (const run of live.values()) if (run.principal === principal) own += 1;
+  return own < runsOfOneMax ? undefined : `more than ${runsOfOneMax} runs of this user are open: close some`;
 }
 
 /** What the store keeps of a run, so that it is found and recognised again. */

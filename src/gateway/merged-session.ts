@@ -269,7 +269,10 @@ export class MergedSession implements ClientHandler {
     }
     const id = member(message.params, "requestId");
     const server = typeof id === "string" || typeof id === "number" ? this.#routed.get(id) : undefined;
-    if (server !== undefined) this.#sessions.get(server)?.message(message);
+    if (server === undefined || (typeof id !== "string" && typeof id !== "number")) return;
+    // Most servers answer nothing that was given up.
+    this.#routed.delete(id);
+    this.#sessions.get(server)?.message(message);
   }
 
   #connectionOf(server: string): ClientConnection {

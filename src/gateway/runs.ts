@@ -11,10 +11,10 @@ import { evolve } from "../core/step.ts";
 import { DormantRuns } from "./dormant-runs.ts";
 import { conversationRuns } from "./earlier-runs.ts";
 import { appendBatch, Batch, recordLate } from "./journal.ts";
-import { rebuildTriesMax, refoldMsMax, resumeMsMax, runsLiveMax } from "./limits.ts";
+import { rebuildTriesMax, refoldMsMax, resumeMsMax } from "./limits.ts";
 import { restrictiveImage } from "./lineage.ts";
 import type { LiveRun, RunRequest } from "./live-run.ts";
-import { asSpent, clientIn, idleIn, idleMsOf, newRun, rowOf, toTop, trackCalls } from "./live-run.ts";
+import { asSpent, clientIn, idleIn, idleMsOf, newRun, rowOf, tooManyRuns, toTop, trackCalls } from "./live-run.ts";
 import { OtherRuns } from "./other-runs.ts";
 import type { LoadedPolicy } from "./policy-port.ts";
 import { startProblem } from "./policy-port.ts";
@@ -107,7 +107,8 @@ export class RunRegistry<Q> {
       if (known.workspace.length === 0) known.workspace = request.workspace;
       return ok(known);
     }
-    if (this.#live.size >= runsLiveMax) return err(`more than ${runsLiveMax} runs are open: close some`);
+    const full = tooManyRuns(this.#live, request.principal);
+    if (full !== undefined) return err(full);
     const live = newRun(request, this.#services.clock.monotonicMs());
     this.#live.set(live.key, live);
     live.ready = this.#resume(live, request).finally(() => {

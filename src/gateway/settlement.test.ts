@@ -28,3 +28,11 @@ it("lets a call that its client gave up make room: most servers never answer it"
   expect(settlement.byRequest(5)).toBeUndefined();
   expect(settlement.expect(callOf(upstreamCallsMax + 1))).toMatch(/^Not sent/);
 });
+
+it("looks at two calls at most to know that text may be of either, however many are open", () => {
+  let looks = 0;
+  const working = new Map(Array.from({ length: 1_000 }, (_, id) => [`c${id}`, () => (looks += 1) > 0]));
+  const settlement = new Settlement<never>({ working } as never, {} as never);
+  expect(settlement.onlyCall()).toBeUndefined();
+  expect(looks).toBe(2);
+});

@@ -84,10 +84,16 @@ export class Settlement<Q> {
    */
   onlyCall(): Call<Q> | undefined {
     const { working } = this.#scene;
-    for (const [id, goesOn] of working) if (!goesOn()) working.delete(id);
-    const calls = [...this.#sent.values()];
-    if (working.size === 1) return calls.find(({ id }) => working.has(id));
-    return working.size === 0 && calls.length === 1 ? calls[0] : undefined;
+    let only: string | undefined;
+    for (const [id, goesOn] of working) {
+      if (!goesOn()) working.delete(id);
+      // Two are enough to know: a server may say very much while very many calls are open.
+      else if (only !== undefined) return undefined;
+      else only = id;
+    }
+    if (only === undefined && this.#sent.size > 1) return undefined;
+    for (const call of this.#sent.values()) if (only === undefined || call.id === only) return call;
+    return undefined;
   }
 
   /** An answer of the server; false when no call waits for it. */
@@ -294,6 +300,7 @@ export class Settlement<Q> {
     if (!this.#scene.tasks.add(entry)) return false;
     // A task that nobody asked about to its end is forgotten with its run.
     const { live, contract } = call;
+    for (const [other, goesOn] of this.#scene.working) if (!goesOn()) this.#scene.working.delete(other);
     this.#scene.working.set(call.id, () => this.#scene.tasks.find(live.key, contract.server, id) !== undefined);
     this.#releaseTaskState(call, message).catch(() => this.#failed(call));
     return true;

@@ -22,6 +22,8 @@ export type TaskEntry = {
 
 export class TaskTable {
   readonly #byRun = new Map<string, Map<string, TaskEntry>>();
+  /** How many runs own a task of each name: a server may name one in every message, and runs are many. */
+  readonly #owners = new Map<string, number>();
 
   /** False when the run owns too many tasks, or this one belongs to another call: its label would be that call's. */
   add(entry: TaskEntry): boolean {
@@ -30,6 +32,7 @@ export class TaskTable {
     const key = `${entry.server} ${entry.task}`;
     if (own.size >= runTasksMax || own.has(key)) return false;
     own.set(key, entry);
+    this.#owners.set(key, (this.#owners.get(key) ?? 0) + 1);
     return true;
   }
 
@@ -41,10 +44,15 @@ export class TaskTable {
   /** Whether a run other than this one owns a task of this name, whose text is none of its business. */
   isForeign(run: string, server: string, task: string): boolean {
     if (this.find(run, server, task) !== undefined) return false;
-    return [...this.#byRun.values()].some((tasks) => tasks.has(`${server} ${task}`));
+    return this.#owners.has(`${server} ${task}`);
   }
 
   forget(run: string): void {
+    for (const key of this.#byRun.get(run)?.keys() ?? []) {
+      const left = (this.#owners.get(key) ?? 1) - 1;
+      if (left > 0) this.#owners.set(key, left);
+      else this.#owners.delete(key);
+    }
     this.#byRun.delete(run);
   }
 }

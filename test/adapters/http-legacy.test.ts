@@ -293,6 +293,24 @@ test("sessions are capped, and a handshake that fails leaves none", async () => 
   expect((await gateway.post(initialize("2025-06-18"))).status).toBe(503);
 });
 
+test("a user who opens sessions without end pushes out his own, and nobody else's", async () => {
+  gateway = await new TestGateway({ limits: { sessionsMax: 3 } }).start();
+  gateway.onRequest = (exchange) => {
+    const result = { protocolVersion: "2025-06-18", capabilities: {}, serverInfo: { name: "s", version: "1" } };
+    exchange.respond({ kind: "response", id: exchange.request.id, result });
+  };
+  const as = { honest: { authorization: "Bearer honest" }, greedy: { authorization: "Bearer greedy" } };
+  const opened = await gateway.post(initialize("2025-06-18"), as.honest);
+  const kept = String(opened.headers["mcp-session-id"]);
+  for (let session = 0; session < 6; session += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect((await gateway.post(initialize("2025-06-18"), as.greedy)).status).toBe(200);
+  }
+  expect(gateway.closed).toHaveLength(4);
+  gateway.onRequest = echo;
+  expect((await gateway.post(ask(1), { ...as.honest, "mcp-session-id": kept })).status).toBe(200);
+});
+
 test("a handshake that nobody waits for any more leaves no session, and no server, behind", async () => {
   gateway = await new TestGateway().start();
   gateway.onRequest = () => {};

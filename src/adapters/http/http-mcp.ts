@@ -240,11 +240,7 @@ export class McpEndpoint {
 
   #open(asked: McpRequest): HttpSession | undefined {
     if (this.#sessions.size >= this.#limits.sessionsMax) {
-      // The one that was idle longest makes room; sessions in use are never pushed out.
-      let oldest: HttpSession | undefined;
-      for (const { session } of this.#sessions.values()) {
-        if (session.idleMs > (oldest?.idleMs ?? 0)) oldest = session;
-      }
+      const oldest = this.#idlest(asked.identity.principal);
       if (oldest === undefined) return undefined;
       oldest.close("The session made room for a new one.");
     }
@@ -260,6 +256,24 @@ export class McpEndpoint {
     });
     this.#sessions.set(id, { session, owner: ownerOf(asked) });
     return session;
+  }
+
+  /**
+   * The session that was idle longest; those in use are never pushed out, and none of a user who has fewer than the one
+   * who wants another: who opens sessions without end pushes out his own.
+   */
+  #idlest(principal: string): HttpSession | undefined {
+    const counts = new Map<string, number>();
+    for (const { session } of this.#sessions.values()) {
+      counts.set(session.facts.principal, (counts.get(session.facts.principal) ?? 0) + 1);
+    }
+    const own = counts.get(principal) ?? 0;
+    let oldest: HttpSession | undefined;
+    for (const { session } of this.#sessions.values()) {
+      if ((counts.get(session.facts.principal) ?? 0) < own) continue;
+      if (session.idleMs > (oldest?.idleMs ?? 0)) oldest = session;
+    }
+    return oldest;
   }
 
   #connectionFacts(facts: RequestFacts, identity: Identity, more: Partial<ConnectionFacts>): ConnectionFacts {
