@@ -78,7 +78,21 @@ describe("a rule that asks a program", () => {
       verdict: "deny",
       reasons: [{ code: "SG-PROGRAM", rule: "R", facts: { program: "f", cause: "it hangs" } }],
     });
-    expect(answered(frame, says("yes"))).toMatchObject({ verdict: "deny", reasons: [{ code: "SG-PROGRAM" }] });
+    expect(answered(frame, says("yes")).reasons).toEqual([
+      {
+        mechanism: "tiers",
+        code: "SG-PROGRAM",
+        verdict: "deny",
+        rule: "R",
+        why: "because of R",
+        serves: [],
+        facts: { program: "f", cause: "it did not answer with true or false" },
+        way: "ask the operator to look at that rule's program",
+      },
+    ]);
+    // No answer, whatever came along with it.
+    const lost = (question: Question): Answer => ({ ...silent(question), value: false }) as Answer;
+    expect(answered(frame, lost)).toMatchObject({ verdict: "deny", reasons: [{ code: "SG-PROGRAM" }] });
   });
 
   it("asks only of calls that it fits, and of none that is refused anyway", () => {
@@ -104,6 +118,17 @@ describe("a rule that asks a program", () => {
 
   it("in observe mode says what it would do, and refuses nothing, silent or not", () => {
     const observed = frameOf({ checks: [check({}, "observe")] });
+    const [question] = asked(decide(frame));
+    expect(asked(decide(observed))).toEqual([
+      {
+        key: question?.key,
+        mechanism: "tiers",
+        kind: programQuestionKind,
+        content: question?.content,
+        mode: "advisory",
+        without: "allow",
+      },
+    ]);
     for (const give of [says(true), silent]) {
       expect(answered(observed, give)).toMatchObject({ verdict: "allow", unobserved: "deny" });
     }
