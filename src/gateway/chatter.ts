@@ -11,6 +11,7 @@ import {
   chatterMessagesMax,
   chatterOverheadCharacters,
   chatterRecordMs,
+  chatterUsersPerMessage,
 } from "./limits.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Clock } from "./services-port.ts";
@@ -55,12 +56,15 @@ export class Chatter<Q> {
     return false;
   }
 
-  /** Counts a message that so many users are given, whatever becomes of it; true when the server should rest a second. */
+  /**
+   * Counts a message that so many users are given, whatever becomes of it; true when the server should rest a second. To
+   * hand a message on is far less than to read one, so only many users count.
+   */
   isHasty(users: number): boolean {
     const now = this.#clock.monotonicMs();
     if (now - this.#second >= secondMs) [this.#second, this.#messages] = [now, 0];
     const before = Math.floor(this.#messages / chatterMessagesMax);
-    this.#messages += Math.max(1, users);
+    this.#messages += Math.max(1, users / chatterUsersPerMessage);
     return Math.floor(this.#messages / chatterMessagesMax) > before;
   }
 

@@ -20,6 +20,9 @@ export const chatterOverheadCharacters = 384;
 /** Messages beside answers that are read of one connection in a second; after so many it is not read for a second. */
 export const chatterMessagesMax = 5_000;
 
+/** Users of a connection who are given one message and cost as much as reading another. */
+export const chatterUsersPerMessage = 16;
+
 /** Time after which more messages that were dropped are put on record. */
 export const chatterRecordMs = 60_000;
 

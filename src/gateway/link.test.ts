@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { FakeClock } from "../../test/gateway-kit/playbook.ts";
-import { chatterMessagesMax } from "./limits.ts";
+import { chatterMessagesMax, chatterUsersPerMessage } from "./limits.ts";
 import { Link } from "./link.ts";
 import type { Connector, UpstreamHandler } from "./ports.ts";
 
@@ -62,15 +62,21 @@ it.each([true, false])("a server that says very much at once is not read for a s
   expect(did).toEqual(["pause", "resume"]);
 });
 
-it("a message that many users are given counts for each of them", () => {
+it("a message that many users are given counts as several, and what is of one request as one", () => {
   const { link, handlers, did } = connected(true);
-  const users = 100;
+  const users = 10 * chatterUsersPerMessage;
   for (let user = 0; user < users; user += 1) {
     link.attach({ message: () => undefined, lost: () => undefined, closed: () => undefined });
   }
   const said = { kind: "notification", method: "notifications/message", params: undefined } as const;
-  for (let count = 1; count < chatterMessagesMax / users; count += 1) handlers[0]?.message(said);
+  for (let count = 1; count < chatterMessagesMax / 10; count += 1) handlers[0]?.message(said);
   expect(did).toEqual([]);
+  const user = { message: () => undefined, lost: () => undefined, closed: () => undefined };
+  link.attach(user);
+  link.send(user, { kind: "request", id: 7, method: "tools/call", params: {} });
+  for (let count = 0; count < 9; count += 1) handlers[0]?.message(said, 1);
+  expect(did).toEqual(["request"]);
+  did.length = 0;
   handlers[0]?.message(said);
   expect(did).toEqual(["pause"]);
 });

@@ -221,8 +221,11 @@ export class Link<Q> {
     if (message.kind === "response" || message.kind === "error") {
       const waiting = typeof message.id === "string" ? this.#own.get(message.id) : undefined;
       if (waiting !== undefined) return waiting.answered(message);
-    } else if (this.chatter.isHasty(this.#users.size)) {
-      this.#hold(new Promise((resolve) => this.#clock.after(hasteRestMs, resolve)));
+    } else {
+      // Over a shared connection what is of one request goes to one user.
+      const all = !this.#shared || this.#routeOf(message.params, relatedTo) === undefined;
+      if (this.chatter.isHasty(all ? this.#users.size : 1))
+        this.#hold(new Promise((resolve) => this.#clock.after(hasteRestMs, resolve)));
     }
     if (this.#shared) return this.#incoming(message, relatedTo);
     for (const user of this.#users) user.message(message, relatedTo);
