@@ -11,13 +11,15 @@ const tooLarge: BodyFault = { status: 413, text: "The body is larger than this g
 export class BodyReader {
   readonly #limits: HttpLimits;
   #heldBytes = 0;
+  /** The same by user: nobody may hold more than half of what all may. */
+  readonly #heldBy = new Map<string, number>();
 
   constructor(limits: HttpLimits) {
     this.#limits = limits;
   }
 
-  /** The whole body. The caller answers a fault with `connection: close`, because the rest is still on its way. */
-  async read(request: IncomingMessage): Promise<Result<Uint8Array, BodyFault>> {
+  /** The whole body that a user sends; nobody's name is the empty one. The caller answers a fault with `connection: close`, because the rest is still on its way. */
+  async read(request: IncomingMessage, user: string): Promise<Result<Uint8Array, BodyFault>> {
     const encoding = request.headers["content-encoding"];
     if (encoding !== undefined && encoding !== "identity") {
       // Compressed bodies would need a cap on what they unpack to; no client sends them.
@@ -30,9 +32,10 @@ export class BodyReader {
       for await (const part of request) {
         if (!Buffer.isBuffer(part)) continue;
         lengthBytes += part.length;
-        this.#heldBytes += part.length;
+        this.#hold(user, part.length);
         if (lengthBytes > this.#limits.bodyBytesMax) return err(tooLarge);
-        if (this.#heldBytes > this.#limits.bodiesBytesMax) {
+        const { bodiesBytesMax } = this.#limits;
+        if (this.#heldBytes > bodiesBytesMax || (this.#heldBy.get(user) ?? 0) > bodiesBytesMax / 2) {
           return err({ status: 503, text: "Too many large requests at once. Try again in a moment." });
         }
         keepPart(parts, part);
@@ -42,7 +45,14 @@ export class BodyReader {
       // The client went away or was too slow; nobody reads this answer.
       return err({ status: 408, text: "The request did not arrive completely. Send it again." });
     } finally {
-      this.#heldBytes -= lengthBytes;
+      this.#hold(user, -lengthBytes);
     }
+  }
+
+  #hold(user: string, bytes: number): void {
+    this.#heldBytes += bytes;
+    const held = (this.#heldBy.get(user) ?? 0) + bytes;
+    if (held > 0) this.#heldBy.set(user, held);
+    else this.#heldBy.delete(user);
   }
 }

@@ -87,7 +87,7 @@ export class McpEndpoint {
     const version = facts.headers[versionHeader];
     if (version !== undefined && version.length > 64)
       return refuseAndClose(response, 400, "The version header is too long.");
-    const body = await this.#bodies.read(request);
+    const body = await this.#bodies.read(request, asked.identity.principal);
     if (!body.ok) return refuseAndClose(response, body.error.status, body.error.text);
     // The session is looked up after the wait for the body: it may have ended meanwhile.
     const named = facts.headers[sessionHeader];

@@ -115,7 +115,7 @@ class GatewayServer implements HttpServer {
       identity = await this.#identify(facts, response);
       if (identity === undefined) return;
     }
-    const body = await this.#bodies.read(request);
+    const body = await this.#bodies.read(request, identity?.principal ?? "");
     if (!body.ok) return refuseAndClose(response, body.error.status, body.error.text);
     const reply = await route.handle({ facts, query, identity, body: body.value });
     answerBytes(response, reply.status, reply.body, reply.headers);
