@@ -78,6 +78,16 @@ describe("what must stay usable", () => {
     expect(namesIn(run.decide("s.read_secret").reasons[0]?.facts ?? {}, "lost")).toEqual(["keep s.send_mail"]);
   });
 
+  it("firmly: meeting a debt that is only observed brings nothing back", () => {
+    const owed = { after: "s.read_pub", owe: "s.send_mail", within: 5 };
+    const rules = [{ id: "tell", tier: "must" as const, mode: "observe" as const, why: "tell", owed }];
+    const run = new SmallRun(kept(true, { rules }), ["text"]);
+    run.call("s.read_pub");
+    expect(run.decide("s.read_secret").reasons).toMatchObject([
+      { code: "SG-HIDDEN", way: "use another tool; a person can change the policy" },
+    ]);
+  });
+
   it("ordinarily: the call goes ahead with a warning and a way to keep it", () => {
     const run = new SmallRun(kept(false), ["text"]);
     const decision = run.decide("s.read_secret");

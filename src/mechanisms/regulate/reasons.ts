@@ -107,6 +107,7 @@ function openDebts(slots: readonly Slot[], { monitors }: Q, at: number): readonl
   return slots.filter(
     (slot) =>
       slot.temporal.kind === "owed" &&
+      slot.mode === "enforce" &&
       cellAt(slot, monitors.hi[slot.index] ?? new Map(), globalKey, at).bits[0] === true,
   );
 }
