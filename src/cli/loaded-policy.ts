@@ -167,7 +167,6 @@ export function whyUnloadable(name: string, diagnostics: readonly Diagnostic[]):
 export type Extra = {
   /** A `labels:` section laid over the policy. */
   readonly labels?: JsonObject | undefined;
-  readonly servers?: ReadonlyMap<string, readonly JsonObject[]>;
   readonly flow?: "strict" | "provenance";
 };
 

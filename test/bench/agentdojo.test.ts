@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { Baseline, DojoRow } from "../../src/cli/bench/agentdojo.ts";
 import { runVariant, wilson } from "../../src/cli/bench/agentdojo.ts";
 import type { DojoSuite } from "../../src/cli/bench/agentdojo-data.ts";
-import { dojoServer, readSuite } from "../../src/cli/bench/agentdojo-data.ts";
+import { readSuite } from "../../src/cli/bench/agentdojo-data.ts";
 import { loadPolicyFor } from "../../src/cli/loaded-policy.ts";
 import { packageFolder, sha256 } from "../../src/cli/policy-source.ts";
 import type { Json } from "../../src/core/json.ts";
@@ -19,8 +19,7 @@ const title = absent ? "AgentDojo replay (skipped: SLUICEGATE_DATA names no eval
 function row(part: string, flow: "strict" | "provenance"): DojoRow {
   const suite = readSuite(data, part);
   if (!suite.ok) throw new Error(suite.error);
-  const servers = new Map([[dojoServer, suite.value.tools]]);
-  const policy = loadPolicyFor(join(packageFolder, `examples/agentdojo/${part}.yaml`), { servers, flow });
+  const policy = loadPolicyFor(join(packageFolder, `examples/agentdojo/${part}.yaml`), { flow });
   if (!policy.ok) throw new Error(policy.error);
   const valueDigest = (value: Json): string => digest(value, sha256);
   return runVariant(suite.value, { name: flow, instruction: true, policy: policy.value, digest: valueDigest });
@@ -87,7 +86,7 @@ describe("baselines that know nothing of flow", () => {
   it("ask about every call that acts", () => {
     const file = join(mkdtempSync(join(tmpdir(), "sg-dojo-")), "policy.yaml");
     writeFileSync(file, "version: 1\nextends: [default]\nservers: { app: { trust: trusted, reach: local } }\n");
-    const labels = loadPolicyFor(file, { servers: new Map([[dojoServer, tools]]), flow: "strict" });
+    const labels = loadPolicyFor(file, { flow: "strict" });
     rmSync(dirname(file), { recursive: true });
     if (!labels.ok) throw new Error(labels.error);
     expect(run({ kind: "effects", labels: labels.value })).toMatchObject({

@@ -18,7 +18,7 @@ const sessions = readdirSync(folder).flatMap((name) =>
 
 it.each(sessions)("%s", (name) => {
   const trace = unwrap(readTrace(JSON.parse(readFileSync(join(folder, `${name}.json`), "utf8")) as Json));
-  const policy = unwrap(loadPolicyFor(join(folder, `${name}.yaml`), { servers: trace.servers }));
+  const policy = unwrap(loadPolicyFor(join(folder, `${name}.yaml`)));
   const options = {
     consent: "refuse",
     workspace: ["/workspace"],

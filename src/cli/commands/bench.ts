@@ -9,7 +9,7 @@ import { digest } from "../../wire/canonical.ts";
 import type { Baseline, DojoRow, DojoVariant } from "../bench/agentdojo.ts";
 import { dojoCells, runVariant } from "../bench/agentdojo.ts";
 import type { DojoSuite } from "../bench/agentdojo-data.ts";
-import { dojoServer, readSuite } from "../bench/agentdojo-data.ts";
+import { readSuite } from "../bench/agentdojo-data.ts";
 import { loadPolicyFor } from "../loaded-policy.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shown, table } from "../output.ts";
@@ -121,8 +121,7 @@ function variants(suite: DojoSuite): readonly Result<DojoVariant<unknown>, strin
 
 function dojoPolicy(suite: DojoSuite, labels: "hand" | "inferred", flow: "strict" | "provenance") {
   const name = labels === "hand" ? `${suite.name}.yaml` : "inferred.yaml";
-  const servers = new Map([[dojoServer, suite.tools]]);
-  return loadPolicyFor(resolve(packageFolder, "examples/agentdojo", name), { servers, flow });
+  return loadPolicyFor(resolve(packageFolder, "examples/agentdojo", name), { flow });
 }
 
 function text(rows: readonly DojoRow[]): string {

@@ -70,10 +70,7 @@ function replayFile(file: string, options: Options): Outcome {
   }
   const trace = readTraceFile(file);
   if (!trace.ok) return failure("SG-TRACE", trace.error);
-  const policy = loadPolicyFor(policyIn(options), {
-    labels: trace.value.labels,
-    servers: trace.value.servers,
-  });
+  const policy = loadPolicyFor(policyIn(options), { labels: trace.value.labels });
   if (!policy.ok) return failure("SG-POLICY", policy.error);
   const how: ReplayOptions = {
     consent,

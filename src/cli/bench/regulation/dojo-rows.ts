@@ -8,7 +8,7 @@ import { loadPolicyFor } from "../../loaded-policy.ts";
 import { packageFolder, sha256 } from "../../policy-source.ts";
 import type { DojoRow } from "../agentdojo.ts";
 import { runVariant } from "../agentdojo.ts";
-import { dojoServer, readSuite } from "../agentdojo-data.ts";
+import { readSuite } from "../agentdojo-data.ts";
 import { rulesOnly } from "./world.ts";
 
 const valueDigest = (value: Json): string => digest(value, sha256);
@@ -20,8 +20,7 @@ export function dojoRows(data: string): Result<readonly DojoRow[], string> {
     if (!suite.ok) return suite;
     for (const labels of ["hand", "inferred"] as const) {
       const file = resolve(packageFolder, "examples/agentdojo", labels === "hand" ? `${part}.yaml` : "inferred.yaml");
-      const servers = new Map([[dojoServer, suite.value.tools]]);
-      const policy = loadPolicyFor(file, { servers, flow: "provenance" });
+      const policy = loadPolicyFor(file, { flow: "provenance" });
       if (!policy.ok) return err(policy.error);
       const common = { instruction: true, digest: valueDigest };
       const bare = { ...policy.value, engine: rulesOnly(policy.value.engine) };
