@@ -14,6 +14,7 @@ import type { Pattern, Rule, Temporal, ToolSelector } from "./ir.ts";
 import { lintScopes } from "./isolation/lint.ts";
 import type { Slot } from "./monitors.ts";
 import { slotsOf } from "./monitors.ts";
+import { lintCases } from "./lint-cases.ts";
 import { lintNames } from "./lint-names.ts";
 import { lintOrder } from "./lint-order.ts";
 import { contradicts, implies, isBare } from "./pattern-forms.ts";
@@ -37,6 +38,7 @@ export function lintPolicy(policy: CompiledPolicy, lists: ToolLists, digestOf: T
     ...slotsOf(policy.ir).flatMap((slot) => lockedGate(slot, policy.ir.rules, known)),
     ...unlabelled(contracts),
     ...lintNames(policy, lists, "servers"),
+    ...lintCases(policy, lists, digestOf),
     ...lintScopes(policy, contracts),
     ...forgetful(policy),
     ...unproved(policy),
