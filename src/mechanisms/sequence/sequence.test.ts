@@ -264,6 +264,16 @@ describe("the end of a run", () => {
     expect(openDebts(frame, sent, 9).map(({ id }) => id)).toEqual(["R"]);
   });
 
+  it.each<[string, Partial<Extract<Moment, { kind: "reflect" }>>, readonly string[]]>([
+    ["in a run that was idle for a while", { cause: "periodic" }, ["SG-BY-END"]],
+    ["not where the behaviour of a server is looked at", { cause: "periodic", server: "s" }, []],
+    ["not before a list", { cause: "list" }, []],
+    ["not at the start of a server", { cause: "start", server: "s" }, []],
+  ])("tells a debt %s", (_when, occasion, codes) => {
+    const found = consider(frame, { ...end, ...occasion } as Moment, after(frame, pay));
+    expect(found.kind === "settled" ? found.reasons.map(({ code }) => code) : undefined).toEqual(codes);
+  });
+
   it("asks nobody about a debt that is only observed", () => {
     const owing: Temporal = { kind: "by-end", after: tool("pay"), by: tool("tell"), action: "report" };
     const observing = frameWith(owing, "must", "observe");

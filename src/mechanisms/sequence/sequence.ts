@@ -6,6 +6,7 @@ import type { Mechanism } from "../../core/mechanism.ts";
 import type { ToolContract } from "../../core/contract.ts";
 import type { Obligation, Opinion, Reason } from "../../core/opinion.ts";
 import { noObjection, settled } from "../../core/opinion.ts";
+import type { ReflectMoment } from "../../core/moment.ts";
 import type { Rule, Temporal } from "../../policy/ir.ts";
 import type { Slot } from "../../policy/monitors.ts";
 import { monitorHolds, monitorOwes } from "../../policy/monitors.ts";
@@ -33,7 +34,7 @@ export function makeSequence(
     remember: () => null,
     consider: ({ moment, option }, run) => {
       if (frame.slots.length === 0) return noObjection;
-      if (moment.kind === "reflect" && moment.cause === "end") return owedAtEnd(frame, rules, run.q, moment.at);
+      if (moment.kind === "reflect" && tellsDebts(moment)) return stillOwed(frame, rules, run.q, moment.at);
       if (moment.kind !== "call" || option === undefined) return noObjection;
       return called({ frame, q: run.q, option, at: moment.at }, rules, slotsFor(option.contract));
     },
@@ -91,8 +92,13 @@ function obligations(scene: Scene, slots: readonly Slot[]): readonly Obligation[
   });
 }
 
-/** Debts that no call met before the run ended: reported, since nothing is left to refuse (formal.md 4.3, M4). */
-function owedAtEnd(frame: Frame, rules: ReadonlyMap<string, Rule>, q: Q, at: number): Opinion {
+/** At the end of a run, and in one that nobody looked at for a while: there what is owed can still be met. */
+function tellsDebts({ cause, server }: ReflectMoment): boolean {
+  return cause === "end" || (cause === "periodic" && server === undefined);
+}
+
+/** Debts that no call has met: reported, since looking back refuses nothing (formal.md 4.3, M4). */
+function stillOwed(frame: Frame, rules: ReadonlyMap<string, Rule>, q: Q, at: number): Opinion {
   return settled(openDebts(frame, q, at).map((slot) => debtReason(slot, rules.get(slot.id))));
 }
 
