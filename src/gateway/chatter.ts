@@ -83,7 +83,7 @@ export class Chatter<Q> {
   }
 }
 
-/** Size of a message, in bytes as it came or in characters of its JSON, whichever is known without writing it. */
+/** Size of a message: in bytes as it came, and of one that was translated in characters of its JSON. */
 function charactersOf(message: Message): number {
   if (message.kind === "response" || message.kind === "error") return 0;
   return message.raw?.length ?? JSON.stringify(message.params ?? null).length;

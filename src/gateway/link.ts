@@ -221,14 +221,15 @@ export class Link<Q> {
     if (message.kind === "response" || message.kind === "error") {
       const waiting = typeof message.id === "string" ? this.#own.get(message.id) : undefined;
       if (waiting !== undefined) return waiting.answered(message);
-    } else {
-      // Over a shared connection what is of one request goes to one user.
-      const all = !this.#shared || this.#routeOf(message.params, relatedTo) === undefined;
-      if (this.chatter.isHasty(all ? this.#users.size : 1))
-        this.#hold(new Promise((resolve) => this.#clock.after(hasteRestMs, resolve)));
     }
     if (this.#shared) return this.#incoming(message, relatedTo);
+    if (message.kind === "notification" || message.kind === "request") this.#pace(this.#users.size);
     for (const user of this.#users) user.message(message, relatedTo);
+  }
+
+  /** Counts what the server says beside its answers, and to how many; one that hurries is not read for a while. */
+  #pace(users: number): void {
+    if (this.chatter.isHasty(users)) this.#hold(new Promise((resolve) => this.#clock.after(hasteRestMs, resolve)));
   }
 
   #lost(id: RequestId, reason: string): void {
@@ -294,6 +295,7 @@ export class Link<Q> {
       return route.user.message({ ...rest, id: route.id }, undefined);
     }
     const related = this.#routeOf(message.params, relatedTo);
+    this.#pace(related === undefined ? this.#users.size : 1);
     // A server that speaks to a shared connection names what it speaks of; what names nothing goes to everybody.
     if (related === undefined) {
       // Nor does a server of the modern era ask anything of its own accord, least of all all of them.
