@@ -218,6 +218,7 @@ export const workspacePredicate = 0;
 export function contractFor(contract: ToolContract, truths: ReadonlyMap<number, boolean>): ToolContract {
   if (contract.cases.length === 0) return contract;
   const holding = contract.cases.filter(({ predicates }) => predicates.every((index) => truths.get(index) === true));
+  if (holding.length === 0) return contract;
   const output = holding.find((one) => one.output !== undefined)?.output ?? contract.output;
   const effects = holding.find((one) => one.effects !== undefined)?.effects ?? contract.effects;
   return { ...contract, output, effects };
