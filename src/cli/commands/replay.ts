@@ -105,6 +105,7 @@ function readTraceFile(file: string): Result<Trace, string> {
   return trace.ok ? trace : err(`${name}: ${trace.error}.`);
 }
 
+/** Numbers as `replay` compares them; the log's own reader keeps how they were written. */
 function jsonIn(bytes: Buffer): Json | undefined {
   try {
     return JSON.parse(bytes.toString("utf8")) as Json; // JSON.parse yields JSON

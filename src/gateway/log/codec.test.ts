@@ -308,6 +308,13 @@ describe("documents", () => {
     expect(hash(contractText(contract))).toBe(hash(contractText({ ...contract })));
   });
 
+  it("gives back the cases of a contract that an earlier log wrote, each with one predicate", () => {
+    const earlier = contractText(contract).replace('"predicates":[3]', '"predicate":3');
+    expect(earlier).toContain('"predicate":3');
+    const found = contractFrom(readJsonObject(earlier) ?? {}, read, audienceReader(lattice, lattice));
+    expect(found?.cases.map(({ predicates }) => predicates)).toEqual([[3]]);
+  });
+
   const make = (levels: string[], categories: string[], groups: string[]): Lattice =>
     unwrap(makeLattice({ levels, categories, groups }));
 
