@@ -17,6 +17,7 @@ import { slotsOf } from "./monitors.ts";
 import { lintCases } from "./lint-cases.ts";
 import { lintNames } from "./lint-names.ts";
 import { lintOrder } from "./lint-order.ts";
+import { lintOrigins } from "./lint-origins.ts";
 import { contradicts, implies, isBare } from "./pattern-forms.ts";
 import { nameMatches } from "./patterns.ts";
 
@@ -35,6 +36,7 @@ export function lintPolicy(policy: CompiledPolicy, lists: ToolLists, digestOf: T
     ...shadowedRules(policy.ir.rules),
     ...policy.ir.rules.flatMap((rule) => alwaysDenies(rule, contracts)),
     ...lintOrder(policy),
+    ...lintOrigins(policy),
     ...slotsOf(policy.ir).flatMap((slot) => lockedGate(slot, policy.ir.rules, known)),
     ...unlabelled(contracts),
     ...lintNames(policy, lists, "servers"),

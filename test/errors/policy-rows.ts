@@ -156,6 +156,7 @@ export const policyRows: readonly PolicyRow[] = [
     names: "B",
   },
   { code: "ALWAYS-DENY", text: rule("when: mail.send"), names: "mail.send", lists },
+  { code: "UNSCOPED", text: "rules: [{id: R, tier: allow, why: w, when: send}]", names: "any server" },
   { code: "APPROVER", text: "approvals: {by: other}", names: "by: other" },
   { code: "UNLABELLED", text: "mode: enforce", names: "mail.send", lists },
 ];
