@@ -15,7 +15,7 @@ import type { Connector } from "../gateway/ports.ts";
 import type { EventLog, LogKeys, Store } from "../gateway/store-port.ts";
 import type { Q } from "../policy/state.ts";
 import { clearLeftovers } from "./leftovers.ts";
-import { nodeClock, nodeSecrets } from "./node-services.ts";
+import { goOnFrom, nodeClock, nodeSecrets } from "./node-services.ts";
 import { PolicyOracles } from "./oracles.ts";
 import type { LostHistory } from "./lost-history.ts";
 import { lostHistory } from "./lost-history.ts";
@@ -124,9 +124,14 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
 async function openLog(store: Store, keys: LogKeys): Promise<Result<EventLog, string>> {
   const options = { store, keys, wallMs: nodeClock.wallMs, chain: randomBytes(16).toString("hex") };
   const opened = await openEventLog(options, nodeClock.monotonicMs());
-  if (opened.ok) return opened;
-  await store.close(false);
-  return err(opened.error.sentence);
+  if (!opened.ok) {
+    await store.close(false);
+    return err(opened.error.sentence);
+  }
+  // The clock of this machine may have been set back since: what was permitted for a time would be so for longer.
+  const last = await opened.value.tail(2);
+  if (last.ok) goOnFrom(Math.max(...last.value.map(({ at }) => at)));
+  return opened;
 }
 
 function keepHouse(gateway: Gateway<Q>, log: EventLog, tell: (text: string) => void): () => void {

@@ -1,7 +1,8 @@
 /** Time, chance, secrets and absent oracles: what the enforcement point needs of this machine. */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { uptime } from "node:os";
 import { performance } from "node:perf_hooks";
-import { systemClock } from "../adapters/clock.ts";
+import { momentClock, systemClock } from "../adapters/clock.ts";
 import type { Answer } from "../core/opinion.ts";
 import type { Clock, Oracle, Secrets } from "../gateway/services-port.ts";
 import type { LogKeys } from "../gateway/store-port.ts";
@@ -13,13 +14,29 @@ const tagBytes = 16;
 /** A sealed text beyond this is not looked at: `requestState` comes back from the client, who may make it any size. */
 export const sealedLengthMax = 16_384;
 
-/**
- * Moments are logged and folded again by a later process, so their clock must go on where the last process stopped:
- * it starts at the wall time of this process and from then on only counts up, whatever is done to the wall clock.
- */
+/** The one clock of moments in this process. */
+const moments = momentClock({
+  startWallMs: performance.timeOrigin,
+  runningMs: systemClock.monotonicMs,
+  uptimeMs: sleepingUptimeMs,
+});
+
+/** Moments are logged and folded again by a later process, so their clock must go on where the last process stopped. */
+export const goOnFrom = moments.goOnFrom;
+
+/** Milliseconds since the machine started, its sleep included; other systems count that in their monotonic clock. */
+function sleepingUptimeMs(): number | undefined {
+  if (process.platform !== "linux") return undefined;
+  try {
+    return uptime() * 1_000;
+  } catch {
+    return undefined;
+  }
+}
+
 export const nodeClock: Clock = {
   wallMs: systemClock.wallMs,
-  monotonicMs: () => performance.timeOrigin + systemClock.monotonicMs(),
+  monotonicMs: moments.nowMs,
   after: (delayMs, run) => {
     const timer = setTimeout(run, delayMs);
     timer.unref();
