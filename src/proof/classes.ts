@@ -56,11 +56,11 @@ export function makeClasses(space: Space, variants: Variants): Result<readonly M
     owing: question.automata.some(({ temporal }) => temporal.kind === "owed"),
   };
   const found = new Map<string, ModelClass>();
-  const known = new Set<string>();
+  const looks = looksOf(context, variants);
+  const known = new Set<number>();
   let combinations = 0;
   for (const [index, variant] of variants.all.entries()) {
-    // Two that differ in name only look alike unless some pattern tells them apart.
-    const look = `${variant.kind} ${context.matching.map(({ hi, lo }) => `${hi?.[index]}${lo?.[index]}`).join("")}`;
+    const look = looks[index] ?? index;
     if (known.has(look)) continue;
     known.add(look);
     const free = freePredicates(context, variant, index);
@@ -86,6 +86,34 @@ export function makeClasses(space: Space, variants: Variants): Result<readonly M
   return ok(
     [...found.values()].toSorted((left, right) => doubt(question, left.variant) - doubt(question, right.variant)),
   );
+}
+
+/**
+ * Equal numbers for variants that look alike: two that differ in name only do unless some pattern tells them apart. The
+ * numbers are those of the kinds, told apart by one pattern after the other.
+ */
+function looksOf({ matching }: Context, { all, kinds }: Variants): Int32Array {
+  const looks = Int32Array.from(all, ({ kind }) => kind);
+  let count = kinds;
+  for (const { hi, lo } of matching) {
+    for (const column of [hi, lo]) if (column !== undefined) count = tellApart(looks, count, column);
+  }
+  return looks;
+}
+
+/** Numbers looks anew, so that equal ones have equal entries of the column; gives how many there are. */
+function tellApart(looks: Int32Array, count: number, column: Uint8Array): number {
+  const numbers = new Int32Array(2 * count).fill(-1);
+  let next = 0;
+  for (let index = 0; index < looks.length; index += 1) {
+    const place = 2 * (looks[index] ?? 0) + (column[index] ?? 0);
+    if (numbers[place] === -1) {
+      numbers[place] = next;
+      next += 1;
+    }
+    looks[index] = numbers[place] ?? 0;
+  }
+  return next;
 }
 
 function freePredicates(context: Context, variant: Variant, index: number): readonly number[] {

@@ -238,12 +238,20 @@ function matteringBits(parts: Parts): number {
   }
   if (!parts.useDefault) return bits;
   bits |= subject.policy.ir.lattice.untrustedBit;
-  if (!parts.core.has(boundsRule)) return bits;
-  for (const contract of subject.contracts) {
-    for (const argument of [...contract.arguments.values(), contract.rest]) {
-      if (argument.sink) bits |= argument.forbidden;
-    }
+  return parts.core.has(boundsRule) ? bits | sinkBounds(subject.contracts) : bits;
+}
+
+const knownBounds = new WeakMap<readonly ToolContract[], number>();
+
+/** Every restriction that some sink forbids. All questions about a subject ask for the same. */
+function sinkBounds(contracts: readonly ToolContract[]): number {
+  let bits = knownBounds.get(contracts);
+  if (bits !== undefined) return bits;
+  bits = 0;
+  for (const contract of contracts) {
+    for (const { sink, forbidden } of [...contract.arguments.values(), contract.rest]) if (sink) bits |= forbidden;
   }
+  knownBounds.set(contracts, bits);
   return bits;
 }
 

@@ -21,6 +21,8 @@ export type Variant = {
 
 export type Variants = {
   readonly all: readonly Variant[];
+  /** How many kinds there are. */
+  readonly kinds: number;
   /** Distinct labels of all outputs, whole and fields. */
   readonly outputs: readonly LabelRange[];
   /** Which variants a pattern can match by name, effects and flags; one entry for each variant, 1 = it can. */
@@ -40,6 +42,7 @@ export function makeVariants(subject: Subject): Variants {
   const memo = new Map<Pattern, Map<string, Uint8Array>>();
   return {
     all,
+    kinds: kinds.size,
     outputs: distinctOutputs(all),
     matching: (pattern, polarity, end) => {
       const known = memo.get(pattern) ?? new Map<string, Uint8Array>();
