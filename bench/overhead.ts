@@ -10,7 +10,7 @@ import { printReport, summarise } from "./report.ts";
 import { startSubject, type SubjectName, type TransportKind } from "./subjects.ts";
 
 /**
- * What a guard costs: direct, raw relay, parsing relay, SDK pass-through of both generations and Sluicegate with its
+ * What a guard costs: direct, raw relay, two of them in a row as a shim and a daemon are, parsing relay, SDK pass-through of both generations and Sluicegate with its
  * default policy, alternating in one run. `--runs N` (5), `--quick`, `--only TEXT` (cells whose name contains it),
  * `--without NAME` (leave a subject out), `--json`. What is measured is the form that is published, built here first.
  */
@@ -24,7 +24,7 @@ const { values } = parseArgs({
   },
 });
 
-const all: readonly SubjectName[] = ["direct", "relay", "parse-relay", "sdk-v1", "sdk-v2", "guarded"];
+const all: readonly SubjectName[] = ["direct", "relay", "relay-pair", "parse-relay", "sdk-v1", "sdk-v2", "guarded"];
 const transports: readonly TransportKind[] = ["stdio", "http"];
 
 buildForm();
@@ -62,7 +62,9 @@ for (let run = 0; run < runs; run += 1) {
   if (names.includes("guarded")) await inFreshState(firstStart);
   for (const cell of cells) {
     if (process.stderr.isTTY) process.stderr.write(`run ${run + 1} of ${runs}: ${cell.id}\n`);
-    const figures = await inFreshState((sandbox) => measureCell(cell, names, sandbox));
+    // Over HTTP there is no shim, and so no pair.
+    const own = names.filter((name) => cell.transport === "stdio" || name !== "relay-pair");
+    const figures = await inFreshState((sandbox) => measureCell(cell, own, sandbox));
     measured.set(cell.id, [...(measured.get(cell.id) ?? []), figures]);
   }
   if (names.includes("guarded") && values.only === "") memories.push(await measureMemory());

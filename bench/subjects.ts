@@ -3,7 +3,7 @@ import { firstLine, startChild, type Child } from "../test/harness/child.ts";
 import { guarded, startGateway, type Sandbox } from "../test/harness/gateway.ts";
 import { httpDriver, stdioDriver, type Driver } from "./driver.ts";
 
-export type SubjectName = "direct" | "relay" | "parse-relay" | "sdk-v1" | "sdk-v2" | "guarded";
+export type SubjectName = "direct" | "relay" | "relay-pair" | "parse-relay" | "sdk-v1" | "sdk-v2" | "guarded";
 export type TransportKind = "stdio" | "http";
 
 /** One way to reach the echo server, ready for calls. */
@@ -28,6 +28,8 @@ function between(name: SubjectName, server: readonly string[]): readonly string[
       return server;
     case "relay":
       return [node, script("relay.ts"), ...server];
+    case "relay-pair":
+      return [node, script("relay.ts"), node, script("relay.ts"), ...server];
     case "parse-relay":
       return [node, script("relay.ts"), "--parse", ...server];
     case "sdk-v1":
