@@ -64,6 +64,29 @@ describe("what is open", () => {
     expect(keysOf(asking("y", [a, b]), asking("x", [b]))).toEqual(["q:a", "q:b"]);
   });
 
+  it("is nothing that one key says in two ways: the call is refused, whoever asks first", () => {
+    const [deny, ask] = (["deny", "confirm"] as const).map((unavailable): Question => ({
+      ...question("a", "required"),
+      mode: "required",
+      unavailable,
+    })) as [Question, Question];
+    const others: readonly Question[] = [
+      ask,
+      { ...deny, mechanism: "b" },
+      { ...deny, kind: "other" },
+      question("a", "advisory"),
+    ];
+    for (const other of others) {
+      const both = [asking("x", [deny]), asking("y", [other, question("c", "required")])];
+      const found = stepOf(engineOf(...both));
+      expect(found).toMatchObject({
+        decision: { verdict: "deny", reasons: [{ facts: { detail: "two questions have one key: q:a" } }] },
+      });
+      expect(stepOf(engineOf(...both.toReversed()))).toEqual(found);
+    }
+    expect(keysOf(asking("x", [deny]), asking("y", [{ ...deny }]))).toEqual(["q:a"]);
+  });
+
   it("is asked without what was answered", () => {
     const [a, b] = [question("a", "required"), question("b", "required")];
     const found = stepOf(engineOf(asking("x", [a, b])), answersTo([a], "known"));

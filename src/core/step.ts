@@ -45,8 +45,10 @@ export function step<Q>(engine: Engine<Q>, run: Run<Q>, moment: Moment, answers:
   if (!denied && open.length > questionsMax) {
     return decided([...opinions, fault("core", `more than ${questionsMax} open questions`)], option.value);
   }
-  if (!denied && open.length > 0) return { kind: "asking", questions: distinct(open) };
-  return decided(opinions, option.value);
+  if (denied || open.length === 0) return decided(opinions, option.value);
+  const questions = distinct(open);
+  if (questions.ok) return { kind: "asking", questions: questions.value };
+  return decided([...opinions, fault("core", questions.error)], option.value);
 }
 
 /**
@@ -213,9 +215,24 @@ function sameReason(left: Reason, right: Reason): boolean {
   return left.verdict === right.verdict && reasonKey(left) === reasonKey(right) && left.observed === right.observed;
 }
 
-function distinct(questions: readonly Question[]): readonly Question[] {
-  const byKey = new Map(questions.map((question) => [question.key, question]));
-  return [...byKey.values()].toSorted((left, right) => byText(left.key, right.key));
+/** Equal questions are one. Of two that differ under one key, one would be worth the other's when nobody answers. */
+function distinct(questions: readonly Question[]): Result<readonly Question[], string> {
+  const byKey = new Map<string, Question>();
+  const torn: string[] = [];
+  for (const question of questions) {
+    const known = byKey.get(question.key);
+    if (known === undefined) byKey.set(question.key, question);
+    else if (meaningOf(known) !== meaningOf(question)) torn.push(question.key);
+  }
+  const [first] = torn.toSorted(byText);
+  if (first !== undefined) return err(`two questions have one key: ${first}`);
+  return ok([...byKey.values()].toSorted((left, right) => byText(left.key, right.key)));
+}
+
+/** Who asks, and what no answer is worth. The content is in the key. */
+function meaningOf(question: Question): string {
+  const floor = question.mode === "required" ? question.unavailable : question.without;
+  return JSON.stringify([question.mechanism, question.kind, question.mode, floor]);
 }
 
 function textOf(thrown: unknown): string {

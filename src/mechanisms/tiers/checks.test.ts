@@ -121,7 +121,7 @@ describe("a rule that asks a program", () => {
     const [question] = asked(decide(frame));
     expect(asked(decide(observed))).toEqual([
       {
-        key: question?.key,
+        key: `${question?.key} observed`,
         mechanism: "tiers",
         kind: programQuestionKind,
         content: question?.content,
@@ -131,6 +131,18 @@ describe("a rule that asks a program", () => {
     ]);
     for (const give of [says(true), silent]) {
       expect(answered(observed, give)).toMatchObject({ verdict: "allow", unobserved: "deny" });
+    }
+  });
+
+  it("refuses for a silent program also where an observed rule asks it the same", () => {
+    for (const checks of [
+      [check({}), check({}, "observe")],
+      [check({}, "observe"), check({})],
+    ]) {
+      expect(answered(frameOf({ checks }), silent)).toMatchObject({
+        verdict: "deny",
+        reasons: [{ code: "SG-PROGRAM" }, {}],
+      });
     }
   });
 

@@ -41,13 +41,16 @@ function questionOf(
 ): Question {
   const { server, tool } = contract;
   const content: ProgramContext = { program, name, source, server, tool, arguments: given };
+  const observed = rule.mode === "observe";
+  const key = `${programQuestionKind} ${program} ${name} ${digest}`;
   const head = {
-    key: `${programQuestionKind} ${program} ${name} ${digest}`,
+    // What no answer is worth differs, so an observed rule asks for itself.
+    key: observed ? `${key} observed` : key,
     mechanism: "tiers",
     kind: programQuestionKind,
     content: content as unknown as JsonObject, // texts, and the arguments of a call
   };
-  return rule.mode === "observe"
+  return observed
     ? { ...head, mode: "advisory", without: "allow" }
     : { ...head, mode: "required", unavailable: "deny" };
 }
