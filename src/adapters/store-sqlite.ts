@@ -6,6 +6,7 @@ import { err, ok, type Result } from "../core/result.ts";
 import type { Opening, Store, StoreFailure } from "../gateway/store-port.ts";
 import { failureFrom, storeFailure } from "./store/failure.ts";
 import { groupCommit, type GroupCommit } from "./store/group-commit.ts";
+import { hasRoom } from "./store/room.ts";
 import { sql } from "./store/sqlite-dialect.ts";
 import { openFile, openForReading, setAside, type OpenedFile, type SqliteFile } from "./store/sqlite-open.ts";
 import { sqliteReader, type Reader } from "./store/sqlite-read.ts";
@@ -126,6 +127,7 @@ function assemble(parts: Parts): Store {
       const health = group.health();
       if (health.kind === "ok") return ok(undefined);
       if (health.failure.kind === "damaged" || health.failure.kind === "closed") return err(health.failure);
+      if (health.failure.kind === "full" && !hasRoom(path)) return err(health.failure);
       rollback(file.database);
       group.reset();
       return group.write(() => undefined);

@@ -90,6 +90,11 @@ test("a full disk stops every call until there is room again; then each run is w
     }
     expect(desk.executed().length, "nothing reaches the server without a record").toBe(executed);
     expect(executed).toBeGreaterThanOrEqual(before);
+    // Whoever looks again sees that nothing has changed, and does not say otherwise.
+    await pause(5_000);
+    const told = readFileSync(join(desk.home, "daemon.log"), "utf8");
+    expect(told.match(/disk is full/g)).toHaveLength(1);
+    expect(told).not.toContain("can be written again");
     rmSync(ballast);
     for (let tries = 0; tries < 40 && text.startsWith("!"); tries += 1) {
       await pause(250);
