@@ -50,6 +50,26 @@ describe("what a document replaces", () => {
     expect(replaced({ ...rule("block"), ...hazard("never") }, { version: 1 })).toEqual([]);
   });
 
+  it.each([
+    [
+      rule("block"),
+      rule("allow"),
+      ["rules", 0, "id"],
+      "the rule `R` takes the place of one that is extended, and stops less than it",
+    ],
+    [rule("allow"), rule("block"), ["rules", 0, "id"], "the rule `R` takes the place of one that is extended"],
+    [
+      hazard("never"),
+      hazard("may"),
+      ["hazards", "H"],
+      "the hazard `H` takes the place of one that is extended, and stops less than it",
+    ],
+    [hazard("may"), hazard("never"), ["hazards", "H"], "the hazard `H` takes the place of one that is extended"],
+  ])("%j by %j: says what, where, and what to do", (base, next, path, message) => {
+    const remedy = "rename it to have both, or leave it so";
+    expect(replaced(base, next)).toMatchObject([{ path, message, remedy }]);
+  });
+
   it("has its place in the document that does it", () => {
     const base = "version: 1\nrules: [{id: R, tier: block, why: w, when: send}]\n";
     const text = "version: 1\nextends: [base]\nrules:\n  - {id: R, tier: allow, why: w, when: send}\n";
