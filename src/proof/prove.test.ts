@@ -1,6 +1,7 @@
 // Verdicts: what is proved by what, what consent changes, what nobody can prevent, what says nothing.
 import { describe, expect, it } from "vitest";
 import type { RuleText } from "../policy/document.ts";
+import type { HazardProof } from "./prove.ts";
 import type { Small } from "../../test/proof-kit/small.ts";
 import { blocks, foreign, open, prove, secret, sink, small, tools, told } from "../../test/proof-kit/small.ts";
 
@@ -164,6 +165,58 @@ describe("refuted", () => {
       verdict: "refuted",
       accepted: true,
     });
+  });
+
+  /** The server `s`, and one that is only observed. */
+  const beside = { s: { trust: "trusted" }, o: { trust: "trusted", mode: "observe" } } as const;
+  const shares: Small["never"] = { flow: { from: "private", to: { effect: "write.external.share" } } };
+  const shared = { "s.write": tools.writes("box"), "s.grant": tools.grants("box"), "s.read": tools.reads(secret) };
+  const stores = { box: { audience: "me", label: open } };
+  const sends: Small["never"] = { flow: { from: "private", to: { effect: "write.external.send" } } };
+  const host = { send: { open: "anyone" } } as const;
+
+  it.each<[string, Small, HazardProof["enforcedBy"]]>([
+    ["a bad call", { labels: quiet, never: flow }, "regulation"],
+    ["a bad call under an observing policy", { labels: quiet, never: flow, mode: "observe" }, "none"],
+    ["a bad call that is accepted", { labels: quiet, never: flow, accepts: ["h"] }, "regulation"],
+    [
+      "a bad call of an observed server",
+      {
+        servers: beside,
+        labels: { "s.read": quiet["s.read"], "o.send": quiet["s.send"] },
+        never: { flow: { from: "private", to: "o.send" } },
+      },
+      "none",
+    ],
+    [
+      "a bad call with what an observed server returned",
+      { servers: beside, labels: { "o.read": quiet["s.read"], "s.send": quiet["s.send"] }, never: flow },
+      "regulation",
+    ],
+    ["a door for readers", { labels: shared, stores, never: shares }, "regulation"],
+    ["a door for readers that is accepted", { labels: shared, stores, never: shares, accepts: ["h"] }, "none"],
+    [
+      "a door for readers that an observed server opens",
+      {
+        servers: beside,
+        labels: { "s.write": shared["s.write"], "s.read": shared["s.read"], "o.grant": shared["s.grant"] },
+        stores,
+        never: shares,
+      },
+      "none",
+    ],
+    [
+      "a result that the client could send",
+      { labels: { "s.read": quiet["s.read"] }, host, never: sends },
+      "regulation",
+    ],
+    [
+      "a result of an observed server that the client could send",
+      { servers: beside, labels: { "o.read": quiet["s.read"] }, host, never: sends },
+      "none",
+    ],
+  ])("%s is refused by the gateway where it refuses anything", (_, policy, enforcedBy) => {
+    expect(prove(small(policy))).toMatchObject({ verdict: "refuted", enforcedBy });
   });
 
   it("rules in the wrong mode, of another tool, or after the fact do not count", () => {

@@ -6,13 +6,12 @@
 import type { Result } from "../core/result.ts";
 import { err, ok } from "../core/result.ts";
 import type { Hazard } from "../policy/ir.ts";
-import type { Cost, Explored, Model } from "./fixpoint.ts";
+import type { Node } from "./diagram.ts";
+import type { Cost, Explored, Model, ModelMove } from "./fixpoint.ts";
 import { explore, freshCost, makeModel, tooLarge } from "./fixpoint.ts";
-import { safetyArena } from "./game/safety-arena.ts";
-import { solve } from "./game/solve.ts";
 import { shortestPath } from "./path.ts";
 import type { Ends, Subject } from "./subject.ts";
-import { boundsRule, candidates, defaultRule, questionOf } from "./subject.ts";
+import { boundsRule, candidates, defaultRule, isObserved, questionOf } from "./subject.ts";
 import type { Trace, TraceStep } from "./trace.ts";
 import { traceOf } from "./trace.ts";
 import type { Variants } from "./variants.ts";
@@ -200,9 +199,15 @@ function refuted({ subject, variants, hazard, cost }: Case, core: readonly strin
   const none = { verdict: "refuted", enforcedBy: "none", givenConsent: false } as const;
   if (!model.ok) return none;
   const uncontrolled = explore(onlyEnvironment(model.value));
-  if (uncontrolled.ok && uncontrolled.value.distance !== undefined) return { ...none, unenforceable: "host" };
+  if (!uncontrolled.ok) return none;
+  const { distance, layers } = uncontrolled.value;
+  if (distance !== undefined) return { ...none, unenforceable: "host" };
   if (hazard.mode === "observe") return none;
-  return { ...none, enforcedBy: isRegulated(subject, hazard, cost) ? "regulation" : "none" };
+  // An accepted hazard has left the game: its own calls are still refused, and nothing that only leads to it.
+  const lost = subject.policy.policy.accepts.includes(hazard.id) ? 0 : (layers.at(-1) ?? 1);
+  const regulated = explore(refusing(model.value, lost));
+  const kept = regulated.ok && regulated.value.distance === undefined;
+  return { ...none, enforcedBy: kept ? "regulation" : "none" };
 }
 
 const uncontrollable: ReadonlySet<string> = new Set(["fire", "tick", "host-read", "host-send", "host-execute"]);
@@ -211,9 +216,22 @@ function onlyEnvironment({ space, moves }: Model): Model {
   return { space, moves: moves.filter(({ kind }) => uncontrollable.has(kind)) };
 }
 
-/** The start is in W*: the gateway can refuse in time whatever would make the hazard unpreventable (formal.md 4.5). */
-function isRegulated({ policy }: Subject, hazard: Hazard, cost: Cost): boolean {
-  const { space, arena } = safetyArena(policy, hazard, cost);
-  const solved = solve(arena, "all");
-  return solved.ok && space.diagram.evaluate(solved.value.winning, (level) => space.variables[level]?.initial === true);
+/**
+ * The moves that are left where the gateway refuses what is bad and what leads to `lost`, the states from which the hazard
+ * can come about by itself (formal.md 4.5). It refuses nothing of a server that is only observed.
+ */
+function refusing({ space, moves }: Model, lost: Node): Model {
+  const { diagram, question } = space;
+  const observes = question.subject.contracts.some((contract) => isObserved(question.subject, contract));
+  const refused = (move: ModelMove): boolean => {
+    if (move.kind === "speak") return !observes;
+    return (move.kind === "dispatch" || move.kind === "other") && !move.class.variant.observed;
+  };
+  const kept = moves.map((move): ModelMove => {
+    if (!refused(move)) return move;
+    const { permitted, bad, next } = move.step;
+    const harmful = diagram.or(bad, diagram.compose(lost, next));
+    return { ...move, step: { permitted: diagram.and(permitted, diagram.not(harmful)), bad: 0, next } };
+  });
+  return { space, moves: kept };
 }
