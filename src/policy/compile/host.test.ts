@@ -25,12 +25,12 @@ it.each([
 });
 
 it.each([
-  ["send: {open: a}", "SG-POLICY-GROUP"],
-  ["read: {open: staff}", "SG-POLICY-STORE"],
-  ["read: {open: [a, gone]}", "SG-POLICY-STORE"],
-  ["execute: {open: b}", "SG-POLICY-GROUP"],
-])("host: {%s} names what the capability has not, and does not load", (text, code) => {
+  ["send: {open: a}", "SG-POLICY-GROUP", 14],
+  ["read: {open: staff}", "SG-POLICY-STORE", 14],
+  ["read: {open: [a, gone]}", "SG-POLICY-STORE", 14],
+  ["execute: {open: b}", "SG-POLICY-GROUP", 17],
+])("host: {%s} names what the capability has not, and does not load", (text, code, column) => {
   const { policy, diagnostics } = load(text);
   expect(policy).toBeUndefined();
-  expect(diagnostics.map((found) => [found.code, found.line])).toEqual([[code, 4]]);
+  expect(diagnostics.map((found) => [found.code, found.line, found.column])).toEqual([[code, 4, column]]);
 });

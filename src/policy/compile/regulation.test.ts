@@ -49,6 +49,7 @@ regulation:
 keep:
   - {trace: [{user: go}, mail.send, {run: {x: 1}}], firm: true}
   - {trace: [run]}
+  - {trace: [{mail.send: {to: a}}]}
 `;
 
 test("every word of the section reaches the settings", () => {
@@ -74,8 +75,27 @@ test("every word of the section reaches the settings", () => {
     keeps: [
       { firm: true, tools: [{ server: "mail", tool: "send" }] },
       { firm: false, tools: [{ server: "shell", tool: "run" }] },
+      { firm: false, tools: [{ server: "mail", tool: "send" }] },
     ],
   });
+  expect(load(everything).diagnostics).toEqual([]);
+});
+
+test.each([
+  ["1s", 1_000],
+  ["30d", 30 * 86_400_000],
+])("a time of %s is neither too short nor too long", (text, ms) => {
+  const { filter, leases } = compiled(
+    `regulation: {filter: {mode: lease, ttl: ${text}}, leases: [{tool: a.b, for: ${text}}]}`,
+  );
+  expect([filter, leases[0]?.forMs]).toEqual([{ kind: "lease", ttlMs: ms }, ms]);
+});
+
+test("a judge is enough of a model for what is set of models", () => {
+  const { policy, diagnostics } = load(
+    'judges: {local: {url: "http://127.0.0.1:1", model: m}}\nregulation: {epsilon: 0.1, models: {judge: local}}',
+  );
+  expect([policy?.regulation.epsilon, diagnostics]).toEqual([0.1, []]);
 });
 
 describe("words that are wrong are shown with place and remedy", () => {
