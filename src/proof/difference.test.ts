@@ -114,6 +114,18 @@ describe("what is believed to be milder", () => {
       { effects: "read.local" },
       "it is believed to do less",
     ],
+    [
+      "what it does for sure",
+      { effects: ["read.local", "write.local"] },
+      { effects: { must: ["read.local"], may: ["read.local", "write.local"] } },
+      "what it does is less certain",
+    ],
+    [
+      "what its results are at least",
+      { output: secret },
+      { output: { ...secret, confidentiality: ["public", "private"] } },
+      "its results are labelled less certainly",
+    ],
     ["that it cannot be undone", { flags: ["irreversible"] }, { flags: [] }, "it is believed to do less"],
     ["that it meets strangers", { flags: ["open_world"] }, { flags: [] }, "it is believed to do less"],
     ["a store that it reads", { reads: "box" }, { reads: [] }, "it is believed to read fewer stores"],
@@ -141,6 +153,23 @@ describe("what is believed to be milder", () => {
     const common = { effects: ["read.local"], output: open, rest: local, args: { text: local } };
     const [strict, mild] = [subject({ ...common, ...one }), subject({ ...common, ...other })];
     expect(milderLabels(strict, mild)).toEqual([`s.tool: ${says}`]);
+  });
+
+  const reads = { effect: "read" };
+  const sure: ToolLabelsText = { effects: ["read.local", "write.local"] };
+  const perhaps: ToolLabelsText = { effects: { must: ["write.local"], may: ["read.local", "write.local"] } };
+  const one = (part: Parameters<typeof rule>[1]): Partial<Small> => ({ rules: [rule("r", part)] });
+  const more = ["s.tool: it lets more through"];
+  it.each<[string, Partial<Small>, readonly string[]]>([
+    ["an allow rule", one({ tier: "allow", when: reads }), more],
+    ["a gate", one({ tier: "must", gate: { before: "s.tool", need: reads } }), more],
+    ["a debt", one({ tier: "must", owed: { after: "s.tool", owe: reads, within: 2 } }), more],
+    ["a hazard", { never: { unless: { call: "s.tool", need: reads } } }, more],
+    ["a rule that blocks", one({ tier: "block", when: reads }), []],
+    ["a rule that only observes", one({ tier: "allow", mode: "observe", when: reads }), []],
+    ["a gate for another tool", one({ tier: "must", gate: { before: "s.tool", need: "s.other" } }), []],
+  ])("where a tool is surely what %s asks for, and was not", (_what, part, says) => {
+    expect(milderLabels(subject(perhaps, part), subject(sure, part))).toEqual(says);
   });
 
   it("where data is followed less, or a store holds less or has fewer readers", () => {

@@ -3,13 +3,18 @@
  * rule stopped goes ahead without a question", and is proved or refuted like any other (progress in one direction only:
  * what the second stops in addition is no concern).
  */
-import type { ArgumentContract, ToolContract } from "../core/contract.ts";
+import type { ArgumentContract, OutputContract, ToolContract } from "../core/contract.ts";
 import { isControl } from "../core/contract.ts";
+import { mayCover, mustCover } from "../core/effect.ts";
+import type { LabelRange } from "../core/label.ts";
 import { atMost } from "../core/label.ts";
 import type { CanonicalPolicy, HazardForm, RuleForm } from "../policy/canonical/form.ts";
 import type { CompiledPolicy } from "../policy/compile.ts";
 import { isAbove } from "../policy/compile/outputs.ts";
+import type { Ir, Pattern } from "../policy/ir.ts";
+import { staticMatch } from "../policy/patterns.ts";
 import type { Subject } from "./subject.ts";
+import { modelTemporal, unlockOf } from "./subject.ts";
 
 /** A hazard for each rule of the old policy that restricts; rules that cannot be said as one are named apart. */
 export type OldRules = {
@@ -72,9 +77,12 @@ export function missingRules(wanted: readonly RuleForm[], present: CanonicalPoli
  */
 export function milderLabels(old: Subject, present: Subject): readonly string[] {
   const before = new Map(old.contracts.map((contract) => [nameOf(contract), contract]));
+  const waited = permitting(present.policy.ir);
   const ofTools = present.contracts.flatMap((contract) => {
     const known = before.get(nameOf(contract));
-    const milder = known === undefined ? [] : milderParts(sideOf(old, known), sideOf(present, contract));
+    if (known === undefined) return [];
+    const [one, other] = [sideOf(old, known), sideOf(present, contract)];
+    const milder = [...milderParts(one, other), ...(opensMore(one, other, waited) ? ["it lets more through"] : [])];
     return milder.length === 0 ? [] : [`${nameOf(contract)}: ${milder.join(", ")}`];
   });
   return [...milderFlow(old.policy, present.policy), ...milderStores(old, present), ...ofTools];
@@ -120,6 +128,8 @@ function milderParts(old: Side, present: Side): readonly string[] {
   const parts: string[] = [];
   if (someWay(old, present, (before, now) => !isAbove(now.output, before.output)))
     parts.push("its results are labelled lower");
+  else if (someWay(old, present, (before, now) => !isAbove(surely(now.output), surely(before.output))))
+    parts.push("its results are labelled less certainly");
   const { flags } = old.contract;
   const mended = flags.irreversible && !present.contract.flags.irreversible;
   const closed = flags.openWorld && !present.contract.flags.openWorld;
@@ -129,6 +139,11 @@ function milderParts(old: Side, present: Side): readonly string[] {
     (before, now) => !before.effects.may.every((one) => now.effects.may.includes(one)),
   );
   if (less || mended || closed) parts.push("it is believed to do less");
+  // What is only possible is asked about where what is certain was refused.
+  const doubted = someWay(old, present, ({ effects: { must } }, { effects: now }) =>
+    must.some((one) => mayCover(one, now.may) && !mustCover(one, now.must)),
+  );
+  if (doubted) parts.push("what it does is less certain");
   const fewer = (of: (contract: ToolContract) => readonly string[]): boolean =>
     of(old.contract).some((one) => !of(present.contract).includes(one));
   if (fewer(({ reads }) => reads)) parts.push("it is believed to read fewer stores");
@@ -137,6 +152,12 @@ function milderParts(old: Side, present: Side): readonly string[] {
   const names = loosened(old.contract, present.contract);
   if (names.length > 0) parts.push(`more may go into ${names.join(" and ")}`);
   return parts;
+}
+
+/** The output with what its parts are labelled at least. */
+function surely({ label, fields }: OutputContract): OutputContract {
+  const least = ({ lo }: LabelRange): LabelRange => ({ lo, hi: lo });
+  return { label: least(label), fields: fields.map((field) => ({ ...field, label: least(field.label) })) };
 }
 
 /** Case by case where both have the same; else what holds in any case of the one is compared with any of the other. */
@@ -148,6 +169,27 @@ function someWay(
   if (old.when === present.when)
     return old.ways.some((before, index) => milder(before, present.ways[index] ?? present.contract));
   return old.ways.some((before) => present.ways.some((now) => milder(before, now)));
+}
+
+/** What passes for an allow rule, or is the call that a rule or hazard waits for. */
+function permitting({ rules, hazards }: Ir): readonly Pattern[] {
+  const enforced = rules.filter(({ mode }) => mode === "enforce");
+  const allowed = enforced.flatMap((rule) => (rule.kind === "plain" && rule.tier === "allow" ? [rule.when] : []));
+  const waiting = [...enforced, ...hazards].flatMap((one) => {
+    const temporal = one.kind === "temporal" ? modelTemporal(one.temporal) : undefined;
+    const pattern = temporal === undefined ? undefined : unlockOf(temporal);
+    return pattern === undefined ? [] : [pattern];
+  });
+  return [...allowed, ...waiting];
+}
+
+/** What permits is met by what a call does for sure: a tool that is believed to do more meets more. */
+function opensMore(old: Side, present: Side, waited: readonly Pattern[]): boolean {
+  const meets = ({ contract }: Side, { effects }: Side["ways"][number], pattern: Pattern): boolean =>
+    staticMatch(pattern, { ...contract, effects }, "permit", "hi");
+  return waited.some((pattern) =>
+    someWay(old, present, (before, now) => meets(present, now, pattern) && !meets(old, before, pattern)),
+  );
 }
 
 function opened({ opens }: ToolContract): readonly string[] {
