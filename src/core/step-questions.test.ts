@@ -87,6 +87,13 @@ describe("what is open", () => {
     expect(keysOf(asking("x", [deny]), asking("y", [{ ...deny }]))).toEqual(["q:a"]);
   });
 
+  it("is no way to an allow where nothing is asked", () => {
+    const silent = mechanism("s", { consider: () => ({ kind: "needs", questions: [] }) });
+    expect(stepOf(engineOf(silent))).toMatchObject({
+      decision: { verdict: "deny", reasons: [{ mechanism: "s", code: "SG-INTERNAL" }] },
+    });
+  });
+
   it("is asked without what was answered", () => {
     const [a, b] = [question("a", "required"), question("b", "required")];
     const found = stepOf(engineOf(asking("x", [a, b])), answersTo([a], "known"));

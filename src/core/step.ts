@@ -127,6 +127,8 @@ function opinionOf<Q>(mechanism: SealedMechanism<Q>, judged: Judged, { run, answ
   if (opinion.kind === "needs") {
     const open = opinion.questions.filter((question) => !answers.has(question.key));
     if (open.length > 0) return { kind: "needs", questions: open };
+    // Without a question nothing would state what its silence is worth.
+    if (opinion.questions.length === 0) return fault(mechanism.id, "it needs answers and asks for none");
     // It asks again for what was answered: it will not settle, so its questions count as unavailable.
     return floors(mechanism.id, opinion.questions, () => true, noObjection);
   }
