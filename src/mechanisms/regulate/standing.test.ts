@@ -20,6 +20,7 @@ function gameOf({ ir }: CompiledPolicy, policy: CompiledPolicy, goals?: GoalGame
 
 const never = compiled(openHost("never"));
 const may = compiled(openHost("may"));
+const afterReading = { after: "s.read", never: { effect: "write.external.send" } };
 const secret = 1 as Label; // the one level bit of the small lattice
 const sure: LabelRange = exactly(secret);
 const doubtful: LabelRange = { lo: never.ir.lattice.bottom, hi: secret };
@@ -70,12 +71,30 @@ describe("how a state stands", () => {
   });
 
   it("without hazards that loom and without goals there is nothing to look at", () => {
-    expect(makeGame([], undefined)).toMatchObject({ trivial: true, looksAtHeld: false });
-    expect(gameOf(never, never)).toMatchObject({ trivial: false, looksAtHeld: true });
+    const parts = ({ trivial, looksAtHeld, looksAtHistory, risks }: Game): unknown[] => [
+      trivial,
+      looksAtHeld,
+      looksAtHistory,
+      risks,
+    ];
+    expect(parts(makeGame([], undefined))).toEqual([true, false, false, []]);
+    expect(parts(gameOf(never, never))).toEqual([false, true, false, ["leak host.send"]]);
+    expect(parts(makeGame([], { lost: () => [] }))).toEqual([false, true, true, []]);
+    const after = compiled({ ...openHost("never"), hazards: { late: { never: { sequence: afterReading } } } });
+    expect(parts(gameOf(after, after))).toEqual([false, false, true, ["late host.send"]]);
+    expect(parts(closedGame)).toEqual([false, true, true, []]);
   });
 
   it("a game that could not be made permits nothing", () => {
-    expect(closedGame.standing(start(never), 0, [])).toMatchObject({ verdict: "deny", lost: ["regulation"] });
+    expect(closedGame.standing(start(never), 0, [])).toEqual({ verdict: "deny", looming: [], lost: ["regulation"] });
+  });
+
+  it("what looms is told, and nothing where nothing does", () => {
+    const game = gameOf(never, never);
+    const { looming, lost } = game.standing(start(never), 0, [doubtful]);
+    expect(looming.map(({ hazard, move }) => [hazard.id, move])).toEqual([["leak", "host.send"]]);
+    expect(lost).toEqual([]);
+    expect(game.standing(start(never), 0, [])).toEqual({ verdict: "allow", looming: [], lost: [] });
   });
 });
 
@@ -99,6 +118,38 @@ describe("goals", () => {
       "confirm",
     ]);
     expect(standing([], []).verdict).toBe("allow");
+  });
+
+  it("of several one that is surely out of reach is enough to refuse", () => {
+    expect(standing([soft, firm], [soft, firm]).verdict).toBe("deny");
+  });
+
+  it.each([
+    ["the risk of a firm hazard", never, ["leak host.send"], [], [["hi", "leak host.send"], ["lo"]]],
+    ["a risk that a person may consent to", may, ["leak host.send"], [], [["hi", "leak host.send"]]],
+    [
+      "one that costs a goal all the same",
+      may,
+      ["leak host.send"],
+      [soft],
+      [
+        ["hi", "leak host.send"],
+        ["lo", "leak host.send"],
+      ],
+    ],
+    ["nothing", may, [], [], [["hi"]]],
+  ])("where %s is accepted the lower bound is asked for what was not", (_what, policy, risks, lost, wanted) => {
+    const watches = watchesOf(policy, slotsOf(policy.ir));
+    if (!watches.ok) throw new Error(watches.error);
+    const asked: string[][] = [];
+    const game = makeGame(watches.value, {
+      lost: ({ end }, accepted) => {
+        asked.push([end, ...accepted]);
+        return lost;
+      },
+    });
+    game.standing(start(policy, ...risks), 0, []);
+    expect(asked).toEqual(wanted);
   });
 
   it("accepting the risk of a firm hazard does not excuse a goal that it surely costs", () => {
