@@ -5,8 +5,8 @@
 import type { CompiledPolicy } from "./compile.ts";
 import type { Problem } from "./diagnostic.ts";
 import { quoted, warning } from "./diagnostic.ts";
-import type { Pattern, Temporal } from "./ir.ts";
-import { slotsOf } from "./monitors.ts";
+import type { Pattern } from "./ir.ts";
+import { slotsOf, unlockingOf } from "./monitors.ts";
 
 /** Tools that a rule or hazard names without their server, where a call of them permits something. */
 export function lintOrigins({ ir }: CompiledPolicy): readonly Problem[] {
@@ -16,30 +16,11 @@ export function lintOrigins({ ir }: CompiledPolicy): readonly Problem[] {
       : [],
   );
   const met = slotsOf(ir).flatMap(({ owner, id, temporal }) => {
-    const key = keyOf(temporal);
+    const key = unlockingOf(temporal);
     // `exactlyOnce` is two of them under one name.
     return key === undefined ? [] : unscoped({ owner, id: id.replace(/\/end$/, ""), does: "is met by" }, key);
   });
   return [...allowed, ...met];
-}
-
-/** The call after which a rule no longer refuses, or no longer demands. */
-function keyOf(temporal: Temporal): Pattern | undefined {
-  switch (temporal.kind) {
-    case "gate":
-    case "immediately":
-      return temporal.need;
-    case "absence":
-      return temporal.until;
-    case "owed":
-      return temporal.owe;
-    case "by-end":
-      return temporal.by;
-    case "at-most":
-    case "budget":
-    case "inject":
-      return undefined;
-  }
 }
 
 type Speaker = { readonly owner: "rule" | "hazard"; readonly id: string; readonly does: string };

@@ -59,6 +59,25 @@ export function patternsOf(temporal: Temporal): readonly Pattern[] {
   }
 }
 
+/** The call after which a temporal rule no longer refuses, or no longer demands; undefined where there is none. */
+export function unlockingOf(temporal: Temporal): Pattern | undefined {
+  switch (temporal.kind) {
+    case "gate":
+    case "immediately":
+      return temporal.need;
+    case "absence":
+      return temporal.until;
+    case "owed":
+      return temporal.owe;
+    case "by-end":
+      return temporal.by;
+    case "at-most":
+    case "budget":
+    case "inject":
+      return undefined;
+  }
+}
+
 /** Bits of an automaton. Counters are thermometers: bit i = "at least i+1". */
 export function monitorWidth(temporal: Temporal): number {
   switch (temporal.kind) {

@@ -1,23 +1,11 @@
 /** The way on from what an automaton refuses, in names that the policy itself uses: a refusal must carry no data. */
 import type { Pattern, Temporal } from "./ir.ts";
+import { unlockingOf } from "./monitors.ts";
 
-/** Names or effects of the calls that would unlock or pay; empty where no call would. */
+/** Names or effects of the calls that would unlock or pay; empty where no call would, or they have neither. */
 export function neededBy(temporal: Temporal): readonly string[] {
-  switch (temporal.kind) {
-    case "gate":
-    case "immediately":
-      return toolNames(temporal.need);
-    case "owed":
-      return toolNames(temporal.owe);
-    case "by-end":
-      return toolNames(temporal.by);
-    case "absence":
-      return temporal.until === undefined ? [] : toolNames(temporal.until);
-    case "at-most":
-    case "budget":
-    case "inject":
-      return [];
-  }
+  const unlocking = unlockingOf(temporal);
+  return unlocking === undefined ? [] : toolNames(unlocking);
 }
 
 function toolNames(pattern: Pattern): readonly string[] {

@@ -7,9 +7,9 @@ import type { Verdict } from "../../core/verdict.ts";
 import { stricter } from "../../core/verdict.ts";
 import { hazardReasons } from "../../policy/hazard-reasons.ts";
 import type { Temporal } from "../../policy/ir.ts";
+import { unlockingOf } from "../../policy/monitors.ts";
 import type { Relevant } from "../../policy/relevance.ts";
 import { isKeyed } from "../../policy/state.ts";
-import { neededBy } from "../../policy/ways.ts";
 import type { Scene } from "../../policy/verdicts.ts";
 import { defaultAtEnds, firedRules, firedSlots, verdictAt } from "../../policy/verdicts.ts";
 
@@ -25,7 +25,7 @@ export function objectionTo(
   { rules, slots, hazards, defaultAsks }: Relevant,
   of: "call" | "entry",
 ): Objection {
-  const stands = (temporal: Temporal): boolean => of === "call" || neededBy(temporal).length === 0;
+  const stands = (temporal: Temporal): boolean => of === "call" || unlockingOf(temporal) === undefined;
   let found: Objection = { verdict: "allow", rule: undefined, why: "" };
   const object = (verdict: Verdict, rule: string | undefined, why: string): void => {
     if (stricter(found.verdict, verdict) !== found.verdict) found = { verdict, rule, why };
