@@ -78,7 +78,7 @@ export class TaskDesk<Q> {
   ): Promise<Answered> {
     const { method } = exchange.request;
     const final = method === "tasks/result" || isFinal(answer);
-    const failed = answer.kind === "error" || member(answer.result, "isError") === true;
+    const failed = hasFailed(answer);
     const done = { id: entry.call, live, contract: entry.contract, scope: entry.scope };
     const asked = this.#asked(exchange, entry.method);
     const questions = final || answer.kind === "error" ? [] : questionsIn(answer.result);
@@ -170,6 +170,18 @@ export class TaskDesk<Q> {
 }
 
 const secretText = "The task asks for a secret, which the policy refuses. Cancel it, or go on without its result.";
+
+/** A call fails as its task does: with an error, or with a result that says so. Both may lie inside of the task's state. */
+function hasFailed(answer: Answered): boolean {
+  if (answer.kind === "error") return true;
+  const { result } = answer;
+  return [result, member(result, "result")].some((one) => member(one, "isError") === true) || endedBadly(result);
+}
+
+function endedBadly(state: Json): boolean {
+  const status = member(state, "status");
+  return member(state, "error") !== undefined || status === "failed" || status === "cancelled";
+}
 
 /** In the modern era `tasks/get` itself brings the result once the task is over. */
 function isFinal(answer: Answered): boolean {

@@ -61,7 +61,7 @@ export function presenceOf(value: Json, fields: readonly FieldContract[]): Prese
       const segments = segmentsOf(pointer);
       return inner.some((leaf) => covers(segments, leaf.path));
     }),
-    beside: rest.some((leaf) => !isShape(leaf)),
+    beside: rest.some((leaf) => !isShape(leaf) && !isEnvelope(leaf)),
   };
 }
 
@@ -83,6 +83,11 @@ function rangeAt(path: readonly string[], fields: readonly Field[]): LabelRange 
 type Found = { readonly structured: Json | undefined; readonly at: string; readonly rest: Json };
 
 function structuredOf(value: Json): Found {
+  const ofTask = taskResult(value);
+  if (ofTask !== undefined && isObject(value)) {
+    const found = structuredOf(ofTask);
+    return { structured: found.structured, at: `/result${found.at}`, rest: { ...value, result: found.rest } };
+  }
   const structured = member(value, "structuredContent");
   if (isObject(value) && structured !== undefined) {
     const rest = omit(value, "structuredContent");
@@ -100,6 +105,13 @@ function structuredOf(value: Json): Found {
   }
   const shaped = ["content", "contents", "messages"].some((name) => isArray(member(value, name)));
   return shaped ? { structured: undefined, at: "", rest: value } : { structured: value, at: "", rest: {} };
+}
+
+/** The result of a call inside of the state of its task, as 2026-07-28 brings it. */
+function taskResult(value: Json): Json | undefined {
+  if (stringMember(value, "taskId") === undefined || stringMember(value, "status") === undefined) return undefined;
+  const result = member(value, "result");
+  return isObject(result) ? result : undefined;
 }
 
 /** Everything of a result but one member; `_meta` may reach the agent, too. */
@@ -152,13 +164,38 @@ const shapeWords: Readonly<Record<string, RegExp>> = {
   mimeType: /^(?:text|image|audio|video|application|font)\/[a-z][a-z.+-]{1,40}$/,
 };
 
-/** Words of the protocol inside content blocks: not chosen by the server, and nothing that an argument is made of. */
+/** The same of a result and of the state of a task. */
+const stateWords: Readonly<Record<string, RegExp>> = {
+  resultType: /^(?:complete|input_required|task)$/,
+  status: /^(?:working|input_required|completed|failed|cancelled)$/,
+};
+
+/** Words of the protocol: not chosen by the server, and nothing that an argument is made of. */
 function isShape({ path, value }: Leaf): boolean {
-  const [first] = path;
-  if (first !== "content" && first !== "contents" && first !== "messages") return false;
   const last = path.at(-1) ?? "";
-  return typeof value === "string" && Object.hasOwn(shapeWords, last) && shapeWords[last]?.test(value) === true;
+  const first = path[0] === "result" ? path[1] : path[0];
+  const inBlock = first === "content" || first === "contents" || first === "messages";
+  const words = inBlock ? shapeWords : path.length === 1 ? stateWords : {};
+  return typeof value === "string" && Object.hasOwn(words, last) && words[last]?.test(value) === true;
 }
+
+/** Ids, times and numbers that the protocol wants around a result. They have its label, and say nothing of its fields. */
+function isEnvelope({ path, value }: Leaf): boolean {
+  if (path.length !== 1 || !envelope.has(path[0] ?? "")) return false;
+  return typeof value !== "string" || /^[\w.:~+/=-]{1,128}$/.test(value);
+}
+
+const envelope = new Set([
+  "resultType",
+  "taskId",
+  "status",
+  "createdAt",
+  "lastUpdatedAt",
+  "ttl",
+  "ttlMs",
+  "pollInterval",
+  "pollIntervalMs",
+]);
 
 /** Equal whatever the order of members and the spelling of numbers. */
 function sameLeaves(left: Json | undefined, right: Json): boolean {

@@ -11,7 +11,8 @@ import { presenceOf } from "./released-value.ts";
  * The obligation to label a release. `reading` joins the stores that the call read, and what was added to them since they
  * were declared: the label of a field speaks of their beginning only, so without that a secret written into a public field
  * of a store would come back public (echo laundering by way of a store). `sent` is what the server was sent before, which text outside any call may echo. A failed call is labelled like a successful one, and its text has no
- * fields: an error can echo every argument, and tell what a field would have held.
+ * fields: an error can echo every argument, and tell what a field would have held. So can what a server says beside the
+ * answer of a call: progress, questions, the state of a task.
  */
 export function resultObligation(
   ir: Ir,
@@ -31,12 +32,12 @@ export function resultObligation(
     const reaching = field.from === undefined ? all : argumentsOf(lattice, moment.option, field.from);
     return { pointer: field.pointer, range: joinRanges(joinRanges(field.label, reaching), reading.added) };
   });
-  const failed = moment.outcome === "failed";
-  const { fields: present, beside } = presenceOf(moment.value, failed ? [] : contract.output.fields);
+  const unstructured = moment.outcome === "failed" || moment.call === undefined;
+  const { fields: present, beside } = presenceOf(moment.value, unstructured ? [] : contract.output.fields);
   const fields = declared.filter(({ pointer }) => present.some((field) => field.pointer === pointer));
   // Text that is no field may tell what is in one: nobody can say where in it a title ends.
   const worst = declared.reduce((join, field) => ({ lo: join.lo, hi: joinRanges(join, field.range).hi }), whole);
-  return { kind: "label", range: beside || failed ? worst : whole, fields };
+  return { kind: "label", range: beside || unstructured ? worst : whole, fields };
 }
 
 function argumentsOf(
