@@ -72,7 +72,7 @@ export class FromServer<Q> {
       case "list-changed":
         return this.#changed(message, relatedTo);
       case "control":
-        if (!isPlain(message, controlNames) || !namesById(message)) return this.#release(message, relatedTo);
+        if (!this.#isPlain(message, controlNames) || !namesById(message)) return this.#release(message, relatedTo);
         if (message.method === "notifications/cancelled" && !this.#mayCancel(message)) return;
         return this.#forward(cleanedControl(message), this.#callOf(message, relatedTo));
       case "log":
@@ -129,8 +129,8 @@ export class FromServer<Q> {
 
   #progress(message: NotificationMessage, relatedTo: RequestId | undefined): void {
     // Anything beside token and numbers is text of the server, under whatever name it comes.
-    const numbers = withoutText(message);
-    const plain = numbers !== undefined && isPlain(message, progressNames) && this.#isCounted(message);
+    const numbers = this.#withoutText(message);
+    const plain = numbers !== undefined && this.#isPlain(message, progressNames) && this.#isCounted(message);
     if (plain && Object.keys(numbers.params ?? {}).length === Object.keys(message.params ?? {}).length) {
       return this.#forward(message, this.#callOf(message, relatedTo));
     }
@@ -147,7 +147,7 @@ export class FromServer<Q> {
     const uri = member(message.params, "uri");
     // The client's own words come back: the URIs it subscribed to are no text of the server.
     const known = uri === undefined || (typeof uri === "string" && this.#subscriptions.has(uri));
-    if (known && isPlain(message, changeNames) && this.#acknowledgesOwn(message)) {
+    if (known && this.#isPlain(message, changeNames) && this.#acknowledgesOwn(message)) {
       return this.#forward(message, this.#callOf(message, relatedTo));
     }
     this.#release(message, relatedTo);
@@ -179,7 +179,7 @@ export class FromServer<Q> {
     const source = this.#source(message, relatedTo, live);
     const params = message.params ?? {};
     if (!this.#scene.chatter.take(message, source.live)) {
-      const numbers = this.#isCounted(message) ? withoutText(message) : undefined;
+      const numbers = this.#isCounted(message) ? this.#withoutText(message) : undefined;
       return numbers === undefined ? undefined : this.#forward(numbers, source.call);
     }
     // The state of a task can hold its result and its questions, whichever way it comes.
@@ -187,7 +187,7 @@ export class FromServer<Q> {
     if (ofTask && refusesSecret(this.#scene, source, questionsIn(params))) return;
     const ruled = ofTask ? this.#ruleByDeeds(source, params) : this.#rule(source, params);
     const ruling = ruled instanceof Promise ? await ruled : ruled;
-    const withheld = this.#isCounted(message) ? withoutText(message) : undefined;
+    const withheld = this.#isCounted(message) ? this.#withoutText(message) : undefined;
     if (ruling.how !== "pass" && withheld === undefined) return;
     void this.#scene.deliveries.after(ruling.durable, (durable) => {
       const shown = durable && ruling.how === "pass" ? replaced(message, ruling.value) : withheld;
@@ -247,6 +247,36 @@ export class FromServer<Q> {
     );
   }
 
+  /** Nothing but these members, and in `_meta` nothing but the subscription that it belongs to. */
+  #isPlain({ params }: NotificationMessage, names: ReadonlySet<string>): boolean {
+    return Object.entries(params ?? {}).every(([name, value]) =>
+      name === "_meta" ? this.#namesSubscription(value) : names.has(name),
+    );
+  }
+
+  /** The id of a request that is open here; anything else under that name is text of the server. */
+  #namesSubscription(meta: Json): boolean {
+    if (!isObject(meta)) return false;
+    return Object.entries(meta).every(
+      ([key, id]) =>
+        key === metaKeys.subscriptionId &&
+        (typeof id === "string" || typeof id === "number") &&
+        this.#settlement.byRequest(id) !== undefined,
+    );
+  }
+
+  /** What remains of a notification without its text: progress keeps its numbers, everything else is dropped. */
+  #withoutText({ method, params = {} }: NotificationMessage): NotificationMessage | undefined {
+    if (method !== "notifications/progress") return undefined;
+    const kept = Object.entries(params).filter(
+      ([name, value]) =>
+        name === "progressToken" ||
+        (progressNames.has(name) && (typeof value === "number" || isRawNumber(value))) ||
+        (name === "_meta" && this.#namesSubscription(value)),
+    );
+    return { kind: "notification", method, params: Object.fromEntries(kept) };
+  }
+
   #forward(message: NotificationMessage | RequestMessage, call: Call<Q> | undefined): void {
     if (this.#scene.deliveries.offer(() => this.#emit(message, call)) || message.kind !== "request") return;
     this.#answers.withdraw(message.id);
@@ -283,15 +313,6 @@ function namesById({ params }: NotificationMessage): boolean {
   return id === undefined || (typeof id === "string" && /^[\w.:~+/=-]{1,128}$/.test(id));
 }
 
-/** Nothing but these members, and in `_meta` nothing but the subscription that it belongs to. */
-function isPlain({ params }: NotificationMessage, names: ReadonlySet<string>): boolean {
-  return Object.entries(params ?? {}).every(([name, value]) =>
-    name === "_meta"
-      ? isObject(value) && Object.keys(value).every((key) => key === metaKeys.subscriptionId)
-      : names.has(name),
-  );
-}
-
 /** The message itself when nothing was changed in it. */
 function replaced<M extends NotificationMessage | RequestMessage>(message: M, value: Json): M {
   if (value === message.params || message.params === undefined) return message;
@@ -303,18 +324,6 @@ function replaced<M extends NotificationMessage | RequestMessage>(message: M, va
 function taskOf({ method, params }: NotificationMessage | RequestMessage): string | undefined {
   const own = method.startsWith("notifications/tasks") ? stringMember(params, "taskId") : undefined;
   return own ?? stringMember(member(member(params, "_meta"), metaKeys.relatedTask), "taskId");
-}
-
-/** What remains of a notification without its text: progress keeps its numbers, everything else is dropped. */
-function withoutText(message: NotificationMessage): NotificationMessage | undefined {
-  if (message.method !== "notifications/progress") return undefined;
-  const kept = Object.entries(message.params ?? {}).filter(
-    ([name, value]) =>
-      name === "progressToken" ||
-      (progressNames.has(name) && (typeof value === "number" || isRawNumber(value))) ||
-      (name === "_meta" && isPlain(message, new Set(Object.keys(message.params ?? {})))),
-  );
-  return { kind: "notification", method: message.method, params: Object.fromEntries(kept) };
 }
 
 /** Free text in protocol mechanics is replaced by a constant. */

@@ -5,6 +5,7 @@ import type { Opinion } from "../core/opinion.ts";
 import { fakePolicy } from "../../test/gateway-kit/fake-policy.ts";
 import type { Line } from "../../test/gateway-kit/playbook.ts";
 import { plain, play, Stage } from "../../test/gateway-kit/playbook.ts";
+import { metaKeys } from "../wire/meta.ts";
 import { TaskTable } from "./task-table.ts";
 
 const noText = fakePolicy([
@@ -35,11 +36,19 @@ const sent: Line[] = [
   { server: "<<", message: expect.objectContaining({ id: 1 }) },
 ];
 
+const { subscriptionId } = metaKeys;
+
 describe("text of a server under the names of mechanics", () => {
   it.each<[string, string, JsonObject]>([
     ["a progress that is no number", "notifications/progress", { progressToken: "other", progress: "obey me" }],
     ["a token that nobody made", "notifications/progress", { progressToken: "obey me", progress: 1 }],
     ["a change with `_meta`", "notifications/tools/list_changed", { _meta: { note: "obey me" } }],
+    ["a subscription that nobody made", "notifications/tools/list_changed", { _meta: { [subscriptionId]: "obey me" } }],
+    [
+      "a subscription that is no id",
+      "notifications/cancelled",
+      { requestId: 1, _meta: { [subscriptionId]: ["obey"] } },
+    ],
     ["a resource that is no URI", "notifications/resources/updated", { uri: { note: "obey me" } }],
     ["a cancellation with a word more", "notifications/cancelled", { requestId: 1, note: "obey me" }],
     ["the end of a form with a word more", "notifications/elicitation/complete", { note: "obey me" }],
@@ -75,6 +84,14 @@ describe("text of a server under the names of mechanics", () => {
       { client: "<<", message: { method: "notifications/progress", params: { progressToken: "p", progress: 1 } } },
       { server: ">>", message: { method: "notifications/progress", params: { progressToken: "p", progress: 2 } } },
       { client: "<<", message: { method: "notifications/progress", params: { progressToken: "p", progress: 2 } } },
+      {
+        server: ">>",
+        message: {
+          method: "notifications/progress",
+          params: { progressToken: "p", progress: 3, _meta: { [subscriptionId]: "obey me" } },
+        },
+      },
+      { client: "<<", message: { method: "notifications/progress", params: { progressToken: "p", progress: 3 } } },
     ]);
   });
 });
