@@ -52,12 +52,29 @@ describe("the workspace", () => {
     [{ paths: '["/etc/passwd"]' }, false],
     [{ path: ' {"path": "/etc/passwd"}' }, false],
     [{ path: "[id].tsx" }, true],
+    // What some programs trim, decode, expand, open as something else, or take for an option.
+    [{ path: " /etc/passwd" }, false],
+    [{ path: "/home/me/site/.. " }, false],
+    [{ path: "a/%2e%2e/%2e%2e/.ssh/id" }, false],
+    [{ path: "\u2024\u2024/\u2024\u2024/.ssh/id" }, false],
+    [{ path: "~root/x" }, false],
+    [{ path: "${HOME}/x" }, false],
+    [{ path: "%USERPROFILE%/x" }, false],
+    [{ path: "s3://bucket/x" }, false],
+    [{ path: "host:/etc/passwd" }, false],
+    [{ path: "--output=/etc/passwd" }, false],
+    [{ path: "file:///home/me/site/a%20b" }, true],
+    [{ path: "a b/100%.txt" }, true],
+    [{ path: "src/routes/$id.tsx" }, true],
+    [{ path: "~" }, false],
   ])("%j: %s", (given, expected) => expect(inside(given)).toBe(expected));
 
   it("without a root nothing with a path is inside, and the root of all holds everything", () => {
     expect(inside({ path: "/home/me/site/a" }, [])).toBe(false);
     expect(inside({ path: "/home/me/site/a" }, ["/"])).toBe(true);
     expect(inside({ path: "~/../you/x" }, ["~"])).toBe(false);
+    expect(inside({ path: "c:\\work\\a" }, ["C:\\work"])).toBe(true);
+    expect(inside({ path: "~/a" }, ["~"])).toBe(true);
   });
 });
 

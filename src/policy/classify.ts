@@ -9,6 +9,7 @@ import { evaluateTest } from "./argument-tests.ts";
 import type { Predicate } from "./ir.ts";
 import type { Slot } from "./monitors.ts";
 import type { Relevant } from "./relevance.ts";
+import { pathReadings } from "./spellings.ts";
 import type { Frame } from "./transition.ts";
 import { canonicalKeys } from "./values/canonical.ts";
 import { canonicalNumber, parseDecimal } from "./values/decimal.ts";
@@ -79,9 +80,12 @@ const knownRoots = new WeakMap<readonly string[], readonly string[]>();
 
 function isInsideAny(value: Json, roots: readonly string[]): boolean {
   if (typeof value !== "string") return false;
-  const path = canonicalPath(value, roots[0]);
+  const inside = (reading: string): boolean => {
+    const path = canonicalPath(reading, roots[0]);
+    return path !== undefined && roots.some((root) => isInside(path, root));
+  };
   // A list that came as its text begins with no slash, and would lie in the workspace whatever it lists.
-  return path !== undefined && roots.some((root) => isInside(path, root)) && valueInText(value) === undefined;
+  return pathReadings(value)?.every(inside) === true && valueInText(value) === undefined;
 }
 
 /**

@@ -89,6 +89,19 @@ function withHome(text: string): string {
   return text.replace(home, "~");
 }
 
+/** Where a path begins that some programs expand, open as something else, or take for an option. */
+const ambiguousStart = /^(?:~[^/]|\$[{(\w]|%\w+%|[-|]|[A-Za-z][A-Za-z0-9+.-]*:)/;
+const plainStart = /^(?:[A-Za-z]:[/\\]|file:)/i;
+
+/**
+ * The readings of a path all of which a permission must hold for, since some programs trim it, decode it or map its
+ * letters; undefined where it may name anything at all: `~root/x`, `${HOME}/x`, `s3://x`, `-o/etc/x`.
+ */
+export function pathReadings(text: string): readonly string[] | undefined {
+  const readings = [...new Set([text, text.trim(), text.normalize("NFKC"), decoded(text)])];
+  return readings.some((one) => ambiguousStart.test(one) && !plainStart.test(one)) ? undefined : readings;
+}
+
 /** True unless the path surely lies outside of the folder, whatever case a file system folds and whose home `~` is. */
 export function maybeInside(path: string, folder: string): boolean {
   if (climbing.test(path)) return true;
