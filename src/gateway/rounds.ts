@@ -3,7 +3,7 @@
  * of the questions is a release, the answers are sends, and the repeated call is the same call: it was allowed once,
  * and the server says that it has not done it yet. Each question permits exactly one continuation.
  */
-import type { JsonObject } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import { isObject, member, stringMember } from "../core/json.ts";
 import type { ResponseMessage } from "../wire/message.ts";
 import { mayAnswer } from "./answers.ts";
@@ -98,18 +98,14 @@ export class Rounds<Q> {
     const round = retry === undefined ? undefined : this.#table.take(call, retry.state);
     // Below, such a state alone leads to a call that waits: another call with it would get that one's result as its own.
     if (round === undefined && retry?.state.startsWith(eraIdPrefix) === true) return "gone";
-    const responses = retry?.responses;
-    if (isObject(responses)) {
-      for (const name of Object.keys(responses)) {
-        // An answer to no question of ours is still data for the server: it is judged as the answer to a form.
-        const method = round?.methods.get(name) ?? "elicitation/create";
-        const contract = call.live.policy.contractOfMethod(this.#scene.server, method);
-        const value = member(responses, name) ?? null;
-        if (round === undefined && name === consentInputName && this.#isOurs(call)) continue;
-        if (!(await mayAnswer(this.#scene, { live: call.live, contract, method, value }))) {
-          if (round !== undefined) this.#end(round.call, refusedCause);
-          return "refused";
-        }
+    for (const { name, value } of answersIn(retry?.responses)) {
+      // An answer to no question of ours is still data for the server: it is judged as the answer to a form.
+      const method = round?.methods.get(name) ?? "elicitation/create";
+      const contract = call.live.policy.contractOfMethod(this.#scene.server, method);
+      if (round === undefined && name === consentInputName && this.#isOurs(call)) continue;
+      if (!(await mayAnswer(this.#scene, { live: call.live, contract, method, value }))) {
+        if (round !== undefined) this.#end(round.call, refusedCause);
+        return "refused";
       }
     }
     if (round === undefined) return undefined;
@@ -168,6 +164,13 @@ export class Rounds<Q> {
 }
 
 const refusedCause = "its questions were refused";
+
+/** The answers by the names of their questions; what is no object of answers is one without a question. */
+function answersIn(responses: Json | undefined): readonly { readonly name: string; readonly value: Json }[] {
+  if (responses === undefined) return [];
+  if (!isObject(responses)) return [{ name: "", value: responses }];
+  return Object.entries(responses).map(([name, value]) => ({ name, value }));
+}
 
 function roundKey<Q>(call: Call<Q>, state: string): string {
   return `${call.live.key} ${call.digest} ${state}`;

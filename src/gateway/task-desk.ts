@@ -41,7 +41,7 @@ export class TaskDesk<Q> {
     const entry = this.#scene.tasks.find(live.key, this.#scene.server, stringMember(request.params, "taskId") ?? "");
     if (entry === undefined) return this.#notFound(request, relay);
     const responses = member(request.params, "inputResponses");
-    if (isObject(responses)) {
+    if (responses !== undefined) {
       const contract = live.policy.contractOfMethod(this.#scene.server, "elicitation/create");
       const query = { live, contract, method: "elicitation/create", value: responses };
       if (!(await mayAnswer(this.#scene, query))) {
