@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Plain old JavaScript on purpose: this file must be readable by whatever Node the user has, to say what is missing.
 import { spawn } from "child_process";
-import { chmodSync, existsSync, realpathSync } from "fs";
+import { existsSync, mkdirSync, realpathSync } from "fs";
 import module from "module";
 import { constants, homedir } from "os";
 import { dirname, join } from "path";
@@ -23,10 +23,8 @@ function start() {
   // could be filled by somebody else before us, and what lies there is executed.
   const state =
     process.env.SLUICEGATE_HOME || join(process.env.XDG_STATE_HOME || join(homedir(), ".local", "state"), "sluicegate");
-  const fresh = !existsSync(state);
-  if (module.enableCompileCache) module.enableCompileCache(join(state, "compile-cache"));
-  // Node makes the folder with the mode of the umask; keys and logs will lie in it.
-  if (fresh && existsSync(state)) chmodSync(state, 0o700);
+  const cache = join(state, "compile-cache");
+  if (module.enableCompileCache && made(cache, 0o700)) module.enableCompileCache(cache);
   // Written soon, not at exit: a daemon lives long, a shim is often killed, and the next one should start warm.
   if (module.flushCompileCache) setTimeout(module.flushCompileCache, 1000).unref();
   const built = join(root, "dist", "cli", "entry.js");
@@ -47,6 +45,23 @@ function start() {
         process.exit(2);
       },
     );
+}
+
+/**
+ * Whether the folder is there now; keys and logs will lie beside it. One level at a time: Node's own recursive form, which it
+ * would use for its cache, never returns where the system answers ENOENT, as in /proc.
+ */
+function made(folder, mode) {
+  try {
+    if (existsSync(folder)) return true;
+    const parent = dirname(folder);
+    if (parent !== folder && !made(parent, mode)) return false;
+    mkdirSync(folder, { mode });
+    return true;
+  } catch {
+    // Another of us may have made it meanwhile.
+    return existsSync(folder);
+  }
 }
 
 /** Runs this very file again on a Node that is new enough, as if it had been started there. */

@@ -8,7 +8,6 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   statSync,
@@ -17,6 +16,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { err, ok, type Result } from "../core/result.ts";
+import { makeFolder } from "./make-folder.ts";
 
 const isWindows = process.platform === "win32";
 
@@ -30,7 +30,7 @@ function reasonOf(cause: unknown): string {
 /** Makes a private folder, or checks that an existing one is private. */
 export function privateFolder(path: string): Result<void, KeyFailure> {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path, 0o700);
     // The bits for group and others; Windows keeps access rights elsewhere.
     if (!isWindows && (statSync(path).mode & 0o077) !== 0) {
       return err(`Others can look into ${path}, which holds keys and logs. Run \`chmod 700\` on it and start again.`);

@@ -2,12 +2,14 @@
  * A gateway in the foreground answers the same questions as the daemon (`runs`, `approve`, ...), on a socket of its own
  * beside the daemon's: a refusal that says `sluicegate approve ID` must be true wherever the call was refused.
  */
-import { mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { connectSocket } from "../adapters/daemon/connect.ts";
 import { daemonPaths } from "../adapters/daemon/paths.ts";
 import { Daemon } from "../adapters/daemon/server.ts";
 import { ownVersion } from "../adapters/daemon/version.ts";
-import { err } from "../core/result.ts";
+import { privateFolder } from "../adapters/key-files.ts";
+import type { Result } from "../core/result.ts";
+import { err, ok } from "../core/result.ts";
 import type { Composition } from "./composition.ts";
 import { control } from "./control.ts";
 import { gatewaySocket, gatewaySockets } from "./gateway-sockets.ts";
@@ -17,10 +19,10 @@ import { logHome } from "./log-reader.ts";
 const idleMs = 2 ** 31 - 1;
 
 /** State folder of gateways in the foreground. */
-export function gatewayHome(environment: NodeJS.ProcessEnv): string {
+export function gatewayHome(environment: NodeJS.ProcessEnv): Result<string, string> {
   const home = logHome(environment, "gateway");
-  mkdirSync(home, { recursive: true, mode: 0o700 });
-  return home;
+  const made = privateFolder(home);
+  return made.ok ? ok(home) : made;
 }
 
 /** Removes the sockets of gateways that were killed: nobody else would. */

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -55,6 +55,17 @@ test("a failure of the command line is one sentence, exit code 2 and no stack", 
   expect(result.stderr).toContain("something odd");
   expect(result.stderr.trim().split("\n")).toHaveLength(1);
   expect(run(process.execPath, ["throw"], { SLUICEGATE_DEBUG: "1" }).stderr).toContain("    at ");
+});
+
+test.skipIf(process.platform !== "linux")("a state folder that nobody can make stops nothing by itself", () => {
+  const ran = run(process.execPath, ["one"], { SLUICEGATE_HOME: "/proc/no/such/folder" });
+  expect(ran.status).toBe(5);
+});
+
+test("the state folder is made for its owner alone", () => {
+  const fresh = join(folder, "deep", "state");
+  expect(run(process.execPath, ["one"], { SLUICEGATE_HOME: fresh }).status).toBe(5);
+  expect(statSync(fresh).mode & 0o777).toBe(0o700);
 });
 
 test.skipIf(old === undefined)("on an old Node without a newer one: one sentence with the remedy, exit code 2", () => {

@@ -2,11 +2,12 @@
  * Where the daemon's socket and state lie. Everything rests on the socket's folder: Node cannot ask the kernel who is
  * on the other end of a unix socket, so only a folder that nobody else can enter keeps other users out.
  */
-import { chmodSync, lstatSync, mkdirSync } from "node:fs";
+import { chmodSync, lstatSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
+import { makeFolder } from "../make-folder.ts";
 import { socketPathBytesMax } from "./limits.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -70,7 +71,7 @@ export function daemonPaths(environment: Environment): Result<DaemonPaths, strin
 /** Creates a folder with mode 0700 or checks an existing one: a real folder, ours, closed to everybody else. */
 function makePrivate(folder: string, uid: number, variable: string): Result<void, string> {
   try {
-    make(folder);
+    makeFolder(resolve(folder), 0o700);
     // lstat, not stat: in a shared temporary folder somebody else could plant a link to a folder of ours.
     const found = lstatSync(folder);
     if (!found.isDirectory() || found.uid !== uid) {
@@ -83,19 +84,6 @@ function makePrivate(folder: string, uid: number, variable: string): Result<void
     return err(
       `${shorten(folder)} cannot be made (${code}): set SLUICEGATE_HOME and SLUICEGATE_RUNTIME_DIR to writable folders, or use \`run --solo\`.`,
     );
-  }
-}
-
-/** Like `mkdir -p`. Node's own recursive form never returns in file systems that answer ENOENT, such as /proc. */
-function make(folder: string): void {
-  if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) return;
-  const parent = dirname(folder);
-  if (parent !== folder) make(parent);
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    // Another shim may have made it meanwhile.
-    if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) throw error;
   }
 }
 

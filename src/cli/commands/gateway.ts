@@ -50,10 +50,11 @@ async function run(options: Readonly<Record<string, unknown>>): Promise<number> 
   if (options["certDir"] !== undefined && (required === undefined || options["check"] !== true))
     return fail("`--cert-dir` keeps what a check has proved: add --check and --require-proof.");
   const home = gatewayHome(process.env);
+  if (!home.ok) return fail(home.error);
   return serve(settled, {
     place,
     check: options["check"] === true,
-    home,
+    home: home.value,
     proofs: required?.value,
     certificates: options["certDir"],
   });

@@ -1,7 +1,8 @@
 /** `sluicegate train`: makes the weights of the embedded world model again, and says how good they are. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
+import { makeFolder } from "../../adapters/make-folder.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shortPath } from "../output.ts";
 import { defaultSeed } from "../train/dataset.ts";
@@ -107,7 +108,7 @@ function verdict({ sameAsShipped, unread }: Trained, seed: number, out: unknown)
 
 function written(folder: string, { bytes, manifest }: Trained): boolean {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(resolve(folder));
     writeFileSync(join(folder, weightsFile), bytes);
     writeFileSync(join(folder, manifestFile), `${JSON.stringify(manifest, undefined, 2)}\n`);
     return true;

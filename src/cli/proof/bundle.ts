@@ -2,8 +2,9 @@
  * Certificate files. One certificate a file, or a bundle in which the certificates of several hazards share what they are
  * about: `{...certificate without its proof, proofs: [{hazard, core, variables, nodes, root}]}`.
  */
-import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { makeFolder } from "../../adapters/make-folder.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isArray, isObject, member } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
@@ -45,7 +46,7 @@ export function writeCertificates(
   certificates: ReadonlyMap<string, JsonObject>,
 ): Result<undefined, string> {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(resolve(folder));
     for (const [hazard, certificate] of certificates) {
       writeFileSync(join(folder, `${hazard.replaceAll(/[^\w.-]/g, "_")}.json`), `${JSON.stringify(certificate)}\n`);
     }

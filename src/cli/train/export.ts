@@ -1,6 +1,7 @@
 /** Training files for engines that train language models: TRL, OpenRLHF, verl. Each row is one line of JSON. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { makeFolder } from "../../adapters/make-folder.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import { protocolVersion } from "../../oracles/foresight/llm-protocol.ts";
@@ -33,7 +34,7 @@ export function exportStages(
   const exported = files.map(({ file, lines }) => ({ file, rows: lines.length }));
   const about = { engine, protocol: protocolVersion, data: from.digest, files: exported };
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(resolve(folder));
     for (const { file, lines } of files) writeFileSync(join(folder, file), `${lines.join("\n")}\n`);
     writeFileSync(join(folder, "about.json"), `${JSON.stringify(about, undefined, 2)}\n`);
   } catch {
