@@ -144,6 +144,16 @@ test.each([
   expect(diagnostics.map(({ code }) => code)).toContain("SG-POLICY-LENGTH");
 });
 
+test.each([
+  "labels: {a.b: {args: {to: {role: recipient, sink: true, audience: []}}}}",
+  "stores: {s: {}}\nlabels: {a.b: {opens: {store: s, audience: []}}}",
+  "regulation: {leases: [{tool: [], calls: 1}]}",
+])("nobody to see a sink or to be let in, and a lease of nothing, are refused: %s", (text) => {
+  const { policy, diagnostics } = load(text);
+  expect(policy).toBeUndefined();
+  expect(diagnostics.map(({ code }) => code)).toEqual(["SG-POLICY-LENGTH"]);
+});
+
 test("what is written and not active yet, or always true, is said", () => {
   const text = `stpa: s.yaml
 flow: {mode: handles}

@@ -4,7 +4,7 @@ import type { LeaseText, ModelsText, PowerText, RegulationSection } from "../doc
 import { leasesMax, shortlistToolsMax } from "../limits.ts";
 import type { Shape } from "./shape.ts";
 import { flag, integer, list, mapOf, number, object, oneOf, optional, required, text } from "./shape.ts";
-import { duration, words } from "./shapes.ts";
+import { duration, someWords } from "./shapes.ts";
 
 /** Without the paper's `external_write`: two spellings of one effect could give it two weights. */
 const effectName = `^(${effectBases.join("|")})(\\.(${effectReaches.join("|")})(\\.(${effectActions.join("|")}))?)?$`;
@@ -30,7 +30,7 @@ const power = object<PowerText>(
 );
 
 const lease = object<LeaseText>("a lease", {
-  tool: required(words, "the tool, or tools that share the lease"),
+  tool: required(someWords, "the tool, or tools that share the lease"),
   calls: optional(integer("calls", 1, 1_000_000), "calls in one run"),
   for: optional(duration, "how long after the run began"),
 });

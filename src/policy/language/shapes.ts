@@ -57,8 +57,8 @@ export const words: Shape<Words> = either<[string, readonly string[]]>(
   list(text("word")),
 );
 
-/** Words of a condition: one without any would hold for nothing, or for everything, and nobody means either. */
-const someWords: Shape<Words> = either<[string, readonly string[]]>(
+/** Words of which there is one at least: a list without any would mean nothing, or everything, and nobody means either. */
+export const someWords: Shape<Words> = either<[string, readonly string[]]>(
   "a word or a list of some",
   text("word"),
   list(text("word"), 1),
@@ -133,7 +133,7 @@ const argumentLabels: Shape<ArgumentText> = either<[Role, ArgumentObject]>(
     role: optional(role, "what the argument means"),
     sink: optional(flag, "whether somebody besides you can see it"),
     bound: optional(bound, "highest label that may be sent here"),
-    audience: optional(words, "groups that can see it"),
+    audience: optional(someWords, "groups that can see it"),
   }),
 );
 
@@ -284,7 +284,7 @@ const caseLabels = object<CaseText>("a case", {
 
 const opens = object<OpenText>("an opened store", {
   store: required(text("store"), "name of the store"),
-  audience: required(words, "groups that can read it from then on"),
+  audience: required(someWords, "groups that can read it from then on"),
 });
 
 export const toolLabels: Shape<ToolLabelsText> = object<ToolLabelsText>("a tool label", {
