@@ -64,7 +64,23 @@ describe("what stands against a call", () => {
       [],
       "confirm few because of few",
     ],
+    [
+      "the count that is full, with its own words",
+      of(
+        rule("many", { tier: "block", atMost: { of: "s.a", count: 9 } }),
+        rule("few", { tier: "block", atMost: { of: "s.a", count: 0 } }),
+      ),
+      [],
+      "deny few because of few",
+    ],
+    [
+      "a count that only observes",
+      of({ ...rule("few", { tier: "block", atMost: { of: "s.a", count: 0 } }), mode: "observe" }),
+      [],
+      "allow",
+    ],
     ["a hazard", hazard({}), [], "deny h harm"],
+    ["a hazard by key", hazard({ never: { atMost: { of: "s.a", count: 0, key: "x" } } }), [], "allow"],
     ["a hazard that a person may take", hazard({ consent: "may" }), [], "confirm h harm"],
     ["a hazard that is only observed", hazard({ mode: "observe" }), [], "allow"],
     ["the default", { labels: { ...labels, "s.a": { ...writes, effects: "execute.local" } } }, [], "confirm"],
