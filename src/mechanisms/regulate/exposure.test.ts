@@ -68,6 +68,18 @@ describe("what hides a tool", () => {
     expect(told(run.decide("s.a"))).toBe("confirm SG-LIMIT");
   });
 
+  it.each([
+    ["the one that asks comes first", { arg: { x: { equals: "v" } } }],
+    ["the one that is refused comes first", { workspace: false }],
+  ])("no more than the mildest of its calls is: %s", (_order, refused) => {
+    const asks = { id: "ask", tier: "confirm", when: { tool: "s.a" }, why: "ask me" } as const;
+    const run = new SmallRun({
+      labels: { "s.a": writes },
+      rules: [free, asks, block("no", { tool: "s.a", ...refused })],
+    });
+    expect(run.expose("s.a").verdict).toBe("confirm");
+  });
+
   it("a hazard that its every call would be, watched hazards aside", () => {
     const never = { call: { tool: "s.a" } };
     const labels = { "s.a": writes };

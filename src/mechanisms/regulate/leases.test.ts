@@ -77,7 +77,10 @@ describe("time", () => {
     const both: readonly Lease[] = [lease, { tools, forMs: 5_000 }, { tools, callsMax: 1 }];
     const memory = after(both, begun(0), allowed(run, 1));
     expect(nextLeaseEnd(both, memory, 1)).toBe(5_000);
-    expect(leaseReasons(both, memory, run, 5_000).map((reason) => reason.facts["ended"])).toEqual(["over", "used-up"]);
+    expect(leaseReasons(both, memory, run, 5_000).map(({ facts }) => facts)).toEqual([
+      { ended: "over", limit: "5 s after the run began" },
+      { ended: "used-up", limit: "1 call" },
+    ]);
   });
 });
 
