@@ -59,9 +59,20 @@ describe("questions about single rules", () => {
     const next = { ...head, id: "I", tier: "must" as const, immediately: { before: { tool: ["a.y"] }, need: x } };
     const [first, second, ...others] = questions(gate, owed, end, next);
     expect(others).toHaveLength(2);
-    expect(first?.lint(proof({ verdict: "vacuous" }))?.message).toContain("no known tool");
-    expect(second?.lint(refusedBy("B"))?.message).toContain("debt can never be met");
+    const unreachable = { ...refusedBy(), without: { verdict: "proved" } } as const;
+    const messages = [proof({ verdict: "vacuous" }), unreachable, refusedBy("B", "C")].flatMap((found) =>
+      [first, second].map((one) => one?.lint(found)?.message),
+    );
+    expect(messages).toEqual([
+      "what it waits for never comes: no known tool offers it",
+      "its debt can never be met: no known tool offers it",
+      "what it waits for never comes: no call that can be made matches it",
+      "its debt can never be met: no call that can be made matches it",
+      "what it waits for never comes: it is always refused (B, C)",
+      "its debt can never be met: it is always refused (B, C)",
+    ]);
     expect(first?.lint(proof({}))).toBeUndefined();
+    expect(first?.lint(proof({ verdict: "proved", enforcedBy: "consent", givenConsent: true }))).toBeUndefined();
   });
 
   it("allow rules, observed ones and limits raise no question", () => {

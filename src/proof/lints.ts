@@ -66,7 +66,11 @@ function meeting(rule: RuleForm): readonly LintQuestion[] {
   const lint = (proof: HazardProof): ProofLint | undefined => {
     const absent = proof.verdict === "vacuous";
     if (!absent && !refused(proof)) return undefined;
-    const why = absent ? "no known tool offers it" : `it is always refused (${proof.core?.join(", ") ?? ""})`;
+    const why = absent
+      ? "no known tool offers it"
+      : proof.without.verdict === "proved"
+        ? "no call that can be made matches it"
+        : `it is always refused (${proof.core?.join(", ") ?? ""})`;
     const what = rule.owed === undefined ? "what it waits for never comes" : "its debt can never be met";
     return { code: "locked", about: `rule ${rule.id}`, rule: rule.id, message: `${what}: ${why}` };
   };
