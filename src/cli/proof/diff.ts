@@ -5,6 +5,7 @@ import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import { milderLabels, missingRules, newAllowances, oldRulePrefix, oldRules } from "../../proof/difference.ts";
 import { makeProver, proveHazard } from "../../proof/prove.ts";
+import { relaxed } from "../../proof/relaxed.ts";
 import { ruleLine } from "../../proof/remedy.ts";
 import { renderSteps } from "../../proof/render.ts";
 import type { Manifest } from "../../proof/table.ts";
@@ -24,7 +25,7 @@ export type ProofDiff = {
   readonly widened: readonly Widened[];
   /** Questions of the default that a new allow rule takes away. */
   readonly allowed: readonly string[];
-  /** Rules that are gone or changed, of a kind that is compared by its text only. */
+  /** What is gone or changed and compared by its text only: rules of some kinds, modes, hazards and regulation. */
   readonly changed: readonly string[];
   readonly labels: readonly string[];
   readonly hazards: readonly { readonly id: string; readonly before: string; readonly after: string }[];
@@ -66,7 +67,10 @@ export function proofDiff(old: DiffSide, present: DiffSide): Result<ProofDiff, s
     ? milderLabels(before, subject)
     : ["the lattices differ, so labels are not compared: keep the lattice until they are"];
   const hazards = lostProofs(old, present);
-  const changed = missingRules(unsayable, policy).map((rule) => `${rule.id}: ${ruleLine(rule)}`);
+  const changed = [
+    ...missingRules(unsayable, policy).map((rule) => `${rule.id}: ${ruleLine(rule)}`),
+    ...relaxed(old.policy, present.policy),
+  ];
   const allowed = newAllowances(old.policy.policy, policy).map((rule) => `${rule.id}: ${ruleLine(rule)}`);
   const same = [widened, allowed, changed, labels, hazards].every((found) => found.length === 0);
   return ok({ ok: same, widened, allowed, changed, labels, hazards });

@@ -1,0 +1,99 @@
+/**
+ * What keeps calls back beside rules, and does so less in another policy: modes, hazards, the host and regulation. None of it can be
+ * asked as a question of the other policy, so it is compared as it is written.
+ */
+import type { CanonicalPolicy, HazardForm } from "../policy/canonical/form.ts";
+import { openNames } from "../policy/canonical.ts";
+import type { CompiledPolicy } from "../policy/compile.ts";
+import type { HostCapability } from "../policy/document.ts";
+import type { FilterMode, Lease, Regulation } from "../policy/regulation.ts";
+
+/** One line for each part that stops or asks less than it did; none where the old policy only observed. */
+export function relaxed(old: CompiledPolicy, present: CompiledPolicy): readonly string[] {
+  if (old.policy.mode === "observe") return [];
+  return [
+    ...relaxedModes(old.policy, present.policy),
+    ...relaxedHazards(old.policy, present.policy),
+    ...relaxedHost(old.policy.host, present.policy.host),
+    ...relaxedRegulation(old.regulation, present.regulation).map((part) => `regulation: ${part}`),
+  ];
+}
+
+function relaxedModes(old: CanonicalPolicy, present: CanonicalPolicy): readonly string[] {
+  const servers = Object.entries(present.servers).flatMap(([name, { mode }]) => {
+    const before = Object.hasOwn(old.servers, name) ? old.servers[name]?.mode : undefined;
+    return mode === "observe" && before !== "observe" ? [`server ${name}: it is only observed`] : [];
+  });
+  return [...(present.mode === "observe" ? ["mode: everything is only observed"] : []), ...servers];
+}
+
+/** A hazard refuses its own calls, whether rules stop them or not. */
+function relaxedHazards(old: CanonicalPolicy, present: CanonicalPolicy): readonly string[] {
+  return Object.entries(old.hazards).flatMap(([id, hazard]) => {
+    if (hazard.mode === "observe") return [];
+    const now = Object.hasOwn(present.hazards, id) ? present.hazards[id] : undefined;
+    const accepted = present.accepts.includes(id) && !old.accepts.includes(id);
+    const how = weakened(hazard, now) ?? (accepted ? "it is accepted" : undefined);
+    return how === undefined ? [] : [`hazard ${id}: ${how}`];
+  });
+}
+
+function weakened(old: HazardForm, now: HazardForm | undefined): string | undefined {
+  if (now === undefined) return "it is gone";
+  if (now.mode === "observe") return "it is only observed";
+  if (JSON.stringify(now.never) !== JSON.stringify(old.never)) return "it says something else";
+  return old.consent === "never" && now.consent === "may" ? "it asks a person where it refused" : undefined;
+}
+
+/** Regulation looks ahead at what the client does by itself, and refuses nothing for the sake of what it does not do. */
+function relaxedHost(old: CanonicalPolicy["host"], present: CanonicalPolicy["host"]): readonly string[] {
+  const covers = (now: HostCapability, before: HostCapability): boolean => {
+    if (before === "gated" || now === "open") return true;
+    if (before === "open" || now === "gated") return false;
+    return openNames(before).every((name) => openNames(now).includes(name));
+  };
+  return (["send", "read", "execute"] as const).flatMap((power) =>
+    covers(present[power], old[power]) ? [] : [`host: the client is believed to ${power} less by itself`],
+  );
+}
+
+const unsafe = { confirm: 0, "block-call": 1, "end-run": 2 } as const;
+
+function relaxedRegulation(old: Regulation, present: Regulation): readonly string[] {
+  const kept = new Set(present.leases.map(leaseText));
+  const leases = old.leases.map(leaseText).filter((lease) => !kept.has(lease));
+  const asked = old.models.embedded || old.models.judge !== undefined;
+  const { power } = present;
+  // A policy is read back from its canonical text, so equal weights stand in one order.
+  const weights = (of: Regulation): string => JSON.stringify([...of.power.weights]);
+  const budget = old.power.budget !== undefined && (power.budget === undefined || power.budget > old.power.budget);
+  const weighed = old.power.budget !== undefined && weights(old) !== weights(present);
+  const models =
+    (old.models.embedded && !present.models.embedded) ||
+    (old.models.judge !== undefined && old.models.judge !== present.models.judge);
+  const milder =
+    asked &&
+    (present.epsilon > old.epsilon ||
+      present.surpriseMax > old.surpriseMax ||
+      unsafe[present.onUnsafe] < unsafe[old.onUnsafe]);
+  return [
+    ...leases.map((lease) => `a lease is gone or changed, ${lease}`),
+    ...(staysAway(present.filter) < staysAway(old.filter) ? ["tools that were hidden come back sooner"] : []),
+    ...(budget || weighed ? ["more power passes without a question"] : []),
+    ...(models ? ["a model is not asked any more"] : []),
+    ...(milder ? ["what models say does less"] : []),
+  ];
+}
+
+function leaseText({ tools, callsMax, forMs }: Lease): string {
+  const names = tools.map(({ server, tool }) => `${server}.${tool}`).join(" ");
+  return [names, callsMax === undefined ? "" : `${callsMax} calls`, forMs === undefined ? "" : `${forMs} ms`]
+    .filter((part) => part !== "")
+    .join(", ");
+}
+
+/** How long a tool stays away that the game has let go, in milliseconds. */
+function staysAway(filter: FilterMode): number {
+  if (filter.kind === "replace") return 0;
+  return filter.kind === "lease" ? filter.ttlMs : Number.POSITIVE_INFINITY;
+}
