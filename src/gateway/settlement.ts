@@ -297,7 +297,13 @@ export class Settlement<Q> {
       scope: call.scope,
       settled: false,
     };
-    if (!this.#scene.tasks.add(entry)) return false;
+    if (!this.#scene.tasks.add(entry)) {
+      // Nobody could ask for its result under this call: what becomes of the call stays unknown, and is no success.
+      keepWrites(this.#scene, call);
+      this.#recordUnknown([call], "its task could not be told from others", true);
+      this.#scene.deliveries.now(() => call.exchange.respond(rejectionOf(requestOf(this.#scene, call), call.id)));
+      return true;
+    }
     // A task that nobody asked about to its end is forgotten with its run.
     const { live, contract } = call;
     for (const [other, goesOn] of this.#scene.working) if (!goesOn()) this.#scene.working.delete(other);

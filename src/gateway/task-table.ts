@@ -30,10 +30,27 @@ export class TaskTable {
     let own = this.#byRun.get(entry.run);
     if (own === undefined) this.#byRun.set(entry.run, (own = new Map()));
     const key = `${entry.server} ${entry.task}`;
-    if (own.size >= runTasksMax || own.has(key)) return false;
+    if (own.has(key) || (own.size >= runTasksMax && !this.#makeRoom(own))) return false;
     own.set(key, entry);
     this.#owners.set(key, (this.#owners.get(key) ?? 0) + 1);
     return true;
+  }
+
+  /** The oldest task that is over can be asked for no more. */
+  #makeRoom(own: Map<string, TaskEntry>): boolean {
+    for (const [key, { settled }] of own) {
+      if (!settled) continue;
+      own.delete(key);
+      this.#disown(key);
+      return true;
+    }
+    return false;
+  }
+
+  #disown(key: string): void {
+    const left = (this.#owners.get(key) ?? 1) - 1;
+    if (left > 0) this.#owners.set(key, left);
+    else this.#owners.delete(key);
   }
 
   /** The task if this run owns it; a foreign one is not found. */
@@ -48,11 +65,7 @@ export class TaskTable {
   }
 
   forget(run: string): void {
-    for (const key of this.#byRun.get(run)?.keys() ?? []) {
-      const left = (this.#owners.get(key) ?? 1) - 1;
-      if (left > 0) this.#owners.set(key, left);
-      else this.#owners.delete(key);
-    }
+    for (const key of this.#byRun.get(run)?.keys() ?? []) this.#disown(key);
     this.#byRun.delete(run);
   }
 }

@@ -86,6 +86,19 @@ describe("what a task brings", () => {
     expect(talk.reached).toEqual(["cal.check"]);
   });
 
+  it("a second task of the same name opens none either, and has no result of its own", async () => {
+    const named = gated.replace(
+      "labels:",
+      "labels:\n  cal.list: {effects: read.local, output: {confidentiality: public}}",
+    );
+    const talk = starting(named);
+    await talk.call("cal.list");
+    const told = await talk.call("cal.check");
+    expect(told).toMatchObject({ refused: true, text: expect.stringContaining("must not be repeated") });
+    await fetched(talk, { status: "completed", result: { content: [] } });
+    expect((await talk.call("cal.act")).text).toContain("`cal.check` must come first");
+  });
+
   it("a task that succeeded does", async () => {
     const talk = starting(gated);
     await talk.call("cal.check");
