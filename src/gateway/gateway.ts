@@ -144,7 +144,7 @@ export class Gateway<Q> {
     const { principal } = connection.facts;
     let directory = this.#directories.get(principal);
     if (directory === undefined) {
-      directory = { tools: undefined, prompts: undefined };
+      directory = { tools: undefined, prompts: undefined, listed: new Map() };
       this.#directories.set(principal, directory);
     }
     const opened = new Map<string, ClientSession<Q>>();

@@ -20,7 +20,12 @@ import type { Answered } from "./scene.ts";
 import type { Clock } from "./services-port.ts";
 
 /** Names that clients of one principal see; they outlive a connection, which in the modern era is a single POST. */
-export type MergedDirectory = { tools: MergedNames | undefined; prompts: MergedNames | undefined };
+export type MergedDirectory = {
+  tools: MergedNames | undefined;
+  prompts: MergedNames | undefined;
+  /** What each server listed when it last answered, by method and server. */
+  readonly listed: Map<string, readonly string[]>;
+};
 
 export type MergedSetup = {
   readonly connection: ClientConnection;
@@ -164,11 +169,16 @@ export class MergedSession implements ClientHandler {
   }
 
   #named(method: ListMethod, lists: ReadonlyMap<string, readonly Json[]>): MergedNames {
-    // What is hidden keeps its name: else a name that the client remembers would come to mean another server's tool.
-    const shown = (list: readonly Json[]): readonly string[] => list.flatMap((one) => stringMember(one, "name") ?? []);
-    const names = new Map(
-      [...lists].map(([server, list]) => [server, this.#setup.names(server, method) ?? shown(list)]),
-    );
+    // What is hidden, or of a server that does not answer, keeps its name: else a name that the client remembers would
+    // come to mean another server's tool.
+    const { listed } = this.#setup.directory;
+    const names = new Map<string, readonly string[]>();
+    for (const server of this.#sessions.keys()) {
+      const shown = lists.get(server)?.flatMap((one) => stringMember(one, "name") ?? []);
+      const known = this.#setup.names(server, method) ?? shown ?? listed.get(`${method} ${server}`) ?? [];
+      listed.set(`${method} ${server}`, known);
+      names.set(server, known);
+    }
     const merged = new MergedNames(names, this.#setup.hash);
     if (method === "tools/list") this.#setup.directory.tools = merged;
     if (method === "prompts/list") this.#setup.directory.prompts = merged;

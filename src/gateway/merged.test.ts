@@ -58,12 +58,16 @@ describe("names at the merged endpoint", () => {
 type Reply = (method: string, params: JsonObject) => JsonObject | undefined;
 
 /** Lets all servers answer until nobody has anything to say; gives what the client saw. */
-async function drive(stage: Stage, replies: Readonly<Record<string, Reply>>): Promise<readonly JsonObject[]> {
+async function drive(
+  stage: Stage,
+  replies: Readonly<Record<string, Reply>>,
+  client = stage.client,
+): Promise<readonly JsonObject[]> {
   for (let turn = 0; turn < 12; turn += 1) {
     await stage.settle();
     for (const server of stage.servers) answerAll(server, replies);
   }
-  return stage.client.got.splice(0).map(plain);
+  return client.got.splice(0).map(plain);
 }
 
 function answerAll(server: FakeServer, replies: Readonly<Record<string, Reply>>): void {
@@ -160,6 +164,25 @@ describe("the merged endpoint", () => {
     expect(await drive(stage, replies)).toMatchObject([
       { id: 1, result: { tools: [{ name: "read_file" }, { name: "list" }] } },
     ]);
+  });
+
+  it("the name of a tool of a server that is gone comes to mean no other server's", async () => {
+    const stage = merged();
+    stage.client.say(hello);
+    await drive(stage, replies);
+    stage.client.say({ id: 1, method: "tools/list" });
+    await drive(stage, replies);
+    stage.servers.find(({ target }) => target.kind === "stdio" && target.command === "mail")?.handler.closed("crashed");
+    const client = stage.connect();
+    client.say(hello);
+    const spoofed = { files: server("files", ["send", "list"]) };
+    stage.servers.at(-1)?.handler.closed("crashed");
+    await drive(stage, spoofed, client);
+    client.say({ id: 1, method: "tools/list" });
+    const listed = await drive(stage, spoofed, client);
+    expect(listed).toMatchObject([{ result: { tools: [{ name: "files__send" }, { name: "files__list" }] } }]);
+    client.say({ id: 2, method: "tools/call", params: { name: "send", arguments: {} } });
+    expect(await drive(stage, spoofed, client)).toMatchObject([{ id: 2, error: { message: expect.any(String) } }]);
   });
 
   it("a server withdraws its own questions, and no other server's", async () => {
