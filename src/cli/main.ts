@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { ownVersion } from "../adapters/daemon/version.ts";
 import { failure, print } from "./output.ts";
 import { runUsage } from "./shim/arguments.ts";
+import { whyUnwritten } from "./text-file.ts";
 import { unknownCommand, usageSentence } from "./usage.ts";
 
 type Register = (program: Command) => void;
@@ -28,7 +29,6 @@ const modules: Readonly<Record<string, () => Promise<{ readonly register: Regist
 
 /** Runs one command and resolves with its exit code. */
 export async function main(words: readonly string[]): Promise<number> {
-  // A reader that has seen enough (`| head`) closes the pipe; that is its right and no failure of ours.
   if (!process.stdout.listeners("error").includes(leave)) process.stdout.on("error", leave);
   const asJson = words.includes("--json");
   const [first] = words;
@@ -57,7 +57,15 @@ export async function main(words: readonly string[]): Promise<number> {
   return flushed(typeof process.exitCode === "number" ? process.exitCode : 0);
 }
 
-const leave = (): void => process.exit(process.exitCode ?? 0);
+/**
+ * A reader that has seen enough (`| head`) closes the pipe; that is its right and no failure of ours. Anything else, such as a
+ * full disk, means that what was asked for is not there.
+ */
+function leave(cause: Error): void {
+  if ("code" in cause && cause.code === "EPIPE") process.exit(process.exitCode ?? 0);
+  process.stderr.write(`Standard output cannot be written (${whyUnwritten(cause)}): mend that, then repeat.\n`);
+  process.exit(2);
+}
 
 function makeProgram(): Command {
   const program = new Command("sluicegate")

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadFrom } from "./policy-source.ts";
-import { textFile } from "./text-file.ts";
+import { textFile, whyUnwritten } from "./text-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sg-text-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -27,6 +27,26 @@ describe("a text of a person", () => {
     expect(why(join(folder, "none"))).toEqual({ ok: false, error: { kind: "unread", why: "there is no such file" } });
     expect(why(folder)).toEqual({ ok: false, error: { kind: "unread", why: "it is a folder" } });
     expect(why(`${folder}\0`)).toMatchObject({ ok: false, error: { kind: "unread" } });
+  });
+
+  it("says in words what is wrong with a place", () => {
+    const circle = join(folder, "circle");
+    symlinkSync(circle, circle);
+    expect(textFile(circle, 100)).toMatchObject({ error: { why: "its links lead in a circle" } });
+    const unwritten = (...parts: readonly string[]): string => {
+      try {
+        writeFileSync(join(folder, ...parts), "x");
+        return "";
+      } catch (cause) {
+        return whyUnwritten(cause);
+      }
+    };
+    expect(unwritten()).toBe("it is a folder");
+    expect(unwritten("none", "file")).toBe("there is no such folder");
+    saved("file", "", "utf8");
+    expect(unwritten("file", "file")).toBe("what should be a folder is a file");
+    expect(whyUnwritten(Object.assign(new Error(), { code: "ENOSPC" }))).toBe("the disk is full");
+    expect(whyUnwritten("?")).toBe("unknown");
   });
 
   it("has an end, also where a device has none", () => {

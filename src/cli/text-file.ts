@@ -45,9 +45,9 @@ export function fileBytes(file: string, bytesMax: number): Result<Buffer, Unread
   }
 }
 
-/** What the system says of a file, in words. */
+/** What the system says of a file that cannot be read, in words. */
 export function whyUnread(cause: unknown): string {
-  const code = cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "unknown";
+  const code = codeOf(cause);
   switch (code) {
     case "ENOENT":
     case "ENOTDIR":
@@ -57,7 +57,35 @@ export function whyUnread(cause: unknown): string {
     case "EACCES":
     case "EPERM":
       return "this user may not read it";
+    case "ELOOP":
+      return "its links lead in a circle";
     default:
       return code;
   }
+}
+
+/** The same of a file that cannot be written. */
+export function whyUnwritten(cause: unknown): string {
+  const code = codeOf(cause);
+  switch (code) {
+    case "ENOENT":
+      return "there is no such folder";
+    case "ENOTDIR":
+      return "what should be a folder is a file";
+    case "EISDIR":
+      return "it is a folder";
+    case "EACCES":
+    case "EPERM":
+    case "EROFS":
+      return "this user may not write there";
+    case "ENOSPC":
+    case "EDQUOT":
+      return "the disk is full";
+    default:
+      return code;
+  }
+}
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "unknown";
 }

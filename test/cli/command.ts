@@ -19,6 +19,11 @@ export class Terminal {
   }
 
   run(...words: readonly string[]): Promise<Ran> {
+    return this.runTo("pipe", ...words);
+  }
+
+  /** The same with standard output on an open file; what went there is not in `stdout`. */
+  runTo(output: "pipe" | number, ...words: readonly string[]): Promise<Ran> {
     const env = {
       PATH: process.env["PATH"] ?? "",
       HOME: this.root,
@@ -28,12 +33,12 @@ export class Terminal {
     const child = spawn(process.execPath, [launcher, ...words], {
       cwd: this.root,
       env,
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", output, "pipe"],
     });
     let stdout = "";
     let stderr = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
     return new Promise((done) => child.on("close", (code) => done({ code, stdout, stderr })));
   }
 

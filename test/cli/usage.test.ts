@@ -1,5 +1,5 @@
 // Help, version and wrong use: what a person meets first.
-import { readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { repository, Terminal } from "./command.ts";
@@ -41,6 +41,24 @@ describe("help and version", () => {
   test("version is the package's", async () => {
     const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as { version: string };
     expect(await terminal.run("--version")).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  });
+});
+
+describe("what cannot be written", () => {
+  const full = "/dev/full";
+  test.skipIf(!existsSync(full))("an answer that did not fit on the disk is no success", async () => {
+    const file = openSync(full, "w");
+    try {
+      for (const words of [["policy", "check", "default"], ["policy", "check", "default", "--json"], ["--help"]]) {
+        expect(await terminal.runTo(file, ...words)).toEqual({
+          code: 2,
+          stdout: "",
+          stderr: "Standard output cannot be written (the disk is full): mend that, then repeat.\n",
+        });
+      }
+    } finally {
+      closeSync(file);
+    }
   });
 });
 

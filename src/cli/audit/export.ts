@@ -11,6 +11,7 @@ import type { LogFault, NamedLog } from "../log-reader.ts";
 import { chosenLog, readLogs, storeFault } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
 import { failure, shortPath, shown } from "../output.ts";
+import { whyUnwritten } from "../text-file.ts";
 import { plainRecord } from "./record-line.ts";
 
 type Format = "jsonl" | "ocsf";
@@ -84,6 +85,6 @@ async function* linesOf(
 }
 
 function sentenceOf(cause: unknown, file: string | undefined): string {
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
-  return `${file === undefined ? "Standard output" : shortPath(file)} cannot be written (${code}): check its folder and the free space.`;
+  const place = file === undefined ? "Standard output" : shortPath(file);
+  return `${place} cannot be written (${whyUnwritten(cause)}): check its folder and the free space.`;
 }

@@ -32,6 +32,7 @@ import { listedTools } from "../proof/manifest-of.ts";
 import { proofFile, stpaFile } from "../stpa-files.ts";
 import { writtenByAuthor } from "../stpa-of-policy.ts";
 import { checkedUnder, seenFrom, underNames } from "../stpa-under.ts";
+import { whyUnwritten } from "../text-file.ts";
 
 export function register(program: Command): void {
   const stpa = program.command("stpa").description("hazard analysis: from losses to requirements and rules");
@@ -242,8 +243,9 @@ function written(text: string, options: Options, json: object): Outcome {
   if (file === undefined) return { exitCode: 0, json, text: text.trimEnd() };
   try {
     writeFileSync(file, text);
-  } catch {
-    return failure("SG-STPA-OUT", `${shortPath(file)} cannot be written: check the folder and the free space.`);
+  } catch (cause) {
+    const why = whyUnwritten(cause);
+    return failure("SG-STPA-OUT", `${shortPath(file)} cannot be written (${why}): name another file with --out.`);
   }
   return { exitCode: 0, json: { file }, text: `Written to ${shortPath(file)}.` };
 }

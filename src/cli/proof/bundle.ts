@@ -10,7 +10,7 @@ import { isArray, isObject, member } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import { shortPath } from "../output.ts";
-import { fileBytes, whyUnread } from "../text-file.ts";
+import { fileBytes, whyUnread, whyUnwritten } from "../text-file.ts";
 
 /** Bytes of one certificate file; one for a thousand tools has a few hundred kilobytes. */
 export const certificateBytesMax = 16 * 1024 * 1024;
@@ -51,8 +51,9 @@ export function writeCertificates(
       writeFileSync(join(folder, `${hazard.replaceAll(/[^\w.-]/g, "_")}.json`), `${JSON.stringify(certificate)}\n`);
     }
     return ok(undefined);
-  } catch {
-    return err(`Certificates cannot be written to ${shortPath(folder)}: check the folder and its permissions.`);
+  } catch (cause) {
+    const why = whyUnwritten(cause);
+    return err(`Certificates cannot be written to ${shortPath(folder)} (${why}): name another folder with --cert-dir.`);
   }
 }
 

@@ -9,6 +9,8 @@ import { decideCore, makeProver, proveHazard } from "../../proof/prove.ts";
 import { candidates } from "../../proof/subject.ts";
 import type { Subject } from "../../proof/subject.ts";
 import { nearestWord } from "../../policy/language/nearest.ts";
+import { shortPath } from "../output.ts";
+import { whyUnwritten } from "../text-file.ts";
 
 export const exportForms = ["smtlib", "horn", "alloy"] as const;
 export type ExportForm = (typeof exportForms)[number];
@@ -40,7 +42,7 @@ export function writeExport(file: string, text: string): Result<undefined, strin
   try {
     writeFileSync(file, text);
     return ok(undefined);
-  } catch {
-    return err("The export cannot be written: name a file in a folder that exists with --out.");
+  } catch (cause) {
+    return err(`${shortPath(file)} cannot be written (${whyUnwritten(cause)}): name another file with --out.`);
   }
 }

@@ -11,6 +11,7 @@ import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import type { RecordedEntry } from "../../gateway/log/recorded.ts";
 import { shortPath } from "../output.ts";
+import { whyUnwritten } from "../text-file.ts";
 import { listedAs } from "./believed.ts";
 
 export type SavedTrace = {
@@ -35,9 +36,8 @@ export function writeTrace(file: string, trace: JsonObject): Result<void, string
     return ok(undefined);
   } catch (cause) {
     const there = cause instanceof Error && "code" in cause && cause.code === "EEXIST";
-    return err(
-      `${shortPath(file)} ${there ? "is there already: name a new file" : "cannot be written: check the path"}.`,
-    );
+    const why = there ? "is there already" : `cannot be written (${whyUnwritten(cause)})`;
+    return err(`${shortPath(file)} ${why}: name a new file.`);
   }
 }
 
