@@ -1,5 +1,6 @@
 // `npm start`: the gateway on real reference servers, in the foreground, from the sources. `npm start -- --check` only
-// asks every server for its tools. State and the demonstration workspace lie in `.sluicegate/` beside the sources.
+// asks every server for its tools. State lies in `.sluicegate/` beside the sources, the demonstration
+// workspace in `demo/`.
 import { mkdirSync, writeFileSync, existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
@@ -8,9 +9,9 @@ import { configOf } from "../src/cli/config.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const folder = join(root, ".sluicegate");
-// No server sees the gateway's own state, so the workspace lies beside it.
 const home = join(folder, "state");
-const workspace = join(folder, "workspace");
+// A folder of its own: no server sees the gateway's state, and who writes below `.sluicegate` is asked about it.
+const workspace = join(root, "demo");
 const require = createRequire(import.meta.url);
 
 /** Where the program of a reference server lies, however the package manager arranged it. */
