@@ -110,6 +110,14 @@ describe("cards and records", () => {
     ]);
   });
 
+  it("a card does not say behind a sentence what stands in it", () => {
+    const facts = { because: ["it cannot be read as a command"], destinations: ["evil.example"] };
+    const asked: Reason = { mechanism: "regulate", code: "SG-ARGUMENTS", verdict: "confirm", facts };
+    const [line = ""] = cardLines({ ...decision, reasons: [asked] });
+    expect(line.split("it cannot be read as a command")).toHaveLength(2);
+    expect(line).toContain("(destinations: evil.example)");
+  });
+
   it("a card asks for nothing that is only observed, and warns of nothing that stops", () => {
     const observed: Reason = { ...reason, code: "SG-OBSERVED", observed: true };
     const fine: Reason = { ...reason, code: "SG-FINE", verdict: "allow" };

@@ -115,13 +115,19 @@ function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
+/** Whether a clause holds every text of a fact, so that naming it again behind the clause would say nothing. */
+function tells(clause: string, fact: Reason["facts"][string]): boolean {
+  const texts = Array.isArray(fact) ? fact : [fact];
+  return texts.every((text) => typeof text === "string" && clause.includes(text));
+}
+
 /** `cause` says it where the policy does not: a person cannot judge a code and the bare names of facts. */
 function reasonLine(reason: Reason, cause?: () => string | undefined): string {
   const rule = reason.rule === undefined ? "" : ` (rule ${reason.rule})`;
-  const facts = Object.entries(reason.facts).map(
-    ([name, fact]) => `${name}: ${typeof fact === "object" ? fact.join(", ") : String(fact)}`,
-  );
   const clause = reason.rule === undefined ? cause?.() : undefined;
+  const facts = Object.entries(reason.facts)
+    .filter(([, fact]) => clause === undefined || !tells(clause, fact))
+    .map(([name, fact]) => `${name}: ${typeof fact === "object" ? fact.join(", ") : String(fact)}`);
   const known = facts.join("; ");
   const told = clause === undefined || known === "" ? (clause ?? known) : `${clause} (${known})`;
   const text = reason.why ?? (told === "" ? reason.code : told);
