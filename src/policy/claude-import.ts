@@ -25,6 +25,10 @@ export function importClaudePermissions(settings: Json): Imported {
   const left: NotImported[] = [];
   for (const list of ["deny", "ask", "allow"] as const) {
     const entries = member(permissions, list);
+    // A word where a list belongs must not be lost: it may be what forbids.
+    if (entries !== undefined && entries !== null && !isArray(entries)) {
+      left.push({ list, entry: JSON.stringify(entries).slice(0, 200), reason: "it is no list" });
+    }
     if (!isArray(entries)) continue;
     for (const [index, entry] of entries.entries()) {
       const said = typeof entry === "string" ? entry : (JSON.stringify(entry) ?? "");

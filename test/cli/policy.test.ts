@@ -155,6 +155,26 @@ describe("policy explain and import", () => {
     expect((await terminal.run("policy", "check", terminal.file("imported.yaml", printed))).code).toBe(0);
   });
 
+  test("a word where a list belongs is told, since it may be what forbids", async () => {
+    const file = terminal.file("word.json", { permissions: { deny: "mcp__mail__send" } });
+    const { code, value } = await terminal.json("policy", "import", "claude", file);
+    expect(code).toBe(1);
+    expect(value).toMatchObject({ imported: 0, left: [{ list: "deny", reason: "it is no list" }] });
+  });
+
+  test.each([
+    ["claude", { mcpServers: {} }],
+    ["claude", ["mcp__mail__send"]],
+    ["claude-code", null],
+    ["toolhive", { tools: [] }],
+  ] as const)("a file that is nothing of %s is refused, and no empty policy", async (client, content) => {
+    const { code, value } = await terminal.json("policy", "import", client, terminal.file("other.json", content));
+    expect(code).toBe(2);
+    expect(value).toMatchObject({
+      error: { code: "SG-IMPORT", message: expect.stringContaining("other.json has none of") },
+    });
+  });
+
   test("a profile of another runtime becomes a scope, and what is printed is a policy", async () => {
     const outbound = { allow_host: ["api.example.com"], allow_port: [443] };
     const profile = { name: "notes", read: ["/data/notes", "/etc"], network: { outbound } };

@@ -155,6 +155,7 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-TOOL", "policy explain ROOT/p.yaml x", "SERVER.x", file("p.yaml", policy)),
   row("SG-IMPORT", "policy import claude ROOT/none.json", "none.json"),
   row("SG-IMPORT", "policy import claude ROOT/s.json", "s.json", file("s.json", "{")),
+  row("SG-IMPORT", "policy import toolhive ROOT/s.json", "has none of", file("s.json", "{}")),
   row("SG-TRACE", "replay ROOT/none.json", "none.json"),
   row("SG-TRACE", "replay ROOT/none.json", "there is no such file"),
   row("SG-TRACE", "replay ROOT", "it is a folder"),

@@ -1,7 +1,7 @@
 /** `sluicegate policy check|explain|import`: what a policy says, before anything is decided under it. */
 import type { Command } from "commander";
 import type { Json } from "../../core/json.ts";
-import { stringMember } from "../../core/json.ts";
+import { member, stringMember } from "../../core/json.ts";
 import type { CompiledPolicy } from "../../policy/compile.ts";
 import { importClaudePermissions } from "../../policy/claude-import.ts";
 import type { Diagnostic, Problem } from "../../policy/diagnostic.ts";
@@ -214,15 +214,24 @@ type Importer = (settings: Json) => {
   readonly left: readonly { readonly list: string; readonly entry: string; readonly reason: string }[];
 };
 
-const importers: Readonly<Record<string, Importer>> = {
-  claude: importClaudePermissions,
-  "claude-code": importClaudePermissions,
-  toolhive: importToolhiveProfile,
+/** `members`: a file with none of them is something else, and nothing imported from it would look like nothing forbidden. */
+type Source = { readonly read: Importer; readonly members: readonly string[]; readonly file: string };
+
+const claude: Source = {
+  read: importClaudePermissions,
+  members: ["permissions", "deny", "ask", "allow"],
+  file: "a `settings.json` of Claude Code",
 };
+const toolhive: Source = {
+  read: importToolhiveProfile,
+  members: ["read", "write", "network", "privileged"],
+  file: "a permission profile of ToolHive",
+};
+const importers: Readonly<Record<string, Source>> = { claude, "claude-code": claude, toolhive };
 
 function importFrom(client: string, file: string): Outcome {
-  const read = Object.hasOwn(importers, client) ? importers[client] : undefined;
-  if (read === undefined) {
+  const source = Object.hasOwn(importers, client) ? importers[client] : undefined;
+  if (source === undefined) {
     const words = Object.keys(importers).join(", ");
     return failure(
       "SG-USAGE",
@@ -240,7 +249,11 @@ function importFrom(client: string, file: string): Outcome {
   }
   const settings = text.value.isWellFormed() ? readJson(text.value) : undefined;
   if (settings === undefined) return failure("SG-IMPORT", `${shortPath(file)} is no JSON: correct it there.`);
-  const { document, imported, left } = read(settings);
+  if (!source.members.some((name) => member(settings, name) !== undefined)) {
+    const names = source.members.map((name) => `\`${name}\``).join(", ");
+    return failure("SG-IMPORT", `${shortPath(file)} has none of ${names}: name ${source.file}.`);
+  }
+  const { document, imported, left } = source.read(settings);
   const notes = left.map((each) => `# not imported: ${each.list} ${shown(each.entry, 80)}: ${each.reason}`);
   // JSON is YAML, so what is printed can be saved as a policy as it stands.
   const policy = JSON.stringify(document, undefined, 2);

@@ -71,6 +71,7 @@ test.each<readonly [Json, string]>([
   [{ write: ["/etc"] }, "write /etc: it would open all of `/etc`"],
   [{ write: ["~/.ssh"] }, "write ~/.ssh: it gives the server keys to other machines"],
   [{ read: [5] }, "read 5: it is no text"],
+  [{ write: "/data" }, "write /data: it is no list"],
   [{ privileged: true }, "privileged true: no projection"],
   [{ network: { mode: "host" } }, "network.mode host: "],
   [{ network: { inbound: { allow_host: ["x"] } } }, 'network.inbound {"allow_host":["x"]}: '],

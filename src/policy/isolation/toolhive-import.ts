@@ -46,6 +46,7 @@ type Leave = (list: string, entry: Json, reason: string) => void;
 
 function listAt(value: Json | undefined, name: string, list: string, leave: Leave): readonly Json[] {
   const found = member(value, name);
+  if (found !== undefined && found !== null && !isArray(found)) leave(list, found, "it is no list");
   if (!isArray(found)) return [];
   if (found.length > scopeEntriesMax) leave(list, found.length, `only the first ${scopeEntriesMax} entries are read`);
   return found.slice(0, scopeEntriesMax);
