@@ -79,6 +79,24 @@ describe("what is relaxed", () => {
       regulation({ power: { budget: 5 } }),
       "regulation: more power passes without a question",
     ],
+    [
+      "a firm keep is firm no more",
+      { keep: [{ trace: ["s.read", "s.send"], firm: true }] },
+      { keep: [{ trace: ["s.read", "s.send"] }] },
+      "regulation: a firm keep is gone or changed, s.read s.send",
+    ],
+    [
+      "isolation demands less",
+      { isolation: { require: "A" } },
+      { isolation: { require: "B" } },
+      "isolation: it is gone, or says something else",
+    ],
+    [
+      "admission is not spoken of",
+      { admission: { labels: "declared" } },
+      {},
+      "admission: it is gone, or says something else",
+    ],
     ["a model is gone", regulation({ models }), {}, "regulation: a model is not asked any more"],
     ...[{ epsilon: 0.6 }, { surpriseMax: 0.6 }, { onUnsafe: "confirm" as const }].map(
       (milder): [string, Part, Part, string] => [
@@ -100,6 +118,8 @@ describe("what is relaxed", () => {
     ["a hazard was only observed", { hazard: { mode: "observe" } }, { never: { call: "s.send" } }],
     ["a hazard was accepted before", { accepts: ["h"] }, { accepts: ["h"] }],
     ["the client is said to read more", reads("a"), reads("a", "b")],
+    ["an ordinary keep is gone", { keep: [{ trace: ["s.read"] }] }, {}],
+    ["isolation is new", {}, { isolation: { require: "A" } }],
     ["a lease is new", {}, regulation({ leases: [{ tool: "s.send", calls: 1 }] })],
     ["a filter remembers", {}, regulation({ filter: { mode: "accumulate" } })],
     ["a budget is smaller", regulation({ power: { budget: 6 } }), regulation({ power: { budget: 5 } })],

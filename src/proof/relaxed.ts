@@ -15,6 +15,7 @@ export function relaxed(old: CompiledPolicy, present: CompiledPolicy): readonly 
     ...relaxedModes(old.policy, present.policy),
     ...relaxedHazards(old.policy, present.policy),
     ...relaxedHost(old.policy.host, present.policy.host),
+    ...otherSections(old.policy, present.policy),
     ...relaxedRegulation(old.regulation, present.regulation).map((part) => `regulation: ${part}`),
   ];
 }
@@ -57,11 +58,23 @@ function relaxedHost(old: CanonicalPolicy["host"], present: CanonicalPolicy["hos
   );
 }
 
+/** What these say is enforced outside of the rules; whether it became milder nobody works out here. */
+function otherSections(old: CanonicalPolicy, present: CanonicalPolicy): readonly string[] {
+  return (["admission", "isolation", "reflection"] as const).flatMap((section) =>
+    old[section] === undefined || JSON.stringify(old[section]) === JSON.stringify(present[section])
+      ? []
+      : [`${section}: it is gone, or says something else`],
+  );
+}
+
 const unsafe = { confirm: 0, "block-call": 1, "end-run": 2 } as const;
 
 function relaxedRegulation(old: Regulation, present: Regulation): readonly string[] {
   const kept = new Set(present.leases.map(leaseText));
   const leases = old.leases.map(leaseText).filter((lease) => !kept.has(lease));
+  const firm = ({ keeps }: Regulation): readonly string[] =>
+    keeps.flatMap((keep) => (keep.firm ? [keep.tools.map(({ server, tool }) => `${server}.${tool}`).join(" ")] : []));
+  const keeps = firm(old).filter((keep) => !firm(present).includes(keep));
   const asked = old.models.embedded || old.models.judge !== undefined;
   const { power } = present;
   // A policy is read back from its canonical text, so equal weights stand in one order.
@@ -78,6 +91,7 @@ function relaxedRegulation(old: Regulation, present: Regulation): readonly strin
       unsafe[present.onUnsafe] < unsafe[old.onUnsafe]);
   return [
     ...leases.map((lease) => `a lease is gone or changed, ${lease}`),
+    ...keeps.map((keep) => `a firm keep is gone or changed, ${keep}`),
     ...(staysAway(present.filter) < staysAway(old.filter) ? ["tools that were hidden come back sooner"] : []),
     ...(budget || weighed ? ["more power passes without a question"] : []),
     ...(models ? ["a model is not asked any more"] : []),

@@ -25,7 +25,7 @@ export type ProofDiff = {
   readonly widened: readonly Widened[];
   /** Questions of the default that a new allow rule takes away. */
   readonly allowed: readonly string[];
-  /** What is gone or changed and compared by its text only: rules of some kinds, modes, hazards and regulation. */
+  /** Gone or changed, and compared as it is written: rules of some kinds, modes, hazards, the host, whole sections. */
   readonly changed: readonly string[];
   readonly labels: readonly string[];
   readonly hazards: readonly { readonly id: string; readonly before: string; readonly after: string }[];
@@ -76,13 +76,14 @@ export function proofDiff(old: DiffSide, present: DiffSide): Result<ProofDiff, s
   return ok({ ok: same, widened, allowed, changed, labels, hazards });
 }
 
-/** Hazards that were proved and are not any more, or that are gone. */
+/** Hazards that were proved and are not any more, that are gone, or that something can bring about by now. */
 function lostProofs(old: DiffSide, present: DiffSide): ProofDiff["hazards"] {
   const before = verdicts(old);
   const after = verdicts(present);
   return [...before].flatMap(([id, verdict]) => {
     const now = after.get(id) ?? "gone";
-    return verdict === "proved" && now !== "proved" ? [{ id, before: verdict, after: now }] : [];
+    const lost = verdict === "proved" ? now !== "proved" : verdict === "vacuous" && /^(?:refuted|unknown)$/.test(now);
+    return lost ? [{ id, before: verdict, after: now }] : [];
   });
 }
 
@@ -106,7 +107,7 @@ export function diffText(found: ProofDiff): string {
   for (const allowed of found.allowed) lines.push(`A new rule takes questions away: ${allowed}`);
   for (const changed of found.changed) lines.push(`Gone or changed, compared by its text only: ${changed}`);
   for (const label of found.labels) lines.push(`Believed milder: ${label}`);
-  for (const { id, after } of found.hazards) lines.push(`Hazard ${id} was proved and is ${after} now.`);
+  for (const { id, before, after } of found.hazards) lines.push(`Hazard ${id} was ${before} and is ${after} now.`);
   if (found.ok) lines.push("Nothing that the old policy stops or asks about goes ahead under the new one.");
   return lines.join("\n");
 }
