@@ -118,3 +118,14 @@ describe("laws", () => {
     );
   });
 });
+
+it.each([
+  [[], undefined],
+  [[7, 5, 9], 5],
+  [[5, 7], 5],
+  [[4, 3, Number.POSITIVE_INFINITY, 6], 6],
+  [[4, Number.POSITIVE_INFINITY], undefined],
+])("of %j at 4 the first to come back is that at %j", (ends, wanted) => {
+  const until = new Map(ends.map((end, index) => [`s.t${index}`, end]));
+  expect(nextReturn({ until, full: false }, 4)).toBe(wanted);
+});
