@@ -16,6 +16,20 @@ describe("limits of a run", () => {
     expect(run.policy.describeRegulation(run.run, [], run.at).power).toBeGreaterThan(0);
   });
 
+  it("a run whose history is lost may have all power: what it gathers anew is asked about, once", () => {
+    const asks = (budget: number) => {
+      const run = new SmallRun({ labels, regulation: { power: { budget } } });
+      run.run = { ...run.run, q: { ...run.run.q, lost: true } };
+      return run;
+    };
+    const run = asks(500);
+    expect(told(run.decide("s.mail_out"))).toBe("confirm SG-POWER");
+    run.call("s.mail_out");
+    expect(told(run.decide("s.mail_out"))).toBe("allow");
+    expect(told(run.decide("s.read_pub"))).toBe("confirm SG-POWER");
+    expect(told(asks(1_000_000).decide("s.mail_out"))).toBe("allow");
+  });
+
   it("a leased tool is gone from the list and cannot be called when its calls are used up", () => {
     const run = new SmallRun({ labels, regulation: { leases: [{ tool: "s.mail_out", calls: 1 }] } });
     expect(told(run.expose("s.mail_out"))).toBe("allow");

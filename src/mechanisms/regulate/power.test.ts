@@ -104,10 +104,10 @@ describe("the budget", () => {
   const settings = { budget: 12, weights: builtIn };
 
   it("asks when power is gathered, and not when it is used again", () => {
-    expect(powerReason(noPower, call(send), { budget: undefined, weights: builtIn })).toBeUndefined();
-    expect(powerReason(noPower, call(send), settings)).toBeUndefined();
+    expect(powerReason(noPower, call(send), { budget: undefined, weights: builtIn }, false)).toBeUndefined();
+    expect(powerReason(noPower, call(send), settings, false)).toBeUndefined();
     const reader = powerAfter(noPower, allowed(read));
-    expect(powerReason(reader, call(send), settings)).toEqual({
+    expect(powerReason(reader, call(send), settings, false)).toEqual({
       mechanism: "regulate",
       code: "SG-POWER",
       verdict: "confirm",
@@ -115,9 +115,9 @@ describe("the budget", () => {
       way: "do this part in a new run, or ask the person",
     });
     const agreed = powerAfter(reader, allowed(send));
-    expect(powerReason(agreed, call(send), settings)).toBeUndefined();
-    expect(powerReason(agreed, call(read), settings)).toBeUndefined();
-    expect(powerReason(agreed, call(shell), settings)?.facts["after"]).toBe(33);
+    expect(powerReason(agreed, call(send), settings, false)).toBeUndefined();
+    expect(powerReason(agreed, call(read), settings, false)).toBeUndefined();
+    expect(powerReason(agreed, call(shell), settings, false)?.facts["after"]).toBe(33);
   });
 });
 

@@ -5,6 +5,7 @@
  */
 import type { ToolContract } from "../../core/contract.ts";
 import type { Effect } from "../../core/effect.ts";
+import { everyEffect } from "../../core/effect.ts";
 import type { RunEvent } from "../../core/event.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { CallOption } from "../../core/moment.ts";
@@ -73,13 +74,20 @@ export function powerReachable(
 /**
  * The question that a call over the budget raises; undefined where there is no budget, it is kept, or the call adds
  * nothing. So a person who agrees to one mail is not asked about the second: power is asked about when it is gathered.
+ * A run whose history is lost may have gathered everything, and what it adds to what is known of it is asked about.
  */
-export function powerReason(power: Power, call: PowerCall, settings: Regulation["power"]): Reason | undefined {
+export function powerReason(
+  power: Power,
+  call: PowerCall,
+  settings: Regulation["power"],
+  lost: boolean,
+): Reason | undefined {
   const { budget, weights } = settings;
   if (budget === undefined) return undefined;
-  const after = powerWith(power, call, weights);
+  const known = powerWith(power, call, weights);
   const gathered = powerGathered(power, weights);
-  if (after <= budget || after <= gathered) return undefined;
+  const after = lost ? powerOf(new Set(everyEffect), weights) : known;
+  if (after <= budget || known <= gathered) return undefined;
   return {
     mechanism: "regulate",
     code: "SG-POWER",

@@ -186,7 +186,7 @@ function called(parts: Parts, { moment, option, kept }: Asked, { q, memory, answ
   }
   const surprise = surpriseReason(memory.expected, settings.surpriseMax, option.contract);
   if (surprise !== undefined) reasons.push(surprise);
-  const power = powerReason(memory.power, { option, arguments: moment.arguments }, settings.power);
+  const power = powerReason(memory.power, { option, arguments: moment.arguments }, settings.power, q.lost);
   if (power !== undefined) reasons.push(power);
   reasons.push(...revealedReasons(regulator, q, { moment, option }));
   const warning = keepWarning(keepsLost(regulator, q, option, { kept, at }));
