@@ -50,6 +50,10 @@ describe("goals at run time", () => {
   it("there are none where nothing is owed or kept, or the policy only observes", () => {
     expect(makeGoals(request(openHost()))).toEqual({ ok: true, value: undefined });
     expect(makeGoals(request({ ...debt(), mode: "observe" }))).toEqual({ ok: true, value: undefined });
+    const watched = debt().rules?.map((rule) => ({ ...rule, mode: "observe" as const })) ?? [];
+    expect(makeGoals(request({ ...debt(), rules: watched }))).toEqual({ ok: true, value: undefined });
+    const gate = { id: "g", tier: "must", gate: { before: "s.pay", need: "s.notify" }, why: "order" } as const;
+    expect(makeGoals(request({ ...debt(), rules: [gate] }))).toEqual({ ok: true, value: undefined });
   });
 
   it("a debt is out of reach once what it needs is refused for good", () => {
