@@ -68,10 +68,10 @@ describe("what stands against a call", () => {
       "the count that is full, with its own words",
       of(
         rule("many", { tier: "block", atMost: { of: "s.a", count: 9 } }),
-        rule("few", { tier: "block", atMost: { of: "s.a", count: 0 } }),
+        rule("none", { tier: "block", atMost: { of: "s.a", count: 0 } }),
       ),
       [],
-      "deny few because of few",
+      "deny none because of none",
     ],
     [
       "a count that only observes",
