@@ -40,6 +40,8 @@ function inDress(a: number): string {
   );
 }
 
+const hex = (character: string): string => character.charCodeAt(0).toString(16).padStart(2, "0");
+
 describe("an argument carries the label of what it is or contains", () => {
   test.each<[string, Json, Json]>([
     ["the whole text", report, report],
@@ -69,6 +71,21 @@ describe("an argument carries the label of what it is or contains", () => {
       "a rare condition\nof the heart",
       '"{\\"x\\": \\"a rare condition\\\\nof the heart',
     ],
+    ["all of it in base64", report, `see ${Buffer.from(report).toString("base64")}.`],
+    ["an excerpt in base64 for URLs", report, `?q=${Buffer.from(report.slice(40, 90)).toString("base64url")}&x=1`],
+    [
+      "an excerpt in base64, encoded again",
+      report,
+      Buffer.from(Buffer.from(report.slice(40, 90)).toString("base64")).toString("base64"),
+    ],
+    [
+      "an excerpt in base64 in a path",
+      report,
+      `https://x.example/p/${btoa(report.slice(40, 90)).replaceAll("=", "")}/y`,
+    ],
+    ["an excerpt in hexadecimal digits", report, Buffer.from(report.slice(40, 90)).toString("hex")],
+    ["an excerpt in escapes of bytes", report, report.slice(40, 90).replace(/./gs, (one) => `\\x${hex(one)}`)],
+    ["a text that came in base64, as blobs of resources do", Buffer.from(report).toString("base64"), report],
     ["an excerpt in full-width letters", report, inDress(0xff41)],
     ["an excerpt in bold letters", report, inDress(0x1d41a)],
     ["an excerpt with invisible marks", report, "a rare condition of the heart".replace(/./g, "$&\ufe0f\u034f\u200b")],

@@ -4,6 +4,7 @@
  * provenance, where finding too much is an attack: `example.com` is no item of `bob@example.com`.
  */
 import { parseDecimal } from "../../policy/values/decimal.ts";
+import { withoutEncodings } from "./encodings.ts";
 
 const ideograph =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/v;
@@ -100,8 +101,14 @@ const percentRun = /(?:%[0-9a-fA-F]{2})+/g;
 /** Times that escapes are undone: a redirect inside of a link in JSON text has them one in the other. */
 const undoneMax = 3;
 
-/** The text, and what it says when its JSON escapes or its percent-encoding are undone, or both, and again. */
+/** The text, and what it says when its escapes, its percent-encoding and other encodings are undone, or all, and again. */
 export function spellingsOf(text: string): readonly string[] {
+  const spellings = unescaped(text);
+  const plain = spellings.flatMap((each) => withoutEncodings(each) ?? []);
+  return plain.length === 0 ? spellings : [...new Set([...spellings, ...plain])];
+}
+
+function unescaped(text: string): readonly string[] {
   if (!text.includes("\\") && !text.includes("%")) return [text];
   const spellings = new Set([text, withoutEscapes(text)]);
   let undone = text;
