@@ -35,6 +35,8 @@ const listOf: Readonly<Record<string, readonly ListMethod[]>> = {
 type Source<Q> = {
   readonly live: LiveRun<Q>;
   readonly call: Call<Q> | undefined;
+  /** Id of the call, also where only its task goes on. */
+  readonly of: string | undefined;
   readonly contract: ToolContract;
   readonly option: CallOption | undefined;
   /** What goes on while the server says this, and whose deeds so far speak for it. */
@@ -205,7 +207,17 @@ export class FromServer<Q> {
   #rule(source: Source<Q>, value: Json): Ruling | Promise<Ruling> {
     const { live, contract, option } = source;
     const id = this.#scene.nextId();
-    return judgeRelease(this.#scene, { live, id, call: undefined, contract, option, outcome: "succeeded", value });
+    const query = {
+      live,
+      id,
+      call: undefined,
+      beside: source.of,
+      contract,
+      option,
+      outcome: "succeeded",
+      value,
+    } as const;
+    return judgeRelease(this.#scene, query);
   }
 
   #source(
@@ -219,14 +231,14 @@ export class FromServer<Q> {
     if (task !== undefined) {
       const { call: id, contract, option, scope, settled } = task;
       const during = settled ? undefined : { live, id, contract, option, scope };
-      return { live, call: undefined, contract, option, during };
+      return { live, call: undefined, of: id, contract, option, during };
     }
     const call = named === undefined ? this.#callOf(message, relatedTo) : undefined;
     if (call !== undefined) {
-      return { live: call.live, call, contract: call.contract, option: call.option, during: call };
+      return { live: call.live, call, of: call.id, contract: call.contract, option: call.option, during: call };
     }
     const contract = this.#catalogue.contractOfMethod(live.policy, message.method);
-    return { live, call: undefined, contract, option: undefined, during: undefined };
+    return { live, call: undefined, of: undefined, contract, option: undefined, during: undefined };
   }
 
   /** A task of another run does not exist for this one, nor does what is said of it (gateway.md 2). */

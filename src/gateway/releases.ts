@@ -27,6 +27,8 @@ export type ReleaseQuery<Q> = {
   readonly call: string | undefined;
   /** The call that is still under way while its server says this: what it did so far is judged, and not yet over. */
   readonly during?: string;
+  /** The call that it belongs to, for the record: a replay labels it as that call's. */
+  readonly beside?: string | undefined;
   readonly contract: ToolContract;
   readonly option: CallOption | undefined;
   readonly outcome: "succeeded" | "failed";
@@ -114,7 +116,8 @@ function rule<Q>({ shared, query, batch, at }: Ground<Q>, judged: Decision, answ
     how = "reject";
     decision = denial("SG-NO-MOVE", { detail: folded.error });
   }
-  const notes = notesOf(query.id, decision, observed);
+  const { beside } = query;
+  const notes = { ...notesOf(query.id, decision, observed), ...(beside === undefined ? {} : { beside }) };
   const durable = appendBatch(shared.services.log, batch, { decision, answers, notes, written: query.written });
   if (ends) shared.runs.stop(live);
   return { how, value, label, decision, durable };

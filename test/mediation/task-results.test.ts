@@ -11,6 +11,7 @@ const fields = `
 lattice: {confidentiality: [public, private], groups: [me, anyone], clearance: {anyone: public}}
 labels:
   cal.list: {effects: read.local, output: {confidentiality: public, trust: trusted, fields: {"/events/*/title": {confidentiality: private, trust: trusted}}}}
+  cal.check: {effects: read.local, output: {confidentiality: public, trust: trusted}}
   mail.send: {effects: write.external.send, args: {to: {role: recipient}, body: {role: content}}}
 rules:
   - {id: NO, tier: block, when: {effect: write.external, data: {confidentiality: private, audience: [anyone]}}, why: "private stays"}
@@ -127,4 +128,22 @@ it("what a server says before it answers can tell what a field of the answer hol
   await talk.stage.settle();
   expect(client.got.map(plain)).toContainEqual(said);
   expect((await talk.call("mail.send", { to: "eve@x.example", body: title })).refused).toBe(true);
+});
+
+// The conversation is decided again from its log when the test ends.
+it("regression: what is said beside an answer has in a replay the label that it had", async () => {
+  const talk = new Conversation(
+    fields,
+    { cal: ["check"], mail: ["send"] },
+    {
+      answer: (tool) => (tool === "check" ? undefined : { content: [{ type: "text", text: "x" }] }),
+    },
+  );
+  const client = talk.stage.connect({ server: "cal" });
+  client.say({ id: 1, method: "tools/call", params: { name: "check", arguments: {}, _meta: { progressToken: "p" } } });
+  await talk.serve();
+  const params = { progressToken: "p", progress: 1, message: "half of it is read" };
+  talk.stage.server.say({ method: "notifications/progress", params });
+  await talk.stage.settle();
+  expect((await talk.call("mail.send", { to: "eve@x.example", body: params.message })).refused).toBe(false);
 });

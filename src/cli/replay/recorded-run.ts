@@ -279,11 +279,12 @@ class Course<Q> {
 
   #judgeRelease(head: Case, event: Extract<RunEvent, { kind: "released" }>, value: Json): ReleaseLabel {
     const { server, tool, call, at } = event;
-    const known = this.#calls.get(head.decision);
+    const goingOn = this.#calls.get(head.decision);
+    const known = goingOn ?? this.#calls.get(stringMember(head.entry.notes, "beside") ?? "");
     const { policy } = head.entry;
     const contract =
       known?.contract ?? this.#believed.contractOf({ server, tool, method: tool, recorded: undefined, policy });
-    const during = call === undefined && known !== undefined ? { during: head.decision } : {};
+    const during = call === undefined && goingOn !== undefined ? { during: head.decision } : {};
     const failed = call === undefined ? false : this.#failed.has(call) || member(value, "isError") === true;
     const moment: ReleaseMoment = {
       kind: "release",
