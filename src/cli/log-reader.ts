@@ -42,7 +42,7 @@ export function chosenLog(options: Readonly<Record<string, unknown>>): Result<Lo
   if (said === undefined) return ok(undefined);
   const name = logNames.find((one) => one === said);
   if (name !== undefined) return ok(name);
-  return err({ code: "SG-USAGE", sentence: "`--log` has another value: write daemon or gateway." });
+  return err({ code: "SG-USAGE", sentence: "`--log` names no log: write `--log daemon` or `--log gateway`." });
 }
 
 /** A log that is there and cannot be opened, beside those that can. */

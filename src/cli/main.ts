@@ -4,7 +4,7 @@ import { ownVersion } from "../adapters/daemon/version.ts";
 import { failure, print } from "./output.ts";
 import { runUsage } from "./shim/arguments.ts";
 import { whyUnwritten } from "./text-file.ts";
-import { unknownCommand, usageSentence } from "./usage.ts";
+import { unknownCommand, usageSentence, withoutCommand, withoutValue } from "./usage.ts";
 
 type Register = (program: Command) => void;
 
@@ -28,7 +28,9 @@ const modules: Readonly<Record<string, () => Promise<{ readonly register: Regist
 };
 
 /** Runs one command and resolves with its exit code. */
-export async function main(words: readonly string[]): Promise<number> {
+export async function main(given: readonly string[]): Promise<number> {
+  // The framework's own `help` knows one word only.
+  const words = given[0] === "help" && given.length > 2 ? [...given.slice(1), "--help"] : given;
   if (!process.stdout.listeners("error").includes(leave)) process.stdout.on("error", leave);
   const asJson = words.includes("--json");
   const [first] = words;
@@ -44,6 +46,11 @@ export async function main(words: readonly string[]): Promise<number> {
   const chosen = named === undefined ? (wantsAll ? Object.values(modules) : []) : [named];
   for (const load of chosen) (await load()).register(program);
   overrideExits(program);
+  const missing = withoutValue(program, words) ?? (asJson ? withoutCommand(program, words) : undefined);
+  if (missing !== undefined) {
+    print(failure("SG-USAGE", missing), asJson);
+    return flushed(2);
+  }
   try {
     await program.parseAsync([...words], { from: "user" });
   } catch (cause) {

@@ -36,6 +36,7 @@ describe("help and version", () => {
     expect((await terminal.run("daemon", "--help")).stdout).toContain("print JSON");
     expect((await terminal.run("policy", "check", "--help")).stdout).toContain("--manifest");
     expect((await terminal.run("help", "audit")).stdout).toContain("verify");
+    expect((await terminal.run("help", "audit", "verify")).stdout).toContain("--anchor");
   });
 
   test("version is the package's", async () => {
@@ -76,6 +77,17 @@ describe("wrong use is one sentence on standard error and exit code 2", () => {
       "Option `--data <folder>` argument missing: `sluicegate bench --help` shows the use.",
     ],
     [["proof", "verify"], "Missing required argument `policy`: `sluicegate proof verify --help` shows the use."],
+    [["policy", "zzz"], "Unknown command `zzz`: `sluicegate policy --help` shows the use."],
+    [
+      ["policy", "check", "a", "b"],
+      "`check` takes 1 argument, and got 2: `sluicegate policy check --help` shows the use.",
+    ],
+    [["doctor", "now"], "`doctor` takes no arguments, and got 1: `sluicegate doctor --help` shows the use."],
+    [
+      ["proof", "export", "default", "--to", "alloy", "--out", "--hazard", "H1"],
+      "Option `--out <file>` argument missing: `sluicegate proof export --help` shows the use.",
+    ],
+    [["audit", "tail", "--log", "x"], "`--log` names no log: write `--log daemon` or `--log gateway`."],
     [["help", "plicy"], "`plicy` is no command: did you mean `sluicegate policy`?"],
     [["bench", "proof", "--quick"], "The suite proof does not read `--quick`: leave it out."],
     [
@@ -91,6 +103,16 @@ describe("wrong use is one sentence on standard error and exit code 2", () => {
     const { code, value } = await terminal.json("plicy");
     expect(code).toBe(2);
     expect(value).toMatchObject({ ok: false, error: { code: "SG-USAGE" } });
+  });
+
+  test.each([
+    [[], "No command was named: `sluicegate --help` lists them."],
+    [["proof"], "`proof` needs one of its commands: verify, export, diff, check."],
+    [["labels", "--server"], "Option `--server <name>` argument missing: `sluicegate labels --help` shows the use."],
+  ])("in JSON also where words are missing: %j", async (words, message) => {
+    const { code, value } = await terminal.json(...words);
+    expect(code).toBe(2);
+    expect(value).toEqual({ ok: false, error: { code: "SG-USAGE", message } });
   });
 
   test("a consent that names no call is wrong use, and not a list", async () => {

@@ -66,7 +66,7 @@ function foldersIn(options: Options): readonly string[] {
 function replayFile(file: string, options: Options): Outcome {
   const { consent = "refuse" } = options;
   if (consent !== "refuse" && consent !== "once" && consent !== "value") {
-    return failure("SG-USAGE", "`--consent` has another value: write refuse, once or value.");
+    return failure("SG-USAGE", "`--consent` names no answer: write refuse, once or value.");
   }
   const trace = readTraceFile(file);
   if (!trace.ok) return failure("SG-TRACE", trace.error);
