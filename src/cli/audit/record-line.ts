@@ -13,6 +13,9 @@ export function plainRecord(view: LogView, withPayload: boolean): object {
 /** Characters of a payload in a line for people. */
 const payloadLengthMax = 600;
 
+/** A run of an HTTP session of a user whom credentials tell apart has about 150. */
+const runLengthMax = 240;
+
 /** `2026-01-02 03:04:05  run  released  server.tool  deny  SG-RULE-BLOCK (keep-private)  (decision 4f2a-7)` */
 export function auditLineOf(view: LogView, withPayload: boolean): string {
   const decision = member(view.clear, "decision");
@@ -21,7 +24,8 @@ export function auditLineOf(view: LogView, withPayload: boolean): string {
   const stopped = stringMember(member(view.clear, "notes"), "wouldHaveBeenStopped");
   const words = [
     view.wallTime.slice(0, 19).replace("T", " "),
-    view.run === "" ? "-" : shown(view.run, 40),
+    // Whole: it is what `--run`, `replay --run` and `audit policy` want, and keys of sessions differ at their end.
+    view.run === "" ? "-" : shown(view.run, runLengthMax),
     shown(view.kind, 20),
     shown(subject, 60),
     stopped === undefined ? verdict : `observed: would have been stopped (${stopped})`,
@@ -56,11 +60,11 @@ function resetOf({ kind, clear }: LogView): string {
 function reasonsOf(decision: Json | undefined): string {
   const reasons = member(decision, "reasons");
   if (!isArray(reasons)) return "";
-  return reasons
+  const texts = reasons
     .filter((reason) => isObject(reason) && stringMember(reason, "verdict") !== "allow")
     .map((reason) => {
       const rule = stringMember(reason, "rule");
       return `${stringMember(reason, "code") ?? "?"}${rule === undefined ? "" : ` (${rule})`}`;
-    })
-    .join(" ");
+    });
+  return [...new Set(texts)].join(" ");
 }
