@@ -146,6 +146,14 @@ describe("policy explain and import", () => {
     expect(value).toMatchObject({ server: "mail", tool: "send_email", source: "operator" });
   });
 
+  test("a misspelt tool is explained as unknown, with the one that was meant", async () => {
+    const policy = example("calendar/policy.yaml");
+    for (const word of ["send_emial", "mail.send_emial"]) {
+      const ran = await terminal.run("policy", "explain", policy, word);
+      expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining("did you mean `mail.send_email`?") });
+    }
+  });
+
   test("Claude Code's permissions become rules that load, with what was left out", async () => {
     const file = terminal.file("settings.json", { permissions: { deny: ["mcp__mail__send"], allow: ["Bash(ls:*)"] } });
     const { code, value } = await terminal.json("policy", "import", "claude", file);

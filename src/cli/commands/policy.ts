@@ -166,7 +166,22 @@ function explain(name: string, word: string, options: Options): Outcome {
       `The pack ${packs.join(" and ")} labels a tool of this name, tied to its exact text: add --manifest FILE.`,
     );
   }
+  const near = explanation.source === "unknown" && listed === undefined ? nearestOf(policy, found.value) : undefined;
+  if (near !== undefined)
+    lines.push(`Nothing here names a tool \`${shown(word, 60)}\`: did you mean \`${shown(near, 80)}\`?`);
   return { exitCode: 0, json: explanation, text: lines.join("\n") };
+}
+
+/** A tool that the policy names and that is spelt nearly like this one, which it does not name. */
+function nearestOf(policy: CompiledPolicy, { server, tool }: ToolName): string | undefined {
+  const known = policy.table.entries.filter((each) => !each.server.includes("*") && !each.tool.includes("*"));
+  const candidates = known.filter((each) => server === "any" || each.server === server);
+  const nearest = nearestWord(
+    tool,
+    candidates.map((each) => each.tool),
+  );
+  const found = candidates.find((each) => each.tool === nearest);
+  return found === undefined ? undefined : `${found.server}.${found.tool}`;
 }
 
 type ToolName = { readonly server: string; readonly tool: string };
