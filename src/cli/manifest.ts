@@ -80,7 +80,9 @@ function readValue(file: string): Result<Json, string> {
   const bytes = read.value;
   const verdict = guard(bytes, { ...defaultWireLimits, messageBytesMax: manifestBytesMax });
   if (verdict.kind === "refused") {
-    return err(`${shortPath(file)} is no manifest. ${wireError(verdict.reason).message}`);
+    // What is to be done is said to peers there, of a message; here it is a file.
+    const [why = ""] = wireError(verdict.reason).message.split(". ");
+    return err(`${shortPath(file)} is no manifest: save the answer of \`tools/list\` there as it came. ${why}.`);
   }
   try {
     return ok(reviveLexemes(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));

@@ -14,7 +14,7 @@ import type { Head } from "../../gateway/store-port.ts";
 import type { LogFault, LogName, LogsThere, NamedLog } from "../log-reader.ts";
 import { chosenLog, eachLog, logHome, logNames, logPlaces, storeFault } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
-import { failure, shortPath } from "../output.ts";
+import { failure, many, shortPath } from "../output.ts";
 import { textFile } from "../text-file.ts";
 
 /** An earlier report that is checked against is small; anything larger is another file. */
@@ -105,7 +105,7 @@ function readable(logs: readonly LogReport[]): string {
 function readableLog({ log, file, state, records, findings, writers, error }: LogReport): readonly string[] {
   const lines = writers.map((writer) => {
     const forgotten = writer.unreadable === 0 ? "" : `, ${writer.unreadable} payloads forgotten with their key`;
-    return `${log} writer ${writer.writer}: ${writer.records} records, ${writer.checkpoints} checkpoints, signed to ${writer.signedTo}${forgotten}`;
+    return `${log} writer ${writer.writer}: ${many(writer.records, "record")}, ${many(writer.checkpoints, "checkpoint")}, signed to ${writer.signedTo}${forgotten}`;
   });
   const shownFindings = findings.slice(0, findingsShownMax).map((finding) => `! ${finding.sentence}`);
   const more = findings.length > findingsShownMax ? [`! ... and ${findings.length - findingsShownMax} more.`] : [];

@@ -11,7 +11,7 @@ import { tableEntry } from "../../proof/table.ts";
 import { whyUnloadable } from "../loaded-policy.ts";
 import { readManifests, toolNames } from "../manifest.ts";
 import type { Outcome } from "../output.ts";
-import { acts, failure, shortPath, shown } from "../output.ts";
+import { acts, failure, many, shortPath, shown } from "../output.ts";
 import { defaultPolicyName, isShipped, loadFrom, sha256 } from "../policy-source.ts";
 import { diffText, proofDiff } from "../proof/diff.ts";
 import { exported, exportForms, writeExport } from "../proof/export.ts";
@@ -173,7 +173,8 @@ function textOf(verified: Verified): string {
   const allowed = usefulness.filter(({ verdict, holds }) => verdict === "allow" && holds).length;
   if (allowed === 0) {
     lines.push("No `expect:` trace shows that anything useful is allowed, so the proof counts as vacuous: add one.");
-  } else if (broken.length === 0) lines.push(`Still useful: ${allowed} expected traces are allowed.`);
+  } else if (broken.length === 0)
+    lines.push(`Still useful: ${many(allowed, "expected trace")} ${allowed === 1 ? "is" : "are"} allowed.`);
   for (const { about, message } of verified.lints) lines.push(shown(`Note on ${about}: ${message}.`, 400));
   lines.push("It is taken for granted that:", ...assumptions.map((assumption) => `  - ${assumption}`));
   return lines.join("\n");

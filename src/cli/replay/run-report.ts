@@ -125,7 +125,7 @@ async function entriesFor(
 ): Promise<Result<Found, LogFault>> {
   const read = await recordedEntries(store, keys, query);
   if (!read.ok) {
-    const sentence = `The run cannot be read under this policy: ${read.error}. Give its own with \`--policy\`.`;
+    const sentence = `The run cannot be read under this policy: ${read.error}. Leave \`--policy\` out, or name the one that it had.`;
     return err({ code: "SG-REPLAY-RUN", sentence: sentence.slice(0, sentenceMax) });
   }
   const own = read.value.filter((entry) => entry.run === query.run);
