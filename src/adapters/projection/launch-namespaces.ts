@@ -4,6 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Result } from "../../core/result.ts";
 import { err, ok } from "../../core/result.ts";
 import type { IsolationTier } from "../../core/scope.ts";
+import { isWithin } from "../../core/scope-patterns.ts";
 import { openBroker } from "../egress/broker.ts";
 import { learnedPorts, portsOf } from "../egress/listeners.ts";
 import { type StartedProcess, startWithChannels } from "../process/server-process.ts";
@@ -166,6 +167,14 @@ function launcherPlan(plan: LaunchOrder, prepared: Prepared): LauncherPlan {
   };
 }
 
+/**
+ * What is mounted on, and of the rest what does not lie in there: it would be covered, and the kernel layers no folder that has
+ * a mount of its own inside, such as the script of a server that lies in the workspace.
+ */
+export function stagedPaths(targets: readonly string[], paths: readonly string[]): readonly string[] {
+  return [...targets, ...paths.filter((path) => !targets.some((target) => isWithin(path, target)))];
+}
+
 /** The service user must reach what is bound, what is mounted on, and the program that does it. */
 function stagePlan(plan: LaunchOrder, prepared: Prepared, workspace: PreparedWorkspace | undefined): LauncherPlan {
   const self = processFile("launcher-main");
@@ -178,7 +187,7 @@ function stagePlan(plan: LaunchOrder, prepared: Prepared, workspace: PreparedWor
     kind: "stage",
     uid,
     gid,
-    paths: [...prepared.sources, ...targets, own, process.execPath].filter((path) => existsSync(path)),
+    paths: stagedPaths(targets, [...prepared.sources, own, process.execPath]).filter((path) => existsSync(path)),
     command: { file, args: [file, ...rest], environment: {} },
   };
 }

@@ -14,6 +14,19 @@ import { best, objectionsIn, ownWord, Stage } from "./stage.ts";
 
 const filesystem = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-filesystem/dist/index.js");
 const fetcher = fileURLToPath(new URL("network-server.ts", import.meta.url));
+/** A whole server in one file, since what it would import does not lie in the workspace. */
+const scriptInWorkspace = `
+const tools = [{ name: "hello", inputSchema: { type: "object" } }];
+const answers = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "x", version: "1" } }),
+  "tools/list": () => ({ tools }),
+  "tools/call": () => ({ content: [{ type: "text", text: "hello" }] }),
+};
+require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result: answers[method]?.(params) ?? {} }));
+});
+`;
 const launcher = join(repositoryFolder, "bin", "sluicegate.js");
 const run = promisify(execFile);
 
@@ -89,6 +102,15 @@ describe.skipIf(!best)("what is learned holds (needs tier A)", () => {
     expect(text).toMatch(/"filesystem":\n\s+files:\n\s+workspace: \{mode: overlay\}/);
     const servers = { filesystem: { pack: "filesystem" } };
     await expectRoundTrip(text, { servers }, calls, { name: "filesystem", program });
+  });
+
+  test("a server whose script lies in the workspace", async () => {
+    const script = join(workspace, "server.js");
+    writeFileSync(script, scriptInWorkspace);
+    const calls = [{ tool: "hello", arguments: {} }];
+    const text = await learned("greeter", calls, ["server.js"]);
+    const labels = { "greeter.hello": { effects: ["read.local"], output: { confidentiality: "public" } } };
+    await expectRoundTrip(text, { labels }, calls, { name: "greeter", program: [script] });
   });
 
   test("a server that wants to reach hosts, each for the tool that asked", async () => {
