@@ -2,8 +2,11 @@
  * Text that was encoded with what every program and every agent can undo: base64 (in which the protocol itself carries
  * `blob`), hexadecimal digits, `\x` escapes. Only for what may be found too much: a copy in one of them is still a copy.
  */
-const run = /(?:\\x[0-9a-fA-F]{2}){4,}|(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}/g;
+const escapes = /(?:\\x[0-9a-fA-F]{2}){4,}/g;
 const hexadecimal = /^(?:[0-9a-fA-F]{2})+$/;
+
+/** Symbols of a run that may be something encoded. Every result is searched for them, so the search leaps this far. */
+const runUnitsMin = 16;
 
 /** Characters of a run that are looked at first: what is an image or a key is told by them. */
 const sampleUnits = 64;
@@ -11,15 +14,56 @@ const sampleUnits = 64;
 /** Times that encodings are undone, one in the other. */
 const undoneMax = 2;
 
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/** What a symbol stands for, by its code; `-` and `_` are those of URLs, and 255 is none. */
+const values = new Uint8Array(128).fill(255);
+for (let value = 0; value < 64; value += 1) values[alphabet.charCodeAt(value)] = value;
+values["-".charCodeAt(0)] = 62;
+values["_".charCodeAt(0)] = 63;
+
 /** The text with what is encoded in it in plain; undefined where nothing is. */
 export function withoutEncodings(text: string): string | undefined {
   let plain = text;
   for (let times = 0; times < undoneMax; times += 1) {
-    const undone = plain.replace(run, (found) => decoded(found) ?? inParts(found));
+    const undone = withoutRuns(plain.includes("\\x") ? withoutEscapes(plain) : plain);
     if (undone === plain) break;
     plain = undone;
   }
   return plain === text ? undefined : plain;
+}
+
+function withoutEscapes(text: string): string {
+  return text.replace(escapes, (found) => decoded(found.replaceAll("\\x", "")) ?? found);
+}
+
+/** The text with every run of symbols, from its first to its last, undone if it says something. */
+function withoutRuns(text: string): string {
+  const parts: string[] = [];
+  let told = 0;
+  for (let at = runUnitsMin - 1; at < text.length;) {
+    let start = at;
+    while (start >= told && isSymbol(text, start)) start -= 1;
+    if (at - start < runUnitsMin) {
+      // No run that is long enough ends before the next symbol in reach.
+      at = start + runUnitsMin;
+      continue;
+    }
+    let end = at + 1;
+    while (isSymbol(text, end)) end += 1;
+    const run = text.slice(start + 1, end);
+    const plain = decoded(run) ?? inParts(run);
+    if (plain !== run) {
+      parts.push(text.slice(told, start + 1), plain);
+      told = end;
+    }
+    at = end + runUnitsMin;
+  }
+  return told === 0 ? text : parts.join("") + text.slice(told);
+}
+
+function isSymbol(text: string, at: number): boolean {
+  // Outside of the text, and of the table, nothing is one.
+  return (values[text.charCodeAt(at)] ?? 255) !== 255;
 }
 
 /** In a path or a name the encoded part stands between others. */
@@ -28,48 +72,53 @@ function inParts(found: string): string {
 }
 
 /** With blanks around it: an address beside other text is still one. */
-function decoded(found: string): string | undefined {
-  const digits = found.startsWith("\\x") ? found.replaceAll("\\x", "") : found;
+function decoded(digits: string): string | undefined {
   const bytesOf = hexadecimal.test(digits) ? hexBytes : base64Bytes;
   const sample = textOf(bytesOf(digits.slice(0, sampleUnits)));
   const text = sample === undefined || digits.length <= sampleUnits ? sample : textOf(bytesOf(digits));
   return text === undefined ? undefined : ` ${text} `;
 }
 
-function hexBytes(digits: string): Uint8Array {
-  return Uint8Array.from({ length: digits.length >> 1 }, (_, at) =>
-    Number.parseInt(digits.slice(at * 2, at * 2 + 2), 16),
-  );
+/** Bytes of digits; undefined as soon as one is of no text. */
+function hexBytes(digits: string): Uint8Array | undefined {
+  const bytes = new Uint8Array(digits.length >> 1);
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = Number.parseInt(digits.slice(at * 2, at * 2 + 2), 16);
+    if (isControl(byte)) return undefined;
+    bytes[at] = byte;
+  }
+  return bytes;
 }
 
-const values = new Map(
-  Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", (symbol, value) => [symbol, value]),
-)
-  .set("-", 62)
-  .set("_", 63);
-
-/** The whole bytes of the symbols; padding and spare bits are left out. */
-function base64Bytes(symbols: string): Uint8Array {
+/** The whole bytes of the symbols, padding and spare bits left out; undefined as soon as one is of no text. */
+function base64Bytes(symbols: string): Uint8Array | undefined {
   const bytes = new Uint8Array((symbols.length * 3) >> 2);
   let held = 0;
   let bits = 0;
   let at = 0;
   for (let index = 0; index < symbols.length; index += 1) {
-    held = ((held << 6) | (values.get(symbols.charAt(index)) ?? 0)) & 0xffff;
+    held = ((held << 6) | (values[symbols.charCodeAt(index)] ?? 0)) & 0xffff;
     bits += 6;
     if (bits < 8) continue;
     bits -= 8;
-    bytes[at] = (held >> bits) & 0xff;
+    const byte = (held >> bits) & 0xff;
+    if (isControl(byte)) return undefined;
+    bytes[at] = byte;
     at += 1;
   }
   return bytes;
 }
 
+/** Of no text: what is no tab, line feed or carriage return. */
+function isControl(byte: number): boolean {
+  return byte < 32 && byte !== 9 && byte !== 10 && byte !== 13;
+}
+
 const utf8 = new TextDecoder();
 
 /** Bytes as text, if they are any; a character may have been cut off at either end. */
-function textOf(bytes: Uint8Array): string | undefined {
-  if (bytes.some((byte) => byte < 32 && byte !== 9 && byte !== 10 && byte !== 13)) return undefined;
+function textOf(bytes: Uint8Array | undefined): string | undefined {
+  if (bytes === undefined) return undefined;
   const text = utf8.decode(bytes).replace(/^\ufffd+|\ufffd+$/g, "");
   return text === "" || text.includes("\ufffd") ? undefined : text;
 }
