@@ -13,6 +13,8 @@ const between = (old: Part, present: Part): readonly string[] => relaxed(policy(
 const servers = (mode: "enforce" | "observe"): Part => ({ servers: { s: { trust: "trusted", mode } } });
 const regulation = (section: NonNullable<Small["regulation"]>): Part => ({ regulation: section });
 const models = { embedded: true } as const;
+const judge = { url: "http://127.0.0.1:1", model: "m" };
+const judged = (name: "a" | "b"): Part => ({ judges: { a: judge, b: judge }, regulation: { models: { judge: name } } });
 const store: Part = { stores: { a: {}, b: {} } };
 const reads = (...open: readonly string[]): Part => ({ ...store, host: { read: { open } } });
 
@@ -97,6 +99,19 @@ describe("what is relaxed", () => {
       {},
       "admission: it is gone, or says something else",
     ],
+    [
+      "a lease of calls is gone",
+      regulation({ leases: [{ tool: "s.send", calls: 2 }] }),
+      {},
+      "regulation: a lease is gone or changed, s.send, 2 calls",
+    ],
+    [
+      "a lease in time is gone",
+      regulation({ leases: [{ tool: "s.send", for: "1s" }] }),
+      {},
+      "regulation: a lease is gone or changed, s.send, 1000 ms",
+    ],
+    ["another judge is asked", judged("a"), judged("b"), "regulation: a model is not asked any more"],
     ["a model is gone", regulation({ models }), {}, "regulation: a model is not asked any more"],
     ...[{ epsilon: 0.6 }, { surpriseMax: 0.6 }, { onUnsafe: "confirm" as const }].map(
       (milder): [string, Part, Part, string] => [
@@ -118,6 +133,9 @@ describe("what is relaxed", () => {
     ["a hazard was only observed", { hazard: { mode: "observe" } }, { never: { call: "s.send" } }],
     ["a hazard was accepted before", { accepts: ["h"] }, { accepts: ["h"] }],
     ["the client is said to read more", reads("a"), reads("a", "b")],
+    ["a server was observed before", servers("observe"), servers("observe")],
+    ["a judge is asked as before", judged("a"), judged("a")],
+    ["effects were weighed without a budget", regulation({ power: { weights: { write: 4 } } }), {}],
     ["an ordinary keep is gone", { keep: [{ trace: ["s.read"] }] }, {}],
     ["isolation is new", {}, { isolation: { require: "A" } }],
     ["a lease is new", {}, regulation({ leases: [{ tool: "s.send", calls: 1 }] })],
