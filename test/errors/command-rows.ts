@@ -171,6 +171,7 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-BENCH-DATA", "bench agentdojo --data ROOT", "agentdojo"),
   // The servers of the measurement get the environment, and no Node starts with such options.
   row("SG-BENCH-FAILED", "bench isolation --quick", "bare", () => void vi.stubEnv("NODE_OPTIONS", "--no-such-option")),
+  row("SG-USAGE", "learn --json --server a.b -- node", "no dot"),
   row("SG-LEARN-NOTHING", "learn notes", "notes"),
   row("SG-LEARN-CALLS", "learn --json --server notes --calls ROOT/none.json -- node", "none.json"),
   row("SG-LEARN-CALLS", "learn --json --server notes --calls ROOT -- node", "it is a folder"),

@@ -18,6 +18,7 @@ import { compiledFrom } from "../loaded-policy.ts";
 import { chosenLog, logOption } from "../log-reader.ts";
 import type { Outcome } from "../output.ts";
 import { acts, failure, shortPath, shown } from "../output.ts";
+import { serverRule, serverShape } from "../server-name.ts";
 import { fileBytes } from "../text-file.ts";
 
 const usage = "Use `sluicegate learn NAME`, or `sluicegate learn [--server NAME] [--calls FILE] -- CMD [ARGUMENT...]`.";
@@ -41,6 +42,8 @@ async function learn(options: Options, words: readonly string[]): Promise<Outcom
   const [first, ...rest] = words;
   if (first === undefined) return failure("SG-USAGE", usage);
   const named = typeof options["server"] === "string" ? options["server"] : undefined;
+  if (named !== undefined && !serverShape.test(named))
+    return failure("SG-USAGE", `\`--server\` ${serverRule}. ${usage}`);
   // The framework passes on the words behind `--` only: whether it was there is what tells a command from a name.
   const live = named !== undefined || rest.length > 0 || first.includes("/") || process.argv.includes("--");
   return live ? learnNow(options, named ?? basename(first), [first, ...rest]) : learnFromLog(options, first);
@@ -77,16 +80,18 @@ async function learnNow(options: Options, server: string, command: readonly stri
     Object.entries(process.env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
   );
   const target = { kind: "stdio", command: program, args, env, workingDirectory: process.cwd() } as const;
-  const driven = await watchedNow(target, order.value, calls.value);
+  // Why a server ends is on its own stderr, and by hand it might not end: there it sees the whole machine.
+  const told = (line: string): void => void process.stderr.write(`${line}\n`);
+  const driven = await watchedNow(target, order.value, calls.value, told);
   if (!driven.ok) return failure("SG-LEARN-FAILED", driven.error.slice(0, 240));
   const { tier, notes, watched, failed } = driven.value;
   const proposal = proposalOf(order.value, watched);
-  const told = [...notes, ...failed.map((one) => `no result: ${one}`)].map((one) => `# ${shown(one, 200)}`);
+  const remarks = [...notes, ...failed.map((one) => `no result: ${one}`)].map((one) => `# ${shown(one, 200)}`);
   const head = `# seen at the start and in ${calls.value.length} ${calls.value.length === 1 ? "call" : "calls"}, in tier ${tier}`;
   return {
     exitCode: 0,
     json: { tier, notes, calls: calls.value.length, failed, ...proposal },
-    text: [head, ...told, proposal.text].join("\n"),
+    text: [head, ...remarks, proposal.text].join("\n"),
   };
 }
 

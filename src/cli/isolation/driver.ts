@@ -39,12 +39,16 @@ export class Driver {
     this.#order = setup.order;
   }
 
-  /** Starts the server and shakes hands; the error is a sentence. */
-  static async start(target: ServerCommand, order?: IsolationOrder): Promise<Result<Driver, string>> {
+  /** Starts the server and shakes hands; the error is a sentence. `told` hears each line of the server's stderr. */
+  static async start(
+    target: ServerCommand,
+    order?: IsolationOrder,
+    told?: (line: string) => void,
+  ): Promise<Result<Driver, string>> {
     const home = mkdtempSync(join(tmpdir(), "sluicegate-drive-"));
     const waiting = new Map<number, (answer: Result<DrivenAnswer, string>) => void>();
     let end: string | undefined;
-    const connection = systemConnector({ home }).connect(
+    const connection = systemConnector({ home, diagnostic: (_target, line) => told?.(line) }).connect(
       target,
       {
         message: (message) => settle(waiting, message),

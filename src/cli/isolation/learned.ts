@@ -101,8 +101,9 @@ export async function watchedNow(
   target: ServerCommand,
   order: IsolationOrder,
   calls: readonly ScriptedCall[],
+  told?: (line: string) => void,
 ): Promise<Result<Driven, string>> {
-  const started = await Driver.start(target, order);
+  const started = await Driver.start(target, order, told);
   if (!started.ok) return started;
   const driver = started.value;
   try {

@@ -113,6 +113,14 @@ describe.skipIf(!best)("what is learned holds (needs tier A)", () => {
     await expectRoundTrip(text, { labels }, calls, { name: "greeter", program: [script] });
   });
 
+  test("a server that ends says why itself", async () => {
+    writeFileSync(join(workspace, "end.js"), 'console.error("no notes at /srv/notes"); process.exit(1);');
+    await expect(learned("ends", [], ["end.js"])).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^no notes at \/srv\/notes\nThe server ended with exit code 1\./),
+    });
+  });
+
   test("a server that wants to reach hosts, each for the tool that asked", async () => {
     // Nobody answers for these names here; what was tried is what is needed.
     const calls = [
