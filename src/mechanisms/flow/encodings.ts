@@ -116,9 +116,13 @@ function isControl(byte: number): boolean {
 
 const utf8 = new TextDecoder();
 
-/** Bytes as text, if they are any; a character may have been cut off at either end. */
+/** Of so many characters one may be none: cut off at an end, or put there so that the rest be taken for no text. */
+const charactersForOneLost = 8;
+
+/** Bytes as text, if they are any. */
 function textOf(bytes: Uint8Array | undefined): string | undefined {
   if (bytes === undefined) return undefined;
-  const text = utf8.decode(bytes).replace(/^\ufffd+|\ufffd+$/g, "");
-  return text === "" || text.includes("\ufffd") ? undefined : text;
+  const text = utf8.decode(bytes);
+  const rest = text.replaceAll("\ufffd", "");
+  return rest === "" || (text.length - rest.length) * charactersForOneLost > text.length ? undefined : text;
 }
