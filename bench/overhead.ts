@@ -10,8 +10,8 @@ import { printReport, summarise } from "./report.ts";
 import { startSubject, type SubjectName, type TransportKind } from "./subjects.ts";
 
 /**
- * What a guard costs: direct, raw relay, two of them in a row as a shim and a daemon are, parsing relay, SDK pass-through of both generations and Sluicegate with its
- * default policy, alternating in one run. `--runs N` (5), `--quick`, `--only TEXT` (cells whose name contains it),
+ * What a guard costs: direct, raw relay, two of them in a row as a shim and a daemon are, parsing relay, SDK pass-through of
+ * both generations and Sluicegate with its default policy, alternating in one run. `--runs N` (5), `--quick`, `--only TEXT` (cells whose name contains it),
  * `--without NAME` (leave a subject out), `--json`. What is measured is the form that is published, built here first.
  */
 const { values } = parseArgs({
