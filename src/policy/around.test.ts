@@ -242,4 +242,7 @@ test("permission lists are imported where a rule says the same, and the rest is 
   const loaded = loadPolicy({ file: "i", document: { ...document, extends: [] } }, { loader: () => undefined, hash });
   expect(loaded.diagnostics).toEqual([]);
   expect(importClaudePermissions("x").imported).toBe(0);
+  // A word where a list belongs may be what forbids.
+  const words = importClaudePermissions({ permissions: { deny: "Bash", ask: null, allow: [] } });
+  expect(words.left).toEqual([{ list: "deny", entry: '"Bash"', reason: "it is no list" }]);
 });

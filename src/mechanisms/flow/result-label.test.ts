@@ -85,6 +85,30 @@ describe("label of a result", () => {
     expect(session.exchange(list, {}, structured(deep)).range.hi).toBe(secret);
   });
 
+  test("a result inside of the state of its task has its fields; ids, times and words of the protocol say nothing of them", () => {
+    const session = makeSession("provenance");
+    const list = contract("list", exactly(open), [{ pointer: "/events/*/title", label: exactly(secret) }]);
+    const titled = { structuredContent: { events: [{ title: "surgery" }] }, content: [] };
+    const state = (more: Readonly<Record<string, Json>>): Json => ({
+      taskId: "t-1",
+      status: "completed",
+      ttl: 60,
+      ...more,
+    });
+    expect(session.exchange(list, {}, state({ createdAt: "2026-01-01T00:00:00Z", result: titled }))).toMatchObject({
+      range: exactly(open),
+      fields: [{ pointer: "/events/*/title", range: exactly(secret) }],
+    });
+    for (const quiet of [{ status: "working" }, { result: "none" }, { pollInterval: 5, resultType: "complete" }])
+      expect(session.exchange(list, {}, state(quiet))).toMatchObject({ fields: [] });
+    expect(session.exchange(list, {}, state({ status: "working" })).range).toEqual(exactly(open));
+    for (const telling of [{ statusMessage: "found surgery" }, { taskId: "the surgery" }, { ttl: { surgery: true } }])
+      expect(session.exchange(list, {}, state({ ...telling, result: titled })).range, JSON.stringify(telling)).toEqual({
+        lo: open,
+        hi: secret,
+      });
+  });
+
   test("text outside any call may echo whatever its server was sent", () => {
     const session = makeSession("provenance");
     expect(session.message(contract("log", exactly(open)))).toEqual(exactly(open));
@@ -147,6 +171,15 @@ describe("leaves of a released message", () => {
     expect(labels({ a: "b" })).toEqual([["/a", open]]);
     expect(labels("text")).toEqual([["", secret]]);
     expect(lattice.levels).toContain("private");
+  });
+
+  test("a result inside of the state of its task is told by where it lies there", () => {
+    const state = { taskId: "t", status: "completed", result: { structuredContent: { a: "b" }, isError: false } };
+    expect(labels(state)).toEqual([
+      ["/result/structuredContent/a", open],
+      ["/taskId", secret],
+      ["/result/isError", secret],
+    ]);
   });
 
   test("numbers in JSON text keep their digits", () => {
