@@ -76,8 +76,9 @@ export function whyUnwritten(cause: unknown): string {
       return "it is a folder";
     case "EACCES":
     case "EPERM":
-    case "EROFS":
       return "this user may not write there";
+    case "EROFS":
+      return "the disk is read-only";
     case "ENOSPC":
     case "EDQUOT":
       return "the disk is full";

@@ -13,7 +13,7 @@ import { information, quoted, warning } from "./diagnostic.ts";
 import type { Pattern, Rule, Temporal, ToolSelector } from "./ir.ts";
 import { lintScopes } from "./isolation/lint.ts";
 import type { Slot } from "./monitors.ts";
-import { slotsOf } from "./monitors.ts";
+import { slotsOf, unlockingOf } from "./monitors.ts";
 import { lintCases } from "./lint-cases.ts";
 import { lintNames } from "./lint-names.ts";
 import { lintOrder } from "./lint-order.ts";
@@ -168,20 +168,9 @@ function alwaysDenies(rule: Rule, contracts: readonly ToolContract[]): readonly 
 
 /** What a rule or hazard waits for; a debt that exactly-once reports at the end is about what it counts. */
 function neededBy({ temporal, id }: Slot): Pattern | undefined {
-  switch (temporal.kind) {
-    case "gate":
-    case "immediately":
-      return temporal.need;
-    case "owed":
-      return temporal.owe;
-    case "by-end":
-      return id.endsWith("/end") ? undefined : temporal.by;
-    case "absence":
-    case "at-most":
-    case "budget":
-    case "inject":
-      return undefined;
-  }
+  // An absence waits for nothing, since it need not end.
+  if (temporal.kind === "absence" || (temporal.kind === "by-end" && id.endsWith("/end"))) return undefined;
+  return unlockingOf(temporal);
 }
 
 /** A gate whose key nobody can turn refuses for ever, whether a rule or a hazard shuts it; a debt is as good as a gate. */

@@ -12,9 +12,10 @@ import type { CanonicalPolicy, HazardForm, RuleForm } from "../policy/canonical/
 import type { CompiledPolicy } from "../policy/compile.ts";
 import { isAbove } from "../policy/compile/outputs.ts";
 import type { Ir, Pattern } from "../policy/ir.ts";
+import { unlockingOf } from "../policy/monitors.ts";
 import { staticMatch } from "../policy/patterns.ts";
 import type { Subject } from "./subject.ts";
-import { modelTemporal, unlockOf } from "./subject.ts";
+import { modelTemporal } from "./subject.ts";
 
 /** A hazard for each rule of the old policy that restricts; rules that cannot be said as one are named apart. */
 export type OldRules = {
@@ -177,7 +178,7 @@ function permitting({ rules, hazards }: Ir): readonly Pattern[] {
   const allowed = enforced.flatMap((rule) => (rule.kind === "plain" && rule.tier === "allow" ? [rule.when] : []));
   const waiting = [...enforced, ...hazards].flatMap((one) => {
     const temporal = one.kind === "temporal" ? modelTemporal(one.temporal) : undefined;
-    const pattern = temporal === undefined ? undefined : unlockOf(temporal);
+    const pattern = temporal === undefined ? undefined : unlockingOf(temporal);
     return pattern === undefined ? [] : [pattern];
   });
   return [...allowed, ...waiting];

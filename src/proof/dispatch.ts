@@ -5,7 +5,7 @@
  */
 import type { Vector } from "../policy/algebra.ts";
 import { hasAny, joinVectors, some, vectorOf } from "../policy/algebra.ts";
-import { monitorDispatched, monitorFires, monitorSucceeded } from "../policy/monitors.ts";
+import { monitorDispatched, monitorFires, monitorSucceeded, unlockingOf } from "../policy/monitors.ts";
 import type { Context, End, Move, PatternScene } from "../policy/patterns.ts";
 import { matches } from "../policy/patterns.ts";
 import { bad, defaultConfirm, ruleFires, written } from "../policy/semantics.ts";
@@ -15,7 +15,7 @@ import { basicLabels } from "./held.ts";
 import type { RunView, Space } from "./space.ts";
 import { heldVector, storeStates, surroundings } from "./space.ts";
 import type { Automaton } from "./subject.ts";
-import { automatonOfHazard, unlockOf } from "./subject.ts";
+import { automatonOfHazard } from "./subject.ts";
 
 /** Whether a move can happen, whether it is bad, and the state after it: new functions for the levels that change. */
 export type Step = { readonly permitted: Node; readonly bad: Node; readonly next: ReadonlyMap<number, Node> };
@@ -226,7 +226,7 @@ function stepAutomata(space: Space, one: ModelClass, seen: Seen, next: Map<numbe
       const uncounted = diagram.and(failed, space.choice(choiceNames.uncounted));
       after = after.map((bit, at) => diagram.ite(uncounted, before[at] ?? 0, bit));
     }
-    const unlock = unlockOf(temporal);
+    const unlock = unlockingOf(temporal);
     const unlocking =
       unlock === undefined || !unlocks(automaton, one.key) ? 0 : matches(context, unlock, "permit", scene);
     if (unlocking !== 0) {

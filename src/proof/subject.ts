@@ -5,6 +5,7 @@
 import type { ToolContract } from "../core/contract.ts";
 import type { CompiledPolicy } from "../policy/compile.ts";
 import type { Hazard, Ir, KeySpec, LabelAtom, Pattern, Rule, Temporal, Tier } from "../policy/ir.ts";
+import { unlockingOf } from "../policy/monitors.ts";
 import type { End, Polarity } from "../policy/patterns.ts";
 
 export type Subject = {
@@ -150,24 +151,9 @@ export type Reading = { readonly pattern: Pattern; readonly polarity: Polarity }
 const restrict = (pattern: Pattern): Reading => ({ pattern, polarity: "restrict" });
 const permit = (pattern: Pattern): Reading => ({ pattern, polarity: "permit" });
 
-/** The pattern whose success unlocks an automaton, if one does. */
-export function unlockOf(temporal: ModelTemporal): Pattern | undefined {
-  switch (temporal.kind) {
-    case "gate":
-    case "immediately":
-      return temporal.need;
-    case "absence":
-      return temporal.until;
-    case "owed":
-      return temporal.owe;
-    case "at-most":
-      return undefined;
-  }
-}
-
 /** Equal for automata that the same successes unlock: one call that succeeds late unlocks them together. */
 export function unlockText({ temporal }: Automaton): string | undefined {
-  const unlock = unlockOf(temporal);
+  const unlock = unlockingOf(temporal);
   const key = "key" in temporal ? temporal.key : undefined;
   return unlock === undefined ? undefined : JSON.stringify([unlock, key]);
 }
@@ -188,7 +174,7 @@ export function firingOf(temporal: ModelTemporal): Pattern | undefined {
 }
 
 function readingsOf(temporal: ModelTemporal): readonly Reading[] {
-  const unlock = unlockOf(temporal);
+  const unlock = unlockingOf(temporal);
   const firing = firingOf(temporal);
   return [
     ...(unlock === undefined ? [] : [permit(unlock)]),

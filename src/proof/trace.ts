@@ -5,7 +5,7 @@
  */
 import type { LabelRange } from "../core/label.ts";
 import { bitsOf, booleans, vectorOf } from "../policy/algebra.ts";
-import { monitorDispatched, monitorFires, monitorSucceeded, monitorWidth } from "../policy/monitors.ts";
+import { monitorDispatched, monitorFires, monitorSucceeded, monitorWidth, unlockingOf } from "../policy/monitors.ts";
 import type { Context, End, Move, PatternScene, Surroundings } from "../policy/patterns.ts";
 import { matches } from "../policy/patterns.ts";
 import { defaultConfirm, ruleFires, written } from "../policy/semantics.ts";
@@ -16,7 +16,7 @@ import { cut } from "./held.ts";
 import type { Chosen } from "./path.ts";
 import type { Space } from "./space.ts";
 import type { Automaton, Question } from "./subject.ts";
-import { boundsRule, defaultRule, isObserved, questionOf, unlockOf, unlockText } from "./subject.ts";
+import { boundsRule, defaultRule, isObserved, questionOf, unlockText } from "./subject.ts";
 
 export type TracedArgument = { readonly name: string; readonly label: number };
 
@@ -329,7 +329,7 @@ function playCall(
 
 function waitedFor(simulation: Simulation, one: ModelClass, scene: PatternScene<boolean>): readonly string[] {
   return simulation.whole.automata.flatMap((automaton) => {
-    const unlock = unlocks(automaton, one.key) ? unlockOf(automaton.temporal) : undefined;
+    const unlock = unlocks(automaton, one.key) ? unlockingOf(automaton.temporal) : undefined;
     return unlock !== undefined && matches(context(simulation), unlock, "permit", scene) ? [automaton.id] : [];
   });
 }

@@ -5,7 +5,8 @@ import { stringMember } from "../../src/core/json.ts";
 import type { KeySpec } from "../../src/policy/ir.ts";
 import { staticMatch } from "../../src/policy/patterns.ts";
 import type { Subject } from "../../src/proof/subject.ts";
-import { modelTemporal, unlockOf } from "../../src/proof/subject.ts";
+import { unlockingOf } from "../../src/policy/monitors.ts";
+import { modelTemporal } from "../../src/proof/subject.ts";
 import type { Manifest } from "../../src/proof/table.ts";
 import type { TraceStep } from "../../src/proof/trace.ts";
 import { makeVariants } from "../../src/proof/variants.ts";
@@ -162,7 +163,7 @@ class Planner {
     const temporals = [...rules, ...hazards].flatMap((one) => (one.kind === "temporal" ? [one] : []));
     const unlocked = temporals.filter(({ temporal }) => {
       const modelled = modelTemporal(temporal);
-      const unlock = modelled === undefined ? undefined : unlockOf(modelled);
+      const unlock = modelled === undefined ? undefined : unlockingOf(modelled);
       return unlock !== undefined && staticMatch(unlock, contract, "permit", "hi");
     });
     if (unlocked.length === 0) return "success";

@@ -114,9 +114,10 @@ describe.skipIf(!best)("what is learned holds (needs tier A)", () => {
   });
 
   test("a server that ends says why itself", async () => {
-    writeFileSync(join(workspace, "end.js"), 'console.error("no notes at /srv/notes"); process.exit(1);');
+    writeFileSync(join(workspace, "end.js"), 'console.error("no notes at /srv/notes\\x1b[2J"); process.exit(1);');
     await expect(learned("ends", [], ["end.js"])).rejects.toMatchObject({
       code: 2,
+      // What it writes is shown, and moves no cursor.
       stderr: expect.stringMatching(/^no notes at \/srv\/notes\nThe server ended with exit code 1\./),
     });
   });
