@@ -1,4 +1,7 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { quickCases } from "./scripts/testing/sizes.ts";
+import { SlowFirst } from "./scripts/testing/slow-first.ts";
 
 // Tests that pass on an old Node prove nothing about the Node that users run.
 if (Number(process.versions.node.split(".")[0]) < 24) {
@@ -7,35 +10,55 @@ if (Number(process.versions.node.split(".")[0]) < 24) {
   );
 }
 
-/** What needs no process of its own: files run one after the other in one worker, whose modules are loaded once. */
-const units = ["src/**/*.test.ts", "test/laws/**/*.test.ts", "test/policy/**/*.test.ts"];
+/** The pure layers. A run of everything measures what these tests reach, which no other test may add to. */
+const pure = ["src/{core,wire,policy,proof,mechanisms}/**/*.test.ts", "test/policy/**/*.test.ts"];
+/** Laws of the pure layers against plain models of them. */
+const laws = ["test/laws/**/*.test.ts"];
+/** What else needs no process of its own. */
+const units = ["src/**/*.test.ts"];
+
+/** Cases of a property, for tests that name no number. */
+const cases = (quick: number) => ({ SLUICEGATE_RUNS: process.env["SLUICEGATE_RUNS"] ?? String(quick) });
 
 // Programs, sockets and the kernel on a busy machine: the gate asks twice and the test command tells what needed it. A
 // law that fails does so again, since all suites of a run have one seed.
 const retry = process.env["SLUICEGATE_CI"] === "1" ? 1 : 0;
 
+/** A property at its large size takes fifty times as long. */
+const full = process.env["SLUICEGATE_FULL"] === "1";
+/** More would cost memory and gain little: a few files take as long as all others. */
+const cores = Math.min(4, Math.max(2, availableParallelism()));
+
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: "units", include: units, isolate: false } },
+      // Their files run one after the other in one worker, whose modules are loaded once.
+      { extends: true, test: { name: "pure", include: pure, isolate: false, env: cases(quickCases.pure) } },
+      { extends: true, test: { name: "laws", include: laws, isolate: false, env: cases(quickCases.laws) } },
+      {
+        extends: true,
+        test: { name: "units", include: units, exclude: pure, isolate: false, env: cases(quickCases.units) },
+      },
       {
         extends: true,
         test: {
           name: "whole",
           include: ["test/**/*.test.ts"],
-          exclude: units,
-          // These wait for others half of their time.
-          maxWorkers: 3,
+          exclude: [...pure, ...laws],
+          env: cases(quickCases.whole),
+          // These wait for others most of their time.
+          maxWorkers: 2 * cores,
           sequence: { groupOrder: 1 },
         },
       },
     ],
     retry,
     setupFiles: ["test/setup.ts"],
-    testTimeout: 30_000,
+    sequence: { sequencer: SlowFirst },
+    testTimeout: full ? 30 * 60_000 : 30_000,
     hookTimeout: 60_000,
     pool: "forks",
-    maxWorkers: 2,
+    maxWorkers: cores,
     coverage: {
       provider: "v8",
       include: ["src/{core,wire,policy,proof,mechanisms}/**/*.ts"],
@@ -44,9 +67,8 @@ export default defineConfig({
         "**/*.test.ts",
         "**/*.d.ts",
         "src/core/{event,moment,run,settings}.ts",
-        "src/policy/{document,document-later,document-judges,document-regulation,judges,regulation}.ts",
         "src/proof/game/arena.ts",
-        "src/policy/canonical/form.ts",
+        "src/policy/document/long-form.ts",
         "src/wire/message.ts",
       ],
       reporter: ["text", "json-summary", "json"],

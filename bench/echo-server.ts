@@ -18,7 +18,7 @@ type Asked = {
 
 const words = ["harbour", "ledger", "quiet", "seven", "orchard", "tunnel", "violet", "gravel", "notice", "winter"];
 
-/** Prose of about the given length: repeated characters would flatter whoever indexes or compresses them. */
+/** Prose of about the given length: repeated characters would favour subjects that index or compress them. */
 function prose(characters: number): string {
   let text = "";
   let state = 1;

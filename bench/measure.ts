@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Sandbox } from "../test/harness/gateway.ts";
+import type { Sandbox } from "../test/kit/gateway/run-gateway.ts";
 import type { Cell } from "./cells.ts";
 import { cpuMicroseconds } from "./processes.ts";
 import { startSubject, type Subject, type SubjectName } from "./subjects.ts";
@@ -46,24 +46,20 @@ function cpuOf(subject: Subject): number {
   return subject.root === undefined ? 0 : cpuMicroseconds(subject.root, subject.assignment);
 }
 
-/** What every subject does first, so that the compiler's work of the first second counts for none. */
-const warmUp: Cell = {
-  id: "warm-up",
-  transport: "stdio",
-  what: { kind: "call", bytes: 1024 },
-  inFlight: 32,
-  calls: 2_000,
-  block: 2_000,
-};
+/** The calls before the measured ones, so that the compiler's work of the first second counts for none. */
+async function warmUp(subject: Subject, cell: Cell): Promise<void> {
+  if (cell.warmUp === 0) return;
+  await runBlock(subject, { ...cell, what: { kind: "call", bytes: 1024 }, inFlight: 32 }, cell.warmUp, []);
+  await runBlock(subject, cell, Math.min(cell.calls, Math.max(cell.block, cell.inFlight)), []);
+}
 
-/** Takes turns between the subjects, block by block, so that what disturbs the machine disturbs all alike. */
+/** Takes turns between the subjects, block by block, so that a disturbance of the machine affects all alike. */
 async function alternate(subjects: readonly Subject[], cell: Cell): Promise<CellFigures> {
   const tallies = new Map<Subject, Tally>();
   const failures = new Map<SubjectName, { readonly failed: string }>();
   for (const subject of subjects) {
     try {
-      await runBlock(subject, warmUp, warmUp.calls, []);
-      await runBlock(subject, cell, Math.min(cell.calls, Math.max(cell.block, cell.inFlight)), []);
+      await warmUp(subject, cell);
       tallies.set(subject, { latencies: [], busyMs: 0, cpuBefore: cpuOf(subject) });
     } catch (cause) {
       failures.set(subject.name, { failed: String(cause) });
@@ -82,7 +78,7 @@ async function alternate(subjects: readonly Subject[], cell: Cell): Promise<Cell
       tally.busyMs += performance.now() - started;
     }
   }
-  // What a subject still does after its answers (logging, flushing) belongs to its cost.
+  // Work of a subject after its answers (logging, flushing) belongs to its cost.
   await sleep(300);
   const figures = new Map<SubjectName, Figures | { readonly failed: string }>(failures);
   const directP50 = median([...tallies].find(([subject]) => subject.name === "direct")?.[1].latencies ?? []);
@@ -99,14 +95,18 @@ async function alternate(subjects: readonly Subject[], cell: Cell): Promise<Cell
   return figures;
 }
 
+/** Sandboxes of the gateway under test, and of the other checkout where there is one. */
+export type Sandboxes = { readonly guarded: Sandbox; readonly before: Sandbox | undefined };
+
 /** Measures one cell with fresh processes for every subject. */
-export async function measureCell(cell: Cell, names: readonly SubjectName[], sandbox: Sandbox): Promise<CellFigures> {
+export async function measureCell(cell: Cell, names: readonly SubjectName[], own: Sandboxes): Promise<CellFigures> {
   const subjects: Subject[] = [];
   const failures = new Map<SubjectName, { readonly failed: string }>();
   try {
     for (const name of names) {
       try {
         const tools = cell.what.kind === "list" ? cell.what.tools : 1;
+        const sandbox = name === "before" ? (own.before ?? own.guarded) : own.guarded;
         subjects.push(await startSubject(name, cell.transport, tools, sandbox));
       } catch (cause) {
         failures.set(name, { failed: String(cause) });

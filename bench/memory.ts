@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { startChild } from "../test/harness/child.ts";
-import { createSandbox } from "../test/harness/gateway.ts";
+import { startChild } from "../test/kit/client/child.ts";
+import { createSandbox } from "../test/kit/gateway/run-gateway.ts";
 import { residentKilobytes, underTest } from "./processes.ts";
 import { startSubject } from "./subjects.ts";
 
 export type Memory = {
   readonly bareNodeKilobytes: number;
   readonly shimKilobytes: number;
-  /** Everything of Sluicegate's but the shim: the daemon and what it keeps running. */
+  /** All processes of Sluicegate except the shim: the daemon and its children. */
   readonly daemonKilobytes: number;
   readonly processes: readonly { readonly command: string; readonly kilobytes: number }[];
 };

@@ -1,18 +1,22 @@
+import { existsSync } from "node:fs";
 import { cpus } from "node:os";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { createSandbox, gatewayMissing, type Sandbox } from "../test/harness/gateway.ts";
+import { createSandbox, gatewayMissing } from "../test/kit/gateway/run-gateway.ts";
 import { cellsOf, type Cell } from "./cells.ts";
 import { buildForm } from "./built-form.ts";
-import { measureCell, type CellFigures } from "./measure.ts";
+import { measureCell, type CellFigures, type Sandboxes } from "./measure.ts";
 import { measureMemory, type Memory } from "./memory.ts";
 import { printReport, summarise } from "./report.ts";
 import { startSubject, type SubjectName, type TransportKind } from "./subjects.ts";
 
 /**
- * What a guard costs: direct, raw relay, two of them in a row as a shim and a daemon are, parsing relay, SDK pass-through of
- * both generations and Sluicegate with its default policy, alternating in one run. `--runs N` (5), `--quick`, `--only TEXT` (cells whose name contains it),
- * `--without NAME` (leave a subject out), `--json`. What is measured is the form that is published, built here first.
+ * The cost of a guard: direct, raw relay, two of them in a row as a shim and a daemon are, parsing relay, SDK
+ * pass-through of both generations and Sluicegate with its default policy, alternating in one run. `--runs N` (5),
+ * `--quick`, `--only TEXT` (cells whose name contains it), `--without NAME` (leave a subject out), `--json`. `--before
+ * FOLDER` measures the gateway of another checkout, already built, beside this one. It measures the published form,
+ * built here first.
  */
 const { values } = parseArgs({
   options: {
@@ -21,15 +25,34 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
     without: { type: "string", multiple: true, default: [] },
     json: { type: "boolean", default: false },
+    before: { type: "string" },
   },
 });
 
-const all: readonly SubjectName[] = ["direct", "relay", "relay-pair", "parse-relay", "sdk-v1", "sdk-v2", "guarded"];
+const all: readonly SubjectName[] = [
+  "direct",
+  "relay",
+  "relay-pair",
+  "parse-relay",
+  "sdk-v1",
+  "sdk-v2",
+  "before",
+  "guarded",
+];
 const transports: readonly TransportKind[] = ["stdio", "http"];
 
 buildForm();
 const missing = gatewayMissing();
-const left = new Set([...values.without, ...(missing === undefined ? [] : ["guarded"])]);
+const { before } = values;
+if (before !== undefined && !existsSync(join(before, "dist", "cli", "entry.js"))) {
+  console.error(`${before} has no built package: run \`npm ci && npm run build\` in that checkout first.`);
+  process.exit(2);
+}
+const left = new Set([
+  ...values.without,
+  ...(missing === undefined ? [] : ["guarded"]),
+  ...(before === undefined ? ["before"] : []),
+]);
 const names = all.filter((name) => !left.has(name));
 const cells: readonly Cell[] = transports
   .flatMap((transport) => cellsOf(transport, values.quick))
@@ -37,23 +60,27 @@ const cells: readonly Cell[] = transports
 const runs = values.quick ? 1 : Number(values.runs);
 
 /**
- * Work in a state that nothing was done in. A session takes over what open runs of the same client have read, so a cell
- * would otherwise carry the results of all cells before it.
+ * Measures in a fresh state. A session takes over the labels of open runs of the same client, so a cell would otherwise
+ * carry the results of all cells before it.
  */
-async function inFreshState<T>(work: (sandbox: Sandbox) => Promise<T>): Promise<T> {
-  const sandbox = await createSandbox();
+async function inFreshState<T>(work: (sandboxes: Sandboxes) => Promise<T>): Promise<T> {
+  const guarded = await createSandbox();
+  const other = before === undefined ? undefined : await createSandbox(resolve(before));
   try {
-    return await work(sandbox);
+    return await work({ guarded, before: other });
   } finally {
-    await sandbox.remove();
+    await other?.remove();
+    await guarded.remove();
   }
 }
 
 /** The first start on a machine compiles all code and keeps it, a second later: no cost of a call. */
-async function firstStart(sandbox: Sandbox): Promise<void> {
-  const subject = await startSubject("guarded", "stdio", 1, sandbox);
-  await sleep(2_500);
-  await subject.stop();
+async function firstStart({ guarded, before: other }: Sandboxes): Promise<void> {
+  for (const sandbox of other === undefined ? [guarded] : [guarded, other]) {
+    const subject = await startSubject("guarded", "stdio", 1, sandbox);
+    await sleep(2_500);
+    await subject.stop();
+  }
 }
 
 const measured = new Map<string, CellFigures[]>();
@@ -64,7 +91,7 @@ for (let run = 0; run < runs; run += 1) {
     if (process.stderr.isTTY) process.stderr.write(`run ${run + 1} of ${runs}: ${cell.id}\n`);
     // Over HTTP there is no shim, and so no pair.
     const own = names.filter((name) => cell.transport === "stdio" || name !== "relay-pair");
-    const figures = await inFreshState((sandbox) => measureCell(cell, own, sandbox));
+    const figures = await inFreshState((sandboxes) => measureCell(cell, own, sandboxes));
     measured.set(cell.id, [...(measured.get(cell.id) ?? []), figures]);
   }
   if (names.includes("guarded") && values.only === "") memories.push(await measureMemory());

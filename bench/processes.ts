@@ -32,8 +32,8 @@ function hasVariable(pid: number, assignment: string): boolean {
 }
 
 /**
- * The processes under test: everything below `root` and everything that carries the environment variable (a daemon
- * has left the tree), without the server behind them and what it started.
+ * The processes under test: everything below `root` and everything that carries the environment variable (a daemon has
+ * left the tree), without the server behind them and its children.
  */
 export function underTest(root: number, assignment: string | undefined): readonly ProcessFacts[] {
   const all = new Map<number, ProcessFacts>();

@@ -1,16 +1,20 @@
 /**
- * Value provenance over a context of 200 KB (DESIGN 7: at most 0.5 ms a call), with the context as one text and as many
+ * Value provenance over a context of 200 KB (system.md 7: at most 0.5 ms a call), with the context as one text and as many
  * records, trusted and secret. Prints one line of JSON with `--json`, a table otherwise.
  */
 import { createHash } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import type { ArgumentContract } from "../src/core/contract.ts";
 import type { Json } from "../src/core/json.ts";
-import { exactly, join, levelLabel, makeLattice, withTrust } from "../src/core/label.ts";
-import type { LabelRange } from "../src/core/label.ts";
+import { exactly, join, levelLabel, makeLattice, withTrust, type LabelRange } from "../src/core/label.ts";
 import { labelArgument } from "../src/mechanisms/flow/argument-labels.ts";
-import { makeProvenanceIndex, matches, registerText, releaseValue } from "../src/mechanisms/flow/provenance-index.ts";
-import type { ProvenanceIndex } from "../src/mechanisms/flow/provenance-index.ts";
+import {
+  makeProvenanceIndex,
+  matches,
+  registerText,
+  releaseValue,
+  type ProvenanceIndex,
+} from "../src/mechanisms/flow/provenance-index.ts";
 
 const contextUnits = 200_000;
 const rounds = 400;

@@ -8,7 +8,7 @@ export type CellReport = {
   readonly cell: string;
   readonly subjects: Readonly<Record<string, Figures>>;
   readonly failed: Readonly<Record<string, string>>;
-  /** Guarded divided by each other subject: p50 of the whole call, CPU of what lies between, calls a second. */
+  /** Guarded divided by each other subject: p50 of the whole call, CPU of the processes between, calls a second. */
   readonly ratios: Readonly<Record<string, Ratios>>;
 };
 

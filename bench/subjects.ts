@@ -1,9 +1,18 @@
 import { join } from "node:path";
-import { firstLine, startChild, type Child } from "../test/harness/child.ts";
-import { guarded, startGateway, type Sandbox } from "../test/harness/gateway.ts";
+import { firstLine, startChild, type Child } from "../test/kit/client/child.ts";
+import { guarded, startGateway, type Sandbox } from "../test/kit/gateway/run-gateway.ts";
 import { httpDriver, stdioDriver, type Driver } from "./driver.ts";
 
-export type SubjectName = "direct" | "relay" | "relay-pair" | "parse-relay" | "sdk-v1" | "sdk-v2" | "guarded";
+export type SubjectName =
+  | "direct"
+  | "relay"
+  | "relay-pair"
+  | "parse-relay"
+  | "sdk-v1"
+  | "sdk-v2"
+  /** Sluicegate of another checkout, which has its own sandbox. */
+  | "before"
+  | "guarded";
 export type TransportKind = "stdio" | "http";
 
 /** One way to reach the echo server, ready for calls. */
@@ -22,7 +31,7 @@ const node = process.execPath;
 /** The default policy, with labels for the benchmark's own server. */
 const policy = script("policy.yaml");
 
-function between(name: SubjectName, server: readonly string[]): readonly string[] {
+function between(name: SubjectName, server: readonly string[], sandbox: Sandbox): readonly string[] {
   switch (name) {
     case "direct":
       return server;
@@ -36,8 +45,9 @@ function between(name: SubjectName, server: readonly string[]): readonly string[
       return [node, script("sdk-passthrough.ts"), "v1", "stdio", ...server];
     case "sdk-v2":
       return [node, script("sdk-passthrough.ts"), "v2", "stdio", ...server];
+    case "before":
     case "guarded":
-      return guarded(server, policy);
+      return guarded(server, policy, sandbox.launcher);
   }
 }
 
@@ -48,7 +58,7 @@ async function urlOf(child: Child): Promise<string> {
 }
 
 async function startHttpBetween(name: SubjectName, upstream: string, sandbox: Sandbox) {
-  if (name === "guarded") return await startGateway(upstream, sandbox, { policy });
+  if (isGuard(name)) return await startGateway(upstream, sandbox, { policy });
   const command =
     name === "sdk-v1" || name === "sdk-v2"
       ? [node, script("sdk-passthrough.ts"), name.slice(4), "http", upstream]
@@ -61,9 +71,11 @@ async function handshake(driver: Driver): Promise<void> {
   const clientInfo = { name: "bench", version: "1.0.0" };
   await driver.ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo }, 50);
   await driver.notify("notifications/initialized");
-  // As every client does: a guard that has never seen the list knows nothing about a tool.
+  // As every client does: a guard that has never seen the list has no labels for a tool.
   await driver.ask("tools/list", {}, 50);
 }
+
+const isGuard = (name: SubjectName): boolean => name === "guarded" || name === "before";
 
 /** Starts a subject with an echo server of its own that lists so many tools. */
 export async function startSubject(
@@ -73,9 +85,9 @@ export async function startSubject(
   sandbox: Sandbox,
 ): Promise<Subject> {
   const server = [node, script("echo-server.ts"), "--tools", String(tools)];
-  const assignment = name === "guarded" ? `SLUICEGATE_HOME=${sandbox.env["SLUICEGATE_HOME"]}` : undefined;
+  const assignment = isGuard(name) ? `SLUICEGATE_HOME=${sandbox.env["SLUICEGATE_HOME"]}` : undefined;
   if (transport === "stdio") {
-    const child = startChild(between(name, server), name === "guarded" ? sandbox.env : {});
+    const child = startChild(between(name, server, sandbox), isGuard(name) ? sandbox.env : {});
     const driver = stdioDriver(child.process);
     const root = name === "direct" ? undefined : child.process.pid;
     const stop = async (): Promise<void> => {

@@ -1,12 +1,12 @@
 /**
- * What strict parsing costs beside plain `JSON.parse`: `node bench/wire.ts`. Best of several rounds, in microseconds a
+ * The cost of strict parsing beside plain `JSON.parse`: `node bench/wire.ts`. Best of several rounds, in microseconds a
  * message; `ratio` is the whole of `parseMessage` (decode, guard, parse, envelope) over decode and `JSON.parse`.
  */
 import { encodeMessage } from "../src/wire/encode.ts";
-import { guard } from "../src/wire/guard.ts";
+import { guard } from "../src/wire/parse/guard.ts";
 import { defaultWireLimits } from "../src/wire/limits.ts";
-import { parseMessage } from "../src/wire/parse.ts";
-import { LineSplitter } from "../src/wire/splitter.ts";
+import { parseMessage } from "../src/wire/parse/parse.ts";
+import { LineSplitter } from "../src/wire/parse/splitter.ts";
 
 const rounds = 9;
 

@@ -3,14 +3,14 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { startChild } from "../test/harness/child.ts";
-import { repositoryFolder } from "../test/harness/fixture.ts";
+import { startChild } from "../test/kit/client/child.ts";
+import { repositoryFolder } from "../test/kit/server/run-fixture.ts";
 
 const packageFolder = join(repositoryFolder, "node_modules", "@modelcontextprotocol", "conformance");
 
 type Check = { readonly id: string; readonly status: string; readonly errorMessage?: string };
 
-/** What one run of the suite against one server showed. */
+/** The result of one run of the suite against one server. */
 export type SuiteRun = {
   readonly scenarios: ReadonlyMap<string, readonly Check[]>;
   /** `scenario`, check id and status, joined by tabs. */
@@ -29,7 +29,7 @@ export type Difference = {
 
 async function scoredScenarios(requirements: string): Promise<readonly string[]> {
   const text = await readFile(join(packageFolder, "requirements", `${requirements}.yaml`), "utf8");
-  // The file belongs to the pinned package; its `server` list excludes what is not scored.
+  // The file belongs to the pinned package; its `server` list excludes scenarios that are not scored.
   const { server } = parse(text) as { readonly server: readonly string[] };
   return server;
 }

@@ -1,4 +1,4 @@
-// Mutation testing of the pure layers: `npm run mutate [-- src/policy/patterns.ts src/wire ... --force]`, without a
+// Mutation testing of the pure layers: `npm run mutate [-- src/policy/semantics/patterns.ts src/wire ... --force]`, without a
 // target `src/core`. Each file is changed in one place after another; a change that no test of that file notices is
 // printed, with its place. Results are kept in `.cache/mutation` and only what changed is tried again, unless --force
 // is given: a changed import of the file does not count as such. Exit 1 where too few changes were noticed.
@@ -6,11 +6,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import type { Report, Score } from "./mutation/mutants.ts";
-import { judged, percent, scoreText, sum } from "./mutation/mutants.ts";
-import type { Importers } from "./mutation/nearest-tests.ts";
+import { type Report, type Score, judged, percent, scoreText, sum } from "./mutation/mutants.ts";
+import { type Importers, importersIn, pureFolders, runsSomething, sourcesIn } from "./mutation/sources.ts";
 import { nearestTests } from "./mutation/nearest-tests.ts";
-import { importersIn, pureFolders, runsSomething, sourcesIn } from "./mutation/sources.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const home = join(root, "scripts/mutation");

@@ -4,10 +4,10 @@
  */
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { proofInput } from "../src/cli/commands/proof.ts";
-import { packageFolder } from "../src/cli/policy-source.ts";
-import { bundle } from "../src/cli/proof/bundle.ts";
-import { verify } from "../src/cli/proof/verify.ts";
+import { proofInput } from "../src/app/proof/subject-tools.ts";
+import { packageFolder } from "../src/app/policy/policy-source.ts";
+import { bundle } from "../src/app/proof/bundle.ts";
+import { verify } from "../src/app/proof/verify.ts";
 
 const policies = join(packageFolder, "packs/policies");
 const certificates = join(packageFolder, "packs/certificates");
@@ -15,7 +15,7 @@ const certificates = join(packageFolder, "packs/certificates");
 mkdirSync(certificates, { recursive: true });
 for (const file of readdirSync(policies).toSorted()) {
   const input = proofInput(join(policies, file), undefined);
-  if (!input.ok) throw new Error(`${file}: ${input.error.text}`);
+  if (!input.ok) throw new Error(`${file}: ${input.error.sentence}`);
   const verified = verify(input.value.policy, input.value.manifest);
   const open = verified.properties.filter(({ verdict }) => verdict !== "proved").map(({ id }) => id);
   if (!verified.ok) throw new Error(`${file}: not proved: ${open.join(", ") || "an expected trace does not hold"}`);

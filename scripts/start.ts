@@ -1,20 +1,20 @@
 // `npm start`: the gateway on real reference servers, in the foreground, from the sources. `npm start -- --check` only
-// asks every server for its tools. State lies in `.sluicegate/` beside the sources, the demonstration
-// workspace in `demo/`.
+// asks every server for its tools. State is in `.sluicegate/` beside the sources, the demonstration workspace in
+// `demo/`.
 import { mkdirSync, writeFileSync, existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { serve } from "../src/cli/commands/gateway.ts";
-import { configOf } from "../src/cli/config.ts";
+import { configOf } from "../src/app/gateway/config.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const folder = join(root, ".sluicegate");
 const home = join(folder, "state");
-// A folder of its own: no server sees the gateway's state, and who writes below `.sluicegate` is asked about it.
+// A folder of its own: no server sees the gateway's state, and a write below `.sluicegate` asks.
 const workspace = join(root, "demo");
 const require = createRequire(import.meta.url);
 
-/** Where the program of a reference server lies, however the package manager arranged it. */
+/** Path of the program of a reference server, in any layout of the package manager. */
 function program(name: string): string {
   return join(dirname(require.resolve(`@modelcontextprotocol/${name}/package.json`)), "dist/index.js");
 }

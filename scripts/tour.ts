@@ -1,11 +1,13 @@
 // `npm run tour`: ten seconds with the real thing. Two servers behind the guard, a benign call, a private file on its
 // way out, the sentence that stops it, and the log that remembers. Everything happens in a temporary folder.
-import { spawn, spawnSync } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { type McpClient, childClient, textOf } from "../src/app/client/mcp-client.ts";
+import type { JsonObject } from "../src/core/json.ts";
+import type { Result } from "../src/core/result.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const command = join(root, "bin/sluicegate.js");
@@ -23,65 +25,37 @@ const environment = {
   SLUICEGATE_RUNTIME_DIR: join(folder, "run"),
 };
 
-type Answer = {
-  readonly result?: { readonly content?: readonly { readonly text?: string }[]; readonly isError?: boolean };
-};
-
-/** A client of one guarded server, in twenty lines of JSON-RPC. */
+/** A client of one guarded server. */
 class Client {
   readonly #child: ChildProcess;
-  readonly #waiting = new Map<number, (answer: Answer) => void>();
-  #count = 0;
+  readonly #client: McpClient;
 
   constructor(server: string, words: readonly string[]) {
     const policy = join(root, "examples/tour/policy.yaml");
     const run = [command, "run", "--policy", policy, "--server", server, "--", process.execPath, ...words];
     this.#child = spawn(process.execPath, run, { cwd: workspace, env: environment, stdio: ["pipe", "pipe", "ignore"] });
-    let text = "";
-    this.#child.stdout?.setEncoding("utf8").on("data", (part: string) => {
-      const lines = (text + part).split("\n");
-      text = lines.pop() ?? "";
-      for (const line of lines) {
-        const message = JSON.parse(line) as Answer & { readonly id?: number };
-        if (message.id !== undefined) this.#waiting.get(message.id)?.(message);
-      }
-    });
-  }
-
-  send(method: string, params: unknown, id?: number): void {
-    this.#child.stdin?.write(
-      `${JSON.stringify({ jsonrpc: "2.0", ...(id === undefined ? {} : { id }), method, params })}\n`,
-    );
-  }
-
-  ask(method: string, params: unknown): Promise<Answer> {
-    this.#count += 1;
-    const id = this.#count;
-    return new Promise((answer, fail) => {
-      const timer = setTimeout(() => fail(new Error(`${method} was not answered`)), answerWaitMsMax);
-      this.#waiting.set(id, (found) => {
-        clearTimeout(timer);
-        answer(found);
-      });
-      this.send(method, params, id);
-    });
+    const clientInfo = { name: "tour", version: "1" };
+    this.#client = childClient(this.#child, { clientInfo, waitMsMax: answerWaitMsMax });
   }
 
   async start(): Promise<void> {
-    const clientInfo = { name: "tour", version: "1" };
-    await this.ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
-    this.send("notifications/initialized", {});
-    await this.ask("tools/list", {});
+    unwrap(await this.#client.hello());
+    unwrap(await this.#client.ask("tools/list", {}));
   }
 
-  async call(name: string, given: unknown): Promise<{ readonly text: string; readonly refused: boolean }> {
-    const { result } = await this.ask("tools/call", { name, arguments: given });
-    return { text: result?.content?.[0]?.text ?? "", refused: result?.isError === true };
+  async call(name: string, given: JsonObject): Promise<{ readonly text: string; readonly refused: boolean }> {
+    const answer = unwrap(await this.#client.call(name, given));
+    return { text: textOf(answer), refused: answer.failed };
   }
 
   end(): void {
     this.#child.stdin?.end();
   }
+}
+
+function unwrap<T>(result: Result<T, string>): T {
+  if (!result.ok) throw new Error(result.error);
+  return result.value;
 }
 
 let failed = false;

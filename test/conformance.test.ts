@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { startChild } from "./harness/child.ts";
-import { repositoryFolder } from "./harness/fixture.ts";
-import { gatewayMissing } from "./harness/gateway.ts";
+import { startChild } from "./kit/client/child.ts";
+import { repositoryFolder } from "./kit/server/run-fixture.ts";
+import { gatewayMissing } from "./kit/gateway/run-gateway.ts";
 
 const suiteMsMax = 180_000;
 

@@ -8,10 +8,10 @@ import { besideRows, namesOf, policyRows } from "./errors/policy-rows.ts";
 import { runRows } from "./errors/run-rows.ts";
 import { stpaRows } from "./errors/stpa-rows.ts";
 import { placeRows, wireKinds } from "./errors/place-rows.ts";
-import { codesInDocument, codesInSources, commandsInSources } from "./harness/error-codes.ts";
-import { diagnosticLine } from "../src/cli/loaded-policy.ts";
-import { shippedLoader, sha256, toolDigest } from "../src/cli/policy-source.ts";
-import { lintPolicy } from "../src/policy/lint.ts";
+import { codesInDocument, codesInSources, commandsInSources } from "./errors/error-codes.ts";
+import { diagnosticLine } from "../src/app/policy/named-policy.ts";
+import { shippedLoader, sha256, toolDigest } from "../src/app/policy/policy-source.ts";
+import { lintPolicy } from "../src/policy/lint/lint.ts";
 import { loadPolicy } from "../src/policy/load.ts";
 
 const sentenceMax = 240;

@@ -2,11 +2,11 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { loadPolicyFor } from "../src/cli/loaded-policy.ts";
+import { loadPolicyFor } from "../src/app/policy/named-policy.ts";
 import type { Json } from "../src/core/json.ts";
-import { replayTrace } from "../src/cli/replay/decide.ts";
-import { readTrace } from "../src/cli/replay/trace.ts";
-import { sha256 } from "../src/cli/policy-source.ts";
+import { replayTrace } from "../src/app/replay/replay-trace.ts";
+import { readTrace } from "../src/app/replay/trace.ts";
+import { sha256 } from "../src/app/policy/policy-source.ts";
 import { digest } from "../src/wire/canonical.ts";
 
 const folder = resolve(import.meta.dirname, "../examples");

@@ -1,6 +1,6 @@
 // Every random suite of a run uses one seed, which the test command prints: a failure can be repeated with it.
 import fc from "fast-check";
-import { sharedCache } from "./harness/warm-home.ts";
+import { sharedCache } from "./kit/client/warm-home.ts";
 
 const seed = Number(process.env["SLUICEGATE_SEED"]);
 fc.configureGlobal({

@@ -1,4 +1,4 @@
-/** What Stryker's report says of the mutants of a file, and how it is told. */
+/** The mutants of a file in Stryker's report, and their text output. */
 
 /** The parts of the report that are read (mutation-testing-report-schema). */
 export type Report = { readonly files: Readonly<Record<string, ReportedFile>> };
@@ -68,7 +68,7 @@ export function percent({ killed, all }: Score): number {
   return all === 0 ? 100 : (killed / all) * 100;
 }
 
-/** Rounded down: 100 % is said only where all were killed. */
+/** Rounded down: 100 % only where all were killed. */
 export function scoreText(score: Score): string {
   return `${(Math.floor(percent(score) * 10) / 10).toFixed(1)} % (${score.killed} of ${score.all} mutants killed)`;
 }

@@ -1,14 +1,11 @@
 /**
  * The tests that belong to a file: the one of its name and the one of its folder (`compile.test.ts` for what lies in
- * `compile/`), over any number of imports; and of those beside it and the laws of `test/laws` the ones that import it, or
- * else the ones that reach it over the fewest imports. Where there are none, the nearest of all tests of the pure layers.
- * What other tests would notice does not count: they find it by luck, and each mutant would have to wait for them.
+ * `compile/`), over any number of imports; and of those beside it and the laws of `test/laws` the ones that import it,
+ * or else the ones that reach it over the fewest imports. Where there are none, the nearest of all tests of the pure
+ * layers. Other tests do not count: they find a mutant by chance, and each mutant would have to wait for them.
  */
 import { dirname } from "node:path/posix";
-import { pureFolders } from "./sources.ts";
-
-/** Files by the files that import them; paths are relative to the root of the repository. */
-export type Importers = ReadonlyMap<string, readonly string[]>;
+import { type Importers, pureFolders } from "./sources.ts";
 
 /** Laws about policies and runs as a whole; what lies deeper there belongs to the provers, and takes its time. */
 const laws = "test/laws";

@@ -1,8 +1,7 @@
-/** The source files as mutation testing sees them: which there are, which of them can be mutated, and who imports them. */
+/** The source files for mutation testing: their list, the mutable ones, and their importers. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path/posix";
 import { parseSync } from "oxc-parser";
-import type { Importers } from "./nearest-tests.ts";
 
 /** Folders whose code decides and nothing else: it runs without a platform, so that a mutant costs a second. */
 export const pureFolders = ["src/core", "src/wire", "src/policy", "src/proof", "src/mechanisms"] as const;
@@ -22,6 +21,9 @@ export function runsSomething(code: string): boolean {
     return !["ImportDeclaration", "TSTypeAliasDeclaration", "TSInterfaceDeclaration"].includes(statement.type);
   });
 }
+
+/** Files by the files that import them; paths are relative to the root of the repository. */
+export type Importers = ReadonlyMap<string, readonly string[]>;
 
 /** All code and tests: a test of a mechanism may reach it through the command that puts the parts together. */
 export function importersIn(root: string): Importers {

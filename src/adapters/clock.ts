@@ -1,10 +1,10 @@
 import { performance } from "node:perf_hooks";
 
-/** Time as adapters and the gateway read it; tests pass their own. */
+/** Time source of adapters and gateway; tests pass their own. */
 export type Clock = {
   /** Monotonic milliseconds since an arbitrary start: for waits, expiries and moments. Never steps back. */
   readonly monotonicMs: () => number;
-  /** Milliseconds since 1970, for people and for timestamps that leave this process. May step. */
+  /** Milliseconds since 1970, for display and for timestamps that leave this process. May step. */
   readonly wallMs: () => number;
 };
 
@@ -18,7 +18,7 @@ export type MomentClock = {
   readonly goOnFrom: (at: number) => void;
 };
 
-/** How often it is asked whether the machine slept. */
+/** Interval between two checks whether the machine was asleep. */
 const lookMs = 1_000;
 
 /** The two counts are taken one after the other, and the uptime is in hundredths of a second. */
@@ -26,7 +26,8 @@ const sleepMsMin = 1_000;
 
 /**
  * On Linux the monotonic clock stands still while the machine sleeps, and the uptime does not (clock_gettime(2),
- * proc_uptime(5)): a permission for ten minutes must not outlast a night. `uptimeMs` gives undefined where it is not known.
+ * proc_uptime(5)): a permission for ten minutes must not outlast a night. `uptimeMs` gives undefined where it is not
+ * known.
  */
 export function momentClock(source: {
   readonly startWallMs: number;

@@ -1,27 +1,27 @@
 /**
- * The way to any server, local or remote. The HTTP client is loaded with the first remote target: it costs more start-up
- * time than the rest of a gateway that only runs local servers.
+ * The way to any server, local or remote. The HTTP client is loaded with the first remote target: it costs more
+ * start-up time than the rest of a gateway that only runs local servers.
  */
 import { ok } from "../core/result.ts";
-import type { Connector, ServerTarget, UpstreamConnection } from "../gateway/ports.ts";
+import type { Connector, ServerTarget, UpstreamConnection } from "../gateway/ports/transport.ts";
 import type { WireLimits } from "../wire/limits.ts";
-import type { UpstreamLimits } from "./http/limits.ts";
+import type { UpstreamLimits } from "./http/http-limits.ts";
 import type { UpstreamRefusals } from "./http/upstream-refusals.ts";
-import type { TransportLimits } from "./limits.ts";
-import { LoadingUpstream } from "./loading-upstream.ts";
+import type { TransportLimits } from "./net/net-limits.ts";
+import { LoadingUpstream } from "./net/loading-upstream.ts";
 import { isolationOf } from "./projection/isolation-of.ts";
-import { remoteProjection } from "./projection/stand-ins.ts";
+import { remoteProjection } from "./projection/session/stand-ins.ts";
 import { connectProcess } from "./stdio/stdio-upstream.ts";
 
 export type ConnectorOptions = {
   readonly wire?: WireLimits;
   readonly limits?: TransportLimits;
   readonly httpLimits?: Partial<UpstreamLimits>;
-  /** One line for the operator: a server's stderr, or what was skipped of its output. */
+  /** One line for the operator: a server's stderr, or a skipped line of its output. */
   readonly diagnostic?: (target: ServerTarget, line: string) => void;
-  /** Where refusals of clients' own credentials are kept for them. */
+  /** Store for refusals of credentials that clients sent along. */
   readonly refusals?: UpstreamRefusals;
-  /** State folder of the gateway. No server sees it, and without it none can be isolated. */
+  /** State folder of the gateway. No server sees it; without it no server can be isolated. */
   readonly home?: string;
 };
 

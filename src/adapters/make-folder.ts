@@ -2,8 +2,8 @@ import { lstatSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Like `mkdir -p`, with this mode for each folder that is new. Node's own recursive form never returns in file systems that
- * answer ENOENT, such as /proc or what an automounter keeps.
+ * Like `mkdir -p`, with this mode for each folder that is new. Node's own recursive form never returns in file systems
+ * that answer ENOENT, such as /proc or what an automounter keeps.
  */
 export function makeFolder(folder: string, mode = 0o777): void {
   if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) return;

@@ -1,29 +1,40 @@
 /** Asks the running daemon something, and says in one sentence when none runs. */
 import { ask } from "../adapters/daemon/connect.ts";
-import { askWaitMsMax } from "../adapters/daemon/limits.ts";
+import { askWaitMsMax } from "../adapters/daemon/daemon-limits.ts";
 import { daemonPaths } from "../adapters/daemon/paths.ts";
 import { ownVersion } from "../adapters/daemon/version.ts";
-import type { Json } from "../core/json.ts";
-import { isArray, isObject, member } from "../core/json.ts";
-import type { Result } from "../core/result.ts";
-import { err, ok } from "../core/result.ts";
-import { gatewaySockets } from "./gateway-sockets.ts";
+import { type Json, isArray, isObject, member } from "../core/json.ts";
+import { type Result, err, ok } from "../core/result.ts";
+import { type Outcome, failure } from "../app/state/outcome.ts";
+import { type Reply, type Request, type RequestKind, readReply } from "../app/gateway/control-contract.ts";
+import { gatewaySockets } from "../app/gateway/gateway-sockets.ts";
 
 export type ControlFailure = { readonly code: string; readonly sentence: string; readonly absent: boolean };
 
 export type AskWay = { readonly waitMsMax?: number; readonly onPart?: (value: Json) => void };
 
+/** A reply as it came, for `--json`, and as it was read. */
+export type Answered<K extends RequestKind> = { readonly json: Json; readonly reply: Reply<K> };
+
 /**
  * Asks whatever guards this user now: the daemon behind the shims, and gateways in the foreground. Lists of all answers
  * are joined; what only one of them knows, such as an approval, is answered by that one.
  */
-export async function askDaemon(request: Json, way: AskWay = {}): Promise<Result<Json, ControlFailure>> {
+export async function askDaemon<K extends RequestKind>(
+  request: Request<K>,
+  way: AskWay = {},
+): Promise<Result<Answered<K>, ControlFailure>> {
   const paths = daemonPaths(process.env);
   if (!paths.ok) return err({ code: "SG-DAEMON-FOLDER", sentence: paths.error, absent: false });
   const sockets = [paths.value.socket, ...gatewaySockets(paths.value.runtime)];
   const answers = await Promise.all(sockets.map((socket) => askOne(socket, request, way)));
   const known = answers.filter((answer) => answer.ok).map((answer) => answer.value);
-  if (known.length > 0) return ok(known.reduce(joined));
+  if (known.length > 0) {
+    const json = known.reduce(joined);
+    const reply = readReply<K>(request.kind, json);
+    if (reply.ok) return ok({ json, reply: reply.value });
+    return err({ code: "SG-DAEMON-REFUSED", sentence: reply.error, absent: false });
+  }
   const failures = answers.flatMap((answer) => (answer.ok ? [] : [answer.error]));
   const failure = failures.find((one) => !one.absent) ?? failures[0];
   return err(failure ?? { code: "SG-DAEMON-ABSENT", sentence: absentSentence, absent: true });
@@ -53,4 +64,15 @@ function joined(left: Json, right: Json): Json {
     return [name, isArray(value) && isArray(other) && other !== value ? [...value, ...other] : value];
   });
   return Object.fromEntries(both);
+}
+
+/** An answer as the outcome of a command; `absent` is the JSON where nothing runs, which is then not a failure. */
+export function outcomeOf<K extends RequestKind>(
+  answer: Result<Answered<K>, ControlFailure>,
+  text: (reply: Reply<K>) => string,
+  absent?: Json,
+): Outcome {
+  if (answer.ok) return { exitCode: 0, json: answer.value.json, text: text(answer.value.reply) };
+  if (answer.error.absent && absent !== undefined) return { exitCode: 0, json: absent, text: answer.error.sentence };
+  return failure(answer.error.code, answer.error.sentence);
 }

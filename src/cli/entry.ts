@@ -3,7 +3,7 @@
  * command-line framework; everything else goes to `main.ts`.
  */
 import type { OpenServices } from "../adapters/daemon/services.ts";
-import type { Host } from "./shim/run.ts";
+import type { Host } from "./shim/host.ts";
 
 /** Runs one command; `entry` is the launcher, which the daemon is started from. Resolves with the exit code. */
 export async function dispatch(words: readonly string[], entry: string): Promise<number> {
@@ -21,11 +21,11 @@ export async function fastCommand(
   const own = rest.includes("--") ? rest.slice(0, rest.indexOf("--")) : rest;
   if (own.includes("--help") || own.includes("-h")) return undefined;
   if (command === "run") return (await import("./shim/run.ts")).runShim(rest, host);
-  if (command === "hook") return (await import("./hook/run.ts")).runHook(rest, host);
-  if (command === "daemon") return (await import("./daemon/command.ts")).daemonCommand(rest, host);
+  if (command === "hook") return (await import("./hook.ts")).runHook(rest, host);
+  if (command === "daemon") return (await import("./daemon.ts")).daemonCommand(rest, host);
   return undefined;
 }
 
 async function loadServices(): Promise<OpenServices> {
-  return (await import("./compose.ts")).openServices;
+  return (await import("../app/gateway/daemon-gateway.ts")).openServices;
 }

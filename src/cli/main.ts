@@ -1,9 +1,10 @@
 /** The command line, except `run`, `hook` and `daemon`, which start without the framework (see entry.ts). */
 import { Command, CommanderError } from "commander";
 import { ownVersion } from "../adapters/daemon/version.ts";
-import { failure, print } from "./output.ts";
+import { failure } from "../app/state/outcome.ts";
+import { print } from "./output.ts";
 import { runUsage } from "./shim/arguments.ts";
-import { whyUnwritten } from "./text-file.ts";
+import { whyUnwritten } from "../app/state/text-file.ts";
 import { unknownCommand, usageSentence, withoutCommand, withoutValue } from "./usage.ts";
 
 type Register = (program: Command) => void;
@@ -58,7 +59,7 @@ export async function main(given: readonly string[]): Promise<number> {
     if (!(cause instanceof CommanderError)) throw cause;
     if (cause.exitCode === 0) return flushed(0);
     // Without a command the framework has printed the help, which says more than any sentence.
-    if (cause.code !== "commander.help") print(failure("SG-USAGE", usageSentence(cause, words)), asJson);
+    if (cause.code !== "commander.help") print(failure("SG-USAGE", usageSentence(cause, program, words)), asJson);
     return flushed(2);
   }
   return flushed(typeof process.exitCode === "number" ? process.exitCode : 0);
@@ -70,7 +71,7 @@ export async function main(given: readonly string[]): Promise<number> {
  */
 function leave(cause: Error): void {
   if ("code" in cause && cause.code === "EPIPE") process.exit(process.exitCode ?? 0);
-  process.stderr.write(`Standard output cannot be written (${whyUnwritten(cause)}): mend that, then repeat.\n`);
+  process.stderr.write(`Standard output cannot be written (${whyUnwritten(cause)}): fix that, then repeat.\n`);
   process.exit(2);
 }
 
@@ -79,7 +80,7 @@ function makeProgram(): Command {
     .description("Reference monitor for agents that use tools over the Model Context Protocol")
     .version(ownVersion())
     .exitOverride()
-    // What the framework would say goes through `usageSentence` instead: one sentence, or JSON.
+    // Messages of the framework go through `usageSentence` instead: one sentence, or JSON.
     .configureOutput({ writeErr: (text) => process.stderr.write(text), outputError: () => undefined });
   // Their arguments are read elsewhere; the options stand here for the help alone.
   program

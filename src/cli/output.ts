@@ -1,21 +1,6 @@
-/** What a command says: JSON for machines, sentences for people; and the exit codes of DESIGN 6. */
+/** Prints the outcome of a command, and registers its options and its action with the command line. */
 import type { Command } from "commander";
-
-/** 0 ok, 1 a finding or a refusal, 2 usage, configuration or environment. */
-export type ExitCode = 0 | 1 | 2;
-
-export type Outcome = {
-  readonly exitCode: ExitCode;
-  /** Undefined where the command has written its answer itself. */
-  readonly json: unknown;
-  /** Lines for people; goes to standard output, or to standard error where the exit code is 2. */
-  readonly text: string;
-};
-
-export function failure(code: string, sentence: string): Outcome {
-  const plain = visible(sentence);
-  return { exitCode: 2, json: { ok: false, error: { code, message: plain } }, text: plain };
-}
+import type { Outcome } from "../app/state/outcome.ts";
 
 /** Prints an outcome and leaves its exit code for the process. */
 export function print(outcome: Outcome, asJson: boolean): void {
@@ -25,49 +10,62 @@ export function print(outcome: Outcome, asJson: boolean): void {
   else if (outcome.text !== "") (outcome.exitCode === 2 ? process.stderr : process.stdout).write(`${outcome.text}\n`);
 }
 
+/** The options of a command by their flags, each with its help; a pair has a default, and `required` has to be given. */
+export type OptionTable = {
+  readonly [flags: string]:
+    | string
+    | readonly [help: string, standard: string | undefined]
+    | { readonly required: string };
+};
+
+type Camel<W extends string> = W extends `${infer First}-${infer Rest}` ? `${First}${Capitalize<Camel<Rest>>}` : W;
+type Name<F extends string> = F extends `${string}--${infer L} ${string}`
+  ? Camel<L>
+  : F extends `${string}--${infer L}`
+    ? Camel<L>
+    : never;
+type Value<F extends string> = F extends `${string}...>`
+  ? readonly string[]
+  : F extends `${string}>`
+    ? string
+    : F extends `${string}]`
+      ? string | true
+      : true;
+type Present = readonly [string, string] | { readonly required: string };
+
+/** Options of a table: `--cert-dir <folder>` is `certDir?: string`, `--to <form...>` a list, a flag alone `true`. */
+export type OptionsOf<T extends OptionTable> = {
+  readonly [F in keyof T & string as T[F] extends Present ? Name<F> : never]: Value<F>;
+} & {
+  readonly [F in keyof T & string as T[F] extends Present ? never : Name<F>]?: Value<F>;
+};
+
+/** The option that names lists of tools. */
+export const manifestOption = {
+  "--manifest <file...>": "tools of a server as `tools/list` gave them; NAME=FILE names it",
+} as const;
+
+/** Registers options; the function gives those of the command line, once it is parsed. */
+export function takes<const T extends OptionTable>(command: Command, table: T): () => OptionsOf<T> {
+  for (const [flags, about] of Object.entries<OptionTable[string]>(table)) {
+    if (typeof about === "string") command.option(flags, about);
+    else if ("required" in about) command.requiredOption(flags, about.required);
+    else command.option(flags, ...about);
+  }
+  return () => command.opts<OptionsOf<T>>();
+}
+
 /** Adds the action of a command whose outcome is printed as its `--json` says. */
-export function acts<A extends unknown[]>(
+export function acts<const T extends OptionTable, A extends unknown[]>(
   command: Command,
-  run: (options: Readonly<Record<string, unknown>>, ...words: A) => Promise<Outcome> | Outcome,
+  table: T,
+  run: (options: OptionsOf<T> & { readonly json?: true }, ...words: A) => Promise<Outcome> | Outcome,
 ): Command {
-  return command.option("--json", "print JSON for machines").action(async (...all: unknown[]) => {
-    const options: Readonly<Record<string, unknown>> = command.opts();
+  const options = takes(command, table);
+  const asJson = takes(command, { "--json": "print JSON for machines" });
+  return command.action(async (...all: unknown[]) => {
     // The framework passes the words of the command line, then options, then the command itself.
     const words = all.slice(0, -2) as A;
-    print(await run(options, ...words), options["json"] === true);
+    print(await run({ ...options(), ...asJson() }, ...words), asJson().json === true);
   });
-}
-
-/** A sentence that quotes text from outside: what would move the cursor or turn the line is shown as an escape. */
-export function visible(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
-}
-
-/** Text from outside for a terminal: control and invisible characters are shown as escapes, and it is cut. */
-export function shown(text: string, lengthMax = 200): string {
-  const escaped = visible(text);
-  return escaped.length <= lengthMax ? escaped : `${escaped.slice(0, lengthMax - 1)}…`;
-}
-
-/** A path as a sentence can hold it: its end, which tells files apart, and nothing that could end a line. */
-export function shortPath(path: string, lengthMax = 80): string {
-  const plain = shown(path, 4_096);
-  return plain.length <= lengthMax ? plain : `...${plain.slice(3 - lengthMax)}`;
-}
-
-/** A number with its noun: `1 call`, `2 calls`. */
-export function many(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-/** User-facing sentences have at most this many characters; what was quoted into one is cut. */
-export const sentenceMax = 240;
-
-/** Columns of equal width, two spaces apart. */
-export function table(rows: readonly (readonly string[])[]): string {
-  const widths: number[] = [];
-  for (const row of rows) row.forEach((cell, index) => (widths[index] = Math.max(widths[index] ?? 0, cell.length)));
-  return rows
-    .map((row) => row.map((cell, index) => cell.padEnd(index === row.length - 1 ? 0 : (widths[index] ?? 0))).join("  "))
-    .join("\n");
 }

@@ -1,9 +1,9 @@
-/** What is wrong with a command line, in one sentence that names the nearest word that would be right. */
+/** The fault of a command line, in one sentence that names the nearest correct word. */
 import type { Command, CommanderError } from "commander";
-import { nearestWord } from "../policy/language/nearest.ts";
-import { many, sentenceMax, shown } from "./output.ts";
+import { nearestWord } from "../policy/document/nearest.ts";
+import { many, sentenceMax, shown } from "../app/state/sentences.ts";
 
-/** Other words people try first, from the commands of like tools. */
+/** Other words that users try first, from the commands of like tools. */
 const synonyms: Readonly<Record<string, string>> = {
   log: "audit tail",
   logs: "audit tail",
@@ -24,11 +24,15 @@ const synonyms: Readonly<Record<string, string>> = {
 export function unknownCommand(word: string, names: readonly string[]): string {
   const meant = Object.hasOwn(synonyms, word) ? synonyms[word] : nearestWord(word, names);
   const way = meant === undefined ? "`sluicegate --help` lists them" : `did you mean \`sluicegate ${meant}\`?`;
-  return `\`${shown(word, 60)}\` is no command: ${way}${way.endsWith("?") ? "" : "."}`;
+  return `\`${shown(word, 60)}\` is not a command: ${way}${way.endsWith("?") ? "" : "."}`;
 }
 
-/** The framework's complaint as one sentence; `words` are the command line, whose command names the help to read. */
-export function usageSentence(error: Pick<CommanderError, "code" | "message">, words: readonly string[]): string {
+/** The framework's complaint as one sentence; the command that `words` name says which help to read. */
+export function usageSentence(
+  error: Pick<CommanderError, "code" | "message">,
+  program: Command,
+  words: readonly string[],
+): string {
   const [complaint = "", ...hints] = error.message
     .replace(/^error: /, "")
     .replace(surplus, taken)
@@ -36,14 +40,15 @@ export function usageSentence(error: Pick<CommanderError, "code" | "message">, w
   const meant = /Did you mean (?:one of )?(.+?)\?/.exec(hints.join(" "))?.[1];
   const what = shown(complaint.replaceAll("'", "`").replace(/\.$/, ""), 120);
   // The help of a command that is none would be that of its group under another name.
-  const named = isGroup(words[0]) && error.code !== "commander.unknownCommand" ? 2 : 1;
-  const command = words.filter((word) => /^[a-z][a-z-]*$/.test(word)).slice(0, named);
+  const group = program.commands.find((each) => each.name() === words[0] && each.commands.length > 0);
+  const count = group !== undefined && error.code !== "commander.unknownCommand" ? 2 : 1;
+  const command = words.filter((word) => /^[a-z][a-z-]*$/.test(word)).slice(0, count);
   const help = ["sluicegate", ...command, "--help"].join(" ");
   const way = meant === undefined ? `\`${shown(help, 60)}\` shows the use.` : `did you mean \`${shown(meant, 40)}\`?`;
   return `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${way}`.slice(0, sentenceMax);
 }
 
-/** What the framework says of surplus arguments, in two sentences and with all of them. */
+/** The framework's message about surplus arguments: two sentences that repeat all of them. */
 const surplus = /^too many arguments for ('[^']*')\. Expected (\d+) arguments? but got (\d+).*$/s;
 
 function taken(_said: string, command: string, count: string, got: string): string {
@@ -62,12 +67,12 @@ export function withoutValue(program: Command, words: readonly string[]): string
     const next = own[index + 1];
     if (option?.required !== true || next === undefined) continue;
     if (next !== "--help" && !options.some(({ long, short }) => next === long || next === short)) continue;
-    return usageSentence({ code: "", message: `option '${option.flags}' argument missing` }, words);
+    return usageSentence({ code: "", message: `option '${option.flags}' argument missing` }, program, words);
   }
   return undefined;
 }
 
-/** What a group of commands says that was named alone; undefined where a command was named. */
+/** The message for a group of commands that was named alone; undefined where a command was named. */
 export function withoutCommand(program: Command, words: readonly string[]): string | undefined {
   const command = named(program, words);
   const asksOtherwise = words.some((word) => ["--help", "-h", "--version", "-V"].includes(word));
@@ -84,8 +89,4 @@ function named(program: Command, words: readonly string[]): Command {
   const [first, ...rest] = words;
   const found = program.commands.find((each) => each.name() === first);
   return found === undefined ? program : named(found, rest);
-}
-
-function isGroup(word: string | undefined): boolean {
-  return word === "policy" || word === "proof" || word === "audit" || word === "stpa";
 }

@@ -1,9 +1,9 @@
 /**
- * What is believed of one tool: its effects, the roles of its arguments, the labels of its results. It joins what the
- * operator's policy, label packs, the server's own hints and inference say (policy.md 2), and is made once for each
- * (policy, manifest), so that deciding a call looks nothing up but this.
+ * The contract of one tool: its effects, the roles of its arguments, the labels of its results. It joins the statements of
+ * the operator's policy, label packs, the server's own hints and inference (policy.md 2). It is made once for each pair of
+ * policy and manifest, so a decision about a call looks nothing else up.
  */
-import type { Effect, EffectFlags, EffectRange } from "./effect.ts";
+import { type Effect, type EffectFlags, type EffectRange, covers } from "./effect.ts";
 import type { Json } from "./json.ts";
 import type { Label, LabelRange } from "./label.ts";
 
@@ -18,19 +18,20 @@ export const roles = [
   "content",
 ] as const;
 
-/** What an argument means. All roles but `content` steer the call and are *control* arguments (DESIGN 2). */
+/** Meaning of an argument. Every role but `content` steers the call: a *control* argument (system.md 2). */
 export type Role = (typeof roles)[number];
 
-/** Where a statement about a tool comes from, most authoritative first (policy.md 2). */
+/** Source of a statement about a tool, most authoritative first (policy.md 2). */
 export type LabelSource = "operator" | "pack" | "evidence" | "server" | "inference" | "unknown";
 
+/** Statements about one argument of a tool. */
 export type ArgumentContract = {
   readonly role: Role;
-  /** Whether somebody besides the run's person can see the argument. */
+  /** True where a reader other than the owner of the run can see the argument. */
   readonly sink: boolean;
-  /** Who can see it, as bits: bit i = group i of the lattice; 0 where it is no sink. */
+  /** Groups that can see it: bit i = group i of the lattice; 0 where the argument is not a sink. */
   readonly audience: number;
-  /** Restrictions that a value sent here must not carry: (bound, audience) compiled by `forbiddenAt`. */
+  /** Restrictions that a value sent here must not carry: bound and audience, compiled by `forbiddenAt`. */
   readonly forbidden: Label;
   /** Values that the pinned schema itself offers (`enum`, `const`, `default`): derivable without any text. */
   readonly schemaValues: readonly Json[];
@@ -44,6 +45,7 @@ export type FieldContract = {
   readonly from?: readonly string[];
 };
 
+/** Label of a whole result, and of its declared parts. */
 export type OutputContract = { readonly label: LabelRange; readonly fields: readonly FieldContract[] };
 
 /** Output and effects of a class of calls, chosen by the truth of argument predicates of the policy. */
@@ -54,33 +56,43 @@ export type ContractCase = {
   readonly effects?: EffectRange;
 };
 
+/** Everything that a decision knows of one tool, or of one protocol method. */
 export type ToolContract = {
   readonly server: string;
   readonly tool: string;
   /** Digest of the tool's manifest entry that these statements are about; undefined for protocol methods. */
   readonly toolDigest: string | undefined;
+  /** Source of the effects; where they are unknown, source of the output. */
   readonly source: LabelSource;
   readonly effects: EffectRange;
-  /** Those of `must` that only an untrusted server says of itself: they restrict, and permit nothing. */
+  /** Effects of `must` that rest on the word of an untrusted server alone: they restrict, and permit nothing. */
   readonly claimed?: readonly Effect[];
   readonly flags: EffectFlags;
-  /** By top-level argument name. An argument without an entry is treated as `rest`. */
+  /** By top-level name. An argument without an entry has the contract `rest`. */
   readonly arguments: ReadonlyMap<string, ArgumentContract>;
   readonly rest: ArgumentContract;
-  /** Arguments without which the server takes no call; undefined where nothing is known of that. */
+  /** Arguments that the schema requires; undefined where no schema says. */
   readonly required?: readonly string[];
   readonly output: OutputContract;
   /** In order; the first case that names the output and holds replaces it, and so for the effects. */
   readonly cases: readonly ContractCase[];
-  /** Stores by name: what it reads adds their labels to the result, what it writes takes the arguments' labels. */
+  /** Stores by name. A store that is read adds its label to the result; one that is written takes the arguments' labels. */
   readonly reads: readonly string[];
   readonly writes: readonly string[];
-  /** Audiences that the call lets into a store for good (`grant share webhook ...`), as groups. */
+  /** Groups that gain lasting access to a store by the call (effects `grant`, `share`, `webhook` and the like). */
   readonly opens: readonly { readonly store: string; readonly audience: readonly string[] }[];
-  /** The call changes nothing inside the policy's reach: a pure read of a non-sink. */
+  /** True unless the call is a pure read whose arguments no other reader sees. */
   readonly consequential: boolean;
 };
 
+/** True for the role of a control argument. */
 export function isControl(role: Role): boolean {
   return role !== "content";
+}
+
+/** True if a second call could do harm: another read does not raise a question (gateway.md 9, non-idempotent calls). */
+export function harmsTwice({ consequential, effects, cases }: ToolContract): boolean {
+  if (!consequential) return false;
+  const ranges = [effects, ...cases.flatMap((one) => one.effects ?? [])];
+  return ranges.some(({ may }) => may.some((effect) => !covers("read", effect)));
 }

@@ -1,15 +1,15 @@
-/** What was decided, with everything an explanation, an approval card or an audit record needs. */
+/** A decision about one moment, with everything that an explanation, an approval card or an audit record needs. */
 import type { CallOption } from "./moment.ts";
 import type { Obligation, Reason } from "./opinion.ts";
 import type { Verdict } from "./verdict.ts";
 
 export type Decision = {
   readonly verdict: Verdict;
-  /** Reasons as strict as the verdict first; observed ones last. */
+  /** At most `reasonsMax`: those as strict as the verdict first, observed ones last. */
   readonly reasons: readonly Reason[];
   readonly obligations: readonly Obligation[];
-  /** For a call: the option that was judged, with the label path of each argument. */
+  /** For a call: its class, and the label and path of each argument. Undefined at other moments. */
   readonly option: CallOption | undefined;
-  /** Verdict had no rule been in observe mode; equal to `verdict` otherwise. */
-  readonly unobserved: Verdict;
+  /** The verdict if no rule were in observe mode: at least as strict as `verdict`. */
+  readonly enforcedVerdict: Verdict;
 };

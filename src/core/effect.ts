@@ -1,14 +1,17 @@
 /**
- * What a call does to the world (the paper's `capabilities`), as dotted paths such as `write.external.send`.
- *
- * An effect has a base (`read`, `write`, `execute`), a reach (`local`, `external`) and at most one kind of action. A
- * shorter path is a prefix that matches every longer one. What a tool does may be uncertain: `must` is done for sure,
- * `may` is all it could do. Restrictions look at `may`, permissions at `must`.
+ * Effects of a call on the world (the `capabilities` of arXiv 2601.08012), as dotted paths such as `write.external.send`:
+ * a base (`read`, `write`, `execute`), a reach (`local`, `external`) and at most one action. A shorter path is a prefix
+ * that matches every longer one.
  */
 export type Effect = string & { readonly effectBrand?: never };
 
+/**
+ * Uncertain effects: `must` surely happens, `may` is everything that could happen. Restrictions look at `may`, permissions
+ * at `must`.
+ */
 export type EffectRange = { readonly must: readonly Effect[]; readonly may: readonly Effect[] };
 
+/** `irreversible`: cannot be undone. `openWorld`: reaches systems outside the policy (MCP `openWorldHint`). */
 export type EffectFlags = { readonly irreversible: boolean; readonly openWorld: boolean };
 
 export const effectBases = ["read", "write", "execute"] as const;
@@ -27,7 +30,7 @@ export const effectActions = [
   "actuate",
 ] as const;
 
-/** Everything a tool could do of which nothing is known. */
+/** The effects of a tool without any statement about it: all of them. */
 export const everyEffect: readonly Effect[] = effectBases.flatMap((base) =>
   effectReaches.flatMap((reach) => [
     `${base}.${reach}`,
@@ -44,12 +47,12 @@ export function isEffect(text: string): boolean {
   );
 }
 
-/** True iff the pattern, a path or a prefix, covers the effect. */
+/** True iff the effect is the pattern, or the pattern is a prefix of it. */
 export function covers(pattern: Effect, effect: Effect): boolean {
   return effect === pattern || effect.startsWith(`${pattern}.`);
 }
 
-/** Whatever either says: both are believed of the same call. */
+/** The effects that either range names; both are statements about the same call. */
 export function unionOfEffects(left: EffectRange, right: EffectRange): EffectRange {
   const both = (one: readonly Effect[], two: readonly Effect[]): readonly Effect[] =>
     [...new Set([...one, ...two])].toSorted();
@@ -57,11 +60,11 @@ export function unionOfEffects(left: EffectRange, right: EffectRange): EffectRan
 }
 
 /**
- * Some effect of the list is, or could be, one that the pattern covers. An effect that names no reach (`write`) could
+ * True iff the pattern covers, or could cover, an effect of the list. An effect that names no reach (`write`) could
  * be any of its longer forms; one with base and reach (`write.local`) is complete, and means no special action.
  */
 export function mayCover(pattern: Effect, effects: readonly Effect[]): boolean {
-  // A tool of which nothing is known has every effect, and a list of a thousand such tools is judged at every change.
+  // An unknown tool has every effect, and a list of a thousand such tools is judged at every change.
   if (effects.length <= unrememberedMax) return someCovers(pattern, effects);
   let known = covered.get(effects);
   if (known === undefined) covered.set(effects, (known = new Map()));
@@ -70,17 +73,17 @@ export function mayCover(pattern: Effect, effects: readonly Effect[]): boolean {
   return answer;
 }
 
-/** Lists up to this length are looked through at once; answers about longer ones are remembered by pattern. */
+/** Lists up to this length are searched each time; answers about longer ones are kept by pattern. */
 const unrememberedMax = 4;
 
-/** Patterns come from the policy and from this code, so there are only so many. */
+/** Bounded: patterns come from the policy and from this code. */
 const covered = new WeakMap<readonly Effect[], Map<Effect, boolean>>();
 
 function someCovers(pattern: Effect, effects: readonly Effect[]): boolean {
   return effects.some((effect) => covers(pattern, effect) || (!effect.includes(".") && covers(effect, pattern)));
 }
 
-/** Some effect of the list is surely covered by the pattern. */
+/** True iff the pattern surely covers an effect of the list. */
 export function mustCover(pattern: Effect, effects: readonly Effect[]): boolean {
   return effects.some((effect) => covers(pattern, effect));
 }

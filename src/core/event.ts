@@ -1,15 +1,19 @@
 /**
- * What has happened in a run, in the words of formal.md 4.1. The event log is the list of these; folding it rebuilds
- * every run exactly, and nothing else changes a run.
+ * The events of a run (formal.md 4.1). The event log is the list of them: folding it rebuilds every run exactly, and
+ * nothing else changes a run. `at` is milliseconds of the clock of moments.
  */
 import type { LabelRange } from "./label.ts";
 import type { CallOption } from "./moment.ts";
 import type { FieldLabel } from "./opinion.ts";
-import type { Forecast } from "./prediction.ts";
+import type { Forecast } from "./questions/prediction.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Role } from "./contract.ts";
 
-/** A person raised or lowered one value, or consented; always bound to a digest, a purpose and an expiry. */
+/**
+ * A permission of an approver: trust for one value (`endorse`), readers for one value (`declassify`), one call
+ * (`consent`), or a risk (`accept`). It is bound to a purpose and an expiry, and all but a risk to the digest of the
+ * value or call.
+ */
 export type Grant =
   | {
       readonly kind: "endorse" | "declassify";
@@ -19,7 +23,7 @@ export type Grant =
       readonly to: LabelRange;
       readonly purpose: string;
       readonly principal: string;
-      /** Monotonic ms; the grant has ended at this instant. */
+      /** Milliseconds as `at`; the grant has ended at this instant. */
       readonly expiresAt: number;
     }
   | {
@@ -30,7 +34,7 @@ export type Grant =
       readonly expiresAt: number;
     }
   | {
-      /** A named uncontrollable risk that a person accepts for the rest of the run. */
+      /** A risk `HAZARD MOVE` that an approver accepts for the rest of the run. */
       readonly kind: "accept";
       readonly hazard: string;
       readonly move: string;
@@ -39,10 +43,10 @@ export type Grant =
       readonly expiresAt: number;
     };
 
-/** Text that positive provenance may draw control arguments from. */
+/** Text from which control arguments may be drawn (positive provenance, formal.md 4.2). */
 export type TrustedText = { readonly source: "instruction" | "operator"; readonly value: Json };
 
-/** `unsafe`: the policy ends a run whose next call could not be made safe. */
+/** Causes of the end of a run. `unsafe`: the policy ended it because no next call would be safe. */
 export const endCauses = ["closed", "expired", "operator", "unsafe"] as const;
 export type EndCause = (typeof endCauses)[number];
 
@@ -50,26 +54,28 @@ export type RunEvent = { readonly at: number } & (
   | { readonly kind: "begun"; readonly principal: string; readonly parent?: string }
   | { readonly kind: "registered"; readonly text: TrustedText }
   | {
-      readonly kind: "requested";
+      readonly kind: "refused";
       readonly call: string;
       readonly server: string;
       readonly tool: string;
+      /** Digest of server, tool and arguments. */
       readonly digest: string;
+      readonly codes: readonly string[];
     }
-  | { readonly kind: "refused"; readonly call: string; readonly codes: readonly string[] }
+  /** A call was allowed and goes to its server. Without one of the outcomes below it is in doubt. */
   | {
-      readonly kind: "allowed";
+      readonly kind: "dispatched";
       readonly call: string;
       readonly method: string;
       readonly option: CallOption;
       readonly arguments: JsonObject;
+      /** Digest of server, tool and arguments. */
       readonly digest: string;
       /** The consent that was used up by this call, if any. */
       readonly consent?: string;
-      /** What a world model expected of it, to be compared with what comes. */
+      /** The forecast of a world model, to be compared with the result. */
       readonly forecast?: Forecast;
     }
-  | { readonly kind: "sent"; readonly call: string }
   | { readonly kind: "succeeded"; readonly call: string }
   | { readonly kind: "failed"; readonly call: string; readonly noEffect: boolean }
   /** Crash, time-out, cancel or lost stream: restricts like success, unlocks nothing. */
@@ -82,9 +88,9 @@ export type RunEvent = { readonly at: number } & (
       readonly how: "pass" | "withhold" | "reject";
       readonly label: LabelRange;
       readonly fields: readonly FieldLabel[];
-      /** What the agent now holds; absent when it was withheld or rejected. */
+      /** The value that the agent now holds; absent when it was withheld or rejected. */
       readonly value?: Json;
-      /** Codes of the reasons for which it did not pass, so that what a server did is remembered of it in the run. */
+      /** Codes of the reasons for which it did not pass, so that the run remembers the acts of a server. */
       readonly codes?: readonly string[];
     }
   | { readonly kind: "granted"; readonly grant: Grant }

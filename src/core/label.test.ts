@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe as suite, expect, it } from "vitest";
-import type { Label, Lattice } from "./label.ts";
 import {
+  type Label,
+  type Lattice,
   atMost,
   categoryLabel,
   confidentiality,

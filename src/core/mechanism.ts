@@ -1,61 +1,65 @@
-/** The contract of a mechanism, and of the engine that runs a set of them. All functions are pure and total. */
+/** The interface of a mechanism, and the engine that runs a set of them (system.md 3). All functions are pure and total. */
 import type { RunEvent } from "./event.ts";
 import type { ArgumentLabel, CallClass, CallMoment, CallOption, Moment } from "./moment.ts";
 import type { Answers, Opinion } from "./opinion.ts";
 import type { Result } from "./result.ts";
-import type { Run } from "./run.ts";
+import type { ModelState, Run } from "./run.ts";
 
 /**
- * A moment with the option that the engine made of it. A call is judged as a list entry, too, and then both have its option:
- * what the entry alone would say of every possible call, the mechanism says better of this one.
+ * A moment with the option that the engine made of it; only calls have one. A call is judged as an entry of the list as
+ * well, and that view carries the option too: a mechanism then judges this call instead of every possible one.
  */
-export type Judged = { readonly moment: Moment; readonly option: CallOption | undefined };
+export type MomentWithOption = { readonly moment: Moment; readonly option: CallOption | undefined };
 
 /**
- * A mechanism considers moments and remembers events; it does no I/O, and asks for facts as data. One hook is optional:
- * `label` gives the labels of a call's arguments (at most one mechanism of an engine has it; without it they are
- * unknown, the worst case).
+ * A mechanism considers moments and remembers events. It does no I/O and asks for facts as data. A throw is a deny. The
+ * hook `label` is optional: it gives the labels of a call's arguments. The engine takes the first mechanism that has it;
+ * without one, labels are unknown, the worst case.
  */
-export interface Mechanism<M, Q> {
+export interface Mechanism<M> {
   readonly id: string;
   readonly version: number;
-  /** A fresh memory for a new run. Called anew for each run, since a memory may be a private mutable index. */
+  /** A fresh memory, one for each run: a memory may be a private mutable index. */
   initial(): M;
-  consider(judged: Judged, run: Run<Q>, memory: M, answers: Answers): Opinion;
-  remember(memory: M, event: RunEvent, run: Run<Q>): M;
-  label?(moment: CallMoment, run: Run<Q>, memory: M): ReadonlyMap<string, ArgumentLabel>;
+  /** Judges a moment of a run. `answers` holds what was asked so far for this moment. */
+  consider(judged: MomentWithOption, run: Run, memory: M, answers: Answers): Opinion;
+  /** The memory after an event; `run` is the run after it. */
+  remember(memory: M, event: RunEvent, run: Run): M;
+  label?(moment: CallMoment, run: Run, memory: M): ReadonlyMap<string, ArgumentLabel>;
 }
 
-/** A mechanism whose memory type is hidden, so that engines can hold mechanisms of different memories. */
-export interface SealedMechanism<Q> {
+/** A mechanism whose memory type is hidden, so that one engine can hold mechanisms of different memories. */
+export interface SealedMechanism {
   readonly id: string;
   readonly version: number;
+  /** True where the mechanism has the hook `label`. */
   readonly labels: boolean;
   initial(): unknown;
-  consider(judged: Judged, run: Run<Q>, memory: unknown, answers: Answers): Opinion;
-  remember(memory: unknown, event: RunEvent, run: Run<Q>): unknown;
-  label(moment: CallMoment, run: Run<Q>, memory: unknown): ReadonlyMap<string, ArgumentLabel>;
+  consider(judged: MomentWithOption, run: Run, memory: unknown, answers: Answers): Opinion;
+  remember(memory: unknown, event: RunEvent, run: Run): unknown;
+  label(moment: CallMoment, run: Run, memory: unknown): ReadonlyMap<string, ArgumentLabel>;
 }
 
-/** The transition system that the run moves in (policy/semantics through an adapter). */
-export interface Model<Q> {
-  /** State of a new run over the shared part of another state; undefined = nothing shared yet. */
-  initial(shared: Q | undefined): Q;
+/** The transition system of a run (formal.md 4.1); `policy/semantics` implements it. */
+export interface Model {
+  /** State of a new run that takes over the shared part (stores) of another state; undefined = nothing is shared yet. */
+  initial(shared: ModelState | undefined): ModelState;
   /** The class of a concrete call: truth of argument predicates, keys, amounts. */
   classify(moment: CallMoment): CallClass;
-  /** Labels of arguments when no mechanism knows better: the worst case. */
+  /** Labels of arguments without a labelling mechanism: the worst case, for every argument of the call. */
   unknownLabels(moment: CallMoment): ReadonlyMap<string, ArgumentLabel>;
-  /** The move that an event is; an event that is no move of the model is an error, and its call is denied (R3). */
-  next(q: Q, event: RunEvent): Result<Q, string>;
+  /** The state after an event. An event that is not a move of the model is an error, and its call is denied. */
+  next(q: ModelState, event: RunEvent): Result<ModelState, string>;
 }
 
-export type Engine<Q> = {
-  readonly model: Model<Q>;
-  readonly mechanisms: readonly SealedMechanism<Q>[];
+/** One policy, ready to decide: its model and its mechanisms. */
+export type Engine = {
+  readonly model: Model;
+  readonly mechanisms: readonly SealedMechanism[];
 };
 
-/** Hides a mechanism's memory type. The one cast is sound: a memory only ever comes back to the mechanism it is from. */
-export function seal<M, Q>(mechanism: Mechanism<M, Q>): SealedMechanism<Q> {
+/** Hides a mechanism's memory type. The cast is sound: a memory only comes back to the mechanism that made it. */
+export function seal<M>(mechanism: Mechanism<M>): SealedMechanism {
   return {
     id: mechanism.id,
     version: mechanism.version,
@@ -67,7 +71,8 @@ export function seal<M, Q>(mechanism: Mechanism<M, Q>): SealedMechanism<Q> {
   };
 }
 
-export function begin<Q>(engine: Engine<Q>, key: string, shared: Q | undefined): Run<Q> {
+/** A new run. `key` names it; `shared` as in `Model.initial`. */
+export function begin(engine: Engine, key: string, shared: ModelState | undefined): Run {
   const memories = new Map(engine.mechanisms.map((mechanism) => [mechanism.id, mechanism.initial()]));
   return { key, q: engine.model.initial(shared), memories };
 }

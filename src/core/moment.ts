@@ -1,6 +1,6 @@
 /**
- * The five moments at which something is decided (DESIGN 3). A moment is plain data: everything a mechanism may look
- * at, and nothing else. `at` is milliseconds of a monotonic clock, so that the core needs no clock of its own.
+ * The five moments at which a decision is taken (system.md 3). A moment is plain data: everything that a mechanism may
+ * look at, and nothing else. `at` is milliseconds of a monotonic clock, so the core needs no clock of its own.
  */
 import type { ToolContract } from "./contract.ts";
 import type { Json, JsonObject } from "./json.ts";
@@ -22,37 +22,38 @@ export type ExposeMoment = {
   readonly contract: ToolContract;
 };
 
-/** Data is about to reach a server, or an act is about to happen. */
+/** A call is about to be sent to its server, or a tool of the client is about to act. */
 export type CallMoment = {
   readonly kind: "call";
   readonly at: number;
+  /** Id of the call, unique in the run. */
   readonly call: string;
   /** MCP method, for instance `tools/call`, or `host/tool` for a tool of the client itself. */
   readonly method: string;
   readonly contract: ToolContract;
   readonly arguments: JsonObject;
-  /** Absolute paths or file URIs of the client's roots and its working directory: what "inside the workspace" means. */
+  /** Absolute paths or file URIs: roots of the client and its working directory. Paths below them are inside the workspace. */
   readonly workspace: readonly string[];
-  /** Digest of server, tool and canonical arguments: what a consent is bound to. */
+  /** Digest of server, method, tool and canonical arguments. A consent is bound to it. */
   readonly digest: string;
 };
 
-/** Something a server said is about to reach the agent. */
+/** A message of a server is about to reach the agent. */
 export type ReleaseMoment = {
   readonly kind: "release";
   readonly at: number;
-  /** The call that it answers; undefined for text that belongs to no call in flight. */
+  /** Call that the message answers; undefined for text outside any call in flight. */
   readonly call: string | undefined;
-  /** The call that goes on while its server says this: a question inside a result, the state of a task. */
+  /** Call that goes on after the message: a question inside a result, the state of a task. */
   readonly during?: string;
   readonly contract: ToolContract;
-  /** What the call was decided on; undefined for text outside any call. */
+  /** Option of the call when it was decided; undefined for text outside any call. */
   readonly option: CallOption | undefined;
   readonly outcome: "succeeded" | "failed";
   readonly value: Json;
 };
 
-/** Accumulated behaviour is looked at. */
+/** The behaviour of a server since the last look is judged (lifecycle.md 3). `server`: undefined = all servers. */
 export type ReflectMoment = {
   readonly kind: "reflect";
   readonly at: number;
@@ -62,32 +63,33 @@ export type ReflectMoment = {
 
 export type Moment = AdmitMoment | ExposeMoment | CallMoment | ReleaseMoment | ReflectMoment;
 
-/** Where a value came from: a step of the path that an explanation shows. */
+/** One step of the path of a value, from its source to the argument, as explanations show it. */
 export type PathStep = {
-  /** Call whose result held the value, or `instruction`, `operator`, `schema`. */
+  /** Id of the call whose result held the value, or `instruction`, `operator`, `schema`, `message`, `context`. */
   readonly origin: string;
   readonly server?: string;
   readonly tool?: string;
+  /** JSON Pointer into that source; empty = all of it. */
   readonly pointer: string;
   readonly label: Label;
 };
 
-/** Label of one argument, and how the gateway knows. */
+/** Label of one argument, with its derivation. */
 export type ArgumentLabel = {
   readonly range: LabelRange;
-  /** Digest of the value at its pointer; endorsement and consent for one value are bound to it. */
+  /** Digest of the value; endorsement, declassification and consent for one value are bound to it. */
   readonly digest: string;
   readonly path: readonly PathStep[];
 };
 
 /**
- * The class of a call (formal.md 4.1): the tool, the truth of every argument predicate the policy has for it, and the
- * canonical keys of keyed rules. Calls of one class are alike to the model.
+ * The class of a call (formal.md 4.1): the tool, the truth of the policy's argument predicates, the keys of keyed rules
+ * and the amounts of budgets. The model treats calls of one class alike.
  */
 export type CallClass = {
   readonly server: string;
   readonly tool: string;
-  /** Truth of predicates of the policy by index; only those that the tool's rules mention are present. */
+  /** Truth of predicates by their index in the policy; only those that rules of the tool mention. */
   readonly truths: ReadonlyMap<number, boolean>;
   /** Canonical keys by rule id. An empty list means that a key is missing or cannot be parsed. */
   readonly keys: ReadonlyMap<string, readonly string[]>;

@@ -1,36 +1,39 @@
-/** What a mechanism thinks of a moment, what it still has to ask, and what it wants done. All plain data. */
+/** The opinion of a mechanism about a moment: a verdict with reasons and obligations, or open questions. Plain data. */
 import type { Json } from "./json.ts";
 import type { LabelRange } from "./label.ts";
-import type { Verdict } from "./verdict.ts";
-import { stricter } from "./verdict.ts";
+import { type Verdict, stricter } from "./verdict.ts";
 
-/** Why a verdict was reached. `code` is stable (docs/errors.md); `facts` fill the sentence of the renderer. */
+/** Reason of a verdict. `code` is stable (docs/errors.md); the renderer puts `facts` into its sentence. */
 export type Reason = {
   readonly mechanism: string;
   readonly code: string;
   readonly verdict: Verdict;
-  /** Rule, hazard or label that decided. */
+  /** Id of the rule or hazard that decided. */
   readonly rule?: string;
   /** The operator's own sentence from the policy. */
   readonly why?: string;
-  /** `risks`, each `HAZARD MOVE`: what nobody could stop any more once a person has consented. */
+  /** Names from the policy, numbers and times, never a value. `risks`: what a consent accepts, each `HAZARD MOVE`. */
   readonly facts: Readonly<Record<string, string | number | readonly string[]>>;
-  /** Hazard, requirement or loss that the rule serves. */
+  /** Ids of hazards, requirements or losses that the rule serves. */
   readonly serves?: readonly string[];
-  /** What would change the verdict: the missing call, the question to a person. */
+  /** Remedy, a clause: the missing call, or the approver to ask. */
   readonly way?: string;
   /**
-   * Set where the rule, server or policy is in observe mode: it is reported, and does not decide. With the verdict
-   * `allow` it is a warning: the call is fine, and costs something that the user wanted to keep.
+   * Set where the rule, server or policy is in observe mode: the reason is reported and does not decide. With the verdict
+   * `allow` it is a warning: the call is permitted, and costs a tool that the policy wants to keep.
    */
   readonly observed?: true;
 };
 
-/** What the gateway must do if the verdict stands; one that it cannot do makes the verdict a deny. */
+/** A duty of the gateway while the verdict stands. An obligation that it cannot meet makes the verdict a deny. */
 export type Obligation =
+  /** Open a window in the projection; `scope` is a `CallScope` as canonical JSON. */
   | { readonly kind: "isolate"; readonly scope: string }
+  /** Label the result: `range` as a whole, `fields` where a part has another label. */
   | { readonly kind: "label"; readonly range: LabelRange; readonly fields: readonly FieldLabel[] }
+  /** Blank the part of the result at this JSON Pointer. */
   | { readonly kind: "redact"; readonly pointer: string }
+  /** Make this call of the gateway's own, in the name of the rule. */
   | {
       readonly kind: "perform";
       readonly rule: string;
@@ -38,20 +41,21 @@ export type Obligation =
       readonly tool: string;
       readonly arguments: Json;
     }
-  /** Keep the call until the rule lets it go; `way` names what that takes. */
+  /** Keep the call in the outbox until the rule lets it go; `way` names the condition. */
   | { readonly kind: "hold"; readonly rule: string; readonly way?: string }
-  /** Refuse what was judged, and end the run: what it holds has become too dangerous to go on with. */
+  /** Refuse the moment and end the run: continuing it is too dangerous. */
   | { readonly kind: "end-run"; readonly rule: string }
-  /** With a rejected result: the server loses its admission, and with `end` its life. A pass leaves both. */
+  /** Only with a rejected result: take the server's admission back, and with `end` also end its process. */
   | { readonly kind: "revoke"; readonly server: string; readonly end: boolean; readonly rule: string }
   | { readonly kind: "notify"; readonly rule: string; readonly text: string };
 
+/** Label of a part of a result; `pointer` is a JSON Pointer in which `*` stands for every element. */
 export type FieldLabel = { readonly pointer: string; readonly range: LabelRange };
 
 /**
- * A fact a mechanism needs. `key` is the question's content in canonical form: equal questions share an answer.
- * A required question that stays unanswered counts as its `unavailable` verdict; an advisory one as `without`, and its
- * answer can only be stricter than that.
+ * A fact that a mechanism needs. Questions with one `key` share one answer, so they must agree on mechanism, kind and mode;
+ * the engine denies where they do not. A required question without an answer counts as its `unavailable` verdict. An
+ * advisory one counts as `without`, and its answer can only be stricter than that.
  */
 export type Question = {
   readonly key: string;
@@ -63,12 +67,15 @@ export type Question = {
   | { readonly mode: "advisory"; readonly without: Verdict }
 );
 
+/** Answer to a question; `cause` is a clause that says why there is none. */
 export type Answer =
   | { readonly kind: "known"; readonly question: Question; readonly value: Json }
   | { readonly kind: "unavailable"; readonly question: Question; readonly cause: string };
 
+/** Answers by the `key` of their question. */
 export type Answers = ReadonlyMap<string, Answer>;
 
+/** An opinion without open questions. */
 export type Settled = {
   readonly kind: "settled";
   readonly verdict: Verdict;
@@ -78,12 +85,12 @@ export type Settled = {
 
 export type Opinion = Settled | { readonly kind: "needs"; readonly questions: readonly Question[] };
 
-/** "No objection": not a permission. Permission is what the mechanism `tiers` gives. */
+/** No objection, which is not a permission: the mechanism `tiers` permits. */
 export const noObjection: Settled = { kind: "settled", verdict: "allow", reasons: [], obligations: [] };
 
 const nothing: readonly Obligation[] = [];
 
-/** The opinion that these reasons make: as strict as the strictest of them that is not merely observed. */
+/** The opinion with these reasons: as strict as the strictest reason that is not only observed. */
 export function settled(reasons: readonly Reason[], obligations: readonly Obligation[] = nothing): Settled {
   if (reasons.length === 0 && obligations.length === 0) return noObjection;
   let verdict: Verdict = "allow";

@@ -1,8 +1,6 @@
 /**
- * The outcome of something that may fail for a reason its caller should handle.
- *
- * Expected failure is a value, so that it cannot be forgotten and cannot carry a stack trace to a user; a throw is
- * always a bug of ours (and, inside a decision, a deny).
+ * The outcome of a function that may fail for a reason that its caller should handle. Expected failure is a value: it
+ * cannot be forgotten and carries no stack trace to a user. A throw is a bug of ours, and inside a decision a deny.
  */
 export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cpuMsOf } from "../../test/harness/cpu-time.ts";
+import { cpuMsOf } from "../../test/kit/policy/cpu-time.ts";
 import type { Json } from "./json.ts";
 import { maskSecrets, maySecret } from "./secret.ts";
 

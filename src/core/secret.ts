@@ -1,21 +1,20 @@
 /**
- * Finds text that looks like a secret, so that no log ever holds one (design/gateway.md 9). It errs toward silence
- * about ordinary prose: only well-known token shapes, private key blocks, and values right after a telling name.
+ * Masks text that looks like a secret before it reaches a log (gateway.md 9): well-known token shapes, private key blocks,
+ * and values behind a name such as `password`. It prefers to miss a secret over masking ordinary prose.
  *
- * Every pattern starts at a literal and has bounded repetition, so the time is linear in the text whatever a server
- * sends. What is found is replaced by its kind and a keyed digest; a plain digest of a weak password could be guessed.
+ * Every pattern starts at a literal and has bounded repetition, so the time is linear in the text. A secret is replaced by
+ * its kind and a keyed digest; a plain digest of a weak password could be guessed.
  */
-import type { Json } from "./json.ts";
-import { isArray, isObject, isRawNumber } from "./json.ts";
+import { type Json, isArray, isObject, isRawNumber } from "./json.ts";
 
 export type SecretKind = "private-key" | "token" | "jwt" | "password" | "credential";
 
 export type FoundSecret = { readonly kind: SecretKind; readonly digest: string };
 
-/** Length of a key block that is cut out at most; the rest of a longer one is not base64 text of a key. */
+/** Characters of a key block that are cut out at most; the rest of a longer one is not base64 text of a key. */
 const keyBlockCharactersMax = 16_384;
 
-/** Characters of a value behind a telling name that are looked at. */
+/** Characters of a value behind a name of a secret that are looked at. */
 const valueCharactersMax = 256;
 
 /** Bits per character from which a value counts as random (English text lies near 2.5-3.2 in such short pieces). */
@@ -52,11 +51,10 @@ const passwordName = new RegExp(`(?:${passwordNames})$`, "i");
 const credentialName = new RegExp(`(?:${credentialNames}|authorization)$`, "i");
 
 /**
- * What most texts never get beyond: telling words in the lower-case text (a case-insensitive pattern takes three times
- * as long). They must hit wherever `maskSecrets` could replace something. The first pattern is anchored at characters
- * that are rare in prose and looks back from there, the second at what is less rare; as one pattern of plain words they
- * would take four times as long, and every byte that is logged is looked at. What has its capitals only so is found as
- * it stands.
+ * First test of every logged text, on its lower-case form (a case-insensitive pattern takes three times as long). The two
+ * patterns must match wherever `maskSecrets` could replace something. The first is anchored at characters that are rare
+ * in prose and looks back from there, the second at less rare ones; one pattern of plain words takes four times as long.
+ * Shapes that only exist in capitals are searched apart.
  */
 const rareCharacters =
   /(?<=gh[pousr]|github_pat|npm|hf|k_live)_|(?<=glpat|xox[abeoprs]|xapp|sk)-|(?<=ya29|sg)\.|:\/\/|(?<=a)kia|(?<=(?:api|access|private)[_-]?)key|(?<=to)ken|(?<=ai)za|(?<=authori)z|(?<=ey)j|(?<=pass)w|(?<=p)wd/;
@@ -106,10 +104,10 @@ function maskKeyBlocks(text: string, digest: Digest, found: FoundSecret[]): stri
   return pieces.join("") + text.slice(done);
 }
 
-/** What replaces one secret may complete the look of another; a text that still changes then is left as it is. */
+/** A replacement may complete the shape of another secret; after these passes the text is left as it is. */
 const passesMax = 4;
 
-/** The text with everything that looks like a secret replaced. */
+/** The text with every secret-looking part replaced. */
 function maskText(text: string, digest: Digest, found: FoundSecret[]): string {
   let masked = text;
   for (let pass = 0; pass < passesMax; pass += 1) {
@@ -144,13 +142,13 @@ function maskOnce(text: string, digest: Digest, found: FoundSecret[]): string {
   return masked.replace(userInfo, replaceValue("password", true));
 }
 
-/** What a value under this name has to look like to be a secret as a whole. */
+/** The kind of a member whose whole value is a secret by its name; undefined for any other. */
 function isSecretMember(name: string, value: string): SecretKind | undefined {
   if (passwordName.test(name)) return value.length >= passwordCharactersMin ? "password" : undefined;
   return credentialName.test(name) && looksRandom(value) ? "credential" : undefined;
 }
 
-/** The value with every secret-looking text replaced, in member names too; `found` says what and how often. */
+/** The value with every secret-looking text replaced, member names included. `found` has an entry for each replacement. */
 export function maskSecrets(value: Json, digest: Digest): { readonly value: Json; readonly found: FoundSecret[] } {
   const found: FoundSecret[] = [];
   const walk = (node: Json): Json => {

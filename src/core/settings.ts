@@ -1,25 +1,34 @@
-/** What a policy says to the gateway beside its rules: how to ask, wait and keep. The compiler makes it, the gateway reads it. */
+/** Settings of a policy for the gateway: how to ask, wait and keep. The policy compiler makes them from the document. */
 
-/** How the operator wants consent to be asked for (design/gateway.md 5). */
+/** How consent is asked for (gateway.md 5); section `approvals`. */
 export type ApprovalSettings = {
-  /** `reversible`: an elicitation form counts only where the effect can be undone; `all`: always; `none`: never. */
+  /** Where the answer to an elicitation form counts: for effects that can be undone, for all calls, for none. */
   readonly form: "reversible" | "all" | "none";
-  /** `other`: whoever owns a run may not approve its calls. */
+  /** `other`: the owner of a run may not approve its calls. */
   readonly by: "anyone" | "other";
+  /** Longest time that a call waits for consent before it is refused; the gateway has a bound of its own. */
   readonly holdMsMax: number;
+  /** Lifetime of an approval card and of the grant that it gives. */
   readonly expiryMs: number;
 };
 
+/** All settings of a policy. */
 export type PolicySettings = {
+  /** `observe`: every rule is reported and none decides. */
   readonly mode: "enforce" | "observe";
-  /** `sampling: allow` lets a server use the client's model; everything else refuses it. */
+  /** Whether a server may use the client's model (`sampling/createMessage`). */
   readonly sampling: "allow" | "refuse";
   readonly approvals: ApprovalSettings;
-  /** Whether the session id of an HTTP client names its run; else all its sessions are one run (design/gateway.md 4). */
+  /** `trusted`: the session id of an HTTP client names its run; else all its sessions are one run (gateway.md 4). */
   readonly sessions: "trusted" | "untrusted";
+  /** A run without calls for this long ends; section `limits`. */
   readonly runIdleMs: number;
+  /** How arguments and results are logged: encrypted, as digests, or in clear; section `audit`. */
   readonly payload: "sealed" | "digests" | "clear";
+  /** Days after which the keys of logged payloads are destroyed. */
   readonly keepDays: number;
+  /** `full`: every commit of the log reaches the disk before its call is sent. */
   readonly durability: "normal" | "full";
+  /** Longest wait for the answers to one round of questions. */
   readonly answerWaitMsMax: number;
 };

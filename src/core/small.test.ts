@@ -2,14 +2,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { covers, everyEffect, isEffect, mayCover, mustCover } from "./effect.ts";
-import { isArray, isObject, isRawNumber, member, stringMember } from "./json.ts";
+import { isArray, isObject, isRawNumber, member, setOwn, stringMember } from "./json.ts";
 import { seal } from "./mechanism.ts";
 import type { ArgumentLabel, CallMoment } from "./moment.ts";
 import { noObjection } from "./opinion.ts";
 import { err, ok } from "./result.ts";
-import type { Verdict } from "./verdict.ts";
-import { atLeastAsStrict, combineEnds, stricter, strictestOf } from "./verdict.ts";
+import { type Verdict, atLeastAsStrict, combineEnds, stricter, strictestOf } from "./verdict.ts";
 import { isControl } from "./contract.ts";
+import type { ModelState } from "./run.ts";
 
 const verdicts = fc.constantFrom<Verdict>("allow", "confirm", "deny");
 
@@ -30,7 +30,7 @@ describe("a sealed mechanism", () => {
       remember: () => null,
     };
     const sealed = seal(silent);
-    const run = { key: "r", q: null, memories: new Map() };
+    const run = { key: "r", q: {} as ModelState, memories: new Map() };
     expect(sealed.labels).toBe(false);
     expect(sealed.label({} as CallMoment, run, null)).toEqual(new Map()); // it looks at no moment
     expect(seal({ ...silent, label: () => new Map([["a", {} as ArgumentLabel]]) }).labels).toBe(true);
@@ -45,6 +45,15 @@ describe("JSON access", () => {
     expect(member({}, "toString")).toBeUndefined();
     expect(member([1], "0")).toBeUndefined();
     expect(stringMember({ name: 1 }, "name")).toBeUndefined();
+  });
+
+  it("sets own members, whatever they are called", () => {
+    const value: Record<string, unknown> = {};
+    for (const name of ["__proto__", "a"]) setOwn(value, name, { admin: true });
+    expect(JSON.stringify(value)).toBe('{"__proto__":{"admin":true},"a":{"admin":true}}');
+    expect(value["admin"]).toBeUndefined();
+    setOwn(value, "a", 1);
+    expect({ ...value }["a"]).toBe(1);
   });
 
   it("tells raw numbers, arrays and objects apart", () => {

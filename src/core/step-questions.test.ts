@@ -1,26 +1,33 @@
 // What is asked before something is decided, and what answers that do not come are worth.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { answersTo, call, engineOf, mechanism, model, question, reason, stepOf } from "../../test/core/small-engine.ts";
+import {
+  answersTo,
+  call,
+  engineOf,
+  mechanism,
+  model,
+  question,
+  reason,
+  stepOf,
+} from "../../test/kit/policy/small-engine.ts";
 import { questionsMax } from "./limits.ts";
-import type { Mechanism } from "./mechanism.ts";
-import { begin, seal } from "./mechanism.ts";
+import { type Mechanism, begin, seal } from "./mechanism.ts";
 import type { Moment } from "./moment.ts";
-import type { Question } from "./opinion.ts";
-import { noObjection, settled } from "./opinion.ts";
+import { type Question, noObjection, settled } from "./opinion.ts";
 import { step } from "./step.ts";
 import type { Verdict } from "./verdict.ts";
 
-const asking = (id: string, questions: readonly Question[], then: Verdict = "allow"): Mechanism<number, number> =>
+const asking = (id: string, questions: readonly Question[], then: Verdict = "allow"): Mechanism<number> =>
   mechanism(id, {
     consider: (_judged, _run, _memory, answers) =>
       questions.some(({ key }) => !answers.has(key))
         ? { kind: "needs", questions }
         : settled(then === "allow" ? [] : [reason({ mechanism: id, verdict: then })]),
   });
-const saying = (id: string, verdict: Verdict): Mechanism<number, number> =>
+const saying = (id: string, verdict: Verdict): Mechanism<number> =>
   mechanism(id, { consider: () => settled([reason({ mechanism: id, verdict })]) });
-const keysOf = (...mechanisms: readonly Mechanism<number, number>[]): readonly string[] | Verdict => {
+const keysOf = (...mechanisms: readonly Mechanism<number>[]): readonly string[] | Verdict => {
   const found = stepOf(engineOf(...mechanisms));
   return found.kind === "asking" ? found.questions.map(({ key }) => key) : found.decision.verdict;
 };
@@ -40,7 +47,7 @@ describe("what is open", () => {
   });
 
   it("is asked up to the limit; beyond it the call is refused with what was said so far", () => {
-    const many = (count: number): Mechanism<number, number> =>
+    const many = (count: number): Mechanism<number> =>
       asking(
         "many",
         // A call is judged twice, also as an entry of the list.
@@ -106,11 +113,7 @@ describe("an answer", () => {
   const advisory = question("a", "advisory");
   const floor = (verdict: Verdict) =>
     reason({ mechanism: "a", code: "SG-ANSWER-UNAVAILABLE", verdict, facts: { question: "test" } });
-  const decided = (
-    mechanisms: readonly Mechanism<number, number>[],
-    asked: Question,
-    kind: "known" | "unavailable",
-  ) => {
+  const decided = (mechanisms: readonly Mechanism<number>[], asked: Question, kind: "known" | "unavailable") => {
     const found = stepOf(engineOf(...mechanisms), answersTo([asked], kind));
     return found.kind === "decided" ? [found.decision.verdict, found.decision.reasons] : found;
   };
@@ -164,7 +167,7 @@ describe("labels of arguments", () => {
   });
   const moment = { ...call, arguments: { a: 1, b: 2 } };
   const worst = () => new Map(["a", "b"].map((name) => [name, labelled(`worst ${name}`)]));
-  const digestsWith = (label: Mechanism<number, number>["label"] & {}, unknown = worst) => {
+  const digestsWith = (label: Mechanism<number>["label"] & {}, unknown = worst) => {
     const engine = {
       model: { ...model, unknownLabels: unknown },
       mechanisms: [seal(mechanism("silent")), seal(mechanism("labeller", { label, initial: () => 7 }))],

@@ -1,11 +1,10 @@
 // What a decision says: which reasons, in which order, how many; and what is said of our own faults.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { engineOf, mechanism, model, reason, stepOf } from "../../test/core/small-engine.ts";
+import { engineOf, mechanism, model, reason, stepOf } from "../../test/kit/policy/small-engine.ts";
 import { reasonsMax } from "./limits.ts";
 import { begin } from "./mechanism.ts";
-import type { Obligation, Reason } from "./opinion.ts";
-import { settled } from "./opinion.ts";
+import { type Obligation, type Reason, settled } from "./opinion.ts";
 import { evolve } from "./step.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -81,11 +80,11 @@ describe("reasons", () => {
   it("of what is only observed say what the verdict would have been", () => {
     expect(giving([reason({ verdict: "confirm" }), reason({ code: "O", observed: true })])).toMatchObject({
       verdict: "confirm",
-      unobserved: "deny",
+      enforcedVerdict: "deny",
     });
     expect(giving([])).toEqual({
       verdict: "allow",
-      unobserved: "allow",
+      enforcedVerdict: "allow",
       reasons: [],
       obligations: [],
       option: expect.anything(),
@@ -110,7 +109,7 @@ describe("our own faults", () => {
       kind: "decided",
       decision: {
         verdict: "deny",
-        unobserved: "deny",
+        enforcedVerdict: "deny",
         reasons: [{ mechanism: "broken", code: "SG-INTERNAL", verdict: "deny", facts: { detail: "a bug" } }],
         obligations: [],
         option: expect.anything(),
@@ -133,7 +132,7 @@ describe("our own faults", () => {
 });
 
 it("memories that stay the same are not copied, and one that changes leaves the run before it as it was", () => {
-  const event = { at: 1, kind: "sent", call: "c1" } as const;
+  const event = { at: 1, kind: "succeeded", call: "c1" } as const;
   const still = engineOf(mechanism("still"), mechanism("idle"));
   const run = begin(still, "r", undefined);
   const same = evolve(still, run, event);

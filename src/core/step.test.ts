@@ -1,18 +1,15 @@
-// The laws of DESIGN 3 about deciding, as properties over arbitrary sets of mechanisms.
+// The laws of system.md 3.2 about deciding, as properties over arbitrary sets of mechanisms.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RunEvent } from "./event.ts";
 import { questionsMax } from "./limits.ts";
-import type { Engine, Mechanism } from "./mechanism.ts";
-import { begin, seal } from "./mechanism.ts";
+import { type Engine, type Mechanism, begin, seal } from "./mechanism.ts";
 import type { Moment } from "./moment.ts";
-import type { Answer, Opinion } from "./opinion.ts";
-import { noObjection, settled } from "./opinion.ts";
+import { type Answer, type Opinion, noObjection, settled } from "./opinion.ts";
 import { err } from "./result.ts";
 import { evolve, step } from "./step.ts";
-import type { Verdict } from "./verdict.ts";
-import { atLeastAsStrict } from "./verdict.ts";
-import { call, contract, model, question } from "../../test/core/small-engine.ts";
+import { type Verdict, atLeastAsStrict } from "./verdict.ts";
+import { call, contract, counted, model, question } from "../../test/kit/policy/small-engine.ts";
 
 const numRuns = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 type Opined = { readonly verdict: Verdict; readonly asks: "no" | "required" | "advisory"; readonly throws: boolean };
@@ -23,7 +20,7 @@ const opined: fc.Arbitrary<Opined> = fc.record({
   throws: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
 });
 
-function mechanism(id: string, how: Opined): Mechanism<number, number> {
+function mechanism(id: string, how: Opined): Mechanism<number> {
   return {
     id,
     version: 1,
@@ -41,15 +38,11 @@ function mechanism(id: string, how: Opined): Mechanism<number, number> {
   };
 }
 
-function engineOf(list: readonly Opined[]): Engine<number> {
+function engineOf(list: readonly Opined[]): Engine {
   return { model, mechanisms: list.map((how, index) => seal(mechanism(`m${index}`, how))) };
 }
 
-function verdictOf(
-  engine: Engine<number>,
-  answers: ReadonlyMap<string, Answer>,
-  moment: Moment = call,
-): Verdict | "asking" {
+function verdictOf(engine: Engine, answers: ReadonlyMap<string, Answer>, moment: Moment = call): Verdict | "asking" {
   const found = step(engine, begin(engine, "r", undefined), moment, answers);
   return found.kind === "asking" ? "asking" : found.decision.verdict;
 }
@@ -135,7 +128,7 @@ describe("laws of deciding", () => {
   });
 
   it("law: hidden implies uncallable", () => {
-    const hides: Mechanism<null, number> = {
+    const hides: Mechanism<null> = {
       id: "hides",
       version: 1,
       initial: () => null,
@@ -145,37 +138,37 @@ describe("laws of deciding", () => {
           ? settled([{ mechanism: "hides", code: "SG-X", verdict: "deny", facts: {} }])
           : noObjection,
     };
-    const engine: Engine<number> = { model, mechanisms: [seal(hides)] };
+    const engine: Engine = { model, mechanisms: [seal(hides)] };
     expect(verdictOf(engine, new Map(), { kind: "expose", at: 1, contract })).toBe("deny");
     expect(verdictOf(engine, new Map())).toBe("deny");
   });
 
   it("law: observing never changes a verdict, and is still reported", () => {
-    const observes: Mechanism<null, number> = {
+    const observes: Mechanism<null> = {
       id: "o",
       version: 1,
       initial: () => null,
       remember: () => null,
       consider: () => settled([{ mechanism: "o", code: "SG-X", verdict: "deny", facts: {}, observed: true }]),
     };
-    const engine: Engine<number> = { model, mechanisms: [seal(observes)] };
+    const engine: Engine = { model, mechanisms: [seal(observes)] };
     const found = step(engine, begin(engine, "r", undefined), call, new Map());
-    expect(found).toMatchObject({ kind: "decided", decision: { verdict: "allow", unobserved: "deny" } });
+    expect(found).toMatchObject({ kind: "decided", decision: { verdict: "allow", enforcedVerdict: "deny" } });
   });
 
   it("a warning stands in the decision and decides nothing; why something is fine does not", () => {
     const fine = { mechanism: "w", code: "SG-FINE", verdict: "allow", facts: {} } as const;
     const warning = { ...fine, code: "SG-KEEP-LOST", observed: true } as const;
-    const warns: Mechanism<null, number> = {
+    const warns: Mechanism<null> = {
       id: "w",
       version: 1,
       initial: () => null,
       remember: () => null,
       consider: () => settled([fine, warning]),
     };
-    const engine: Engine<number> = { model, mechanisms: [seal(warns)] };
+    const engine: Engine = { model, mechanisms: [seal(warns)] };
     const found = step(engine, begin(engine, "r", undefined), call, new Map());
-    expect(found).toMatchObject({ decision: { verdict: "allow", unobserved: "allow", reasons: [warning] } });
+    expect(found).toMatchObject({ decision: { verdict: "allow", enforcedVerdict: "allow", reasons: [warning] } });
   });
 });
 
@@ -187,7 +180,7 @@ describe("step", () => {
   });
 
   it("denies a mechanism that asks without end", () => {
-    const greedy: Mechanism<null, number> = {
+    const greedy: Mechanism<null> = {
       id: "greedy",
       version: 1,
       initial: () => null,
@@ -205,7 +198,7 @@ describe("step", () => {
 
   it("counts a question that was answered and is asked again as unavailable", () => {
     const asked = question("again", "required");
-    const again: Mechanism<null, number> = {
+    const again: Mechanism<null> = {
       id: "again",
       version: 1,
       initial: () => null,
@@ -225,7 +218,7 @@ describe("step", () => {
   });
 
   it("gives arguments that the labeller forgot the worst label", () => {
-    const labeller: Mechanism<null, number> = {
+    const labeller: Mechanism<null> = {
       id: "l",
       version: 1,
       initial: () => null,
@@ -233,7 +226,7 @@ describe("step", () => {
       consider: () => noObjection,
       label: () => new Map(),
     };
-    const engine: Engine<number> = { model, mechanisms: [seal(labeller)] };
+    const engine: Engine = { model, mechanisms: [seal(labeller)] };
     const found = step(engine, begin(engine, "r", undefined), call, new Map());
     expect(found.kind === "decided" && found.decision.option?.arguments.get("a")?.digest).toBe("x");
   });
@@ -244,8 +237,8 @@ describe("evolve", () => {
   const event: RunEvent = { at: 1, kind: "begun", principal: "p" };
 
   it("moves the state and every memory", () => {
-    const moved = evolve(engine, begin(engine, "r", 5), event);
-    expect(moved.ok && moved.value.q).toBe(6);
+    const moved = evolve(engine, begin(engine, "r", counted(5)), event);
+    expect(moved.ok && moved.value.q).toEqual(counted(6));
     expect(moved.ok && moved.value.memories.get("m0")).toBe(1);
   });
 
@@ -261,13 +254,13 @@ describe("evolve", () => {
       remember: () => JSON.parse("{"),
     };
     const engine = { model, mechanisms: [seal(broken)] };
-    const folded = evolve(engine, begin(engine, "r", undefined), { at: 1, kind: "sent", call: "c1" });
+    const folded = evolve(engine, begin(engine, "r", undefined), { at: 1, kind: "succeeded", call: "c1" });
     expect(folded).toMatchObject({ ok: false, error: expect.stringContaining("could not be folded") });
   });
 });
 
 it("obligations of several mechanisms come in one order, whatever the order of the mechanisms", () => {
-  const obliging = (id: string): Mechanism<number, number> => ({
+  const obliging = (id: string): Mechanism<number> => ({
     ...mechanism(id, { verdict: "allow", asks: "no", throws: false }),
     consider: ({ moment }) =>
       moment.kind === "call" ? settled([], [{ kind: "hold", rule: id, way: "wait" }]) : noObjection,

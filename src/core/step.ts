@@ -1,35 +1,41 @@
 /**
- * The decision core: `step` decides one moment, `evolve` folds one event.
+ * The decision core (system.md 3): `step` decides one moment, `evolve` folds one event.
  *
  * Precedence, in this order:
  *  1. a mechanism that throws denies;
  *  2. a settled deny decides, whatever is still unknown;
  *  3. open questions are asked;
  *  4. the strictest opinion wins; reasons and obligations of all add up.
- * A call is also judged as an entry of the list, so that what is hidden cannot be called. An answer that is
- * unavailable is never looser than what its question states for that case.
+ * A call is judged as an entry of the list as well, so a hidden tool cannot be called. Where an answer is missing, the
+ * verdict is at least the one that its question states for that case.
  */
 import type { Decision } from "./decision.ts";
 import type { RunEvent } from "./event.ts";
 import { questionsMax, reasonsMax } from "./limits.ts";
-import type { Engine, Judged, SealedMechanism } from "./mechanism.ts";
+import type { Engine, MomentWithOption, SealedMechanism } from "./mechanism.ts";
 import type { ArgumentLabel, CallMoment, CallOption, Moment } from "./moment.ts";
-import type { Answers, Obligation, Opinion, Question, Reason, Settled } from "./opinion.ts";
-import { noObjection } from "./opinion.ts";
-import { err, ok } from "./result.ts";
-import type { Result } from "./result.ts";
+import {
+  type Answers,
+  type Obligation,
+  type Opinion,
+  type Question,
+  type Reason,
+  type Settled,
+  noObjection,
+} from "./opinion.ts";
+import { err, ok, type Result } from "./result.ts";
 import type { Run } from "./run.ts";
-import type { Verdict } from "./verdict.ts";
-import { atLeastAsStrict, stricter } from "./verdict.ts";
+import { type Verdict, atLeastAsStrict, stricter } from "./verdict.ts";
 
+/** Open questions, or the decision. The caller answers questions and calls `step` again with all answers so far. */
 export type Step =
   | { readonly kind: "asking"; readonly questions: readonly Question[] }
   | { readonly kind: "decided"; readonly decision: Decision };
 
 const noOption: Result<undefined, string> = ok(undefined);
 
-/** Decides a moment of a run, or says what must be known first. Pure and total. */
-export function step<Q>(engine: Engine<Q>, run: Run<Q>, moment: Moment, answers: Answers): Step {
+/** Decides a moment of a run, or asks for the facts that it needs first. Pure and total. */
+export function step(engine: Engine, run: Run, moment: Moment, answers: Answers): Step {
   const option = moment.kind === "call" ? optionOf(engine, run, moment) : noOption;
   if (!option.ok) return decided([fault("core", option.error)], undefined);
   const opinions: Settled[] = [];
@@ -52,10 +58,10 @@ export function step<Q>(engine: Engine<Q>, run: Run<Q>, moment: Moment, answers:
 }
 
 /**
- * Folds one event into a run. An event that is no move of the model is an error: the caller must deny (R3). A throw is
- * such an error, too: a value that makes a mechanism fail must neither pass nor stop the process.
+ * Folds one event into a run. An event that is not a move of the model is an error: the caller must deny. So is a throw: a
+ * value that makes a mechanism fail must neither pass nor stop the process.
  */
-export function evolve<Q>(engine: Engine<Q>, run: Run<Q>, event: RunEvent): Result<Run<Q>, string> {
+export function evolve(engine: Engine, run: Run, event: RunEvent): Result<Run, string> {
   try {
     return folded(engine, run, event);
   } catch (thrown) {
@@ -63,22 +69,22 @@ export function evolve<Q>(engine: Engine<Q>, run: Run<Q>, event: RunEvent): Resu
   }
 }
 
-function folded<Q>(engine: Engine<Q>, run: Run<Q>, event: RunEvent): Result<Run<Q>, string> {
+function folded(engine: Engine, run: Run, event: RunEvent): Result<Run, string> {
   const next = engine.model.next(run.q, event);
   if (!next.ok) return next;
-  const moved: Run<Q> = { key: run.key, q: next.value, memories: run.memories };
+  const moved: Run = { key: run.key, q: next.value, memories: run.memories };
   let memories: Map<string, unknown> | undefined;
   for (const mechanism of engine.mechanisms) {
     const before = run.memories.get(mechanism.id);
     const after = mechanism.remember(before, event, moved);
-    // Most memories are an index of their own, or nothing: there is no new map for what stays the same.
+    // Most memories are a mutable index, or nothing: no new map where none is replaced.
     if (after !== before) (memories ??= new Map(run.memories)).set(mechanism.id, after);
   }
   return ok(memories === undefined ? moved : { ...moved, memories });
 }
 
 /** The moment itself, and for a call also the list entry: the same function decides both, so they cannot differ. */
-function views(moment: Moment, option: CallOption | undefined): readonly Judged[] {
+function views(moment: Moment, option: CallOption | undefined): readonly MomentWithOption[] {
   if (moment.kind !== "call") return [{ moment, option }];
   const entry: Moment = { kind: "expose", at: moment.at, contract: moment.contract };
   return [
@@ -87,7 +93,7 @@ function views(moment: Moment, option: CallOption | undefined): readonly Judged[
   ];
 }
 
-function optionOf<Q>(engine: Engine<Q>, run: Run<Q>, moment: CallMoment): Result<CallOption, string> {
+function optionOf(engine: Engine, run: Run, moment: CallMoment): Result<CallOption, string> {
   const labels = labelsOf(engine, run, moment);
   if (!labels.ok) return labels;
   try {
@@ -97,16 +103,16 @@ function optionOf<Q>(engine: Engine<Q>, run: Run<Q>, moment: CallMoment): Result
   }
 }
 
-/** What the arguments of a call are labelled, in the run as it is now. */
-export function labelsOf<Q>(
-  engine: Engine<Q>,
-  run: Run<Q>,
+/** Labels of the arguments of a call in the run as it is now, one for each. The error is a clause: the caller must deny. */
+export function labelsOf(
+  engine: Engine,
+  run: Run,
   moment: CallMoment,
 ): Result<ReadonlyMap<string, ArgumentLabel>, string> {
   try {
     const labeller = engine.mechanisms.find((mechanism) => mechanism.labels);
     const known = labeller?.label(moment, run, run.memories.get(labeller.id)) ?? new Map<string, ArgumentLabel>();
-    // Every argument must have a label: one that the labeller forgot keeps the worst.
+    // An argument that the mechanism left out keeps the worst label.
     const complete = Object.keys(moment.arguments).every((name) => known.has(name));
     return ok(complete ? known : new Map([...engine.model.unknownLabels(moment), ...known]));
   } catch (thrown) {
@@ -114,10 +120,10 @@ export function labelsOf<Q>(
   }
 }
 
-/** `own`: the view is the moment itself. What answers are missing counts there, once for all views of a moment. */
-type Hearing<Q> = { readonly run: Run<Q>; readonly answers: Answers; readonly own: boolean };
+/** `own`: the view is the moment itself. Missing answers count there, once for all views of a moment. */
+type Hearing = { readonly run: Run; readonly answers: Answers; readonly own: boolean };
 
-function opinionOf<Q>(mechanism: SealedMechanism<Q>, judged: Judged, { run, answers, own }: Hearing<Q>): Opinion {
+function opinionOf(mechanism: SealedMechanism, judged: MomentWithOption, { run, answers, own }: Hearing): Opinion {
   let opinion: Opinion;
   try {
     opinion = mechanism.consider(judged, run, run.memories.get(mechanism.id), answers);
@@ -127,9 +133,9 @@ function opinionOf<Q>(mechanism: SealedMechanism<Q>, judged: Judged, { run, answ
   if (opinion.kind === "needs") {
     const open = opinion.questions.filter((question) => !answers.has(question.key));
     if (open.length > 0) return { kind: "needs", questions: open };
-    // Without a question nothing would state what its silence is worth.
+    // Without a question there is no verdict for a missing answer.
     if (opinion.questions.length === 0) return fault(mechanism.id, "it needs answers and asks for none");
-    // It asks again for what was answered: it will not settle, so its questions count as unavailable.
+    // All its questions are answered and it asks again: they count as unavailable, so that the loop ends.
     return floors(mechanism.id, opinion.questions, () => true, noObjection);
   }
   if (answers.size === 0 || !own) return opinion;
@@ -145,7 +151,7 @@ function opinionOf<Q>(mechanism: SealedMechanism<Q>, judged: Judged, { run, answ
   );
 }
 
-/** Raises an opinion to what its questions state for the case that they stay unanswered. */
+/** Raises an opinion to the verdicts that its questions state for missing answers. */
 function floors(
   id: string,
   questions: readonly Question[],
@@ -175,7 +181,7 @@ function fault(mechanism: string, detail: string): Settled {
 
 function decided(opinions: readonly Settled[], option: CallOption | undefined): Step {
   let verdict: Verdict = "allow";
-  let unobserved: Verdict = "allow";
+  let enforcedVerdict: Verdict = "allow";
   const reasons: Reason[] = [];
   const obligations: Obligation[] = [];
   for (const opinion of opinions) {
@@ -183,28 +189,28 @@ function decided(opinions: readonly Settled[], option: CallOption | undefined): 
     // Obligations hold together with the verdict, so they are kept even where another mechanism asks for more.
     for (const obligation of opinion.obligations) obligations.push(obligation);
     for (const reason of opinion.reasons) {
-      // Why something is fine is nobody's question; that it costs something is.
+      // A reason to allow is not reported; a warning is.
       if (reason.verdict === "allow" && reason.observed !== true) continue;
-      unobserved = stricter(unobserved, reason.verdict);
+      enforcedVerdict = stricter(enforcedVerdict, reason.verdict);
       if (!reasons.some((other) => sameReason(other, reason))) reasons.push(reason);
     }
   }
-  unobserved = stricter(unobserved, verdict);
+  enforcedVerdict = stricter(enforcedVerdict, verdict);
   sortReasons(reasons, verdict);
   obligations.sort((left, right) => byText(JSON.stringify(left), JSON.stringify(right)));
   return {
     kind: "decided",
-    decision: { verdict, unobserved, reasons: reasons.slice(0, reasonsMax), obligations, option },
+    decision: { verdict, enforcedVerdict, reasons: reasons.slice(0, reasonsMax), obligations, option },
   };
 }
 
-/** What decided comes first, and what is only observed last. */
+/** Deciding reasons first, observed ones last. */
 function sortReasons(reasons: Reason[], verdict: Verdict): void {
   const weight = (reason: Reason): number => (reason.observed === true ? 2 : reason.verdict === verdict ? 0 : 1);
   reasons.sort((left, right) => weight(left) - weight(right) || byText(reasonKey(left), reasonKey(right)));
 }
 
-/** What is said and asked must not depend on the order of mechanisms. */
+/** Order by text: reasons and questions must not depend on the order of mechanisms. */
 function byText(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
@@ -217,7 +223,7 @@ function sameReason(left: Reason, right: Reason): boolean {
   return left.verdict === right.verdict && reasonKey(left) === reasonKey(right) && left.observed === right.observed;
 }
 
-/** Equal questions are one. Of two that differ under one key, one would be worth the other's when nobody answers. */
+/** Merges equal questions. An error where two differ under one key: a missing answer would count as the other's verdict. */
 function distinct(questions: readonly Question[]): Result<readonly Question[], string> {
   const byKey = new Map<string, Question>();
   const torn: string[] = [];
@@ -231,7 +237,7 @@ function distinct(questions: readonly Question[]): Result<readonly Question[], s
   return ok([...byKey.values()].toSorted((left, right) => byText(left.key, right.key)));
 }
 
-/** Who asks, and what no answer is worth. The content is in the key. */
+/** Asking mechanism, kind, and the verdict for a missing answer. The content is in the key. */
 function meaningOf(question: Question): string {
   const floor = question.mode === "required" ? question.unavailable : question.without;
   return JSON.stringify([question.mechanism, question.kind, question.mode, floor]);

@@ -1,34 +1,37 @@
 /**
  * The policy language as typed functions, published as `sluicegate/policy`. A policy that is built here and one that is
- * written in YAML become the same canonical JSON; nothing can be said in one that cannot be said in the other.
+ * written in YAML become the same canonical JSON; each can express every policy of the other.
  */
 import type {
   AbsenceText,
   AtMostText,
   BudgetText,
   ByEndText,
-  DataText,
   ExactlyOnceText,
   GateText,
   ImmediatelyText,
   InjectText,
-  LabelObject,
   NeverText,
   OwedText,
+  RuleText,
+  UnlessText,
+} from "./document/shapes-rules.ts";
+import type {
+  DataText,
+  LabelObject,
   PatternObject,
   PatternText,
-  PolicyDocument,
-  RuleText,
   TestText,
   ToolLabelsText,
-  UnlessText,
   Words,
-} from "./document.ts";
-import type { PackScopeText } from "./document-isolation.ts";
+} from "./document/shapes-labels.ts";
+import type { PolicyDocument } from "./canonical/policy-document.ts";
+import type { PackScopeText } from "./document/shapes-isolation.ts";
 
-export type { HazardText, PolicyDocument, RuleText } from "./document.ts";
-/** What the function of a `predicate` is given. */
-export type { ProgramCall } from "../core/program-question.ts";
+export type { PolicyDocument } from "./canonical/policy-document.ts";
+export type { HazardText, RuleText } from "./document/shapes-rules.ts";
+/** The input of the function of a `predicate`. */
+export type { ProgramCall } from "../core/questions/program-question.ts";
 
 /** A policy; `version` is added. */
 export function policy(document: Omit<PolicyDocument, "version">): PolicyDocument {
@@ -37,12 +40,12 @@ export function policy(document: Omit<PolicyDocument, "version">): PolicyDocumen
 
 type Said = { readonly why: string; readonly serves?: Words; readonly mode?: "enforce" | "observe" };
 
-/** Never, whoever consents; with a `predicate`, never those of the calls of which a function of yours says `true`. */
+/** Refuses the calls, whatever consent is given; with a `predicate`, only those for which your function says `true`. */
 export function block(id: string, when: PatternText, said: Said & Pick<RuleText, "predicate">): RuleText {
   return { id, tier: "block", when, ...said };
 }
 
-/** Only after a person agreed to this very call. */
+/** Asks an approver to agree to this very call. */
 export function confirm(id: string, when: PatternText, said: Said): RuleText {
   return { id, tier: "confirm", when, ...said };
 }
@@ -52,7 +55,7 @@ export function allow(id: string, when: PatternText, said: Said): RuleText {
   return { id, tier: "allow", when, ...said };
 }
 
-/** What must happen, in the kinds of formal.md 4.3. */
+/** Rules about calls that must happen, in the kinds of formal.md 4.3. */
 export const must = {
   gate: (id: string, gate: GateText, said: Said): RuleText => ({ id, tier: "must", gate, ...said }),
   owed: (id: string, owed: OwedText, said: Said): RuleText => ({ id, tier: "must", owed, ...said }),
@@ -68,7 +71,7 @@ export const must = {
 
 type Limit = Said & { readonly tier?: "block" | "confirm" };
 
-/** What must not happen too often, or after something else. */
+/** Rules about calls that must not happen too often, or after another call. */
 export const limit = {
   absence: (id: string, absence: AbsenceText, said: Limit): RuleText => ({ id, tier: "block", absence, ...said }),
   atMost: (id: string, atMost: AtMostText, said: Limit): RuleText => ({ id, tier: "block", atMost, ...said }),
@@ -96,7 +99,7 @@ export function label(confidentiality: string, more: Omit<LabelObject, "confiden
   return { confidentiality, ...more };
 }
 
-/** What must never happen, as an order of calls; `flow` says it of data. */
+/** Hazards that must never happen: `sequence` for an order of calls, `flow` for data. */
 export const never = {
   sequence: (sequence: AbsenceText): NeverText => ({ sequence }),
   unless: (unless: UnlessText): NeverText => ({ unless }),
@@ -112,12 +115,12 @@ export function not(test: TestText): TestText {
   return { not: test };
 }
 
-/** What is known of a tool; only a type, so that an editor completes it. */
+/** Labels of a tool, returned unchanged: the type lets an editor complete them. */
 export function labels(known: ToolLabelsText): ToolLabelsText {
   return known;
 }
 
-/** What a server may touch; only a type, so that an editor completes it. */
+/** Scope of a server, returned unchanged: the type lets an editor complete it. */
 export function scope(touched: PackScopeText): PackScopeText {
   return touched;
 }

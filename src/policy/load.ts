@@ -2,19 +2,15 @@
  * From a policy as written to a policy that runs: gather what it extends, join, make canonical, compile. One function
  * for the command line, the gateway and tests. A policy with an error yields none.
  */
-import { diagnose, parsePolicy } from "./parse.ts";
-import type { Manifests } from "./canonical.ts";
-import { canonicalPolicy, canonicalText } from "./canonical.ts";
-import type { CanonicalPolicy } from "./canonical/form.ts";
-import type { Gathered, PolicyInput, PolicyLoader } from "./canonical/extends.ts";
-import { gather } from "./canonical/extends.ts";
+import { diagnose } from "./document/parse.ts";
+import { type CanonicalPolicy, parsePolicy } from "./canonical/policy-document.ts";
+import { type Manifests, canonicalPolicy, canonicalText } from "./canonical/canonical.ts";
+import { type Gathered, type PolicyInput, type PolicyLoader, gather } from "./canonical/extends.ts";
 import { merge, placed } from "./canonical/merge.ts";
-import type { CompiledPolicy } from "./compile.ts";
-import { defaultPolicyName } from "./default-policy.ts";
-import { compilePolicy } from "./compile.ts";
-import type { Diagnostic, Problem } from "./diagnostic.ts";
-import { diagnosticsMax } from "./limits.ts";
-import { hasErrors } from "./diagnostic.ts";
+import { type CompiledPolicy, compilePolicy } from "./compile/compile.ts";
+import { defaultPolicyName } from "./canonical/default-policy.ts";
+import { type Diagnostic, type Problem, hasErrors } from "./document/diagnostic.ts";
+import { diagnosticsMax } from "./values/limits.ts";
 
 export type LoadOptions = {
   readonly loader: PolicyLoader;

@@ -1,8 +1,7 @@
-/** Which of several policies holds for a client: the most specific `match` wins, and a tie refuses to load. */
-import type { CanonicalPolicy } from "./canonical/form.ts";
-import type { Problem } from "./diagnostic.ts";
-import { problem } from "./diagnostic.ts";
-import { nameMatches } from "./patterns.ts";
+/** Selects the policy for a client: the most specific `match` wins, and a tie refuses to load. */
+import type { CanonicalPolicy } from "./canonical/policy-document.ts";
+import { type Problem, problem } from "./document/diagnostic.ts";
+import { nameMatches } from "./semantics/patterns.ts";
 
 export type Who = {
   readonly principal: string;

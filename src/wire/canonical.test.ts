@@ -1,7 +1,7 @@
 import canonicalize from "canonicalize";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cpuMsOf } from "../../test/harness/cpu-time.ts";
+import { cpuMsOf } from "../../test/kit/policy/cpu-time.ts";
 import type { Json } from "../core/json.ts";
 import { canonicalJson, canonicalNumber, digest } from "./canonical.ts";
 

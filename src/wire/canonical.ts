@@ -22,7 +22,7 @@ export function digest(value: Json, hash: Hash): string {
 export function canonicalJson(value: Json): string {
   if (isRawNumber(value)) return canonicalNumber(value.rawJSON);
   if (isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  // What JavaScript writes for a double is what the RFC asks for.
+  // JavaScript's form of a double is the form that the RFC requires.
   if (!isObject(value)) return typeof value === "number" ? String(value) : JSON.stringify(value);
   let text = "";
   for (const name of inOrder(Object.keys(value))) {
@@ -70,7 +70,7 @@ export function canonicalNumber(lexeme: string): string {
   return whole ? sign + exact.digits + "0".repeat(exact.exponent) : `${sign}${exact.digits}e${exact.exponent}`;
 }
 
-/** The number as digits without outer zeros times a power of ten; undefined when it is no number we can read. */
+/** The number as digits without outer zeros times a power of ten; undefined when it is not a readable number. */
 function decimalOf(lexeme: string): { negative: boolean; digits: string; exponent: number } | undefined {
   const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(lexeme);
   if (parts === null) return undefined;

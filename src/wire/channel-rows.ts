@@ -1,6 +1,72 @@
-/** The rows of the channel table, grouped as in the gateway's design; `channels.ts` says how to read them. */
-import type { ChannelRow, Passage, Place, PlaceRole, Treatment } from "./channels.ts";
-import type { MethodEntry } from "./registry.ts";
+/** The rows of the channel table and their types, grouped as in the gateway's design; `channels.ts` says how to read them. */
+import type { Direction, MethodEntry } from "./registry.ts";
+
+/** When something is decided; `pass` is forwarded after cleaning, `trigger` starts an admission or a new list. */
+export type ChannelMoment = "admit" | "expose" | "call" | "release" | "pass" | "trigger";
+
+export type Treatment =
+  /** Identity, capabilities and instructions of a server: strings a model may read. */
+  | "manifest"
+  /** A list of entries: strings are admitted, entries are exposed or hidden. */
+  | "list"
+  /** Arguments that a tool, prompt or resource handler acts on. */
+  | "invocation"
+  /** A value typed so far, sent for completion; a refusal is an empty completion. */
+  | "completion"
+  /** The result of a call; labelled by the call. */
+  | "result"
+  /** Progress: the text joins the call in flight, numbers pass. */
+  | "progress"
+  /** Log text of a server: joins the call in flight, else the run. */
+  | "log"
+  /** A question of the server to user or model. */
+  | "question"
+  /** The answer to a question: data sent to that server. */
+  | "answer"
+  | "list-changed"
+  /** State of a task: bound to the run of the call that made it. */
+  | "task"
+  /** Protocol mechanics; free text in it is replaced by a constant. */
+  | "control"
+  | "unknown";
+
+/** The kind of data at a place. */
+export type PlaceRole =
+  /** Text that reaches a model or user. */
+  | "text"
+  /** Data that reaches a server. */
+  | "data"
+  /** A URI that says where something goes or comes from. */
+  | "destination"
+  /** Names the tool, prompt, argument or log source that is meant. */
+  | "name"
+  /** Opaque to us and bounded: cursors, tokens, task ids, sealed state. */
+  | "token"
+  /** A list whose elements are exposed or hidden one by one. */
+  | "entries"
+  /** Per-request or per-result metadata: known keys are rewritten, the rest counts as text or data. */
+  | "meta"
+  /** Free text that is replaced by a constant. */
+  | "constant";
+
+export type Place = { readonly at: string; readonly is: PlaceRole };
+
+/** One way through the gateway: the params of a message or its result. */
+export type Passage = {
+  readonly moment: ChannelMoment;
+  readonly treated: Treatment;
+  readonly places: readonly Place[];
+};
+
+export type ChannelRow = {
+  readonly method: string;
+  readonly kind: MethodEntry["kind"];
+  readonly direction: Direction;
+  /** The `params` on their way. */
+  readonly params: Passage;
+  /** The `result`, going the other way; undefined for notifications. An error is always a release of text. */
+  readonly result: Passage | undefined;
+};
 
 const meta: Place = { at: "/_meta/**", is: "meta" };
 
@@ -70,7 +136,7 @@ const reason = pass(["/requestId", "token"], ["/reason", "constant"]);
 const progress = release("progress", ["/progressToken", "token"], ["/progress", "token"], ["/total", "token"]);
 
 export const channelRows: readonly ChannelRow[] = [
-  // What a server says of itself and its lists.
+  // Statements of a server about itself, and its lists.
   row(
     asked,
     "initialize",
@@ -113,7 +179,7 @@ export const channelRows: readonly ChannelRow[] = [
     release("result", ["/completion/values/*", "text"]),
   ),
 
-  // What a server asks, and the answers, which are sends to it.
+  // Questions of a server, and the answers, which are sends to it.
   row(
     asking,
     "elicitation/create",

@@ -6,76 +6,8 @@
  * A message without a row gets the worst-case row. That is a net for methods we do not know, never an excuse for a
  * known one: a test walks all registries and fails on a method without a row of its own.
  */
-import { channelRows } from "./channel-rows.ts";
-import { matchesPattern } from "./pointer.ts";
-import type { Direction, MethodEntry } from "./registry.ts";
-
-/** When something is decided; `pass` is forwarded after cleaning, `trigger` starts an admission or a new list. */
-export type ChannelMoment = "admit" | "expose" | "call" | "release" | "pass" | "trigger";
-
-export type Treatment =
-  /** Identity, capabilities and instructions of a server: strings a model may read. */
-  | "manifest"
-  /** A list of entries: strings are admitted, entries are exposed or hidden. */
-  | "list"
-  /** Arguments that a tool, prompt or resource handler acts on. */
-  | "invocation"
-  /** A value typed so far, sent for completion; a refusal is an empty completion. */
-  | "completion"
-  /** What a call gave back; labelled by the call. */
-  | "result"
-  /** Progress: the text joins the call in flight, numbers pass. */
-  | "progress"
-  /** Log text of a server: joins the call in flight, else the run. */
-  | "log"
-  /** A question of the server to user or model. */
-  | "question"
-  /** The answer to a question: data sent to that server. */
-  | "answer"
-  | "list-changed"
-  /** State of a task: bound to the run of the call that made it. */
-  | "task"
-  /** Protocol mechanics; free text in it is replaced by a constant. */
-  | "control"
-  | "unknown";
-
-/** What sits at a place. */
-export type PlaceRole =
-  /** Text that reaches a model or user. */
-  | "text"
-  /** Data that reaches a server. */
-  | "data"
-  /** A URI that says where something goes or comes from. */
-  | "destination"
-  /** Names the tool, prompt, argument or log source that is meant. */
-  | "name"
-  /** Opaque to us and bounded: cursors, tokens, task ids, sealed state. */
-  | "token"
-  /** A list whose elements are exposed or hidden one by one. */
-  | "entries"
-  /** Per-request or per-result metadata: known keys are rewritten, the rest counts as text or data. */
-  | "meta"
-  /** Free text that is replaced by a constant. */
-  | "constant";
-
-export type Place = { readonly at: string; readonly is: PlaceRole };
-
-/** One way through the gateway: the params of a message or its result. */
-export type Passage = {
-  readonly moment: ChannelMoment;
-  readonly treated: Treatment;
-  readonly places: readonly Place[];
-};
-
-export type ChannelRow = {
-  readonly method: string;
-  readonly kind: MethodEntry["kind"];
-  readonly direction: Direction;
-  /** The `params` on their way. */
-  readonly params: Passage;
-  /** The `result`, going the other way; undefined for notifications. An error is always a release of text. */
-  readonly result: Passage | undefined;
-};
+import { channelRows, type ChannelRow, type Passage, type PlaceRole } from "./channel-rows.ts";
+import { matchesPattern } from "../core/pointer.ts";
 
 const index = new Map<string, ChannelRow>(channelRows.map((row) => [keyOf(row), row]));
 
@@ -88,7 +20,7 @@ export function knownChannel(query: Pick<ChannelRow, "method" | "kind" | "direct
   return index.get(keyOf(query));
 }
 
-/** The row of a method; methods that nobody knows are treated as a call and a release of the worst kind. */
+/** The row of a method; unknown methods are treated as a call and a release of the worst kind. */
 export function channelOf(query: Pick<ChannelRow, "method" | "kind" | "direction">): ChannelRow {
   return knownChannel(query) ?? worstChannel(query);
 }
@@ -111,7 +43,7 @@ export const errorPassage: Passage = {
   ],
 };
 
-/** What sits at a pointer of a passage; every passage of the table ends in a catch-all, others fall back to text. */
+/** The kind of data at a pointer of a passage; every passage of the table ends in a catch-all, others are text. */
 export function roleAt(passage: Passage, pointer: string): PlaceRole {
   return passage.places.find((place) => matchesPattern(place.at, pointer))?.is ?? "text";
 }

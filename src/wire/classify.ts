@@ -1,8 +1,8 @@
 /**
- * Which era does a message belong to? Pure, total, never throws. Precedence, strictest first:
+ * Determines the era of a message. Pure, total, never throws. Precedence, strictest first:
  *
  * 1. A version in `params._meta` makes a request modern, whatever else is there, `initialize` included: its sender has
- *    declared per-request metadata. A version there that is no string, or a legacy one, is invalid or unsupported.
+ *    declared per-request metadata. A version there that is not a string, or a legacy one, is invalid or unsupported.
  * 2. Over HTTP the `MCP-Protocol-Version` header must agree with it; a difference is refused (-32020), because
  *    something in front of us may have routed by the header.
  * 3. `initialize` without that metadata is legacy, and its `protocolVersion` says which revision is asked for.

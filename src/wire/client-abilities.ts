@@ -1,6 +1,6 @@
 /**
- * What a client can be asked, by the capabilities that it declared. In the modern era they come with every request, so
- * they say it of that request alone.
+ * The abilities of a client by its declared capabilities. In the modern era capabilities come with every request, and hold
+ * for that request alone.
  */
 import { isObject, member, stringMember, type JsonObject } from "../core/json.ts";
 import { takesForms } from "./elicitation.ts";

@@ -1,8 +1,8 @@
 /**
- * Questions to a person (`elicitation/create`): which ones a client can show, what a form asks for, and who asks.
+ * Questions to the user (`elicitation/create`): those that a client can show, the input that a form requests, and the
+ * sender.
  */
-import type { Json, JsonObject } from "../core/json.ts";
-import { isArray, isObject, member, stringMember } from "../core/json.ts";
+import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../core/json.ts";
 
 /**
  * Whether a client shows forms. An empty `elicitation` means that it does, as before there were modes (2025-06-18);
@@ -15,7 +15,7 @@ export function takesForms(capabilities: JsonObject): boolean {
   return form === undefined ? member(elicitation, "url") === undefined : isObject(form);
 }
 
-/** A question with a line before it that says who asks: its own words could be anybody's, ours above all. */
+/** A question with a line before it that names the sender: its own words could imitate any sender, ours above all. */
 export function withHeading(params: JsonObject, heading: string): JsonObject {
   const message = stringMember(params, "message");
   return { ...params, message: message === undefined ? heading : `${heading}\n${message}` };
@@ -31,7 +31,7 @@ const secretNames =
   "|cvv|cvc|credit cards?|card numbers?|ssn|social security numbers?" +
   "|passwort|kennwort|mot de passe|contraseña|senha|wachtwoord|hasło|пароль";
 
-/** Names that mean one where a person is to type it, and much else in prose: of text, of settings, of stories. */
+/** Names that mean one where the user is to type it, and much else in prose: of text, of settings, of stories. */
 const doubtfulNames = "tokens?|secrets?|pin|pins";
 
 /** Words before a doubtful name that make a demand of it. */
@@ -44,7 +44,7 @@ const doubtful = new RegExp(`${before}(?:${doubtfulNames})${after}`, "u");
 const demanded = new RegExp(`${before}(?:${demands})${after}.{0,60}?${before}(?:${doubtfulNames})${after}`, "u");
 const numeric = new RegExp(`${before}(?:${secretNames}|pin)${after}`, "u");
 
-/** Forms of text that nobody could write a key in. */
+/** Formats of text that cannot contain a key. */
 const plainFormats: ReadonlySet<string> = new Set(["email", "date", "date-time"]);
 
 /**
@@ -74,7 +74,7 @@ function isSecretField(name: string, field: Json): boolean {
     case "number":
       return texts.some((text) => numeric.test(text));
     case "text":
-      // What a description tells may be prose, and then only a demand counts.
+      // A description may be prose, and then only a demand counts.
       return texts.some((text, place) => named.test(text) || (place < 2 ? doubtful : demanded).test(text));
   }
 }
@@ -83,7 +83,7 @@ function isFreeText(field: Json): boolean {
   return kindOf(field) === "text" && !plainFormats.has(stringMember(field, "format") ?? "");
 }
 
-/** What a person may put into a field; one that cannot be read may hold anything. */
+/** The input that the user may put into a field; an unreadable field may hold anything. */
 function kindOf(field: Json): "choice" | "number" | "text" {
   const type = member(field, "type");
   if (type === "boolean") return "choice";
@@ -101,7 +101,7 @@ function listsValues(schema: Json): boolean {
   });
 }
 
-/** Lower-case words with single spaces, however a name joins them, without characters that nobody sees. */
+/** Lower-case words with single spaces, however a name joins them, without invisible characters. */
 function words(text: string): string {
   return text
     .normalize("NFKC")

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { emptyCompletion, errorCodes, isModernError, methodNotFound, missingClientCapability } from "./errors.ts";
-import { refusalError, refusalResult, unsupportedVersion, wireErrorAnswer } from "./errors.ts";
+import {
+  emptyCompletion,
+  errorCodes,
+  isModernError,
+  methodNotFound,
+  missingClientCapability,
+  refusalError,
+  refusalResult,
+  unsupportedVersion,
+  wireErrorAnswer,
+} from "./errors.ts";
 import { wireError, type WireErrorKind } from "./wire-error.ts";
 
 const refusal = { decision: "d1", sentence: "Refused: the file is private.", way: "Ask for a public copy." };

@@ -1,4 +1,4 @@
-/** Error codes and the answers that the gateway gives in its own name. */
+/** Error codes, and the errors that the gateway sends in its own name. */
 import type { Json, JsonObject } from "../core/json.ts";
 import { ownMetaPrefix } from "./meta.ts";
 import type { ErrorMessage, RequestId, ResponseMessage, Revision } from "./message.ts";
@@ -22,7 +22,7 @@ export const errorCodes = {
   refused: -32010,
 } as const;
 
-/** What a refusal tells: the decision to look up, and a way on that is open. */
+/** The content of a refusal: the decision to look up, and an open remedy. */
 export type Refusal = { readonly decision: string; readonly sentence: string; readonly way: string };
 
 export function errorMessage(id: RequestId | null, code: number, message: string, data?: Json): ErrorMessage {
@@ -37,7 +37,7 @@ export function refusalError(id: RequestId, refusal: Refusal): ErrorMessage {
 
 /**
  * Refusal of a tool call: a result with `isError: true`, so that the model reads it and can take the way on. The
- * decision id is for people and logs; it sits in `_meta`, which clients do not show to the model.
+ * decision id is for users and logs; it sits in `_meta`, which clients do not show to the model.
  */
 export function refusalResult(id: RequestId, refusal: Refusal, modern: boolean): ResponseMessage {
   const text = refusal.way === "" ? refusal.sentence : `${refusal.sentence} ${refusal.way}`;

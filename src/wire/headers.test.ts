@@ -2,8 +2,15 @@ import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../core/json.ts";
-import { decodeBase64, encodeBase64 } from "./base64.ts";
-import { checkHeaders, decodeHeaderValue, encodeHeaderValue, headerParameters, headersFor } from "./headers.ts";
+import {
+  decodeBase64,
+  encodeBase64,
+  checkHeaders,
+  decodeHeaderValue,
+  encodeHeaderValue,
+  headerParameters,
+  headersFor,
+} from "./headers.ts";
 import type { Message } from "./message.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);

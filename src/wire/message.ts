@@ -1,3 +1,4 @@
+/** JSON-RPC messages of all revisions as one set of types. `raw` holds the bytes that a message was parsed from. */
 import type { Json, JsonObject } from "../core/json.ts";
 
 /** JSON-RPC id. Numbers are integers within ±(2^53 - 1); null ids exist only on errors that answer nothing. */
@@ -36,7 +37,7 @@ export type ResponseMessage = {
   readonly kind: "response";
   readonly id: RequestId;
   readonly result: Json;
-  /** The result as it came, where it is large and the same text; whoever records it need not write it. */
+  /** The result as it came, where it is large and the same text; a recorder need not serialise it. */
   readonly written?: WrittenJson;
   readonly raw?: Uint8Array;
   readonly rawId?: RawSpan;
@@ -52,8 +53,8 @@ export type ErrorMessage = {
 
 /**
  * One JSON-RPC message, strictly parsed. `raw` holds the bytes it was parsed from (no line end) and is present only
- * while nothing in the message was changed: whoever changes a message builds a new one without `raw`. The one exception
- * is the id of a result or error: `rawId` says where it stands in `raw`, so that a gateway with ids of its own need not
+ * while nothing in the message was changed: code that changes a message builds a new one without `raw`. The one
+ * exception is the id of a result or error: `rawId` gives its place in `raw`, so that a gateway with own ids need not
  * write 5 MB anew for it; `withId` makes such a message.
  */
 export type Message = RequestMessage | NotificationMessage | ResponseMessage | ErrorMessage;

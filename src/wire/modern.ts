@@ -1,13 +1,13 @@
 /**
  * Shapes of revision 2026-07-28 that `@modelcontextprotocol/core` does not have (it reads `input_required` as an empty
- * success). Readers return undefined for what is not of the shape; they never repair.
+ * success). Readers return undefined for a value of another shape; they never repair.
  */
 import { isArray, isObject, member, stringMember, type Json, type JsonObject } from "../core/json.ts";
 import { metaKeys } from "./meta.ts";
 import type { RequestId } from "./message.ts";
 import { findMethod } from "./registry.ts";
 
-/** Questions that one result may carry; each becomes a prompt for a person. */
+/** Questions that one result may carry; each becomes a prompt for the user. */
 export const inputRequestsMax = 32;
 
 /** Characters of `requestState`; clients send it back with every retry. */
@@ -16,8 +16,8 @@ export const requestStateLengthMax = 64 * 1024;
 export type ResultType = "complete" | "input_required" | "task" | "unknown";
 
 /**
- * What a result is; to be asked before anything else is read from it. Legacy results have no `resultType` and are
- * complete. A type that nobody defined is `unknown`, never complete: its text could sit anywhere.
+ * The type of a result; callers check it before they read anything else from it. Legacy results have no `resultType`
+ * and are complete. A type that the protocol does not define is `unknown`, never complete: its text could sit anywhere.
  */
 export function resultTypeOf(result: Json): ResultType {
   const type = member(result, "resultType");
@@ -132,7 +132,7 @@ export const cacheableMethods: ReadonlySet<string> = new Set([
   "prompts/list",
 ]);
 
-/** What a `subscriptions/listen` request asks for. */
+/** The subscriptions that a `subscriptions/listen` request asks for. */
 export type SubscriptionFilter = {
   readonly toolsListChanged: boolean;
   readonly promptsListChanged: boolean;

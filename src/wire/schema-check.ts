@@ -2,12 +2,12 @@
  * Checks what servers answer against the schemas of `@modelcontextprotocol/core`. A check and nothing else: the parsed
  * output of a schema is thrown away, because it drops members that it does not know (ran: Tool keys, `input_required`).
  *
- * A misfit is a finding to be told; it stops nothing. The schemas and zod are loaded on first use, as they cost a
+ * A misfit is a finding to report; it stops nothing. The schemas and zod are loaded on first use, as they cost a
  * start-up of about 100 ms and memory that a gateway need not pay.
  */
 import { isArray, isObject, isRawNumber, type Json } from "../core/json.ts";
 import { readInputRequired, resultTypeOf } from "./modern.ts";
-import { escapeToken } from "./pointer.ts";
+import { pointerOf } from "../core/pointer.ts";
 
 export type SchemaVerdict =
   | { readonly kind: "fits" }
@@ -57,7 +57,7 @@ function check(schema: Schema, result: Json): SchemaVerdict {
   // A kept lexeme is an object to zod; `"size": 1.0` is a number all the same.
   if (hasLexeme(result) && schema.safeParse(plain(result)).success) return { kind: "fits" };
   const issue = first.error?.issues[0];
-  const at = (issue?.path ?? []).map((step) => `/${escapeToken(String(step))}`).join("");
+  const at = pointerOf((issue?.path ?? []).map(String));
   return { kind: "misfit", at, problem: issue?.code ?? "invalid" };
 }
 

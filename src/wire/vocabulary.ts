@@ -1,5 +1,5 @@
 /**
- * Which names the protocol gives a meaning, and where a message stops being protocol and becomes somebody's data.
+ * The names to which the protocol gives a meaning, and the places where a message leaves the protocol and becomes data.
  *
  * Some JSON readers match names without regard to case (the Go MCP SDK before 1.3.1, CVE-2026-27896). To them `Name`
  * is `name`, to us it would be an unknown extra: the call we judge and the call they run differ. So inside protocol

@@ -24,9 +24,9 @@ export type WireErrorKind =
  */
 export type WireError = {
   readonly kind: WireErrorKind;
-  /** JSON-RPC code for the answer: -32700 for what is no JSON, -32600 for what is no acceptable message. */
+  /** JSON-RPC code for the answer: -32700 for text that is not JSON, -32600 for a message that is not acceptable. */
   readonly code: -32700 | -32600;
-  /** What happened and what to do, for the peer and the log. */
+  /** The fault and its remedy, for the peer and the log. */
   readonly message: string;
   readonly about: "request" | "notification" | "response" | "unknown";
   readonly id: RequestId | undefined;

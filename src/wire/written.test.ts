@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { WrittenJson } from "./message.ts";
 import { defaultWireLimits } from "./limits.ts";
-import { parseMessage } from "./parse.ts";
+import { parseMessage } from "./parse/parse.ts";
 
 const long = "all is well. ".repeat(4_000);
 

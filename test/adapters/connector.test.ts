@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { systemConnector } from "../../src/adapters/connector.ts";
 import { until } from "./http-harness.ts";
-import { json, Recorder, request, TestServer } from "./upstream-harness.ts";
+import { json, Recorder, request, TestServer } from "../kit/server/test-server.ts";
 
 test("a remote target: what is sent while the client loads arrives in order", async () => {
   const server = await new TestServer((asked, response) => {

@@ -1,11 +1,10 @@
-import { request } from "node:http";
-import type { IncomingMessage } from "node:http";
+import { request, type IncomingMessage } from "node:http";
 import { expect } from "vitest";
 import { httpServer } from "../../src/adapters/http/http-server.ts";
 import type { HttpServer, HttpServerOptions } from "../../src/adapters/http/http-contract.ts";
 import { type Json, stringMember } from "../../src/core/json.ts";
 import { ok } from "../../src/core/result.ts";
-import type { ClientConnection, ClientHandler, Exchange } from "../../src/gateway/ports.ts";
+import type { ClientConnection, ClientHandler, Exchange } from "../../src/gateway/ports/transport.ts";
 import type { Message } from "../../src/wire/message.ts";
 
 /** A gateway in miniature behind the HTTP server: it records what it sees and answers as the test says. */

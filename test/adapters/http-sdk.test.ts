@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport as TransportV1 } from "@modelcontextproto
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { afterEach, expect, test } from "vitest";
 import { type Json, member } from "../../src/core/json.ts";
-import type { Exchange } from "../../src/gateway/ports.ts";
+import type { Exchange } from "../../src/gateway/ports/transport.ts";
 import { echo, TestGateway } from "./http-harness.ts";
 
 // The official clients against our server with a trivial handler: nothing of theirs is mocked.

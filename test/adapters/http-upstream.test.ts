@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { connectHttp, type HttpTarget, type HttpUpstreamOptions } from "../../src/adapters/http/http-upstream.ts";
-import type { UpstreamConnection } from "../../src/gateway/ports.ts";
+import type { UpstreamConnection } from "../../src/gateway/ports/transport.ts";
 import { until } from "./http-harness.ts";
 import {
   type Asked,
@@ -11,7 +11,7 @@ import {
   request,
   sse,
   TestServer,
-} from "./upstream-harness.ts";
+} from "../kit/server/test-server.ts";
 
 let server: TestServer;
 let seen: Recorder;

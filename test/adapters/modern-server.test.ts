@@ -2,8 +2,8 @@ import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 import { connectHttp } from "../../src/adapters/http/http-upstream.ts";
-import type { UpstreamConnection } from "../../src/gateway/ports.ts";
-import { Recorder, request, TestServer } from "./upstream-harness.ts";
+import type { UpstreamConnection } from "../../src/gateway/ports/transport.ts";
+import { Recorder, request, TestServer } from "../kit/server/test-server.ts";
 
 // Our connector against the official server of the modern era, which checks our headers against our bodies.
 

@@ -6,9 +6,9 @@ import { afterEach, expect, test } from "vitest";
 import { connectHttp } from "../../src/adapters/http/http-upstream.ts";
 import { connectProcess } from "../../src/adapters/stdio/stdio-upstream.ts";
 import { isArray, member, stringMember } from "../../src/core/json.ts";
-import type { UpstreamConnection } from "../../src/gateway/ports.ts";
+import type { UpstreamConnection } from "../../src/gateway/ports/transport.ts";
 import { isRevision } from "../../src/wire/revision.ts";
-import { initialized, initializeRequest, Recorder, request } from "./upstream-harness.ts";
+import { initialized, initializeRequest, Recorder, request } from "../kit/server/test-server.ts";
 
 // Our connectors against an official server in each of its transports.
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, expect, test } from "vitest";
 import { fetchMetadata, metadataPath, metadataPathAt } from "../../src/adapters/http/resource-metadata.ts";
-import { json, TestServer } from "./upstream-harness.ts";
+import { json, TestServer } from "../kit/server/test-server.ts";
 
 let server: TestServer;
 afterEach(() => server.stop());

@@ -3,12 +3,10 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Baseline, DojoRow } from "../../src/cli/bench/agentdojo.ts";
-import { runVariant, wilson } from "../../src/cli/bench/agentdojo.ts";
-import type { DojoSuite } from "../../src/cli/bench/agentdojo-data.ts";
-import { readSuite } from "../../src/cli/bench/agentdojo-data.ts";
-import { loadPolicyFor } from "../../src/cli/loaded-policy.ts";
-import { packageFolder, sha256 } from "../../src/cli/policy-source.ts";
+import { type Baseline, type DojoRow, runVariant, wilson } from "../../src/lab/bench/agentdojo/agentdojo.ts";
+import { type DojoSuite, readSuite } from "../../src/lab/bench/agentdojo/data.ts";
+import { loadPolicyFor } from "../../src/app/policy/named-policy.ts";
+import { packageFolder, sha256 } from "../../src/app/policy/policy-source.ts";
 import type { Json } from "../../src/core/json.ts";
 import { digest } from "../../src/wire/canonical.ts";
 
@@ -71,7 +69,7 @@ describe("baselines that know nothing of flow", () => {
     vectors: new Map(),
     template: "{goal}",
   };
-  const run = (policy: Baseline<unknown>): DojoRow =>
+  const run = (policy: Baseline): DojoRow =>
     runVariant(suite, { name: policy.kind, instruction: true, policy, digest: () => "" });
 
   it("let everything through, or nothing", () => {

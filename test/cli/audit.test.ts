@@ -3,12 +3,12 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openKeys } from "../../src/adapters/sealing.ts";
-import { openSqliteStore } from "../../src/adapters/store-sqlite.ts";
+import { openKeys } from "../../src/adapters/keys/sealing.ts";
+import { openSqliteStore } from "../../src/adapters/store/sqlite.ts";
 import { openEventLog } from "../../src/gateway/log/event-log.ts";
-import type { EventLog } from "../../src/gateway/store-port.ts";
-import { callEntries, unwrap } from "../store/fixture.ts";
-import { Terminal } from "./command.ts";
+import type { EventLog } from "../../src/gateway/ports/store.ts";
+import { callEntries, unwrap } from "../kit/gateway/log-records.ts";
+import { Terminal } from "../kit/client/command.ts";
 
 let terminal: Terminal;
 beforeEach(() => {

@@ -1,12 +1,10 @@
 // The scenarios of `bench regulation` themselves, and that its numbers add up. A few scenarios are played by default; what
 // regulation must reach on all of them stands below.
 import { describe, expect, it } from "vitest";
-import { scenarioFolder } from "../../src/cli/bench/regulation/run.ts";
-import { readHandLabels } from "../../src/cli/bench/regulation/outside-tools.ts";
-import type { Scenario } from "../../src/cli/bench/regulation/scenario.ts";
-import { readScenarios } from "../../src/cli/bench/regulation/scenario.ts";
-import type { ScenarioRow, VariantName } from "../../src/cli/bench/regulation/suite.ts";
-import { scenarioSuite } from "../../src/cli/bench/regulation/suite.ts";
+import { scenarioFolder } from "../../src/lab/bench/regulation/run.ts";
+import { readHandLabels } from "../../src/lab/bench/regulation/outside-tools.ts";
+import { type Scenario, readScenarios } from "../../src/lab/bench/regulation/scenario.ts";
+import { type ScenarioRow, type VariantName, scenarioSuite } from "../../src/lab/bench/regulation/suite.ts";
 import { isEffect } from "../../src/core/effect.ts";
 
 function scenarios(): readonly Scenario[] {

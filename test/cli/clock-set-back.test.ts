@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openKeys } from "../../src/adapters/sealing.ts";
-import { openSqliteStore } from "../../src/adapters/store-sqlite.ts";
-import { compose } from "../../src/cli/composition.ts";
-import { logPlaces } from "../../src/cli/log-reader.ts";
-import { nodeClock } from "../../src/cli/node-services.ts";
+import { openKeys } from "../../src/adapters/keys/sealing.ts";
+import { openSqliteStore } from "../../src/adapters/store/sqlite.ts";
+import { compose } from "../../src/app/gateway/composition.ts";
+import { logPlaces } from "../../src/app/state/log-files.ts";
+import { nodeClock } from "../../src/app/state/node-services.ts";
 import { openEventLog } from "../../src/gateway/log/event-log.ts";
-import { temporaryFolder, unwrap } from "../store/fixture.ts";
+import { temporaryFolder, unwrap } from "../kit/gateway/log-records.ts";
 
 /** A log whose last process stopped at that moment. */
 async function stoppedAt(home: string, at: number): Promise<void> {

@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from "vitest";
 import { join } from "node:path";
 import { mkdirSync } from "node:fs";
-import { Terminal } from "./command.ts";
+import { Terminal } from "../kit/client/command.ts";
 
 const terminal = new Terminal();
 afterAll(async () => {

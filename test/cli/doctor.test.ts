@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { afterAll, expect, test } from "vitest";
 import { doctorPolicy } from "../../src/cli/doctor/policy.ts";
 import { prove } from "../../src/cli/doctor/proof.ts";
-import { Terminal } from "./command.ts";
+import { Terminal } from "../kit/client/command.ts";
 
 const terminal = new Terminal();
 afterAll(() => terminal.remove());

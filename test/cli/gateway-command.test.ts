@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { deskServer } from "../process/fixture/desk.ts";
-import { Terminal } from "./command.ts";
+import { Terminal } from "../kit/client/command.ts";
 
 const terminal = new Terminal();
 afterAll(() => terminal.remove());
@@ -34,7 +34,7 @@ test("a check tells which answers do not fit the protocol, and passes over no re
   expect(ran.stdout.split("\n")).toEqual([
     "odd: 2 tools",
     "  its answer to tools/list does not fit the protocol at /tools/1/inputSchema (invalid_type): clients may refuse it",
-    "  resources/templates/list: The list of `odd` has no end, broke off or is no list. Ask the operator to check the server.",
+    "  resources/templates/list: The list of `odd` has no end, broke off or is not a list. Ask the operator to check the server.",
     "  prompts/list: none \\u{1b}[31mtoday",
     "",
   ]);

@@ -1,6 +1,6 @@
 /** Files of an adversary on the real command line: a bound, a sentence, and nothing that moves the cursor. */
 import { afterAll, expect, test } from "vitest";
-import { Terminal } from "./command.ts";
+import { Terminal } from "../kit/client/command.ts";
 
 const terminal = new Terminal();
 afterAll(() => terminal.remove());

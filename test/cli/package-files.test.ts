@@ -11,10 +11,13 @@ const { files, scripts } = JSON.parse(readFileSync(join(root, "package.json"), "
 
 /** The paths that follow `packageFolder` in the sources of the commands, each as one text. */
 function pathsRead(): readonly string[] {
-  const sources = readdirSync(join(root, "src/cli"), { recursive: true, encoding: "utf8" });
+  const folders = ["src/app", "src/lab", "src/cli"].map((folder) => join(root, folder));
+  const sources = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
+  );
   const texts = sources
     .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
-    .map((name) => readFileSync(join(root, "src/cli", name), "utf8"));
+    .map((name) => readFileSync(name, "utf8"));
   const call = /\(\s*packageFolder((?:,\s*"[\w./-]+")+)/g;
   const found = texts.flatMap((text) => [...text.matchAll(call)].map((match) => match[1] ?? ""));
   return [...new Set(found.map((words) => [...words.matchAll(/"([^"]+)"/g)].map((word) => word[1]).join("/")))];

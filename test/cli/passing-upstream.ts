@@ -3,14 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Json } from "../../src/core/json.ts";
-import { member, stringMember } from "../../src/core/json.ts";
-import { configOf } from "../../src/cli/config.ts";
-import { controlHeader, makeControlToken } from "../../src/cli/control-token.ts";
-import type { ControlToken } from "../../src/cli/control-token.ts";
-import { listen, openGateway } from "../../src/cli/http-gateway.ts";
-import type { HttpComposition, Listening } from "../../src/cli/http-gateway.ts";
-import { type Asked, json, sse, TestServer } from "../adapters/upstream-harness.ts";
+import { type Json, member, stringMember } from "../../src/core/json.ts";
+import { configOf } from "../../src/app/gateway/config.ts";
+import { controlHeader, makeControlToken, type ControlToken } from "../../src/app/gateway/control-token.ts";
+import { listen, openGateway, type HttpComposition, type Listening } from "../../src/app/gateway/http-gateway.ts";
+import { type Asked, json, sse, TestServer } from "../kit/server/test-server.ts";
 
 export const version = "2026-07-28";
 const meta = {

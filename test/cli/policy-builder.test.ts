@@ -1,11 +1,12 @@
 // The policy builder as an installed package offers it: built, imported by name, with its types; and the example that
 // docs/builder.md shows.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { repository, Terminal } from "./command.ts";
+import { sha256 } from "../../src/app/policy/policy-source.ts";
+import { repository, Terminal } from "../kit/client/command.ts";
 
 const terminal = new Terminal();
 const installed = join(terminal.root, "node_modules/sluicegate");
@@ -52,6 +53,57 @@ test("its names change only on purpose", async () => {
   const entry = pathToFileURL(join(installed, "dist/policy/builder.js")).href;
   const names = Object.keys((await import(entry)) as object).toSorted();
   expect(names.join(" ")).toBe("allow block confirm effect flow label labels limit must never not policy scope tool");
+});
+
+const golden = join(repository, "test/golden/policy-export.d.ts.txt");
+const section = /^\/\/ (\S+\.d\.ts)$/m;
+
+/** Every declaration that the package brings along, without comments. */
+function declarations(): string {
+  const folder = join(installed, "dist");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".d.ts"));
+  const texts = files.toSorted().map((file) => {
+    const text = readFileSync(join(folder, file), "utf8").replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n/gm, "");
+    return `// ${file}\n${text}`;
+  });
+  return texts.join("");
+}
+
+/** What the compiler says of a program that wants each exported type to be the one on record, member by member. */
+function comparedWith(record: string): string {
+  const [, ...parts] = record.split(section);
+  for (let index = 0; index < parts.length; index += 2) {
+    const file = join(terminal.root, "then", parts[index] ?? "");
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, parts[index + 1] ?? "");
+  }
+  const types = ["PolicyDocument", "RuleText", "HazardText"];
+  const rows = types.map((name) => `const ${name}: Same<Then.${name}, Now.${name}> = true;\n`);
+  const probe = `import type * as Then from "./then/policy/builder.js";
+import type * as Now from "sluicegate/policy";
+type Flat<T> = T extends (...given: infer A) => infer R ? (...given: Flat<A>) => Flat<R> : { [K in keyof T]: Flat<T[K]> };
+type Exact<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Same<A, B> = Exact<Flat<A>, Flat<B>>;
+// What a program is given holds JSON, which has no last level.
+const ProgramCall: Exact<Then.ProgramCall, Now.ProgramCall> = true;
+const values: Same<typeof Then, typeof Now> = true;
+${rows.join("")}export { ProgramCall, values, ${types.join(", ")} };
+`;
+  return compiled(terminal.file("probe.ts", probe));
+}
+
+test("its types change only on purpose, wherever they are declared (test/golden/README.md)", () => {
+  if (process.env["SLUICEGATE_GOLDEN"] === "write") writeFileSync(golden, declarations());
+  const record = readFileSync(golden, "utf8");
+  expect(comparedWith(record)).toBe("");
+  // The comparison finds a word less (line 9: the document), and a member that need not be there (line 10: a rule).
+  expect(comparedWith(record.replaceAll('"enforce" | "observe"', '"enforce"'))).toContain("probe.ts(9,");
+  expect(comparedWith(record.replaceAll("readonly why: string", "readonly why?: string"))).toContain("probe.ts(10,");
+});
+
+test("the published schema changes only on purpose (test/golden/README.md)", () => {
+  const schema = readFileSync(join(repository, "schema/policy.schema.json"), "utf8");
+  expect(sha256(schema)).toBe("1b3a75883e9d4ec225b7cd6dad0bae4d7ab3e8e21f2bdd9fc7afa0793e09cf0e");
 });
 
 test("a rule asks the program beside its policy, which has its types from the package", async () => {

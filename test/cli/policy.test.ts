@@ -1,8 +1,8 @@
 // `policy`, `labels` and `replay`: what needs no daemon, no server and no log.
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { listTools } from "../policy/list-tools.ts";
-import { repository, Terminal } from "./command.ts";
+import { listTools } from "../kit/policy/list-tools.ts";
+import { repository, Terminal } from "../kit/client/command.ts";
 
 const terminal = new Terminal();
 afterAll(() => terminal.remove());
@@ -69,7 +69,7 @@ ${more}`;
     expect(value).toHaveProperty("diagnostics[0]", {
       code: "SG-POLICY-START",
       severity: "error",
-      message: "hazard `leak` can come about by `host.send` alone, which nobody decides",
+      message: "hazard `leak` can happen by `host.send` alone, which the gateway does not decide",
       file: expect.stringContaining("open.yaml"),
       line: 2,
       column: 14,
@@ -167,7 +167,7 @@ describe("policy explain and import", () => {
     const file = terminal.file("word.json", { permissions: { deny: "mcp__mail__send" } });
     const { code, value } = await terminal.json("policy", "import", "claude", file);
     expect(code).toBe(1);
-    expect(value).toMatchObject({ imported: 0, left: [{ list: "deny", reason: "it is no list" }] });
+    expect(value).toMatchObject({ imported: 0, left: [{ list: "deny", reason: "it is not a list" }] });
   });
 
   test.each([

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { repository, Terminal } from "./command.ts";
+import { repository, Terminal } from "../kit/client/command.ts";
 
 const terminal = new Terminal();
 afterAll(() => terminal.remove());
@@ -113,7 +113,7 @@ describe("proof check", () => {
     const { stdout } = await terminal.run("proof", "check", folder);
     expect(stdout).toMatch(/^A\.json: Refused: .*\nH1\.json: H1 cannot happen/);
     writeFileSync(join(folder, "B.json"), "{");
-    expect((await terminal.run("proof", "check", folder)).stderr).toContain("B.json is no JSON");
+    expect((await terminal.run("proof", "check", folder)).stderr).toContain("B.json is not JSON");
   });
 });
 

@@ -2,14 +2,14 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openSqliteStore } from "../../src/adapters/store-sqlite.ts";
+import { openSqliteStore } from "../../src/adapters/store/sqlite.ts";
 import type { JsonObject } from "../../src/core/json.ts";
-import type { Store } from "../../src/gateway/store-port.ts";
-import { FakeLog } from "../gateway-kit/fake-log.ts";
-import { kept } from "../gateway-kit/kept-log.ts";
-import { Conversation } from "../gateway-kit/real-policy.ts";
-import { unwrap } from "../store/fixture.ts";
-import { repository, Terminal } from "./command.ts";
+import type { Store } from "../../src/gateway/ports/store.ts";
+import { FakeLog } from "../kit/gateway/fake-log.ts";
+import { kept } from "../kit/gateway/kept-log.ts";
+import { Conversation } from "../kit/gateway/real-policy.ts";
+import { unwrap } from "../kit/gateway/log-records.ts";
+import { repository, Terminal } from "../kit/client/command.ts";
 
 let terminal: Terminal;
 beforeEach(() => {

@@ -1,9 +1,8 @@
 // Trusted acts on runs over HTTP: `POST /runs {principal, parent, instruction, ttl}` and `DELETE /runs/ID` (gateway.md 4).
 import { afterEach, expect, test } from "vitest";
-import type { Json } from "../../src/core/json.ts";
-import { member, stringMember } from "../../src/core/json.ts";
-import { control } from "../../src/cli/control.ts";
-import { controlHeader } from "../../src/cli/control-token.ts";
+import { type Json, member, stringMember } from "../../src/core/json.ts";
+import { control } from "../../src/app/gateway/control.ts";
+import { controlHeader } from "../../src/app/gateway/control-token.ts";
 import { PassingGateway, whoamiCall } from "./passing-upstream.ts";
 
 const allow = `version: 1

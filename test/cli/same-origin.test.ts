@@ -5,12 +5,11 @@ import { fileURLToPath } from "node:url";
 import { request } from "node:http";
 import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Json } from "../../src/core/json.ts";
-import { stringMember } from "../../src/core/json.ts";
-import { control } from "../../src/cli/control.ts";
+import { type Json, stringMember } from "../../src/core/json.ts";
+import { control } from "../../src/app/gateway/control.ts";
 import { challenge, metadata, PassingGateway, whoamiCall } from "./passing-upstream.ts";
 
-const allowAll = readFileSync(fileURLToPath(new URL("../fixture/allow-all.yaml", import.meta.url)), "utf8");
+const allowAll = readFileSync(fileURLToPath(new URL("../kit/server/allow-all.yaml", import.meta.url)), "utf8");
 const asking =
   "version: 1\nextends: []\nrules:\n  - {id: ask, tier: confirm, when: {tool: '*'}, why: A person decides.}\n";
 const [alice, bob] = ["Bearer alice-secret", "Bearer bob-secret"];

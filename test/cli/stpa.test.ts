@@ -2,8 +2,8 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { smallPolicyText, smallText } from "../policy/stpa-document.ts";
-import { repository, Terminal } from "./command.ts";
+import { smallPolicyText, smallText } from "../kit/policy/stpa-document.ts";
+import { repository, Terminal } from "../kit/client/command.ts";
 
 const terminal = new Terminal();
 afterAll(() => terminal.remove());
@@ -54,7 +54,7 @@ describe("stpa check", () => {
     const ran = await terminal.run("stpa", "check", bad);
     expect(ran).toMatchObject({ code: 2, stdout: "" });
     expect(ran.stderr).toContain("error: ");
-    expect(ran.stderr).toContain("bad.yaml:16:45: `provide` is no form: did you mean `provided`? [SG-POLICY-WORD]");
+    expect(ran.stderr).toContain("bad.yaml:16:45: `provide` is not a form: did you mean `provided`? [SG-POLICY-WORD]");
     const { code, value } = await terminal.json("stpa", "check", bad);
     expect(code).toBe(2);
     expect(value).toMatchObject({ ok: false, error: { code: "SG-STPA" }, diagnostics: [{ line: 16, column: 45 }] });

@@ -2,7 +2,7 @@
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { repository, Terminal } from "./command.ts";
+import { repository, Terminal } from "../kit/client/command.ts";
 
 const terminal = new Terminal();
 afterAll(() => terminal.remove());
@@ -54,7 +54,7 @@ describe("what cannot be written", () => {
         expect(await terminal.runTo(file, ...words)).toEqual({
           code: 2,
           stdout: "",
-          stderr: "Standard output cannot be written (the disk is full): mend that, then repeat.\n",
+          stderr: "Standard output cannot be written (the disk is full): fix that, then repeat.\n",
         });
       }
     } finally {
@@ -65,10 +65,10 @@ describe("what cannot be written", () => {
 
 describe("wrong use is one sentence on standard error and exit code 2", () => {
   test.each([
-    [["plicy"], "`plicy` is no command: did you mean `sluicegate policy`?"],
-    [["verify"], "`verify` is no command: did you mean `sluicegate audit verify`?"],
-    [["xyzzy"], "`xyzzy` is no command: `sluicegate --help` lists them."],
-    [["constructor"], "`constructor` is no command: `sluicegate --help` lists them."],
+    [["plicy"], "`plicy` is not a command: did you mean `sluicegate policy`?"],
+    [["verify"], "`verify` is not a command: did you mean `sluicegate audit verify`?"],
+    [["xyzzy"], "`xyzzy` is not a command: `sluicegate --help` lists them."],
+    [["constructor"], "`constructor` is not a command: `sluicegate --help` lists them."],
     [["policy", "chek", "x"], "Unknown command `chek`: did you mean `check`?"],
     [["replay", "x", "--polcy", "y"], "Unknown option `--polcy`: did you mean `--policy`?"],
     [["labels"], "Missing required argument `manifest`: `sluicegate labels --help` shows the use."],
@@ -88,13 +88,13 @@ describe("wrong use is one sentence on standard error and exit code 2", () => {
       "Option `--out <file>` argument missing: `sluicegate proof export --help` shows the use.",
     ],
     [["audit", "tail", "--log", "x"], "`--log` names no log: write `--log daemon` or `--log gateway`."],
-    [["help", "plicy"], "`plicy` is no command: did you mean `sluicegate policy`?"],
+    [["help", "plicy"], "`plicy` is not a command: did you mean `sluicegate policy`?"],
     [["bench", "proof", "--quick"], "The suite proof does not read `--quick`: leave it out."],
     [
       ["learn", "--", "no-such-program"],
       "The command `no-such-program` was not found. Install it, or give its absolute path.",
     ],
-    [["\u001b[2J"], "`\\u{1b}[2J` is no command: `sluicegate --help` lists them."],
+    [["\u001b[2J"], "`\\u{1b}[2J` is not a command: `sluicegate --help` lists them."],
   ])("%j", async (words, sentence) => {
     expect(await terminal.run(...words)).toEqual({ code: 2, stdout: "", stderr: `${sentence}\n` });
   });

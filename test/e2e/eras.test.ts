@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createSandbox, gatewayMissing, type Sandbox } from "../harness/gateway.ts";
-import type { ClientKind } from "./connection.ts";
-import type { Outcomes } from "./operations.ts";
-import { outcomesOf, type TransportKind } from "./reach.ts";
-import { sdkV1 } from "./sdk-v1.ts";
-import { sdkV2Legacy, sdkV2Modern } from "./sdk-v2.ts";
+import { createSandbox, gatewayMissing, type Sandbox } from "../kit/gateway/run-gateway.ts";
+import type { ClientKind } from "../kit/client/connection.ts";
+import type { Outcomes } from "../kit/client/operations.ts";
+import { outcomesOf, type TransportKind } from "../kit/client/reach.ts";
+import { sdkV1 } from "../kit/client/sdk-v1.ts";
+import { sdkV2Legacy, sdkV2Modern } from "../kit/client/sdk-v2.ts";
 
 const operationsMsMax = 60_000;
 const transports: readonly TransportKind[] = ["stdio", "http"];

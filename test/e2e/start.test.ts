@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { sdkV2Auto } from "./sdk-v2.ts";
+import { sdkV2Auto } from "../kit/client/sdk-v2.ts";
 
 const repository = resolve(import.meta.dirname, "../..");
 /** The script takes the folder above its own for the checkout, so that state and workspace stay out of the real one. */

@@ -4,14 +4,14 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { vi } from "vitest";
-import { openSqliteStore } from "../../src/adapters/store-sqlite.ts";
+import { openSqliteStore } from "../../src/adapters/store/sqlite.ts";
 import { main } from "../../src/cli/main.ts";
-import type { LogEntry } from "../../src/gateway/store-port.ts";
+import type { LogEntry } from "../../src/gateway/ports/store.ts";
 import { readJson } from "../../src/gateway/log/json-text.ts";
 import { member, stringMember } from "../../src/core/json.ts";
-import { kept } from "../gateway-kit/kept-log.ts";
-import { lattice, unwrap } from "../store/fixture.ts";
-import { smallPolicyText, smallText } from "../policy/stpa-document.ts";
+import { kept } from "../kit/gateway/kept-log.ts";
+import { lattice, unwrap } from "../kit/gateway/log-records.ts";
+import { smallPolicyText, smallText } from "../kit/policy/stpa-document.ts";
 
 type Fault = { readonly code: string; readonly sentence: string };
 
@@ -74,10 +74,7 @@ async function loggedRun(home: string, payload: "sealed" | "digests"): Promise<v
     run: "run-1",
     at: 1,
     context: { policyDigest: "policy-1", policyText: "{}", lattice, payload },
-    events: [
-      { ...about, kind: "requested", digest: "digest-1" },
-      { at: 1, kind: "refused", call: "call-1", codes: ["SG-RULE-BLOCK"] },
-    ],
+    events: [{ ...about, kind: "refused", digest: "digest-1", codes: ["SG-RULE-BLOCK"] }],
     details: { method: "tools/call", arguments: {} },
   };
   await kept([entry], { folder: home, store });
@@ -233,7 +230,7 @@ export const unproduced: Readonly<Record<string, string>> = {
   "SG-RUNS-CONTROL": "needs a gateway; test/cli/run-requests.test.ts shows it",
   "SG-RUNS-REFUSED": "needs a gateway; test/cli/run-requests.test.ts shows it",
   "SG-RUNS-UNKNOWN": "needs a gateway; test/cli/run-requests.test.ts shows it",
-  "SG-POLICY-TIE": "needs two policy files beside each other; src/cli/policies.test.ts shows the sentence",
+  "SG-POLICY-TIE": "needs two policy files beside each other; src/app/policy/policy-files.test.ts shows the sentence",
   "SG-POLICY-START": "needs an engine; test/cli/policy.test.ts shows it",
   "SG-POLICY-EXPECT": "needs an engine; test/policy/expectations.test.ts and test/cli/policy.test.ts show it",
 };

@@ -2,8 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { configBytesMax, configOf, readConfig } from "../../src/cli/config.ts";
-import type { ConfigFault } from "../../src/cli/config.ts";
+import { configBytesMax, configOf, readConfig, type ConfigFault } from "../../src/app/gateway/config.ts";
 
 export type FaultRow = {
   readonly code: string;

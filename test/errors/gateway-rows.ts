@@ -2,10 +2,10 @@
  * Every reason of a decision, through the one renderer: what the model reads for each kind of refusal, and what people
  * read. That the mechanisms give these codes is shown where they are tested; here it is the sentences that count.
  */
-import { auditLine, cardLines, sentenceForModel } from "../../src/core/render.ts";
+import { auditLine, cardLines, sentenceForModel } from "../../src/core/explain/render.ts";
 import type { Decision } from "../../src/core/decision.ts";
 import type { Reason } from "../../src/core/opinion.ts";
-import { codesInDocument } from "../harness/error-codes.ts";
+import { codesInDocument } from "./error-codes.ts";
 
 export type DecisionRow = {
   readonly code: string;
@@ -28,7 +28,7 @@ function decisionOf(code: string, way: string | undefined): Decision {
     facts: { detail: "what was found", values: ["one", "two"] },
     ...(way === undefined ? {} : { way }),
   };
-  return { verdict: "deny", unobserved: "deny", reasons: [reason], obligations: [], option: undefined };
+  return { verdict: "deny", enforcedVerdict: "deny", reasons: [reason], obligations: [], option: undefined };
 }
 
 export const gatewayRows: readonly DecisionRow[] = [...codesInDocument()]

@@ -1,18 +1,17 @@
 /** Sentences that carry no code of ours, or the code of the place they speak of: wire, store, processes, shim. */
 import { prepareLaunch } from "../../src/adapters/process/launch.ts";
 import { storeFailure } from "../../src/adapters/store/failure.ts";
-import { storeFault } from "../../src/cli/log-reader.ts";
+import { storeFault } from "../../src/app/state/log-files.ts";
 import { parseRunArguments } from "../../src/cli/shim/arguments.ts";
 import { sentences } from "../../src/cli/shim/outage.ts";
 import { connectOrStart } from "../../src/adapters/daemon/connect.ts";
 import { parseControlReply } from "../../src/adapters/daemon/replies.ts";
-import { keyFile, privateFolder } from "../../src/adapters/key-files.ts";
-import { rejectedResultText } from "../../src/core/render.ts";
-import { logFailureAfterText, logFailureText } from "../../src/gateway/refusals.ts";
-import type { StoreFailure } from "../../src/gateway/store-port.ts";
+import { keyFile, privateFolder } from "../../src/adapters/keys/key-files.ts";
+import { rejectedResultText } from "../../src/core/explain/render.ts";
+import { logFailureAfterText, logFailureText } from "../../src/gateway/decision/client-answer.ts";
+import type { StoreFailure } from "../../src/gateway/ports/store.ts";
 import { wireErrorAnswer } from "../../src/wire/errors.ts";
-import type { WireErrorKind } from "../../src/wire/wire-error.ts";
-import { wireError } from "../../src/wire/wire-error.ts";
+import { type WireErrorKind, wireError } from "../../src/wire/wire-error.ts";
 
 export type PlaceRow = {
   readonly code: string;

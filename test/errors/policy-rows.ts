@@ -1,9 +1,9 @@
 /** A small policy for each diagnostic of the loader, and the word that its sentence must name. */
 import { stringMember } from "../../src/core/json.ts";
-import type { Manifests } from "../../src/policy/canonical.ts";
+import type { Manifests } from "../../src/policy/canonical/canonical.ts";
 import type { PolicyInput } from "../../src/policy/canonical/extends.ts";
-import { policyTextUnitsMax } from "../../src/policy/limits.ts";
-import type { ToolLists } from "../../src/policy/lint.ts";
+import { policyTextUnitsMax } from "../../src/policy/values/limits.ts";
+import type { ToolLists } from "../../src/policy/contracts/contracts.ts";
 
 export type PolicyRow = {
   readonly code: string;

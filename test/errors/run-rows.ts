@@ -1,5 +1,5 @@
 /** Every fault of the body of `POST /runs`. */
-import { readRunRequest } from "../../src/cli/run-request.ts";
+import { readRunRequest } from "../../src/app/gateway/run-request.ts";
 import type { FaultRow } from "./config-rows.ts";
 
 const of = (body: string): FaultRow["produce"] => {

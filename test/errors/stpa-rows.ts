@@ -1,13 +1,12 @@
 /** A change of a small STPA document or its policy for each finding, and the word that its sentence must name. */
-import { sha256 } from "../../src/cli/policy-source.ts";
-import type { Diagnostic } from "../../src/policy/diagnostic.ts";
-import { diagnose } from "../../src/policy/parse.ts";
+import { sha256 } from "../../src/app/policy/policy-source.ts";
+import type { Diagnostic } from "../../src/policy/document/diagnostic.ts";
+import { diagnose } from "../../src/policy/document/parse.ts";
 import { documentGaps } from "../../src/policy/stpa/gaps.ts";
-import { stpaEntriesMax } from "../../src/policy/stpa/limits.ts";
+import { stpaEntriesMax } from "../../src/policy/stpa/document.ts";
 import { policyGaps, proofGaps } from "../../src/policy/stpa/policy-gaps.ts";
 import { readStpa } from "../../src/policy/stpa/read.ts";
-import type { Change } from "../policy/stpa-document.ts";
-import { changed, loadSmall, smallSource, smallText } from "../policy/stpa-document.ts";
+import { type Change, changed, loadSmall, smallSource, smallText } from "../kit/policy/stpa-document.ts";
 
 export type StpaRow = { readonly code: string; readonly names: string; readonly produce: () => readonly Diagnostic[] };
 

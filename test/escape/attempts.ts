@@ -3,7 +3,7 @@
  * can try alone (46, 47). Each runs inside of a projection, where none may reach anything, and outside, where those
  * that can work do.
  */
-import type { EffectAction } from "../../src/core/effect-trace.ts";
+import type { EffectAction } from "../../src/core/isolation/effect-trace.ts";
 import type { Act } from "./ground.ts";
 import * as kernel from "./acts/kernel.ts";
 import * as network from "./acts/network.ts";

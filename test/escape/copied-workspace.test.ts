@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { isWithin } from "../../src/core/scope-patterns.ts";
+import { isWithin } from "../../src/core/isolation/scope-patterns.ts";
 import { prepareWorkspace } from "../../src/adapters/workspace/prepare.ts";
 
 const top = mkdtempSync(join(tmpdir(), "sluicegate-copied-"));

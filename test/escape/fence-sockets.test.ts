@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
-import { probeSupport } from "../../src/adapters/projection/support.ts";
+import { probeSupport } from "../../src/adapters/projection/launch/support.ts";
 import { openInside, scopeFor, stateFolder } from "./inside.ts";
 import { plantWorld } from "./world.ts";
 

@@ -3,7 +3,7 @@ import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import { recover } from "../../src/adapters/workspace/recover.ts";
+import { recover } from "../../src/adapters/workspace/commit/recover.ts";
 
 const root = process.getuid?.() === 0;
 const nobody = 65_534;

@@ -3,8 +3,8 @@
  * own, so that an ordinary user can be the caller as well as root: `node inside-run.ts [TIER] [NUMBER,...]`.
  */
 import { rmSync } from "node:fs";
-import type { EffectTrace } from "../../src/core/effect-trace.ts";
-import type { IsolationTier } from "../../src/core/scope.ts";
+import type { EffectTrace } from "../../src/core/isolation/effect-trace.ts";
+import type { IsolationTier } from "../../src/core/isolation/scope.ts";
 import { attempts } from "./attempts.ts";
 import { genuine, lineOf, program, type Line } from "./bare.ts";
 import { openInside, scopeFor, stateFolder } from "./inside.ts";

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
-import { probeSupport } from "../../src/adapters/projection/support.ts";
+import { probeSupport } from "../../src/adapters/projection/launch/support.ts";
 import { attempts } from "./attempts.ts";
 import type { Report } from "./inside-run.ts";
 import { asUser } from "./world.ts";

@@ -36,7 +36,7 @@ function makeAlone(attempt: number): string {
 }
 
 if (only === undefined) {
-  const { number, serve } = await import("../fixtures/servers/base.ts");
+  const { number, serve } = await import("../kit/server/pairs/base.ts");
   await serve("escape", [
     {
       name: "attempt",

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { lookup } from "node:dns/promises";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { number, serve, string, text, type FixtureTool } from "../fixtures/servers/base.ts";
+import { number, serve, string, text, type FixtureTool } from "../kit/server/pairs/base.ts";
 
 const quietMs = 150;
 const waitMsMax = 2_000;

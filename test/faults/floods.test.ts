@@ -2,7 +2,7 @@
 // asked, twice, and in the name of others. The gateway's memory stays bounded, other calls get their own answers, and
 // nothing forged is taken for one.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { best, Stage } from "../e2e/isolation/stage.ts";
+import { best, Stage } from "../kit/gateway/stage.ts";
 import { goneOf, left, policyFor, serverProgram } from "./kit.ts";
 
 const marker = `floods-${process.pid}`;

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
-import { best, objectionsIn, Stage } from "../e2e/isolation/stage.ts";
+import { best, objectionsIn, Stage } from "../kit/gateway/stage.ts";
 import { goneOf, left, policyFor, serverProgram, treeHash } from "./kit.ts";
 
 const root = process.getuid?.() === 0;

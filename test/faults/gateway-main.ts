@@ -5,10 +5,10 @@
 import { writeSync } from "node:fs";
 import module from "node:module";
 import { join } from "node:path";
-import { sharedCache } from "../harness/warm-home.ts";
+import { sharedCache } from "../kit/client/warm-home.ts";
 
 module.enableCompileCache(sharedCache);
-const { Stage } = await import("../e2e/isolation/stage.ts");
+const { Stage } = await import("../kit/gateway/stage.ts");
 const { policyFor, serverProgram } = await import("./kit.ts");
 
 const [root = "", marker = "", ...flags] = process.argv.slice(2);

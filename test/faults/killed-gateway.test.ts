@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { best } from "../e2e/isolation/stage.ts";
+import { best } from "../kit/gateway/stage.ts";
 import { generator, seed } from "../process/fixture/chance.ts";
 import { type Fact, family, goneOf, left, surviving } from "./kit.ts";
 

@@ -3,8 +3,8 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { cgroupKind } from "../../src/adapters/projection/cgroup.ts";
-import { best } from "../e2e/isolation/stage.ts";
+import { cgroupKind } from "../../src/adapters/projection/session/cgroup.ts";
+import { best } from "../kit/gateway/stage.ts";
 import { allProcesses } from "./kit.ts";
 
 const program = fileURLToPath(new URL("limits-inside.ts", import.meta.url));

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { best, type Said, Stage } from "../e2e/isolation/stage.ts";
+import { best, type Said, Stage } from "../kit/gateway/stage.ts";
 import { commandOf, family, goneOf, left, memberOf, policyFor, serverProgram, surviving, treeHash } from "./kit.ts";
 
 const marker = `parts-${process.pid}`;

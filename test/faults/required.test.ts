@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
-import { best, Stage } from "../e2e/isolation/stage.ts";
+import { best, Stage } from "../kit/gateway/stage.ts";
 import { allProcesses, commandOf, goneOf, left, policyFor, serverProgram } from "./kit.ts";
 
 const marker = `required-${process.pid}`;

@@ -92,8 +92,8 @@ const acts: Readonly<Record<string, Act>> = {
     return String((await Promise.all(started)).filter(Boolean).length);
   },
   spin: ({ count = 0 }) => {
-    const until = Date.now() + count;
-    while (Date.now() < until);
+    const started = process.cpuUsage();
+    while (process.cpuUsage(started).user < count * 1_000);
     return "turned";
   },
   junk: ({ count = 0 }) => flood(`${"this is no message ".repeat(500)}\n`, (count * million) / 9_501),

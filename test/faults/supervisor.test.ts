@@ -1,7 +1,7 @@
 // The process that watches servers: one for a gateway however many start at once, replaced when it is gone, known to be
 // gone before the next answer is judged, and never overwhelmed into silence.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { best, Stage } from "../e2e/isolation/stage.ts";
+import { best, Stage } from "../kit/gateway/stage.ts";
 import { commandOf, family, goneOf, left, memberOf, policyFor, serverProgram, treeHash } from "./kit.ts";
 
 const marker = `watched-${process.pid}`;

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { Terminal } from "../cli/command.ts";
+import { Terminal } from "../kit/client/command.ts";
 
 const terminal = new Terminal();
 afterAll(() => terminal.remove());

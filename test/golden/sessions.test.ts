@@ -1,24 +1,39 @@
 // Golden sessions: what a client and the reference servers really said, saved with `replay --run KEY --save FILE`, and
-// the verdicts on it. A line that changes is a verdict that changes for users. `SLUICEGATE_GOLDEN=write` writes them anew.
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+// the verdicts on it; and the traces of the examples. A line that changes is a verdict that changes for users.
+// `SLUICEGATE_GOLDEN=write` writes them anew.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { loadPolicyFor } from "../../src/cli/loaded-policy.ts";
-import { sha256 } from "../../src/cli/policy-source.ts";
-import { replayTrace } from "../../src/cli/replay/decide.ts";
-import { readTrace } from "../../src/cli/replay/trace.ts";
+import { loadPolicyFor } from "../../src/app/policy/named-policy.ts";
+import { sha256 } from "../../src/app/policy/policy-source.ts";
+import { replayTrace } from "../../src/app/replay/replay-trace.ts";
+import { readTrace } from "../../src/app/replay/trace.ts";
 import type { Json } from "../../src/core/json.ts";
 import { digest } from "../../src/wire/canonical.ts";
-import { unwrap } from "../store/fixture.ts";
+import { unwrap } from "../kit/gateway/log-records.ts";
 
 const folder = join(import.meta.dirname, "sessions");
-const sessions = readdirSync(folder).flatMap((name) =>
-  name.endsWith(".json") ? [name.slice(0, -".json".length)] : [],
-);
+const examples = join(import.meta.dirname, "../../examples");
 
-it.each(sessions)("%s", (name) => {
-  const trace = unwrap(readTrace(JSON.parse(readFileSync(join(folder, `${name}.json`), "utf8")) as Json));
-  const policy = unwrap(loadPolicyFor(join(folder, `${name}.yaml`)));
+type Case = { readonly name: string; readonly trace: string; readonly policy: string };
+
+/** Sessions beside their verdicts, and the examples that users read. */
+const cases: readonly Case[] = [
+  ...readdirSync(folder).flatMap((file): readonly Case[] => {
+    const name = file.slice(0, -".json".length);
+    if (!file.endsWith(".json")) return [];
+    return [{ name, trace: join(folder, file), policy: join(folder, `${name}.yaml`) }];
+  }),
+  ...readdirSync(examples).flatMap((name): readonly Case[] => {
+    const trace = join(examples, name, "trace.json");
+    if (!existsSync(trace)) return [];
+    return [{ name: `example-${name}`, trace, policy: join(examples, name, "policy.yaml") }];
+  }),
+];
+
+it.each(cases)("$name", ({ name, trace: traceFile, policy: policyFile }) => {
+  const trace = unwrap(readTrace(JSON.parse(readFileSync(traceFile, "utf8")) as Json));
+  const policy = unwrap(loadPolicyFor(policyFile));
   const options = {
     consent: "refuse",
     workspace: ["/workspace"],

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { configOf } from "../../src/cli/config.ts";
-import { compiledFrom } from "../../src/cli/loaded-policy.ts";
+import { configOf } from "../../src/app/gateway/config.ts";
+import { compiledFrom } from "../../src/app/policy/named-policy.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const blocks = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(

@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Conversation } from "../gateway-kit/real-policy.ts";
-import { compiledFrom } from "../../src/cli/loaded-policy.ts";
+import { Conversation } from "../kit/gateway/real-policy.ts";
+import { compiledFrom } from "../../src/app/policy/named-policy.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const page = readFileSync(join(root, "docs/regulation.md"), "utf8");
@@ -47,7 +47,7 @@ describe("docs/regulation.md", () => {
   it.each([
     [
       ["wiki.publish", "files.read_salaries", "wiki.edit"],
-      /^Not executed: after `wiki\.edit` nobody could stop that `anyone` reads `pages`/,
+      /^Not executed: after `wiki\.edit` nothing can stop that `anyone` reads `pages`/,
     ],
     [["mail.order", "files.read_salaries"], /`files\.read_salaries` is hidden: .* It comes back after mail\.announce/],
     [["mail.order", "mail.announce", "files.read_salaries"], /^read_salaries done$/],

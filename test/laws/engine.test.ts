@@ -2,9 +2,10 @@
 // private data, and folding the log reproduces every decision.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { contractOfTool } from "../../src/policy/contracts.ts";
-import { compiledFrom, loadedPolicy } from "../../src/cli/loaded-policy.ts";
-import { sha256 } from "../../src/cli/policy-source.ts";
+import { contractOfTool } from "../../src/policy/contracts/contracts.ts";
+import { compiledFrom } from "../../src/app/policy/named-policy.ts";
+import { loadedPolicy } from "../../src/app/policy/loaded-policy.ts";
+import { sha256 } from "../../src/app/policy/policy-source.ts";
 import type { Decision } from "../../src/core/decision.ts";
 import type { RunEvent } from "../../src/core/event.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
@@ -12,8 +13,7 @@ import { begin } from "../../src/core/mechanism.ts";
 import type { CallMoment, ReleaseMoment } from "../../src/core/moment.ts";
 import type { Run } from "../../src/core/run.ts";
 import { evolve, step } from "../../src/core/step.ts";
-import type { PolicyDocument } from "../../src/policy/document.ts";
-import type { Q } from "../../src/policy/state.ts";
+import type { PolicyDocument } from "../../src/policy/canonical/policy-document.ts";
 import { digest } from "../../src/wire/canonical.ts";
 
 const numRuns = Math.ceil(Number(process.env["SLUICEGATE_RUNS"] ?? 200) / 4);
@@ -66,7 +66,7 @@ class World {
   readonly decisions: { readonly moment: CallMoment; readonly decision: Decision; readonly before: number }[] = [];
   readonly outside: string[] = [];
   readonly policy: (typeof policies)["strict"];
-  run: Run<Q>;
+  run: Run;
   notes = "";
   #at = 0;
 
@@ -105,7 +105,7 @@ class World {
     this.decisions.push({ moment, decision, before: this.events.length });
     if (decision.verdict !== "allow" || decision.option === undefined) return "refused";
     const { option } = decision;
-    this.fold({ kind: "allowed", at, call, method: "tools/call", option, arguments: given, digest: moment.digest });
+    this.fold({ kind: "dispatched", at, call, method: "tools/call", option, arguments: given, digest: moment.digest });
     if (tool === "send") this.outside.push(JSON.stringify(given));
     if (tool === "note") this.notes += JSON.stringify(given);
     this.fold({ kind: "succeeded", at, call });
@@ -176,7 +176,7 @@ describe("laws of the engine", () => {
         live(world, seed, 10, "a private sentence about nobody in particular");
         const { engine } = world.policy.loaded;
         for (const { moment, decision, before } of world.decisions) {
-          let run: Run<Q> = begin(engine, "law", undefined);
+          let run: Run = begin(engine, "law", undefined);
           for (const event of world.events.slice(0, before)) {
             const moved = evolve(engine, run, event);
             if (!moved.ok) throw new Error(moved.error);

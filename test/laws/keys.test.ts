@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { CallOption } from "../../src/core/moment.ts";
 import { atLeastAsStrict, strictestOf } from "../../src/core/verdict.ts";
-import type { Temporal } from "../../src/policy/ir.ts";
-import type { Q } from "../../src/policy/state.ts";
-import type { Frame } from "../../src/policy/transition.ts";
-import { firedSlots, verdictAt } from "../../src/policy/verdicts.ts";
-import { contract, frameOf, option, pattern, round, rule, start, tool } from "../policy/scene.ts";
+import type { Temporal } from "../../src/policy/ir/ir.ts";
+import type { Q } from "../../src/policy/semantics/state.ts";
+import type { Frame } from "../../src/policy/semantics/transition.ts";
+import { firedSlots, verdictAt } from "../../src/policy/semantics/verdicts.ts";
+import { contract, frameOf, option, pattern, round, rule, start, tool } from "../kit/policy/scene.ts";
 
 const tools = [
   contract("a", { does: ["read.local"] }),
@@ -17,7 +17,7 @@ const tools = [
 const key = { argument: "to", form: "id", foldLocalPart: false } as const;
 const some = fc.constantFrom(tool("a"), tool("b"), tool("c"), pattern({ effects: ["write"] }));
 
-/** Counters are left out: by annex 8 what has no key counts on one key of its own. */
+/** Counters are left out: by formal.md annex 8 what has no key counts on one key of its own. */
 const temporals: fc.Arbitrary<Temporal> = fc.oneof(
   fc.record({ kind: fc.constant("absence" as const), after: some, never: some, key: fc.constant(key) }),
   fc.record({ kind: fc.constant("absence" as const), after: some, never: some, until: some, key: fc.constant(key) }),

@@ -3,21 +3,28 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ToolContract } from "../../src/core/contract.ts";
-import type { Label, LabelRange } from "../../src/core/label.ts";
-import { join, joinRanges } from "../../src/core/label.ts";
+import { type Label, type LabelRange, join, joinRanges } from "../../src/core/label.ts";
 import type { CallOption } from "../../src/core/moment.ts";
-import type { Verdict } from "../../src/core/verdict.ts";
-import { atLeastAsStrict, combineEnds, strictestOf } from "../../src/core/verdict.ts";
-import type { LabelAtom, Pattern, Rule, StoreAtom, Temporal } from "../../src/policy/ir.ts";
-import type { End } from "../../src/policy/patterns.ts";
-import { dispatched, guard, succeeded } from "../../src/policy/semantics.ts";
-import { relevance } from "../../src/policy/relevance.ts";
-import type { Q } from "../../src/policy/state.ts";
-import { cellAt, hold, reservedHeld, viewAt } from "../../src/policy/state.ts";
-import type { Frame } from "../../src/policy/transition.ts";
-import { contextAt, moveAt } from "../../src/policy/transition.ts";
-import { defaultAtEnds, firedRules, firedSlots, verdictAt } from "../../src/policy/verdicts.ts";
-import { argument, contract, dispatch, frameOf, lattice, must, nothing, option, rule, start } from "../policy/scene.ts";
+import { type Verdict, atLeastAsStrict, combineEnds, strictestOf } from "../../src/core/verdict.ts";
+import type { LabelAtom, Pattern, Rule, StoreAtom, Temporal } from "../../src/policy/ir/ir.ts";
+import type { End } from "../../src/policy/semantics/patterns.ts";
+import { dispatched, guard, succeeded } from "../../src/policy/semantics/semantics.ts";
+import { relevance } from "../../src/policy/semantics/relevance.ts";
+import { type Q, cellAt, hold, reservedHeld, viewAt } from "../../src/policy/semantics/state.ts";
+import { type Frame, contextAt, moveAt } from "../../src/policy/semantics/transition.ts";
+import { defaultAtEnds, firedRules, firedSlots, verdictAt } from "../../src/policy/semantics/verdicts.ts";
+import {
+  argument,
+  contract,
+  dispatch,
+  frameOf,
+  lattice,
+  must,
+  nothing,
+  option,
+  rule,
+  start,
+} from "../kit/policy/scene.ts";
 
 const label = fc.integer({ min: 0, max: lattice.top }).map((bits) => bits as Label); // all bits belong to the lattice
 const range: fc.Arbitrary<LabelRange> = fc.tuple(label, label).map(([lo, more]) => ({ lo, hi: join(lo, more) }));

@@ -1,7 +1,7 @@
 // What an untrusted server says of its own tools restricts them, and permits nothing.
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
-import { Conversation } from "../gateway-kit/real-policy.ts";
+import { Conversation } from "../kit/gateway/real-policy.ts";
 
 const claiming = (name: string, effects: string): JsonObject => ({
   name,

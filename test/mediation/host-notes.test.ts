@@ -1,8 +1,8 @@
 // Values that pass through the client's own tools and come back: they are no more trusted for it, and no less secret.
 import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../src/core/json.ts";
-import type { HostFacts } from "../../src/gateway/gateway.ts";
-import { Conversation } from "../gateway-kit/real-policy.ts";
+import type { HostFacts } from "../../src/gateway/session/gateway.ts";
+import { Conversation } from "../kit/gateway/real-policy.ts";
 
 const policy = `
 flow: {mode: provenance}

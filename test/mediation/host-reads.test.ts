@@ -1,6 +1,6 @@
 // What the client reads by itself passes no gateway, and still counts as held (formal.md 4.1, `host`).
 import { describe, expect, it } from "vitest";
-import { Conversation } from "../gateway-kit/real-policy.ts";
+import { Conversation } from "../kit/gateway/real-policy.ts";
 
 const policy = (mode: string, read: string): string => `
 flow: {mode: ${mode}}

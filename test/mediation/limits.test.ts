@@ -1,6 +1,6 @@
 // Counters, budgets, keys, timers and hazards, through the gateway, under the real policy engine (formal.md 4.3).
 import { describe, expect, it } from "vitest";
-import { Conversation } from "../gateway-kit/real-policy.ts";
+import { Conversation } from "../kit/gateway/real-policy.ts";
 
 const head = `
 flow: {mode: none}

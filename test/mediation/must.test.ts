@@ -1,6 +1,6 @@
 // The four kinds of must, through the gateway, under the real policy engine (formal.md 4.3).
 import { describe, expect, it } from "vitest";
-import { Conversation } from "../gateway-kit/real-policy.ts";
+import { Conversation } from "../kit/gateway/real-policy.ts";
 
 const labels = `
 flow: {mode: none}

@@ -1,8 +1,8 @@
 // Answers to a server in a form that no revision has: data for that server all the same.
 import { expect, it } from "vitest";
 import type { Json } from "../../src/core/json.ts";
-import { plain } from "../gateway-kit/playbook.ts";
-import { Conversation } from "../gateway-kit/real-policy.ts";
+import { plain } from "../kit/gateway/playbook.ts";
+import { Conversation } from "../kit/gateway/real-policy.ts";
 
 const secret = "Operation Nightingale begins in Lisbon";
 const policy = `extends: [default]

@@ -1,9 +1,8 @@
 // Calls in the outbox when the gateway dies (M4 of formal.md 4.3): the model was told to wait and not to repeat them, so
 // after a restart they are held again and judged again, or the operator learns that they will never be sent.
 import { describe, expect, it } from "vitest";
-import { FakeLog } from "../gateway-kit/fake-log.ts";
-import type { Answering } from "../gateway-kit/real-policy.ts";
-import { Conversation } from "../gateway-kit/real-policy.ts";
+import { FakeLog } from "../kit/gateway/fake-log.ts";
+import { type Answering, Conversation } from "../kit/gateway/real-policy.ts";
 
 const tools = { desk: ["read", "pay", "notify"], post: ["send"] };
 const policy = (more = ""): string => `
@@ -48,8 +47,8 @@ describe("held calls over a restart", () => {
     expect(talk.reached).toEqual(["desk.read", "desk.notify", "post.send", "post.send"]);
     const held = outboxNotes(log)[0]?.["decision"];
     const sent = log.entries.filter(({ notes }) => notes?.["outbox"] === held);
-    expect(sent.flatMap(({ events }) => events).map(({ kind }) => kind)).toEqual(["requested", "allowed", "sent"]);
-    expect(sent[0]?.events).toContainEqual(expect.objectContaining({ kind: "allowed", arguments: mail }));
+    expect(sent.flatMap(({ events }) => events).map(({ kind }) => kind)).toEqual(["dispatched"]);
+    expect(sent[0]?.events).toContainEqual(expect.objectContaining({ kind: "dispatched", arguments: mail }));
     expect(await talk.end()).toEqual([]);
   });
 
@@ -64,7 +63,7 @@ describe("held calls over a restart", () => {
     await second.call("post.send", { to: "ann" });
     await second.call("desk.notify");
     // The mail to bob left the first time and nobody knows what became of it; eve's was still waiting behind it.
-    const mails = log.events().flatMap((event) => (event.kind === "allowed" ? [event.arguments["to"]] : []));
+    const mails = log.events().flatMap((event) => (event.kind === "dispatched" ? [event.arguments["to"]] : []));
     expect(mails.filter((to) => to === "bob")).toHaveLength(1);
     expect(mails.filter((to) => to === "eve")).toHaveLength(1);
     expect(await second.end()).toEqual([]);
@@ -157,7 +156,7 @@ describe("a held call whose server is not what it was", () => {
   it("waits while the server is in quarantine, and is given up at the end", async () => {
     const talk = restarted(new FakeLog());
     await talk.call("post.send", mail);
-    talk.stage.gateway.shared.admissions.revoke("post", "decision-1");
+    talk.stage.gateway.state.admissions.revoke("post", "decision-1");
     await talk.call("desk.notify");
     expect(talk.reached).toEqual(["desk.notify"]);
     expect(await talk.end()).toEqual([expect.stringMatching(/never sent: its server is not admitted any more/)]);

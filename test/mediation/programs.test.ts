@@ -3,9 +3,9 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { PolicyOracles } from "../../src/cli/oracles.ts";
+import { PolicyOracles } from "../../src/app/oracles/oracles.ts";
 import type { Answer, Question } from "../../src/core/opinion.ts";
-import { Conversation } from "../gateway-kit/real-policy.ts";
+import { Conversation } from "../kit/gateway/real-policy.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluicegate-programs-"));
 const program = join(folder, "checks.ts");

@@ -1,7 +1,7 @@
-// Worked example 7 of formal.md through the whole gateway: two runs, a channel that both share, and a restart between them.
+// formal.md example 7 through the whole gateway: two runs, a channel that both share, and a restart between them.
 import { describe, expect, it } from "vitest";
-import { FakeLog } from "../gateway-kit/fake-log.ts";
-import { Conversation } from "../gateway-kit/real-policy.ts";
+import { FakeLog } from "../kit/gateway/fake-log.ts";
+import { Conversation } from "../kit/gateway/real-policy.ts";
 
 /** The client may send what it holds, once the web is enabled for anyone: that is nobody's call. */
 function policy(consent: "never" | "may"): string {

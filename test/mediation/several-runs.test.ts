@@ -1,7 +1,7 @@
 // Two live runs and the state that they share: labels and audiences of stores (formal.md annex 13, example 7).
 import { describe, expect, it } from "vitest";
-import { FakeLog } from "../gateway-kit/fake-log.ts";
-import { Conversation } from "../gateway-kit/real-policy.ts";
+import { FakeLog } from "../kit/gateway/fake-log.ts";
+import { Conversation } from "../kit/gateway/real-policy.ts";
 
 const policy = `
 flow: {mode: strict}

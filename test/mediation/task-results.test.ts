@@ -1,8 +1,8 @@
 // What a call brings by way of a task, or says before it answers: it has the labels of the answer, and fails as it does.
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
-import { plain } from "../gateway-kit/playbook.ts";
-import { Conversation } from "../gateway-kit/real-policy.ts";
+import { plain } from "../kit/gateway/playbook.ts";
+import { Conversation } from "../kit/gateway/real-policy.ts";
 
 const title = "Operation Nightingale begins in Lisbon";
 const events = { events: [{ id: "e1", title }] };

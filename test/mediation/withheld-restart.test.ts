@@ -2,10 +2,9 @@
 // repeated call must not be executed a second time, whatever became of the result.
 import { expect, it } from "vitest";
 import type { Verdict } from "../../src/core/verdict.ts";
-import { FakeLog } from "../gateway-kit/fake-log.ts";
-import type { FakeMechanism } from "../gateway-kit/fake-policy.ts";
-import { fakePolicy } from "../gateway-kit/fake-policy.ts";
-import { plain, Stage } from "../gateway-kit/playbook.ts";
+import { FakeLog } from "../kit/gateway/fake-log.ts";
+import { type FakeMechanism, fakePolicy } from "../kit/gateway/fake-policy.ts";
+import { plain, Stage } from "../kit/gateway/playbook.ts";
 
 /** What the fixture of contracts calls consequential is what is not called `read...`. */
 const secretly: FakeMechanism = {
@@ -104,7 +103,7 @@ it("a result that was opened before the restart leaves nothing behind", async ()
   expect((await new Life(log).call("send_secret")).executed).toBe(true);
 });
 
-const lost = /a person must approve: the same call was made at \d\d:\d\d UTC, and a restart lost its result/;
+const lost = /approval required: the same call was made at \d\d:\d\d UTC, and a restart lost its result/;
 
 it("where the result was not kept, a consequential call is refused with that reason, and needs a person", async () => {
   const log = await withWithheld("send_secret", "digests");

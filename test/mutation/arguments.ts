@@ -1,16 +1,14 @@
 /** Concrete arguments for a class of calls: they satisfy its truths and its key, and carry what it is said to carry. */
 import type { ToolContract } from "../../src/core/contract.ts";
-import type { Json, JsonObject } from "../../src/core/json.ts";
-import { isArray, isObject, member } from "../../src/core/json.ts";
-import { classify } from "../../src/policy/classify.ts";
-import type { KeySpec } from "../../src/policy/ir.ts";
-import { workspacePredicate } from "../../src/policy/ir.ts";
-import { slotsOf } from "../../src/policy/monitors.ts";
-import { relevance } from "../../src/policy/relevance.ts";
-import { canonicalKeys } from "../../src/policy/values/canonical.ts";
+import { type Json, type JsonObject, isArray, isObject, member } from "../../src/core/json.ts";
+import { classify } from "../../src/policy/semantics/classify.ts";
+import { type KeySpec, workspacePredicate } from "../../src/policy/ir/ir.ts";
+import { slotsOf } from "../../src/policy/semantics/monitors.ts";
+import { relevance } from "../../src/policy/semantics/relevance.ts";
+import { canonicalKeys } from "../../src/policy/values/canonical-value.ts";
 import { pointerValue } from "../../src/policy/values/pointer.ts";
-import type { KeyRelation } from "../../src/proof/classes.ts";
-import type { Subject } from "../../src/proof/subject.ts";
+import type { KeyRelation } from "../../src/proof/prove/classes.ts";
+import type { Subject } from "../../src/proof/prove/subject.ts";
 import { carrying, fromTraces, plainCandidates, workspace } from "./candidates.ts";
 
 export type Wanted = {

@@ -1,8 +1,7 @@
 /** Values that an argument could have: from the policy's own traces, from its tests, from the schema of the tool. */
-import type { Json, JsonObject } from "../../src/core/json.ts";
-import { isArray, isObject, member, stringMember } from "../../src/core/json.ts";
-import type { CompiledPolicy } from "../../src/policy/compile.ts";
-import type { ArgumentTest } from "../../src/policy/ir.ts";
+import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../../src/core/json.ts";
+import type { CompiledPolicy } from "../../src/policy/compile/compile.ts";
+import type { ArgumentTest } from "../../src/policy/ir/ir.ts";
 
 export const workspace = "/home/ann/project";
 

@@ -3,10 +3,16 @@
  * says: secrets are found by their planted texts, orders and numbers by counting what arrived.
  */
 import type { Json } from "../../src/core/json.ts";
-import type { DataAtom, Hazard, KeySpec, LabelAtom, Pattern } from "../../src/policy/ir.ts";
-import { contractFor } from "../../src/policy/ir.ts";
-import { staticMatch } from "../../src/policy/patterns.ts";
-import { canonicalKeys } from "../../src/policy/values/canonical.ts";
+import {
+  type DataAtom,
+  type Hazard,
+  type KeySpec,
+  type LabelAtom,
+  type Pattern,
+  contractFor,
+} from "../../src/policy/ir/ir.ts";
+import { staticMatch } from "../../src/policy/semantics/patterns.ts";
+import { canonicalKeys } from "../../src/policy/values/canonical-value.ts";
 import { pointerValue } from "../../src/policy/values/pointer.ts";
 import type { Planting } from "./planting.ts";
 import type { Reached, World } from "./world.ts";

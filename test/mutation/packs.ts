@@ -1,18 +1,15 @@
 /** The starter policies as they are proved, and what is left of one when only some of its rules stay. */
 import { readdirSync } from "node:fs";
-import { proofInput } from "../../src/cli/commands/proof.ts";
-import { sha256 } from "../../src/cli/policy-source.ts";
-import { manifestOf } from "../../src/cli/proof/manifest-of.ts";
-import { subjectOf } from "../../src/cli/proof/manifest-of.ts";
-import type { CanonicalPolicy, RuleForm } from "../../src/policy/canonical/form.ts";
-import type { CompiledPolicy } from "../../src/policy/compile.ts";
-import { compilePolicy } from "../../src/policy/compile.ts";
+import { proofInput, manifestOf, subjectOf } from "../../src/app/proof/subject-tools.ts";
+import { sha256 } from "../../src/app/policy/policy-source.ts";
+import type { CanonicalPolicy } from "../../src/policy/canonical/policy-document.ts";
+import type { RuleForm } from "../../src/policy/document/long-form.ts";
+import { type CompiledPolicy, compilePolicy } from "../../src/policy/compile/compile.ts";
 import { loadPolicy } from "../../src/policy/load.ts";
-import { makeProver, proveHazard } from "../../src/proof/prove.ts";
-import type { Subject } from "../../src/proof/subject.ts";
-import { boundsRule, defaultRule } from "../../src/proof/subject.ts";
-import type { Manifest } from "../../src/proof/table.ts";
-import { shippedOptions } from "../policy/load-packs.ts";
+import { makeProver, proveHazard } from "../../src/proof/prove/prove.ts";
+import { type Subject, boundsRule, defaultRule } from "../../src/proof/prove/subject.ts";
+import type { Manifest } from "../../src/proof/prove/table.ts";
+import { shippedOptions } from "../kit/policy/load-packs.ts";
 
 const folder = new URL("../../packs/policies/", import.meta.url);
 
@@ -24,7 +21,7 @@ export type Pack = { readonly name: string; readonly policy: CompiledPolicy; rea
 
 export function starterPolicy(name: string): Pack {
   const input = proofInput(new URL(`${name}.yaml`, folder).pathname, undefined);
-  if (!input.ok) throw new Error(input.error.text);
+  if (!input.ok) throw new Error(input.error.sentence);
   return { name, policy: input.value.policy, manifest: asListed(input.value.manifest) };
 }
 

@@ -1,15 +1,13 @@
 /** A counterexample as acts: calls with concrete arguments, and what servers, clocks and outsiders do between them. */
 import type { ToolContract } from "../../src/core/contract.ts";
-import type { JsonObject } from "../../src/core/json.ts";
-import { stringMember } from "../../src/core/json.ts";
-import type { KeySpec } from "../../src/policy/ir.ts";
-import { staticMatch } from "../../src/policy/patterns.ts";
-import type { Subject } from "../../src/proof/subject.ts";
-import { unlockingOf } from "../../src/policy/monitors.ts";
-import { modelTemporal } from "../../src/proof/subject.ts";
-import type { Manifest } from "../../src/proof/table.ts";
-import type { TraceStep } from "../../src/proof/trace.ts";
-import { makeVariants } from "../../src/proof/variants.ts";
+import { type JsonObject, stringMember } from "../../src/core/json.ts";
+import type { KeySpec } from "../../src/policy/ir/ir.ts";
+import { staticMatch } from "../../src/policy/semantics/patterns.ts";
+import { type Subject, modelTemporal } from "../../src/proof/prove/subject.ts";
+import { unlockingOf } from "../../src/policy/semantics/monitors.ts";
+import type { Manifest } from "../../src/proof/prove/table.ts";
+import type { TraceStep } from "../../src/proof/prove/trace.ts";
+import { makeVariants } from "../../src/proof/prove/variants.ts";
 import { Arguments } from "./arguments.ts";
 import type { Planted, Planting } from "./planting.ts";
 

@@ -2,11 +2,11 @@
  * Secrets planted in what tools return and stores hold, each found nowhere else: whoever has one of these texts got it
  * from there, whatever any label says.
  */
-import { sha256 } from "../../src/cli/policy-source.ts";
+import { sha256 } from "../../src/app/policy/policy-source.ts";
 import type { ToolContract } from "../../src/core/contract.ts";
 import type { Json } from "../../src/core/json.ts";
-import { contractFor } from "../../src/policy/ir.ts";
-import type { Subject } from "../../src/proof/subject.ts";
+import { contractFor } from "../../src/policy/ir/ir.ts";
+import type { Subject } from "../../src/proof/prove/subject.ts";
 
 export type Planted = { readonly text: string; readonly label: number };
 

@@ -1,14 +1,10 @@
 /** Proves a policy without a rule wrong, plays the way that the engine found, and plays it again with the rule. */
-import { makeProver, proveHazard } from "../../src/proof/prove.ts";
-import type { HazardProof } from "../../src/proof/prove.ts";
-import type { Subject } from "../../src/proof/subject.ts";
-import { boundsRule, defaultRule } from "../../src/proof/subject.ts";
-import type { TraceStep } from "../../src/proof/trace.ts";
+import { makeProver, proveHazard, type HazardProof } from "../../src/proof/prove/prove.ts";
+import { type Subject, boundsRule, defaultRule } from "../../src/proof/prove/subject.ts";
+import type { TraceStep } from "../../src/proof/prove/trace.ts";
 import { happened } from "./happened.ts";
-import type { Mutant, Pack } from "./packs.ts";
-import { reducedTo } from "./packs.ts";
-import type { Act } from "./plan.ts";
-import { planOf } from "./plan.ts";
+import { type Mutant, type Pack, reducedTo } from "./packs.ts";
+import { type Act, planOf } from "./plan.ts";
 import { Planting } from "./planting.ts";
 import { World } from "./world.ts";
 

@@ -2,19 +2,16 @@
  * Stub servers made from manifests and labels behind the real gateway. Each tool answers with its planted secret and with
  * what the stores hold that it reads; every argument that arrives is kept; an outsider reads the stores that are open.
  */
-import { loadedPolicy } from "../../src/cli/loaded-policy.ts";
+import { loadedPolicy } from "../../src/app/policy/loaded-policy.ts";
 import type { ToolContract } from "../../src/core/contract.ts";
-import type { Json, JsonObject } from "../../src/core/json.ts";
-import { isObject, member, stringMember } from "../../src/core/json.ts";
-import type { LoadedPolicy } from "../../src/gateway/policy-port.ts";
+import { type Json, type JsonObject, isObject, member, stringMember } from "../../src/core/json.ts";
+import type { LoadedPolicy } from "../../src/gateway/ports/policy.ts";
 import { regulateId } from "../../src/mechanisms/regulate/regulate.ts";
-import { workspacePredicate } from "../../src/policy/ir.ts";
-import type { Q } from "../../src/policy/state.ts";
-import type { Subject } from "../../src/proof/subject.ts";
-import type { Manifest } from "../../src/proof/table.ts";
-import type { FakeClient, FakeServer } from "../gateway-kit/playbook.ts";
-import { plain, Stage } from "../gateway-kit/playbook.ts";
-import { initialize } from "../playbook/lines.ts";
+import { workspacePredicate } from "../../src/policy/ir/ir.ts";
+import type { Subject } from "../../src/proof/prove/subject.ts";
+import type { Manifest } from "../../src/proof/prove/table.ts";
+import { type FakeClient, type FakeServer, plain, Stage } from "../kit/gateway/playbook.ts";
+import { initialize } from "../kit/client/lines.ts";
 import { Arguments } from "./arguments.ts";
 import { workspace } from "./candidates.ts";
 import type { Act } from "./plan.ts";
@@ -40,7 +37,7 @@ type Waiting = { readonly server: FakeServer; readonly answer: JsonObject; reado
 type CallAct = Act & { readonly kind: "call" };
 
 /** A core is what the rules need: regulation stands behind them, and would stop some of these attacks as well. */
-function byRulesAlone(policy: LoadedPolicy<Q>): LoadedPolicy<Q> {
+function byRulesAlone(policy: LoadedPolicy): LoadedPolicy {
   const { engine } = policy;
   return { ...policy, engine: { ...engine, mechanisms: engine.mechanisms.filter(({ id }) => id !== regulateId) } };
 }
@@ -52,7 +49,7 @@ export class World {
   readonly #manifest: Manifest;
   readonly #planting: Planting;
   readonly #values: Arguments;
-  readonly #stage: Stage<Q>;
+  readonly #stage: Stage;
   readonly #clients = new Map<string, FakeClient>();
   readonly #stores = new Map<string, { readonly holds: Json[]; readonly open: Set<string> }>();
   readonly #waiting: Waiting[] = [];
@@ -70,7 +67,7 @@ export class World {
       this.#stores.set(name, { holds: [planting.store(subject, name).text], open });
     }
     const servers = Object.keys(manifest);
-    this.#stage = new Stage<Q>({
+    this.#stage = new Stage({
       policy: byRulesAlone(loadedPolicy(subject.policy, "mutant")),
       servers,
       facts: { server: servers[0] ?? "", workingDirectory: workspace },

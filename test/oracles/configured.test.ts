@@ -5,14 +5,13 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { checkJudges } from "../../src/cli/doctor/judges.ts";
-import { PolicyOracles } from "../../src/cli/oracles.ts";
-import type { CompiledPolicy } from "../../src/policy/compile.ts";
+import { checkJudges } from "../../src/cli/doctor/surroundings.ts";
+import { PolicyOracles } from "../../src/app/oracles/oracles.ts";
+import type { CompiledPolicy } from "../../src/policy/compile/compile.ts";
 import { loadPolicy } from "../../src/policy/load.ts";
 import { context } from "./contexts.ts";
 import { predictionOf, questionOf } from "./judged.ts";
-import type { ModelServer } from "./model-server.ts";
-import { startModelServer, verdict } from "./model-server.ts";
+import { type ModelServer, startModelServer, verdict } from "../kit/server/model-server.ts";
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -81,7 +80,7 @@ it("answers with the embedded head where a policy wants it, beside the judge or 
 });
 
 it("loads neither model clients nor `ai` for a gateway without models", () => {
-  const entry = resolve(import.meta.dirname, "../../src/cli/compose.ts");
+  const entry = resolve(import.meta.dirname, "../../src/app/gateway/daemon-gateway.ts");
   const program = `
     import { registerHooks } from "node:module";
     const seen = [];
@@ -94,7 +93,7 @@ it("loads neither model clients nor `ai` for a gateway without models", () => {
     timeout: 20_000,
   });
   const seen = JSON.parse(run.stdout) as readonly string[]; // written by the program above
-  expect(seen.some((url) => url.endsWith("/cli/oracles.ts"))).toBe(true);
+  expect(seen.some((url) => url.endsWith("/app/oracles/oracles.ts"))).toBe(true);
   const models = /\/node_modules\/(ai|@ai-sdk|node-llama-cpp)\/|\/adapters\/models\/|\/src\/oracles\//;
   expect(seen.filter((url) => models.test(url))).toEqual([]);
 });

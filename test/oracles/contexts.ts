@@ -1,5 +1,5 @@
 // Contexts that the tests of world models share.
-import type { PredictionContext } from "../../src/core/prediction.ts";
+import type { PredictionContext } from "../../src/core/questions/prediction.ts";
 
 export const readStep: PredictionContext["steps"][number] = {
   server: "files",

@@ -1,17 +1,15 @@
 // The judge that a policy names for isolation answers questions about acts, beside the world model of the same policy.
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { PolicyOracles } from "../../src/cli/oracles.ts";
-import { effectsJudgeKind } from "../../src/core/effect-question.ts";
-import type { EffectsContext } from "../../src/core/effect-question.ts";
+import { PolicyOracles } from "../../src/app/oracles/oracles.ts";
+import { effectsJudgeKind, type EffectsContext } from "../../src/core/questions/effect-question.ts";
 import type { Json } from "../../src/core/json.ts";
 import type { Question } from "../../src/core/opinion.ts";
-import type { CompiledPolicy } from "../../src/policy/compile.ts";
+import type { CompiledPolicy } from "../../src/policy/compile/compile.ts";
 import { loadPolicy } from "../../src/policy/load.ts";
 import { context } from "./contexts.ts";
 import { questionOf } from "./judged.ts";
-import type { ModelServer } from "./model-server.ts";
-import { completion, startModelServer } from "./model-server.ts";
+import { type ModelServer, completion, startModelServer } from "../kit/server/model-server.ts";
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
 

@@ -1,11 +1,10 @@
 // Evidence above a judge's bound never leaves the process: the server keeps every byte, and the planted secret is none.
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import type { PredictionContext } from "../../src/core/prediction.ts";
+import type { PredictionContext } from "../../src/core/questions/prediction.ts";
 import { context } from "./contexts.ts";
 import { judged } from "./judged.ts";
-import type { ModelServer } from "./model-server.ts";
-import { startModelServer, verdict } from "./model-server.ts";
+import { type ModelServer, startModelServer, verdict } from "../kit/server/model-server.ts";
 
 const runs = Math.min(60, Number(process.env["SLUICEGATE_RUNS"] ?? 200));
 const secret = "planted-7f3a-secret";
@@ -61,7 +60,7 @@ it("is not sent at all where the policy says so", async () => {
   await fc.assert(
     fc.asyncProperty(place, above, async (where, labels) => {
       const said = await judged(judge(", above: nothing")).ask(planted(where, labels));
-      expect(said).toBe("the judge j gave no answer: the evidence is above what it may be told");
+      expect(said).toBe("the judge j gave no answer: the evidence is above its bound");
     }),
     { numRuns: runs },
   );

@@ -1,13 +1,11 @@
 // The clients of model servers against a scripted one: what they send, and how each failure is told.
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { createServer, type AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openModel } from "../../src/adapters/models/open-model.ts";
-import { answerBytesMax } from "../../src/adapters/models/limits.ts";
+import { answerBytesMax } from "../../src/adapters/models/model-limits.ts";
 import { member } from "../../src/core/json.ts";
-import type { ModelPlace, ModelRequest } from "../../src/gateway/model-port.ts";
-import { chances, completion, messagesOf, startModelServer } from "./model-server.ts";
-import type { ModelServer } from "./model-server.ts";
+import type { ModelPlace, ModelRequest } from "../../src/gateway/ports/model.ts";
+import { chances, completion, messagesOf, startModelServer, type ModelServer } from "../kit/server/model-server.ts";
 
 let server: ModelServer;
 beforeEach(async () => {

@@ -3,19 +3,15 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { member, stringMember } from "../../src/core/json.ts";
 import type { ToolContract } from "../../src/core/contract.ts";
-import type { Engine, Mechanism } from "../../src/core/mechanism.ts";
-import { begin, seal } from "../../src/core/mechanism.ts";
+import { type Engine, type Mechanism, begin, seal } from "../../src/core/mechanism.ts";
 import type { CallMoment } from "../../src/core/moment.ts";
-import type { Answer, Opinion, Question } from "../../src/core/opinion.ts";
-import { noObjection, settled } from "../../src/core/opinion.ts";
+import { type Answer, type Opinion, type Question, noObjection, settled } from "../../src/core/opinion.ts";
 import { step } from "../../src/core/step.ts";
-import type { Verdict } from "../../src/core/verdict.ts";
-import { atLeastAsStrict } from "../../src/core/verdict.ts";
-import { call as smallCall, contract as smallContract, model } from "../core/small-engine.ts";
+import { type Verdict, atLeastAsStrict } from "../../src/core/verdict.ts";
+import { call as smallCall, contract as smallContract, model } from "../kit/policy/small-engine.ts";
 import { context } from "./contexts.ts";
 import { judged, questionOf } from "./judged.ts";
-import type { ModelServer, Scripted } from "./model-server.ts";
-import { completion, startModelServer, verdict } from "./model-server.ts";
+import { type ModelServer, type Scripted, completion, startModelServer, verdict } from "../kit/server/model-server.ts";
 
 const runs = Math.min(100, Number(process.env["SLUICEGATE_RUNS"] ?? 200));
 
@@ -32,7 +28,7 @@ const opinionOf = (id: string, of: Verdict): Opinion =>
   of === "allow" ? noObjection : settled([{ mechanism: id, code: "SG-TEST", verdict: of, facts: {} }]);
 
 /** What every other mechanism thinks. */
-const other = (of: Verdict): Mechanism<null, number> => ({
+const other = (of: Verdict): Mechanism<null> => ({
   id: "other",
   version: 1,
   initial: () => null,
@@ -41,7 +37,7 @@ const other = (of: Verdict): Mechanism<null, number> => ({
 });
 
 /** Asks about the call, and follows whatever it is told: a mechanism that takes `safe` for a permission. */
-const asks = (question: Question): Mechanism<null, number> => ({
+const asks = (question: Question): Mechanism<null> => ({
   id: question.mechanism,
   version: 1,
   initial: () => null,
@@ -81,8 +77,8 @@ it("in every verdict", async () => {
     fc.asyncProperty(verdicts, modes, scripted, async (without, mode, answer) => {
       server.script = () => answer;
       const question = questionOf(context, mode);
-      const plain: Engine<number> = { model, mechanisms: [seal(other(without))] };
-      const asking: Engine<number> = { model, mechanisms: [seal(other(without)), seal(asks(question))] };
+      const plain: Engine = { model, mechanisms: [seal(other(without))] };
+      const asking: Engine = { model, mechanisms: [seal(other(without)), seal(asks(question))] };
       const alone = step(plain, begin(plain, "r", undefined), call, new Map());
       const first = step(asking, begin(asking, "r", undefined), call, new Map());
       if (alone.kind !== "decided") throw new Error("nothing is asked without the mechanism");

@@ -1,13 +1,21 @@
 // A language model as a world model, over HTTP: whatever the server does, nothing gets milder by it.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { member } from "../../src/core/json.ts";
-import type { Prediction } from "../../src/core/prediction.ts";
-import { canaryContext } from "../../src/oracles/foresight/llm-canary.ts";
+import type { Prediction } from "../../src/core/questions/prediction.ts";
+import { canaryContext } from "../../src/oracles/foresight/llm.ts";
 import { evidenceText } from "../../src/oracles/foresight/llm-prompt.ts";
 import { context, firstList } from "./contexts.ts";
 import { judged } from "./judged.ts";
-import type { ModelServer, Scripted } from "./model-server.ts";
-import { asksForWord, chances, completion, messagesOf, startModelServer, verdict } from "./model-server.ts";
+import {
+  type ModelServer,
+  type Scripted,
+  asksForWord,
+  chances,
+  completion,
+  messagesOf,
+  startModelServer,
+  verdict,
+} from "../kit/server/model-server.ts";
 
 let server: ModelServer;
 beforeEach(async () => {

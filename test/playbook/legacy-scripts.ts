@@ -1,5 +1,5 @@
-import { call, clientAnswers, initialize, initialized, notify, request } from "./lines.ts";
-import type { Script, Session } from "./session.ts";
+import { call, clientAnswers, initialize, initialized, notify, request } from "../kit/client/lines.ts";
+import type { Script, Session } from "../kit/client/session.ts";
 
 async function open(session: Session, revision = "2025-11-25"): Promise<void> {
   session.answerWith(clientAnswers);

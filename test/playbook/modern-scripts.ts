@@ -1,6 +1,6 @@
 import { member, stringMember, type Json, type JsonObject } from "../../src/core/json.ts";
-import { clientAnswers, modern, modernMeta, notify, request } from "./lines.ts";
-import type { Script, Session } from "./session.ts";
+import { clientAnswers, modern, modernMeta, notify, request } from "../kit/client/lines.ts";
+import type { Script, Session } from "../kit/client/session.ts";
 
 function call(id: string | number, name: string, args: JsonObject = {}, more: JsonObject = {}): string {
   return modern(id, "tools/call", { name, arguments: args, ...more });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isArray, isObject, member, type Json } from "../../src/core/json.ts";
-import { relayed, stdioFixture } from "../harness/fixture.ts";
-import { createSandbox, gatewayMissing, guarded, type Sandbox } from "../harness/gateway.ts";
+import { relayed, stdioFixture } from "../kit/server/run-fixture.ts";
+import { createSandbox, gatewayMissing, guarded, type Sandbox } from "../kit/gateway/run-gateway.ts";
 import * as legacy from "./legacy-scripts.ts";
-import { initialize, initialized, request } from "./lines.ts";
+import { initialize, initialized, request } from "../kit/client/lines.ts";
 import * as modern from "./modern-scripts.ts";
-import { play, type Recorded, type Script } from "./session.ts";
+import { play, type Recorded, type Script } from "../kit/client/session.ts";
 
 const scriptMsMax = 90_000;
 const pagesMax = 100;

@@ -1,12 +1,11 @@
 /** Every `expect:` of the shipped packs and of the language's own example holds in the engine itself. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { Judged } from "../../src/cli/replay/expectations.ts";
-import { checkExpectations, judgeExpectation } from "../../src/cli/replay/expectations.ts";
-import type { ExpectText } from "../../src/policy/document.ts";
+import { type Judged, checkExpectations, judgeExpectation } from "../../src/app/policy/expectations.ts";
+import type { ExpectText } from "../../src/policy/document/shapes-rules.ts";
 import { loadPolicy } from "../../src/policy/load.ts";
-import { parsePolicy } from "../../src/policy/parse.ts";
-import { shippedOptions, shippedPacks } from "./load-packs.ts";
+import { parsePolicy } from "../../src/policy/canonical/policy-document.ts";
+import { shippedOptions, shippedPacks } from "../kit/policy/load-packs.ts";
 
 function decide(text: string, expectation: ExpectText, server: string): Judged {
   const loaded = loadPolicy({ file: "expect.yaml", text }, shippedOptions);

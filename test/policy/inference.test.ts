@@ -1,11 +1,10 @@
 /** Inference on real tool lists: the reference servers, and the public manifests where they are at hand. */
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/core/json.ts";
-import { stringMember } from "../../src/core/json.ts";
+import { type JsonObject, stringMember } from "../../src/core/json.ts";
 import { everyEffect } from "../../src/core/effect.ts";
-import { inferTool } from "../../src/policy/inference/infer.ts";
-import { listTools } from "./list-tools.ts";
+import { inferTool } from "../../src/policy/contracts/infer.ts";
+import { listTools } from "../kit/policy/list-tools.ts";
 
 const data = process.env["SLUICEGATE_DATA"];
 

@@ -4,11 +4,10 @@
  * All rules of all starter policies cost a few seconds, so there is no smaller size.
  */
 import { describe, expect, test } from "vitest";
-import type { KeySpec } from "../../src/policy/ir.ts";
+import type { KeySpec } from "../../src/policy/ir/ir.ts";
 import { Arguments } from "../mutation/arguments.ts";
 import { mutantsOf, policyOfText, reducedTo, starterPolicies, starterPolicy } from "../mutation/packs.ts";
-import type { Replayed } from "../mutation/replay.ts";
-import { replay } from "../mutation/replay.ts";
+import { type Replayed, replay } from "../mutation/replay.ts";
 
 const seed = Number(process.env["SLUICEGATE_SEED"] ?? Date.now() % 1_000_000);
 

@@ -5,12 +5,12 @@ import { ruleKeysMax } from "../../src/core/limits.ts";
 import { begin, seal } from "../../src/core/mechanism.ts";
 import { step } from "../../src/core/step.ts";
 import { makeSequence, openDebts } from "../../src/mechanisms/sequence/sequence.ts";
-import type { Temporal } from "../../src/policy/ir.ts";
-import type { Q } from "../../src/policy/state.ts";
-import type { Frame } from "../../src/policy/transition.ts";
-import { next } from "../../src/policy/transition.ts";
-import { firedSlots } from "../../src/policy/verdicts.ts";
-import { contract, dispatch, frameOf, must, option, pattern, round, rule, start, tool } from "./scene.ts";
+import type { Temporal } from "../../src/policy/ir/ir.ts";
+import { type Q, stateOf } from "../../src/policy/semantics/state.ts";
+import { type Frame, next } from "../../src/policy/semantics/transition.ts";
+import { firedSlots } from "../../src/policy/semantics/verdicts.ts";
+import { contract, dispatch, frameOf, must, option, pattern, round, rule, start, tool } from "../kit/policy/scene.ts";
+import type { ModelState } from "../../src/core/run.ts";
 
 const pay = contract("pay", { does: ["write.external.pay"] });
 const notify = contract("notify", { does: ["write.external.send"] });
@@ -165,7 +165,7 @@ describe("what the gateway must do itself", () => {
       initial: () => start(frame),
       classify: () => option(pay).class,
       unknownLabels: () => new Map(),
-      next: (q: Q, event: Parameters<typeof next>[2]) => next(frame, q, event),
+      next: (q: ModelState, event: Parameters<typeof next>[2]) => next(frame, stateOf(q), event),
     },
   });
   const call = {
@@ -201,7 +201,7 @@ describe("what the gateway must do itself", () => {
     expect(step(engine, run, call, new Map())).toMatchObject({
       decision: { obligations: [{ kind: "hold", rule: "R" }] },
     });
-    const told = { ...run, q: round(frame, run.q, option(notify), { at: 1 }) };
+    const told = { ...run, q: round(frame, stateOf(run.q), option(notify), { at: 1 }) };
     expect(step(engine, told, call, new Map())).toMatchObject({ decision: { obligations: [] } });
   });
 

@@ -1,14 +1,14 @@
 /** An ordinary hour of a developer on the two reference servers asks nothing under the default policy. */
 import { expect, test } from "vitest";
-import { loadedPolicy } from "../../src/cli/loaded-policy.ts";
-import { replayTrace } from "../../src/cli/replay/decide.ts";
-import type { TraceStep } from "../../src/cli/replay/trace.ts";
-import { sha256 } from "../../src/cli/policy-source.ts";
+import { loadedPolicy } from "../../src/app/policy/loaded-policy.ts";
+import { replayTrace } from "../../src/app/replay/replay-trace.ts";
+import type { TraceStep } from "../../src/app/replay/trace.ts";
+import { sha256 } from "../../src/app/policy/policy-source.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { loadPolicy } from "../../src/policy/load.ts";
 import { digest } from "../../src/wire/canonical.ts";
-import { shippedOptions } from "./load-packs.ts";
-import { listTools } from "./list-tools.ts";
+import { shippedOptions } from "../kit/policy/load-packs.ts";
+import { listTools } from "../kit/policy/list-tools.ts";
 
 const files = await listTools("filesystem", ["/tmp"]);
 const memory = await listTools("memory", []);

@@ -5,12 +5,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { member } from "../../src/core/json.ts";
 import { checkCertificate } from "../../src/proof/check/check.ts";
-import { makeProver, proveHazard } from "../../src/proof/prove.ts";
-import { tableEntry } from "../../src/proof/table.ts";
-import { proofInput } from "../../src/cli/commands/proof.ts";
-import { packageFolder, sha256 } from "../../src/cli/policy-source.ts";
-import { readCertificates } from "../../src/cli/proof/bundle.ts";
-import { subjectOf } from "../../src/cli/proof/manifest-of.ts";
+import { makeProver, proveHazard } from "../../src/proof/prove/prove.ts";
+import { tableEntry } from "../../src/proof/prove/table.ts";
+import { proofInput, subjectOf } from "../../src/app/proof/subject-tools.ts";
+import { packageFolder, sha256 } from "../../src/app/policy/policy-source.ts";
+import { readCertificates } from "../../src/app/proof/bundle.ts";
 
 const policies = join(packageFolder, "packs/policies");
 const names = readdirSync(policies).map((file) => file.replace(/\.yaml$/, ""));
@@ -40,7 +39,7 @@ test("every promised pack has a starter policy", () => {
 
 describe.each(names)("%s", (name) => {
   const input = proofInput(join(policies, `${name}.yaml`), undefined);
-  if (!input.ok) throw new Error(input.error.text);
+  if (!input.ok) throw new Error(input.error.sentence);
   const { policy, manifest } = input.value;
   const subject = subjectOf(policy, manifest);
 

@@ -1,15 +1,15 @@
 /** The shipped packs and the default policy: they load without a finding, and their pins fit the real servers. */
 import canonicalize from "canonicalize";
 import { describe, expect, test } from "vitest";
-import { contractOfTool } from "../../src/policy/contracts.ts";
-import { isolationOrder } from "../../src/policy/isolation/order.ts";
-import { defaultInput } from "../../src/policy/packs.ts";
+import { contractOfTool } from "../../src/policy/contracts/contracts.ts";
+import { isolationOrder } from "../../src/policy/ir/isolation-order.ts";
+import { defaultInput } from "../../src/policy/canonical/extends.ts";
 import { loadPolicy } from "../../src/policy/load.ts";
-import { pinnedPacks } from "../../src/policy/default-policy.ts";
+import { pinnedPacks } from "../../src/policy/canonical/default-policy.ts";
 import { describe as words } from "../../src/core/label.ts";
 import type { JsonObject } from "../../src/core/json.ts";
-import { sha256, shippedOptions, shippedPacks } from "./load-packs.ts";
-import { listTools } from "./list-tools.ts";
+import { sha256, shippedOptions, shippedPacks } from "../kit/policy/load-packs.ts";
+import { listTools } from "../kit/policy/list-tools.ts";
 
 const digestOf = (listed: JsonObject): string => sha256(canonicalize(listed) ?? "");
 const loaded = loadPolicy(defaultInput, shippedOptions);
@@ -91,7 +91,7 @@ test("paths of secrets give private labels, in lists too", async () => {
   if (listed === undefined) throw new Error("not listed");
   const contract = contractOfTool(policy.table, "files", listed, digestOf);
   const { lattice, predicates } = policy.ir;
-  const { evaluateTest } = await import("../../src/policy/argument-tests.ts");
+  const { evaluateTest } = await import("../../src/policy/semantics/argument-tests.ts");
   const labelOf = (paths: string[]): string => {
     for (const each of contract.cases) {
       const holds = each.predicates.every((index) => {

@@ -1,12 +1,12 @@
 // The two cases of the paper, on the tools of real servers: the attack without rules, the proof with them, and what stays
 // possible.
 import { describe, expect, it } from "vitest";
-import { listedTools, manifestOf } from "../../src/cli/proof/manifest-of.ts";
-import type { Verified } from "../../src/cli/proof/verify.ts";
-import { verify } from "../../src/cli/proof/verify.ts";
-import type { PolicyDocument, RuleText } from "../../src/policy/document.ts";
+import { listedTools, manifestOf } from "../../src/app/proof/subject-tools.ts";
+import { type Verified, verify } from "../../src/app/proof/verify.ts";
+import type { PolicyDocument } from "../../src/policy/canonical/policy-document.ts";
+import type { RuleText } from "../../src/policy/document/shapes-rules.ts";
 import { loadPolicy } from "../../src/policy/load.ts";
-import { shippedOptions } from "./load-packs.ts";
+import { shippedOptions } from "../kit/policy/load-packs.ts";
 
 function verified(document: PolicyDocument): Verified {
   const { policy, diagnostics } = loadPolicy({ file: "case", document }, shippedOptions);
@@ -172,7 +172,9 @@ it("a server whose tools nobody has listed is not passed over in silence", () =>
     servers: { tracker: {}, mail: { pack: "mail" } },
     hazards: { h: { never: { flow: { from: "private", to: "mail.send_email" } } } },
   };
-  expect(verified(document).assumptions.at(-1)).toMatch(/nobody has listed offer none \(tracker\): .* --manifest/);
+  expect(verified(document).assumptions.at(-1)).toMatch(
+    /without a list of tools offer none \(tracker\): .* --manifest/,
+  );
   const listed = { ...document, servers: { mail: { pack: "mail" } } };
-  expect(verified(listed).assumptions.join("\n")).not.toMatch(/nobody has listed/);
+  expect(verified(listed).assumptions.join("\n")).not.toMatch(/without a list/);
 });

@@ -1,16 +1,16 @@
-// The worked examples of the formal core as far as they concern proof, under their numbers, and the two cases of the paper.
+// The worked examples of formal.md as far as they concern proof, under their numbers, and the two cases of the paper.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { ToolContract } from "../../src/core/contract.ts";
-import type { KeyText, RuleText } from "../../src/policy/document.ts";
-import { certificateOf } from "../../src/proof/certificate.ts";
+import type { KeyText } from "../../src/policy/document/shapes-labels.ts";
+import type { RuleText } from "../../src/policy/document/shapes-rules.ts";
+import { certificateOf } from "../../src/proof/prove/certificate.ts";
 import { checkCertificate } from "../../src/proof/check/check.ts";
 import { textOf } from "../../src/proof/check/json.ts";
-import type { HazardProof } from "../../src/proof/prove.ts";
-import { makeProver } from "../../src/proof/prove.ts";
-import type { Subject } from "../../src/proof/subject.ts";
-import type { Small } from "../proof-kit/small.ts";
+import { type HazardProof, makeProver } from "../../src/proof/prove/prove.ts";
+import type { Subject } from "../../src/proof/prove/subject.ts";
 import {
+  type Small,
   blocks,
   hazardId,
   local,
@@ -25,7 +25,7 @@ import {
   small,
   tools,
   told,
-} from "../proof-kit/small.ts";
+} from "../kit/proof/small.ts";
 
 const leak: Small["never"] = {
   flow: { from: { confidentiality: "private", audience: ["anyone"] }, to: { effect: "write.external" } },

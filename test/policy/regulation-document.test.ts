@@ -2,12 +2,11 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { sha256 } from "../../src/cli/policy-source.ts";
-import type { Effect } from "../../src/core/effect.ts";
-import { effectActions } from "../../src/core/effect.ts";
+import { sha256 } from "../../src/app/policy/policy-source.ts";
+import { type Effect, effectActions } from "../../src/core/effect.ts";
 import { powerOf } from "../../src/mechanisms/regulate/power-weights.ts";
-import { surpriseCallsMax } from "../../src/mechanisms/regulate/surprise.ts";
-import { regulation } from "../../src/policy/language/shapes-regulation.ts";
+import { surpriseCallsMax } from "../../src/mechanisms/regulate/models/surprise.ts";
+import { shape as regulation } from "../../src/policy/sections/regulation.ts";
 import { loadPolicy } from "../../src/policy/load.ts";
 
 const text = readFileSync(join(resolve(import.meta.dirname, "../.."), "docs/regulation.md"), "utf8");

@@ -3,12 +3,13 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
 import { begin } from "../../src/core/mechanism.ts";
 import type { Settled } from "../../src/core/opinion.ts";
-import type { CompiledPolicy } from "../../src/policy/compile.ts";
-import { contractOfTool } from "../../src/policy/contracts.ts";
-import { compiledFrom, engineOf } from "../../src/cli/loaded-policy.ts";
-import { requireProofs } from "../../src/cli/proof/required.ts";
-import { toolDigest } from "../../src/cli/policy-source.ts";
-import { slotsOf } from "../../src/policy/monitors.ts";
+import type { CompiledPolicy } from "../../src/policy/compile/compile.ts";
+import { contractOfTool } from "../../src/policy/contracts/contracts.ts";
+import { compiledFrom } from "../../src/app/policy/named-policy.ts";
+import { engineOf } from "../../src/app/policy/loaded-policy.ts";
+import { requireProofs } from "../../src/app/proof/required.ts";
+import { toolDigest } from "../../src/app/policy/policy-source.ts";
+import { slotsOf } from "../../src/policy/semantics/monitors.ts";
 
 const compiled = compiledFrom({
   file: "test",

@@ -5,15 +5,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import canonicalize from "canonicalize";
 import { describe, expect, test } from "vitest";
-import { checkExpectations } from "../../src/cli/replay/expectations.ts";
-import { isArray, isObject, member, stringMember } from "../../src/core/json.ts";
-import type { Json, JsonObject } from "../../src/core/json.ts";
-import { contractOfTool } from "../../src/policy/contracts.ts";
-import { lintPolicy } from "../../src/policy/lint.ts";
+import { checkExpectations } from "../../src/app/policy/expectations.ts";
+import { isArray, isObject, member, stringMember, type Json, type JsonObject } from "../../src/core/json.ts";
+import { contractOfTool } from "../../src/policy/contracts/contracts.ts";
+import { lintPolicy } from "../../src/policy/lint/lint.ts";
 import { loadPolicy } from "../../src/policy/load.ts";
-import { parsePolicy } from "../../src/policy/parse.ts";
-import { listTools } from "./list-tools.ts";
-import { sha256, shippedOptions, shippedPacks } from "./load-packs.ts";
+import { parsePolicy } from "../../src/policy/canonical/policy-document.ts";
+import { listTools } from "../kit/policy/list-tools.ts";
+import { sha256, shippedOptions, shippedPacks } from "../kit/policy/load-packs.ts";
 
 /** The protocol's own test server and a notebook in memory hold nothing of anybody: there is nothing to protect. */
 const withoutPolicy = new Set(["everything", "sequential-thinking"]);

@@ -2,20 +2,17 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { provenNow, provesWith } from "../../src/cli/proof/for-stpa.ts";
-import { loadFrom, sha256, shippedLoader } from "../../src/cli/policy-source.ts";
-import { checkExpectations, judgeExpectation } from "../../src/cli/replay/expectations.ts";
-import { stpaFile } from "../../src/cli/stpa-files.ts";
+import { provenNow, provesWith, stpaFile } from "../../src/app/proof/for-stpa.ts";
+import { loadFrom, sha256, shippedLoader } from "../../src/app/policy/policy-source.ts";
+import { checkExpectations, judgeExpectation } from "../../src/app/policy/expectations.ts";
 import { loadPolicy } from "../../src/policy/load.ts";
-import { compileStpa } from "../../src/policy/stpa/compile.ts";
+import { compileStpa, formalParts } from "../../src/policy/stpa/formal.ts";
 import { ucaForms } from "../../src/policy/stpa/document.ts";
-import { formalParts } from "../../src/policy/stpa/formal.ts";
 import { documentGaps } from "../../src/policy/stpa/gaps.ts";
 import { htmlReport } from "../../src/policy/stpa/html.ts";
-import { markdownReport } from "../../src/policy/stpa/markdown.ts";
+import { markdownReport, makeReport } from "../../src/policy/stpa/report.ts";
 import { entriesOf } from "../../src/policy/stpa/names.ts";
 import { policyGaps, proofGaps } from "../../src/policy/stpa/policy-gaps.ts";
-import { makeReport } from "../../src/policy/stpa/report.ts";
 
 const folder = resolve(import.meta.dirname, "../../examples/stpa");
 const examples = readdirSync(folder).filter((name) => existsSync(join(folder, name, "stpa.yaml")));

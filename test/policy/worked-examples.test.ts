@@ -1,15 +1,13 @@
-// The worked examples of design/formal.md as far as they concern the running gateway, under their numbers.
+// The worked examples of formal.md as far as they concern the running gateway, under their numbers.
 import { describe, expect, it } from "vitest";
-import type { LabelRange } from "../../src/core/label.ts";
-import { exactly } from "../../src/core/label.ts";
-import type { Verdict } from "../../src/core/verdict.ts";
-import { strictestOf } from "../../src/core/verdict.ts";
+import { type LabelRange, exactly } from "../../src/core/label.ts";
+import { type Verdict, strictestOf } from "../../src/core/verdict.ts";
 import type { CallOption } from "../../src/core/moment.ts";
-import { hazardReasons } from "../../src/policy/hazard-reasons.ts";
-import type { Hazard } from "../../src/policy/ir.ts";
-import type { Q } from "../../src/policy/state.ts";
-import type { Frame } from "../../src/policy/transition.ts";
-import { defaultAtEnds, firedRules, firedSlots, verdictAt } from "../../src/policy/verdicts.ts";
+import { hazardReasons } from "../../src/policy/semantics/explanations.ts";
+import type { Hazard } from "../../src/policy/ir/ir.ts";
+import type { Q } from "../../src/policy/semantics/state.ts";
+import type { Frame } from "../../src/policy/semantics/transition.ts";
+import { defaultAtEnds, firedRules, firedSlots, verdictAt } from "../../src/policy/semantics/verdicts.ts";
 import {
   argument,
   contract,
@@ -25,7 +23,7 @@ import {
   secret,
   start,
   tool,
-} from "./scene.ts";
+} from "../kit/policy/scene.ts";
 
 const privately = exactly(secret);
 const unsure: LabelRange = { lo: nothing, hi: secret };

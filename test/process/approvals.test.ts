@@ -96,7 +96,7 @@ test("the owner of a run may not approve its own calls where the policy wants so
   const client = await suspicious(policy);
   const refused = await desk.finish(["approve", await asked(client)]);
   expect(refused.code).toBe(2);
-  expect(refused.stderr).toContain("somebody else");
+  expect(refused.stderr).toContain("requires a second person");
   expect(await sendLetter(client)).toMatch(/^! Not executed/);
 });
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeControlToken } from "../../src/cli/control-token.ts";
+import { makeControlToken } from "../../src/app/gateway/control-token.ts";
 
 test("a control token is new for each start and readable by its user only", () => {
   const home = mkdtempSync(join(tmpdir(), "sg-control-"));

@@ -120,14 +120,14 @@ async function check(acknowledged: readonly string[], round: number, what: strin
       // The clear part of a record is what our own codec wrote.
       if (event.call === undefined) continue;
       calls.set(event.call, (calls.get(event.call) ?? new Set()).add(event.kind));
-      if (text !== undefined && event.kind === "allowed") texts.set(text, event.call);
+      if (text !== undefined && event.kind === "dispatched") texts.set(text, event.call);
     }
   }
   const kinds = (text: string): readonly string[] => [...(calls.get(texts.get(text) ?? "") ?? [])];
   for (const text of acknowledged)
-    expect(kinds(text), `${what}: ${text}`).toEqual(expect.arrayContaining(["allowed", "succeeded", "released"]));
+    expect(kinds(text), `${what}: ${text}`).toEqual(expect.arrayContaining(["dispatched", "succeeded", "released"]));
   for (const { tool, arguments: given } of desk.executed()) {
-    if (tool === "write") expect(kinds(given?.["text"] ?? ""), `${what}: executed`).toContain("allowed");
+    if (tool === "write") expect(kinds(given?.["text"] ?? ""), `${what}: executed`).toContain("dispatched");
   }
-  expect(kinds(`slow-${round}.`), what).toEqual(expect.arrayContaining(["allowed", "unknown"]));
+  expect(kinds(`slow-${round}.`), what).toEqual(expect.arrayContaining(["dispatched", "unknown"]));
 }

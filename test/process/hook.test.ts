@@ -129,8 +129,8 @@ test("wrong use and garbage end with 2, which blocks", async () => {
   for (const [words, input, sentence] of [
     [["hook"], "{}", "needs the name of one client"],
     [["hook", "emacs"], "{}", "claude-code"],
-    [["hook", "claude-code"], "[]", "no JSON object"],
-    [["hook", "claude-code"], "{", "no JSON object"],
+    [["hook", "claude-code"], "[]", "not a JSON object"],
+    [["hook", "claude-code"], "{", "not a JSON object"],
     [["hook", "claude-code"], "x".repeat(17 * 1024 * 1024), "over 16 MB"],
   ] as const) {
     const result = await world.finish(words, input);

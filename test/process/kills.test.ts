@@ -1,4 +1,4 @@
-/** No process is left behind, whoever is killed and whenever (peers leave thousands: reference list item 8). */
+/** No process is left behind, whoever is killed and whenever. */
 import { afterAll, expect, test } from "vitest";
 import { seed } from "./fixture/chance.ts";
 import { Desk, deskPolicy, deskServer } from "./fixture/desk.ts";

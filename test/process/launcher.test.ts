@@ -1,11 +1,10 @@
-import { spawnSync } from "node:child_process";
+import { spawnSync, spawn } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { oldNode, pause } from "./fixture/world.ts";
-import { spawn } from "node:child_process";
 
 /** A package of its own: the launcher with a built entry that reports what it was given. */
 let folder: string;

@@ -75,7 +75,7 @@ test("observe mode forwards what it would have stopped, and the log has the true
   const { views, valid } = await desk.log();
   expect(valid).toBe(true);
   const verdicts = views
-    .filter(({ tool, kind }) => tool === "send" && kind === "sent")
+    .filter(({ tool, kind }) => tool === "send" && kind === "dispatched")
     .map(({ clear }) => clear["decision"]);
   expect(verdicts).toMatchObject([{ verdict: "deny" }]);
 });

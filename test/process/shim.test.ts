@@ -106,7 +106,7 @@ test("exit codes and sentences: 0 done, 1 the server failed, 2 wrong use; stdout
   const wrong: readonly (readonly [readonly string[], string])[] = [
     [["run"], "needs a server command after `--`"],
     [["run", "--"], "needs a server command after `--`"],
-    [["run", "--polcy", "x", "--", "cat"], "`--polcy` is no option of `run`"],
+    [["run", "--polcy", "x", "--", "cat"], "`--polcy` is not an option of `run`"],
     [["run", "--policy"], "`--policy` needs a value"],
     [["run", "--", "no-such-command-here"], "was not found"],
     [["daemon", "dance"], "needs one of run, start, stop, status"],

@@ -54,7 +54,7 @@ test("`stores reset` lets a new run see again what a store hid, over a restart, 
   await desk.finish(["runs", "close", await openRun()]);
   expect(await listed(first)).not.toContain("backup");
   const hidden = textOf(await first.call("backup", { arguments: {} }));
-  expect(hidden).toContain("a person can run `sluicegate stores reset drawer`");
+  expect(hidden).toContain("the user can run `sluicegate stores reset drawer`");
   expect(hidden.length).toBeLessThanOrEqual(242);
   const { value } = await desk.json("stores");
   const drawer = { store: "drawer", label: "at most private, untrusted", audience: ["me"], open: [] };
@@ -70,7 +70,7 @@ test("`stores reset` lets a new run see again what a store hid, over a restart, 
   const done = await desk.finish(["stores", "reset", "drawer", "--yes"]);
   expect(done).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("You vouch that the store really holds only"),
+    stdout: expect.stringContaining("You confirm that the store holds only"),
   });
   expect(await listed(first)).toContain("backup");
   expect((await desk.finish(["audit", "tail", "-n", "40"])).stdout).toMatch(

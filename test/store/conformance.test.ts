@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { openMemoryStore } from "../../src/adapters/store-memory.ts";
-import { openSqliteStore } from "../../src/adapters/store-sqlite.ts";
+import { openMemoryStore } from "../../src/adapters/store/memory.ts";
+import { openSqliteStore } from "../../src/adapters/store/sqlite.ts";
 import { storeConformance } from "./conformance.ts";
-import { temporaryFolder, unwrap } from "./fixture.ts";
+import { temporaryFolder, unwrap } from "../kit/gateway/log-records.ts";
 
 storeConformance("memory", () => ({ store: openMemoryStore(), dispose: () => Promise.resolve() }));
 

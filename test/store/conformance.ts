@@ -1,7 +1,7 @@
 /** What every store must do. One suite for SQLite, memory and whatever comes later. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ApprovalRow, RunRow, SessionRow, SharedRow, Store } from "../../src/gateway/store-port.ts";
-import { record, unwrap } from "./fixture.ts";
+import type { ApprovalRow, RunRow, SessionRow, SharedRow, Store } from "../../src/gateway/ports/store.ts";
+import { record, unwrap } from "../kit/gateway/log-records.ts";
 
 export type StoreUnderTest = { readonly store: Store; readonly dispose: () => Promise<void> };
 

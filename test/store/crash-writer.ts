@@ -5,10 +5,10 @@
 import { randomBytes } from "node:crypto";
 import { writeSync } from "node:fs";
 import { join } from "node:path";
-import { openKeys } from "../../src/adapters/sealing.ts";
-import { openSqliteStore } from "../../src/adapters/store-sqlite.ts";
+import { openKeys } from "../../src/adapters/keys/sealing.ts";
+import { openSqliteStore } from "../../src/adapters/store/sqlite.ts";
 import { openEventLog } from "../../src/gateway/log/event-log.ts";
-import { callEntries, unwrap } from "./fixture.ts";
+import { callEntries, unwrap } from "../kit/gateway/log-records.ts";
 
 const [folder = "", generation = ""] = process.argv.slice(2);
 const store = unwrap(openSqliteStore({ path: join(folder, "log.db"), durability: "normal", wallMs: Date.now }));
@@ -21,7 +21,7 @@ async function client(run: string): Promise<void> {
     const call = `${generation}-${number}`;
     const [before, after] = callEntries(run, call, { number, text: "x".repeat(number % 3_000) });
     unwrap(await log.append([before]));
-    writeSync(1, `${run} ${call} allowed\n`);
+    writeSync(1, `${run} ${call} dispatched\n`);
     unwrap(await log.append([after]));
     writeSync(1, `${run} ${call} succeeded\n`);
   }

@@ -4,11 +4,11 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openKeys } from "../../src/adapters/sealing.ts";
-import { openSqliteStore } from "../../src/adapters/store-sqlite.ts";
-import { replayRun } from "../../src/gateway/log/replay.ts";
+import { openKeys } from "../../src/adapters/keys/sealing.ts";
+import { openSqliteStore } from "../../src/adapters/store/sqlite.ts";
+import { replayRun } from "../../src/gateway/log/run-history.ts";
 import { verifyLog } from "../../src/gateway/log/verify.ts";
-import { lattice, temporaryFolder, unwrap } from "./fixture.ts";
+import { lattice, temporaryFolder, unwrap } from "../kit/gateway/log-records.ts";
 
 const kills = process.env["SLUICEGATE_FULL"] === "1" ? 100 : 20;
 const script = fileURLToPath(new URL("crash-writer.ts", import.meta.url));
@@ -57,9 +57,9 @@ describe("crashes", () => {
         const { events, complete } = unwrap(await replayRun(store, keys, run, lattice));
         expect(complete).toBe(true);
         for (const event of events) {
-          if (event.kind !== "allowed" && event.kind !== "succeeded") continue;
+          if (event.kind !== "dispatched" && event.kind !== "succeeded") continue;
           present.add(`${run} ${event.call} ${event.kind}`);
-          if (event.kind === "allowed") open.add(`${run} ${event.call}`);
+          if (event.kind === "dispatched") open.add(`${run} ${event.call}`);
           else open.delete(`${run} ${event.call}`);
         }
       }

@@ -3,15 +3,15 @@ import { readdirSync, readFileSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openKeys } from "../../src/adapters/sealing.ts";
-import { openSqliteStore } from "../../src/adapters/store-sqlite.ts";
+import { openKeys } from "../../src/adapters/keys/sealing.ts";
+import { openSqliteStore } from "../../src/adapters/store/sqlite.ts";
 import { recordId } from "../../src/adapters/store/sqlite-dialect.ts";
 import { makeLattice } from "../../src/core/label.ts";
 import { openEventLog } from "../../src/gateway/log/event-log.ts";
 import { toOcsf } from "../../src/gateway/log/ocsf.ts";
 import { verifyLog, type Verified } from "../../src/gateway/log/verify.ts";
-import type { EventLog, Head, LogKeys, Store } from "../../src/gateway/store-port.ts";
-import { callEntries, lattice, temporaryFolder, unwrap } from "./fixture.ts";
+import type { EventLog, Head, LogKeys, Store } from "../../src/gateway/ports/store.ts";
+import { callEntries, lattice, temporaryFolder, unwrap } from "../kit/gateway/log-records.ts";
 
 const dayMs = 86_400_000;
 let folder: ReturnType<typeof temporaryFolder>;
@@ -103,7 +103,7 @@ describe("what the log keeps", () => {
     expect(keys.destroyBefore(wallMs - 30 * dayMs)).toBe(1);
     const replayed = unwrap(await log.replay("run-1", lattice));
     expect(replayed.complete).toBe(false);
-    expect(replayed.events).toHaveLength(25);
+    expect(replayed.events).toHaveLength(15);
     expect(JSON.stringify(replayed.events)).not.toContain("ann@example.org");
     await log.close(1);
     const found = await verified();
@@ -125,7 +125,7 @@ describe("what the log keeps", () => {
     const reason = { mechanism: "flow", code: "leak", verdict: "deny", rule: "r1", facts: { value: "v-77" } } as const;
     const decision = {
       verdict: "deny",
-      unobserved: "deny",
+      enforcedVerdict: "deny",
       reasons: [reason],
       obligations: [],
       option: undefined,
@@ -134,7 +134,7 @@ describe("what the log keeps", () => {
       await log.append([
         {
           ...entry,
-          events: [{ at: 1, kind: "refused", call: "call-1", codes: ["leak"] }],
+          events: [{ at: 1, kind: "refused", call: "call-1", server: "s", tool: "t", digest: "d", codes: ["leak"] }],
           decision,
           details: { x: 1 },
         },
@@ -236,8 +236,8 @@ describe("what the log keeps", () => {
       ...[0, 1].map((part) => [4, part]),
     ]);
     expect(tail[1]).toMatchObject({ call: "call-1", kind: "released", clear: { policy: "policy-1" } });
-    expect(tail[4]?.payload).toMatchObject({ events: [null, { arguments: { call: 3 } }, null] });
-    expect(unwrap(await log.replay("run-1", lattice)).events).toHaveLength(4 * 5);
+    expect(tail[4]?.payload).toMatchObject({ events: [{ arguments: { call: 3 } }] });
+    expect(unwrap(await log.replay("run-1", lattice)).events).toHaveLength(4 * 3);
     expect(unwrap(await log.store.openCalls())).toEqual([]);
     await log.close(1);
     expect(await verified()).toMatchObject({ valid: true, writers: [{ records: 5 }] });
@@ -249,7 +249,7 @@ describe("what the log keeps", () => {
     unwrap(await log.append([{ ...before, late: true }]));
     expect(unwrap(await log.store.openCalls())).toEqual([]);
     unwrap(await log.append([after]));
-    expect(unwrap(await log.replay("run-1", lattice)).events).toHaveLength(5);
+    expect(unwrap(await log.replay("run-1", lattice)).events).toHaveLength(3);
     await log.close(1);
   });
 
@@ -295,7 +295,7 @@ describe("what verification notices", () => {
 
   it("finds a changed record", async () => {
     await writtenLog();
-    tamper("UPDATE records SET body = replace(body, 'allowed', 'refused') WHERE id = ?", recordId(1, 6));
+    tamper("UPDATE records SET body = replace(body, 'dispatched', 'refused') WHERE id = ?", recordId(1, 6));
     expect(kindsOf(await verified())).toEqual(["changed 6"]);
   });
 

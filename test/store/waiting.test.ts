@@ -1,13 +1,13 @@
 /** What waits when a gateway dies, read back from the real log: whole, once, and in every way to keep a payload. */
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openKeys } from "../../src/adapters/sealing.ts";
-import { openSqliteStore } from "../../src/adapters/store-sqlite.ts";
+import { openKeys } from "../../src/adapters/keys/sealing.ts";
+import { openSqliteStore } from "../../src/adapters/store/sqlite.ts";
 import type { RunEvent } from "../../src/core/event.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { openEventLog } from "../../src/gateway/log/event-log.ts";
-import type { EventLog, LogEntry, LogKeys, PayloadMode, Waiting } from "../../src/gateway/store-port.ts";
-import { callEntries, lattice, temporaryFolder, unwrap } from "./fixture.ts";
+import type { EventLog, LogEntry, LogKeys, PayloadMode, Waiting } from "../../src/gateway/ports/store.ts";
+import { callEntries, lattice, temporaryFolder, unwrap } from "../kit/gateway/log-records.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
 let keys: LogKeys;
@@ -103,7 +103,10 @@ it.each([
     "refused as it was to be sent, and nobody told of it",
     [
       entryOf(held("a")),
-      entryOf({ events: [{ at: 2, kind: "refused", call: "x", codes: [] }], notes: { outbox: "a" } }),
+      entryOf({
+        events: [{ at: 2, kind: "refused", call: "x", server: "mail", tool: "send", digest: "d", codes: [] }],
+        notes: { outbox: "a" },
+      }),
     ],
     ["call a refused"],
   ],

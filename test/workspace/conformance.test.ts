@@ -3,11 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFil
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { applyHeld, diffOf, dropHeld, listHeld } from "../../src/adapters/workspace/held.ts";
-import type { Edit } from "./edits.ts";
-import { anyEdit, applyEdits, treeOf } from "./edits.ts";
-import type { Bench } from "./kit.ts";
-import { kinds, must, tick, Workbench } from "./kit.ts";
+import { applyHeld, diffOf, dropHeld, listHeld } from "../../src/adapters/workspace/commit/held.ts";
+import { type Edit, anyEdit, applyEdits, treeOf } from "./edits.ts";
+import { type Bench, kinds, must, tick, Workbench } from "./kit.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const origin = { server: "files", call: "call-1", run: "run-1" };

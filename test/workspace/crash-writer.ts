@@ -1,8 +1,7 @@
 /** The gateway that `crash.test.ts` kills: commits what a server left in a copy, and says before it begins. */
 import { readFileSync, writeSync } from "node:fs";
 import { prepareWorkspace } from "../../src/adapters/workspace/prepare.ts";
-import type { Edit } from "./edits.ts";
-import { applyEdits } from "./edits.ts";
+import { type Edit, applyEdits } from "./edits.ts";
 
 const [folder = "", stateFolder = "", edits = ""] = process.argv.slice(2);
 const scope = { mode: "overlay", commit: "allow", per: "call", quotaMb: 16 } as const;

@@ -5,9 +5,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { recover } from "../../src/adapters/workspace/recover.ts";
-import type { Edit } from "./edits.ts";
-import { applyEdits, treeOf } from "./edits.ts";
+import { recover } from "../../src/adapters/workspace/commit/recover.ts";
+import { type Edit, applyEdits, treeOf } from "./edits.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const top = mkdtempSync(join(tmpdir(), "workspace-crash-"));

@@ -1,7 +1,7 @@
 /** Commits more than the workspace has space for; `full.test.ts` runs it where the workspace is a small tmpfs. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { listHeld } from "../../src/adapters/workspace/held.ts";
+import { listHeld } from "../../src/adapters/workspace/commit/held.ts";
 import { prepareWorkspace } from "../../src/adapters/workspace/prepare.ts";
 import { treeOf } from "./edits.ts";
 

@@ -6,8 +6,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { MountStep } from "../../src/adapters/projection/parts.ts";
-import type { Edit } from "./edits.ts";
-import { applyEdits } from "./edits.ts";
+import { type Edit, applyEdits } from "./edits.ts";
 
 // Both are made by the kit.
 const mounts = JSON.parse(process.argv[2] ?? "[]") as readonly MountStep[];

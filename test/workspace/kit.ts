@@ -1,17 +1,15 @@
 /** Workspaces in projection for tests: the same edits, in an overlay or in a copy, as the own user or as nobody. */
-import type { ChildProcess } from "node:child_process";
-import { spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { WorkspaceProjection } from "../../src/adapters/projection/parts.ts";
-import type { WorkspaceOrder } from "../../src/adapters/workspace/prepare.ts";
+import type { WorkspaceOrder } from "../../src/adapters/workspace/workspace-order.ts";
 import { prepareWorkspace } from "../../src/adapters/workspace/prepare.ts";
 import type { Result } from "../../src/core/result.ts";
-import type { Edit } from "./edits.ts";
-import { applyEdits } from "./edits.ts";
+import { type Edit, applyEdits } from "./edits.ts";
 
 export type Kind = { readonly name: string; readonly how: "overlay" | "copy"; readonly user?: number };
 

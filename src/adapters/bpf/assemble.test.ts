@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { argumentOffset, assemble, failWith, filterActions, instructionCount, type Line } from "./assemble.ts";
-import { interpret } from "./interpret.ts";
+import { interpret } from "../../../test/kit/isolation/bpf-interpreter.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const call = (number: number, ...args: readonly bigint[]) => ({ number, architecture: 0, arguments: args });

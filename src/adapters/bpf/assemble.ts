@@ -1,5 +1,6 @@
 /**
- * An assembler for classic BPF programs as seccomp takes them (seccomp(2), kernel Documentation/userspace-api/seccomp_filter.rst).
+ * An assembler for classic BPF programs as seccomp takes them (seccomp(2), kernel
+ * Documentation/userspace-api/seccomp_filter.rst).
  *
  * Such a program sees `struct seccomp_data`: the number of the call, the architecture and six arguments as registers.
  * Memory behind an argument is out of its sight, so no filter can decide on a path. Jumps go forward only, which is why
@@ -33,7 +34,7 @@ export function argumentOffset(index: number, half: "low" | "high" = "low"): num
   return 16 + 8 * index + (half === "low" ? 0 : 4);
 }
 
-/** What a filter can answer; the kernel takes the strictest answer of all filters (seccomp(2)). */
+/** Actions that a filter can return; the kernel takes the strictest of all filters (seccomp(2)). */
 export const filterActions = {
   killProcess: 0x80000000,
   trap: 0x00030000,
@@ -69,7 +70,8 @@ const codes = {
 
 /**
  * Encodes a program as an array of `struct sock_filter`, little-endian. Errors name a bad label, a jump backwards, an
- * end without a return, or too many instructions: all bugs of whoever wrote the lines, found before the kernel does.
+ * end without a return, or too many instructions: all are bugs in the lines, reported here before the kernel rejects
+ * them.
  */
 export function assemble(lines: readonly Line[]): Result<Uint8Array<ArrayBuffer>, string> {
   const last = lines.at(-1);
@@ -166,7 +168,7 @@ function encode(
   return broken === undefined ? ok(Uint8Array.from(out)) : err(broken);
 }
 
-/** How many instructions an assembled program has: what `struct sock_fprog` wants to know. */
+/** Number of instructions of an assembled program, for `struct sock_fprog`. */
 export function instructionCount(program: Uint8Array): number {
   return program.length / instructionBytes;
 }

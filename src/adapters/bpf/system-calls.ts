@@ -1,8 +1,9 @@
 /**
- * Numbers of system calls, by architecture: what a seccomp filter compares with. Only calls that a filter of ours names
- * are here. Numbers never change once given. All were compared with the kernel's headers of Linux 6.1
- * (`asm/unistd_64.h`; `asm-generic/unistd.h` with what arm64 asks of it), except those that are newer, from 452 on: these
- * were tried on an x86-64 kernel, where 453 gave no answer; both architectures number them alike. Nothing was run on arm64.
+ * Numbers of system calls, by architecture, for seccomp filters. Only calls that a filter of this project names are
+ * listed. Numbers never change once assigned. All were compared with the kernel's headers of Linux 6.1
+ * (`asm/unistd_64.h`; `asm-generic/unistd.h` with what arm64 asks of it), except those that are newer, from 452 on:
+ * these were tried on an x86-64 kernel, where 453 gave no answer; both architectures number them alike. Nothing was run
+ * on arm64.
  */
 
 export const architectures = ["x64", "arm64"] as const;
@@ -14,7 +15,7 @@ export const auditArchitectures: Readonly<Record<Architecture, number>> = { x64:
 /** Set in the number of a call made through the x32 interface, which shares the audit architecture of x86-64. */
 export const x32Bit = 0x40000000;
 
-/** The architecture has no such call: it came after `openat` and its kind had replaced it. */
+/** The architecture has no such call: it was added to Linux after `openat` and similar calls had replaced it. */
 const none = undefined;
 
 const table = {
@@ -214,7 +215,7 @@ export function systemCallNumber(architecture: Architecture, name: SystemCall): 
 // The cast only undoes the widening of `Object.keys`.
 export const systemCalls = Object.keys(table) as readonly SystemCall[];
 
-/** Names by number, for a supervisor that is told numbers. */
+/** Names by number, for a supervisor that receives numbers from the kernel. */
 export function systemCallNames(architecture: Architecture): ReadonlyMap<number, SystemCall> {
   return new Map(
     systemCalls.flatMap((name) => {

@@ -1,15 +1,15 @@
-/** The client's side of the daemon's socket: connect, start the daemon where there is none, ask one question. */
+/**
+ * The client's side of the daemon's socket: connects, starts the daemon where none runs, and sends control requests.
+ */
 import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, unlinkSync, writeSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join, resolve } from "node:path";
 import type { Json } from "../../core/json.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
+import { type Result, err, ok } from "../../core/result.ts";
 import { readFirstLine, readLines } from "./lines.ts";
-import { logBytesMax, replyBytesMax, startMarkMsMax, startPollMs, startWaitMsMax } from "./limits.ts";
+import { logBytesMax, replyBytesMax, startMarkMsMax, startPollMs, startWaitMsMax } from "./daemon-limits.ts";
 import type { DaemonPaths } from "./paths.ts";
-import type { ControlReply, Hello, Refusal } from "./protocol.ts";
-import { toLine } from "./protocol.ts";
+import { type ControlReply, type Hello, type Refusal, toLine } from "./protocol.ts";
 import { parseControlReply } from "./replies.ts";
 
 /** How to start a daemon: the launcher script, run by this very Node. */
@@ -27,7 +27,7 @@ export function connected(socket: Socket): Promise<Result<Socket, string>> {
     socket.once("error", onError);
     socket.once("connect", () => {
       socket.off("error", onError);
-      // A later error always comes with a `close`, and that is what everybody listens to.
+      // A later error is always followed by `close`, and every user of the socket listens to that.
       socket.on("error", () => undefined);
       resolve(ok(socket));
     });
@@ -62,16 +62,18 @@ export async function connectOrStart(
   }
 }
 
-/** What a socket says whose daemon is just dying or is too busy to take one more connection: worth another try. */
+/** Error codes of a socket whose daemon is ending or too busy to accept one more connection: worth another try. */
 const passing: readonly string[] = ["ECONNRESET", "EPIPE", "EAGAIN"];
 
-/** Names the daemon's own last word, since the reason is nearly always a sentence about the policy or the store. */
+/**
+ * Quotes the last line of the daemon's log, since the reason is nearly always a sentence about the policy or the store.
+ */
 function didNotStart(paths: DaemonPaths): string {
   let last = "";
   try {
     last = readFileSync(paths.log, "utf8").trimEnd().split("\n").at(-1) ?? "";
   } catch {
-    // No log, no last word.
+    // Without a log there is no reason to quote.
   }
   if (last === "") return "The Sluicegate daemon did not start and left no reason: run `sluicegate doctor`.";
   // The remedy stands at the end of a reason, so the place of the log gives way before the reason does.
@@ -86,8 +88,8 @@ const sentenceLengthMax = 240;
 /**
  * Small and steady before fast in bursts: one daemon serves a whole desktop for days. A young generation of megabytes
  * instead of tens keeps its memory near what it needs, and helper threads cost more CPU than they save on it. What the
- * compilers need for a moment, they leave behind as holes in the heap of the C library when they work beside the program:
- * about 12 MB after the first thousand calls.
+ * compilers need for a moment, they leave behind as holes in the heap of the C library when they work beside the
+ * program: about 12 MB after the first thousand calls.
  */
 const daemonFlags = [
   "--max-semi-space-size=4",
@@ -124,14 +126,14 @@ async function startDaemon(paths: DaemonPaths, launch: Launch): Promise<StartedD
 
 const daemonVariables = /^(PATH|HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|XDG_\w+|SLUICEGATE_\w+|NODE_EXTRA_CA_CERTS)$/;
 
-/** Whether the daemon takes a variable over from the process that starts it. */
+/** True if the daemon inherits a variable from the process that starts it. */
 export function reachesDaemon(variable: string): boolean {
   return daemonVariables.test(variable);
 }
 
 /**
- * glibc gives each thread an arena of its own, and what one of them has freed serves no other: in a process that lives for
- * days that is 8 MB for nothing. Other C libraries do not know the variable.
+ * glibc gives each thread an arena of its own, and what one of them has freed serves no other: in a process that lives
+ * for days that wastes 8 MB. Other C libraries do not know the variable.
  */
 const oneArena = { MALLOC_ARENA_MAX: "1" };
 
@@ -145,8 +147,8 @@ function daemonEnvironment(environment: NodeJS.ProcessEnv, { home, runtime }: Da
 }
 
 /**
- * True iff nobody else is starting the daemon just now. Only saves work: that a single daemon runs is held by the lock
- * that the daemon itself takes, so a mark left behind by a killed shim costs seconds, not correctness.
+ * True iff no other process is starting the daemon now. This only saves work: the lock that the daemon takes guarantees
+ * a single daemon, so a mark left behind by a killed shim costs seconds, not correctness.
  */
 function takeStartMark(paths: DaemonPaths): boolean {
   const mark = startMark(paths);
@@ -175,7 +177,7 @@ export async function shakeHands(socket: Socket, hello: Hello, waitMsMax: number
     : err(`The Sluicegate daemon did not take the connection (${line.error}): run \`sluicegate doctor\`.`);
 }
 
-/** Why a question got no answer: nobody there, or a refusal in words. */
+/** Why a control request got no answer: no daemon could be reached, or it refused with a sentence. */
 export type AskFailure = { readonly kind: "unreachable"; readonly code: string } | Refusal;
 
 export type AskOptions = {
@@ -185,7 +187,7 @@ export type AskOptions = {
   readonly onPart?: (value: Json) => void;
 };
 
-/** One question over the control channel of a running daemon. Does not start one. */
+/** Sends one control request to a running daemon. Does not start one. */
 export async function ask(socketPath: string, request: Json, options: AskOptions): Promise<Result<Json, AskFailure>> {
   const connected = await connectSocket(socketPath);
   if (!connected.ok) return err({ kind: "unreachable", code: connected.error });

@@ -1,10 +1,12 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { takeLock } from "./lock.ts";
 import { daemonPaths, runtimeFolder, stateHome } from "./paths.ts";
-import { clientProcess, identify, isWrapper, killGroup } from "./process-identity.ts";
+import { clientProcess, identify, isAlive, isWrapper, killGroup } from "./process-identity.ts";
 import { parseHello, toLine } from "./protocol.ts";
 import { parseControlReply, parseRunReply, parseSideLine, parseSignalLine } from "./replies.ts";
 import { isNewer, ownVersion } from "./version.ts";
@@ -137,4 +139,16 @@ test("a process is itself, a killed group is one of the right age, and pid 1 is 
   killGroup({ pid: process.pid, startedAt: "1" }, "SIGKILL"); // another age: this process lives on
   killGroup({ pid: 1, startedAt: "" }, "SIGKILL");
   killGroup({ pid: 2 ** 22 + 1, startedAt: "" }, "SIGKILL");
+});
+
+test("a process that ended is not alive, though its parent has taken no note of it", async () => {
+  // The child outlives the shell, which would take note of its end; the program in the shell's place does not.
+  const parent = spawn("sh", ["-c", "sleep 0.3 & echo $!; exec sleep 30"], { stdio: ["ignore", "pipe", "ignore"] });
+  const [line] = await once(parent.stdout, "data");
+  const child = Number(String(line));
+  for (let tries = 0; tries < 500 && isAlive(child); tries += 1) await new Promise((done) => setTimeout(done, 10));
+  expect(isAlive(child)).toBe(false);
+  expect(() => process.kill(child, 0), "its number is still taken").not.toThrow();
+  expect([isAlive(process.pid), isAlive(parent.pid ?? 0), isAlive(2 ** 22 + 1)]).toEqual([true, true, false]);
+  parent.kill("SIGKILL");
 });

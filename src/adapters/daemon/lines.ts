@@ -3,8 +3,7 @@
  * what follows is protocol traffic that must not be touched.
  */
 import type { Socket } from "node:net";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
+import { type Result, err, ok } from "../../core/result.ts";
 
 const newline = 10;
 
@@ -38,7 +37,9 @@ export function readFirstLine(socket: Socket, bytesMax: number, waitMsMax: numbe
   });
 }
 
-/** Calls `onLine` for every further line; a line over the cap destroys the socket, for no honest peer sends one. */
+/**
+ * Calls `onLine` for every further line; a line over the cap destroys the socket, because no correct peer sends one.
+ */
 export function readLines(socket: Socket, bytesMax: number, onLine: (text: string) => void): void {
   let held: Buffer[] = [];
   let heldBytes = 0;

@@ -1,13 +1,16 @@
 /**
  * One daemon per state folder. Node has no file locks, but SQLite does, and the kernel lets go of them when a process
- * dies in whatever way: no stale lock files, and no guessing whether a pid in a file is still the process that wrote it.
+ * dies in whatever way: there are no stale lock files, and no check is needed whether a pid in a file still belongs to
+ * its writer.
  */
 import { DatabaseSync } from "node:sqlite";
 import { chmodSync } from "node:fs";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
+import { type Result, err, ok } from "../../core/result.ts";
 
-/** Held until `release` or the end of the process. The error is the reason, `held` when another daemon has it. */
+/**
+ * Held until `release` or the end of the process. The error is the reason; `held` means that another daemon holds the
+ * lock.
+ */
 export function takeLock(path: string): Result<{ readonly release: () => void }, string> {
   let database: DatabaseSync | undefined;
   try {

@@ -1,14 +1,13 @@
 /**
- * Where the daemon's socket and state lie. Everything rests on the socket's folder: Node cannot ask the kernel who is
- * on the other end of a unix socket, so only a folder that nobody else can enter keeps other users out.
+ * Paths of the daemon's socket and state. Security rests on the socket's folder: Node cannot ask the kernel for the
+ * peer of a unix socket, so the folder must be closed to other users.
  */
 import { chmodSync, lstatSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
+import { type Result, err, ok } from "../../core/result.ts";
 import { makeFolder } from "../make-folder.ts";
-import { socketPathBytesMax } from "./limits.ts";
+import { socketPathBytesMax } from "./daemon-limits.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -68,11 +67,14 @@ export function daemonPaths(environment: Environment): Result<DaemonPaths, strin
   return ok({ home, runtime, socket, log: join(home, "daemon.log") });
 }
 
-/** Creates a folder with mode 0700 or checks an existing one: a real folder, ours, closed to everybody else. */
+/**
+ * Creates a folder with mode 0700 or checks an existing one: a real folder that this user owns and no other user can
+ * enter.
+ */
 function makePrivate(folder: string, uid: number, variable: string): Result<void, string> {
   try {
     makeFolder(resolve(folder), 0o700);
-    // lstat, not stat: in a shared temporary folder somebody else could plant a link to a folder of ours.
+    // lstat, not stat: in a shared temporary folder another user could plant a link to a folder of this user.
     const found = lstatSync(folder);
     if (!found.isDirectory() || found.uid !== uid) {
       return err(`${shorten(folder)} is not a folder of this user: remove it or set ${variable} to another one.`);

@@ -1,11 +1,12 @@
 /**
- * Which process is which. A pid alone is no name: it is given again after a process ended. Pid and start time together
- * are one, on Linux at the cost of one small file. Elsewhere the start time is empty and the pid must do.
+ * Identity of a process: pid and start time together, since the kernel reuses a pid after its process ended. On Linux
+ * the start time costs one small file; elsewhere it is empty and the pid must do.
  */
+import { attempt } from "../attempt.ts";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import type { ProcessIdentity } from "./services.ts";
-import { wrappersMax } from "./limits.ts";
+import type { ProcessIdentity } from "./protocol.ts";
+import { wrappersMax } from "./daemon-limits.ts";
 
 /** Fields of `/proc/PID/stat` behind the command name, which may itself contain spaces and brackets. */
 function statFields(pid: number): readonly string[] | undefined {
@@ -17,12 +18,25 @@ function statFields(pid: number): readonly string[] | undefined {
   }
 }
 
+/** Pid and start time of a process; `startedAt` is empty if it has ended or the system does not tell. */
 export function identify(pid: number): ProcessIdentity {
   return { pid, startedAt: statFields(pid)?.[19] ?? "" };
 }
 
+/** False as soon as a process has ended, even if its parent has not reaped it: the parent may never do so. */
+export function isAlive(pid: number): boolean {
+  const state = statFields(pid)?.[0];
+  if (state !== undefined) return state !== "Z" && state !== "X";
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
- * Kills a process group unless its number was given to another group meanwhile. While any member of a group lives the
+ * Kills a process group unless its number was reused for another group meanwhile. While any member of a group lives the
  * kernel does not reuse its number, so a missing leader is still the right group; a leader of another age is not.
  */
 export function killGroup(leader: ProcessIdentity, signal: NodeJS.Signals): void {
@@ -32,12 +46,12 @@ export function killGroup(leader: ProcessIdentity, signal: NodeJS.Signals): void
   try {
     process.kill(-leader.pid, signal);
   } catch {
-    // The group is gone already, which is what was wanted.
+    // The group is gone already, which is the purpose of the call.
   }
 }
 
 /**
- * The MCP client: the nearest ancestor that does more than start us. Runs are keyed by it (design/gateway.md 4), and a
+ * The MCP client: the nearest ancestor that does more than start us. Runs are keyed by it (gateway.md 4), and a
  * shell or `npx` between client and shim would give each server a run of its own, so that labels would not cross.
  */
 export function clientProcess(parent: number, launcher: string): ProcessIdentity {
@@ -51,11 +65,7 @@ export function clientProcess(parent: number, launcher: string): ProcessIdentity
 }
 
 function commandLine(pid: number): readonly string[] {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-  } catch {
-    return [];
-  }
+  return attempt(() => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0"), []);
 }
 
 /** A shell that runs one command, npm's runner, or our launcher under an old Node. An interactive shell is none. */

@@ -7,18 +7,24 @@
  *            tells them apart, because a living shim never closes it first.
  *   control  one request, any number of `{part}` lines, then `{value}` or `{refused}`
  *
- * Whoever can connect is the same user (0600 socket in a 0700 folder), so lines are checked for shape, not for malice.
+ * Only the same user can connect (0600 socket in a 0700 folder), so lines are checked for shape, not for malice.
  */
-import type { Json, JsonObject } from "../../core/json.ts";
-import { isArray, isObject, member, stringMember } from "../../core/json.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { ForwardedSignal, ProcessIdentity, SessionEnd } from "./services.ts";
+import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../../core/json.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+
+/** Identity of a process, distinct from a later process with the same pid. `startedAt` is empty where unknown. */
+export type ProcessIdentity = { readonly pid: number; readonly startedAt: string };
+
+/** Signals that a shim forwards to its server. */
+export type ForwardedSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
+
+/** How a session ended: exit code of the shim (0 or 1) and a sentence for its stderr, empty when there is none. */
+export type SessionEnd = { readonly exitCode: 0 | 1; readonly sentence: string };
 
 export type RunHello = {
   readonly kind: "run";
   readonly version: string;
-  /** State folder that the shim was told to use; a daemon with another one refuses. */
+  /** State folder configured for the shim; a daemon with another one refuses. */
   readonly home: string;
   /** Chosen by the shim, unique on this machine. */
   readonly session: string;
@@ -32,9 +38,9 @@ export type RunHello = {
   /** Absolute path of a policy file. */
   readonly policy?: string;
   readonly server?: string;
-  /** What the command line calls this connection; policies select by it. */
+  /** Name of this connection from the command line; policies select by it. */
   readonly tag?: string;
-  /** The MCP client: the shim's nearest ancestor that is no mere wrapper. */
+  /** The MCP client: the shim's nearest ancestor that is not a wrapper. */
   readonly client: ProcessIdentity;
 };
 
@@ -66,11 +72,12 @@ export type SideLine =
 /** Lines of the side connection, shim to daemon. */
 export type SignalLine = { readonly kind: "signal"; readonly name: ForwardedSignal };
 
+/** Encodes one message as a line of JSON with its line end. */
 export function toLine(value: Hello | RunReply | ControlReply | SideLine | SignalLine): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-/** Any JSON text as a value; undefined when it is none. */
+/** Parses JSON text; undefined if it is invalid. */
 export function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json; // parsing edge: everything behind it goes through `member`
@@ -79,11 +86,12 @@ export function parseJson(text: string): Json | undefined {
   }
 }
 
+/** Parses the first line of a connection. The error is a clause for the refusal, without a full stop. */
 export function parseHello(text: string): Result<Hello, string> {
   const value = parseJson(text);
   const version = stringMember(value, "version");
   const kind = stringMember(value, "kind");
-  if (!isObject(value) || version === undefined) return err("the first line is no hello of Sluicegate");
+  if (!isObject(value) || version === undefined) return err("the first line is not a hello of Sluicegate");
   if (kind === "control") return ok({ kind, version, request: member(value, "request") ?? null });
   const session = stringMember(value, "session");
   if (session === undefined || session === "") return err("the hello names no session");
@@ -124,6 +132,7 @@ function parseRun(value: JsonObject, version: string, session: string): Result<R
   });
 }
 
+/** Checks the identity of a process in a message; undefined if it is invalid. */
 export function parseIdentity(value: Json | undefined): ProcessIdentity | undefined {
   const pid = member(value, "pid");
   const startedAt = stringMember(value, "startedAt");

@@ -1,8 +1,14 @@
 /** Reading the daemon's lines on the client's side: handshake replies, control replies, side lines. */
-import { member, stringMember } from "../../core/json.ts";
-import type { ControlReply, Refusal, RunReply, SideLine, SignalLine } from "./protocol.ts";
-import { parseIdentity, parseJson } from "./protocol.ts";
-import type { Json } from "../../core/json.ts";
+import { member, stringMember, type Json } from "../../core/json.ts";
+import {
+  type ControlReply,
+  type Refusal,
+  type RunReply,
+  type SideLine,
+  type SignalLine,
+  parseIdentity,
+  parseJson,
+} from "./protocol.ts";
 
 const garbled: Refusal = {
   kind: "refused",
@@ -11,6 +17,7 @@ const garbled: Refusal = {
   refused: "The Sluicegate daemon gave an answer that cannot be read: run `sluicegate daemon stop`, then try again.",
 };
 
+/** Parses the reply to a run hello; an invalid line is returned as a refusal. */
 export function parseRunReply(text: string): RunReply {
   const value = parseJson(text);
   const session = stringMember(value, "session");
@@ -21,6 +28,7 @@ export function parseRunReply(text: string): RunReply {
   return parseRefusal(value);
 }
 
+/** Parses one reply line of the control channel; an invalid line is returned as a refusal. */
 export function parseControlReply(text: string): ControlReply {
   const value = parseJson(text);
   const kind = stringMember(value, "kind");
@@ -28,6 +36,7 @@ export function parseControlReply(text: string): ControlReply {
   return parseRefusal(value);
 }
 
+/** Parses a line of the side connection from the daemon; undefined if it is invalid. */
 export function parseSideLine(text: string): SideLine | undefined {
   const value = parseJson(text);
   const kind = stringMember(value, "kind");
@@ -44,6 +53,7 @@ export function parseSideLine(text: string): SideLine | undefined {
   };
 }
 
+/** Parses a line of the side connection from the shim; undefined if it is invalid. */
 export function parseSignalLine(text: string): SignalLine | undefined {
   const value = parseJson(text);
   const name = stringMember(value, "name");

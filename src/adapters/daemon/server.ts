@@ -4,14 +4,11 @@
  */
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import type { Json } from "../../core/json.ts";
-import { member, stringMember } from "../../core/json.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import { closeMsMax, connectionsMax, drainMsMax, helloBytesMax, helloWaitMsMax } from "./limits.ts";
+import { type Json, member, stringMember } from "../../core/json.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import { closeMsMax, connectionsMax, drainMsMax, helloBytesMax, helloWaitMsMax } from "./daemon-limits.ts";
 import { readFirstLine } from "./lines.ts";
-import type { ControlHello, Refusal, RunHello, SideHello } from "./protocol.ts";
-import { parseHello, toLine } from "./protocol.ts";
+import { type ControlHello, type Refusal, type RunHello, type SideHello, parseHello, toLine } from "./protocol.ts";
 import type { DaemonServices } from "./services.ts";
 import { Session } from "./session.ts";
 
@@ -44,7 +41,7 @@ export class Daemon {
     this.stopped = new Promise((resolve) => (this.#resolveStopped = resolve));
     server.on("connection", (socket) => {
       this.#accept(socket).catch((error: unknown) => {
-        // A bug of ours must cost one connection, not the sessions of all other clients.
+        // A bug of the daemon must cost one connection, not the sessions of all other clients.
         options.log(`a connection failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
         socket.destroy();
       });

@@ -1,20 +1,11 @@
 /**
- * What the daemon needs of the gateway behind it. The composition in `cli` implements it; tests implement it with a
- * plain relay. The daemon knows processes, sockets and sessions, and nothing of messages or decisions.
+ * The services that the daemon needs of the gateway behind it. `app` implements them; tests implement them with a plain
+ * relay. The daemon knows processes, sockets and sessions, and nothing of messages or decisions.
  */
 import type { Duplex } from "node:stream";
 import type { Json } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
-import type { RunHello } from "./protocol.ts";
-
-/** A process that cannot be mistaken for a later one with the same pid. `startedAt` is empty where unknown. */
-export type ProcessIdentity = { readonly pid: number; readonly startedAt: string };
-
-/** Signals that a shim forwards to its server. */
-export type ForwardedSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
-
-/** How a session ended: exit code of the shim (0 or 1) and a sentence for its stderr, empty when there is none. */
-export type SessionEnd = { readonly exitCode: 0 | 1; readonly sentence: string };
+import type { ForwardedSignal, ProcessIdentity, RunHello, SessionEnd } from "./protocol.ts";
 
 /** The way from a session to the shim, beside the protocol bytes. */
 export interface SideChannel {
@@ -40,7 +31,7 @@ export interface OpenSession {
   readonly ended: Promise<SessionEnd>;
 }
 
-/** What a control request may do while it is answered. */
+/** Means of a control request while it is being answered. */
 export type ControlContext = {
   /** Sends an intermediate value (for example one event of `audit tail`) before the final one. */
   readonly part: (value: Json) => void;

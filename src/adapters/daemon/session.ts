@@ -1,12 +1,11 @@
 /** One shim's session inside the daemon: its two sockets, the services' session behind them, and how it ends. */
 import type { Socket } from "node:net";
 import type { Result } from "../../core/result.ts";
-import { closeMsMax, replyBytesMax, sideBufferBytesMax } from "./limits.ts";
+import { closeMsMax, replyBytesMax, sideBufferBytesMax } from "./daemon-limits.ts";
 import { readLines } from "./lines.ts";
-import type { RunHello, SideLine } from "./protocol.ts";
-import { toLine } from "./protocol.ts";
+import { type RunHello, type SideLine, toLine, type SessionEnd } from "./protocol.ts";
 import { parseSignalLine } from "./replies.ts";
-import type { DaemonServices, OpenSession, SessionEnd, SideChannel } from "./services.ts";
+import type { DaemonServices, OpenSession, SideChannel } from "./services.ts";
 
 /** Makes the side channel of a session over its second socket. */
 export function sideChannel(side: Socket): SideChannel {
@@ -35,7 +34,7 @@ export class Session {
   readonly #wire: Socket;
   readonly #side: Socket;
   readonly #opened: OpenSession;
-  /** Resolves when both sockets are closed and the server's group was told to end. */
+  /** Resolves when both sockets are closed and the server's group was ordered to end. */
   readonly finished: Promise<void>;
   #closing = false;
   #force: (end: SessionEnd) => void = () => undefined;
@@ -62,7 +61,8 @@ export class Session {
     if (!opened.ok) return opened;
     const session = new Session(wire, side, opened.value);
     const closeForGone = (): void => void session.close("the shim is gone");
-    // Only the side connection tells: a client that closes stdin half-closes the other one and still wants answers.
+    // Only the end of the side connection means that the shim is gone: a client that closes stdin half-closes the other
+    // connection and still expects answers.
     side.on("end", closeForGone).on("close", closeForGone);
     wire.on("close", closeForGone);
     if (gone) closeForGone();
@@ -85,7 +85,7 @@ export class Session {
   async close(reason: string): Promise<void> {
     if (this.#closing) return;
     this.#closing = true;
-    // A session of a dead shim must not be kept by services that wait for something themselves.
+    // The session of a dead shim must not be kept open by services that are still waiting.
     const timer = setTimeout(() => this.#force({ exitCode: 1, sentence: "" }), closeMsMax);
     void this.finished.then(() => clearTimeout(timer));
     await this.#opened.close(reason);

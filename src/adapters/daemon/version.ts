@@ -1,9 +1,9 @@
-/** The package's own version, and which of two is newer. Daemon and command line must match exactly. */
+/** The package's own version, and the order of two versions. Daemon and command line must match exactly. */
 import { readFileSync } from "node:fs";
 import { parseJson } from "./protocol.ts";
 import { stringMember } from "../../core/json.ts";
 
-/** Read from package.json, which lies at the same distance from the sources and from the built files. */
+/** The package's own version, from package.json: its relative path is the same for the sources and the built files. */
 export function ownVersion(): string {
   const text = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");
   return stringMember(parseJson(text), "version") ?? "0.0.0";

@@ -1,8 +1,8 @@
 /**
- * Which addresses a granted *name* may lead to. Whoever owns a name chooses its addresses, and may choose 127.0.0.1 or
- * the metadata service of a cloud (DNS rebinding): such addresses need to be granted themselves.
+ * Decides which addresses a granted *name* may resolve to. The owner of a name chooses its addresses, and may choose
+ * 127.0.0.1 or the metadata service of a cloud (DNS rebinding): such addresses need a grant of their own.
  */
-import { type InternetAddress, parseAddress, sharesPrefix } from "../../core/internet-address.ts";
+import { type InternetAddress, parseAddress, sharesPrefix } from "../../core/isolation/internet-address.ts";
 
 type Block = { readonly address: InternetAddress; readonly prefix: number; readonly why: Guarded };
 
@@ -44,7 +44,7 @@ const globalUnicast = block("2000::/3", "reserved");
 const sixToFour = block("2002::/16", "reserved");
 const translated = block("64:ff9b::/96", "reserved");
 
-/** Why an address is guarded, or undefined. `own`: addresses of this machine, whose services trust it. */
+/** Reason why an address is guarded, or undefined. `own`: addresses of this machine, whose services trust it. */
 export function guarded(text: string, own: readonly string[]): Guarded | undefined {
   const address = parseAddress(text);
   if (address === undefined) return "no-address";

@@ -1,25 +1,34 @@
 /**
  * The connections of a server, whichever way it took: straight to an address, through the HTTP proxy (RFC 9110 section
- * 9.3.6) or through SOCKS5. All three become the same arrival, so that one decision governs them.
+ * 9.3.6) or through SOCKS5. All three become the same kind of arrival, so that one decision applies to all.
  */
 import { createServer, type Server, type Socket } from "node:net";
 import { type Authority, headBytesMax, parseAuthority, parseRequestHead, type RequestHead } from "./http-head.ts";
 import { readFirst } from "./first-flight.ts";
 import { dnsPort, type Listeners, proxyPort, socksPort } from "./listeners.ts";
 import { brokerAddress } from "./name-files.ts";
-import { greetingBytesMax, methodAccepted, methodRefused, parseGreeting, parseRequest } from "./socks.ts";
-import { replies, requestBytesMax, socksReply, type SocksRequest } from "./socks.ts";
+import {
+  greetingBytesMax,
+  methodAccepted,
+  methodRefused,
+  parseGreeting,
+  parseRequest,
+  replies,
+  requestBytesMax,
+  socksReply,
+  type SocksRequest,
+} from "./socks.ts";
 
 export type Arrival = {
   readonly client: Socket;
   /** As the server asked for it: an address where it connected by itself, a name or address through a proxy. */
   readonly host: string;
   readonly port: number;
-  /** What the client sent beyond its request to a proxy. */
+  /** Bytes of the client after its request to a proxy. */
   readonly early: Buffer;
-  /** Tells a proxy's client that it may speak; to others the kernel has said so already. */
+  /** Tells the client of a proxy that it may send; other clients are connected by the kernel already. */
   readonly accept: () => void;
-  /** Tells that it may not, or that the destination is not there, and ends. */
+  /** Tells the client that the destination is denied or unreachable, and ends the connection. */
   readonly refuse: (why: "denied" | "unreachable") => void;
 };
 
@@ -31,7 +40,7 @@ export type ArrivalHandler = {
   readonly dnsStream: (client: Socket) => void;
   /** A connection ended before anything was asked for: too many at a time, or no request that a proxy understands. */
   readonly turnedAway: (port: number, rule: TurnedAway) => void;
-  /** Listening has failed: nothing more will arrive. */
+  /** Listening has failed: no further connection will arrive. */
   readonly failed: (reason: string) => void;
 };
 
@@ -39,7 +48,7 @@ export type TurnedAway = "egress-connections-max" | "egress-proxy-silent" | "egr
 
 /** Connections of one server at a time; those beyond are reset. */
 export const connectionsMax = 256;
-/** How long the client of a proxy may take to read why it was refused. */
+/** How long the client of a proxy may take to read the reason for a refusal. */
 const lastWordWaitMsMax = 1_000;
 
 /** Takes over the listening sockets. The function that is given back closes them and every connection. */
@@ -72,7 +81,7 @@ async function dispatch(client: Socket, port: number, handler: ArrivalHandler): 
   const host = client.localAddress;
   if (host === undefined) return void client.destroy();
   if (port === dnsPort) return handler.dnsStream(client);
-  // At other addresses these ports belong to whomever the server wanted to reach.
+  // At other addresses these ports belong to the destination that the server asked for.
   const ours = host === brokerAddress;
   if (ours && port === proxyPort) return arriveByProxy(client, handler);
   if (ours && port === socksPort) return arriveBySocks(client, handler);
@@ -160,10 +169,11 @@ function silent(client: Socket, port: number, handler: ArrivalHandler): void {
   handler.turnedAway(port, "egress-proxy-silent");
 }
 
-/** Says a last word and ends both ways, whether or not the client goes on speaking. */
+/** Sends a last message and ends both directions, whether or not the client goes on sending. */
 function finish(client: Socket, last: Uint8Array): void {
   client.end(last);
-  // What it still sends is thrown away: closing over unread bytes would reset the connection and lose the last word.
+  // Later bytes of the client are discarded: closing over unread bytes would reset the connection and lose the last
+  // message.
   client.on("data", () => {});
   client.resume();
   setTimeout(() => client.destroy(), lastWordWaitMsMax).unref();

@@ -1,11 +1,11 @@
 /**
- * The only way out of a server's network namespace. Every address leads here; what is not allowed at this moment gets no
- * name, no connection and no byte, and every attempt is on record.
+ * The only way out of a server's network namespace. Every address leads here; a destination that is not allowed at this
+ * moment gets no name, no connection and no byte, and every attempt is recorded.
  *
  * Order of a connection: known by name or address → allowed now → resolved and guarded → connected → first bytes agree
  * with the name → bytes within the quotas. The first step that objects ends it.
  */
-import { parseAddress } from "../../core/internet-address.ts";
+import { parseAddress } from "../../core/isolation/internet-address.ts";
 import type { Broker } from "../projection/parts.ts";
 import { type Arrival, receiveArrivals } from "./arrivals.ts";
 import { ByteQuota } from "./byte-quota.ts";
@@ -22,7 +22,7 @@ import { VirtualNames } from "./virtual-names.ts";
 
 export type BrokerOptions = Partial<Surroundings> & {
   readonly listeners: Listeners;
-  /** Destinations of the server's scope, reachable at any time. */
+  /** Destinations (`host:port`) of the server's scope, reachable at any time. */
   readonly allow: readonly string[];
   /** All destinations that a call could be granted, to tell "not now" from "never" in evidence. */
   readonly tools?: readonly string[];
@@ -37,8 +37,8 @@ export type BrokerOptions = Partial<Surroundings> & {
 };
 
 /**
- * Begins to answer at once. `grant` marks the begin of a call too, so it is called for every call, if need be without
- * destinations: the quota of a call counts from there.
+ * Opens the broker, which answers at once. `grant` also marks the begin of a call, so it is called for every call, even
+ * without destinations: the byte quota of a call counts from there.
  */
 export function openBroker(options: BrokerOptions): Broker {
   return new EgressBroker(options);
@@ -117,7 +117,7 @@ class EgressBroker implements Broker {
     this.#fail(`it was flooded with ${what}`);
   }
 
-  /** Without ears the broker must not keep half a network going. */
+  /** After its listeners failed the broker must not serve a part of the network. */
   #fail(reason: string): void {
     this.failure ??= `The server's network broke: ${reason}. Restart the server.`;
     this.#stop();
@@ -193,7 +193,7 @@ class EgressBroker implements Broker {
     }
   }
 
-  /** What the server means to reach: the name behind an address that we gave it, or what it said. */
+  /** The destination that the server means: the name behind a virtual address, or the host that it asked for. */
   #destinationOf({ host, port }: Arrival): Destination {
     const name = this.#names.nameOf(host);
     if (name !== undefined) return { host: name, port };

@@ -1,6 +1,6 @@
 /**
- * Bytes that may pass, both ways together. What flows while calls are in flight counts for each of them: the broker
- * cannot know which call a connection serves, and in doubt a call has less left, not more.
+ * Bytes that may pass, both ways together. Bytes that pass while calls are in flight count for each of them: the broker
+ * cannot know which call a connection serves, so in doubt a call has less left, not more.
  */
 export type QuotaRule = "egress-call-bytes" | "egress-server-bytes";
 
@@ -32,7 +32,7 @@ export class ByteQuota {
     if (this.#exhausted === "egress-call-bytes" && used > this.#callBytesMax && last) this.#exhausted = undefined;
   }
 
-  /** Counts bytes before they pass. With a rule as answer they may not, and nothing after them. */
+  /** Counts bytes before they pass. If it returns a rule, neither these bytes nor any later ones may pass. */
   take(bytes: number): QuotaRule | undefined {
     if (this.#exhausted !== undefined) return this.#exhausted;
     this.#server += bytes;

@@ -1,13 +1,15 @@
 /**
  * The first message of TLS (RFC 8446 section 4.1.2), read for the name that a client asks its server for (RFC 6066
  * section 3). Strict, because what we read and what the server reads must be the same: a doubled extension or a second
- * name is refused rather than guessed at.
+ * name is refused.
  *
- * Encrypted Client Hello hides the true name behind a public one. The public name is what is compared; that the
- * extension was there is told (browsers send a meaningless one always).
+ * Encrypted Client Hello hides the true name behind a public one. The public name is compared, and the presence of the
+ * extension is noted (browsers always send a dummy one).
  */
 
-/** Bytes until the message must be complete, headers of records included. With post-quantum keys about 2,000 are usual. */
+/**
+ * Bytes until the message must be complete, headers of records included. With post-quantum keys about 2,000 are usual.
+ */
 export const helloBytesMax = 16_384;
 
 const recordHeaderBytes = 5;
@@ -20,7 +22,7 @@ const randomBytes = 32;
 const sessionBytesMax = 32;
 
 export type ParsedHello =
-  /** So far all is well. */
+  /** Valid so far, but incomplete. */
   | { readonly kind: "more" }
   | { readonly kind: "foreign" }
   | { readonly kind: "malformed" }
@@ -71,7 +73,7 @@ function readHello(reader: Reader): ParsedHello {
   if (session === undefined || session.length > sessionBytesMax) return malformed;
   if (ciphers === undefined || ciphers.length < 2 || ciphers.length % 2 === 1) return malformed;
   if (compressions === undefined || compressions.length === 0) return malformed;
-  // A hello without extensions is lawful up to TLS 1.2, and names nobody.
+  // A hello without extensions is valid up to TLS 1.2 and contains no server name.
   if (reader.done) return { kind: "hello", serverName: undefined, encrypted: false };
   const block = reader.vector(2);
   if (block === undefined || !reader.done) return malformed;

@@ -1,7 +1,10 @@
-/** Answers questions for names, over datagrams and over streams (RFC 7766), from what may be reached now and no more. */
+/**
+ * Answers questions for names, over datagrams and over streams (RFC 7766), from the destinations that are permitted
+ * now.
+ */
 import type { RemoteInfo, Socket as DatagramSocket } from "node:dgram";
 import type { Socket } from "node:net";
-import { printable } from "../printable.ts";
+import { printable } from "../net/printable.ts";
 import {
   answerMalformed,
   answerQuery,
@@ -68,7 +71,7 @@ export class DnsStub {
         const answer = this.#answer(waiting.subarray(2, 2 + length), "tcp");
         if (answer === undefined) return void client.destroy();
         waiting = waiting.subarray(2 + length);
-        // A client that asks without reading answers would have us keep them.
+        // For a client that asks without reading answers the gateway would have to buffer them.
         const head = Buffer.alloc(2);
         head.writeUInt16BE(answer.byteLength);
         if (!client.write(Buffer.concat([head, answer]))) return void client.destroy();
@@ -80,7 +83,8 @@ export class DnsStub {
   #answer(bytes: Uint8Array, transport: "udp" | "tcp"): Uint8Array | undefined {
     const parsed = parseQuery(bytes);
     if (parsed.kind === "malformed") {
-      // Bytes on this port that are no question may be data on their way out: what can be shown of them is told.
+      // Bytes on this port that are not a valid question may be an attempt to leak data: their printable part is
+      // recorded.
       const domain = printable(Buffer.from(bytes).toString("latin1"), shownCharactersMax);
       this.#record.add({ action: "dns-query", outcome: "denied", transport, domain, detail: "egress-malformed-query" });
       return parsed.id === undefined ? undefined : answerMalformed(parsed.id);
@@ -100,7 +104,7 @@ export class DnsStub {
         return answerQuery(query, serverFailure, []);
       case "address": {
         this.#record.add({ ...seen, outcome: "success" });
-        // Other kinds of records exist for no name, IPv6 addresses included, since there is no route for them.
+        // No name has records of other types, IPv6 addresses included, since there is no route for IPv6.
         const wanted = query.type === typeA || query.type === typeAny;
         return answerQuery(query, noError, wanted ? [decided.address.split(".").map(Number)] : []);
       }

@@ -1,7 +1,7 @@
 /**
  * Questions and answers of the domain name system (RFC 1035), as far as a stub needs them. The answers are made here
- * from nothing but the question's own bytes, so that no byte that a server chose ever travels to a name server: names
- * that are long or many carry nothing out.
+ * from the question's own bytes alone, so that no byte chosen by a server reaches a name server: long or numerous names
+ * cannot leak data.
  *
  * Strict: one question, no answers, no compression, at most an EDNS record behind it. All else is malformed.
  */
@@ -37,6 +37,7 @@ export type ParsedQuery =
   /** `id` where the header could be read, so that an answer can say so. */
   | { readonly kind: "malformed"; readonly id: number | undefined };
 
+/** Parses one question; see the head of this file for the accepted form. */
 export function parseQuery(bytes: Uint8Array): ParsedQuery {
   if (bytes.byteLength < headerBytes) return { kind: "malformed", id: undefined };
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -83,7 +84,7 @@ export function answerQuery(query: DnsQuery, code: number, addresses: readonly (
   return Uint8Array.from([...header, ...query.question, ...records]);
 }
 
-/** The answer to what could not be read: its number and "format error". */
+/** The answer to a malformed question: its id and "format error". */
 export function answerMalformed(id: number): Uint8Array {
   return Uint8Array.from([...word(id), 0x80, 0x80 | formatError, 0, 0, 0, 0, 0, 0, 0, 0]);
 }

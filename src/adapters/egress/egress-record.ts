@@ -1,9 +1,9 @@
-/** What the broker saw, kept until the session asks. Ground truth: the server has no part in writing it. */
-import { traceTextCharactersMax } from "../../core/effect-trace.ts";
-import { printable } from "../printable.ts";
+/** Events of the broker, kept until the session asks. Trusted evidence: the server cannot write or change them. */
+import { traceTextCharactersMax } from "../../core/isolation/effect-trace.ts";
+import { printable } from "../net/printable.ts";
 import type { Sighting } from "../projection/parts.ts";
 
-/** Sightings that wait to be drained; a server that makes more between two calls is told of as such. */
+/** Sightings that wait to be drained; the number of those beyond is recorded as one further sighting. */
 export const sightingsMax = 4_096;
 
 export type Seen = Omit<Sighting, "at" | "grade">;

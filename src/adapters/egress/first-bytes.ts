@@ -1,19 +1,19 @@
 /**
- * Compares what a client says first on a connection with the name that was granted. Without it a server could open a
+ * Compares the first bytes of a client on a connection with the name that was granted. Without it a server could open a
  * connection under a granted name and ask the machine behind, which may serve many names, for another.
  *
  * On 443 there must be TLS with exactly this name, on 80 HTTP with exactly this host. Elsewhere the protocol is not
  * known and may let the other side speak first: then TLS and HTTP are compared where the bytes are that, and everything
  * else passes by its address alone. Only the first request of a plain HTTP connection is read.
  */
-import { parseAddress } from "../../core/internet-address.ts";
+import { parseAddress } from "../../core/isolation/internet-address.ts";
 import { helloBytesMax, parseClientHello } from "./client-hello.ts";
 import { headBytesMax, parseAuthority, parseRequestHead, targetAuthority } from "./http-head.ts";
 import { canonicalDestination, type Destination } from "./permissions.ts";
 
 export type Inspection =
   | { readonly kind: "more" }
-  /** `note` says what was noticed, for the record. */
+  /** `note`: an observation for the record. */
   | { readonly kind: "pass"; readonly note: string | undefined }
   | { readonly kind: "refused"; readonly rule: FirstBytesRule };
 
@@ -39,16 +39,16 @@ export function mustSpeakFirst({ port }: Destination): boolean {
   return port === tlsPort || port === httpPort;
 }
 
-/** What follows from all bytes that the client has sent so far. */
+/** Decides on all bytes that the client has sent so far. */
 export function inspectFirstBytes(destination: Destination, bytes: Uint8Array): Inspection {
   if (destination.port === tlsPort) return inspectHello(destination, bytes);
   if (destination.port === httpPort) return inspectRequest(destination, bytes);
   const hello = inspectHello(destination, bytes);
   if (hello.kind !== "refused") return hello;
-  // No other protocol begins like TLS; what is not sound there could hide a name from us and show it to the server.
+  // No other protocol begins like TLS; a malformed hello could hide a name from the broker that the destination reads.
   if (hello.rule === "egress-server-name-absent") return pass;
   if (hello.rule !== "egress-not-tls") return hello;
-  // Others may well begin like HTTP: only a clear contradiction refuses.
+  // Other protocols may begin like HTTP: only a clear contradiction is refused.
   if (!beginsLikeRequest(bytes)) return pass;
   const request = inspectRequest(destination, bytes);
   if (request.kind === "refused") return request.rule === "egress-host-differs" ? request : pass;

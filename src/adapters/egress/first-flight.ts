@@ -10,20 +10,19 @@ export type FirstFlight<T> =
   | { readonly kind: "settled"; readonly value: T; readonly bytes: Buffer }
   /** The client closed its side, with these bytes as its last. */
   | { readonly kind: "ended"; readonly bytes: Buffer }
-  /** Too slow, too long, or gone. */
+  /** The client was too slow, sent too much, or is gone. */
   | { readonly kind: "given-up"; readonly bytes: Buffer };
 
 export type FirstFlightLimits = {
   readonly bytesMax: number;
-  /** What was read before. */
+  /** Bytes that were read before. */
   readonly already: Buffer;
-  /** False where the other side may speak first: then there is no hurry. */
+  /** False where the other side may speak first: then no time limit applies. */
   readonly hurry?: boolean;
 };
 
 /**
- * `settle` tells what to make of all bytes so far; undefined waits for more. The connection is paused again when this
- * resolves.
+ * `settle` decides on all bytes so far; undefined waits for more. The connection is paused again when this resolves.
  */
 export function readFirst<T>(
   client: Socket,

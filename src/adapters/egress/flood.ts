@@ -1,6 +1,6 @@
 /**
- * How much a server may ask of its network in a second. Each question and each connection is work of the gateway, which
- * serves all servers in one thread: without a bound one of them could take that thread from the others.
+ * Rate limits on the network use of a server. Each question and each connection is work of the gateway, which serves
+ * all servers in one thread: without a bound one server could take that thread from the others.
  */
 
 export type FloodLimits = { readonly questions: number; readonly connections: number };

@@ -1,6 +1,6 @@
 /**
- * The head of an HTTP/1 request (RFC 9112), read for where it wants to go. Strict where parsers differ, since a server
- * that reads another host than we do would be reached under a granted name: one Host field, no folded lines, no spaces
+ * The head of an HTTP/1 request (RFC 9112), read for its destination. Strict where parsers differ, since a server that
+ * reads another host than we do would be reached under a granted name: one Host field, no folded lines, no spaces
  * around field names, lines end with CR LF.
  */
 

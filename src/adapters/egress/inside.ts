@@ -1,7 +1,7 @@
 /**
  * Runs in the launcher, inside of a server's fresh network namespace: makes every IPv4 address end here, opens the
- * sockets on which the gateway will answer, and hands them over. After that nothing of ours is left inside, so there is
- * no process that a server could attack, stop or impersonate.
+ * sockets on which the gateway will answer, and hands them over. After that no process of the gateway is left inside
+ * that a server could attack, stop or impersonate.
  *
  * There is no route for IPv6, and the broker's answers hold no IPv6 address: such a connection fails at once.
  */
@@ -58,7 +58,7 @@ async function handOverServer(port: number, send: InsideOptions["send"]): Promis
   server.listen({ host: everyAddress, port, exclusive: true, backlog: backlogMax });
   await once(server, "listening");
   await sent(send, { kind: "egress-listener", transport: "tcp", port }, server);
-  // From here on only the gateway accepts. Nobody can have connected yet: the server does not run.
+  // From here on only the gateway accepts. No connection can exist yet: the server does not run.
   server.close();
 }
 

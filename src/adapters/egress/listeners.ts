@@ -1,11 +1,11 @@
 /**
  * Listening sockets that were made inside of a server's network namespace and live in the gateway. A socket belongs to
- * the namespace it was made in, whoever holds it, so the gateway accepts from inside while it connects from outside,
- * and nothing of ours has to run beside the server.
+ * the namespace in which it was made, whichever process holds it, so the gateway accepts from inside while it connects
+ * from outside, and no process of the gateway has to run beside the server.
  */
 import { Socket as DatagramSocket } from "node:dgram";
 import { Server } from "node:net";
-import { parseDestination } from "../../core/scope-patterns.ts";
+import { parseDestination } from "../../core/isolation/scope-patterns.ts";
 
 export const dnsPort = 53;
 export const proxyPort = 3128;
@@ -32,7 +32,7 @@ export type Listeners = {
   readonly tcp: ReadonlyMap<number, Server>;
 };
 
-/** What the launcher says beside each handle. */
+/** Message of the launcher that accompanies each handle. */
 export type ListenerMessage = {
   readonly kind: "egress-listener";
   readonly transport: "tcp" | "udp";
@@ -61,7 +61,7 @@ export class ListenerCollection {
   #dns: DatagramSocket | undefined;
   readonly #tcp = new Map<number, Server>();
 
-  /** True when the message was the announcement of a listener; all else is for others to read. */
+  /** True if the message announced a listener; other messages are left to other readers. */
   accept(message: unknown, handle: unknown): boolean {
     if (!isListenerMessage(message)) return false;
     if (message.transport === "udp" && handle instanceof DatagramSocket && this.#dns === undefined) {
@@ -77,7 +77,7 @@ export class ListenerCollection {
     return this.#dns === undefined ? undefined : { dns: this.#dns, tcp: this.#tcp };
   }
 
-  /** For a start that failed halfway: nobody will serve these sockets. */
+  /** For a start that failed halfway: closes the sockets, which will not be served. */
   close(): void {
     if (this.#dns !== undefined) closeDatagrams(this.#dns);
     for (const server of this.#tcp.values()) server.close();
@@ -86,7 +86,7 @@ export class ListenerCollection {
   }
 }
 
-/** Closes a socket that somebody else may have closed before: then there is nothing left to do. */
+/** Closes a datagram socket; does nothing if other code has closed it already. */
 export function closeDatagrams(socket: DatagramSocket): void {
   try {
     socket.close();

@@ -4,7 +4,7 @@
  * port 3128 and SOCKS5 on port 1080.
  */
 
-/** Where the broker's own services answer; from the block that RFC 2544 keeps out of the internet. */
+/** Address of the broker's own services, from the block that RFC 2544 keeps out of the internet. */
 export const brokerAddress = "198.18.0.1";
 
 /** For `/etc/resolv.conf`. A server that asks any other address gets the same answers. */

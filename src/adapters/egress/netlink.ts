@@ -1,8 +1,8 @@
 /**
  * The messages to the kernel that make a fresh network namespace answer for every IPv4 address (rtnetlink(7)): the
- * loopback interface goes up with an address, and a route of type `local` for 0.0.0.0/0 makes each address one of this host ("AnyIP").
- * A packet for any destination then ends at a socket inside of the namespace, or nowhere. Written as bytes here, so
- * that no program `ip` is needed, which a minimal system may lack.
+ * loopback interface goes up with an address, and a route of type `local` for 0.0.0.0/0 makes each address one of this
+ * host ("AnyIP"). A packet for any destination then ends at a socket inside of the namespace, or nowhere. Written as
+ * bytes here, so that no program `ip` is needed, which a minimal system may lack.
  */
 const headerBytes = 16;
 const linkBytes = 16;
@@ -45,8 +45,9 @@ export function loopbackUp(sequence: number): Uint8Array {
 }
 
 /**
- * `ip address add A/32 dev lo`, `address` as four numbers. With addresses of 127.0.0.0/8 alone the GNU C library says
- * that there is no IPv4, and refuses names to programs that ask for usable addresses only (AI_ADDRCONFIG).
+ * `ip address add A/32 dev lo`, `address` as four numbers. With addresses of 127.0.0.0/8 alone the GNU C library
+ * assumes that there is no IPv4, and does not resolve names for programs that ask for usable addresses only
+ * (AI_ADDRCONFIG).
  */
 export function loopbackAddress(sequence: number, address: readonly number[]): Uint8Array {
   const flags = flagRequest | flagAcknowledge | flagCreate | flagExclusive;
@@ -75,7 +76,7 @@ export function everyAddressLocal(sequence: number): Uint8Array {
 }
 
 /**
- * What the kernel answered: 0 for done, else a positive error number; undefined when the bytes are no answer to
+ * Reads the kernel's answer: 0 for success, else a positive error number; undefined when the bytes are no answer to
  * `sequence`.
  */
 export function acknowledgement(bytes: Uint8Array, sequence: number): number | undefined {

@@ -12,14 +12,14 @@ export type PassageEnds = {
   readonly client: Socket;
   readonly upstream: Socket;
   readonly destination: Destination;
-  /** Where the upstream truly is. */
+  /** IP address that the upstream socket is connected to. */
   readonly address: string;
-  /** That address is one that only a grant of its own opens. */
+  /** True if that address can be reached only by a grant that names it. */
   readonly special: boolean;
 };
 
 export type PassageEvents = {
-  /** Asked before bytes pass; false = they must not. */
+  /** Called before bytes pass; false means that they must not. */
   readonly take: (bytes: number) => boolean;
   /** Both sides are closed. */
   readonly closed: () => void;
@@ -44,9 +44,9 @@ export class Passage {
     client.setTimeout(idleMsMax, () => this.cut());
     upstream.setTimeout(idleMsMax, () => this.cut());
     client.once("close", () => {
-      // After a proper end of both directions what the client sent last is still delivered.
+      // After a proper end of both directions the last bytes of the client are still delivered.
       const proper = client.readableEnded && client.writableFinished && upstream.writableEnded;
-      // Broken off, it must not look whole to the destination.
+      // A transfer that was cut must not look complete to the destination.
       if (!proper) upstream.resetAndDestroy();
       events.closed();
     });
@@ -77,7 +77,7 @@ export class Passage {
     return sent;
   }
 
-  /** Ends both directions at once; `reset` so that the client too cannot take it for a proper end. */
+  /** Ends both directions at once; `reset` so that the client cannot take it for a proper end either. */
   cut(how: "close" | "reset" = "close"): void {
     this.#upstream.resetAndDestroy();
     if (how === "reset") this.#client.resetAndDestroy();

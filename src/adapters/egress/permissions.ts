@@ -1,6 +1,6 @@
-/** What may be reached now: by the scope of the server, and by the calls that are in flight. */
-import { parseAddress } from "../../core/internet-address.ts";
-import { canonicalHost, matchesDestination, parseDestination } from "../../core/scope-patterns.ts";
+/** Destinations permitted now: by the scope of the server, and by the calls in flight. */
+import { parseAddress } from "../../core/isolation/internet-address.ts";
+import { canonicalHost, matchesDestination, parseDestination } from "../../core/isolation/scope-patterns.ts";
 import { guarded } from "./address-guard.ts";
 
 type Pattern = { readonly text: string; readonly port: number };
@@ -11,9 +11,9 @@ export type Destination = {
   readonly port: number;
 };
 
-/** Why a destination may not be reached now; ids of rules in evidence. */
+/** Reason why a destination may not be reached now: the id of a rule, used in evidence. */
 export type Refusal =
-  /** Some call could be granted it, but none of those in flight is. */
+  /** A call could be granted the destination, but none of the calls in flight is. */
   | "egress-not-granted-now"
   /** An address that no pattern names. */
   | "egress-address-not-listed"
@@ -26,8 +26,8 @@ export class Permissions {
   readonly #calls = new Map<string, readonly Pattern[]>();
 
   /**
-   * `tools`: all destinations that a call could be granted, to tell "not now" from "never". `everywhere`: ports at which
-   * every public name and address may be reached, for a server that is only watched.
+   * `tools`: all destinations that a call could be granted, to tell "not now" from "never". `everywhere`: ports at
+   * which every public name and address may be reached, for a server that is only watched.
    */
   constructor(scope: readonly string[], tools: readonly string[], everywhere: readonly number[] = []) {
     this.#scope = scope.flatMap(pattern);
@@ -53,7 +53,7 @@ export class Permissions {
     return this.#current().some((one) => one.port === port && matchesDestination(one.text, host, port));
   }
 
-  /** True iff the name may be reached on some port, so that its address may be told. */
+  /** True iff the name may be reached on some port, so that it may be resolved. */
   allowsName(name: string): boolean {
     if (this.#everywhere.size > 0 && isPublic(name)) return true;
     return this.#current().some((one) => matchesDestination(one.text, name, one.port));
@@ -81,12 +81,12 @@ export class Permissions {
   }
 }
 
-/** The one spelling of a host under which it is compared and remembered; undefined for what is none. */
+/** The canonical spelling of a host, used for comparison and storage; undefined if `host` is not a valid host. */
 export function canonicalDestination(host: string): string | undefined {
   return parseAddress(host) === undefined ? canonicalHost(host) : host;
 }
 
-/** As far as its text says; which addresses a name has is looked at when it is reached. */
+/** Decided by the text alone; the addresses of a name are checked when a connection is made. */
 function isPublic(host: string): boolean {
   if (parseAddress(host) !== undefined) return guarded(host, []) === undefined;
   return host !== "localhost" && !host.endsWith(".localhost");

@@ -1,18 +1,18 @@
 /**
  * Connects to a destination that was allowed. A name is resolved once, every address it has is checked, and the
- * connection goes to an address that was checked: between check and use there is nothing that could answer differently.
+ * connection goes to an address that was checked: no second resolution between check and use could give another answer.
  */
 import { lookup } from "node:dns/promises";
 import { connect as connectSocket, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
-import { parseAddress } from "../../core/internet-address.ts";
+import { parseAddress } from "../../core/isolation/internet-address.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import { type Guarded, guarded } from "./address-guard.ts";
 import type { Destination, Permissions } from "./permissions.ts";
 
 const resolveWaitMsMax = 5_000;
 const connectWaitMsMax = 5_000;
-/** Addresses of one name that are checked, and of those that are tried. */
+/** Addresses of one name that are checked, and of the checked ones that are tried. */
 const addressesMax = 16;
 const attemptsMax = 4;
 
@@ -34,7 +34,7 @@ export const systemSurroundings: Surroundings = {
 export type Reached = {
   readonly socket: Socket;
   readonly address: string;
-  /** The address is one that only a grant of its own opens. */
+  /** True if the address can be reached only by a grant that names it. */
   readonly special: boolean;
 };
 
@@ -44,6 +44,7 @@ export type Unreached = {
   readonly address?: string;
 };
 
+/** Resolves, checks and connects. The error is a rule for evidence, with the refused address if there is one. */
 export async function reach(
   destination: Destination,
   permissions: Permissions,
@@ -92,7 +93,7 @@ function objection(
   return why === undefined || why === "no-address" || !isGranted(address, port, permissions) ? why : undefined;
 }
 
-/** A guarded address is reached only when it is granted as such, be it as `localhost`. */
+/** True iff the permissions name the address itself; for a loopback address also if they name `localhost`. */
 export function isGranted(address: string, port: number, permissions: Permissions): boolean {
   if (permissions.names({ host: address, port })) return true;
   return guarded(address, []) === "loopback" && permissions.names({ host: "localhost", port });

@@ -1,9 +1,9 @@
 /**
- * A network that leads nowhere, for trying out a server that nobody trusts yet: every name has an address, every
- * request an empty answer, and what the server tried to send is on record. No byte leaves this machine.
+ * A network without any way out, for a trial of an untrusted server: every name has an address, every request gets an
+ * empty answer, and everything that the server tried to send is on record. No byte leaves this machine.
  */
-import { parseAddress } from "../../core/internet-address.ts";
-import { printable } from "../printable.ts";
+import { parseAddress } from "../../core/isolation/internet-address.ts";
+import { printable } from "../net/printable.ts";
 import type { Broker } from "../projection/parts.ts";
 import { type Arrival, receiveArrivals } from "./arrivals.ts";
 import { parseClientHello } from "./client-hello.ts";
@@ -25,7 +25,7 @@ const emptyAnswer =
   "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
 /** How long a client may take to read its answer. */
 const drainWaitMsMax = 1_000;
-/** Alert `internal_error` (RFC 8446 section 6): no certificate of ours would be believed. */
+/** Alert `internal_error` (RFC 8446 section 6): no certificate of the sink would be accepted. */
 const tlsAlert = Uint8Array.from([21, 3, 3, 0, 2, 2, 80]);
 
 export type SinkOptions = {
@@ -39,7 +39,7 @@ type Payload =
   | { readonly kind: "request"; readonly head: RequestHead }
   | { readonly kind: "other" };
 
-/** Begins to answer at once; grants have no meaning here. */
+/** Opens the sink, which answers at once. Grants have no effect on it. */
 export function openSink({ listeners, now }: SinkOptions): Broker {
   const record = new EgressRecord(now);
   const names = new VirtualNames();
@@ -117,7 +117,7 @@ function recognise(bytes: Buffer): Payload | undefined {
   return isWhole(bytes, parsed.head) ? { kind: "request", head: parsed.head } : undefined;
 }
 
-/** True iff the body is there as well, as far as it was announced and is read at all. */
+/** True iff the announced body has arrived as well, up to the limit of bytes that are read. */
 function isWhole(bytes: Buffer, head: RequestHead): boolean {
   if (bytes.length >= payloadBytesMax) return true;
   const fields = bytes.toString("latin1", 0, head.bytes);
@@ -126,7 +126,7 @@ function isWhole(bytes: Buffer, head: RequestHead): boolean {
   return bytes.length >= Math.min(head.bytes + length, payloadBytesMax);
 }
 
-/** What a person needs to see of it: the request with its body, the name asked for, or the first bytes. */
+/** Excerpt of a payload for the operator: the request with its body, the TLS server name, or the first bytes. */
 function excerpt(payload: Payload, bytes: Buffer): string {
   switch (payload.kind) {
     case "request": {

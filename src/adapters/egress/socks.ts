@@ -30,11 +30,12 @@ export const methodRefused: Uint8Array = Uint8Array.from([version, 0xff]);
 export const replies = { done: 0, failure: 1, notAllowed: 2, unreachable: 4, unsupported: 7 } as const;
 export type Reply = (typeof replies)[keyof typeof replies];
 
-/** An answer that tells no address: clients ignore it, and it would be ours. */
+/** Encodes an answer. It contains no bound address: clients ignore that, and it would be an address of the gateway. */
 export function socksReply(code: Reply): Uint8Array {
   return Uint8Array.from([version, code, 0, typeV4, 0, 0, 0, 0, 0, 0]);
 }
 
+/** Parses the greeting of a client from its first byte; `bytes` is its length. */
 export function parseGreeting(bytes: Uint8Array): SocksGreeting {
   const count = bytes[1];
   if ((bytes[0] ?? version) !== version || count === 0) return { kind: "malformed" };
@@ -42,6 +43,7 @@ export function parseGreeting(bytes: Uint8Array): SocksGreeting {
   return { kind: "greeting", usable: bytes.subarray(2, 2 + count).includes(noAuthentication), bytes: 2 + count };
 }
 
+/** Parses the request after the greeting; `bytes` is its length. */
 export function parseRequest(bytes: Uint8Array): SocksRequest {
   if ((bytes[0] ?? version) !== version || (bytes[2] ?? 0) !== 0) return { kind: "malformed" };
   const type = bytes[3];

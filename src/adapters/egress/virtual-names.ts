@@ -1,7 +1,7 @@
 /**
- * Addresses that stand for names. A server is told an address of 198.18.0.0/15 (RFC 2544, never routed) for each name
- * it may reach, so that a connection tells which name it is for, even where its protocol does not. Addresses of
- * 127.0.0.0/8 would be refused by servers that guard themselves against requests to their own machine.
+ * Addresses that stand for names. A server gets an address of 198.18.0.0/15 (RFC 2544, never routed) for each name it
+ * may reach, so that each connection identifies its name, even where its protocol does not. Addresses of 127.0.0.0/8
+ * would be refused by servers that guard themselves against requests to their own machine.
  */
 
 /** Names of one server; a wildcard grant would let it make up any number. */

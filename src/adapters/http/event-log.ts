@@ -30,7 +30,7 @@ export class EventLog {
     return event;
   }
 
-  /** What was sent on a stream after a position, oldest first. */
+  /** The messages of a stream after a position, oldest first. */
   after(stream: number, position: number): readonly LoggedEvent[] {
     return this.#events.filter(
       (event) => event.stream === stream && event.position > position && event.bytes.length > 0,
@@ -43,7 +43,7 @@ export function eventId(event: LoggedEvent): string {
   return `${event.stream}-${event.position}`;
 }
 
-/** Reads an id that a client sends back; undefined if it is none of ours. */
+/** Reads an id that a client sends back; undefined if its form is invalid. */
 export function readEventId(text: string): { readonly stream: number; readonly position: number } | undefined {
   const found = /^(\d{1,15})-(\d{1,15})$/.exec(text);
   return found === null ? undefined : { stream: Number(found[1]), position: Number(found[2]) };

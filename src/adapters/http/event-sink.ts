@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
-import type { TransportLimits } from "../limits.ts";
-import { OutputQueue } from "../output-queue.ts";
-import type { HttpLimits } from "./limits.ts";
+import type { TransportLimits } from "../net/net-limits.ts";
+import { OutputQueue } from "../net/output-queue.ts";
+import type { HttpLimits } from "./http-limits.ts";
 
 const eventEnd = Buffer.from("\n\n");
 const comment = Buffer.from(":\n");
@@ -37,7 +37,7 @@ export class EventSink {
     this.#queue.framed(Buffer.from(head), bytes, eventEnd);
   }
 
-  /** An event without a message: gives the client an id to resume from before there is anything to say. */
+  /** An event without a message: gives the client an id to resume from before the first message. */
   prime(id: string): void {
     this.#queue.framed(noBytes, Buffer.from(`id: ${id}\ndata: `), eventEnd);
   }

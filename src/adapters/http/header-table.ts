@@ -3,8 +3,9 @@ import { type HeaderParameter, headerParameters } from "../../wire/headers.ts";
 import type { Message, RequestId } from "../../wire/message.ts";
 
 /**
- * Which tools of a server want arguments repeated in headers (`x-mcp-header`), learnt from the lists that pass through
- * this connection. A tool whose annotation breaks the rules gets no parameter headers; admission does not offer it.
+ * Table of the tools of a server that want arguments repeated in headers (`x-mcp-header`), learnt from the lists that
+ * pass through this connection. A tool whose annotation breaks the rules gets no parameter headers; admission does not
+ * offer it.
  */
 export class HeaderTable {
   readonly #toolsMax: number;

@@ -3,9 +3,10 @@ import { encodeMessage } from "../../wire/encode.ts";
 import { errorMessage } from "../../wire/errors.ts";
 import type { ErrorMessage } from "../../wire/message.ts";
 
-/** Nothing we say may be kept by a proxy or taken for another type by a browser. */
+/** No response may be cached by a proxy or interpreted as another type by a browser. */
 const commonHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
 
+/** Sends a whole response with the common headers; does nothing if a response was begun or the connection is gone. */
 export function answerBytes(
   response: ServerResponse,
   status: number,
@@ -28,7 +29,7 @@ export function answerError(
   answerBytes(response, status, encodeMessage(error), { "content-type": "application/json", ...headers });
 }
 
-/** A refusal that concerns no request in particular: an error without id, which the specification allows. */
+/** A refusal that belongs to no request: an error without id, which the specification allows. */
 export function refuse(
   response: ServerResponse,
   status: number,

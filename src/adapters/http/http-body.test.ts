@@ -2,7 +2,7 @@ import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { expect, it } from "vitest";
 import { BodyReader } from "./http-body.ts";
-import { defaultHttpLimits } from "./limits.ts";
+import { defaultHttpLimits } from "./http-limits.ts";
 
 /** A request whose body has begun and not ended. */
 function begun(bytes: number): IncomingMessage {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { err, ok, type Result } from "../../core/result.ts";
-import { joined, keepPart } from "../../wire/byte-parts.ts";
-import type { HttpLimits } from "./limits.ts";
+import { joined, keepPart } from "../../wire/parse/byte-parts.ts";
+import type { HttpLimits } from "./http-limits.ts";
 
 export type BodyFault = { readonly status: 408 | 413 | 415 | 503; readonly text: string };
 
@@ -11,14 +11,17 @@ const tooLarge: BodyFault = { status: 413, text: "The body is larger than this g
 export class BodyReader {
   readonly #limits: HttpLimits;
   #heldBytes = 0;
-  /** The same by user: nobody may hold more than half of what all may. */
+  /** Bytes held by each user: one user may hold at most half of the total. */
   readonly #heldBy = new Map<string, number>();
 
   constructor(limits: HttpLimits) {
     this.#limits = limits;
   }
 
-  /** The whole body that a user sends; nobody's name is the empty one. The caller answers a fault with `connection: close`, because the rest is still on its way. */
+  /**
+   * Reads the whole body that a user sends; `user` is empty for requests without identity. The caller answers a fault
+   * with `connection: close`, because the rest of the body is still arriving.
+   */
   async read(request: IncomingMessage, user: string): Promise<Result<Uint8Array, BodyFault>> {
     const encoding = request.headers["content-encoding"];
     if (encoding !== undefined && encoding !== "identity") {
@@ -42,7 +45,7 @@ export class BodyReader {
       }
       return ok(joined(parts));
     } catch {
-      // The client went away or was too slow; nobody reads this answer.
+      // The client went away or was too slow, so this answer is probably not read.
       return err({ status: 408, text: "The request did not arrive completely. Send it again." });
     } finally {
       this.#hold(user, -lengthBytes);

@@ -1,13 +1,13 @@
 import type { Result } from "../../core/result.ts";
-import type { Accept, ConnectionFacts, PassedCredentials } from "../../gateway/ports.ts";
+import type { Accept, ConnectionFacts, PassedCredentials } from "../../gateway/ports/transport.ts";
 import type { HeaderParameter } from "../../wire/headers.ts";
 import type { WireLimits } from "../../wire/limits.ts";
 import type { Clock } from "../clock.ts";
-import type { TransportLimits } from "../limits.ts";
-import type { HttpLimits } from "./limits.ts";
+import type { TransportLimits } from "../net/net-limits.ts";
+import type { HttpLimits } from "./http-limits.ts";
 import type { UpstreamRefusal } from "./upstream-refusals.ts";
 
-/** What is known of a request before its body is read. Header values are secrets: not for logs. */
+/** Facts about a request before its body is read. Header values may be secrets and must not be logged. */
 export type RequestFacts = {
   readonly method: string;
   readonly path: string;
@@ -23,11 +23,11 @@ export type RequestFacts = {
 export type Identity = {
   readonly principal: string;
   readonly runToken?: string;
-  /** Credentials that go on to the server behind. Whoever brings others is somebody else. */
+  /** Credentials that are passed on to the upstream server. A request with other credentials is another client. */
   readonly credentials?: PassedCredentials;
 };
 
-/** Why a request may not go on: 401 or 403, a sentence, and a challenge for `WWW-Authenticate` where one helps. */
+/** Refusal of a request: 401 or 403, a sentence, and a challenge for `WWW-Authenticate` where one helps. */
 export type AuthenticationRefusal = { readonly status: 401 | 403; readonly text: string; readonly challenge?: string };
 
 export type Authenticate = (
@@ -49,12 +49,12 @@ export type RouteReply = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Anything beside the MCP endpoints, such as `/healthz` or `POST /runs`. */
+/** A route beside the MCP endpoints, such as `/healthz` or `POST /runs`. */
 export type Route = {
   readonly method: string;
   /** An exact path, or a prefix that ends in `/`. */
   readonly path: string;
-  /** True for what may be asked without identity. */
+  /** True if the route needs no identity. */
   readonly open: boolean;
   readonly handle: (request: RouteRequest) => RouteReply | Promise<RouteReply>;
 };
@@ -62,13 +62,15 @@ export type Route = {
 export type HttpServerOptions = {
   readonly accept: Accept;
   readonly authenticate: Authenticate;
-  /** Whether an endpoint exists: the name of an upstream, or undefined for the merged one. */
+  /** True if an endpoint exists: `server` names an upstream, or is undefined for the merged endpoint. */
   readonly serves: (server: string | undefined) => boolean;
   readonly routes?: readonly Route[];
-  /** Host names and page origins that are ours beside loopback (http-guard.ts). */
+  /** Host names and page origins accepted beside loopback (http-guard.ts). */
   readonly hosts?: readonly string[];
   readonly origins?: readonly string[];
-  /** The refusal by the server behind that an error tells of, for a client that brought the credentials for it. */
+  /**
+   * Finds the refusal of the upstream server that an error text refers to, for a client that sent its own credentials.
+   */
   readonly refusalOf?: (text: string) => UpstreamRefusal | undefined;
   /** Header parameters of a tool as this client sees it; undefined if the tool is unknown. */
   readonly parametersOf?: (facts: ConnectionFacts, tool: string) => readonly HeaderParameter[] | undefined;

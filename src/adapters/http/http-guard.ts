@@ -1,5 +1,5 @@
 /**
- * Checks that come before anything is read of a request: where it was sent to, and which page sent it.
+ * Checks before a request is read: the host that it was sent to, and the origin of the page that sent it.
  *
  * A web page can make a browser send requests to a local port, and with DNS rebinding even read the answers, because
  * the browser takes our address for the page's own host. The page cannot forge `Host` and `Origin`, so both must be
@@ -8,7 +8,7 @@
 export type GuardConfig = {
   /** Further host names under which this gateway is reached, without port, lower case. */
   readonly hosts: readonly string[];
-  /** Further origins whose pages may talk to it, such as `https://console.example`. */
+  /** Further origins whose pages may send requests, such as `https://console.example`. */
   readonly origins: readonly string[];
 };
 
@@ -36,7 +36,7 @@ export function hostName(host: string | undefined): string | undefined {
   return /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9.-]{1,253})(?::\d{1,5})?$/.exec(host?.toLowerCase() ?? "")?.[1];
 }
 
-/** Which forms of answer a client takes. No `Accept` header means any (RFC 9110, 12.5.1). */
+/** The forms of answer that a client accepts. No `Accept` header means any (RFC 9110, 12.5.1). */
 export function accepted(header: string | undefined): { readonly json: boolean; readonly stream: boolean } {
   if (header === undefined) return { json: true, stream: true };
   const types = header
@@ -51,7 +51,7 @@ export function accepted(header: string | undefined): { readonly json: boolean; 
   };
 }
 
-/** Where a path leads: an MCP endpoint, or something for the route table. */
+/** The meaning of a path: an MCP endpoint, or an entry of the route table. */
 export type Endpoint =
   | { readonly kind: "mcp"; readonly server: string | undefined; readonly runToken: string | undefined }
   | { readonly kind: "other"; readonly path: string };

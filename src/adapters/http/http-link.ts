@@ -2,13 +2,13 @@
  * Requests to one server's origin: a pool of connections, the configured headers, redirects, caps and waits.
  *
  * The headers may hold credentials, so they are sent to this origin only and appear in no reason. A redirect to another
- * origin would hand them, and the call, to somebody whom nobody has admitted; it is refused.
+ * origin would hand them, and the call, to a server that the operator has not admitted; it is refused.
  */
 import { type Dispatcher, Pool } from "undici";
 import { err, ok, type Result } from "../../core/result.ts";
-import type { UpstreamLimits } from "./limits.ts";
+import type { UpstreamLimits } from "./http-limits.ts";
 
-/** Why a request has no answer. `sent` tells whether the server may have acted on it. */
+/** Failure of a request without an answer. `sent`: true if the server may have acted on it. */
 export type LinkFault = { readonly sent: boolean; readonly aborted: boolean; readonly text: string };
 
 export type LinkAnswer = {
@@ -107,7 +107,7 @@ export class HttpLink {
       if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
     }
     const { body } = response;
-    // A body that is given up ends with an error that nobody waits for.
+    // A discarded body ends with an error that has no other listener.
     body.on("error", () => {});
     const parts = async function* (this: HttpLink): AsyncGenerator<Uint8Array> {
       for await (const part of body) {

@@ -1,29 +1,29 @@
 /**
- * The MCP endpoint: which era a POST belongs to, and which session. Order of the checks: form of the answer, session,
+ * The MCP endpoint: finds the era and the session of each request. Order of the checks: form of the answer, session,
  * body, message, era, headers against body. Nothing reaches the gateway before all of them.
  */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { stringMember } from "../../core/json.ts";
-import type { ConnectionFacts } from "../../gateway/ports.ts";
+import type { ConnectionFacts } from "../../gateway/ports/transport.ts";
 import { type Classified, classify, invalidSentence } from "../../wire/classify.ts";
 import { errorCodes, errorMessage, unsupportedVersion, wireErrorAnswer } from "../../wire/errors.ts";
 import { checkHeaders } from "../../wire/headers.ts";
 import { defaultWireLimits } from "../../wire/limits.ts";
 import type { Message, RequestId } from "../../wire/message.ts";
-import { type ParsedFrame, parseMessage } from "../../wire/parse.ts";
+import { type ParsedFrame, parseMessage } from "../../wire/parse/parse.ts";
 import { eraOf, isRevision, modernRevisions } from "../../wire/revision.ts";
 import type { WireError } from "../../wire/wire-error.ts";
 import { systemClock } from "../clock.ts";
-import type { TransportLimits } from "../limits.ts";
+import type { TransportLimits } from "../net/net-limits.ts";
 import { answerBytes, answerError, refuse, refuseAndClose } from "./http-answer.ts";
 import { BodyReader } from "./http-body.ts";
 import type { HttpServerOptions, Identity, RequestFacts } from "./http-contract.ts";
 import { accepted } from "./http-guard.ts";
 import { ModernConversation } from "./http-modern.ts";
 import { HttpSession, sessionHeader } from "./http-session.ts";
-import type { HttpLimits } from "./limits.ts";
-import type { Reply } from "./post-reply.ts";
+import type { HttpLimits } from "./http-limits.ts";
+import type { Reply } from "../net/client-exchange.ts";
 
 const versionHeader = "mcp-protocol-version";
 
@@ -63,7 +63,7 @@ export class McpEndpoint {
     });
   }
 
-  /** Ends sessions that nobody has used for `sessionIdleMsMax`. */
+  /** Ends sessions that were idle for `sessionIdleMsMax`. */
   sweep(): void {
     for (const { session } of this.#sessions.values()) {
       if (session.idleMs > this.#limits.sessionIdleMsMax) session.close("The session was idle for too long.");
@@ -194,7 +194,7 @@ export class McpEndpoint {
   }
 
   #malformed(asked: McpRequest, error: WireError, session: HttpSession | undefined): void {
-    // Whoever waits for the answer that was refused must not wait on.
+    // The request whose answer was refused must fail instead of waiting on.
     if (error.about === "response" && error.id !== undefined) session?.refuseAnswer(wireErrorAnswer(error));
     const known = error.about === "request" && error.id !== undefined && !session?.isOpen(error.id);
     const answer = wireErrorAnswer(error);
@@ -232,7 +232,7 @@ export class McpEndpoint {
     answerError(response, 404, errorMessage(null, -32001, "Session not found. Initialize a new one."));
   }
 
-  /** A session answers only to the endpoint and the user that made it: an id that leaked opens nothing. */
+  /** A session is found only for the endpoint and the user that made it, so a leaked id gives no access. */
   #find(asked: McpRequest, id: string): HttpSession | undefined {
     const found = this.#sessions.get(id);
     return found?.owner === ownerOf(asked) ? found.session : undefined;
@@ -259,8 +259,8 @@ export class McpEndpoint {
   }
 
   /**
-   * The session that was idle longest; those in use are never pushed out, and none of a user who has fewer than the one
-   * who wants another: who opens sessions without end pushes out his own.
+   * The session to evict: the one that was idle longest. Sessions in use are never evicted, nor those of a user who has
+   * fewer than the user who opens another: a user who opens sessions without end evicts their own.
    */
   #idlest(principal: string): HttpSession | undefined {
     const counts = new Map<string, number>();

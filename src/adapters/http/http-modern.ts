@@ -3,15 +3,15 @@
  * Its end is the answer; a client that closes the connection before has cancelled.
  */
 import type { ServerResponse } from "node:http";
-import type { Accept, ClientConnection, ClientHandler, ConnectionFacts } from "../../gateway/ports.ts";
+import type { Accept, ClientConnection, ClientHandler, ConnectionFacts } from "../../gateway/ports/transport.ts";
 import { errorCodes } from "../../wire/errors.ts";
 import type { NotificationMessage, RequestMessage } from "../../wire/message.ts";
-import type { TransportLimits } from "../limits.ts";
+import type { TransportLimits } from "../net/net-limits.ts";
 import { EventSink } from "./event-sink.ts";
 import type { HttpServerOptions } from "./http-contract.ts";
-import { HttpExchange } from "./http-exchange.ts";
-import type { HttpLimits } from "./limits.ts";
-import { PostReply, type Reply } from "./post-reply.ts";
+import { ClientExchange, type Reply } from "../net/client-exchange.ts";
+import type { HttpLimits } from "./http-limits.ts";
+import { PostReply } from "./post-reply.ts";
 import type { MessageStream } from "./session-stream.ts";
 
 export type ModernSetup = {
@@ -63,7 +63,7 @@ export class ModernConversation implements ClientConnection {
   readonly #setup: ModernSetup;
   readonly #handler: ClientHandler;
   #reply: PostReply | undefined;
-  #exchange: HttpExchange | undefined;
+  #exchange: ClientExchange | undefined;
   #closed = false;
 
   constructor(setup: ModernSetup) {
@@ -87,9 +87,13 @@ export class ModernConversation implements ClientConnection {
       cut: () => this.close("The client closed the connection."),
     });
     this.#reply = reply;
-    const exchange = new HttpExchange(message, reply, () =>
-      queueMicrotask(() => this.close("The request was answered.")),
-    );
+    const exchange = new ClientExchange(message, {
+      send: (one) => reply.send(one),
+      answer: (answer) => {
+        queueMicrotask(() => this.close("The request was answered."));
+        reply.answer(answer);
+      },
+    });
     this.#exchange = exchange;
     this.#handler.request(exchange);
   }
@@ -100,7 +104,7 @@ export class ModernConversation implements ClientConnection {
     this.close("The notification was accepted.");
   }
 
-  /** There is no stream but that of the request, so whatever is said goes there. */
+  /** The only stream is that of the request, so every notification goes there. */
   send(message: RequestMessage | NotificationMessage): void {
     if (message.kind === "notification") this.#reply?.send(message);
   }

@@ -1,20 +1,20 @@
 /**
  * The gateway's HTTP side: Streamable HTTP for every revision that has it, and a table of other routes.
  *
- * Order for every request: host and origin, route, identity, then the endpoint. Whoever fails one learns nothing of
- * the next.
+ * Order for every request: host and origin, route, identity, then the endpoint. A request that fails one check learns
+ * nothing about the next.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { err, ok, type Result } from "../../core/result.ts";
-import { defaultTransportLimits, type TransportLimits } from "../limits.ts";
+import { defaultTransportLimits, type TransportLimits } from "../net/net-limits.ts";
 import { answerBytes, refuse, refuseAndClose } from "./http-answer.ts";
 import { BodyReader } from "./http-body.ts";
 import type { HttpServer, HttpServerOptions, Identity, RequestFacts, Route } from "./http-contract.ts";
 import { bearerToken, endpointOf, refuseForeign } from "./http-guard.ts";
 import { McpEndpoint } from "./http-mcp.ts";
-import { defaultHttpLimits, type HttpLimits } from "./limits.ts";
+import { defaultHttpLimits, type HttpLimits } from "./http-limits.ts";
 
-/** How often idle sessions are looked for. */
+/** Interval of the search for idle sessions. */
 const sweepIntervalMs = 60_000;
 
 export function httpServer(options: HttpServerOptions): HttpServer {
@@ -44,7 +44,7 @@ class GatewayServer implements HttpServer {
     };
     this.#server = createServer(settings, (request, response) => {
       void this.#handle(request, response).catch(() => {
-        // A bug of ours: the client gets an end, not a stack trace.
+        // A bug of the gateway: the client gets an error, not a stack trace.
         if (response.headersSent) response.destroy();
         else refuseAndClose(response, 500, "The gateway failed on this request. Nothing was forwarded; try again.");
       });

@@ -5,22 +5,22 @@
  */
 import type { ServerResponse } from "node:http";
 import { stringMember } from "../../core/json.ts";
-import type { Accept, ClientConnection, ClientHandler, ConnectionFacts } from "../../gateway/ports.ts";
+import type { Accept, ClientConnection, ClientHandler, ConnectionFacts } from "../../gateway/ports/transport.ts";
 import { encodeMessage } from "../../wire/encode.ts";
 import type { Message, NotificationMessage, RequestId, RequestMessage, Revision } from "../../wire/message.ts";
 import { isRevision } from "../../wire/revision.ts";
-import type { TransportLimits } from "../limits.ts";
+import type { TransportLimits } from "../net/net-limits.ts";
 import { EventLog, readEventId } from "./event-log.ts";
 import { EventSink } from "./event-sink.ts";
 import type { HttpServerOptions } from "./http-contract.ts";
-import { HttpExchange } from "./http-exchange.ts";
-import type { HttpLimits } from "./limits.ts";
-import { PostReply, type Reply } from "./post-reply.ts";
+import { ClientExchange, type Reply } from "../net/client-exchange.ts";
+import type { HttpLimits } from "./http-limits.ts";
+import { PostReply } from "./post-reply.ts";
 import { SessionStream } from "./session-stream.ts";
 
 export const sessionHeader = "mcp-session-id";
 
-/** Stream of what belongs to no request. */
+/** Number of the stream for messages that belong to no request. */
 const standaloneStream = 0;
 
 export type SessionSetup = {
@@ -29,7 +29,7 @@ export type SessionSetup = {
   readonly accept: Accept;
   readonly limits: HttpLimits & TransportLimits;
   readonly refusalOf: HttpServerOptions["refusalOf"];
-  /** Takes the session out of the table; called once. */
+  /** Removes the session from the table; called once. */
   readonly ended: () => void;
   readonly nowMs: () => number;
 };
@@ -46,7 +46,7 @@ export class HttpSession implements ClientConnection {
   readonly #log: EventLog;
   readonly #streams = new Map<number, SessionStream>();
   readonly #standalone: SessionStream;
-  readonly #exchanges = new Map<RequestId, HttpExchange>();
+  readonly #exchanges = new Map<RequestId, ClientExchange>();
   #nextStream = standaloneStream + 1;
   /** Responses that a client still waits on. */
   #replies = 0;
@@ -63,7 +63,10 @@ export class HttpSession implements ClientConnection {
     this.#handler = setup.accept(this);
   }
 
-  /** Milliseconds since the client was last connected; what only the server still works on keeps no session alive. */
+  /**
+   * Milliseconds since the client was last connected; a request that only the server still works on keeps no session
+   * alive.
+   */
   get idleMs(): number {
     const busy = this.#replies > 0 || [...this.#streams.values()].some(({ attached }) => attached);
     return busy ? 0 : this.#setup.nowMs() - this.#usedAtMs;
@@ -95,7 +98,7 @@ export class HttpSession implements ClientConnection {
     if (reply === undefined) how.response.writeHead(202).end();
   }
 
-  /** Ends one of our requests whose answer was malformed. */
+  /** Ends a request of the gateway whose answer was malformed. */
   refuseAnswer(message: Message): void {
     if (message.kind === "error") this.#handler.message(message);
   }
@@ -118,7 +121,7 @@ export class HttpSession implements ClientConnection {
     if (stream !== undefined) {
       this.#attach(stream, response, place.position);
     } else {
-      // Everything was said on that stream: the client gets what it missed, and the end.
+      // That stream is complete: the client gets the messages that it missed, and the end.
       const ended = new SessionStream(place.stream, this.#log, () => {});
       this.#attach(ended, response, place.position);
       ended.end();
@@ -149,9 +152,13 @@ export class HttpSession implements ClientConnection {
   }
 
   #request(message: RequestMessage, reply: PostReply): void {
-    const exchange = new HttpExchange(message, reply, (answer) => {
-      this.#exchanges.delete(message.id);
-      if (message.method === "initialize") this.#initialized(answer);
+    const exchange = new ClientExchange(message, {
+      send: (one) => reply.send(one),
+      answer: (answer) => {
+        this.#exchanges.delete(message.id);
+        if (message.method === "initialize") this.#initialized(answer);
+        reply.answer(answer);
+      },
     });
     this.#exchanges.set(message.id, exchange);
     this.#handler.request(exchange);
@@ -160,7 +167,7 @@ export class HttpSession implements ClientConnection {
   #initialized(answer: Reply): void {
     const revision = answer.kind === "response" ? stringMember(answer.result, "protocolVersion") : undefined;
     if (isRevision(revision)) this.revision = revision;
-    // A handshake that failed leaves no session behind: the client was never told its id.
+    // A handshake that failed leaves no session behind: the client never received its id.
     else queueMicrotask(() => this.close("The handshake failed."));
   }
 
@@ -197,7 +204,7 @@ export class HttpSession implements ClientConnection {
   #replyOver(): void {
     this.#replies -= 1;
     this.#usedAtMs = this.#setup.nowMs();
-    // Nobody can come back to a handshake, and a server that never ends one would be kept for each who tried.
+    // A client cannot resume a handshake, and a server that never completes one would keep a session for each attempt.
     if (this.revision === undefined) this.close("The client went away before the handshake ended.");
   }
 

@@ -2,13 +2,13 @@
  * The gateway's side of a server behind a URL. `auto` posts the first message as Streamable HTTP and, where that fails
  * as the specification describes, looks for the HTTP+SSE transport of 2024-11-05.
  */
-import type { ServerTarget, UpstreamConnection, UpstreamHandler } from "../../gateway/ports.ts";
+import type { ServerTarget, UpstreamConnection, UpstreamHandler } from "../../gateway/ports/transport.ts";
 import { defaultWireLimits, type WireLimits } from "../../wire/limits.ts";
 import type { Message, RequestId, Revision } from "../../wire/message.ts";
 import { HeaderTable } from "./header-table.ts";
 import { hostName } from "./http-guard.ts";
 import { HttpLink } from "./http-link.ts";
-import { defaultUpstreamLimits, type UpstreamLimits } from "./limits.ts";
+import { defaultUpstreamLimits, type UpstreamLimits } from "./http-limits.ts";
 import { openSse } from "./sse-upstream.ts";
 import { type Fallback, StreamableUpstream } from "./streamable-upstream.ts";
 import { UpstreamDelivery } from "./upstream-delivery.ts";
@@ -22,7 +22,7 @@ export type HttpUpstreamOptions = {
   readonly limits?: Partial<UpstreamLimits>;
   /** One line for the operator about what was skipped. */
   readonly diagnostic?: (line: string) => void;
-  /** Where refusals of credentials that a client brought along are kept for it. */
+  /** Store for refusals of credentials that a client sent along. */
   readonly refusals?: UpstreamRefusals;
 };
 
@@ -38,7 +38,7 @@ export function connectHttp(
   return new HttpUpstream(target, handler, options);
 }
 
-/** Why a target cannot be used, in one sentence; undefined if it can. */
+/** Reason why a target cannot be used, in one sentence; undefined if it can. */
 export function refuseTarget(target: HttpTarget): string | undefined {
   const url = URL.canParse(target.url) ? new URL(target.url) : undefined;
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {

@@ -1,15 +1,14 @@
 /**
- * The answer to one POST: plain JSON if the answer is the first thing to say, an event stream once something else must
- * go first, or once the answer takes so long that a silent connection might be cut on its way.
+ * The answer to one POST: plain JSON if the answer is the first message, an event stream once another message must go
+ * first, or once the answer takes so long that an intermediary might cut the silent connection.
  */
 import type { ServerResponse } from "node:http";
 import { encodeBatch, encodeMessage } from "../../wire/encode.ts";
-import type { ErrorMessage, NotificationMessage, RequestMessage, ResponseMessage } from "../../wire/message.ts";
+import type { NotificationMessage, RequestMessage } from "../../wire/message.ts";
+import type { Reply } from "../net/client-exchange.ts";
 import type { HttpServerOptions } from "./http-contract.ts";
 import type { MessageStream } from "./session-stream.ts";
 import type { UpstreamRefusal } from "./upstream-refusals.ts";
-
-export type Reply = ResponseMessage | ErrorMessage;
 
 export type ReplyPlan = {
   readonly response: ServerResponse;
@@ -20,14 +19,14 @@ export type ReplyPlan = {
   /** A batch is answered by an array, even if it held one request. */
   readonly batch: boolean;
   readonly plainAnswerWaitMsMax: number;
-  /** Headers for the first thing said; the message is undefined when that is a stream. */
+  /** Headers of the response; `first` is undefined when the response is a stream. */
   readonly headers: (first: Reply | undefined) => Readonly<Record<string, string>>;
   /** HTTP status of a plain answer. */
   readonly status: (answer: Reply) => number;
-  /** Refusals that the client gets as the server behind gave them. */
+  /** Refusals that the client gets as the upstream server gave them. */
   readonly refusalOf?: HttpServerOptions["refusalOf"] | undefined;
   readonly openStream: (headers: Readonly<Record<string, string>>) => MessageStream;
-  /** The client closed the connection before everything was said. */
+  /** Called when the client closed the connection before all answers were sent. */
   readonly cut: () => void;
 };
 
@@ -46,7 +45,7 @@ export class PostReply {
     plan.response.once("close", () => {
       clearTimeout(this.#quiet);
       if (this.#missing === 0) return;
-      // Without a stream nobody could ever fetch the answer, so it need not be kept.
+      // Without a stream the client could never fetch the answer, so it need not be kept.
       this.#gone = this.#stream === undefined;
       plan.cut();
     });
@@ -57,7 +56,7 @@ export class PostReply {
     this.#streaming();
   }
 
-  /** Says something that comes before the answer; dropped for a client that takes no streams. */
+  /** Sends a message before the answer; dropped for a client that accepts no streams. */
   send(message: RequestMessage | NotificationMessage): void {
     if (this.#missing > 0) this.#streaming()?.write(encodeMessage(message));
   }

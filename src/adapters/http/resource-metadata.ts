@@ -1,23 +1,24 @@
 /**
  * Protected-resource metadata (RFC 9728) of a server whose users sign in with it directly (`same-origin`): its own
- * document, as it is. Clients take only one that speaks of the origin they talk to, and the gateway stands on the
- * server's own. What a client asks for is never passed on, since the URL of a run holds a token of ours.
+ * document, as it is. Clients accept only a document about the origin that they use, and here clients reach the gateway
+ * at the server's own origin. The client's own path is never passed on, since the URL of a run holds a token of the
+ * gateway.
  */
 import { isObject, type Json } from "../../core/json.ts";
 import type { RouteReply } from "./http-contract.ts";
 import { endpointOf } from "./http-guard.ts";
 import { HttpLink } from "./http-link.ts";
 import { type HttpTarget, refuseTarget } from "./http-upstream.ts";
-import { defaultUpstreamLimits, type UpstreamLimits } from "./limits.ts";
+import { defaultUpstreamLimits, type UpstreamLimits } from "./http-limits.ts";
 
 export const metadataPath = "/.well-known/oauth-protected-resource";
 
-/** How long the server may take; clients wait for the document before they ask anybody to sign in. */
+/** How long the server may take; clients wait for the document before they ask the user to sign in. */
 const metadataWaitMsMax = 10_000;
 
 const limits: UpstreamLimits = { ...defaultUpstreamLimits, connectionsMax: 1 };
 
-/** Where the server keeps the document that a client asks for; undefined for one about something else. */
+/** Path of the requested document at the server; undefined if the document is about another resource. */
 export function metadataPathAt(
   asked: string,
   server: URL,

@@ -1,8 +1,7 @@
-import type { LoggedEvent } from "./event-log.ts";
-import { eventId, type EventLog } from "./event-log.ts";
+import { type LoggedEvent, eventId, type EventLog } from "./event-log.ts";
 import type { EventSink } from "./event-sink.ts";
 
-/** Where the messages of a POST or of a session go once they go as a stream. */
+/** Destination of the messages of a POST or of a session when they are sent as a stream. */
 export interface MessageStream {
   write(bytes: Uint8Array): void;
   /** No more messages will follow. */

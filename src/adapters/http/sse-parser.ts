@@ -2,7 +2,7 @@
  * Server-sent events as bytes, so that their data reaches the strict parser unchanged (WHATWG HTML, 9.2.6).
  * An event over the cap is dropped as it arrives; memory stays within the cap plus one chunk.
  */
-import { joined, keepPart } from "../../wire/byte-parts.ts";
+import { joined, keepPart } from "../../wire/parse/byte-parts.ts";
 
 export type ServerEvent =
   | { readonly kind: "event"; readonly name: string; readonly data: Uint8Array; readonly id: string | undefined }

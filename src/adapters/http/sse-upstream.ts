@@ -1,5 +1,5 @@
 /**
- * The HTTP+SSE transport of revision 2024-11-05 as a client: one GET stream carries everything the server says, and its
+ * The HTTP+SSE transport of revision 2024-11-05 as a client: one GET stream carries all messages of the server, and its
  * first event names the address that messages are posted to.
  */
 import { encodeMessage } from "../../wire/encode.ts";
@@ -56,8 +56,8 @@ export class SseUpstream implements UpstreamFlavour {
 }
 
 /**
- * Opens the stream and waits for the address. The result is a flavour, or the sentence that says why there is none;
- * after a success the end of the stream ends the connection.
+ * Opens the stream and waits for the address. The result is a flavour, or a sentence on why there is none; after a
+ * success the end of the stream ends the connection.
  */
 export async function openSse(parts: FlavourParts): Promise<SseUpstream | string> {
   const { link, url, limits, ended } = parts;

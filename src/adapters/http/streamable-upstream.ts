@@ -1,8 +1,9 @@
 /**
  * Streamable HTTP as a client, both eras: each message is a POST, each request's answer is JSON or a stream.
  *
- * Legacy: the server may open a session, a GET stream carries what belongs to no request, and a cut stream is fetched
- * again with `Last-Event-ID`. Modern: no session, no resumption; the headers are made from the body that was judged.
+ * Legacy: the server may open a session, a GET stream carries messages that belong to no request, and a cut stream is
+ * fetched again with `Last-Event-ID`. Modern: no session, no resumption; the headers are made from the body that was
+ * judged.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { member, stringMember } from "../../core/json.ts";
@@ -11,14 +12,16 @@ import { headersFor } from "../../wire/headers.ts";
 import { defaultWireLimits } from "../../wire/limits.ts";
 import { metaKeys } from "../../wire/meta.ts";
 import type { ErrorMessage, Message, RequestId, RequestMessage, Revision } from "../../wire/message.ts";
-import { parseMessage } from "../../wire/parse.ts";
+import { parseMessage } from "../../wire/parse/parse.ts";
 import { eraOf } from "../../wire/revision.ts";
 import type { LinkAnswer } from "./http-link.ts";
 import { type FlavourParts, readEvents, type StreamPlace, type UpstreamFlavour } from "./upstream-flavour.ts";
 
 const accept = "application/json, text/event-stream";
 
-/** The first POST failed in the way that an HTTP+SSE server makes it fail: looks for one, and takes the message over. */
+/**
+ * The first POST failed in the way that an HTTP+SSE server makes it fail: looks for one, and takes the message over.
+ */
 export type Fallback = (message: Message) => Promise<UpstreamFlavour | undefined>;
 
 export class StreamableUpstream implements UpstreamFlavour {
@@ -148,7 +151,7 @@ export class StreamableUpstream implements UpstreamFlavour {
   }
 
   #openSession(id: string | undefined): void {
-    // The server chooses the id and we repeat it in a header, so it must be fit for one.
+    // The server chooses the id and the gateway repeats it in a header, so it must be a valid header value.
     if (id !== undefined && /^[\x21-\x7e]{1,1024}$/.test(id)) this.#session = id;
   }
 
@@ -196,7 +199,8 @@ export class StreamableUpstream implements UpstreamFlavour {
     for (let attempt = 0; attempt <= limits.resumeAttemptsMax && !ended.aborted; attempt += 1) {
       const answer = await this.#get(place, attempt);
       if (answer === undefined) {
-        // At the first attempt this says that there is no such stream; later that the server is away for a moment.
+        // At the first attempt this means that there is no such stream; later it means that the server is unavailable
+        // for a moment.
         if (attempt === 0 && place.lastEventId === undefined) break;
         continue;
       }
@@ -250,7 +254,10 @@ function readError(body: Uint8Array): ErrorMessage | undefined {
   return frame.value.message;
 }
 
-/** The bytes of an error carry its own id, which may be none; ours is put in, so they no longer fit. */
+/**
+ * The raw bytes of an error carry the server's id, which may be absent; they do not fit the request's id that is set
+ * instead.
+ */
 function withoutRaw(error: ErrorMessage): ErrorMessage {
   return { kind: "error", id: error.id, error: error.error };
 }

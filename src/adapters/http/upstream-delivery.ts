@@ -1,16 +1,16 @@
-import type { UpstreamHandler } from "../../gateway/ports.ts";
+import type { UpstreamHandler } from "../../gateway/ports/transport.ts";
 import { errorMessage } from "../../wire/errors.ts";
 import type { WireLimits } from "../../wire/limits.ts";
 import type { Message, RequestId, Revision } from "../../wire/message.ts";
-import { parseMessage } from "../../wire/parse.ts";
-import { recoverSample } from "../../wire/recover.ts";
+import { parseMessage } from "../../wire/parse/parse.ts";
+import { recoverSample } from "../../wire/parse/recover.ts";
 import { wireError, type WireError } from "../../wire/wire-error.ts";
-import { malformedAnswer } from "../malformed-answer.ts";
-import { printableBytes } from "../printable.ts";
+import { malformedAnswer } from "../net/malformed-answer.ts";
+import { printableBytes } from "../net/printable.ts";
 
 /**
- * From bytes of a server to the gateway: parsed strictly, once, and nothing after the end. It also keeps account of
- * which requests still await an answer, so that a stream that ends early is told from one that has said everything.
+ * Delivers bytes of a server to the gateway: parsed strictly, once, and nothing after the end. It also tracks which
+ * requests still await an answer, to distinguish a stream that ends early from a complete one.
  */
 export class UpstreamDelivery {
   revision: Revision | undefined;
@@ -52,7 +52,10 @@ export class UpstreamDelivery {
     return this.#waiting.has(id);
   }
 
-  /** The caller gave the request up: a late answer is still handed on, and the end of its stream is no loss. */
+  /**
+   * The caller gave the request up: a late answer is still passed on, and the end of its stream does not count as a
+   * loss.
+   */
   forget(id: RequestId): void {
     this.#waiting.delete(id);
   }
@@ -82,12 +85,12 @@ export class UpstreamDelivery {
     else this.#handler.message(message, relatedTo);
   }
 
-  /** The request failed, and it is certain that it was not carried out. */
+  /** Ends a request with an error; the server certainly did not carry it out. */
   failed(id: RequestId, text: string): void {
     if (this.#waiting.has(id)) this.message(errorMessage(id, -32603, text), id);
   }
 
-  /** Nobody knows what became of the request. */
+  /** Ends a request with an error; it is unknown whether the server carried it out. */
   lost(id: RequestId, text: string): void {
     if (this.#closed || !this.#waiting.delete(id)) return;
     if (this.#handler.lost !== undefined) this.#handler.lost(id, text);

@@ -1,7 +1,7 @@
 import type { Message, RequestId, Revision } from "../../wire/message.ts";
 import type { HeaderTable } from "./header-table.ts";
 import type { HttpLink, LinkAnswer } from "./http-link.ts";
-import type { UpstreamLimits } from "./limits.ts";
+import type { UpstreamLimits } from "./http-limits.ts";
 import { SseParser } from "./sse-parser.ts";
 import type { UpstreamDelivery } from "./upstream-delivery.ts";
 
@@ -10,11 +10,11 @@ export interface UpstreamFlavour {
   send(message: Message): void;
   abandon(id: RequestId): void;
   negotiated(revision: Revision): void;
-  /** Takes leave of the server; the link is destroyed afterwards. */
+  /** Ends the session with the server; the link is destroyed afterwards. */
   leave(): Promise<void>;
 }
 
-/** What every flavour needs. */
+/** The parts that every flavour needs. */
 export type FlavourParts = {
   readonly url: URL;
   readonly link: HttpLink;
@@ -29,7 +29,7 @@ export type FlavourParts = {
   readonly close: (reason: string) => void;
 };
 
-/** What a reader of an event stream learns on the way. */
+/** State that a reader of an event stream collects for a resumption. */
 export type StreamPlace = { lastEventId: string | undefined; retryMs: number | undefined };
 
 /**
@@ -49,7 +49,7 @@ export async function readEvents(
   const parser = new SseParser(delivery.messageBytesMax);
   const parts = answer.parts();
   for (;;) {
-    // Cut and ended are one: the caller sees which requests are still without an answer.
+    // A cut and an end are treated alike: the caller knows which requests still have no answer.
     const part = await parts.next().catch(() => undefined);
     if (part === undefined || part.done === true) return;
     for (const event of parser.push(part.value)) {

@@ -1,9 +1,10 @@
 /**
- * What servers answered to credentials that clients brought along (`same-origin`): 401 or 403, with the challenge that
- * tells a client where to sign in. On its way through the gateway such an answer is one error among others, judged and
- * recorded like them; a reference in its sentence leads from there back to the refusal, so that the client gets it as
- * the server gave it. References are random: no server can make up one that leads anywhere.
+ * Answers of servers that refused credentials which clients sent along (`same-origin`): 401 or 403, with the challenge
+ * that tells a client where to sign in. On its way through the gateway such an answer is one error among others, judged
+ * and recorded like them; a reference in its sentence leads from there back to the refusal, so that the client gets it
+ * as the server gave it. References are random: no server can forge a valid one.
  */
+import { BoundedMap } from "../../core/bounded-map.ts";
 import { randomBytes } from "node:crypto";
 
 export type UpstreamRefusal = { readonly status: 401 | 403; readonly challenge: string | undefined };
@@ -17,19 +18,17 @@ const challengeLengthMax = 4_096;
 const referenceBytes = 8;
 
 export class UpstreamRefusals {
-  readonly #known = new Map<string, UpstreamRefusal>();
+  readonly #known = new BoundedMap<string, UpstreamRefusal>(refusalsMax);
 
-  /** Remembers a refusal; the sentence is for whoever waits for an answer. */
+  /** Remembers a refusal and returns the sentence for the client that waits for the answer. */
   keep(host: string, status: 401 | 403, challenge: string | undefined): string {
-    const oldest = this.#known.size >= refusalsMax ? this.#known.keys().next() : undefined;
-    if (oldest?.done === false) this.#known.delete(oldest.value);
     const reference = randomBytes(referenceBytes).toString("hex");
     this.#known.set(reference, { status, challenge: fitForHeader(challenge) ? challenge : undefined });
     // The reference comes first: sentences that quote this one may be cut at their end.
     return `Sign in again (reference ${reference}): the server at ${host} refused the client's credentials (${status}).`;
   }
 
-  /** The refusal that an error speaks of. */
+  /** The refusal that an error text refers to. */
   of(text: string): UpstreamRefusal | undefined {
     const reference = /\(reference ([0-9a-f]{16})\)/.exec(text)?.[1];
     return reference === undefined ? undefined : this.#known.get(reference);

@@ -1,16 +1,16 @@
 /**
  * A GGUF file inside this process, by `node-llama-cpp`: an optional package of hundreds of megabytes that the user
- * installs. It is named only here, loaded with the first question, and told neither to download nor to compile anything.
+ * installs. It is named only here, loaded with the first question, and configured neither to download nor to compile
+ * anything.
  */
 import { open as openFile } from "node:fs/promises";
 import type { JsonObject } from "../../core/json.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { ModelClient, ModelFailure, ModelPlace, ModelReply, ModelRequest } from "../../gateway/model-port.ts";
-import { contextTokensMax } from "./limits.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { ModelClient, ModelFailure, ModelPlace, ModelReply, ModelRequest } from "../../gateway/ports/model.ts";
+import { contextTokensMax } from "./model-limits.ts";
 import { stopped } from "./model-link.ts";
 
-/** The part of `node-llama-cpp` 3 that is used; its own types are only there where it is installed. */
+/** The part of `node-llama-cpp` 3 that is used; its own types exist only where it is installed. */
 type Library = {
   readonly getLlama: (options: object) => Promise<Llama>;
   readonly LlamaChatSession: new (options: object) => Session;
@@ -48,18 +48,18 @@ export function ggufModel(place: ModelPlace, load: LoadLibrary = () => import(pa
       const turn = last.then(async () => {
         opened ??= open(place.model, load);
         const ready = await opened;
-        // What could not be opened is tried again: the file or the package may come later.
+        // A failed open is tried again with the next question: the file or the package may be installed later.
         if (!ready.ok) opened = undefined;
         return ready.ok ? answer(ready.value, request, signal) : ready;
       });
-      // A question that broke must not take the next one's turn away.
+      // A question that fails must not block the next one.
       last = turn.catch(() => undefined);
       return Promise.race([turn, stop(signal)]);
     },
   };
 }
 
-/** What becomes of a question whose time is over: loading a model is nothing that could be broken off. */
+/** Failure of a question whose time is over: loading a model cannot be interrupted. */
 function stop(signal: AbortSignal): Promise<Result<ModelReply, ModelFailure>> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(err(stopped));
@@ -67,7 +67,10 @@ function stop(signal: AbortSignal): Promise<Result<ModelReply, ModelFailure>> {
   });
 }
 
-/** Whether the file begins as a GGUF file does. The library reads counts out of any other file, and works for ever. */
+/**
+ * True if the file begins like a GGUF file. From any other file the library would read arbitrary counts and never
+ * return.
+ */
 async function isGguf(path: string): Promise<boolean> {
   try {
     await using file = await openFile(path, "r");

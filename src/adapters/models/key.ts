@@ -1,12 +1,11 @@
 /** Reads a key from the environment when it is needed, so that it stays out of policies, arguments, logs and errors. */
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { ModelFailure } from "../../gateway/model-port.ts";
-import { keyCharsMax } from "./limits.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { ModelFailure } from "../../gateway/ports/model.ts";
+import { keyCharsMax } from "./model-limits.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Headers that carry the key, or what is wrong with the variable; its content is never part of the sentence. */
+/** Headers that carry the key. The error says what is wrong with the variable and never quotes its content. */
 export function keyHeaders(
   variable: string | undefined,
   environment: Environment = process.env,

@@ -1,14 +1,13 @@
 /**
- * Requests to one model server. What is sent may be about private data, so it goes to the configured address and to
- * nowhere else: no redirect is followed, no proxy of the environment is used, and `localhost` is this machine whatever
- * a resolver says. The answer comes from a stranger, so it is bounded before it is parsed.
+ * Requests to one model server. A request may contain private data, so it goes only to the configured address: no
+ * redirect is followed, no proxy of the environment is used, and `localhost` is this machine whatever a resolver says.
+ * The answer is untrusted, so its size is bounded before it is parsed.
  */
 import type { LookupFunction } from "node:net";
 import { Agent, request } from "undici";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { ModelFailure } from "../../gateway/model-port.ts";
-import { answerBytesMax, connectionsMax, connectWaitMsMax } from "./limits.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { ModelFailure } from "../../gateway/ports/model.ts";
+import { answerBytesMax, connectionsMax, connectWaitMsMax } from "./model-limits.ts";
 
 export type Posted = { readonly status: number; readonly text: string };
 
@@ -79,7 +78,7 @@ export class ModelLink {
 
 export const stopped: ModelFailure = { kind: "stopped", cause: "it did not answer in time" };
 
-/** What a status other than success means to whoever set the judge up. */
+/** The failure for a status other than success, as a sentence for the operator who configured the judge. */
 export function statusFailure(status: number): ModelFailure {
   if (status === 401 || status === 403) {
     return { kind: "status", cause: `it refused the key (HTTP ${status}): check the variable that \`keyEnv\` names` };

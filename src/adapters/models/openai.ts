@@ -4,11 +4,10 @@
  */
 import type { LanguageModel } from "ai";
 import type { Json } from "../../core/json.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { ModelClient, ModelFailure, ModelPlace, ModelReply, ModelRequest } from "../../gateway/model-port.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { ModelClient, ModelFailure, ModelPlace, ModelReply, ModelRequest } from "../../gateway/ports/model.ts";
 import { keyHeaders } from "./key.ts";
-import { candidatesMax } from "./limits.ts";
+import { candidatesMax } from "./model-limits.ts";
 import { ModelLink, statusFailure, stopped } from "./model-link.ts";
 import { chatChances } from "./reply.ts";
 
@@ -21,7 +20,7 @@ export function openaiModel(place: ModelPlace): ModelClient {
     complete: async (request, signal) => {
       const key = keyHeaders(place.keyEnv);
       if (!key.ok) return key;
-      // What went wrong below `ai`; its own errors hold the whole request and are not looked at.
+      // The failure below `ai`; the errors of `ai` itself hold the whole request and are not read.
       const fault: { failure?: ModelFailure } = {};
       const fetch = fetchOver(link, key.value, fault);
       try {

@@ -1,12 +1,9 @@
-/** Reading what model servers answer. All of it is hostile JSON: every step looks before it takes. */
-import type { Json } from "../../core/json.ts";
-import { isArray, member, stringMember } from "../../core/json.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { ModelFailure, ModelReply, TokenChance } from "../../gateway/model-port.ts";
-import { candidatesMax } from "./limits.ts";
-import type { Posted } from "./model-link.ts";
-import { statusFailure } from "./model-link.ts";
+/** Reading what model servers answer. The JSON is untrusted: every step checks a value before it uses it. */
+import { type Json, isArray, member, stringMember } from "../../core/json.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { ModelFailure, ModelReply, TokenChance } from "../../gateway/ports/model.ts";
+import { candidatesMax } from "./model-limits.ts";
+import { type Posted, statusFailure } from "./model-link.ts";
 
 const unreadable: ModelFailure = { kind: "unreadable", cause: "its answer cannot be read" };
 

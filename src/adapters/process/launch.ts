@@ -1,5 +1,5 @@
 /**
- * How a server is started so that it cannot outlive us, without native code.
+ * Starts a server so that it cannot outlive the gateway, without native code.
  *
  * Node gives the child its own session, so its process group bears its pid. The child is at first a shell, which starts
  * a guardian and then becomes the server by `exec`. The guardian sits in the same group and reads from a socket whose
@@ -12,15 +12,16 @@
  * guardian, which we notice (`ServerProcess`) while we live. Only a projection with its own pid namespace closes both.
  * Windows has neither sessions nor /bin/sh: local servers need a POSIX system.
  */
+import { attempt } from "../attempt.ts";
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, resolve } from "node:path";
 import { err, ok, type Result } from "../../core/result.ts";
-import type { ServerTarget } from "../../gateway/ports.ts";
-import { printable } from "../printable.ts";
+import type { ServerTarget } from "../../gateway/ports/transport.ts";
+import { printable } from "../net/printable.ts";
 
 export type ProcessTarget = Extract<ServerTarget, { kind: "stdio" }>;
 
-/** What `spawn` takes. */
+/** Arguments of `spawn` for one server. */
 export type Launch = {
   readonly file: string;
   readonly args: readonly string[];
@@ -32,7 +33,7 @@ export const lifelineDescriptor = 3;
 
 /**
  * Descriptors that a launcher in front of the server may have been given (`startProcess`); a shell names none above 9.
- * A guardian that held one of them would hide its end from whoever waits for it.
+ * If the guardian held one of them, the reader at the other end would not see it close.
  */
 export const channelDescriptors = [4, 5, 6] as const;
 
@@ -58,13 +59,16 @@ const shellName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Carries such variables past the shell; removed again before the server runs. */
 const carrierName = "SLUICEGATE_UNUSUAL_ENVIRONMENT";
 
-/** Replaces itself by the server, with the whole environment. Runs only where a shell would have dropped something. */
+/**
+ * Node script that replaces itself by the server, with the whole environment. Used only where a shell would drop a
+ * variable.
+ */
 const restore = `const { ${carrierName}: more, ...env } = process.env;
 process.execve(process.argv[1], process.argv.slice(1), { ...env, ...JSON.parse(more) });`;
 
 const pathDefault = "/usr/local/bin:/usr/bin:/bin";
 
-/** Checks the target and builds its command line, or says in one sentence why it cannot be started. */
+/** Checks the target and builds its command line. The error is one sentence on why it cannot be started. */
 export function prepareLaunch(target: ProcessTarget): Result<Launch, string> {
   if (process.platform === "win32") {
     return err("Local servers need Linux or macOS. Run the gateway there, or reach the server over HTTP.");
@@ -123,11 +127,7 @@ function executable(path: string): "yes" | "no" | "not executable" {
 }
 
 function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
+  return attempt(() => statSync(path).isDirectory(), false);
 }
 
 function shown(text: string): string {

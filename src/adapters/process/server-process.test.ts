@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { defaultTransportLimits } from "../limits.ts";
+import { defaultTransportLimits } from "../net/net-limits.ts";
 import type { ProcessTarget } from "./launch.ts";
 import { type ServerProcess, startProcess } from "./server-process.ts";
 
@@ -153,7 +153,7 @@ test("a file without execute permission is told apart from a missing one", () =>
 test("no orphan survives `kill -9` of the gateway, even in the instant of the start", async () => {
   const script = join(folder, "gateway.mjs");
   const module = new URL("./server-process.ts", import.meta.url).href;
-  const settings = new URL("../limits.ts", import.meta.url).href;
+  const settings = new URL("../net/net-limits.ts", import.meta.url).href;
   writeFileSync(
     script,
     `import { startProcess } from ${JSON.stringify(module)}; import { defaultTransportLimits as limits } from ${JSON.stringify(settings)};

@@ -2,9 +2,9 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { err, ok, type Result } from "../../core/result.ts";
-import { LineSplitter } from "../../wire/splitter.ts";
-import type { TransportLimits } from "../limits.ts";
-import { printableBytes } from "../printable.ts";
+import { LineSplitter } from "../../wire/parse/splitter.ts";
+import type { TransportLimits } from "../net/net-limits.ts";
+import { printableBytes } from "../net/printable.ts";
 import { lifelineDescriptor, prepareLaunch, type ProcessTarget } from "./launch.ts";
 
 /** How a server process ended. */
@@ -32,17 +32,17 @@ export type ProcessOptions = {
   readonly limits: TransportLimits;
   /** Each line of the server's stderr, printable and cut to `stderrLineBytesMax`. */
   readonly stderrLine?: (line: string) => void;
-  /** What a launcher gets beside the streams of the server, from descriptor 4 on (`channelDescriptors`). */
+  /** Further channels of a launcher beside the streams of the server, from descriptor 4 on (`channelDescriptors`). */
   readonly channels?: readonly ("ipc" | "pipe")[];
 };
 
-/** A server whose launcher can still be talked to. */
+/** A started server and the child process, through which the gateway talks to its launcher. */
 export type StartedProcess = { readonly server: ServerProcess; readonly child: ChildProcess };
 
 /** A stream that outlived its server, held open by a process that left the group, is closed after this wait. */
 const strayStreamMsMax = 500;
 
-/** Starts a server, or says in one sentence why it cannot be started. */
+/** Starts a server. The error is one sentence on why it cannot be started. */
 export function startProcess(target: ProcessTarget, options: ProcessOptions): Result<ServerProcess, string> {
   const started = startWithChannels(target, options);
   return started.ok ? ok(started.value.server) : started;
@@ -66,7 +66,7 @@ export function startWithChannels(target: ProcessTarget, options: ProcessOptions
   const lifeline = child.stdio[lifelineDescriptor];
   const { pid, stdin, stdout, stderr } = child;
   if (pid === undefined || stdin === null || stdout === null || stderr === null || !isDuplex(lifeline)) {
-    // The reason follows as an `error` event, which would end this process if nobody listened.
+    // The reason follows as an `error` event, which would end this process if it had no listener.
     child.on("error", () => {});
     return err(
       "The server could not be started: the system is short of processes, files or memory. Free some and retry.",
@@ -141,7 +141,8 @@ class GuardedProcess implements ServerProcess {
         // Children that the server left behind end with it. Its group id cannot have passed to others in this instant.
         this.#killGroup();
         this.#exited = true;
-        // What the server wrote before its end is still in the pipes; a stray holder of them must not keep us waiting.
+        // Output from before the server's end is still in the pipes; a stray process that holds them must not delay the
+        // end.
         timer = setInterval(() => {
           // Paused means that our own client is slow: the rest of the output still has a reader.
           if (streams.stdout.isPaused()) return;
@@ -162,7 +163,7 @@ class GuardedProcess implements ServerProcess {
     this.#lifeline.resume();
     this.#lifeline.once("close", () => {
       if (this.#lifelineCut) return;
-      // Whoever kills the whole group kills the guardian too; that is an end like any other, and no sign of malice.
+      // A SIGKILL to the whole group ends the guardian too: that is an ordinary end and no sign of malice.
       this.#guardianLost = !isBeingKilled(this.processGroup);
       this.#signal("SIGKILL");
     });
@@ -214,14 +215,14 @@ class GuardedProcess implements ServerProcess {
   }
 }
 
-/** Node's report of a crash: the error is named above its stack, and what comes last is Node's version, which says nothing. */
+/** Node's crash report names the error above the stack; its last line is only Node's version. */
 const errorLine = /^\w*Error\b.*: /;
 const nodeVersionLine = /^Node\.js v\d/;
 
 /** SIGKILL in the mask of pending signals, and a process that is past its memory has no such mask. */
 const killBit = 0x100;
 
-/** True if a process has ended or is about to by SIGKILL (proc_pid_status(5)); false where nobody can tell. */
+/** True if a process has ended or is about to by SIGKILL (proc_pid_status(5)); false where the state cannot be read. */
 function isBeingKilled(pid: number): boolean {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "latin1");

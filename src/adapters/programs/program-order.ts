@@ -1,5 +1,5 @@
-/** What goes between the gateway, the process that programs of rules run in, and the thread that runs them there. */
-import { programMsMax } from "./limits.ts";
+/** Messages between the gateway, the process that runs the programs of rules, and its worker thread. */
+import { programMsMax } from "./program-limits.ts";
 
 export type ProgramOrder = {
   readonly id: number;
@@ -11,7 +11,9 @@ export type ProgramOrder = {
   readonly call?: string;
 };
 
-/** `said`: the call is refused. `cause`: why there is no answer, in words that may hold what the program threw. */
+/**
+ * `said`: true if the call is refused. `cause`: why there is no answer; it may quote the error that the program threw.
+ */
 export type ProgramReply =
   | { readonly id: number; readonly said: boolean }
   | { readonly id: number; readonly cause: string };

@@ -2,9 +2,8 @@ import { createHash } from "node:crypto";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { programMsMax } from "./limits.ts";
-import type { Program } from "./program-process.ts";
-import { askProgramNow, ProgramProcess } from "./program-process.ts";
+import { programMsMax } from "./program-limits.ts";
+import { type Program, askProgramNow, ProgramProcess } from "./program-process.ts";
 
 const call = JSON.stringify({
   server: "mail",
@@ -58,7 +57,7 @@ describe("a program of a rule", () => {
     ["export const f = true", "it exports no function f"],
     ["export const f = 1 +", "it threw: Expression expected"],
     ["export const f = () => { throw new Error('no\\nway') }", "it threw: no way"],
-    ["export const f = () => { throw 'x' }", "it threw: something that is no error"],
+    ["export const f = () => { throw 'x' }", "it threw: a value that is not an error"],
     ["export const f = async () => true", "it returned a promise, not true or false"],
     ["export const f = () => 'yes'", "it returned string, not true or false"],
     ["export const f = () => undefined", "it returned undefined, not true or false"],

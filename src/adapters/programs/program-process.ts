@@ -2,18 +2,15 @@
  * Asks programs of rules, one call at a time. A program that takes too long loses its process, and the next call gets a
  * new one; an answer that does not come is an error with its cause, which the rule turns into a refusal.
  */
-import type { ChildProcess } from "node:child_process";
-import { fork, spawnSync } from "node:child_process";
+import { type ChildProcess, fork, spawnSync } from "node:child_process";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { ProgramContext } from "../../core/program-question.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import { programHeapMegabytesMax, programMsMax, programStartMsMax } from "./limits.ts";
-import type { ProgramOrder, ProgramReply } from "./program-order.ts";
-import { lateCause } from "./program-order.ts";
+import type { ProgramContext } from "../../core/questions/program-question.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import { programHeapMegabytesMax, programMsMax, programStartMsMax } from "./program-limits.ts";
+import { type ProgramOrder, type ProgramReply, lateCause } from "./program-order.ts";
 
-/** Whether the call is refused; the error is why nobody knows. */
+/** True if the program refuses the call. The error is the reason why the program gave no answer. */
 export type ProgramAnswer = Result<boolean, string>;
 
 export type Program = Pick<ProgramContext, "program" | "name" | "source">;
@@ -24,7 +21,10 @@ const gone = "it ended the process that it ran in";
 
 const main = fileURLToPath(new URL(`./program-main${extname(import.meta.url)}`, import.meta.url));
 
-/** It may read this package, which Node needs to start it, and neither write, nor start a process, nor load native code. */
+/**
+ * Permissions of the child: it may read this package, which Node needs to start it. It may not write files, start a
+ * process or load native code.
+ */
 const flags = [
   "--permission",
   "--allow-worker",
@@ -32,18 +32,21 @@ const flags = [
   `--max-old-space-size=${programHeapMegabytesMax}`,
 ];
 
-/** For a gateway, which has other things to do meanwhile. */
+/** Asks programs asynchronously, for a gateway that serves other calls meanwhile. */
 export class ProgramProcess {
   #child: ChildProcess | undefined;
-  /** It has answered before, so that it need not start first. */
+  /** True once the child has answered: the time limit then includes no start-up time. */
   #warm = false;
-  /** The first one is with the process. */
+  /** Questions in order; the child process works on the first one. */
   readonly #waiting: Waiting[] = [];
-  /** Runs for the first one. */
+  /** Time limit of the first question. */
   #timer: NodeJS.Timeout | undefined;
   #ids = 0;
 
-  /** Whether a program refuses a call; without one it is only loaded. One program's time is not taken from another's. */
+  /**
+   * Resolves with true if the program refuses the call; without `call` the program is only loaded. Each question has a
+   * time limit of its own.
+   */
   ask(program: Program, call?: string): Promise<ProgramAnswer> {
     return new Promise((settle) => {
       this.#ids += 1;
@@ -52,7 +55,7 @@ export class ProgramProcess {
     });
   }
 
-  /** Ends the process. The next question starts another. */
+  /** Kills the child process. The next question starts a new one. */
   close(): void {
     const child = this.#child;
     this.#child = undefined;
@@ -63,7 +66,7 @@ export class ProgramProcess {
   #next(): void {
     const [first] = this.#waiting;
     if (first === undefined) {
-      // Nobody waits for it, so it keeps nobody from ending.
+      // No question is pending, so the child must not keep this process alive.
       this.#child?.unref();
       this.#child?.channel?.unref();
       return;
@@ -104,7 +107,7 @@ export class ProgramProcess {
   }
 }
 
-/** For a command, which has nothing else to do; never for a gateway that serves. */
+/** Asks one question synchronously: for a command-line command only, never for a serving gateway. */
 export function askProgramNow(program: Program, call?: string): ProgramAnswer {
   const ran = spawnSync(process.execPath, [...flags, main], {
     env: {},
@@ -114,7 +117,7 @@ export function askProgramNow(program: Program, call?: string): ProgramAnswer {
     timeout: programMsMax + programStartMsMax,
     killSignal: "SIGKILL",
   });
-  // Our own process wrote it, and wrote nothing else.
+  // Our own process wrote the text and writes nothing else.
   return ran.stdout === "" || ran.error !== undefined ? err(gone) : answerOf(JSON.parse(ran.stdout) as ProgramReply);
 }
 

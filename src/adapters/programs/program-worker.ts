@@ -1,7 +1,9 @@
-/** The thread that programs of rules run in, so that the thread beside it can end a program that never does. */
+/**
+ * The worker thread that runs the programs of rules, so that the main thread can stop a program that does not return.
+ */
 import { stripTypeScriptTypes } from "node:module";
 import { parentPort } from "node:worker_threads";
-import { programCauseMax } from "./limits.ts";
+import { programCauseMax } from "./program-limits.ts";
 import type { ProgramOrder, ProgramReply } from "./program-order.ts";
 
 type Loaded = Readonly<Record<string, unknown>>;
@@ -33,7 +35,9 @@ function load(source: string): Promise<Loaded> {
   return import(`data:text/javascript,${encodeURIComponent(script)}`) as Promise<Loaded>; // a module's namespace
 }
 
-/** A number that a double cannot hold keeps its own spelling, as text: a wrong amount would be worse than a strange one. */
+/**
+ * A number that a double cannot represent exactly is passed as its source text: a string is safer than a wrong amount.
+ */
 function exactNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== "number" || context?.source === undefined) return value;
   const exact = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
@@ -41,8 +45,8 @@ function exactNumber(_key: string, value: unknown, context?: { readonly source?:
 }
 
 function textOf(thrown: unknown): string {
-  const text = thrown instanceof Error ? thrown.message : "something that is no error";
-  // A module that imports another is named by its own text, which nobody wants to read.
+  const text = thrown instanceof Error ? thrown.message : "a value that is not an error";
+  // An import error names the importing module by its `data:` URL, which is the whole program text: left out.
   return text
     .replace(/\s+/g, " ")
     .replace(/ from "data:.*/, "")

@@ -1,14 +1,17 @@
-/** A server, launched into its projection and joined with what watches it. Loaded with the first order to isolate. */
+/**
+ * Launches a server into its projection and joins it with the parts that watch it. Loaded with the first order to
+ * isolate.
+ */
 import { performance } from "node:perf_hooks";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { IsolationOrder } from "../../core/scope.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { IsolationOrder } from "../../core/isolation/scope.ts";
 import { systemClock } from "../clock.ts";
-import { defaultTransportLimits } from "../limits.ts";
-import type { LaunchedServer, ProcessTarget } from "../stdio/stdio-upstream.ts";
-import type { IsolationSetup } from "./isolation-of.ts";
-import { launch } from "./launch.ts";
-import { openProjection } from "./session.ts";
+import { defaultTransportLimits } from "../net/net-limits.ts";
+import type { LaunchedServer } from "../stdio/stdio-upstream.ts";
+import type { ProcessTarget } from "../process/launch.ts";
+import type { IsolationSetup } from "./parts.ts";
+import { launch } from "./launch/launch.ts";
+import { openProjection } from "./session/projection-session.ts";
 
 /** The time of the parts, and timers that keep no process alive. */
 const clock = {
@@ -20,7 +23,7 @@ const clock = {
   },
 };
 
-/** Runs a server as ordered; the error is a sentence, and then nothing of the server runs. */
+/** Launches a server as ordered. The error is a sentence; then no process of the server runs. */
 export async function isolate(
   target: ProcessTarget,
   order: IsolationOrder,

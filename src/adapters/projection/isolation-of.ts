@@ -1,21 +1,15 @@
 /**
- * How an order of a policy becomes options of a connection. The code that isolates is loaded with the first server that
- * needs it: a gateway without isolation pays neither start-up time nor memory for it.
+ * Turns the isolation order of a policy into options of a connection. The code that isolates is loaded with the first
+ * server that needs it: a gateway without isolation pays neither start-up time nor memory for it.
  */
-import type { IsolationOrder } from "../../core/scope.ts";
-import type { TransportLimits } from "../limits.ts";
-import type { ProcessTarget, StdioUpstreamOptions } from "../stdio/stdio-upstream.ts";
-
-export type IsolationSetup = {
-  /** State folder of the gateway: hidden from servers, and where writes that wait for a person lie. */
-  readonly home: string | undefined;
-  readonly limits?: TransportLimits;
-  readonly diagnostic: (line: string) => void;
-};
+import type { IsolationOrder } from "../../core/isolation/scope.ts";
+import type { IsolationSetup } from "./parts.ts";
+import type { ProcessTarget } from "../process/launch.ts";
+import type { StdioUpstreamOptions } from "../stdio/stdio-upstream.ts";
 
 type Isolation = Pick<StdioUpstreamOptions, "launch" | "bare">;
 
-/** Without an order the server runs as it always did; ordered `off` it runs bare, and says so. */
+/** Without an order the server runs without isolation; with the order `off` too, but its projection reports this. */
 export function isolationOf(
   target: ProcessTarget,
   order: IsolationOrder | undefined,

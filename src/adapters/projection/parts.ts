@@ -1,27 +1,28 @@
 /**
- * What a projection is put together from. Each part is made by a folder of its own (`tracer`, `egress`, `workspace`)
- * and knows nothing of the others; `session.ts` joins them and attributes what they saw to calls.
+ * The parts of a projection and their types. Each part is made by a folder of its own (`tracer`, `egress`, `workspace`)
+ * and knows nothing of the others; `session` joins them and attributes their events to calls.
  */
-import type { EffectEvent, ProjectionPlaces, WorkspaceChange } from "../../core/effect-trace.ts";
+import type { EffectEvent, ProjectionPlaces, WorkspaceChange } from "../../core/isolation/effect-trace.ts";
 import type { Result } from "../../core/result.ts";
-import type { IsolationTier } from "../../core/scope.ts";
-import type { Conclusion } from "../../gateway/projection-port.ts";
+import type { IsolationTier } from "../../core/isolation/scope.ts";
+import type { Conclusion } from "../../gateway/ports/projection.ts";
+import type { TransportLimits } from "../net/net-limits.ts";
 import type { ServerProcess } from "../process/server-process.ts";
 
 /** An event as one part saw it, not yet attributed to a call. */
 export type Sighting = Omit<EffectEvent, "sequence" | "phase" | "count">;
 
-/** What the processes of one server do, seen through system calls (or, in tier C, by hooks inside of them). */
+/** Observes the processes of one server through system calls (or, in tier C, by hooks inside of them). */
 export interface Tracer {
   /**
-   * Everything seen since the last time, oldest first. Synchronous: a process waits until its act is on record, so what
-   * led to an answer is here before the answer can be read. Afterwards `failure` tells even of a tracer that
+   * Everything seen since the last time, oldest first. Synchronous: a process waits until its act is on record, so all
+   * acts that led to an answer are here before the answer can be read. Afterwards `failure` tells even of a tracer that
    * ended in this very turn, unless `vouch` is false, which costs less.
    */
   drain(vouch?: boolean): readonly Sighting[];
-  /** Sightings that could not be kept so far. */
+  /** Number of sightings lost so far. */
   readonly lost: number;
-  /** Why nothing more will come, once that is so. */
+  /** Reason why no more sightings will come; undefined while the tracer works. */
   readonly failure: string | undefined;
   close(): void;
 }
@@ -36,15 +37,15 @@ export interface Broker {
   close(): void;
 }
 
-/** A workspace as the server sees it, and what it made of it. */
+/** A workspace as the server sees it, and the server's changes to it. */
 export interface WorkspaceProjection {
-  /** Differences from the workspace about which no verdict has fallen yet. */
+  /** Differences from the workspace that have no verdict yet. */
   changes(): Promise<Result<readonly WorkspaceChange[], string>>;
   /** The verdict on all of them. An error leaves the workspace whole and loses nothing. */
   conclude(how: "commit" | "keep" | "discard", origin: ChangeOrigin): Promise<Result<Conclusion, string>>;
-  /** True only if the server has not written anything so far; known at once, and absent where that cannot be. */
+  /** True only if the server has not written anything so far; known at once, and absent where it cannot be known. */
   isUntouched?(): boolean;
-  /** True while nothing more can be written, because what waits for a verdict has reached its quota. */
+  /** True while nothing more can be written, because the changes without a verdict have reached the quota. */
   isFull?(): boolean;
   close(): Promise<void>;
 }
@@ -61,14 +62,14 @@ export interface LimitWatch {
 export type Launched = {
   readonly process: ServerProcess;
   readonly tier: IsolationTier;
-  /** What is missing for the best tier and how to get it, one sentence each. */
+  /** Missing parts of the best tier and how to get them, one sentence each. */
   readonly notes: readonly string[];
   readonly places: ProjectionPlaces;
   readonly tracer: Tracer | undefined;
   readonly broker: Broker | undefined;
   readonly workspace: WorkspaceProjection | undefined;
   readonly limits: LimitWatch | undefined;
-  /** Ends every process of the projection at once and lets go of its mounts. */
+  /** Ends every process of the projection at once and releases its mounts. */
   readonly kill: () => void;
 };
 
@@ -83,3 +84,10 @@ export type MountStep =
       readonly upper: string;
       readonly work: string;
     };
+
+export type IsolationSetup = {
+  /** State folder of the gateway: hidden from servers; it also stores the writes that are held for review. */
+  readonly home: string | undefined;
+  readonly limits?: TransportLimits;
+  readonly diagnostic: (line: string) => void;
+};

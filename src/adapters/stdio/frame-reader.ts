@@ -1,11 +1,10 @@
 import type { Readable } from "node:stream";
-import type { Result } from "../../core/result.ts";
-import { err } from "../../core/result.ts";
+import { type Result, err } from "../../core/result.ts";
 import type { WireLimits } from "../../wire/limits.ts";
 import type { Revision } from "../../wire/message.ts";
-import { type ParsedFrame, parseMessage } from "../../wire/parse.ts";
-import { recoverSample } from "../../wire/recover.ts";
-import { LineSplitter, type SplitEvent } from "../../wire/splitter.ts";
+import { type ParsedFrame, parseMessage } from "../../wire/parse/parse.ts";
+import { recoverSample } from "../../wire/parse/recover.ts";
+import { LineSplitter, type SplitEvent } from "../../wire/parse/splitter.ts";
 import { wireError, type WireError } from "../../wire/wire-error.ts";
 
 export type FrameListener = {
@@ -31,10 +30,10 @@ export class FrameReader {
     this.#input = input;
     this.#listener = listener;
     input.on("data", this.#data);
-    // Whoever read a first line from a socket paused it on purpose, and then a listener alone does not start it.
+    // The reader of a first line leaves its socket explicitly paused, and then adding a listener does not start it.
     input.resume();
     input.once("end", this.#end);
-    // After an error or a close nothing more comes; whether the peer meant it makes no difference to what is in flight.
+    // After an error or a close nothing more comes; the cause makes no difference to the requests in flight.
     input.once("error", this.#end);
     input.once("close", this.#end);
   }

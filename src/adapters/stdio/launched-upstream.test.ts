@@ -1,12 +1,10 @@
 import { expect, test } from "vitest";
-import { FakeServer, orderWith, scopeText } from "../../../test/adapters/projection/fake-parts.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { UpstreamConnection } from "../../gateway/ports.ts";
+import { FakeServer, orderWith, scopeText } from "../../../test/kit/isolation/fake-parts.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { UpstreamConnection } from "../../gateway/ports/transport.ts";
 import type { Message } from "../../wire/message.ts";
-import { openProjection } from "../projection/session.ts";
-import type { LaunchedServer } from "./stdio-upstream.ts";
-import { connectProcess } from "./stdio-upstream.ts";
+import { openProjection } from "../projection/session/projection-session.ts";
+import { type LaunchedServer, connectProcess } from "./stdio-upstream.ts";
 
 const target = { kind: "stdio", command: "server", args: [], env: {}, workingDirectory: "/" } as const;
 

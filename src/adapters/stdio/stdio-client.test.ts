@@ -4,10 +4,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { ClientConnection, ClientHandler, Exchange } from "../../gateway/ports.ts";
+import type { ClientConnection, ClientHandler, Exchange } from "../../gateway/ports/transport.ts";
 import { defaultWireLimits } from "../../wire/limits.ts";
 import type { Message } from "../../wire/message.ts";
-import { defaultTransportLimits } from "../limits.ts";
+import { defaultTransportLimits } from "../net/net-limits.ts";
 import { stdioClient } from "./stdio-client.ts";
 
 // Playbooks over a real Unix socket: what the client writes, what the gateway sees, what comes back.
@@ -171,6 +171,19 @@ test("half-close: answers still owed are delivered, then the connection ends", a
   await until(() => lines().length === 1 && seen.closed.length === 1);
   expect(seen.closed[0]).toContain("closed its input");
   expect(seen.abandoned).toEqual([]);
+});
+
+test("half-close: nothing is owed to a request that the client cancelled", async () => {
+  client.write(ping(1) + ping(2));
+  await until(() => seen.exchanges.length === 2);
+  client.end('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n');
+  await until(() => seen.messages.length === 1);
+  expect(seen.closed, "the second one is owed still").toEqual([]);
+  seen.exchanges.slice(1).forEach(echo);
+  const answered = performance.now();
+  await until(() => seen.closed.length === 1);
+  expect(performance.now() - answered).toBeLessThan(limits.halfCloseWaitMsMax / 2);
+  expect(seen.abandoned).toEqual([1]);
 });
 
 test("half-close: an answer that does not come is given up after the named wait", async () => {

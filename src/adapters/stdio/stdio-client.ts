@@ -2,26 +2,24 @@
  * The gateway's side of a stdio client: any pair of byte streams, one JSON-RPC message a line. In solo mode these are
  * the streams of the process, in the daemon a Unix socket to a shim.
  *
- * Everything shares the one stream, so an exchange is only a name for an id. A message that is refused is answered and
- * the connection stays: one malformed call must not cost a client its session.
+ * All exchanges share one stream, so an exchange is identified by its request id alone. A message that is refused is
+ * answered and the connection stays: one malformed call must not cost a client its session.
  */
 import type { Readable, Writable } from "node:stream";
-import { stringMember } from "../../core/json.ts";
+import { member, stringMember } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
-import type { Accept, ClientConnection, ClientHandler, ConnectionFacts, Exchange } from "../../gateway/ports.ts";
+import type { Accept, ClientConnection, ClientHandler, ConnectionFacts } from "../../gateway/ports/transport.ts";
 import { encodeBatch, encodeMessage } from "../../wire/encode.ts";
 import { defaultWireLimits, type WireLimits } from "../../wire/limits.ts";
-import type { ErrorMessage, Message, NotificationMessage, RequestId, RequestMessage } from "../../wire/message.ts";
-import type { ResponseMessage } from "../../wire/message.ts";
-import type { ParsedFrame } from "../../wire/parse.ts";
+import type { Message, NotificationMessage, RequestId, RequestMessage } from "../../wire/message.ts";
+import type { ParsedFrame } from "../../wire/parse/parse.ts";
 import { isRevision } from "../../wire/revision.ts";
 import type { WireError } from "../../wire/wire-error.ts";
-import { defaultTransportLimits, type TransportLimits } from "../limits.ts";
+import { defaultTransportLimits, type TransportLimits } from "../net/net-limits.ts";
+import { ClientExchange, type Reply } from "../net/client-exchange.ts";
 import { BatchReplies } from "./batch-replies.ts";
 import { FrameReader } from "./frame-reader.ts";
-import { OutputQueue } from "../output-queue.ts";
-
-type Reply = ResponseMessage | ErrorMessage;
+import { OutputQueue } from "../net/output-queue.ts";
 
 export type StdioClientOptions = { readonly wire?: WireLimits; readonly limits?: TransportLimits };
 
@@ -40,38 +38,6 @@ export function stdioClient(
   return new StdioClient(streams.input, streams.output, { facts, accept, ...options });
 }
 
-class StdioExchange implements Exchange {
-  readonly request: RequestMessage;
-  readonly #client: StdioClient;
-  #open = true;
-  #abandoned: (() => void) | undefined;
-
-  constructor(request: RequestMessage, client: StdioClient) {
-    this.request = request;
-    this.#client = client;
-  }
-
-  send(message: RequestMessage | NotificationMessage): void {
-    if (this.#open) this.#client.send(message);
-  }
-
-  respond(message: Reply): void {
-    if (!this.#open) return;
-    this.#open = false;
-    this.#client.answer(this.request, message);
-  }
-
-  onAbandoned(listener: () => void): void {
-    this.#abandoned = listener;
-  }
-
-  abandon(): void {
-    if (!this.#open) return;
-    this.#open = false;
-    this.#abandoned?.();
-  }
-}
-
 class StdioClient implements ClientConnection {
   readonly facts: ConnectionFacts;
   readonly #input: Readable;
@@ -80,7 +46,9 @@ class StdioClient implements ClientConnection {
   readonly #reader: FrameReader;
   readonly #queue: OutputQueue;
   readonly #handler: ClientHandler;
-  readonly #exchanges = new Map<RequestId, StdioExchange>();
+  readonly #exchanges = new Map<RequestId, ClientExchange>();
+  /** Requests whose answer the client waits for: not those that it cancelled, and never a subscription. */
+  readonly #awaited = new Set<RequestId>();
   readonly #batches = new BatchReplies();
   #closed = false;
   #halfClosed: NodeJS.Timeout | undefined;
@@ -119,9 +87,10 @@ class StdioClient implements ClientConnection {
     this.#finish(reason);
   }
 
-  /** Writes the answer of an exchange; called by the exchange, once. */
-  answer(request: RequestMessage, message: Reply): void {
+  /** Writes the answer of an exchange. */
+  #answer(request: RequestMessage, message: Reply): void {
     this.#exchanges.delete(request.id);
+    this.#awaited.delete(request.id);
     if (this.#closed) return;
     if (request.method === "initialize" && message.kind === "response") {
       const revision = stringMember(message.result, "protocolVersion");
@@ -170,18 +139,23 @@ class StdioClient implements ClientConnection {
   /** Hands a message on; returns the answer to one that is refused. */
   #message(message: Message): Reply | undefined {
     if (message.kind !== "request") {
+      if (message.kind === "notification" && message.method === "notifications/cancelled") this.#cancelled(message);
       this.#handler.message(message);
       return undefined;
     }
     const refusal = this.#duplicate(message, []);
     if (refusal !== undefined) return refusal;
-    const exchange = new StdioExchange(message, this);
+    const exchange = new ClientExchange(message, {
+      send: (one) => this.send(one),
+      answer: (one) => this.#answer(message, one),
+    });
     this.#exchanges.set(message.id, exchange);
+    if (message.method !== "subscriptions/listen") this.#awaited.add(message.id);
     this.#handler.request(exchange);
     return undefined;
   }
 
-  /** Two requests in flight under one id could not be told apart: the answer to one would be taken for the other's. */
+  /** Refuses a second request in flight with the same id: the answer to one would be taken for the other's. */
   #duplicate(message: Message, others: readonly RequestId[]): Reply | undefined {
     if (message.kind !== "request") return undefined;
     if (!this.#exchanges.has(message.id) && !others.includes(message.id)) return undefined;
@@ -196,7 +170,7 @@ class StdioClient implements ClientConnection {
       case "notification":
         return undefined;
       case "response":
-        // The request that this answers ends as failed, or its asker would wait for an answer that we threw away.
+        // The request that this answers ends as failed, or its caller would wait for an answer that was discarded.
         if (id !== undefined) this.#handler.message({ kind: "error", id, error });
         return undefined;
       case "request":
@@ -212,13 +186,13 @@ class StdioClient implements ClientConnection {
     this.#endWhenAnswered();
   }
 
+  #cancelled(message: NotificationMessage): void {
+    const id = member(message.params, "requestId");
+    if (typeof id === "string" || typeof id === "number") this.#awaited.delete(id);
+  }
+
   #endWhenAnswered(): void {
-    if (this.#halfClosed === undefined) return;
-    for (const exchange of this.#exchanges.values()) {
-      // A subscription has no answer to wait for.
-      if (exchange.request.method !== "subscriptions/listen") return;
-    }
-    this.#finish("The client closed its input.");
+    if (this.#halfClosed !== undefined && this.#awaited.size === 0) this.#finish("The client closed its input.");
   }
 
   #finish(reason: string): void {

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { UpstreamConnection } from "../../gateway/ports.ts";
+import type { UpstreamConnection } from "../../gateway/ports/transport.ts";
 import { defaultWireLimits } from "../../wire/limits.ts";
 import type { Message } from "../../wire/message.ts";
-import { defaultTransportLimits } from "../limits.ts";
+import { defaultTransportLimits } from "../net/net-limits.ts";
 import { connectProcess } from "./stdio-upstream.ts";
 
 let folder: string;

@@ -2,37 +2,35 @@
  * The gateway's side of a local server: a process of its own group and one JSON-RPC message a line on its streams.
  *
  * Servers print stray text on stdout; such a line is reported and skipped. A malformed answer ends its call with an
- * error, because its asker would otherwise wait for something that will never be handed on.
+ * error, because its caller would otherwise wait for an answer that is never delivered.
  */
 import { constants } from "node:os";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { ServerTarget, UpstreamConnection, UpstreamHandler } from "../../gateway/ports.ts";
-import type { Projection } from "../../gateway/projection-port.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { UpstreamConnection, UpstreamHandler } from "../../gateway/ports/transport.ts";
+import type { Projection } from "../../gateway/ports/projection.ts";
 import { encodeBatch, encodeMessage } from "../../wire/encode.ts";
 import { defaultWireLimits, type WireLimits } from "../../wire/limits.ts";
 import type { Message, RequestId, Revision } from "../../wire/message.ts";
-import type { ParsedFrame } from "../../wire/parse.ts";
+import type { ParsedFrame } from "../../wire/parse/parse.ts";
 import type { WireError } from "../../wire/wire-error.ts";
 import { identify, killGroup } from "../daemon/process-identity.ts";
-import { LoadingUpstream } from "../loading-upstream.ts";
-import { malformedAnswer } from "../malformed-answer.ts";
-import { defaultTransportLimits, type TransportLimits } from "../limits.ts";
-import { printableBytes } from "../printable.ts";
+import { LoadingUpstream } from "../net/loading-upstream.ts";
+import { malformedAnswer } from "../net/malformed-answer.ts";
+import { defaultTransportLimits, type TransportLimits } from "../net/net-limits.ts";
+import { printableBytes } from "../net/printable.ts";
+import type { ProcessTarget } from "../process/launch.ts";
 import { type ProcessEnd, type ServerProcess, startProcess } from "../process/server-process.ts";
-import { LateProjection } from "../projection/late-projection.ts";
-import type { LaunchedProjection } from "../projection/session.ts";
-import { type Bare, bareProjection } from "../projection/stand-ins.ts";
+import { LateProjection } from "../projection/session/late-projection.ts";
+import type { LaunchedProjection } from "../projection/session/projection-session.ts";
+import { type Bare, bareProjection } from "../projection/session/stand-ins.ts";
 import { BatchReplies } from "./batch-replies.ts";
 import { FrameReader } from "./frame-reader.ts";
-import { OutputQueue } from "../output-queue.ts";
-
-export type ProcessTarget = Extract<ServerTarget, { kind: "stdio" }>;
+import { OutputQueue } from "../net/output-queue.ts";
 
 export type StdioUpstreamOptions = {
   readonly wire?: WireLimits;
   readonly limits?: TransportLimits;
-  /** One line for the operator: the server's stderr, or what it printed on stdout that is no message. */
+  /** One line for the operator: the server's stderr, or output on stdout that is not a message. */
   readonly diagnostic?: (line: string) => void;
   /** The server was started; called once, before anything of it is handed on. */
   readonly started?: (processGroup: number) => void;
@@ -41,7 +39,7 @@ export type StdioUpstreamOptions = {
    * as `handler.closed`.
    */
   readonly launch?: Launcher;
-  /** The server runs bare by an order: it gets a stand-in that says so. */
+  /** The order runs the server without isolation: it gets a stand-in projection that reports this. */
   readonly bare?: Bare;
 };
 
@@ -62,9 +60,8 @@ export function connectProcess(
   if (options.launch !== undefined) return launchedUpstream(options.launch, handler, filled);
   const started = startProcess(target, { limits, stderrLine: diagnostic });
   if (started.ok) return new StdioUpstream({ process: started.value, projection: undefined }, handler, filled);
-  queueMicrotask(() => handler.closed(started.error));
-  const projection = options.bare === undefined ? undefined : bareProjection(options.bare, () => undefined);
-  return new FailedUpstream(projection);
+  const projection = options.bare && bareProjection(options.bare, () => undefined);
+  return new LoadingUpstream(Promise.resolve(started), handler, { failure: started.error, projection });
 }
 
 /** Its projection is there at once and its process later, so that no message and no call can come before it. */
@@ -133,7 +130,7 @@ class StdioUpstream implements UpstreamConnection {
     this.#queue.line(encodeMessage(message));
   }
 
-  /** Nothing to close: the caller sends `notifications/cancelled`, and a late answer is the caller's to drop. */
+  /** Nothing to close: the caller sends `notifications/cancelled` and drops a late answer. */
   abandon(): void {}
 
   negotiated(revision: Revision): void {
@@ -195,7 +192,8 @@ class StdioUpstream implements UpstreamConnection {
 
   /**
    * Hands a message on in the very turn in which its line was parsed: the handler closes the window of a call then, and
-   * all that led to the answer is on record by now. A promise in between would let the server act into the window.
+   * everything that led to the answer is on record by now. A promise in between would let the server act into the
+   * window.
    */
   #hand(message: Message): void {
     const answer = message.kind === "response" || message.kind === "error";
@@ -222,14 +220,14 @@ class StdioUpstream implements UpstreamConnection {
         break;
     }
     const text = bytes === undefined ? "" : ` It began: ${printableBytes(bytes, 120)}`;
-    this.#diagnostic(`skipped a line that is no message. ${refused.message}${text}`);
+    this.#diagnostic(`skipped a line that is not a message. ${refused.message}${text}`);
   }
 }
 
 /**
- * Why it ended, without what it printed last: a reason reaches the agent as the gateway's own word, and the operator has
- * read that line among the diagnostics. `confined`: in namespaces of its own a server reaches no guardian, and whoever
- * killed it came from outside.
+ * Why the server ended, without its last output line: the reason reaches the agent as the gateway's own text, and the
+ * operator gets that line with the diagnostics. `confined`: a server in namespaces of its own cannot reach its
+ * guardian, so a process outside killed it.
  */
 function reasonOf(end: ProcessEnd, confined: boolean): string {
   if (end.guardianLost && confined) {
@@ -250,23 +248,4 @@ function endOf({ code, signal }: ProcessEnd, confined: boolean): string {
   const number = confined && code !== undefined ? code - 128 : 0;
   const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
   return name === undefined ? `with exit code ${code ?? "unknown"}` : `by signal ${name}`;
-}
-
-/** Stands for a server that did not start; `closed` says why. */
-class FailedUpstream implements UpstreamConnection {
-  readonly projection: Projection | undefined;
-
-  constructor(projection: Projection | undefined) {
-    this.projection = projection;
-  }
-
-  send(): void {}
-  abandon(): void {}
-  negotiated(): void {}
-  drained(): undefined {
-    return undefined;
-  }
-  pause(): void {}
-  resume(): void {}
-  async close(): Promise<void> {}
 }

@@ -1,5 +1,5 @@
-/** What goes wrong with a database, in sentences that name the place and the remedy. */
-import type { StoreFailure } from "../../gateway/store-port.ts";
+/** Failures of a database as sentences with place and remedy. */
+import type { StoreFailure } from "../../gateway/ports/store.ts";
 
 /** Primary SQLite result codes (sqlite3.h). */
 const sqliteKinds: Readonly<Record<number, StoreFailure["kind"]>> = {
@@ -22,6 +22,7 @@ const sentences: Readonly<Record<StoreFailure["kind"], (place: string) => string
   unreachable: (place) => `The event log ${place} cannot be read or written. Check its owner, its folder and the disk.`,
 };
 
+/** A failure of the store at `place`, with its sentence. */
 export function storeFailure(kind: StoreFailure["kind"], place: string): StoreFailure {
   return { kind, place, sentence: sentences[kind](place) };
 }

@@ -2,24 +2,23 @@
  * Many writers, one transaction. Jobs collect until the event loop has handed out everything that is ready (that is
  * what `setImmediate` waits for; with a microtask each job would commit alone, ten times slower), then run together.
  *
- * A job's result is given out after the commit: whoever is told "written" can rely on it. If anything fails, the whole
- * group was not written, and every later job is refused until `recover`: records form a chain, so none may be missing
- * before the next.
+ * A job's result is given out after the commit: a caller that gets a success can rely on it. If one job fails, the
+ * whole group is not written, and every later job is refused until `recover`: records form a chain, so none may be
+ * missing before the next.
  */
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { StoreFailure, StoreHealth } from "../../gateway/store-port.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { StoreFailure, StoreHealth } from "../../gateway/ports/store.ts";
 
 /** Jobs of one transaction; bounds how long the event loop stands still. */
 const groupJobsMax = 1_024;
 
 /**
- * Milliseconds that a job waits for others at most, where it can be asked. While the event loop hands out hundreds of
- * large answers, the first of them would otherwise wait until the last one is judged.
+ * Longest wait of a job for others, in milliseconds, checked whenever `hurry` is called. While the event loop hands out
+ * hundreds of large answers, the first of them would otherwise wait until the last one is judged.
  */
 const patienceMs = 5;
 
-/** Jobs that may wait; beyond it the disk is far too slow for what is asked of it, and the store stops. */
+/** Jobs that may wait; beyond it the disk is far too slow for the load, and the store stops. */
 const waitingJobsMax = 65_536;
 
 type Job = {

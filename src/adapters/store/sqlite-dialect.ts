@@ -1,16 +1,21 @@
 /**
- * All SQL of the SQLite store. Another database gets another file like this one; nothing else knows SQL.
+ * All SQL of the SQLite store. Another database would get another file like this one; no other module contains SQL.
  *
  * A record's primary key is writer * 2^32 + seq: one integer that is unique, in chain order, and needs no second index.
  * 2^21 writers (starts of a gateway) of 2^32 records each stay exact in a double.
  */
 export const applicationId = 0x51_c3_6a_7e;
 
-/** Version of the schema below; a database with a higher one is refused. */
-export const schemaVersion = 1;
+/**
+ * Version of the schema below and of what its records hold; a database with a higher one is refused, so that no earlier
+ * release goes on in a log that it cannot read. 2 has the tables of 1, and records of format 2.
+ */
+export const schemaVersion = 2;
 
+/** Sequence numbers for each writer: the factor of the writer in a record id. */
 export const seqSpan = 2 ** 32;
 
+/** Primary key of a record. */
 export function recordId(writer: number, seq: number): number {
   return writer * seqSpan + seq;
 }
@@ -157,7 +162,10 @@ export const sql = {
   manifest: "SELECT * FROM manifests WHERE key = ?",
 
   insertWriter: "INSERT INTO writers (boot, durability, opened_ms) VALUES (?, ?, ?) RETURNING writer",
-  /** Another boot, no clean mark, and commits that did not wait for the disk: their last ones may be lost. */
+  /**
+   * Writers of another boot without a clean mark whose commits did not wait for the disk: their last commits may be
+   * lost.
+   */
   cutWriters: "SELECT count(*) AS cut FROM writers WHERE clean = 0 AND boot <> ? AND durability <> 'full'",
   settleWriters: "UPDATE writers SET clean = 2 WHERE clean = 0 AND boot <> ?",
   cleanWriter: "UPDATE writers SET clean = 1 WHERE writer = ?",

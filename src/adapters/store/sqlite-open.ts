@@ -1,14 +1,14 @@
 /**
- * Opening the database file. Order: private folder, sole ownership, a look that changes nothing, then the real thing. A
- * file that is damaged, foreign or newer is left exactly as it lies: SQLite would otherwise begin to repair it from
- * its write-ahead log, and the evidence would be gone.
+ * Opening the database file. Order: private folder, sole ownership, an inspection that changes nothing, then opening
+ * for writing. A file that is damaged, foreign or newer is left unchanged: SQLite would otherwise begin to repair it
+ * from its write-ahead log, and the evidence would be gone.
  */
 import { closeSync, existsSync, openSync, readSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { err, ok, type Result } from "../../core/result.ts";
-import type { StoreFailure } from "../../gateway/store-port.ts";
-import { privateFolder } from "../key-files.ts";
+import type { StoreFailure } from "../../gateway/ports/store.ts";
+import { privateFolder } from "../keys/key-files.ts";
 import { failureFrom, storeFailure } from "./failure.ts";
 import { applicationId, schema, schemaVersion } from "./sqlite-dialect.ts";
 
@@ -16,7 +16,7 @@ export type SqliteFile = {
   readonly path: string;
   /** `full` waits for the disk at every commit; `normal` survives our crash, not a power cut. */
   readonly durability: "normal" | "full";
-  /** How long another process may hold the file before we give up. */
+  /** How long to wait for another process that holds the file, in ms. */
   readonly busyWaitMsMax: number;
   /** Pages the file may have; a limit for tests of a full disk. */
   readonly pagesMax?: number;
@@ -26,8 +26,8 @@ export type SqliteFile = {
 const checkBytesMax = 64 * 1024 * 1024;
 
 /**
- * Size of a page, fixed when the file is made. Records are a few kilobytes and more: with SQLite's 4 KiB each would lie
- * on pages of its own, and a large result would cost a fifth more.
+ * Size of a page, fixed when the file is made. Records are a few kilobytes and more: with SQLite's 4 KiB each would
+ * occupy pages of its own, and a large result would cost a fifth more.
  */
 const pageBytes = 8_192;
 
@@ -68,7 +68,7 @@ function judge(database: DatabaseSync, path: string): StoreFailure | "fresh" | u
   return (small || unclean) && !isSound(database) ? storeFailure("damaged", path) : undefined;
 }
 
-/** Looks at the file without changing it. `fresh`: there is nothing yet. */
+/** Inspects the file without changing it. `fresh`: there is no database yet. */
 function inspect(path: string): Result<"fresh" | "ours", StoreFailure> {
   if (!existsSync(path)) return ok("fresh");
   let database: DatabaseSync | undefined;
@@ -104,8 +104,8 @@ function configure(database: DatabaseSync, file: SqliteFile): void {
 }
 
 /**
- * Ownership is a transaction on a small file of its own, held for as long as the process lives: the kernel lets go of
- * it however the process dies, so no stale lock can be left, and readers of the log are not in its way.
+ * Ownership is a transaction on a small file of its own, held for as long as the process lives: the kernel releases it
+ * however the process ends, so no stale lock can remain, and it does not block readers of the log.
  */
 function own(file: SqliteFile): Result<DatabaseSync, StoreFailure> {
   const path = `${file.path}.owner`;
@@ -123,7 +123,7 @@ function own(file: SqliteFile): Result<DatabaseSync, StoreFailure> {
 
 export type OpenedFile = { readonly database: DatabaseSync; readonly release: () => void };
 
-/** Opens the file for writing, alone; makes it with its schema if there is none. */
+/** Opens the file for writing as its only owner; creates it with its schema if it does not exist. */
 export function openFile(file: SqliteFile): Result<OpenedFile, StoreFailure> {
   const folder = privateFolder(dirname(file.path));
   if (!folder.ok) return err({ ...storeFailure("unreachable", file.path), sentence: folder.error });
@@ -141,6 +141,7 @@ export function openFile(file: SqliteFile): Result<OpenedFile, StoreFailure> {
     database = new DatabaseSync(file.path, { timeout: file.busyWaitMsMax });
     configure(database, file);
     if (found.value === "fresh") create(database);
+    else database.exec(`PRAGMA user_version = ${schemaVersion}`);
     return ok({ database, release: () => lock.value.close() });
   } catch (cause) {
     database?.close();

@@ -11,7 +11,7 @@ import type {
   SharedRow,
   StoredCheckpoint,
   StoredRecord,
-} from "../../gateway/store-port.ts";
+} from "../../gateway/ports/store.ts";
 import { recordId, seqSpan, sql } from "./sqlite-dialect.ts";
 import {
   approvalFrom,

@@ -1,4 +1,4 @@
-/** Rows of SQLite as the types of the port. A column that is not what the schema says is damage, and says so. */
+/** Rows of SQLite as the types of the port. A column that contradicts the schema is reported as damage. */
 import type { SQLOutputValue } from "node:sqlite";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type {
@@ -10,7 +10,7 @@ import type {
   SharedRow,
   StoredCheckpoint,
   StoredRecord,
-} from "../../gateway/store-port.ts";
+} from "../../gateway/ports/store.ts";
 import { seqSpan } from "./sqlite-dialect.ts";
 
 export type Row = Readonly<Record<string, SQLOutputValue>>;

@@ -9,7 +9,7 @@ import type {
   RunRow,
   SessionRow,
   SharedRow,
-} from "../../gateway/store-port.ts";
+} from "../../gateway/ports/store.ts";
 import { recordId, sql } from "./sqlite-dialect.ts";
 import { approvalFrom } from "./sqlite-rows.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Hooks that a runtime loads into the server's own process, where nothing better watches. They see what cooperative
- * code does through the runtime; native code, other programs and a server that means harm pass them by. Plain text,
+ * Hooks that a runtime loads into the server's own process, where no stronger tracer is available. They see the acts of
+ * cooperative code through the runtime; native code, other programs and a malicious server can bypass them. Plain text,
  * because they run in the server's runtime and not in ours.
  *
  * Each act is one line of JSON, appended in one write, so that lines of several processes do not mix.

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { effectActions } from "../../core/effect-trace.ts";
+import { effectActions } from "../../core/isolation/effect-trace.ts";
 import { type HookedRuntime, hookEnvironment, hookTracer, parseHookLine } from "./hook-tracer.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);

@@ -1,14 +1,15 @@
 /**
- * Evidence from hooks in the server's own process: the weakest kind, for where nothing else watches (tier C). A server
- * can leave acts out, make them up, or damage the file; none of that can do more than to be shown as its own word.
+ * Evidence from hooks in the server's own process: the weakest kind, used where no other tracer is available (tier C).
+ * A server can leave acts out, invent them, or damage the file; the record is therefore graded as the server's own
+ * claim.
  */
 import { closeSync, constants, fchownSync, fstatSync, mkdirSync, openSync, readSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { effectActions } from "../../core/effect-trace.ts";
+import { effectActions } from "../../core/isolation/effect-trace.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import type { Sighting, Tracer } from "../projection/parts.ts";
 import { hookFileVariable, nodeHook, pythonHook } from "./hook-scripts.ts";
-import { sightingsWaitingMax, traceLineBytesMax, traceTextBytesMax, traceTextTotalBytesMax } from "./limits.ts";
+import { sightingsWaitingMax, traceLineBytesMax, traceTextBytesMax, traceTextTotalBytesMax } from "./tracer-limits.ts";
 import { shortened } from "./record.ts";
 
 /** Runtimes that can be hooked: Node from 24 on, and Python from 3.8 on. */
@@ -20,11 +21,11 @@ export type HookOptions = {
   /** Private folder for the hooks; the server must be able to read it. */
   readonly folder: string;
   readonly runtime: HookedRuntime;
-  /** What the server would start with, which the hooks are put in front of. */
+  /** The server's environment, to which the hooks are prepended. */
   readonly environment: Readonly<Record<string, string>>;
 };
 
-/** Writes the hook and returns the variables to add to the server's environment, or why that failed in a sentence. */
+/** Writes the hook and returns the variables to add to the server's environment. The error is a sentence. */
 export function hookEnvironment(options: HookOptions): Result<Readonly<Record<string, string>>, string> {
   const { environment, file } = options;
   try {
@@ -45,7 +46,9 @@ export function hookEnvironment(options: HookOptions): Result<Readonly<Record<st
   }
 }
 
-/** Makes the record and reads what hooks write to it. `user`: who the server runs as, where it is another. */
+/**
+ * Creates the record and makes a tracer that reads it. `user`: user id of the server, if it differs from the gateway's.
+ */
 export function hookTracer(file: string, user?: number): Result<Tracer, string> {
   let fd: number | undefined;
   try {
@@ -122,7 +125,7 @@ class HookTracer implements Tracer {
 const texts = ["path", "target", "domain", "address", "program", "commandLine", "detail"] as const;
 const transports = ["tcp", "udp", "unix"] as const;
 
-/** One line of a hook; undefined where it is none. Total: the server may have written it. */
+/** Parses one line of a hook; undefined if it is invalid. Never throws: the server may have written the line. */
 export function parseHookLine(line: string, at: number): Sighting | undefined {
   const value = parsed(line);
   if (value === undefined) return undefined;
@@ -137,7 +140,7 @@ export function parseHookLine(line: string, at: number): Sighting | undefined {
   return {
     at,
     action,
-    // Hooks speak before the act.
+    // Hooks report before the act.
     outcome: "unknown",
     grade: "self",
     ...Object.fromEntries(given),

@@ -25,8 +25,8 @@ const programHeaderBytes = 16;
  * Returns the descriptor of the listener, which closes by itself at the next `execve`. From then on traced calls of
  * this thread wait for a supervisor, so it must have taken the listener (by process id and descriptor) before this
  * thread opens a file or becomes another program; and this process must have closed its own copy, which would otherwise
- * keep the listener alive when the supervisor dies, and the next program waiting for ever. Other threads of the launcher are not traced; they end at `execve`.
- * An error is a sentence; then nothing was installed.
+ * keep the listener alive when the supervisor dies, and the next program would wait for ever. Other threads of the
+ * launcher are not traced; they end at `execve`. An error is a sentence; then nothing was installed.
  */
 export function installNotifyFilter(level: TraceLevel): Result<number, string> {
   const native = openNative();
@@ -44,7 +44,8 @@ function install(native: Native, program: Uint8Array): Result<number, string> {
   memory.bytes.set(program, programHeaderBytes);
   memory.view.setUint16(0, instructionCount(program), true);
   memory.view.setBigUint64(8, BigInt(memory.address + programHeaderBytes), true);
-  // A filter is allowed to whoever can gain no privileges any more, and nothing in a projection should.
+  // The kernel allows a filter only to a process that can gain no privileges any more; no process in a projection
+  // should gain any.
   if (native.prctl(setNoNewPrivileges, 1, 0, 0, 0) !== 0) {
     return err(`The kernel refused to give up privileges for good (error ${native.errorNumber()}).`);
   }

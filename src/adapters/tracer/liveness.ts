@@ -1,10 +1,11 @@
-/** Whether a process of ours has ended, known in the very turn in which somebody asks. */
+/** Tests synchronously whether a child process has ended. */
+import { attempt } from "../attempt.ts";
 import { closeSync, openSync, readSync } from "node:fs";
 
 /**
- * Reads the size of a process (proc_pid_statm(5)) through a descriptor that is kept open, so that the number may be
- * given again without harm. A process gives up its memory before its descriptors: once anybody has felt its end, the
- * size is zero, or the process is gone (ESRCH).
+ * Reads the size of a process (proc_pid_statm(5)) through a descriptor that is kept open, so that a reuse of the pid
+ * does no harm. A process gives up its memory before its descriptors: once its end has any visible effect, the size is
+ * zero, or the process is gone (ESRCH).
  */
 export class Liveness {
   readonly #bytes = Buffer.alloc(2);
@@ -20,12 +21,9 @@ export class Liveness {
 
   /** True while it runs. False once it has ended, and after `close`. */
   alive(): boolean {
-    if (this.#fd === undefined) return false;
-    try {
-      return readSync(this.#fd, this.#bytes, 0, 2, 0) === 2 && this.#bytes.toString("latin1") !== "0 ";
-    } catch {
-      return false;
-    }
+    const fd = this.#fd;
+    if (fd === undefined) return false;
+    return attempt(() => readSync(fd, this.#bytes, 0, 2, 0) === 2 && this.#bytes.toString("latin1") !== "0 ", false);
   }
 
   close(): void {

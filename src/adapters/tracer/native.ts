@@ -7,7 +7,7 @@
 import { createRequire } from "node:module";
 import { err, ok, type Result } from "../../core/result.ts";
 
-/** Memory outside of the garbage collector, so that its address stays what it is. */
+/** Memory outside of the garbage collector, so that its address does not change. */
 export type Arena = { readonly address: number; readonly bytes: Buffer; readonly view: DataView };
 
 export type Native = {
@@ -26,7 +26,7 @@ export type Native = {
   readonly socketOption: (fd: number, level: number, name: number, value: number, length: number) => number;
   /** Lets this thread alone be judged by file permissions as a user and a group (setfsuid(2)); needs root. */
   readonly actAs: (user: number, group: number) => void;
-  /** Takes the groups beside its own from this thread alone; needs root. */
+  /** Drops the supplementary groups of this thread alone; needs root. */
   readonly leaveGroups: () => void;
   readonly eventDescriptor: () => number;
   /** A file in memory without a name (memfd_create(2)); below zero where there can be none. */
@@ -35,7 +35,7 @@ export type Native = {
   readonly readWord: (fd: number, out: number) => number;
   readonly close: (fd: number) => number;
   readonly unmap: (address: number, bytes: number) => number;
-  /** Maps a file for reading and writing, shared with whoever else has it open. */
+  /** Maps a file for reading and writing, shared with every process that has it open. */
   readonly mapFile: (fd: number, bytes: number) => Arena | undefined;
   readonly allocate: (bytes: number) => Arena | undefined;
   /** Error number of the last call in this thread. */
@@ -51,7 +51,7 @@ const numbers = {
 /** `sizeof(struct open_how)`. */
 const openHowBytes = 24;
 
-/** Loads the functions, or says in one sentence why that cannot be done here. */
+/** Loads the functions. The error is one sentence on why that is impossible here. */
 export function openNative(): Result<Native, string> {
   const number = process.arch === "x64" || process.arch === "arm64" ? numbers[process.arch] : undefined;
   if (process.platform !== "linux" || number === undefined) {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { failWith, filterActions } from "../bpf/assemble.ts";
-import { interpret } from "../bpf/interpret.ts";
+import { interpret } from "../../../test/kit/isolation/bpf-interpreter.ts";
 import {
   type Architecture,
   architectures,

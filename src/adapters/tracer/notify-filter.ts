@@ -1,8 +1,8 @@
 /**
- * The filter that makes a server's process wait while its act is put on record (seccomp_unotify(2)).
+ * The filter that makes a server's process wait while its act is recorded (seccomp_unotify(2)).
  *
- * It decides by registers only. What it lets pass unseen must be harmless whatever the memory behind it says: calls
- * without effect outside of the process, and at the level `effects` opens that can only read.
+ * It decides by registers only. A call that it lets pass unrecorded must be harmless whatever its arguments in memory
+ * are: calls without effect outside of the process, and at the level `effects` opens that can only read.
  */
 import { err, ok, type Result } from "../../core/result.ts";
 import {
@@ -21,12 +21,12 @@ import {
   systemCallNumber,
   x32Bit,
 } from "../bpf/system-calls.ts";
-import { leavingCalls } from "./leaving-calls.ts";
+import { leavingCalls } from "./supervisor/leaving-calls.ts";
 
 export const traceLevels = ["full", "effects"] as const;
 export type TraceLevel = (typeof traceLevels)[number];
 
-/** Always asked about. */
+/** Calls that always notify the supervisor. */
 const always = [
   "creat",
   "openat2",
@@ -91,7 +91,7 @@ const threadSignals = [
  */
 const refused = ["io_uring_setup"] as const satisfies readonly SystemCall[];
 
-/** Every call that the supervisor can be asked about. */
+/** Every call that can notify the supervisor. */
 export const notifiedCalls: readonly SystemCall[] = [
   ...always,
   ...leavingCalls,

@@ -213,7 +213,7 @@ describe.skipIf(absent !== undefined)(`a server under the tracer${absent === und
     ["a fault of its own", "setTimeout(() => { throw new Error('a fault'); }, 500)"],
     ["a report that nobody can hear", "setTimeout(() => process.emit('error', new Error('EPIPE')), 500)"],
   ])("regression: %s ends a supervisor, though its other thread waits", async (_, fault) => {
-    const child = fork(fileURLToPath(new URL("supervisor-main.ts", import.meta.url)), [], {
+    const child = fork(fileURLToPath(new URL("supervisor/supervisor-main.ts", import.meta.url)), [], {
       execArgv: ["--disable-warning=ExperimentalWarning", "--import", `data:text/javascript,${fault}`],
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });

@@ -1,45 +1,31 @@
-/**
- * The gateway's side of a supervisor: starts it, hands it the listeners of launchers, and reads what it put on record.
- */
+/** The gateway's side of a supervisor: starts it, hands it the listeners of launchers, and reads its record. */
 import { type ChildProcess, fork } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { err, ok, type Result } from "../../core/result.ts";
 import type { Sighting, Tracer } from "../projection/parts.ts";
-import { sightingsWaitingMax, supervisorStartMsMax, takeOverMsMax } from "./limits.ts";
+import { sightingsWaitingMax, supervisorStartMsMax, takeOverMsMax } from "./tracer-limits.ts";
 import { Liveness } from "./liveness.ts";
-import type { TraceLevel } from "./notify-filter.ts";
 import { RingReader } from "./ring.ts";
-import type { SupervisorOrder, SupervisorReport } from "./supervisor-protocol.ts";
-
-export type TraceRequest = {
-  /** The launcher that called `installNotifyFilter`, as a process id of the host, and what that returned. */
-  readonly pid: number;
-  readonly fd: number;
-  readonly level: TraceLevel;
-  /** Programs that start before the server does: 1 for a sandbox that then starts it, 0 for a launcher that becomes it. */
-  readonly programsBefore: number;
-  /** Nothing may start a program once the server runs, itself included: every such call fails with EPERM. */
-  readonly noPrograms?: boolean;
-};
+import type { SupervisorOrder, SupervisorReport, TraceRequest } from "./supervisor/supervisor-protocol.ts";
 
 export interface Supervisor {
   /** Takes over a listener. Once this resolves with a tracer, the launcher may go on to become another program. */
   trace(request: TraceRequest): Promise<Result<Tracer, string>>;
   /** Process id on the host. */
   readonly pid: number;
-  /** Why it traces nothing more. */
+  /** Reason why it traces no server any more; undefined while it works. */
   readonly failure: string | undefined;
   close(): void;
 }
 
-/** Starts a supervisor, or says in one sentence why this machine cannot have one. */
+/** Starts a supervisor. The error is one sentence on why this machine cannot run one. */
 export async function startSupervisor(): Promise<Result<Supervisor, string>> {
-  const file = fileURLToPath(new URL(`./supervisor-main${extname(import.meta.url)}`, import.meta.url));
+  const file = fileURLToPath(new URL(`./supervisor/supervisor-main${extname(import.meta.url)}`, import.meta.url));
   const child = fork(file, [], {
     stdio: ["ignore", "ignore", "ignore", "ipc"],
-    // It keeps next to nothing, and should not grow its heap before it collects garbage.
+    // It holds little data, and should collect garbage before it grows its heap.
     execArgv: ["--disable-warning=ExperimentalWarning", "--max-semi-space-size=1", "--max-old-space-size=64"],
     env: {},
   });
@@ -50,7 +36,7 @@ export async function startSupervisor(): Promise<Result<Supervisor, string>> {
   return started;
 }
 
-const gone = "The process that traces servers has ended, so nothing more can be vouched for. Start the run again.";
+const gone = "The process that traces servers has ended, so no more effects are recorded. Start the run again.";
 
 class RunningSupervisor implements Supervisor {
   readonly ready: Promise<Result<void, string>>;
@@ -129,12 +115,15 @@ class RunningSupervisor implements Supervisor {
         this.#tracers.get(message.id)?.fetch();
         return;
       case "ended":
-        // The server has ended; what it did stays to be drained.
+        // The server has ended; its recorded acts can still be drained.
         return;
     }
   }
 
-  /** The record is a file without a name: whoever may look into the supervisor finds it among its descriptors. */
+  /**
+   * The record is a file without a name: a process that may inspect the supervisor opens it through the supervisor's
+   * descriptors.
+   */
   #adopt(id: number, record: number): Result<void, string> {
     try {
       const fd = openSync(`/proc/${this.pid}/fd/${record}`, "r+");
@@ -151,7 +140,10 @@ class RunningSupervisor implements Supervisor {
     if (this.#failure === undefined) this.#send({ kind: "remove", id });
   }
 
-  /** Asked of the system, because its `exit` event may come after the answer that it must be known for. */
+  /**
+   * Checks with the system whether the supervisor has ended, because its `exit` event may arrive after the answer whose
+   * trace depends on it.
+   */
   #alive(): void {
     if (this.#failure === undefined && !this.#liveness.alive()) this.#end(gone);
   }
@@ -207,7 +199,7 @@ class NotifyTracer implements Tracer {
     return all;
   }
 
-  /** Takes what is on record into memory, so that the record has room again. */
+  /** Copies the recorded acts into memory, so that the record has room again. */
   fetch(): void {
     if (!this.#open) return;
     let read: readonly Sighting[] | undefined;
@@ -217,7 +209,7 @@ class NotifyTracer implements Tracer {
       read = undefined;
     }
     if (read === undefined) {
-      this.fail("The tracer's record could not be read, so nothing more can be vouched for. Start the run again.");
+      this.fail("The tracer's record could not be read, so no more effects are recorded. Start the run again.");
       return;
     }
     if (this.#waiting.length === 0 && read.length <= sightingsWaitingMax) {

@@ -1,6 +1,6 @@
 /**
- * One traced act as bytes, on its way from the supervisor to the gateway. Texts are the bytes that the kernel was given,
- * which need not be UTF-8; in JavaScript they travel as one character per byte until the gateway decodes them.
+ * One traced act as bytes, on its way from the supervisor to the gateway. Texts are the bytes that the kernel was
+ * given, which need not be UTF-8; in JavaScript they travel as one character per byte until the gateway decodes them.
  *
  * Layout, little-endian: u32 bytes of the record, u8 action, u8 outcome, u8 transport, u8 spare, u32 process, u16 port,
  * u16 spare, f64 monotonic ms of the system, u16 bytes of each of the four texts, then the texts.
@@ -11,10 +11,10 @@ import {
   type EffectOutcome,
   effectOutcomes,
   traceTextCharactersMax,
-} from "../../core/effect-trace.ts";
+} from "../../core/isolation/effect-trace.ts";
 import type { Sighting } from "../projection/parts.ts";
 
-/** What a supervisor saw; all texts as one character per byte. */
+/** An act that a supervisor saw; all texts as one character per byte. */
 export type Act = {
   readonly action: EffectAction;
   readonly outcome: EffectOutcome;
@@ -58,7 +58,7 @@ export const recordBytesMax: number = headBytes + 4 * textBytesMax;
 
 /**
  * Reads all records in `bytes`. `shiftMs` is added to the system's monotonic time to give that of the gateway.
- * Undefined where the bytes are no sequence of records, which only a fault of ours can bring about.
+ * Undefined if the bytes are not a sequence of records, which only a bug of the supervisor can cause.
  */
 export function decodeRecords(bytes: Buffer, shiftMs: number): readonly Sighting[] | undefined {
   const sightings: Sighting[] = [];
@@ -105,7 +105,7 @@ function decode(record: Buffer, shiftMs: number): Sighting | undefined {
   };
 }
 
-/** Bytes of a server as text of bounded length; what is no UTF-8 becomes replacement characters. */
+/** Bytes of a server as text of bounded length; invalid UTF-8 becomes replacement characters. */
 function textOf(bytes: Buffer): string {
   return shortened(bytes.toString("utf8"));
 }

@@ -1,14 +1,13 @@
-import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
-import { mkdtempSync } from "node:fs";
+import { closeSync, openSync, readSync, rmSync, writeSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { effectActions, effectOutcomes } from "../../core/effect-trace.ts";
-import { recordRingBytes, repeatsWrittenBytesMax, unmarkedBytesMax } from "./limits.ts";
+import { effectActions, effectOutcomes } from "../../core/isolation/effect-trace.ts";
+import { recordRingBytes, repeatsWrittenBytesMax, unmarkedBytesMax } from "./tracer-limits.ts";
 import type { Arena } from "./native.ts";
 import { type Act, decodeRecords, encodeRecord, recordBytesMax } from "./record.ts";
-import { Repeats } from "./repeats.ts";
+import { Repeats } from "./supervisor/listener.ts";
 import { prepareRing, RingReader, ringFileBytes, RingWriter } from "./ring.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);

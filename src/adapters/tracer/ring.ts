@@ -1,14 +1,15 @@
 /**
- * The file through which a supervisor hands records to the gateway: a ring of bytes behind a small head, in memory, of a
- * fixed size and with all its pages in place, so that neither side can be cut off by a lack of room.
+ * The file through which a supervisor hands records to the gateway: a ring of bytes behind a small head, in memory, of
+ * a fixed size and with all its pages in place, so that neither side can fail for lack of memory.
  *
- * The supervisor writes through a mapping, before it lets the traced process go on; the gateway reads with a plain read.
- * Both see the same pages, so what happened before a process went on is there for whoever reads later. Positions count
- * bytes since the start modulo 2^32. The head is written twice: a reader that sees two different values saw half a write.
+ * The supervisor writes through a mapping, before it lets the traced process go on; the gateway reads with a plain
+ * read. Both access the same pages, so an act recorded before a process went on is visible to every later read.
+ * Positions count bytes since the start modulo 2^32. The head is written twice: a reader that sees two different values
+ * saw half a write.
  */
 import { ftruncateSync, readSync, writeSync } from "node:fs";
 import type { Sighting } from "../projection/parts.ts";
-import { recordRingBytes, unmarkedBytesMax, unpublishedBytesMax } from "./limits.ts";
+import { recordRingBytes, unmarkedBytesMax, unpublishedBytesMax } from "./tracer-limits.ts";
 import type { Arena } from "./native.ts";
 import { type Act, decodeRecords, encodeRecord, recordBytesMax } from "./record.ts";
 
@@ -65,7 +66,7 @@ export class RingWriter {
     this.#file.view.setUint32(places.head, this.#head, true);
   }
 
-  /** Something happened that is not on record. */
+  /** Counts an act that could not be recorded. */
   lose(): void {
     this.#lost = Math.min(this.#lost + 1, 0xffffffff);
     this.#file.view.setUint32(places.lost, this.#lost, true);
@@ -91,7 +92,10 @@ export class RingReader {
     this.#shiftMs = shiftMs;
   }
 
-  /** All records since the last time, oldest first; undefined where they make no sense any more. Throws as reads do. */
+  /**
+   * All records since the last time, oldest first; undefined if the bytes are not valid records. Throws the system's
+   * read errors.
+   */
   read(): readonly Sighting[] | undefined {
     const head = this.#readHead();
     if (head === this.#tail) return [];

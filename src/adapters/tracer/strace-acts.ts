@@ -1,12 +1,12 @@
-/** What calls that strace(1) reports did. Unlike a waiting call these have ended, so their outcome is known. */
-import type { EffectOutcome } from "../../core/effect-trace.ts";
+/** Acts of the calls that strace(1) reports. They have ended, unlike waiting calls, so their outcome is known. */
+import type { EffectOutcome } from "../../core/isolation/effect-trace.ts";
 import { systemCalls, type SystemCall } from "../bpf/system-calls.ts";
-import { fileCalls, type PathAt } from "./file-calls.ts";
-import { commandLineBytesMax, messagesMax } from "./limits.ts";
-import { leavingCalls } from "./leaving-calls.ts";
+import { fileCalls, type PathAt } from "./supervisor/file-calls.ts";
+import { commandLineBytesMax, messagesMax } from "./tracer-limits.ts";
+import { leavingCalls } from "./supervisor/leaving-calls.ts";
 import type { TraceLevel } from "./notify-filter.ts";
 import type { Act } from "./record.ts";
-import { tidy } from "./server-files.ts";
+import { tidy } from "./supervisor/server-files.ts";
 import { behind, quoted, type StraceCall } from "./strace-line.ts";
 
 const known: ReadonlySet<string> = new Set(systemCalls);
@@ -16,10 +16,10 @@ function isSystemCall(name: string): name is SystemCall {
 }
 
 const denials: ReadonlySet<string> = new Set(["EPERM", "EACCES", "EROFS", "ENOSYS", "EXDEV"]);
-/** The call goes on, was interrupted, or never came back: it may have done what it should. */
+/** The call is in progress, was interrupted or did not return: it may have had its effect. */
 const open: ReadonlySet<string> = new Set(["EINPROGRESS", "EINTR", "EAGAIN", "EALREADY"]);
 
-/** The acts of a call; texts are ordinary text here. Empty for what does nothing that matters. */
+/** The acts of a call; texts are ordinary text here. Empty if the call has no relevant effect. */
 export function straceActs(name: string, call: StraceCall, level: TraceLevel): readonly Act[] {
   if (!isSystemCall(name)) return [];
   const outcome = outcomeOf(call);
@@ -62,7 +62,7 @@ function otherActs(name: SystemCall, call: StraceCall, outcome: EffectOutcome, l
   return signalled(name, call, outcome);
 }
 
-/** A receiver named with the message: a datagram, as far as anybody sends in that way. */
+/** A receiver named with the message: treated as a datagram. */
 function sent(text: string, outcome: EffectOutcome): readonly Act[] {
   return addresses(text).map((place) => ({
     action: "net-send",
@@ -110,7 +110,7 @@ function signalled(name: SystemCall, call: StraceCall, outcome: EffectOutcome): 
 function pathAt(at: PathAt, call: StraceCall): string | undefined {
   const folder = at.folder === undefined ? undefined : behind(call.args[at.folder]);
   const text = quoted(call.args[at.path]);
-  // No path, or an empty one: the descriptor itself is meant.
+  // Without a path, or with an empty one, the call means the descriptor itself.
   if (text === undefined || text === "") return folder === undefined ? undefined : tidy(folder);
   if (text.startsWith("/")) return tidy(text);
   return folder === undefined ? text : tidy(`${folder}/${text}`);

@@ -1,6 +1,7 @@
 /**
- * Lines of strace(1), as it writes them for `-f -y -o FILE`: a thread, a call with its arguments, and what came of it.
- * Quoted texts are the traced process's own, with everything unusual escaped, so that no text can end a line or a quote.
+ * Lines of strace(1), as it writes them for `-f -y -o FILE`: a thread, a call with its arguments, and its result.
+ * Quoted texts are the traced process's own, with everything unusual escaped, so that no text can end a line or a
+ * quote.
  */
 
 /** A call, or the first or second half of one that another thread's line came between. */
@@ -13,7 +14,7 @@ const whole = /^(\d{1,10}) +([a-z_0-9]{1,64})\((.*)$/su;
 const resumed = /^(\d{1,10}) +<\.\.\. ([a-z_0-9]{1,64}) resumed>(.*)$/su;
 const unfinished = / <unfinished \.\.\.>$/u;
 
-/** `rest` is all after the opening parenthesis. Undefined for signals, exits and what is no line of strace. */
+/** `rest` is all after the opening parenthesis. Undefined for signals, exits and lines that are not strace's. */
 export function parseStraceLine(line: string): StraceLine | undefined {
   const second = resumed.exec(line);
   if (second !== null) {
@@ -46,7 +47,8 @@ export function parseStraceCall(rest: string): StraceCall | undefined {
   for (let place = 0; place < rest.length; place++) {
     const letter = rest[place];
     if (letter === '"') place = skip(rest, place, '"');
-    // A descriptor is followed by its path; other angle brackets (shifts) have no closing partner and stand for themselves.
+    // A descriptor is followed by its path; other angle brackets (shifts) have no closing partner and stand for
+    // themselves.
     else if (letter === "<" && /[\dD]/u.test(rest[place - 1] ?? "")) {
       const end = skip(rest, place, ">");
       if (end < rest.length) place = end;

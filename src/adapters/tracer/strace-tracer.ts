@@ -1,7 +1,7 @@
 /**
- * A tracer without native code of ours: strace(1) with `--seccomp-bpf`, which writes each call to a file before the
- * process goes on. When strace ends, the kernel refuses every call that it would have seen (`SECCOMP_RET_TRACE` without a
- * tracer is ENOSYS), and a sandbox that it started with `--die-with-parent` ends with it.
+ * A tracer without native code of the gateway: strace(1) with `--seccomp-bpf`, which writes each call to a file before
+ * the process goes on. When strace ends, the kernel refuses every call that it would have seen (`SECCOMP_RET_TRACE`
+ * without a tracer is ENOSYS), and a sandbox that it started with `--die-with-parent` ends with it.
  */
 import { closeSync, constants, fchownSync, openSync, readSync } from "node:fs";
 import { err, ok, type Result } from "../../core/result.ts";
@@ -12,7 +12,7 @@ import {
   traceTextBytesMax,
   traceTextTotalBytesMax,
   unfinishedMax,
-} from "./limits.ts";
+} from "./tracer-limits.ts";
 import { notifiedCalls, type TraceLevel } from "./notify-filter.ts";
 import { type Act, shortened } from "./record.ts";
 import { straceActs } from "./strace-acts.ts";
@@ -27,7 +27,7 @@ export type StraceOptions = {
   readonly user?: number;
 };
 
-/** What goes before the command line of a sandbox; the command follows directly. */
+/** Arguments in front of the command line of a sandbox; the command follows directly. */
 export function straceArguments(options: Pick<StraceOptions, "file">): readonly string[] {
   // A question mark lets strace pass over names that this architecture or release does not know.
   const calls = notifiedCalls.map((name) => `?${name}`).join(",");
@@ -38,7 +38,8 @@ export function straceArguments(options: Pick<StraceOptions, "file">): readonly 
     "-y",
     "-s",
     "256",
-    // Sent by the kernel to whoever has used up its time or its space in a file; no other says anything of a server.
+    // SIGXCPU and SIGXFSZ, which the kernel sends to a process that reached its limit of time or file size; other
+    // signals are not needed.
     "-e",
     "signal=SIGXCPU,SIGXFSZ",
     "-e",
@@ -49,7 +50,7 @@ export function straceArguments(options: Pick<StraceOptions, "file">): readonly 
   ];
 }
 
-/** Makes the file and reads what strace writes to it. To be called before strace starts. */
+/** Creates the output file of strace and makes a tracer that reads it. To be called before strace starts. */
 export function straceTracer(options: StraceOptions): Result<Tracer, string> {
   let fd: number | undefined;
   try {
@@ -111,8 +112,7 @@ class StraceTracer implements Tracer {
     try {
       return readSync(this.#fd, this.#buffer, 0, this.#buffer.length, this.#position);
     } catch {
-      this.#failure ??=
-        "The tracer's record could not be read, so nothing more can be vouched for. Start the run again.";
+      this.#failure ??= "The tracer's record could not be read, so no more effects are recorded. Start the run again.";
       return 0;
     }
   }
@@ -131,7 +131,7 @@ const limitSignals: ReadonlyMap<string, string> = new Map([
 ]);
 const signalLine = /^(\d{1,10}) +--- (SIG[A-Z]{2,8}) \{/u;
 
-/** Makes sightings of text in pieces of any size. Never throws; what it cannot read is counted as lost. */
+/** Makes sightings of text in pieces of any size. Never throws; unreadable text is counted as lost. */
 export class StraceReader {
   readonly #level: TraceLevel;
   readonly #begun = new Map<number, string>();
@@ -152,7 +152,7 @@ export class StraceReader {
     const lines = (this.#rest + text).split("\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines) {
-      // The end of a line whose beginning was thrown away says nothing.
+      // The end of a line is useless if its beginning was discarded.
       if (this.#skipping) this.#skipping = false;
       else this.#line(line, at);
     }
@@ -207,14 +207,14 @@ export class StraceReader {
     else this.#sightings.push(sighting(act, thread, at));
   }
 
-  /** A line that is no call: `7  --- SIGXCPU {...} ---`. A process that ignores the signal gets none. */
+  /** A line that is not a call: `7  --- SIGXCPU {...} ---`. A process that ignores the signal gets none. */
   #signal(line: string, at: number): void {
     const [, thread, name] = signalLine.exec(line) ?? [];
     const limit = limitSignals.get(name ?? "");
     if (limit !== undefined) this.#put({ action: "limit-hit", outcome: "denied", extra: limit }, Number(thread), at);
   }
 
-  /** What the sandbox did on its way to the server is ours. */
+  /** True once the server has started: acts of the sandbox before that are not the server's. */
   #hasStarted(act: Act): boolean {
     if (this.#started || act.action !== "process-spawn" || act.outcome !== "success") return this.#started;
     this.#programsLeft -= 1;

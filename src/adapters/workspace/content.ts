@@ -1,19 +1,16 @@
-/** Whether two files hold the same: opening a file for writing copies it up unchanged, and that is no change. */
+/** Compares two files: opening a file for writing copies it up unchanged, and that does not count as a change. */
+import { attempt } from "../attempt.ts";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { compareBytesMax } from "./limits.ts";
+import { compareBytesMax } from "./workspace-limits.ts";
 
 const chunkBytes = 64 * 1024;
 /** A pipe that was put in a file's place must not make us wait for a writer. */
 const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** False too where one of them cannot be read or is larger: what is not known to be equal is a change. */
+/** False too where one of them cannot be read or is larger: content that is not known to be equal counts as changed. */
 export function sameContent(left: string, right: string, bytes: number, bytesMax: number = compareBytesMax): boolean {
   if (bytes > bytesMax) return false;
-  try {
-    return withFile(left, (one) => withFile(right, (other) => equal(one, other, bytesMax)));
-  } catch {
-    return false;
-  }
+  return attempt(() => withFile(left, (one) => withFile(right, (other) => equal(one, other, bytesMax))), false);
 }
 
 function withFile(path: string, use: (descriptor: number) => boolean): boolean {

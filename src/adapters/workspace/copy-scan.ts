@@ -1,17 +1,15 @@
-/** What a server made of a copy of the workspace, against the manifest of when the copy was taken. */
+/** Compares a server's copy of the workspace with the manifest taken when the copy was made. */
+import { attempt } from "../attempt.ts";
 import { readlinkSync } from "node:fs";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
+import { type Result, err, ok } from "../../core/result.ts";
 import { sameContent } from "./content.ts";
-import type { Difference, Found, Judging } from "./difference.ts";
-import { differenceOf } from "./difference.ts";
-import type { EntryFacts } from "./entry-facts.ts";
-import { absent, factsOf, readStamp } from "./entry-facts.ts";
+import { type Difference, type Found, type Judging, differenceOf } from "./difference.ts";
+import { type EntryFacts, absent, factsOf, readStamp } from "./entry-facts.ts";
 import { namesIn } from "./folder-names.ts";
 import type { HeldFolder } from "./held-folder.ts";
-import { entriesPerTurn, pathPartsMax, scanEntriesMax } from "./limits.ts";
+import { entriesPerTurn, pathPartsMax, scanEntriesMax } from "./workspace-limits.ts";
 import type { ScanMemory } from "./memory.ts";
-import { beyondQuota } from "./quota.ts";
+import { beyondQuota } from "./commit/quota.ts";
 import type { WorkspaceScan } from "./scan.ts";
 
 export type CopiedEntry = {
@@ -108,7 +106,7 @@ export class CopyScan implements WorkspaceScan {
     if (facts === undefined || facts.type === "special") return "special";
     const before = readStamp(base);
     const real = factsOf(this.#layers.lower.at(path));
-    // Where others have changed the workspace its content is no measure any more.
+    // If another process has changed the workspace entry, its content is no longer a valid base.
     const known = real?.stamp === base;
     if (facts.type === "link") {
       return known && real.type === "link" && linkTarget(this.#layers.lower.at(path)) === target ? undefined : "link";
@@ -144,9 +142,5 @@ const gone =
 const tooMany = `The server's copy of the workspace has more than ${scanEntriesMax} entries, which is more than can be reviewed: nothing of it was written, restart the server.`;
 
 function linkTarget(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readlinkSync(path), undefined);
 }

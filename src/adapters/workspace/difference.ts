@@ -1,18 +1,8 @@
-/** One difference between a workspace and its projection, with all that a commit needs to know of it. */
-import type { WorkspaceChange } from "../../core/effect-trace.ts";
-import type { EntryFacts, EntryType } from "./entry-facts.ts";
-import { absent } from "./entry-facts.ts";
-import type { Guard } from "./guarded.ts";
-import {
-  guardOfName,
-  leavingGuard,
-  linkLeaves,
-  nameGuard,
-  privilegeGuard,
-  specialGuard,
-  unreadableGuard,
-} from "./guarded.ts";
-import { pathPartsMax } from "./limits.ts";
+/** One difference between a workspace and its projection, with everything that a commit needs. */
+import type { WorkspaceChange } from "../../core/isolation/effect-trace.ts";
+import { type EntryFacts, type EntryType, absent } from "./entry-facts.ts";
+import { pathPartsMax } from "./workspace-limits.ts";
+import { obeyedFile } from "../../core/isolation/execution-hooks.ts";
 
 export type Difference = {
   /** Relative to the workspace, `/` between parts. */
@@ -33,7 +23,7 @@ export type Difference = {
   readonly guard?: Guard;
 };
 
-/** What both scans find, before the names are judged. */
+/** Result of either scan, before the names are checked. */
 export type Found = Omit<Difference, "guard" | "bytes" | "mode" | "mark" | "after"> & {
   readonly facts: EntryFacts | undefined;
 };
@@ -45,6 +35,7 @@ export type Judging = {
   readonly allowed: ReadonlySet<string>;
 };
 
+/** Adds guard, type, size, mode and mark to a found difference. */
 export function differenceOf(found: Found, judging: Judging): Difference {
   const { facts, ...rest } = found;
   const guard = guardOf(found, judging);
@@ -58,10 +49,13 @@ export function differenceOf(found: Found, judging: Judging): Difference {
   };
 }
 
-/** What is never written comes first: no name that an operator allows makes a device or an open door of it. */
+/**
+ * Guards without exception come first: no name that an operator allows may create a device, a set-user-id file or a
+ * link that leaves.
+ */
 function guardOf(found: Found, judging: Judging): Guard | undefined {
   const { path, facts, target, before } = found;
-  // Names that are no UTF-8 come with replacement characters, and lead to nothing.
+  // Names that are not valid UTF-8 contain replacement characters and match no entry.
   if (path.includes("\uFFFD") || path.split("/").length > pathPartsMax) return nameGuard;
   if (facts === undefined && found.kind === "special") return unreadableGuard;
   if (facts?.type === "special" || found.kind === "special") return specialGuard;
@@ -69,11 +63,56 @@ function guardOf(found: Found, judging: Judging): Guard | undefined {
   if (facts?.type === "link" && linkLeaves(path, target ?? "/", judging.workspace)) return leavingGuard;
   const named = guardOfName(path, (facts?.type ?? before) === "folder");
   if (named === undefined) return undefined;
-  // Allowing means: this very file was there before, and a person wrote its name into the scope.
+  // A guard is lifted only if this file existed before and the operator wrote its exact name into the scope.
   return before !== absent && judging.allowed.has(path) ? undefined : named;
 }
 
+/** The difference in the form of a trace. */
 export function changeOf(difference: Difference): WorkspaceChange {
   const { path, kind, bytes, guard } = difference;
   return { path, kind, bytes, guarded: guard !== undefined };
+}
+
+/** A reason for which no server may write a path, even if its scope permits the folder around it. */
+type Guard = {
+  readonly id: string;
+  readonly why: string;
+  /** True for a name that an operator can allow; false for an entry that is never written. */
+  readonly allowable: boolean;
+};
+
+/** The guard of a file that programs of the user execute or obey, by its name. `path` is relative to the workspace. */
+export function guardOfName(path: string, isFolder: boolean): Guard | undefined {
+  const file = obeyedFile(path, isFolder);
+  return file === undefined ? undefined : { ...file, allowable: true };
+}
+
+const specialGuard: Guard = {
+  id: "special-file",
+  why: "devices, pipes and sockets do not belong into a workspace",
+  allowable: false,
+};
+const privilegeGuard: Guard = {
+  id: "setuid",
+  why: "a program with these bits runs with the rights of its owner",
+  allowable: false,
+};
+const leavingGuard: Guard = { id: "link-leaves", why: "the link leads out of the workspace", allowable: false };
+const unreadableGuard: Guard = { id: "unreadable", why: "what it holds cannot be looked at", allowable: false };
+const nameGuard: Guard = { id: "name", why: "its name is not text, or its path is too deep", allowable: false };
+
+/**
+ * True iff a symbolic link at `path` (relative to the workspace) may lead out of it. `..` counts only in front: behind
+ * a name it would climb from wherever that name leads, and the name may be a link itself.
+ */
+export function linkLeaves(path: string, target: string, workspace: string): boolean {
+  const inside = target === workspace || target.startsWith(`${workspace}/`);
+  if (target.startsWith("/") && !inside) return true;
+  const parts = (inside ? target.slice(workspace.length) : target)
+    .split("/")
+    .filter((part) => part !== "" && part !== ".");
+  const climbs = parts.findIndex((part) => part !== "..");
+  const ups = climbs === -1 ? parts.length : climbs;
+  const depth = inside ? 0 : path.split("/").length - 1;
+  return ups > depth || parts.slice(ups).includes("..");
 }

@@ -1,15 +1,16 @@
 /**
- * What one entry of a folder is, without following it. Two texts tell states apart: the `stamp` of a file changes with
- * every change that the kernel sees, for a server may set a modification time but never a change time.
+ * Facts about one entry of a folder, read without following links. The `stamp` of a file changes with every change that
+ * the kernel sees, since a server may set a modification time but never a change time.
  */
-import type { BigIntStats } from "node:fs";
-import { lstatSync } from "node:fs";
+import { type BigIntStats, lstatSync } from "node:fs";
 
 export type EntryType = "file" | "folder" | "link" | "special";
 
 export type EntryFacts = {
   readonly type: EntryType;
-  /** Equal stamps, equal state. Of a folder only its identity and mode: what it holds is judged by itself. */
+  /**
+   * Equal stamps mean equal state. For a folder it covers only identity and mode: its entries have stamps of their own.
+   */
   readonly stamp: string;
   /** Permission bits with setuid, setgid and sticky. */
   readonly mode: number;
@@ -23,7 +24,7 @@ export type EntryFacts = {
   readonly whiteout: boolean;
 };
 
-/** Stamp of what is not there. */
+/** Stamp of an entry that does not exist. */
 export const absent = "none";
 
 /** `/proc/self/fd/N/x/y` and the like; undefined where nothing is, or where it cannot be looked at. */
@@ -37,7 +38,7 @@ function lstat(path: string): BigIntStats | undefined {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false });
   } catch {
-    // No folder on the way, or no permission: for us it is not there.
+    // A missing folder on the way, or no permission: treated as absent.
     return undefined;
   }
 }
@@ -67,7 +68,7 @@ function typeOf(stats: BigIntStats): EntryType {
 
 const stampParts = /^(file|folder|link|special):\d+:\d+:([0-7]+)/;
 
-/** What a stamp says of its entry; undefined for `absent`. */
+/** Type and mode of the entry that a stamp describes; undefined for `absent`. */
 export function readStamp(stamp: string): { readonly type: EntryType; readonly mode: number } | undefined {
   const found = stampParts.exec(stamp);
   // The pattern lists exactly the types.

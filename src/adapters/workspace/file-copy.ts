@@ -1,6 +1,5 @@
 /** Copies the content of one file between descriptors, in turns, with its digest. */
-import type { Hash } from "node:crypto";
-import { createHash } from "node:crypto";
+import { type Hash, createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { fromStats } from "./entry-facts.ts";
 

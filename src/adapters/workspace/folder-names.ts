@@ -2,14 +2,14 @@
  * Names in folders of a projection, read anew only when a folder may have changed since. Nearly every call leaves the
  * layer as it was, and one look at a folder's times costs a tenth of a listing.
  *
- * The kernel moves the change time of a folder with every name that comes, goes or is replaced in it, and nobody can
- * set it. Its clock stands still between ticks, so a listing made shortly after a change proves nothing later and is
- * not kept.
+ * The kernel updates the change time of a folder with every name that is added, removed or replaced in it, and no
+ * process can set it. Its clock stands still between ticks, so a listing made shortly after a change proves nothing
+ * later and is not kept.
  */
-import type { Stats } from "node:fs";
-import { fstatSync, lstatSync, readdirSync } from "node:fs";
+import { attempt } from "../attempt.ts";
+import { type Stats, fstatSync, lstatSync, readdirSync } from "node:fs";
 import type { HeldFolder } from "./held-folder.ts";
-import { listedFoldersMax, racyMs } from "./limits.ts";
+import { listedFoldersMax, racyMs } from "./workspace-limits.ts";
 
 type Listing = { readonly inode: number; readonly changedMs: number; readonly names: readonly string[] };
 
@@ -54,9 +54,5 @@ function isRacy({ ctimeMs }: Stats): boolean {
 
 /** Names in a folder, read now; undefined where it cannot be read. */
 export function namesIn(path: string): readonly string[] | undefined {
-  try {
-    return readdirSync(path);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readdirSync(path), undefined);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { guardOfName, linkLeaves } from "./guarded.ts";
+import { guardOfName, linkLeaves } from "./difference.ts";
 
 describe("guarded names", () => {
   it("are those of files that programs obey, and an operator may allow them", () => {

@@ -1,13 +1,13 @@
 /**
- * A folder that is held open, so that what is done in it cannot be led elsewhere.
+ * A folder that is held open, so that operations in it cannot be redirected.
  *
  * Node has no `openat`, but `/proc/self/fd/N/name` is the same: the kernel takes the folder from the descriptor and
- * resolves one name in it. Walking so, one part at a time and without following links, closes the race in which someone
- * swaps a folder on the way for a symbolic link (CWE-367). It also reaches what no path leads to any more: a mount whose
- * namespace has ended lives as long as the descriptor.
+ * resolves one name in it. Walking so, one part at a time and without following links, closes the race in which another
+ * process swaps a folder on the way for a symbolic link (CWE-367). It also reaches what no path leads to any more: a
+ * mount whose namespace has ended lives as long as the descriptor.
  */
 import { closeSync, constants, openSync } from "node:fs";
-import { pathPartsMax } from "./limits.ts";
+import { pathPartsMax } from "./workspace-limits.ts";
 
 const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
@@ -23,7 +23,7 @@ export class HeldFolder {
     return new HeldFolder(openSync(path, folderFlags));
   }
 
-  /** Path of what lies in this folder; `path` may have several parts only where nobody could swap one. */
+  /** Path of an entry in this folder; `path` may have several parts only where no other process can swap one. */
   at(path: string): string {
     return path === "" ? `/proc/self/fd/${this.descriptor}` : `/proc/self/fd/${this.descriptor}/${path}`;
   }
@@ -34,8 +34,8 @@ export class HeldFolder {
 }
 
 /**
- * Walks below one folder and keeps the folders of the last path open, so that neighbours cost nothing. What it gives is
- * good until the next walk.
+ * Walks below one folder and keeps the folders of the last path open, so that neighbours cost nothing. A result is
+ * valid until the next walk.
  */
 export class FolderWalk {
   readonly #root: HeldFolder;
@@ -45,7 +45,7 @@ export class FolderWalk {
     this.#root = root;
   }
 
-  /** The folder in which `path` lies, and its last part. Throws as `open` does when a part is no folder. */
+  /** The parent folder of `path`, and its last part. Throws as `open` does when a part is no folder. */
   parentOf(path: string): { readonly folder: HeldFolder; readonly name: string } {
     const parts = path.split("/");
     const name = parts.pop() ?? "";
@@ -61,7 +61,7 @@ export class FolderWalk {
     return { folder: this.#last(), name };
   }
 
-  /** Lets go of everything but the folder it began with. */
+  /** Closes all folders except the one that the walk began with. */
   close(): void {
     this.#closeFrom(0);
   }

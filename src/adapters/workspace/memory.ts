@@ -1,16 +1,16 @@
 /**
- * What is already settled between a workspace and its projection. The upper layer of a live overlay may not be edited
- * (stale entries would lose writes), so committed changes stay in it; this is how they are not shown again.
+ * Differences between a workspace and its projection that are already settled. The upper layer of a live overlay may
+ * not be edited (stale entries would lose writes), so committed changes stay in it; this memory keeps them from being
+ * shown again.
  */
-import type { EntryFacts } from "./entry-facts.ts";
-import { absent } from "./entry-facts.ts";
-import { clockSlackMs, compareBytesMax, racyMs, recompareBytesMax } from "./limits.ts";
+import { type EntryFacts, absent } from "./entry-facts.ts";
+import { clockSlackMs, compareBytesMax, racyMs, recompareBytesMax } from "./workspace-limits.ts";
 
 type Settled = {
   readonly mark: string;
   /** It may have changed after it was looked at within one tick of the clock, so that the mark does not tell. */
   readonly racy: boolean;
-  /** A person decides about it: digest of what waits. */
+  /** Digest of the version that is held for review. */
   readonly held?: string;
 };
 
@@ -21,7 +21,7 @@ export class ScanMemory {
   readonly #bases = new Map<string, Base>();
   readonly #committed = new Set<string>();
   #seen = new Set<string>();
-  /** Wall-clock ms of the last look: what is new since then was made since then. */
+  /** Wall-clock ms of the last look: entries that are new since then were made since then. */
   #previousMs: number;
   #currentMs: number;
 
@@ -49,7 +49,9 @@ export class ScanMemory {
     return known !== undefined && known.mark === mark && (!known.racy || known.held !== undefined);
   }
 
-  /** Bytes up to which an entry in this state is worth a comparison: known ones are read once more, others are changes. */
+  /**
+   * Bytes up to which an entry in this state is worth a comparison: known ones are read once more, others are changes.
+   */
   comparedBytesMax(path: string, mark: string): number {
     return this.#settled.get(path)?.mark === mark ? recompareBytesMax : compareBytesMax;
   }
@@ -71,7 +73,7 @@ export class ScanMemory {
     return this.#committed;
   }
 
-  /** The entry equals the workspace's, so it is no change. */
+  /** Marks an entry as equal to the workspace's, so it is not a change. */
   same(path: string, facts: EntryFacts): void {
     const racy = facts.type === "file" && facts.changedMs > this.#currentMs - racyMs;
     this.#settled.set(path, { mark: facts.stamp, racy });
@@ -101,12 +103,12 @@ export class ScanMemory {
     this.#bases.set(path, { stamp, outside: false });
   }
 
-  /** This state waits for a person. */
+  /** Marks this state as held for review. */
   hold(path: string, mark: string, digest: string): void {
     this.#settled.set(path, { mark, racy: false, held: digest });
   }
 
-  /** The held version is the workspace's now, by a person's hand. */
+  /** Records that a user has applied the held version to the workspace. */
   release(path: string, stamp: string): void {
     this.#settled.delete(path);
     this.#committed.add(path);

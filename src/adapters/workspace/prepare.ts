@@ -1,57 +1,25 @@
 /**
- * A projection of a workspace before its server starts: what is to be mounted, what the server sees, and how to reach
- * what it wrote. The overlay is mounted by the launcher in namespaces of its own, so the gateway needs no privilege;
- * it looks in through `/proc/PID/root` as the same user, or as root.
+ * A projection of a workspace before its server starts: its mounts, the server's view, and the access to its writes.
+ * The overlay is mounted by the launcher in namespaces of its own, so the gateway needs no privilege; it looks in
+ * through `/proc/PID/root` as the same user, or as root.
  */
+import { attempt } from "../attempt.ts";
 import { realpathSync, rmdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { FileScope } from "../../core/scope.ts";
-import { isWithin } from "../../core/scope-patterns.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import { isWithin } from "../../core/isolation/scope-patterns.ts";
 import type { MountStep, WorkspaceProjection } from "../projection/parts.ts";
 import type { Judging } from "./difference.ts";
 import { HeldFolder } from "./held-folder.ts";
 import { ScanMemory } from "./memory.ts";
-import { openLayers } from "./layers.ts";
 import { forgetScratch, makeScratch } from "./scratch.ts";
 import { prepareCopy } from "./snapshot.ts";
 import { ScannedWorkspace, UnseenWorkspace } from "./projection.ts";
 import { reasonOf, short } from "./system-reason.ts";
-import { OverlayScan } from "./upper.ts";
+import { type OverlayLayers, OverlayScan } from "./upper.ts";
+import type { PreparedWorkspace, WorkspaceOrder } from "./workspace-order.ts";
 
-export type WorkspaceOrder = {
-  /** The workspace; links are resolved. */
-  readonly folder: string;
-  readonly scope: FileScope["workspace"];
-  /** State folder of the gateway; held changes and unfinished commits lie in it. */
-  readonly stateFolder: string;
-  /**
-   * `overlay`: a mount over the workspace. `copy`: a copy of it, for tier B and where the server's user may not write
-   * the workspace. `direct` and `read`: the workspace itself.
-   */
-  readonly how: "overlay" | "copy" | "direct" | "read";
-  /** `files.write` of the scope: a guarded file that exists and is named here, without a pattern, may be written. */
-  readonly writes?: readonly string[];
-  /** The server's user, where the gateway is root: a copy is made its own. */
-  readonly owner?: { readonly user: number; readonly group: number };
-};
-
-export type PreparedWorkspace = {
-  /** In this order, by the launcher, in the outer namespaces. */
-  readonly mounts: readonly MountStep[];
-  /** What the server sees of the workspace. In tier B nothing is bound: then the workspace is at `source`. */
-  readonly bind: { readonly source: string; readonly target: string; readonly write: boolean };
-  /**
-   * Begins to look. `holder` is any process in the mount namespace in which the mounts were made; it may end afterwards,
-   * for the folders are held open. An error is a sentence.
-   */
-  open(holder: number): Promise<Result<WorkspaceProjection, string>>;
-  /** Lets go of what `prepareWorkspace` made, for a launch that failed before `open`. */
-  abandon(): Promise<void>;
-};
-
-/** Prepares a projection, or says in a sentence why there can be none. A copy is taken now, bounded by the quota. */
+/** Prepares a projection; the error is a sentence. A copy is taken now, bounded by the quota. */
 export async function prepareWorkspace(order: WorkspaceOrder): Promise<Result<PreparedWorkspace, string>> {
   const place = realFolder(order.folder, order.stateFolder);
   if (!place.ok) return place;
@@ -86,7 +54,7 @@ function prepareOverlay(order: WorkspaceOrder, judging: Judging): Result<Prepare
     { kind: "folder", target: work },
     { kind: "overlay", target: workspace, lower: workspace, upper, work },
   ];
-  // Only the mount point is ours to remove: what was mounted on it goes with its namespace and our descriptors.
+  // Only the mount point must be removed here: the mount on it ends with its namespace and the open descriptors.
   const abandon = (): Promise<void> => {
     try {
       rmdirSync(base);
@@ -110,14 +78,14 @@ function realFolder(folder: string, stateFolder: string): Result<string, string>
   let real: string;
   try {
     real = realpathSync(folder);
-    if (!statSync(real).isDirectory()) return err(`The workspace ${short(folder)} is no folder: start in one.`);
+    if (!statSync(real).isDirectory()) return err(`The workspace ${short(folder)} is not a folder: start in one.`);
     HeldFolder.open(real).close();
   } catch (cause) {
     return err(
       `The workspace ${short(folder)} cannot be opened (${reasonOf(cause)}): start in a folder that you may read.`,
     );
   }
-  // A server that sees our state could read keys and rewrite what was decided.
+  // A server that sees the gateway's state could read keys and rewrite decisions.
   if (isWithin(realOr(stateFolder), real) || real === "/") {
     return err(
       `The workspace ${short(real)} holds Sluicegate's own state, which no server may see: start the client in the folder of one project.`,
@@ -127,14 +95,12 @@ function realFolder(folder: string, stateFolder: string): Result<string, string>
 }
 
 function realOr(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+  return attempt(() => realpathSync(path), path);
 }
 
-/** Names relative to the workspace of single files that a scope allows to write: `./x` or an absolute path, no pattern. */
+/**
+ * Names relative to the workspace of single files that a scope allows to write: `./x` or an absolute path, no pattern.
+ */
 function allowedNames(writes: readonly string[], workspace: string): ReadonlySet<string> {
   const names = writes
     .map((one) =>
@@ -142,4 +108,42 @@ function allowedNames(writes: readonly string[], workspace: string): ReadonlySet
     )
     .filter((one) => one !== "" && !/[*?[\]{}]/.test(one) && !one.endsWith("/"));
   return new Set(names);
+}
+
+/** Types of file systems as `statfs(2)` tells them. */
+const overlayMagic = 0x794c7630;
+const tmpfsMagic = 0x01021994;
+
+type Where = {
+  /** Process in the mount namespace. */
+  readonly holder: number;
+  readonly upper: string;
+  readonly workspace: string;
+};
+
+/**
+ * Opens upper, merged and lower folder. Their types are checked: an overlay that was not mounted would show the
+ * workspace itself as an unchanged projection, while the server writes into it.
+ */
+function openLayers({ holder, upper, workspace }: Where): Result<OverlayLayers, string> {
+  const opened: HeldFolder[] = [];
+  const open = (path: string): HeldFolder => {
+    const folder = HeldFolder.open(path);
+    opened.push(folder);
+    return folder;
+  };
+  try {
+    const root = `/proc/${holder}/root`;
+    const layers = { upper: open(`${root}${upper}`), merged: open(`${root}${workspace}`), lower: open(workspace) };
+    const isOverlay = statfsSync(layers.merged.at("")).type === overlayMagic;
+    const isTmpfs = statfsSync(layers.upper.at("")).type === tmpfsMagic;
+    if (isOverlay && isTmpfs) return ok(layers);
+    for (const folder of opened) folder.close();
+    return err("The overlay over the workspace is not mounted, so writes could not be taken back: report this.");
+  } catch (cause) {
+    for (const folder of opened) folder.close();
+    return err(
+      `The projection of the workspace cannot be reached (${reasonOf(cause)}): the server ended while it started; its stderr in the log may say why.`,
+    );
+  }
 }

@@ -1,12 +1,10 @@
-/** The verdicts on what a server wrote into the projection of a workspace. */
-import type { WorkspaceChange } from "../../core/effect-trace.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { Conclusion } from "../../gateway/projection-port.ts";
+/** Applies verdicts to the writes of a server in the projection of a workspace. */
+import type { WorkspaceChange } from "../../core/isolation/effect-trace.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { Conclusion } from "../../gateway/ports/projection.ts";
 import type { ChangeOrigin, WorkspaceProjection } from "../projection/parts.ts";
-import { concludeChanges } from "./commit.ts";
-import type { Difference } from "./difference.ts";
-import { changeOf } from "./difference.ts";
+import { concludeChanges } from "./commit/commit.ts";
+import { type Difference, changeOf } from "./difference.ts";
 import type { WorkspaceScan } from "./scan.ts";
 
 export type ScannedParts = {
@@ -14,13 +12,13 @@ export type ScannedParts = {
   /** Real path of the workspace. */
   readonly workspace: string;
   readonly stateFolder: string;
-  /** Whether its quota is reached; absent where no quota is kept by the kernel. */
+  /** True while the quota is reached; absent if the kernel enforces no quota. */
   readonly isFull?: () => boolean;
-  /** Lets go of what was made for the projection. */
+  /** Releases the resources of the projection. */
   readonly release: () => Promise<void>;
 };
 
-/** A projection whose differences can be seen: an overlay or a copy. Its calls take turns. */
+/** A projection with visible differences: an overlay or a copy. Its operations run one after the other. */
 export class ScannedWorkspace implements WorkspaceProjection {
   readonly #parts: ScannedParts;
   #turn: Promise<unknown> = Promise.resolve();
@@ -59,13 +57,13 @@ export class ScannedWorkspace implements WorkspaceProjection {
   }
 
   /**
-   * A verdict speaks of what was shown. A server that goes on writing while it is judged would else get unseen content
-   * committed; that stays in the projection and is shown next time.
+   * A verdict covers only the changes that were shown. Otherwise content that the server writes while it is judged
+   * would be committed unseen; such content stays in the projection and is shown next time.
    */
   #judged(found: readonly Difference[]): readonly Difference[] {
     const shown = this.#shown;
     if (shown === undefined) return found;
-    // Used up: a second verdict without a second look would be one on what nobody has seen.
+    // Used up: a second verdict without a second scan would cover changes that were never shown.
     this.#shown = new Map();
     return found.filter(({ path, mark }) => shown.get(path) === mark);
   }
@@ -99,7 +97,7 @@ const closed = "The projection of the workspace is closed: what was not committe
 const spent =
   "Writes that were thrown away are still in the server's projection, so nothing from it is written into the workspace any more: restart the server.";
 
-/** A server that works in the workspace itself, or may only read it: there is nothing to see and nothing to take back. */
+/** A server that works in the workspace itself, or may only read it: its changes are neither seen nor reversible. */
 export class UnseenWorkspace implements WorkspaceProjection {
   changes(): Promise<Result<readonly WorkspaceChange[], string>> {
     return Promise.resolve(ok([]));

@@ -1,11 +1,11 @@
-/** How a projection of a workspace is looked at, whatever it is made of. */
+/** Common interface of the scans of a projection, for overlays and copies. */
 import type { Result } from "../../core/result.ts";
 import type { Difference } from "./difference.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import type { ScanMemory } from "./memory.ts";
 
 export interface WorkspaceScan {
-  /** Where the server's versions lie. */
+  /** Folder with the server's versions. */
   readonly source: HeldFolder;
   readonly memory: ScanMemory;
   /** All differences without a verdict. An error is a sentence. */

@@ -2,6 +2,7 @@
  * Folders for temporary files that one projection needs, and their removal when the gateway could not do it: each is
  * on record in the state folder with the process that made it.
  */
+import { attempt } from "../attempt.ts";
 import {
   lstatSync,
   mkdirSync,
@@ -14,10 +15,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import { isWithin } from "../../core/scope-patterns.ts";
-import { isAlive, ownIdentity } from "./process-owner.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import { isWithin } from "../../core/isolation/scope-patterns.ts";
+import { isAlive, ownIdentity } from "./commit/process-owner.ts";
 import { reasonOf, short } from "./system-reason.ts";
 
 const scratchPrefix = "sluicegate-";
@@ -54,6 +54,7 @@ function rememberScratch(stateFolder: string, base: string): void {
   writeFileSync(join(recordsFolder(stateFolder), basename(base)), `${pid}\n${startedAt}\n${base}`, { mode: 0o600 });
 }
 
+/** Deletes the record of a scratch folder, but not the folder itself. */
 export function forgetScratch(stateFolder: string, base: string): void {
   rmSync(join(recordsFolder(stateFolder), basename(base)), { force: true });
 }
@@ -64,7 +65,7 @@ export function sweepScratch(stateFolder: string): void {
     try {
       const [pid, startedAt, base] = readFileSync(join(recordsFolder(stateFolder), name), "utf8").split("\n");
       if (isAlive({ pid: Number(pid), startedAt: startedAt ?? "" })) continue;
-      // The record lies in our private folder; the name is checked all the same before anything is removed.
+      // The record is in the gateway's private folder; the name is still checked before anything is removed.
       if (base !== undefined && basename(base) === name && name.startsWith(scratchPrefix) && isOwn(base)) {
         rmSync(base, { recursive: true, force: true });
       }
@@ -75,16 +76,15 @@ export function sweepScratch(stateFolder: string): void {
   }
 }
 
-/** Once ours is gone, others may give the name to a folder of theirs and swap what is in it while it is removed. */
+/**
+ * True if this user owns the folder. After the gateway's folder is gone, another user may create a folder of that name
+ * and swap its content during the removal.
+ */
 function isOwn(base: string): boolean {
   const facts = lstatSync(base, { throwIfNoEntry: false });
   return facts?.isDirectory() === true && facts.uid === process.getuid?.();
 }
 
 function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(folder), []);
 }

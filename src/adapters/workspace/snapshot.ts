@@ -1,7 +1,7 @@
 /**
  * A copy of a workspace as its projection: for systems without overlays, and where the server's user may not write the
- * workspace. The copy is compared with a manifest taken when it was made, so a workspace that others change meanwhile
- * is no difference, but a conflict at commit.
+ * workspace. The copy is compared with a manifest taken when it was made, so a change of the workspace by other
+ * processes is no difference, but a conflict at commit.
  */
 import {
   chmodSync,
@@ -19,17 +19,14 @@ import {
   utimesSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { CopiedEntry } from "./copy-scan.ts";
-import { CopyScan } from "./copy-scan.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import { type CopiedEntry, CopyScan } from "./copy-scan.ts";
 import type { Judging } from "./difference.ts";
-import type { EntryFacts } from "./entry-facts.ts";
-import { factsOf } from "./entry-facts.ts";
+import { type EntryFacts, factsOf } from "./entry-facts.ts";
 import { FolderWalk, HeldFolder } from "./held-folder.ts";
-import { copyEntriesMax, entriesPerTurn, pathPartsMax } from "./limits.ts";
+import { copyEntriesMax, entriesPerTurn, pathPartsMax } from "./workspace-limits.ts";
 import { ScanMemory } from "./memory.ts";
-import type { PreparedWorkspace, WorkspaceOrder } from "./prepare.ts";
+import type { PreparedWorkspace, WorkspaceOrder } from "./workspace-order.ts";
 import { ScannedWorkspace } from "./projection.ts";
 import { forgetScratch, makeScratch } from "./scratch.ts";
 import { reasonOf, short } from "./system-reason.ts";
@@ -52,7 +49,7 @@ export async function prepareCopy(order: WorkspaceOrder, judging: Judging): Prom
     await release();
     return taken;
   }
-  // The server's user must reach its copy through our folder, and nobody may list what lies in that.
+  // The server's user must reach its copy through this folder, but no other user may list the folder's content.
   if (order.owner !== undefined) chmodSync(base, 0o711);
   const layers = { source: HeldFolder.open(copy.target), lower: HeldFolder.open(workspace), taken: taken.value };
   const scan = new CopyScan(layers, judging, new ScanMemory(0), order.scope.quotaMb);
@@ -68,7 +65,10 @@ export async function prepareCopy(order: WorkspaceOrder, judging: Judging): Prom
 const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const copyFlags = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE;
 
-/** Whoever may write the workspace may swap what was looked at for a link, and we may read more than the server. */
+/**
+ * A process that may write the workspace can swap a checked entry for a link, and the gateway may read more than the
+ * server.
+ */
 function copyPlain(from: string, to: string): void {
   const source = openSync(from, readFlags);
   try {

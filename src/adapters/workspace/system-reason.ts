@@ -1,7 +1,7 @@
-/** What failed, as a sentence can hold it. */
-import { printable } from "../printable.ts";
+/** The failure of a system call as words of a sentence. */
+import { printable } from "../net/printable.ts";
 
-/** The system's short name of a failure (`ENOSPC`), which says more than a sentence of ours could. */
+/** The system's short name of a failure (`ENOSPC`), which is more precise than a sentence. */
 export function reasonOf(cause: unknown): string {
   if (typeof cause !== "object" || cause === null || !("code" in cause)) return "unknown reason";
   return typeof cause.code === "string" ? cause.code : "unknown reason";

@@ -1,24 +1,22 @@
 /**
- * What a server wrote into an overlay, read from its upper layer: ground truth, for the kernel wrote it there.
+ * Reads the writes of a server into an overlay from its upper layer: trusted evidence, because the kernel wrote it.
  *
  * The upper layer holds the new state of every entry that was touched, a character device 0:0 (whiteout) for what was
  * deleted, and folders that hide what lay below them (opaque). Opacity is an extended attribute, which Node cannot
  * read; but an opaque folder shows in the merged view none of the names that only the lower layer has, and any other
  * folder shows them all. Renames of folders arrive as copies: redirects and metacopy are off in user namespaces.
  */
+import { attempt } from "../attempt.ts";
 import { readlinkSync } from "node:fs";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
+import { type Result, err, ok } from "../../core/result.ts";
 import { sameContent } from "./content.ts";
-import type { Difference, Found, Judging } from "./difference.ts";
-import { differenceOf } from "./difference.ts";
-import type { EntryFacts } from "./entry-facts.ts";
-import { absent, factsOf } from "./entry-facts.ts";
+import { type Difference, type Found, type Judging, differenceOf } from "./difference.ts";
+import { type EntryFacts, absent, factsOf } from "./entry-facts.ts";
 import { FolderNames, namesIn } from "./folder-names.ts";
 import type { HeldFolder } from "./held-folder.ts";
-import { entriesPerTurn, pathPartsMax, scanEntriesMax } from "./limits.ts";
+import { entriesPerTurn, pathPartsMax, scanEntriesMax } from "./workspace-limits.ts";
 import type { ScanMemory } from "./memory.ts";
-import { beyondQuota } from "./quota.ts";
+import { beyondQuota } from "./commit/quota.ts";
 import type { WorkspaceScan } from "./scan.ts";
 
 export type OverlayLayers = {
@@ -74,7 +72,9 @@ export class OverlayScan implements WorkspaceScan {
     for (const folder of Object.values(this.#layers)) folder.close();
   }
 
-  /** Yields once per entry, so that a large layer can be read in turns; one without entries costs a look at its times. */
+  /**
+   * Yields once per entry, so that a large layer can be read in turns; one without entries costs a look at its times.
+   */
   *#folder(path: string, hasLower: boolean, names = this.#upperNames.at(path)): Generator<void> {
     if (names === undefined) {
       if (!this.memory.isSettled(path, absent))
@@ -92,11 +92,12 @@ export class OverlayScan implements WorkspaceScan {
 
   *#entry(path: string, hasLower: boolean): Generator<void> {
     const facts = factsOf(this.#layers.upper.at(path));
-    // What is settled is not looked up again: most of a layer is, once some calls have been committed.
+    // A settled entry is not looked up again: after some commits this applies to most of a layer.
     if (facts !== undefined && facts.type !== "folder" && this.memory.isSettled(path, facts.stamp)) return;
     const real = hasLower ? factsOf(this.#layers.lower.at(path)) : undefined;
     if (facts === undefined) {
-      // A name that is no text leads nowhere. Anything else has vanished meanwhile, which the next scan will tell.
+      // A name that is not valid UTF-8 cannot be used in a path. Any other entry has vanished meanwhile, which the next
+      // scan will report.
       if (path.includes("\uFFFD")) {
         this.#add({ path, kind: "special", before: absent, base: absent, outside: false, facts });
       }
@@ -160,14 +161,14 @@ export class OverlayScan implements WorkspaceScan {
   }
 
   /**
-   * Names of the lower layer that an opaque folder hides are deleted; but not what others put there after the folder
-   * was made, for the server has never seen it.
+   * Names of the lower layer that an opaque folder hides are deleted; but not entries that other processes added after
+   * the folder was made, because the server has never seen them.
    */
   *#hidden(path: string, above: ReadonlySet<string>): Generator<void> {
     const below = (this.#lowerNames.at(path) ?? []).filter((name) => !above.has(name));
     if (below.length === 0) return;
     const merged = new Set(namesIn(this.#layers.merged.at(path)) ?? []);
-    // Without a merged view nothing can be told, and nothing is deleted on a guess.
+    // Without a merged view opacity cannot be determined, and nothing is deleted on a guess.
     if (merged.size === 0 && factsOf(this.#layers.merged.at(path)) === undefined) return;
     if (below.some((name) => merged.has(name))) return;
     const madeMs = factsOf(this.#layers.upper.at(path))?.bornMs ?? 0;
@@ -179,7 +180,10 @@ export class OverlayScan implements WorkspaceScan {
     }
   }
 
-  /** A deleted folder is told entry by entry, deepest first: each may have been changed by others meanwhile. */
+  /**
+   * A deleted folder is reported entry by entry, deepest first: other processes may have changed each of them
+   * meanwhile.
+   */
   *#deleted(path: string, real: EntryFacts): Generator<void> {
     this.#entries += 1;
     yield;
@@ -208,9 +212,5 @@ const gone =
 const tooMany = `The server changed more than ${scanEntriesMax} entries of the workspace, which is more than can be reviewed: nothing of it was written, restart the server.`;
 
 function linkTarget(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readlinkSync(path), undefined);
 }

@@ -1,69 +1,143 @@
-/** `sluicegate approve [ID]`: shows what waits for consent, and gives it, to exactly one call. */
+/**
+ * `sluicegate approve [ID]`: shows what waits for consent, and gives it, to exactly one call. With `--watch` each call is
+ * shown as it comes and answered while its client waits, by lines on standard input: `y` once, `v` the value, `n` refuse,
+ * each for the oldest open card or with its id.
+ */
 import type { Command } from "commander";
-import type { Json } from "../../core/json.ts";
-import { isArray, member, stringMember } from "../../core/json.ts";
-import { askDaemon } from "../control-client.ts";
-import type { Outcome } from "../output.ts";
-import { acts, failure, shown } from "../output.ts";
-import { watch } from "./approve-watch.ts";
+import { createInterface } from "node:readline";
+import { type ApprovalView, type Reply, type Request, readWatched } from "../../app/gateway/control-contract.ts";
+import { askDaemon, outcomeOf } from "../control-client.ts";
+import { type Outcome, failure } from "../../app/state/outcome.ts";
+import { type OptionsOf, acts } from "../output.ts";
+import { shown } from "../../app/state/sentences.ts";
+import { BoundedMap } from "../../core/bounded-map.ts";
+import { type Json, stringMember } from "../../core/json.ts";
+
+const approveOptions = {
+  "--value": "endorse the value in question for the rest of the run, instead of this call alone",
+  "--refuse": "refuse instead",
+  "--watch": "show calls as they come, and answer them while the client waits",
+} as const;
+type Options = OptionsOf<typeof approveOptions> & { readonly json?: true };
 
 export function register(program: Command): void {
-  const command = program
-    .command("approve [id]")
-    .description("show what waits for consent, or consent to one call")
-    .option("--value", "endorse the value in question for the rest of the run, instead of this call alone")
-    .option("--refuse", "refuse instead")
-    .option("--watch", "show calls as they come, and answer them while the client waits");
-  acts(command, (options, id?: string) => approve(id, options));
+  const command = program.command("approve [id]").description("show what waits for consent, or consent to one call");
+  acts(command, approveOptions, (options, id?: string) => approve(id, options));
 }
 
-async function approve(id: string | undefined, options: Readonly<Record<string, unknown>>): Promise<Outcome> {
-  if (options["value"] === true && options["refuse"] === true) {
+async function approve(id: string | undefined, options: Options): Promise<Outcome> {
+  if (options.value === true && options.refuse === true) {
     return failure("SG-USAGE", "`--value` and `--refuse` exclude each other: give one of them.");
   }
-  if (options["watch"] === true) {
+  if (options.watch === true) {
     if (id !== undefined) return failure("SG-USAGE", "`--watch` takes no id: answer with y, v or n when a call comes.");
-    return watch(options["json"] === true);
+    return watch(options.json === true);
   }
   if (id === undefined) {
-    const word = options["value"] === true ? "value" : options["refuse"] === true ? "refuse" : undefined;
+    const word = options.value === true ? "value" : options.refuse === true ? "refuse" : undefined;
     if (word === undefined) return pending();
     return failure("SG-USAGE", `\`--${word}\` needs the id of a call: \`sluicegate approve\` lists them.`);
   }
-  const choice = options["refuse"] === true ? "refuse" : options["value"] === true ? "value" : "once";
-  const answer = await askDaemon({ kind: "approve", id, choice });
-  if (!answer.ok) return failure(answer.error.code, answer.error.sentence);
+  const choice = options.refuse === true ? "refuse" : options.value === true ? "value" : "once";
   const done = choice === "refuse" ? "Refused." : "Approved: repeat the same call within its time.";
-  return { exitCode: 0, json: answer.value, text: done };
+  return outcomeOf(await askDaemon({ kind: "approve", id, choice }), () => done);
 }
 
 /** Characters of the arguments in the list; the card itself holds little more. */
 const argumentsShownMax = 4_000;
 
 async function pending(): Promise<Outcome> {
-  const answer = await askDaemon({ kind: "approvals" });
-  if (!answer.ok) {
-    if (!answer.error.absent) return failure(answer.error.code, answer.error.sentence);
-    return { exitCode: 0, json: { approvals: [] }, text: answer.error.sentence };
-  }
-  const found = member(answer.value, "approvals");
-  const cards = isArray(found) ? found : [];
-  const text = cards.map((card) => {
-    const lines = member(card, "lines");
-    const shownLines = (isArray(lines) ? lines : []).map(
-      (line) => `    ${shown(typeof line === "string" ? line : "", 400)}`,
-    );
-    const head = `${stringMember(card, "id") ?? ""}  ${shown(stringMember(card, "title") ?? "")}${standing(card)}`;
-    const given = `    with ${shown(stringMember(card, "arguments") ?? "", argumentsShownMax)}`;
-    return [head, given, ...shownLines].join("\n");
-  });
-  return { exitCode: 0, json: answer.value, text: text.length === 0 ? "Nothing waits for consent." : text.join("\n") };
+  return outcomeOf(await askDaemon({ kind: "approvals" }), pendingText, { approvals: [] });
 }
 
-/** What became of it; nothing for a call that still waits. */
-function standing(card: Json): string {
-  const status = stringMember(card, "status") ?? "pending";
-  if (status === "pending") return "";
-  const until = (stringMember(card, "expires") ?? "").slice(11, 16);
-  return `  (${shown(status, 20)}, until ${until} UTC)`;
+function pendingText({ approvals }: Reply<"approvals">): string {
+  const cards = approvals.map((one) =>
+    [
+      `${one.id}  ${shown(one.title ?? "")}${standing(one)}`,
+      ...(one.arguments === undefined ? [] : [`    with ${shown(one.arguments, argumentsShownMax)}`]),
+      ...(one.lines ?? []).map((line) => `    ${shown(line, 400)}`),
+    ].join("\n"),
+  );
+  return cards.length === 0 ? "Nothing waits for consent." : cards.join("\n");
+}
+
+/** Outcome of an approval in words; empty for a call that still waits. */
+function standing({ status, expires }: ApprovalView): string {
+  return status === "pending" ? "" : `  (${shown(status, 20)}, until ${expires.slice(11, 16)} UTC)`;
+}
+
+/** Node's longest timer: the watcher ends it, or the daemon does. */
+const watchMsMax = 2 ** 31 - 1;
+
+/** Cards that wait for an answer here, by id: false where one cannot be read, so that it can only be refused. */
+type OpenCards = Map<string, boolean>;
+
+/** Older ones stay open in the daemon until they expire. */
+const cardsMax = 200;
+
+const choices: Readonly<Record<string, Request<"approve">["choice"]>> = { y: "once", v: "value", n: "refuse" };
+
+export async function watch(asJson: boolean): Promise<Outcome> {
+  const open: OpenCards = new BoundedMap<string, boolean>(cardsMax);
+  const say = (text: string): void => void process.stdout.write(`${text}\n`);
+  const onPart = (part: Json): void => {
+    const text = partText(part, open);
+    if (text !== undefined) say(asJson ? JSON.stringify(part) : text);
+  };
+  const input = createInterface({ input: process.stdin });
+  input.on("line", (line) => void answer(line, open).then((said) => say(asJson ? JSON.stringify(said) : said.text)));
+  if (!asJson) say("Watching. Answer with y (approve once), v (trust this value) or n (refuse); Ctrl-C ends.");
+  const ended = await askDaemon({ kind: "approve-watch" }, { waitMsMax: watchMsMax, onPart });
+  input.close();
+  if (ended.ok) return { exitCode: 0, json: undefined, text: "" };
+  if (ended.error.absent) return failure(ended.error.code, ended.error.sentence);
+  return failure(
+    "SG-DAEMON-GONE",
+    "The daemon ended, so nothing is watched any more: start `sluicegate approve --watch` again.",
+  );
+}
+
+/** A part of the watch in words; undefined where there is nothing to show. */
+export function partText(part: Json, open: OpenCards): string | undefined {
+  const read = readWatched(part);
+  if (!read.ok) return unreadableText(stringMember(part, "id"), open);
+  const { notice, withdrawn, id, title, lines, arguments: given } = read.value;
+  if (notice !== undefined) return shown(notice, 240);
+  // An answer without an id is for the oldest open card: it must not meet one that was answered elsewhere.
+  if (withdrawn !== undefined)
+    return open.delete(withdrawn) ? `${shown(withdrawn)}: answered in the client.` : undefined;
+  if (id === undefined) return undefined;
+  if (title === undefined || lines === undefined || given === undefined) return unreadableText(id, open);
+  open.set(id, true);
+  // Everything on a card may come from a model or a server, so nothing of it reaches the terminal unescaped.
+  const reasons = lines.map((line) => `    ${shown(line, 400)}`);
+  return [`${shown(id)}  ${shown(title)}`, ...reasons, `    arguments: ${shown(given, 2_000)}`].join("\n");
+}
+
+const versions = "The daemon and this command may be of different versions: run `sluicegate daemon stop`, then repeat.";
+
+function unreadableText(id: string | undefined, open: OpenCards): string {
+  if (id === undefined) return `A message of the daemon cannot be read. ${versions}`;
+  open.set(id, false);
+  return `${shown(id)}  This card cannot be read.\n    It can only be refused: \`n ${shown(id)}\`. ${versions}`;
+}
+
+export async function answer(line: string, open: OpenCards): Promise<{ readonly ok: boolean; readonly text: string }> {
+  const [word = "", given] = line.trim().split(/\s+/);
+  const choice = Object.hasOwn(choices, word) ? choices[word] : undefined;
+  const oldest = open.keys().next();
+  const id = given ?? (oldest.done === true ? undefined : oldest.value);
+  if (choice === undefined)
+    return { ok: false, text: "Answer with y, v or n, and the id if more than one call waits." };
+  if (id === undefined) return { ok: false, text: "Nothing waits for consent." };
+  if (choice !== "refuse" && open.get(id) === false) {
+    return {
+      ok: false,
+      text: `The card of ${shown(id)} cannot be read, so it can only be refused: \`n ${shown(id)}\`.`,
+    };
+  }
+  const ruled = await askDaemon({ kind: "approve", id, choice });
+  if (!ruled.ok) return { ok: false, text: ruled.error.sentence };
+  open.delete(id);
+  return { ok: true, text: choice === "refuse" ? `${shown(id)}: refused.` : `${shown(id)}: approved.` };
 }

@@ -1,19 +1,16 @@
-/** `sluicegate audit tail|verify|export|policy|set-aside`: the event logs as people, checkers and other programs read them. */
+/** `sluicegate audit tail|verify|export|policy|set-aside`: the event logs for users, checkers and other programs. */
 import type { Command } from "commander";
-import { viewsOf } from "../../gateway/log/record.ts";
-import { recordPages } from "../../gateway/log/record-pages.ts";
-import type { LogView, StoredRecord, StoreFailure } from "../../gateway/store-port.ts";
-import type { Result } from "../../core/result.ts";
-import { ok } from "../../core/result.ts";
-import { auditLineOf, plainRecord } from "../audit/record-line.ts";
-import { exportLog } from "../audit/export.ts";
-import { policyOnRecord } from "../audit/policy-on-record.ts";
-import { setAsideLog } from "../audit/set-aside.ts";
-import { verify } from "../audit/verify.ts";
-import type { LogName, NamedLog } from "../log-reader.ts";
-import { chosenLog, logOption, readLogs, storeFault } from "../log-reader.ts";
-import type { Outcome } from "../output.ts";
-import { acts, failure } from "../output.ts";
+import { viewsOf, recordPages } from "../../gateway/log/record.ts";
+import type { LogView, StoredRecord, StoreFailure } from "../../gateway/ports/store.ts";
+import { type Result, ok } from "../../core/result.ts";
+import { auditLineOf, plainRecord } from "../../app/replay/audit-line.ts";
+import { exportLog } from "../../app/replay/audit-export.ts";
+import { policyOnRecord } from "../../app/replay/audit-policy.ts";
+import { setAsideLog } from "../../app/replay/audit-set-aside.ts";
+import { verify } from "../../app/replay/audit-verify.ts";
+import { type LogName, type NamedLog, chosenLog, logOption, readLogs, storeFault } from "../../app/state/log-files.ts";
+import { type Outcome, failure } from "../../app/state/outcome.ts";
+import { type OptionsOf, acts } from "../output.ts";
 
 const tailDefault = 20;
 const tailMax = 10_000;
@@ -21,45 +18,50 @@ const tailMax = 10_000;
 /** How often `--follow` looks for new records. */
 const followMs = 400;
 
-type Options = Readonly<Record<string, unknown>>;
+const tailOptions = {
+  "-n, --lines <count>": ["how many records", String(tailDefault)],
+  ...logOption,
+  "--run <run>": "only records of this run",
+  "--payload": "show arguments and results too, where their key still exists",
+  "-f, --follow": "go on with new records until interrupted",
+} as const;
 
 export function register(program: Command): void {
   const audit = program.command("audit").description("read, verify and export the event logs");
-  const tailing = audit
-    .command("tail")
-    .description("the newest records, newest last")
-    .option("-n, --lines <count>", "how many records", String(tailDefault))
-    .option(...logOption)
-    .option("--run <run>", "only records of this run")
-    .option("--payload", "show arguments and results too, where their key still exists")
-    .option("-f, --follow", "go on with new records until interrupted");
-  acts(tailing, (options) => tail(options));
-  const verifying = audit
-    .command("verify")
-    .description("check the whole chain of every log, its signatures and the links between writers")
-    .option(...logOption)
-    .option(
-      "--anchor <report>",
-      "an earlier `audit verify --json`, kept elsewhere: its heads must still be on the chain",
-    );
-  acts(verifying, (options) => verify(options));
-  const exporting = audit
-    .command("export")
-    .description("write every record, oldest first, one JSON object a line")
-    .option("--format <format>", "jsonl or ocsf", "jsonl")
-    .option(...logOption)
-    .option("--out <file>", "write to a file instead of standard output");
-  acts(exporting, (options) => exportLog(options));
-  const policy = audit
-    .command("policy <run>")
-    .description("the policy that a run was decided under last, as canonical JSON; a digest of one names it, too")
-    .option(...logOption);
-  acts(policy, (options, run: string) => policyOnRecord(run, options));
-  const aside = audit
-    .command("set-aside")
-    .description("move a log away that is damaged or has lost its keys, so that a new one can begin")
-    .option(...logOption);
-  acts(aside, (options) => setAsideLog(options));
+  acts(audit.command("tail").description("the newest records, newest last"), tailOptions, tail);
+  acts(
+    audit
+      .command("verify")
+      .description("check the whole chain of every log, its signatures and the links between writers"),
+    {
+      ...logOption,
+      "--anchor <report>": "an earlier `audit verify --json`, kept elsewhere: its heads must still be on the chain",
+    },
+    verify,
+  );
+  acts(
+    audit.command("export").description("write every record, oldest first, one JSON object a line"),
+    {
+      "--format <format>": ["jsonl or ocsf", "jsonl"],
+      ...logOption,
+      "--out <file>": "write to a file instead of standard output",
+    },
+    exportLog,
+  );
+  acts(
+    audit
+      .command("policy <run>")
+      .description("the policy that a run was decided under last, as canonical JSON; a digest of one names it, too"),
+    logOption,
+    (options, run: string) => policyOnRecord(run, options),
+  );
+  acts(
+    audit
+      .command("set-aside")
+      .description("move a log away that is damaged or has lost its keys, so that a new one can begin"),
+    logOption,
+    setAsideLog,
+  );
 }
 
 const noLog =
@@ -76,26 +78,25 @@ type Way = {
   readonly several: boolean;
 };
 
-async function tail(options: Options): Promise<Outcome> {
-  const count = Number(options["lines"]);
+async function tail(options: OptionsOf<typeof tailOptions> & { readonly json?: true }): Promise<Outcome> {
+  const count = Number(options.lines);
   if (!Number.isInteger(count) || count < 1 || count > tailMax) {
-    return failure("SG-USAGE", `\`-n\` is no number of records: write a whole number from 1 to ${tailMax}.`);
+    return failure("SG-USAGE", `\`-n\` is not a number of records: write a whole number from 1 to ${tailMax}.`);
   }
   const chosen = chosenLog(options);
   if (!chosen.ok) return failure(chosen.error.code, chosen.error.sentence);
-  const run = typeof options["run"] === "string" ? options["run"] : undefined;
   const opened = readLogs(process.env, chosen.value);
   if (!opened.ok) return failure(opened.error.code, opened.error.sentence);
   const logs = opened.value;
   if (logs.length === 0) return { exitCode: 0, json: { records: [] }, text: noLog };
-  const way: Way = { count, run, withPayload: options["payload"] === true, several: logs.length > 1 };
+  const way: Way = { count, run: options.run, withPayload: options.payload === true, several: logs.length > 1 };
   const ends = await newestOf(logs, way);
   if (!ends.ok) return failureOf(ends.error);
   const newest = ends.value
     .map((end) => end.shown)
     .reduce(merged)
     .slice(-count);
-  if (options["follow"] === true) return follow(ends.value, newest, way, options["json"] === true);
+  if (options.follow === true) return follow(ends.value, newest, way, options.json === true);
   await Promise.all(logs.map(({ store }) => store.close(false)));
   return {
     exitCode: 0,
@@ -146,7 +147,7 @@ function lineOf({ log, view }: Shown, { withPayload, several }: Way): string {
   return several ? `${log.padEnd(7)}  ${line}` : line;
 }
 
-/** Goes on until somebody interrupts it. */
+/** Goes on until the user interrupts it. */
 async function follow(ends: readonly End[], newest: readonly Shown[], way: Way, asJson: boolean): Promise<never> {
   const print = (one: Shown): void => {
     process.stdout.write(`${asJson ? JSON.stringify(jsonOf(one, way)) : lineOf(one, way)}\n`);

@@ -3,19 +3,23 @@ import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Json } from "../../core/json.ts";
-import type { Result } from "../../core/result.ts";
-import { ok } from "../../core/result.ts";
+import { type Result, ok } from "../../core/result.ts";
 import { digest } from "../../wire/canonical.ts";
-import type { Baseline, DojoRow, DojoVariant } from "../bench/agentdojo.ts";
-import { dojoCells, runVariant } from "../bench/agentdojo.ts";
-import type { DojoSuite } from "../bench/agentdojo-data.ts";
-import { readSuite } from "../bench/agentdojo-data.ts";
-import { loadPolicyFor } from "../loaded-policy.ts";
-import type { Outcome } from "../output.ts";
-import { acts, failure, shown, table } from "../output.ts";
-import { packageFolder, sha256 } from "../policy-source.ts";
+import {
+  type Baseline,
+  type DojoRow,
+  type DojoVariant,
+  dojoCells,
+  runVariant,
+} from "../../lab/bench/agentdojo/agentdojo.ts";
+import { type DojoSuite, readSuite } from "../../lab/bench/agentdojo/data.ts";
+import { loadPolicyFor } from "../../app/policy/named-policy.ts";
+import { type Outcome, failure } from "../../app/state/outcome.ts";
+import { acts } from "../output.ts";
+import { shown, table } from "../../app/state/sentences.ts";
+import { packageFolder, sha256 } from "../../app/policy/policy-source.ts";
 
-/** Which options a suite reads; one that it does not read would be believed to have had an effect. */
+/** The options that a suite reads; any other is refused, since users would believe that it had an effect. */
 const optionsOf: Readonly<Record<string, readonly string[]>> = {
   agentdojo: ["data"],
   proof: ["svg"],
@@ -23,23 +27,26 @@ const optionsOf: Readonly<Record<string, readonly string[]>> = {
   isolation: ["quick"],
 };
 
+const benchOptions = {
+  "--quick": "bench isolation: few calls, to see that it runs",
+  "--svg <file>": "bench proof: draw how the costs grow",
+  "--latency": "bench regulation: measure what a call and a list cost",
+  "--data <folder>": ["root of the evaluation data", process.env["SLUICEGATE_DATA"]],
+} as const;
+
 export function register(program: Command): void {
   const command = program
     .command("bench <name>")
-    .description("evaluation suites and benchmarks: agentdojo, isolation, proof, regulation")
-    .option("--quick", "bench isolation: few calls, to see that it runs")
-    .option("--svg <file>", "bench proof: draw how the costs grow")
-    .option("--latency", "bench regulation: measure what a call and a list cost")
-    .option("--data <folder>", "root of the evaluation data", process.env["SLUICEGATE_DATA"]);
-  acts(command, (options, name: string) => {
+    .description("evaluation suites and benchmarks: agentdojo, isolation, proof, regulation");
+  acts(command, benchOptions, (options, name: string) => {
     const read = Object.hasOwn(optionsOf, name) ? optionsOf[name] : undefined;
     const given = Object.keys(options).filter((option) => command.getOptionValueSource(option) === "cli");
     const idle = given.find((option) => option !== "json" && read?.includes(option) === false);
     if (idle !== undefined) return failure("SG-USAGE", `The suite ${name} does not read \`--${idle}\`: leave it out.`);
-    if (name === "agentdojo") return agentdojo(options["data"]);
-    if (name === "proof") return proof(options["svg"]);
-    if (name === "regulation") return regulation(options["data"], options["latency"] === true);
-    if (name === "isolation") return isolation(options["quick"] === true);
+    if (name === "agentdojo") return agentdojo(options.data);
+    if (name === "proof") return proof(options.svg);
+    if (name === "regulation") return regulation(options.data, options.latency === true);
+    if (name === "isolation") return isolation(options.quick === true);
     return failure(
       "SG-USAGE",
       `There is no suite \`${shown(name, 40)}\`: choose agentdojo, isolation, proof or regulation.`,
@@ -47,12 +54,12 @@ export function register(program: Command): void {
   });
 }
 
-async function proof(svg: unknown): Promise<Outcome> {
-  const { proofBench, proofText } = await import("../bench/proof.ts");
+async function proof(svg: string | undefined): Promise<Outcome> {
+  const { proofBench, proofText } = await import("../../lab/bench/proof/proof.ts");
   const measured = proofBench();
   if (!measured.ok) return failure("SG-BENCH-DATA", measured.error);
-  if (typeof svg === "string") {
-    const { proofChart } = await import("../bench/proof-chart.ts");
+  if (svg !== undefined) {
+    const { proofChart } = await import("../../lab/bench/proof/chart.ts");
     try {
       writeFileSync(resolve(svg), proofChart(measured.value.rows));
     } catch {
@@ -62,10 +69,10 @@ async function proof(svg: unknown): Promise<Outcome> {
   return { exitCode: 0, json: { suite: "proof", seed: 1, ...measured.value }, text: proofText(measured.value) };
 }
 
-async function regulation(data: unknown, latency: boolean): Promise<Outcome> {
-  const { regulationBench, regulationLatency, regulationSeed } = await import("../bench/regulation/run.ts");
-  const { regulationText } = await import("../bench/regulation/text.ts");
-  const folder = typeof data === "string" ? resolve(data) : undefined;
+async function regulation(data: string | undefined, latency: boolean): Promise<Outcome> {
+  const { regulationBench, regulationLatency, regulationSeed } = await import("../../lab/bench/regulation/run.ts");
+  const { regulationText } = await import("../../lab/bench/regulation/text.ts");
+  const folder = data === undefined ? undefined : resolve(data);
   const measured = latency ? regulationLatency() : regulationBench(folder);
   if (!measured.ok) return failure("SG-BENCH-DATA", measured.error);
   const json = { suite: "regulation", seed: regulationSeed, ...measured.value };
@@ -73,15 +80,15 @@ async function regulation(data: unknown, latency: boolean): Promise<Outcome> {
 }
 
 async function isolation(quick: boolean): Promise<Outcome> {
-  const { isolationBench, quickSizes, sizes } = await import("../bench/isolation/run.ts");
-  const { isolationText } = await import("../bench/isolation/text.ts");
+  const { isolationBench, quickSizes, sizes } = await import("../../lab/bench/isolation/run.ts");
+  const { isolationText } = await import("../../lab/bench/isolation/text.ts");
   const measured = await isolationBench(quick ? quickSizes : sizes);
   if (!measured.ok) return failure("SG-BENCH-FAILED", measured.error);
   return { exitCode: 0, json: { suite: "isolation", ...measured.value }, text: isolationText(measured.value) };
 }
 
-function agentdojo(data: unknown): Outcome {
-  if (typeof data !== "string") return failure("SG-BENCH-DATA", "Name the folder that holds agentdojo/ with --data.");
+function agentdojo(data: string | undefined): Outcome {
+  if (data === undefined) return failure("SG-BENCH-DATA", "Name the folder that holds agentdojo/ with --data.");
   const rows: DojoRow[] = [];
   for (const part of ["banking", "slack"]) {
     const suite = readSuite(resolve(data), part);
@@ -95,8 +102,8 @@ function agentdojo(data: unknown): Outcome {
 }
 
 /** Strict and provenance, hand and inferred labels, with and without the registered instruction, beside baselines. */
-function variants(suite: DojoSuite): readonly Result<DojoVariant<unknown>, string>[] {
-  const made: Result<DojoVariant<unknown>, string>[] = [];
+function variants(suite: DojoSuite): readonly Result<DojoVariant, string>[] {
+  const made: Result<DojoVariant, string>[] = [];
   const valueDigest = (value: Json): string => digest(value, sha256);
   for (const mode of ["strict", "provenance"] as const) {
     for (const labels of ["hand", "inferred"] as const) {
@@ -109,7 +116,7 @@ function variants(suite: DojoSuite): readonly Result<DojoVariant<unknown>, strin
   }
   const labels = dojoPolicy(suite, "hand", "strict");
   if (!labels.ok) return [...made, labels];
-  const baselines: readonly Baseline<unknown>[] = [
+  const baselines: readonly Baseline[] = [
     { kind: "allow-all" },
     { kind: "deny-all" },
     { kind: "length" },

@@ -1,11 +1,11 @@
-/** `sluicegate changes [show|apply|drop ID]`: what servers wrote that waits for a person before it reaches a workspace. */
+/** `sluicegate changes [show|apply|drop ID]`: server writes that wait for the user before they reach a workspace. */
 import type { Command } from "commander";
 import { stateHome } from "../../adapters/daemon/paths.ts";
-import type { EntryDiff } from "../../adapters/workspace/held.ts";
-import { applyHeld, diffOf, dropHeld, listHeld } from "../../adapters/workspace/held.ts";
-import { recover } from "../../adapters/workspace/recover.ts";
-import type { Outcome } from "../output.ts";
-import { acts, failure, shortPath, shown, table } from "../output.ts";
+import { type EntryDiff, applyHeld, diffOf, dropHeld, listHeld } from "../../adapters/workspace/commit/held.ts";
+import { recover } from "../../adapters/workspace/commit/recover.ts";
+import { type Outcome, failure } from "../../app/state/outcome.ts";
+import { acts } from "../output.ts";
+import { shortPath, shown, table } from "../../app/state/sentences.ts";
 
 const usage = "Use `sluicegate changes`, or `sluicegate changes show|apply|drop ID` with an id of that list.";
 
@@ -14,24 +14,24 @@ const lineCharactersMax = 400;
 const shownLinesMax = 2_000;
 const shownFilesMax = 50;
 
-/** What waits without a reason of its own waits as a whole: `commit: review`, or a call that nobody could judge. */
+/** Writes without a reason of their own wait as a whole: `commit: review`, or a call that could not be judged. */
 const keptBack = "the policy, or the verdict on its call, keeps it for you";
 
-type Options = Readonly<Record<string, unknown>>;
+const changeOptions = {
+  "--over": "with apply: also over files that were changed meanwhile, as `changes show` shows them",
+} as const;
 
 export function register(program: Command): void {
   const command = program
     .command("changes [word] [id]")
-    .description("show what servers wrote that waits for you; `changes show|apply|drop ID` decides on one")
-    .option("--over", "with apply: also over files that were changed meanwhile, as `changes show` shows them");
-  acts(command, (options, word?: string, id?: string) => changes(options, word, id));
+    .description("show what servers wrote that waits for you; `changes show|apply|drop ID` decides on one");
+  acts(command, changeOptions, (options, word?: string, id?: string) => changes(options.over === true, word, id));
 }
 
-async function changes(options: Options, word: string | undefined, id: string | undefined): Promise<Outcome> {
+async function changes(over: boolean, word: string | undefined, id: string | undefined): Promise<Outcome> {
   const state = stateHome(process.env);
-  const over = options["over"] === true;
   if (over && word !== "apply") return failure("SG-USAGE", usage);
-  // What a gateway had agreed on and could not finish is not waiting for anyone.
+  // An approved write that a gateway could not finish does not wait for an answer.
   await recover(state);
   if ((word === undefined || word === "list") && id === undefined) return list(state);
   if (id === undefined) return failure("SG-USAGE", usage);

@@ -2,14 +2,15 @@
 import type { Command } from "commander";
 import { prove } from "../doctor/proof.ts";
 import { surroundings } from "../doctor/surroundings.ts";
-import type { Outcome } from "../output.ts";
-import { acts, shown } from "../output.ts";
+import type { Outcome } from "../../app/state/outcome.ts";
+import { acts } from "../output.ts";
+import { shown } from "../../app/state/sentences.ts";
 
 export function register(program: Command): void {
   const command = program
     .command("doctor")
     .description("check this installation, and send a call that must be denied through the real path");
-  acts(command, () => doctor());
+  acts(command, {}, doctor);
 }
 
 async function doctor(): Promise<Outcome> {
@@ -23,7 +24,7 @@ async function doctor(): Promise<Outcome> {
   const verdict = !holds
     ? "A deny does NOT hold here: do not rely on this installation."
     : wrong.length > 0
-      ? `A deny holds, but ${wrong.length} of ${checks.length} checks found something to mend.`
+      ? `A deny holds, but ${wrong.length} of ${checks.length} checks found a problem.`
       : "All is well: what is denied does not happen.";
   return {
     exitCode: wrong.length === 0 ? 0 : 1,

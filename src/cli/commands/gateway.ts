@@ -1,62 +1,59 @@
 /** `sluicegate gateway`: several servers behind one guard, over Streamable HTTP or stdio, in the foreground. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { answerControl, gatewayHome } from "../gateway-control.ts";
-import { readConfig, withUsualVariables } from "../config.ts";
-import type { GatewayConfig } from "../config.ts";
-import { makeControlToken } from "../control-token.ts";
-import { listen, openGateway, serveStdio } from "../http-gateway.ts";
-import type { Composition } from "../composition.ts";
-import type { Result } from "../../core/result.ts";
-import { ok } from "../../core/result.ts";
-import type { CompiledPolicy } from "../../policy/compile.ts";
-import { shown, visible } from "../output.ts";
-import { readCertificates, writeCertificates } from "../proof/bundle.ts";
-import type { RequiredProofs } from "../proof/required.ts";
-import { requireProofs } from "../proof/required.ts";
+import { type OptionsOf, takes } from "../output.ts";
+import { answerControl, gatewayHome } from "../../app/gateway/control-socket.ts";
+import { readConfig, withUsualVariables, type GatewayConfig } from "../../app/gateway/config.ts";
+import { makeControlToken } from "../../app/gateway/control-token.ts";
+import { listen, openGateway, serveStdio } from "../../app/gateway/http-gateway.ts";
+import type { Composition } from "../../app/gateway/composition.ts";
+import { type Result, ok } from "../../core/result.ts";
+import type { CompiledPolicy } from "../../policy/compile/compile.ts";
+import { shown, visible } from "../../app/state/sentences.ts";
+import { readCertificates, writeCertificates } from "../../app/proof/bundle.ts";
+import { type RequiredProofs, requireProofs } from "../../app/proof/required.ts";
+
+const gatewayOptions = {
+  "--config <file>": ["which servers there are, and which policy holds", "sluicegate.yaml"],
+  "--policy <file>": "the policy to decide under, instead of the one in the configuration",
+  "--http <host:port>": "listen for HTTP clients; without it the client is this process's own stdio",
+  "--require-proof [certificates]": "start only if every hazard is proved; a file or folder of certificates",
+  "--cert-dir <folder>": "with --check --require-proof: write the certificates for what the servers offer now",
+  "--check": "ask every server for its tools, say what came back, and end",
+} as const;
 
 export function register(program: Command): void {
-  const command = program
-    .command("gateway")
-    .description("guard several servers, over Streamable HTTP or stdio")
-    .option("--config <file>", "which servers there are, and which policy holds", "sluicegate.yaml")
-    .option("--policy <file>", "the policy to decide under, instead of the one in the configuration")
-    .option("--http <host:port>", "listen for HTTP clients; without it the client is this process's own stdio")
-    .option("--require-proof [certificates]", "start only if every hazard is proved; a file or folder of certificates")
-    .option(
-      "--cert-dir <folder>",
-      "with --check --require-proof: write the certificates for what the servers offer now",
-    )
-    .option("--check", "ask every server for its tools, say what came back, and end");
+  const command = program.command("gateway").description("guard several servers, over Streamable HTTP or stdio");
+  const options = takes(command, gatewayOptions);
   command.action(async () => {
-    process.exitCode = await run(command.opts());
+    process.exitCode = await run(options());
   });
 }
 
-async function run(options: Readonly<Record<string, unknown>>): Promise<number> {
-  const config = readConfig(String(options["config"]));
+async function run(options: OptionsOf<typeof gatewayOptions>): Promise<number> {
+  const config = readConfig(options.config);
   if (!config.ok) return fail(`${config.error.sentence} [${config.error.code}]`);
-  const policies = typeof options["policy"] === "string" ? [resolve(options["policy"])] : config.value.policies;
+  const policies = options.policy === undefined ? config.value.policies : [resolve(options.policy)];
   const settled = withUsualVariables({ ...config.value, policies }, process.env);
-  const place = typeof options["http"] === "string" ? placeOf(options["http"]) : undefined;
+  const place = options.http === undefined ? undefined : placeOf(options.http);
   if (place === "invalid") return fail("`--http` wants HOST:PORT, for instance 127.0.0.1:8787.");
-  if (passesCredentials(settled) && place === undefined && options["check"] !== true) {
+  if (passesCredentials(settled) && place === undefined && options.check !== true) {
     return fail(
       "`auth: same-origin` passes on what HTTP clients send, and this process's own stdio sends nothing: add --http, or use `static`. [SG-CONFIG-AUTH]",
     );
   }
-  const required = requiredProofs(options["requireProof"]);
+  const required = requiredProofs(options.requireProof);
   if (required !== undefined && !required.ok) return fail(required.error);
-  if (options["certDir"] !== undefined && (required === undefined || options["check"] !== true))
+  if (options.certDir !== undefined && (required === undefined || options.check !== true))
     return fail("`--cert-dir` keeps what a check has proved: add --check and --require-proof.");
   const home = gatewayHome(process.env);
   if (!home.ok) return fail(home.error);
   return serve(settled, {
     place,
-    check: options["check"] === true,
+    check: options.check === true,
     home: home.value,
     proofs: required?.value,
-    certificates: options["certDir"],
+    certificates: options.certDir,
   });
 }
 
@@ -64,9 +61,9 @@ function passesCredentials({ servers }: GatewayConfig): boolean {
   return [...servers.values()].some(({ auth }) => auth === "same-origin");
 }
 
-function requiredProofs(option: unknown): Result<RequiredProofs, string> | undefined {
+function requiredProofs(option: string | true | undefined): Result<RequiredProofs, string> | undefined {
   if (option === undefined) return undefined;
-  if (typeof option !== "string") return ok(requireProofs(undefined));
+  if (option === true) return ok(requireProofs(undefined));
   const read = readCertificates(option);
   return read.ok ? ok(requireProofs(read.value.map(({ certificate }) => certificate))) : read;
 }
@@ -77,10 +74,10 @@ export type Serving = {
   readonly home: string;
   readonly proofs?: RequiredProofs | undefined;
   /** Folder for the certificates that a check makes. */
-  readonly certificates?: unknown;
+  readonly certificates?: string | undefined;
 };
 
-/** Runs a gateway until it is told to stop; resolves with the exit code. */
+/** Runs a gateway until it is stopped; resolves with the exit code. */
 export async function serve(config: GatewayConfig, serving: Serving): Promise<number> {
   const { proofs } = serving;
   const more = proofs === undefined ? undefined : (policy: CompiledPolicy) => [proofs.mechanism(policy)];
@@ -127,12 +124,12 @@ async function askServers(
   config: GatewayConfig,
   tell: (line: string) => void,
 ): Promise<0 | 1> {
-  const { checkServers } = await import("../check-servers.ts");
+  const { checkServers } = await import("../../app/client/check-servers.ts");
   return checkServers(composition, config, tell);
 }
 
-function keepCertificates({ made }: RequiredProofs, folder: unknown): number | undefined {
-  const written = typeof folder === "string" ? writeCertificates(folder, made) : ok(undefined);
+function keepCertificates({ made }: RequiredProofs, folder: string | undefined): number | undefined {
+  const written = folder === undefined ? ok(undefined) : writeCertificates(folder, made);
   return written.ok ? undefined : fail(written.error);
 }
 
@@ -153,12 +150,10 @@ function announce(url: string, config: GatewayConfig): void {
     "Connect a client:",
     ...names.map((name) => `  claude mcp add --transport http ${name} ${url}/s/${name}/mcp`),
     `or all of them as one server: ${url}/mcp`,
-    ...(passesCredentials(config)
-      ? ["Users are told apart by their credentials: who sends a new token begins a clean run."]
-      : []),
+    ...(passesCredentials(config) ? ["Runs are keyed by credentials: a new token starts a new run."] : []),
     "Ctrl-C ends it.",
   ];
-  // Over HTTP standard output is no protocol stream; the first line also tells scripts where the gateway is.
+  // Over HTTP standard output is not a protocol stream; the first line also gives scripts the address of the gateway.
   process.stdout.write(`${lines.join("\n")}\n`);
 }
 

@@ -1,40 +1,40 @@
-/** `sluicegate labels MANIFEST`: what each listed tool is believed to do and to return, and who says so. */
+/** `sluicegate labels MANIFEST`: the effects and the result label of each listed tool, and their sources. */
 import type { Command } from "commander";
 import { stringMember } from "../../core/json.ts";
-import type { ToolExplanation } from "../../policy/explain.ts";
-import { explainTool } from "../../policy/explain.ts";
-import { inferTool } from "../../policy/inference/infer.ts";
-import { whyUnloadable } from "../loaded-policy.ts";
-import { readManifest, toolNames } from "../manifest.ts";
-import type { Outcome } from "../output.ts";
-import { acts, failure, shown, table } from "../output.ts";
-import { defaultPolicyName, loadFrom, toolDigest } from "../policy-source.ts";
-import { serverRule, serverShape } from "../server-name.ts";
+import { type ToolExplanation, explainTool } from "../../policy/lint/explain.ts";
+import { inferTool } from "../../policy/contracts/infer.ts";
+import { namedPolicy } from "../../app/policy/named-policy.ts";
+import { readManifest } from "../../app/policy/manifest.ts";
+import { type OptionsOf, acts } from "../output.ts";
+import { type Outcome, failure, refusal } from "../../app/state/outcome.ts";
+import { shown, table } from "../../app/state/sentences.ts";
+import { defaultPolicyName, toolDigest } from "../../app/policy/policy-source.ts";
+import { serverRule, serverShape } from "../../app/policy/names.ts";
+
+const labelOptions = {
+  "--server <name>": "the name the policy knows the server by; the file's name without it",
+  "--policy <file>": "the policy whose labels count; the default policy without it",
+} as const;
 
 export function register(program: Command): void {
   const command = program
     .command("labels <manifest>")
-    .description("show the labels of every tool in a saved `tools/list`, with their source")
-    .option("--server <name>", "the name the policy knows the server by; the file's name without it")
-    .option("--policy <file>", "the policy whose labels count; the default policy without it");
-  acts(command, (options, file: string) => labels(file, options));
+    .description("show the labels of every tool in a saved `tools/list`, with their source");
+  acts(command, labelOptions, (options, file: string) => labels(file, options));
 }
 
-function labels(file: string, options: Readonly<Record<string, unknown>>): Outcome {
-  const named = typeof options["server"] === "string" ? options["server"] : undefined;
+function labels(
+  file: string,
+  { server: named, policy: name = defaultPolicyName }: OptionsOf<typeof labelOptions>,
+): Outcome {
   if (named !== undefined && !serverShape.test(named)) {
     return failure("SG-USAGE", `\`--server\` ${serverRule}. Write \`-\` for a dot, as \`run\` does without it.`);
   }
   const lists = readManifest(file, named);
   if (!lists.ok) return failure("SG-MANIFEST", lists.error);
-  const policyName = options["policy"];
-  const policyFile = typeof policyName === "string" && policyName !== defaultPolicyName ? policyName : undefined;
-  const loaded = loadFrom(policyFile, policyFile === undefined ? undefined : toolNames(lists.value));
-  if (!loaded.ok) return failure("SG-POLICY", loaded.error);
+  const loaded = namedPolicy(name, name === defaultPolicyName ? {} : lists.value);
+  if (!loaded.ok) return refusal(loaded.error);
   const { policy } = loaded.value;
-  if (policy === undefined) {
-    return failure("SG-POLICY", whyUnloadable(policyFile ?? defaultPolicyName, loaded.value.diagnostics));
-  }
   const several = Object.keys(lists.value).length > 1;
   const tools = Object.entries(lists.value).flatMap(([server, listed]) =>
     listed.map((tool) => {
@@ -54,7 +54,7 @@ type LabelledTool = ToolExplanation & {
   readonly suggested: { readonly effects: readonly string[]; readonly because: readonly string[] };
 };
 
-/** The labels of one tool as DESIGN 6 has them; `certain` is what it does for sure, `effects` all it may do. */
+/** The labels of one tool as system.md 6 has them; `certain` is what it does for sure, `effects` all it may do. */
 function labelled(tool: LabelledTool): object {
   return {
     name: tool.tool,
@@ -67,7 +67,7 @@ function labelled(tool: LabelledTool): object {
     reads: tool.reads,
     writes: tool.writes,
     source: tool.source,
-    // What names, schema and hints let suppose. It narrows nothing unless the policy trusts the server.
+    // Effects that names, schema and hints suggest. They narrow nothing unless the policy trusts the server.
     suggested: tool.suggested,
   };
 }
@@ -108,7 +108,7 @@ function effectText({ effects, flags }: ToolExplanation): string {
   return [listed(effects.may), ...flags.map((flag) => `(${flag})`)].join(" ").trim() || "nothing";
 }
 
-/** `to:recipient→anyone`: what the argument means and who sees it. */
+/** `to:recipient→anyone`: the role of the argument and its audience. */
 function argumentText(argument: ToolExplanation["arguments"][number]): string {
   const seen = argument.seenBy.length === 0 ? "" : `→${argument.seenBy.join("+")}`;
   return `${argument.name}:${argument.role}${seen}`;

@@ -6,42 +6,43 @@
 import { basename } from "node:path";
 import type { Command } from "commander";
 import { isArray, isObject, member, stringMember } from "../../core/json.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
+import { type Result, err, ok } from "../../core/result.ts";
 import { readJson } from "../../gateway/log/json-text.ts";
-import { isolationOrder } from "../../policy/isolation/order.ts";
+import { isolationOrder } from "../../policy/ir/isolation-order.ts";
 import { defaultWireLimits } from "../../wire/limits.ts";
-import { guard } from "../../wire/guard.ts";
-import type { ScriptedCall } from "../isolation/learned.ts";
-import { proposalOf, watchedInLogs, watchedNow } from "../isolation/learned.ts";
-import { compiledFrom } from "../loaded-policy.ts";
-import { chosenLog, logOption } from "../log-reader.ts";
-import type { Outcome } from "../output.ts";
-import { acts, failure, shortPath, shown } from "../output.ts";
-import { serverRule, serverShape } from "../server-name.ts";
-import { fileBytes } from "../text-file.ts";
+import { guard } from "../../wire/parse/guard.ts";
+import { type ScriptedCall, proposalOf, watchedInLogs, watchedNow } from "../../app/client/learned.ts";
+import { compiledFrom } from "../../app/policy/named-policy.ts";
+import { chosenLog, logOption } from "../../app/state/log-files.ts";
+import { type Outcome, failure } from "../../app/state/outcome.ts";
+import { type OptionsOf, acts } from "../output.ts";
+import { shortPath, shown } from "../../app/state/sentences.ts";
+import { serverRule, serverShape } from "../../app/policy/names.ts";
+import { fileBytes, fileSentence } from "../../app/state/text-file.ts";
 
 const usage = "Use `sluicegate learn NAME`, or `sluicegate learn [--server NAME] [--calls FILE] -- CMD [ARGUMENT...]`.";
 
 const callsMax = 1_000;
 const callsBytesMax = 4 * 1024 * 1024;
 
-type Options = Readonly<Record<string, unknown>>;
+const learnOptions = {
+  "--server <name>": "name of the server, for a command that is started now",
+  "--calls <file>": "JSON list of {tool, arguments} to make; without it the server is started and listed",
+  ...logOption,
+} as const;
+type Options = OptionsOf<typeof learnOptions>;
 
 export function register(program: Command): void {
   const command = program
     .command("learn [words...]")
-    .description("propose the least scope that a server was seen to need, from the log or by driving it now")
-    .option("--server <name>", "name of the server, for a command that is started now")
-    .option("--calls <file>", "JSON list of {tool, arguments} to make; without it the server is started and listed")
-    .option(...logOption);
-  acts(command, (options, words?: string[]) => learn(options, words ?? []));
+    .description("propose the least scope that a server was seen to need, from the log or by driving it now");
+  acts(command, learnOptions, (options, words?: string[]) => learn(options, words ?? []));
 }
 
 async function learn(options: Options, words: readonly string[]): Promise<Outcome> {
   const [first, ...rest] = words;
   if (first === undefined) return failure("SG-USAGE", usage);
-  const named = typeof options["server"] === "string" ? options["server"] : undefined;
+  const named = options.server;
   if (named !== undefined && !serverShape.test(named))
     return failure("SG-USAGE", `\`--server\` ${serverRule}. ${usage}`);
   // The framework passes on the words behind `--` only: whether it was there is what tells a command from a name.
@@ -72,8 +73,7 @@ async function learnFromLog(options: Options, server: string): Promise<Outcome> 
 async function learnNow(options: Options, server: string, command: readonly string[]): Promise<Outcome> {
   const order = orderFor(server);
   if (!order.ok) return failure("SG-USAGE", order.error);
-  const file = typeof options["calls"] === "string" ? options["calls"] : undefined;
-  const calls = file === undefined ? ok([]) : readCalls(file);
+  const calls = options.calls === undefined ? ok([]) : readCalls(options.calls);
   if (!calls.ok) return failure("SG-LEARN-CALLS", calls.error);
   const [program = "", ...args] = command;
   const env = Object.fromEntries(
@@ -101,21 +101,18 @@ function orderFor(server: string): Result<NonNullable<ReturnType<typeof isolatio
   const compiled = compiledFrom({ file: "learn", document });
   if (!compiled.ok) return compiled;
   const order = isolationOrder(compiled.value, server);
-  return order === undefined ? err(`\`${server.slice(0, 40)}\` is no name of a server.`) : ok(order);
+  return order === undefined ? err(`\`${server.slice(0, 40)}\` is not a name of a server.`) : ok(order);
 }
 
 function readCalls(file: string): Result<readonly ScriptedCall[], string> {
   const wanted = 'write a JSON list of {"tool": NAME, "arguments": {...}} there.';
   const bytes = fileBytes(file, callsBytesMax);
-  if (!bytes.ok) {
-    return bytes.error.kind === "large"
-      ? err(`${shortPath(file)} is larger than ${callsBytesMax} bytes: make fewer calls.`)
-      : err(`${shortPath(file)} cannot be read (${bytes.error.why}): ${wanted}`);
-  }
+  if (!bytes.ok)
+    return err(fileSentence(file, bytes.error, `larger than ${callsBytesMax} bytes: make fewer calls.`, `${wanted}`));
   const verdict = guard(bytes.value, { ...defaultWireLimits, messageBytesMax: callsBytesMax });
   const value = verdict.kind === "refused" ? undefined : readJson(bytes.value.toString("utf8"));
   if (!isArray(value) || value.length > callsMax)
-    return err(`${shortPath(file)} is no list of at most ${callsMax} calls: ${wanted}`);
+    return err(`${shortPath(file)} is not a list of at most ${callsMax} calls: ${wanted}`);
   const calls: ScriptedCall[] = [];
   for (const [index, entry] of value.entries()) {
     const tool = stringMember(entry, "tool");

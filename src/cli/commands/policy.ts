@@ -1,74 +1,68 @@
 /** `sluicegate policy check|explain|import`: what a policy says, before anything is decided under it. */
 import type { Command } from "commander";
-import type { Json } from "../../core/json.ts";
-import { member, stringMember } from "../../core/json.ts";
-import type { CompiledPolicy } from "../../policy/compile.ts";
-import { importClaudePermissions } from "../../policy/claude-import.ts";
-import type { Diagnostic, Problem } from "../../policy/diagnostic.ts";
+import { type Json, member, stringMember } from "../../core/json.ts";
+import type { CompiledPolicy } from "../../policy/compile/compile.ts";
+import { importClaudePermissions } from "../../policy/lint/claude-import.ts";
+import type { Diagnostic, Problem } from "../../policy/document/diagnostic.ts";
 import type { Loaded } from "../../policy/load.ts";
-import { explainTool } from "../../policy/explain.ts";
-import type { PolicyDocument } from "../../policy/document.ts";
+import { explainTool } from "../../policy/lint/explain.ts";
+import type { PolicyDocument } from "../../policy/canonical/policy-document.ts";
 import { importToolhiveProfile } from "../../policy/isolation/toolhive-import.ts";
 import { orderSentences } from "../../policy/isolation/words.ts";
-import { nearestWord } from "../../policy/language/nearest.ts";
-import type { ToolLists } from "../../policy/lint.ts";
-import { lintPolicy } from "../../policy/lint.ts";
-import { lintNames } from "../../policy/lint-names.ts";
+import { nearestWord } from "../../policy/document/nearest.ts";
+import type { ToolLists } from "../../policy/contracts/contracts.ts";
+import { lintPolicy } from "../../policy/lint/lint.ts";
+import { lintNames } from "../../policy/lint/lint-names.ts";
 import { readJson } from "../../gateway/log/json-text.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import { readManifests, toolNames } from "../manifest.ts";
-import type { Outcome } from "../output.ts";
-import { acts, failure, many, shortPath, shown } from "../output.ts";
-import { diagnosticLine, whyUnloadable } from "../loaded-policy.ts";
-import { listedTools } from "../proof/manifest-of.ts";
-import { startProblemOf } from "../regulator.ts";
-import { checkExpectations } from "../replay/expectations.ts";
-import { defaultPolicyName, isShipped, loadFrom, toolDigest } from "../policy-source.ts";
-import { programProblems } from "../programs.ts";
-import { stpaFindings } from "../stpa-of-policy.ts";
-import { textFile } from "../text-file.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import { type Outcome, failure, refusal } from "../../app/state/outcome.ts";
+import { type OptionsOf, acts, manifestOption } from "../output.ts";
+import { many, shortPath, shown } from "../../app/state/sentences.ts";
+import { diagnosticLine, namedPolicy, namedTools, readPolicy } from "../../app/policy/named-policy.ts";
+import { listedTools } from "../../app/proof/subject-tools.ts";
+import { startProblemOf } from "../../app/policy/regulator.ts";
+import { checkExpectations } from "../../app/policy/expectations.ts";
+import { defaultPolicyName, isShipped, toolDigest } from "../../app/policy/policy-source.ts";
+import { programProblems } from "../../app/policy/rule-programs.ts";
+import { stpaFindings } from "../../app/proof/for-stpa.ts";
+import { textFile } from "../../app/state/text-file.ts";
 
 /** A settings file beyond this holds more than permissions. */
 export const settingsBytesMax = 4 * 1024 * 1024;
 
+const checkOptions = { ...manifestOption, "--strict": "warnings count as errors" } as const;
+
 export function register(program: Command): void {
   const policy = program.command("policy").description("check, explain and import policies");
-  const manifest = ["--manifest <file...>", "tools of a server as `tools/list` gave them; NAME=FILE names it"] as const;
-  const checking = policy
-    .command("check <policy>")
-    .description("read, compile and lint a policy; `default` is the built-in one")
-    .option(...manifest)
-    .option("--strict", "warnings count as errors");
-  acts(checking, (options, file: string) => check(file, options));
-  const explaining = policy
-    .command("explain <policy> <tool>")
-    .description("say what the policy believes of one tool and which rules speak of it")
-    .option(...manifest);
-  acts(explaining, (options, file: string, tool: string) => explain(file, tool, options));
-  const importing = policy
-    .command("import <client> <file>")
-    .description("turn a client's permission list into rules; says what could not be said faithfully");
-  acts(importing, (_options, client: string, file: string) => importFrom(client, file));
+  acts(
+    policy.command("check <policy>").description("read, compile and lint a policy; `default` is the built-in one"),
+    checkOptions,
+    (options, file: string) => check(file, options),
+  );
+  acts(
+    policy
+      .command("explain <policy> <tool>")
+      .description("say what the policy believes of one tool and which rules speak of it"),
+    manifestOption,
+    (options, file: string, tool: string) => explain(file, tool, options),
+  );
+  acts(
+    policy
+      .command("import <client> <file>")
+      .description("turn a client's permission list into rules; says what could not be said faithfully"),
+    {},
+    (_options, client: string, file: string) => importFrom(client, file),
+  );
 }
 
-type Options = Readonly<Record<string, unknown>>;
-
-function manifestsOf(options: Options): Result<ToolLists | undefined, string> {
-  const words = options["manifest"];
-  return Array.isArray(words) ? readManifests(words.map(String)) : ok(undefined);
-}
-
-const fileOf = (name: string): string | undefined => (name === defaultPolicyName ? undefined : name);
-
-function check(name: string, options: Options): Outcome {
-  const lists = manifestsOf(options);
-  if (!lists.ok) return failure("SG-MANIFEST", lists.error);
-  const loaded = loadFrom(fileOf(name), lists.value === undefined ? undefined : toolNames(lists.value));
-  if (!loaded.ok) return failure("SG-POLICY", loaded.error);
+function check(name: string, options: OptionsOf<typeof checkOptions>): Outcome {
+  const lists = namedTools(options.manifest);
+  if (!lists.ok) return refusal(lists.error);
+  const loaded = readPolicy(name, lists.value);
+  if (!loaded.ok) return refusal(loaded.error);
   const { policy, place } = loaded.value;
-  // A rule of the default that finds no tool here is no fault of the file that was asked about.
-  const lints = policy === undefined ? [] : lintsOf(policy, lists.value ?? {}).map(place);
+  // A rule of the default that finds no tool here is not a fault of the file in question.
+  const lints = policy === undefined ? [] : lintsOf(policy, lists.value).map(place);
   const own = lints.filter((found) => name === defaultPolicyName || !isShipped(found.file));
   const silent = policy === undefined ? [] : programProblems(policy).map(place);
   const broken = policy === undefined ? [] : brokenExpectations(policy).map(place);
@@ -79,11 +73,11 @@ function check(name: string, options: Options): Outcome {
   );
   const count = (severity: Diagnostic["severity"]): number =>
     diagnostics.filter((found) => found.severity === severity).length;
-  const ok = count("error") === 0 && (options["strict"] !== true || count("warning") === 0);
+  const ok = count("error") === 0 && (options.strict !== true || count("warning") === 0);
   const lines = diagnostics.map((found) => `${found.severity}: ${diagnosticLine(found)}`);
   const summary = `${many(count("error"), "error")}, ${many(count("warning"), "warning")}, ${many(count("info"), "note")}`;
   const verdict = ok ? "The policy loads" : policy === undefined ? "The policy does not load" : "The policy is refused";
-  const scopes = policy === undefined ? [] : scopesOf(policy, Object.keys(lists.value ?? {}));
+  const scopes = policy === undefined ? [] : scopesOf(policy, Object.keys(lists.value));
   const said = scopes.flatMap(({ sentences }) => sentences.map((sentence) => shown(sentence, 400)));
   return {
     exitCode: ok ? 0 : 1,
@@ -92,14 +86,14 @@ function check(name: string, options: Options): Outcome {
   };
 }
 
-/** What the lists that were given say, and for other servers those that come with their packs. */
+/** Findings from the given lists, and for other servers from the lists of their packs. */
 function lintsOf(policy: CompiledPolicy, lists: ToolLists): readonly Problem[] {
   const packed = listedTools(policy, lists);
   const others = Object.entries(packed.ok ? packed.value : {}).filter(([server]) => !Object.hasOwn(lists, server));
   return [...lintPolicy(policy, lists, toolDigest), ...lintNames(policy, Object.fromEntries(others), "packs")];
 }
 
-/** What each server may touch that the policy or a manifest names, and what holds for all others. */
+/** The scope of each server that the policy or a manifest names, and the scope of all others. */
 function scopesOf(policy: CompiledPolicy, listed: readonly string[]) {
   const { isolation } = policy;
   if (isolation === undefined) return [];
@@ -121,7 +115,7 @@ function brokenExpectations(policy: CompiledPolicy): readonly Problem[] {
     });
 }
 
-/** A hazard that nobody can prevent keeps every run from starting: better said here than at the first connection. */
+/** A hazard that no decision can prevent keeps every run from starting: reported here, before the first connection. */
 function startFindings(policy: CompiledPolicy, place: Loaded["place"]): readonly Diagnostic[] {
   // Observing stops nothing, so there it is only reported at run time.
   const found = policy.settings.mode === "observe" ? undefined : startProblemOf(policy);
@@ -131,7 +125,7 @@ function startFindings(policy: CompiledPolicy, place: Loaded["place"]): readonly
   const parts = { message: sentence.slice(0, remedyAt), remedy: sentence.slice(remedyAt + 2) };
   const said = { code: "SG-POLICY-START", severity: "error", ...parts } as const;
   const places = about.map((path) => place({ ...said, path }));
-  // What no document of the author's says has no place but the start of the document.
+  // A finding outside the author's documents has no place but the start of the document.
   const written = places.find(({ line, column }) => line > 1 || column > 1);
   return [written ?? place({ ...said, path: [] })];
 }
@@ -142,17 +136,16 @@ function rank(found: Diagnostic): number {
   return order[found.severity];
 }
 
-function explain(name: string, word: string, options: Options): Outcome {
-  const lists = manifestsOf(options);
-  if (!lists.ok) return failure("SG-MANIFEST", lists.error);
-  const loaded = loadFrom(fileOf(name), lists.value === undefined ? undefined : toolNames(lists.value));
-  if (!loaded.ok) return failure("SG-POLICY", loaded.error);
+function explain(name: string, word: string, options: OptionsOf<typeof manifestOption>): Outcome {
+  const lists = namedTools(options.manifest);
+  if (!lists.ok) return refusal(lists.error);
+  const loaded = namedPolicy(name, lists.value);
+  if (!loaded.ok) return refusal(loaded.error);
   const { policy } = loaded.value;
-  if (policy === undefined) return failure("SG-POLICY", whyUnloadable(name, loaded.value.diagnostics));
-  const found = resolveTool(policy, lists.value ?? {}, word);
+  const found = resolveTool(policy, lists.value, word);
   if (!found.ok) return failure("SG-TOOL", found.error);
   const { server, tool } = found.value;
-  const listed = toolsOf(lists.value ?? {}, server).find((each) => stringMember(each, "name") === tool);
+  const listed = toolsOf(lists.value, server).find((each) => stringMember(each, "name") === tool);
   const explanation = explainTool(policy, {
     server,
     tool,
@@ -190,7 +183,7 @@ function toolsOf(lists: ToolLists, server: string): ToolLists[string] {
   return (Object.hasOwn(lists, server) ? lists[server] : undefined) ?? [];
 }
 
-/** `server.tool`, or a bare name that one known server has. A name that nobody knows is explained as it stands. */
+/** `server.tool`, or a bare name that one known server has. An unknown name is explained as it stands. */
 function resolveTool(policy: CompiledPolicy, lists: ToolLists, word: string): Result<ToolName, string> {
   const known: ToolName[] = [
     ...Object.entries(lists).flatMap(([server, tools]) =>
@@ -263,14 +256,14 @@ function importFrom(client: string, file: string): Outcome {
     return failure("SG-IMPORT", sentence);
   }
   const settings = text.value.isWellFormed() ? readJson(text.value) : undefined;
-  if (settings === undefined) return failure("SG-IMPORT", `${shortPath(file)} is no JSON: correct it there.`);
+  if (settings === undefined) return failure("SG-IMPORT", `${shortPath(file)} is not JSON: correct it there.`);
   if (!source.members.some((name) => member(settings, name) !== undefined)) {
     const names = source.members.map((name) => `\`${name}\``).join(", ");
     return failure("SG-IMPORT", `${shortPath(file)} has none of ${names}: name ${source.file}.`);
   }
   const { document, imported, left } = source.read(settings);
   const notes = left.map((each) => `# not imported: ${each.list} ${shown(each.entry, 80)}: ${each.reason}`);
-  // JSON is YAML, so what is printed can be saved as a policy as it stands.
+  // JSON is YAML, so the output can be saved as a policy as it stands.
   const policy = JSON.stringify(document, undefined, 2);
   const head = `# ${imported} entries imported, ${left.length} left out; without them the default holds.`;
   return {

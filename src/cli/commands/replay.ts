@@ -1,43 +1,44 @@
 /** `sluicegate replay TRACE|--run KEY [--policy P]`: decides a trace, or a run of the log, with no server. */
 import type { Command } from "commander";
 import type { Json } from "../../core/json.ts";
-import type { Result } from "../../core/result.ts";
-import { err } from "../../core/result.ts";
+import { type Result, err } from "../../core/result.ts";
 import { digest } from "../../wire/canonical.ts";
-import { guard } from "../../wire/guard.ts";
+import { guard } from "../../wire/parse/guard.ts";
 import { defaultWireLimits } from "../../wire/limits.ts";
-import { loadPolicyFor } from "../loaded-policy.ts";
-import { chosenLog, logOption } from "../log-reader.ts";
-import type { Outcome } from "../output.ts";
-import { acts, failure, shortPath, shown, table } from "../output.ts";
-import { sha256 } from "../policy-source.ts";
-import { askProgram } from "../programs.ts";
-import type { ReplayedStep, ReplayOptions } from "../replay/decide.ts";
-import { replayTrace } from "../replay/decide.ts";
-import { replayRunOf } from "../replay/run-report.ts";
-import type { Trace } from "../replay/trace.ts";
-import { readTrace, traceBytesMax } from "../replay/trace.ts";
-import { fileBytes } from "../text-file.ts";
+import { loadPolicyFor } from "../../app/policy/named-policy.ts";
+import { chosenLog, logOption } from "../../app/state/log-files.ts";
+import { type Outcome, failure, refusal } from "../../app/state/outcome.ts";
+import { type OptionsOf, acts } from "../output.ts";
+import { shortPath, shown, table } from "../../app/state/sentences.ts";
+import { sha256 } from "../../app/policy/policy-source.ts";
+import { askProgram } from "../../app/policy/rule-programs.ts";
+import { type ReplayedStep, type ReplayOptions, replayTrace } from "../../app/replay/replay-trace.ts";
+import { replayRunOf } from "../../app/replay/run-report.ts";
+import { type Trace, readTrace, traceBytesMax } from "../../app/replay/trace.ts";
+import { fileBytes } from "../../app/state/text-file.ts";
+
+const replayOptions = {
+  "--run <run>": "a run of the event log, decided again and compared",
+  "--policy <file>": "decide under this policy; else the default, for a run the one on record",
+  "--consent <answer>": "the answer of the user in a trace: refuse, once or value",
+  ...logOption,
+  "--save <file>": "write the run as a trace, with arguments and results in the clear, and decide nothing",
+  "--workspace <folder...>": "folders that count as the workspace",
+} as const;
 
 export function register(program: Command): void {
   const command = program
     .command("replay [trace]")
-    .description("decide a trace, or a run of the event log, without any server")
-    .option("--run <run>", "a run of the event log, decided again and compared")
-    .option("--policy <file>", "decide under this policy; else the default, for a run the one on record")
-    .option("--consent <answer>", "what a person answers in a trace: refuse, once or value")
-    .option(...logOption)
-    .option("--save <file>", "write the run as a trace, with arguments and results in the clear, and decide nothing")
-    .option("--workspace <folder...>", "folders that count as the workspace");
-  acts(command, (options, trace: string | undefined) => replay(trace, options));
+    .description("decide a trace, or a run of the event log, without any server");
+  acts(command, replayOptions, (options, trace: string | undefined) => replay(trace, options));
 }
 
-type Options = Readonly<Record<string, unknown>>;
+type Options = OptionsOf<typeof replayOptions>;
 
 function replay(trace: string | undefined, options: Options): Outcome | Promise<Outcome> {
-  const { run, consent } = options;
-  if (typeof run !== "string") {
-    if (options["save"] !== undefined) return failure("SG-USAGE", "`--save` writes a run: name it with `--run`.");
+  const { run, consent, save, policy, workspace = [] } = options;
+  if (run === undefined) {
+    if (save !== undefined) return failure("SG-USAGE", "`--save` writes a run: name it with `--run`.");
     if (trace === undefined) return failure("SG-USAGE", "Name a trace file, or a run of the log with `--run`.");
     return replayFile(trace, options);
   }
@@ -48,36 +49,20 @@ function replay(trace: string | undefined, options: Options): Outcome | Promise<
       "`--consent` is for traces: a run is decided with the consents on record. Leave it out.",
     );
   }
-  const save = typeof options["save"] === "string" ? options["save"] : undefined;
   const log = chosenLog(options);
-  if (!log.ok) return failure(log.error.code, log.error.sentence);
-  const query = { run, policy: policyIn(options), workspace: foldersIn(options), save, log: log.value };
-  return replayRunOf(query, process.env);
+  if (!log.ok) return refusal(log.error);
+  return replayRunOf({ run, policy, workspace, save, log: log.value }, process.env);
 }
 
-function policyIn(options: Options): string | undefined {
-  return typeof options["policy"] === "string" ? options["policy"] : undefined;
-}
-
-function foldersIn(options: Options): readonly string[] {
-  return Array.isArray(options["workspace"]) ? options["workspace"].map(String) : [];
-}
-
-function replayFile(file: string, options: Options): Outcome {
-  const { consent = "refuse" } = options;
+function replayFile(file: string, { consent = "refuse", policy: named, workspace = [] }: Options): Outcome {
   if (consent !== "refuse" && consent !== "once" && consent !== "value") {
     return failure("SG-USAGE", "`--consent` names no answer: write refuse, once or value.");
   }
   const trace = readTraceFile(file);
   if (!trace.ok) return failure("SG-TRACE", trace.error);
-  const policy = loadPolicyFor(policyIn(options), { labels: trace.value.labels });
+  const policy = loadPolicyFor(named, { labels: trace.value.labels });
   if (!policy.ok) return failure("SG-POLICY", policy.error);
-  const how: ReplayOptions = {
-    consent,
-    workspace: foldersIn(options),
-    digest: (value: Json) => digest(value, sha256),
-    askProgram,
-  };
+  const how: ReplayOptions = { consent, workspace, digest: (value: Json) => digest(value, sha256), askProgram };
   const steps = replayTrace(policy.value, trace.value, how);
   return {
     exitCode: steps.some((step) => step.verdict !== "allow") ? 1 : 0,
@@ -100,7 +85,7 @@ function readTraceFile(file: string): Result<Trace, string> {
     return err(`${name} is nested too deep: flatten the arguments or results in it.`);
   }
   const value = jsonIn(bytes.value);
-  if (value === undefined) return err(`${name} is no JSON: correct it there, or save a run with \`--save\`.`);
+  if (value === undefined) return err(`${name} is not JSON: correct it there, or save a run with \`--save\`.`);
   const trace = readTrace(value);
   return trace.ok ? trace : err(`${name}: ${trace.error}.`);
 }

@@ -2,7 +2,18 @@ import { describe, expect, it } from "vitest";
 import { runsText } from "./runs.ts";
 
 const lasts = "What a run holds lasts until it ends.";
-const plain = { run: "r1", principal: "os:1", context: "public", owed: [], inFlight: ["c"], lasts };
+const times = { idleMs: 1, idleMsMax: 2, lasts };
+const plain = {
+  run: "r1",
+  principal: "os:1",
+  policy: "p",
+  context: "public",
+  owed: [],
+  stores: [],
+  ...times,
+  inFlight: ["c"],
+};
+const nothing = { runs: [], dormant: [], isolation: [], approvals: [] };
 const regulation = {
   state: "critical",
   power: 7,
@@ -15,7 +26,7 @@ const regulation = {
 
 describe("runs in words", () => {
   it("says that nothing is open", () => {
-    expect(runsText({ runs: [], dormant: [], approvals: [] })).toBe("No run is open.");
+    expect(runsText(nothing)).toBe("No run is open.");
   });
 
   it("shows how servers are isolated, and what is missing for better", () => {
@@ -23,7 +34,7 @@ describe("runs in words", () => {
       { server: "files", tier: "A", missing: [] },
       { server: "old", tier: "B", missing: ["Install bubblewrap."] },
     ];
-    expect(runsText({ runs: [], isolation })).toBe(
+    expect(runsText({ ...nothing, isolation })).toBe(
       [
         "No run is open.",
         "Isolation of the servers that run now:",
@@ -39,9 +50,9 @@ describe("runs in words", () => {
       { ...plain, regulation },
       { ...plain, run: "r2", owed: ["notify"], ended: true, regulation: { ...regulation, budget: null, hidden: [] } },
     ];
-    const dormant = [{ run: "r0", principal: "os:1" }];
-    const approvals = [{ id: "a1", server: "mail", tool: "send", status: "pending", expires: "soon" }];
-    expect(runsText({ runs, dormant, approvals })).toBe(
+    const dormant = [{ run: "r0", principal: "os:1", idleMs: 1 }];
+    const approvals = [{ id: "a1", run: "r1", server: "mail", tool: "send", status: "pending", expires: "soon" }];
+    expect(runsText({ ...nothing, runs, dormant, approvals })).toBe(
       [
         "run  principal  holds   state     power    ",
         "r1   os:1       public  critical  7 of 10  1 in flight",
@@ -66,6 +77,6 @@ describe("runs in words", () => {
   });
 
   it("a run under a policy without regulation has no state and no power", () => {
-    expect(runsText({ runs: [plain] })).toContain("r1   os:1       public  -      -      1 in flight");
+    expect(runsText({ ...nothing, runs: [plain] })).toContain("r1   os:1       public  -      -      1 in flight");
   });
 });

@@ -48,10 +48,10 @@ describe("what a reset means", () => {
       [
         "Sluicegate would forget this of stores of os:1:",
         "  repo: private; audience: me and anyone; read unasked by: anyone; declared: public, audience: me",
-        "You vouch that the store really holds only what the policy declares, and that nobody else reads it any more.",
+        "You confirm that the store holds only what the policy declares, and that no other reader remains.",
       ].join("\n"),
     );
     expect(cardText(lost, undefined)).toContain("every store: may hold and show everything");
-    expect(cardText(mine, undefined)).toContain("each of them really holds");
+    expect(cardText(mine, undefined)).toContain("each of them holds");
   });
 });

@@ -1,96 +1,91 @@
-/** `sluicegate stpa check|compile|draft|report`: from losses to rules, and what is missing in between. */
+/** `sluicegate stpa check|compile|draft|report`: from losses to rules, and the gaps in between. */
 import { existsSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { CompiledPolicy } from "../../policy/compile.ts";
-import { contractOfTool } from "../../policy/contracts.ts";
-import type { Diagnostic, Problem } from "../../policy/diagnostic.ts";
-import { inferTool } from "../../policy/inference/infer.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { CompiledPolicy } from "../../policy/compile/compile.ts";
+import { contractOfTool } from "../../policy/contracts/contracts.ts";
+import type { Diagnostic, Problem } from "../../policy/document/diagnostic.ts";
+import { inferTool } from "../../policy/contracts/infer.ts";
 import type { Loaded } from "../../policy/load.ts";
-import { diagnose } from "../../policy/parse.ts";
-import { compileStpa } from "../../policy/stpa/compile.ts";
+import { diagnose } from "../../policy/document/parse.ts";
+import { compileStpa } from "../../policy/stpa/formal.ts";
 import type { Proves } from "../../policy/stpa/cost.ts";
-import type { ToolLists } from "../../policy/lint.ts";
 import { draftStpa, draftText } from "../../policy/stpa/draft.ts";
 import { documentGaps } from "../../policy/stpa/gaps.ts";
 import { htmlReport } from "../../policy/stpa/html.ts";
-import { markdownReport } from "../../policy/stpa/markdown.ts";
+import { markdownReport, makeReport } from "../../policy/stpa/report.ts";
 import { policyGaps, proofGaps } from "../../policy/stpa/policy-gaps.ts";
 import type { ProofResults } from "../../policy/stpa/proof-results.ts";
 import type { StpaSource } from "../../policy/stpa/read.ts";
-import { makeReport } from "../../policy/stpa/report.ts";
-import { diagnosticLine, whyUnloadable } from "../loaded-policy.ts";
-import { readManifests, toolNames } from "../manifest.ts";
-import type { Outcome } from "../output.ts";
-import { acts, failure, shortPath } from "../output.ts";
-import { defaultPolicyName, loadFrom, sha256, toolDigest } from "../policy-source.ts";
-import { judgeExpectation } from "../replay/expectations.ts";
-import { provenNow, provesWith } from "../proof/for-stpa.ts";
-import { listedTools } from "../proof/manifest-of.ts";
-import { proofFile, stpaFile } from "../stpa-files.ts";
-import { writtenByAuthor } from "../stpa-of-policy.ts";
-import { checkedUnder, seenFrom, underNames } from "../stpa-under.ts";
-import { whyUnwritten } from "../text-file.ts";
+import { diagnosticLine, namedPolicy, namedTools } from "../../app/policy/named-policy.ts";
+import { type Outcome, failure, refusal } from "../../app/state/outcome.ts";
+import { type OptionsOf, acts, manifestOption } from "../output.ts";
+import { shortPath } from "../../app/state/sentences.ts";
+import { defaultPolicyName, sha256, toolDigest } from "../../app/policy/policy-source.ts";
+import { judgeExpectation } from "../../app/policy/expectations.ts";
+import {
+  provenNow,
+  provesWith,
+  proofFile,
+  stpaFile,
+  writtenByAuthor,
+  checkedUnder,
+  seenFrom,
+  underNames,
+} from "../../app/proof/for-stpa.ts";
+import { listedTools } from "../../app/proof/subject-tools.ts";
+import { whyUnwritten } from "../../app/state/text-file.ts";
+
+const outOption = { "--out <file>": "write there instead of to standard output" } as const;
+const checkOptions = {
+  "--policy <file>": "the policy that implements the document",
+  ...manifestOption,
+  "--proof <file>": "what `proof verify --json` said of that policy, instead of proving it now",
+} as const;
+const compileOptions = {
+  "--over <name...>": "policies that bring the labels; the built-in default without it",
+  ...outOption,
+} as const;
+const draftOptions = {
+  "--manifest <file...>": { required: manifestOption["--manifest <file...>"] },
+  "--policy <file>": "the policy whose labels count; the default policy without it",
+  ...outOption,
+} as const;
+const reportOptions = {
+  ...checkOptions,
+  "--html": "one HTML page",
+  "--markdown": "Markdown (the default)",
+  ...outOption,
+} as const;
 
 export function register(program: Command): void {
   const stpa = program.command("stpa").description("hazard analysis: from losses to requirements and rules");
-  const policy = ["--policy <file>", "the policy that implements the document"] as const;
-  const proof = [
-    "--proof <file>",
-    "what `proof verify --json` said of that policy, instead of proving it now",
-  ] as const;
-  const manifest = ["--manifest <file...>", "tools of a server as `tools/list` gave them; NAME=FILE names it"] as const;
-  const out = ["--out <file>", "write there instead of to standard output"] as const;
   acts(
     stpa
       .command("check <file>")
-      .description("find gaps: losses without hazard, actions without requirement, properties without proof")
-      .option(...policy)
-      .option(...manifest)
-      .option(...proof),
+      .description("find gaps: losses without hazard, actions without requirement, properties without proof"),
+    checkOptions,
     (options, file: string) => check(file, options),
   );
   acts(
-    stpa
-      .command("compile <file>")
-      .description("write the properties and rules of the document as a policy")
-      .option("--over <name...>", "policies that bring the labels; the built-in default without it")
-      .option(...out),
+    stpa.command("compile <file>").description("write the properties and rules of the document as a policy"),
+    compileOptions,
     (options, file: string) => compile(file, options),
   );
   acts(
-    stpa
-      .command("draft")
-      .description("propose unsafe control actions for the tools of a manifest")
-      .requiredOption(...manifest)
-      .option("--policy <file>", "the policy whose labels count; the default policy without it")
-      .option(...out),
-    (options) => draft(options),
+    stpa.command("draft").description("propose unsafe control actions for the tools of a manifest"),
+    draftOptions,
+    draft,
   );
   acts(
-    stpa
-      .command("report <file>")
-      .description("render the trace matrix and what each requirement costs")
-      .option(...policy)
-      .option(...manifest)
-      .option(...proof)
-      .option("--html", "one HTML page")
-      .option("--markdown", "Markdown (the default)")
-      .option(...out),
+    stpa.command("report <file>").description("render the trace matrix and what each requirement costs"),
+    reportOptions,
     (options, file: string) => report(file, options),
   );
 }
 
-type Options = Readonly<Record<string, unknown>>;
-
-function textOption(options: Options, name: string): string | undefined {
-  const value = options[name];
-  return typeof value === "string" ? value : undefined;
-}
-
-/** Everything that a command was pointed at, or the outcome that says what is wrong with it. */
+/** Everything that a command was pointed at, or the outcome that names its fault. */
 type Material = {
   readonly source: StpaSource;
   readonly loaded: (Loaded & { readonly policy: CompiledPolicy }) | undefined;
@@ -104,7 +99,7 @@ function readDocument(file: string): Result<StpaSource, Outcome> {
   const fault = read.error;
   if (fault.kind === "unreadable") return err(failure("SG-STPA", fault.sentence));
   const [first] = fault.diagnostics;
-  const message = first === undefined ? `${shortPath(file)} is no STPA document.` : diagnosticLine(first);
+  const message = first === undefined ? `${shortPath(file)} is not an STPA document.` : diagnosticLine(first);
   const json = { ok: false, error: { code: "SG-STPA", message }, diagnostics: fault.diagnostics };
   return err({
     exitCode: 2,
@@ -113,30 +108,20 @@ function readDocument(file: string): Result<StpaSource, Outcome> {
   });
 }
 
-function loadPolicy(name: string, lists: ToolLists): Result<NonNullable<Material["loaded"]>, Outcome> {
-  const names = Object.keys(lists).length === 0 ? undefined : toolNames(lists);
-  const loaded = loadFrom(name === defaultPolicyName ? undefined : name, names);
-  if (!loaded.ok) return err(failure("SG-POLICY", loaded.error));
-  const { policy, diagnostics } = loaded.value;
-  if (policy !== undefined) return ok({ ...loaded.value, policy });
-  return err(failure("SG-POLICY", whyUnloadable(name, diagnostics)));
-}
+type Sources = OptionsOf<typeof checkOptions>;
 
-function readMaterial(file: string, options: Options): Result<Material, Outcome> {
+function readMaterial(file: string, { policy: name, proof, manifest }: Sources): Result<Material, Outcome> {
   const source = readDocument(file);
   if (!source.ok) return source;
-  const name = textOption(options, "policy");
-  const proof = textOption(options, "proof");
-  const words = options["manifest"];
-  const lists = Array.isArray(words) ? readManifests(words.map(String)) : ok({});
-  if (!lists.ok) return err(failure("SG-MANIFEST", lists.error));
+  const lists = namedTools(manifest);
+  if (!lists.ok) return err(refusal(lists.error));
   if (name === undefined) {
     return proof === undefined
       ? ok({ source: source.value, loaded: undefined, proofs: undefined, proves: () => undefined })
       : err(failure("SG-USAGE", "`--proof` speaks of a policy: add `--policy FILE`."));
   }
-  const loaded = loadPolicy(name, lists.value);
-  if (!loaded.ok) return loaded;
+  const loaded = namedPolicy(name, lists.value);
+  if (!loaded.ok) return err(refusal(loaded.error));
   const { policy } = loaded.value;
   const listed = listedTools(policy, lists.value);
   if (!listed.ok) return err(failure("SG-MANIFEST", listed.error));
@@ -163,7 +148,7 @@ function gapsOf({ source, loaded, proofs }: Material): readonly Diagnostic[] {
   ];
 }
 
-function check(file: string, options: Options): Outcome {
+function check(file: string, options: Sources): Outcome {
   const material = readMaterial(file, options);
   if (!material.ok) return material.error;
   const diagnostics = gapsOf(material.value);
@@ -175,31 +160,26 @@ function check(file: string, options: Options): Outcome {
   return { exitCode: complete ? 0 : 1, json: { ok: complete, diagnostics }, text: [...lines, verdict].join("\n") };
 }
 
-function compile(file: string, options: Options): Outcome {
+function compile(file: string, { over: named, out }: OptionsOf<typeof compileOptions>): Outcome {
   const source = readDocument(file);
   if (!source.ok) return source.error;
-  const named = options["over"];
-  const own = resolve(textOption(options, "out") ?? "policy.yaml");
-  const over = Array.isArray(named) ? underNames(own, named.map(String)) : ok(undefined);
+  const own = resolve(out ?? "policy.yaml");
+  const over = named === undefined ? ok(undefined) : underNames(own, named);
   if (!over.ok) return failure("SG-POLICY", over.error);
   const text = compileStpa(source.value.document, {
     file: seenFrom(own, file),
     ...(over.value === undefined ? {} : { over: over.value }),
   });
   const checked = checkedUnder(own, text);
-  return checked.ok ? writtenAnew(text, options, { policy: text }) : failure("SG-POLICY", checked.error);
+  return checked.ok ? writtenAnew(text, out, { policy: text }) : failure("SG-POLICY", checked.error);
 }
 
-function draft(options: Options): Outcome {
-  const words = options["manifest"];
-  const lists = readManifests(Array.isArray(words) ? words.map(String) : []);
-  if (!lists.ok) return failure("SG-MANIFEST", lists.error);
-  const name = textOption(options, "policy") ?? defaultPolicyName;
-  const names = toolNames(lists.value);
-  const loaded = name === defaultPolicyName ? loadFrom(undefined) : loadFrom(name, names);
-  if (!loaded.ok) return failure("SG-POLICY", loaded.error);
-  const { policy, diagnostics } = loaded.value;
-  if (policy === undefined) return failure("SG-POLICY", whyUnloadable(name, diagnostics));
+function draft({ manifest, policy: name = defaultPolicyName, out }: OptionsOf<typeof draftOptions>): Outcome {
+  const lists = namedTools(manifest);
+  if (!lists.ok) return refusal(lists.error);
+  const loaded = namedPolicy(name, name === defaultPolicyName ? {} : lists.value);
+  if (!loaded.ok) return refusal(loaded.error);
+  const { policy } = loaded.value;
   const tools = Object.entries(lists.value).flatMap(([server, listed]) =>
     listed.map((tool) => ({
       contract: contractOfTool(policy.table, server, tool, toolDigest),
@@ -208,11 +188,11 @@ function draft(options: Options): Outcome {
   );
   const made = draftStpa(tools, policy.ir.lattice);
   const text = draftText(made);
-  return writtenAnew(text, options, made);
+  return writtenAnew(text, out, made);
 }
 
-function report(file: string, options: Options): Outcome {
-  if (options["html"] === true && options["markdown"] === true) {
+function report(file: string, options: OptionsOf<typeof reportOptions>): Outcome {
+  if (options.html === true && options.markdown === true) {
     return failure("SG-USAGE", "`--html` and `--markdown` exclude each other: choose one.");
   }
   const material = readMaterial(file, options);
@@ -226,20 +206,18 @@ function report(file: string, options: Options): Outcome {
     cost: { judge: judgeExpectation, proves, hash: sha256 },
   });
   const { tables: _tables, ...json } = made;
-  return written(options["html"] === true ? htmlReport(made) : markdownReport(made), options, json);
+  return written(options.html === true ? htmlReport(made) : markdownReport(made), options.out, json);
 }
 
-/** The same for what people go on with by hand: a file that is there may hold their words. */
-function writtenAnew(text: string, options: Options, json: object): Outcome {
-  const file = textOption(options, "out");
+/** The same for files that users edit by hand: an existing file may hold their text. */
+function writtenAnew(text: string, file: string | undefined, json: object): Outcome {
   return file !== undefined && existsSync(file)
     ? failure("SG-STPA-OUT", `${shortPath(file)} is there and may hold your own words: name another file with --out.`)
-    : written(text, options, json);
+    : written(text, file, json);
 }
 
 /** Prints a text, or writes it where `--out` says. */
-function written(text: string, options: Options, json: object): Outcome {
-  const file = textOption(options, "out");
+function written(text: string, file: string | undefined, json: object): Outcome {
   if (file === undefined) return { exitCode: 0, json, text: text.trimEnd() };
   try {
     writeFileSync(file, text);

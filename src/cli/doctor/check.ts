@@ -1,8 +1,12 @@
+import type { CompiledPolicy } from "../../policy/compile/compile.ts";
+import { userPolicies } from "../../app/policy/policy-source.ts";
+import { PolicyFiles } from "../../app/policy/policy-files.ts";
+
 /** One thing that `doctor` looked at. A note is worth knowing and no reason to stop. */
 export type Check = {
   readonly name: string;
   readonly state: "ok" | "note" | "failed";
-  /** What was found, and where it is not as it should be, what to do. */
+  /** The finding, and for a fault its remedy. */
   readonly sentence: string;
 };
 
@@ -15,3 +19,16 @@ function check(name: string, state: Check["state"], sentence: string): Check {
 export const passed = (name: string, sentence: string): Check => check(name, "ok", sentence);
 export const noted = (name: string, sentence: string): Check => check(name, "note", sentence);
 export const failed = (name: string, sentence: string): Check => check(name, "failed", sentence);
+
+/** The user's policies, compiled; one that does not load has its own check. */
+export function compiledPolicies(): readonly CompiledPolicy[] {
+  const found: CompiledPolicy[] = [];
+  const more = (policy: CompiledPolicy): readonly [] => {
+    found.push(policy);
+    return [];
+  };
+  const files = new PolicyFiles(userPolicies(process.env), () => undefined, { more });
+  files.openAll();
+  files.close();
+  return found;
+}

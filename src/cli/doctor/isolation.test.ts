@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { anyOrder } from "../../../test/isolation-order.ts";
-import type { Support } from "../../adapters/projection/support.ts";
+import { anyOrder } from "../../../test/kit/isolation/isolation-order.ts";
+import type { Support } from "../../adapters/projection/launch/support.ts";
 import { isolationChecks } from "./isolation.ts";
 
 const all: Support = {

@@ -1,13 +1,11 @@
 /** How local servers are isolated on this machine under the user's policies, and what is missing for better. */
-import { probeSupport } from "../../adapters/projection/support.ts";
-import type { Support } from "../../adapters/projection/support.ts";
-import { reaches, tierOf } from "../../adapters/projection/tiers.ts";
-import type { IsolationOrder } from "../../core/scope.ts";
-import type { CompiledPolicy } from "../../policy/compile.ts";
-import type { Check } from "./check.ts";
-import { failed, noted, passed } from "./check.ts";
+import { probeSupport, type Support } from "../../adapters/projection/launch/support.ts";
+import { reaches, tierOf } from "../../adapters/projection/launch/tiers.ts";
+import type { IsolationOrder } from "../../core/isolation/scope.ts";
+import type { CompiledPolicy } from "../../policy/compile/compile.ts";
+import { type Check, failed, noted, passed } from "./check.ts";
 
-/** Servers that are told of by name. */
+/** Most servers that a report names. */
 const serversMax = 16;
 
 /** A name that no policy has: what holds for servers that it does not speak of. */

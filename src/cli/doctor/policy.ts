@@ -1,5 +1,5 @@
 /** The policy that `doctor` guards its tiny server with. It stands by itself, so nothing of the user's can loosen it. */
-import type { PolicyDocument } from "../../policy/document.ts";
+import type { PolicyDocument } from "../../policy/canonical/policy-document.ts";
 
 export const doctorServer = "doctor";
 

@@ -7,13 +7,11 @@ import { randomBytes } from "node:crypto";
 import { stringMember } from "../../core/json.ts";
 import { viewsOf } from "../../gateway/log/record.ts";
 import { verifyLog } from "../../gateway/log/verify.ts";
-import { readLogOf } from "../log-reader.ts";
-import type { Check } from "./check.ts";
-import { failed, passed } from "./check.ts";
-import type { Answer } from "./session.ts";
-import type { PolicyDocument } from "../../policy/document.ts";
+import { readLogOf } from "../../app/state/log-files.ts";
+import { type Check, failed, passed } from "./check.ts";
+import { type Answer, DoctorSession } from "./session.ts";
+import type { PolicyDocument } from "../../policy/canonical/policy-document.ts";
 import { doctorPolicy } from "./policy.ts";
-import { DoctorSession } from "./session.ts";
 
 /** `policy` is another one only in tests, which show that a guard that does not hold is found out. */
 export async function prove(policy: PolicyDocument = doctorPolicy): Promise<readonly Check[]> {

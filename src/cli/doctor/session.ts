@@ -1,16 +1,15 @@
 /** A client just large enough to talk to `sluicegate run` in a world of its own: own state, own socket, own policy. */
-import { spawn } from "node:child_process";
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Json } from "../../core/json.ts";
-import { isArray, member, stringMember } from "../../core/json.ts";
+import { isAlive } from "../../adapters/daemon/process-identity.ts";
+import { type McpClient, childClient, textOf } from "../../app/client/mcp-client.ts";
+import { type Json, type JsonObject, member, stringMember } from "../../core/json.ts";
 import { readJson } from "../../gateway/log/json-text.ts";
-import { packageFolder } from "../policy-source.ts";
-import type { PolicyDocument } from "../../policy/document.ts";
+import { packageFolder } from "../../app/policy/policy-source.ts";
+import type { PolicyDocument } from "../../policy/canonical/policy-document.ts";
 import { doctorServer } from "./policy.ts";
 
 /** Wait for one answer; the first one includes the start of a daemon and of the server. */
@@ -32,8 +31,7 @@ export class DoctorSession {
   readonly #record = join(this.root, "calls.jsonl");
   readonly #environment: NodeJS.ProcessEnv;
   readonly #child: ChildProcessWithoutNullStreams;
-  readonly #waiting = new Map<number, (message: Json | undefined) => void>();
-  #next = 0;
+  readonly #client: McpClient;
   #stderr = "";
   #ended = false;
   #stopped = false;
@@ -58,20 +56,14 @@ export class DoctorSession {
     this.#child.stderr
       .setEncoding("utf8")
       .on("data", (part: string) => (this.#stderr = (this.#stderr + part).slice(-2_000)));
-    createInterface({ input: this.#child.stdout }).on("line", (line) => this.#take(line));
-    this.#child.on("error", () => this.#end());
-    this.#child.on("close", () => this.#end());
-  }
-
-  #take(line: string): void {
-    const message = readJson(line);
-    const id = member(message, "id");
-    if (typeof id === "number") this.#waiting.get(id)?.(message);
-  }
-
-  #end(): void {
-    this.#ended = true;
-    for (const resolve of this.#waiting.values()) resolve(undefined);
+    const clientInfo = { name: "sluicegate-doctor", version: "1" };
+    this.#client = childClient(this.#child, { clientInfo, waitMsMax: answerWaitMsMax });
+    for (const name of ["error", "close"]) {
+      this.#child.on(name, () => {
+        this.#ended = true;
+        this.#client.ended("The shim ended.");
+      });
+    }
   }
 
   /** The last words of the daemon, else of the shim, for a report of what went wrong. */
@@ -79,41 +71,19 @@ export class DoctorSession {
     const log = join(this.home, "daemon.log");
     const daemon = existsSync(log) ? readFileSync(log, "utf8") : "";
     const last = (text: string): string => text.trimEnd().split("\n").at(-1) ?? "";
-    // The daemon's reason comes before the shim's, which can only say that there is no daemon.
+    // The daemon's reason comes before the shim's, which can only report that there is no daemon.
     return this.#ended && daemon !== "" ? last(daemon) : last(this.#stderr);
   }
 
-  /** Sends a request; undefined if no answer came in time or the shim ended. */
-  async request(method: string, params: object): Promise<Json | undefined> {
-    if (this.#ended) return undefined;
-    const id = (this.#next += 1);
-    const answered = new Promise<Json | undefined>((resolve) => this.#waiting.set(id, resolve));
-    this.#write({ id, method, params });
-    const answer = await Promise.race([answered, pause(answerWaitMsMax, undefined, { ref: false })]);
-    this.#waiting.delete(id);
-    return answer;
-  }
-
   async initialize(): Promise<boolean> {
-    const clientInfo = { name: "sluicegate-doctor", version: "1" };
-    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
-    const answer = await this.request("initialize", params);
-    this.#write({ method: "notifications/initialized" });
-    return member(answer, "result") !== undefined;
+    const hello = await this.#client.hello();
+    return hello.ok && !hello.value.failed;
   }
 
-  #write(message: object): void {
-    this.#child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-  }
-
-  async call(name: string, values: object): Promise<Answer | undefined> {
-    const answer = await this.request("tools/call", { name, arguments: values });
-    if (answer === undefined) return undefined;
-    const result = member(answer, "result");
-    const content = member(result, "content");
-    const text = (isArray(content) ? content : []).map((block) => stringMember(block, "text") ?? "").join(" ");
-    const refused = member(answer, "error") !== undefined || member(result, "isError") === true;
-    return { isError: refused, text: text === "" ? (stringMember(member(answer, "error"), "message") ?? "") : text };
+  /** Undefined if no answer came in time or the shim ended. */
+  async call(name: string, values: JsonObject): Promise<Answer | undefined> {
+    const answer = await this.#client.call(name, values);
+    return answer.ok ? { isError: answer.value.failed, text: textOf(answer.value) } : undefined;
   }
 
   /** Everything that reached the server, as it wrote it down itself. */
@@ -162,13 +132,4 @@ async function allGone(pids: readonly number[]): Promise<boolean> {
     await pause(50);
   }
   return false;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,26 +1,22 @@
-/** What Sluicegate needs around it: Node, folders that only the user enters, the daemon, the log, the policy, hooks. */
+/** Checks of the surroundings: Node, folders that only the user enters, the daemon, the log, the policy, hooks. */
 import { lstatSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { ask } from "../../adapters/daemon/connect.ts";
-import { askWaitMsMax } from "../../adapters/daemon/limits.ts";
-import type { DaemonPaths } from "../../adapters/daemon/paths.ts";
-import { daemonPaths, runtimeFolder, stateHome } from "../../adapters/daemon/paths.ts";
+import { ask, reachesDaemon } from "../../adapters/daemon/connect.ts";
+import { askWaitMsMax } from "../../adapters/daemon/daemon-limits.ts";
+import { type DaemonPaths, daemonPaths, runtimeFolder, stateHome } from "../../adapters/daemon/paths.ts";
 import { identify } from "../../adapters/daemon/process-identity.ts";
 import { ownVersion } from "../../adapters/daemon/version.ts";
 import { member, stringMember } from "../../core/json.ts";
 import { verifyLog } from "../../gateway/log/verify.ts";
-import { userPolicies } from "../compose.ts";
-import { PolicyFiles } from "../policies.ts";
-import type { NamedLog } from "../log-reader.ts";
-import { logNames, readLogs } from "../log-reader.ts";
-import { otherHome } from "../daemon/command.ts";
-import { shortPath, shown } from "../output.ts";
-import type { Check } from "./check.ts";
-import { failed, noted, passed } from "./check.ts";
-import { compiledPolicies } from "./compiled-policies.ts";
+import { userPolicies } from "../../app/policy/policy-source.ts";
+import { PolicyFiles } from "../../app/policy/policy-files.ts";
+import { type NamedLog, logNames, readLogs } from "../../app/state/log-files.ts";
+import { otherHome } from "../daemon.ts";
+import { shortPath, shown } from "../../app/state/sentences.ts";
+import { type Check, compiledPolicies, failed, noted, passed } from "./check.ts";
 import { checkIsolation } from "./isolation.ts";
-import { checkJudges } from "./judges.ts";
+import type { Judge } from "../../policy/sections/judges.ts";
 
 /** Records up to which the whole log is verified here; of a longer one the daemon's word on its health must do. */
 const verifiedRecordsMax = 20_000;
@@ -197,4 +193,43 @@ function checkHooks(): Check {
   } catch {
     return noted("hooks", `${shortPath(file)} cannot be read, so whether hooks are set is unknown.`);
   }
+}
+
+/** One check for each judge that is asked; none where no policy asks one, and nothing is loaded for that. */
+export async function checkJudges(): Promise<readonly Check[]> {
+  const asking = compiledPolicies().filter((policy) => policy.regulation.models.judge !== undefined);
+  if (asking.length === 0) return [];
+  const { ConfiguredModels } = await import("../../app/oracles/world-models.ts");
+  const models = new ConfiguredModels(
+    () => undefined,
+    () => undefined,
+  );
+  const checks: Check[] = [];
+  for (const policy of asking) {
+    const examined = await models.examine(policy);
+    if (examined === undefined) continue;
+    const { judge, said } = examined;
+    if (judge.keyEnv !== undefined && !reachesDaemon(judge.keyEnv)) checks.push(noted("judge", unseenKey(judge)));
+    const ms = said.ok ? Math.round(said.value) : 0;
+    if (!said.ok)
+      checks.push(
+        failed(
+          "judge",
+          `The judge ${judge.name} gave no answer: ${said.error}. Until it does, calls are decided without it.`,
+        ),
+      );
+    else if (ms > judge.waitMs) {
+      const late = `The judge ${judge.name} needed ${ms} ms, with its test; calls wait at most ${judge.waitMs} ms for it.`;
+      checks.push(noted("judge", late));
+    } else {
+      const where = judge.local ? "on this machine" : "elsewhere";
+      checks.push(passed("judge", `The judge ${judge.name}, ${where}, answers in ${ms} ms and obeyed no evidence.`));
+    }
+  }
+  return checks;
+}
+
+/** A key found here, in the whole environment, would mislead a user whose servers run behind the daemon. */
+function unseenKey({ name, keyEnv = "" }: Judge): string {
+  return `Servers behind \`sluicegate run\` go without the judge ${name}: their daemon does not take over ${keyEnv}. Give the key a name that begins with SLUICEGATE_.`;
 }

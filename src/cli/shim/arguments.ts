@@ -1,13 +1,11 @@
 /** Arguments of `run`, read without the command-line framework: a shim must stay as small as bare Node. */
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import { serverRule, serverShape } from "../server-name.ts";
-import { tagShape } from "../tag.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import { serverRule, serverShape, tagShape } from "../../app/policy/names.ts";
 
 export type RunArguments = {
   readonly policy?: string;
   readonly server?: string;
-  /** What `match: {tag}` of the user's policies meets. */
+  /** The tag for `match: {tag}` of the user's policies. */
   readonly tag?: string;
   /** Gateway inside this process, with a state of its own: for places where no daemon can run. */
   readonly solo: boolean;
@@ -31,7 +29,7 @@ export function parseRunArguments(words: readonly string[]): Result<RunArguments
       continue;
     }
     if (name !== "--policy" && name !== "--server" && name !== "--tag") {
-      return err(`\`${word.slice(0, 60)}\` is no option of \`run\`. Use: ${runUsage}`);
+      return err(`\`${word.slice(0, 60)}\` is not an option of \`run\`. Use: ${runUsage}`);
     }
     const value = equals < 0 ? own[(index += 1)] : word.slice(equals + 1);
     if (value === undefined || value === "") return err(`\`${name}\` needs a value. Use: ${runUsage}`);

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { connected } from "../../adapters/daemon/connect.ts";
-import { intakeBytes } from "../../adapters/daemon/limits.ts";
+import { intakeBytes } from "../../adapters/daemon/daemon-limits.ts";
 import { readFirstLine } from "../../adapters/daemon/lines.ts";
 import { Intake } from "./intake.ts";
 

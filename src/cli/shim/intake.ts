@@ -5,7 +5,7 @@
 import { fstatSync } from "node:fs";
 import { type OnReadOpts, Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
-import { intakeBytes } from "../../adapters/daemon/limits.ts";
+import { intakeBytes } from "../../adapters/daemon/daemon-limits.ts";
 
 /** Looks at bytes that are about to go through and names their sink; undefined when they go nowhere. Keeps none. */
 export type Route = (bytes: Buffer) => Writable | undefined;
@@ -46,7 +46,7 @@ export class Intake {
   }
 }
 
-/** The client's end of the splice, paused. A terminal or a file is read by Node's own stream: nobody calls tools fast there. */
+/** The client's end of the splice, paused. Node's own stream reads a terminal or a file: calls from there are slow. */
 export function openInput(route: Route): Readable {
   const kind = fstatSync(0);
   if (kind.isFIFO() || kind.isSocket()) {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { tailBytesMax, tailLinesMax } from "../../adapters/daemon/limits.ts";
+import { tailBytesMax, tailLinesMax } from "../../adapters/daemon/daemon-limits.ts";
 import { LineTail } from "./line-tail.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);

@@ -6,7 +6,7 @@
  * the ids are looked for after a loss. What falls out of the tail is an old line: its request was answered long ago, or
  * its client gave up.
  */
-import { tailBytesMax, tailLinesMax } from "../../adapters/daemon/limits.ts";
+import { tailBytesMax, tailLinesMax } from "../../adapters/daemon/daemon-limits.ts";
 
 const newline = 10;
 const trimLines = 64;

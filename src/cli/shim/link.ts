@@ -8,22 +8,25 @@ import {
   shakeHands,
   type Launch,
 } from "../../adapters/daemon/connect.ts";
-import { drainMsMax, replyBytesMax, startPollMs, startWaitMsMax } from "../../adapters/daemon/limits.ts";
+import { drainMsMax, replyBytesMax, startPollMs, startWaitMsMax } from "../../adapters/daemon/daemon-limits.ts";
 import { readLines } from "../../adapters/daemon/lines.ts";
 import type { DaemonPaths } from "../../adapters/daemon/paths.ts";
-import type { RunHello } from "../../adapters/daemon/protocol.ts";
-import { toLine } from "../../adapters/daemon/protocol.ts";
+import {
+  type RunHello,
+  toLine,
+  type ForwardedSignal,
+  type ProcessIdentity,
+  type SessionEnd,
+} from "../../adapters/daemon/protocol.ts";
 import { parseRunReply, parseSideLine } from "../../adapters/daemon/replies.ts";
-import type { ForwardedSignal, ProcessIdentity, SessionEnd } from "../../adapters/daemon/services.ts";
 import { isNewer } from "../../adapters/daemon/version.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
+import { type Result, err, ok } from "../../core/result.ts";
 import { Intake } from "./intake.ts";
 
 export type Link = {
   /** Takes protocol bytes to the daemon. */
   readonly wire: Socket;
-  /** The same socket's bytes from the daemon, paused until somebody diverts them. */
+  /** The same socket's bytes from the daemon, paused until they are diverted. */
   readonly answers: Intake;
   readonly run: string;
   /** Process groups that the server has had; killed when the daemon is lost. */

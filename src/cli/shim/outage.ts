@@ -1,8 +1,8 @@
 /**
  * Stands in for the daemon while there is none: every request of the client is refused at once with a way on, so that
- * no client hangs and no message is kept to be sent later without anybody having decided it.
+ * no client hangs and no message is kept to be sent later without a decision.
  */
-import { outageLineBytesMax } from "../../adapters/daemon/limits.ts";
+import { outageLineBytesMax } from "../../adapters/daemon/daemon-limits.ts";
 import type { LineTail } from "./line-tail.ts";
 import { refusalLine, requestsIn, unanswered } from "./recovery.ts";
 

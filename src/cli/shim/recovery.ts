@@ -1,17 +1,16 @@
 /**
- * What a shim says while its daemon is away. Loaded only then: a healthy shim never parses a message.
+ * Answers of a shim while its daemon is away. Loaded only then: a healthy shim never parses a message.
  *
  * Ids are read from samples of lines, so a request may rarely be answered twice (clients drop an answer to an id they
  * no longer wait for) or, if it was huge, not at all (its client's own time-out holds). Neither lets anything through.
  */
-import type { Json } from "../../core/json.ts";
-import { isArray, isObject, member, stringMember } from "../../core/json.ts";
+import { type Json, isArray, isObject, member, stringMember } from "../../core/json.ts";
 import { parseJson } from "../../adapters/daemon/protocol.ts";
 
 /** A request as far as its sample tells. `method` is undefined where the sample lacks it. */
 export type RequestSketch = { readonly id: string | number; readonly method: string | undefined };
 
-/** JSON-RPC code of a refusal outside `tools/call` (design/gateway.md 1). */
+/** JSON-RPC code of a refusal outside `tools/call` (gateway.md 1). */
 const refusedCode = -32010;
 
 /** Requests among these lines, in order. A batch gives all of its requests. */

@@ -4,19 +4,14 @@
  */
 import { resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
-import type { Launch } from "../../adapters/daemon/connect.ts";
 import { daemonPaths } from "../../adapters/daemon/paths.ts";
 import { clientProcess } from "../../adapters/daemon/process-identity.ts";
 import type { RunHello } from "../../adapters/daemon/protocol.ts";
-import type { OpenServices } from "../../adapters/daemon/services.ts";
 import { ownVersion } from "../../adapters/daemon/version.ts";
-import type { RunArguments } from "./arguments.ts";
-import { parseRunArguments } from "./arguments.ts";
+import { type RunArguments, parseRunArguments } from "./arguments.ts";
+import type { Host } from "./host.ts";
 import { openLink } from "./link.ts";
 import { say, ShimSession } from "./session.ts";
-
-/** What a command needs of its launcher: the script to start again as daemon, and the composition, loaded on demand. */
-export type Host = Launch & { readonly loadServices: () => Promise<OpenServices> };
 
 /** Runs one session; resolves with the exit code: 0 done, 1 server or daemon failed, 2 wrong use or environment. */
 export async function runShim(words: readonly string[], host: Host): Promise<number> {
@@ -80,7 +75,7 @@ function makeHello(run: RunArguments, host: Host, home: string): RunHello {
   };
 }
 
-/** Unique on this machine, which is all that is asked of it: the socket admits nobody but its user. */
+/** Unique on this machine, which suffices: the socket admits only its user. */
 function sessionName(): string {
   return `${process.pid.toString(36)}-${Date.now().toString(36)}-${process.hrtime.bigint().toString(36)}`;
 }

@@ -1,7 +1,7 @@
 /**
  * The splice between a client's stdio and the daemon, and what happens when the daemon is lost: the server's group is
  * killed, open requests are answered with "outcome unknown", the daemon is restarted once, and until it is back every
- * request is refused. Nothing is queued: a message that nobody decided is never delivered later.
+ * request is refused. Nothing is queued: an undecided message is never delivered later.
  */
 import type { Readable, Writable } from "node:stream";
 import {
@@ -11,9 +11,9 @@ import {
   requestSampleBytesMax,
   secondLossMsMax,
   signalGraceMsMax,
-} from "../../adapters/daemon/limits.ts";
+} from "../../adapters/daemon/daemon-limits.ts";
 import { killGroup } from "../../adapters/daemon/process-identity.ts";
-import type { ForwardedSignal } from "../../adapters/daemon/services.ts";
+import type { ForwardedSignal } from "../../adapters/daemon/protocol.ts";
 import type { Result } from "../../core/result.ts";
 import { openInput } from "./intake.ts";
 import { LineTail } from "./line-tail.ts";

@@ -1,14 +1,13 @@
 /**
  * `run --solo`: the gateway inside the shim's own process, for a container or a read-only home where no daemon can run.
- * Labels then cover this one server only, and the user is told so at every start.
+ * Labels then cover this one server only, and a notice says so at every start.
  */
 import { Duplex } from "node:stream";
 import { stateHome } from "../../adapters/daemon/paths.ts";
 import { identify, killGroup } from "../../adapters/daemon/process-identity.ts";
-import type { RunHello } from "../../adapters/daemon/protocol.ts";
-import type { ProcessIdentity } from "../../adapters/daemon/services.ts";
-import { flushMsMax } from "../../adapters/daemon/limits.ts";
-import type { Host } from "./run.ts";
+import type { RunHello, ProcessIdentity } from "../../adapters/daemon/protocol.ts";
+import { flushMsMax } from "../../adapters/daemon/daemon-limits.ts";
+import type { Host } from "./host.ts";
 import { say } from "./session.ts";
 
 export async function runSolo(hello: RunHello, host: Host): Promise<number> {

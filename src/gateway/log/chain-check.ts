@@ -1,6 +1,6 @@
 /** Follows one writer's chain record by record and says exactly what is wrong with it, if anything is. */
-import type { LogKeys, StoredRecord } from "../store-port.ts";
-import { fingerprintOf, readBody } from "./record.ts";
+import type { LogKeys, StoredRecord } from "../ports/store.ts";
+import { fingerprintOf, readBody, type ReadHead } from "./record.ts";
 
 export type Finding = {
   readonly kind:
@@ -35,23 +35,27 @@ export function chainStart(writer: number): ChainState {
   return { writer, seq: 0, fingerprint: "", linked: true, records: 0, unreadable: 0 };
 }
 
-function checkPayload(keys: LogKeys, record: StoredRecord): "fine" | "unreadable" | "changed" | "removed" {
-  const note = readBody(record.body)?.payload;
+function checkPayload(
+  keys: LogKeys,
+  record: StoredRecord,
+  note: ReadHead["payload"],
+): "fine" | "unreadable" | "changed" | "removed" {
   if (note === undefined || note.how === "digests") return record.payload === undefined ? "fine" : "changed";
   if (record.payload === undefined) return "removed";
   if (keys.hash(record.payload) !== note.digest) return "changed";
   return note.how === "sealed" && !keys.readable(record.payload) ? "unreadable" : "fine";
 }
 
-/** What the columns beside the body say must be what the body says: queries go by the columns. */
-function columnsAgree(record: StoredRecord): boolean {
-  const head = readBody(record.body)?.head;
+/** Whether the columns beside the body agree with the body: queries go by the columns. */
+function columnsAgree(record: StoredRecord, head: ReadHead | undefined): boolean {
   return head !== undefined && head.run === record.run && head.kind === record.kind;
 }
 
-function placeFinding(state: ChainState, record: StoredRecord): Finding | undefined {
-  const { writer, seq } = record;
-  const head = readBody(record.body)?.head;
+function placeFinding(
+  state: ChainState,
+  { writer, seq }: StoredRecord,
+  head: ReadHead | undefined,
+): Finding | undefined {
   if (head !== undefined && (head.seq !== seq || head.writer !== writer)) {
     return {
       kind: "reordered",
@@ -78,15 +82,17 @@ export function checkNext(
 ): { readonly state: ChainState; readonly findings: readonly Finding[] } {
   const { writer, seq } = record;
   const findings: Finding[] = [];
-  const placed = placeFinding(state, record);
+  // Of the whole body: a record whose entries do not read was not written so, whatever its fingerprint says.
+  const head = readBody(record.body)?.head;
+  const placed = placeFinding(state, record, head);
   if (placed !== undefined) findings.push(placed);
   const linked = state.linked && seq === state.seq + 1;
   const intact = !linked || fingerprintOf(keys, state.fingerprint, record.body) === record.fingerprint;
-  if ((!intact && placed === undefined) || !columnsAgree(record)) {
+  if ((!intact && placed === undefined) || !columnsAgree(record, head)) {
     const sentence = `Record ${writer}/${seq} does not match its fingerprint: it was changed after it was written.`;
     findings.push({ kind: "changed", writer, seq, sentence });
   }
-  const payload = checkPayload(keys, record);
+  const payload = checkPayload(keys, record, head?.payload);
   if (payload === "changed") {
     const sentence = `The payload of record ${writer}/${seq} is not the one that was written.`;
     findings.push({ kind: "payload-changed", writer, seq, sentence });

@@ -1,11 +1,10 @@
 /**
- * From entries to records. An entry is turned into text when it comes; what comes until the store begins its
- * transaction is then chained together, and entries of one run that follow each other become one record: one seal, two
+ * From entries to records. An entry is turned into text when it comes; entries that come until the store begins its
+ * transaction are then chained together, and entries of one run that follow each other become one record: one seal, two
  * hashes and one row for all of them. Order of entries is order of the chain.
  */
 import type { JsonObject } from "../../core/json.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
+import { type Result, err, ok } from "../../core/result.ts";
 import type {
   Alongside,
   AppendBatch,
@@ -20,7 +19,7 @@ import type {
   StoredCheckpoint,
   StoredRecord,
   StoreFailure,
-} from "../store-port.ts";
+} from "../ports/store.ts";
 import { makeCheckpoint } from "./checkpoint.ts";
 import { entryWriter, makeDocuments, type Documents, type EntryTexts, type EntryWriter } from "./entry.ts";
 import { listText } from "./json-text.ts";
@@ -69,7 +68,7 @@ type Group = {
   characters: number;
 };
 
-/** What came until the store begins its transaction; all of it goes into that one. */
+/** The entries that came until the store begins its transaction; all of them go into that one. */
 export type Batch = {
   readonly groups: Group[];
   readonly opened: Map<string, OpenCall>;
@@ -117,7 +116,7 @@ export class ChainWriter {
     }
   }
 
-  /** A transaction stores one row of what runs share; what comes with a second one waits for its own. */
+  /** A transaction stores one row of shared state; entries with a second row wait for another transaction. */
   #batchFor(shared: SharedRow | undefined): Batch {
     const open = this.#open;
     const hasRoom = open !== undefined && (shared === undefined || open.shared === undefined);
@@ -139,7 +138,7 @@ export class ChainWriter {
     const context = this.#entries.context(given);
     const how = given.payload;
     const characters = hidden?.length ?? 0;
-    // What is small enough alone must not become too large by its company.
+    // An entry that is small enough alone must not become too large in a group.
     const charactersMax = Math.min(joinedCharactersMax, (this.#options.payloadBytesMax ?? payloadBytesMaxDefault) / 2);
     let group = groups.at(-1);
     // Entries of different policies, runs or ways to keep a payload never share a record.
@@ -165,7 +164,7 @@ export class ChainWriter {
   /** Calls that an entry leaves without an outcome, and those whose outcome it brings. */
   #noteCalls({ opened, settled }: Batch, { events, run, late }: LogEntry): void {
     for (const event of events) {
-      if (event.kind === "allowed") {
+      if (event.kind === "dispatched") {
         const { call, digest } = event;
         const { server, tool } = event.option.class;
         if (late === true) this.#unlisted.add(call);
@@ -236,7 +235,7 @@ export class ChainWriter {
     const { run, kind, context, clear } = group;
     head.seq += 1;
     const { note, bytes } = this.#keepPayload(group, wallMs);
-    const place = { writer, seq: head.seq, wallTime: new Date(wallMs).toISOString(), run, kind };
+    const place = { writer, seq: head.seq, wallMs, run };
     const body = bodyText(place, { context, entries: clear }, note);
     head.fingerprint = fingerprintOf(keys, head.fingerprint, body);
     return { writer, seq: head.seq, run, kind, body, payload: bytes, fingerprint: head.fingerprint };

@@ -1,9 +1,9 @@
 /**
- * Signed heads of the chain. The chain alone shows a change only to whoever kept a later fingerprint; a signature with
- * a key outside the database shows it to everybody who has the public key, as far as the last checkpoint reaches.
+ * Signed heads of the chain. The chain alone shows a change only to a reader who kept a later fingerprint; a signature
+ * with a key outside the database shows it to every holder of the public key, as far as the last checkpoint reaches.
  */
 import { member, stringMember } from "../../core/json.ts";
-import type { Head, LogKeys, StoredCheckpoint } from "../store-port.ts";
+import type { Head, LogKeys, StoredCheckpoint } from "../ports/store.ts";
 import { readJsonObject } from "./json-text.ts";
 
 export type CheckpointBody = Head & { readonly wallTime: string; readonly signer: string; readonly chain: string };

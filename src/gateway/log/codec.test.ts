@@ -2,27 +2,22 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { roles } from "../../core/contract.ts";
-import type { Grant, RunEvent } from "../../core/event.ts";
-import { endCauses } from "../../core/event.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
-import { isArray } from "../../core/json.ts";
+import { type Grant, type RunEvent, endCauses } from "../../core/event.ts";
+import { type Json, type JsonObject, isArray } from "../../core/json.ts";
 import { exactly, fromBits, makeLattice, type Label, type LabelRange, type Lattice } from "../../core/label.ts";
 import type { CallOption } from "../../core/moment.ts";
-import { contract, lattice, option, unwrap } from "../../../test/store/fixture.ts";
-import { contractFrom, contractText } from "./contract-document.ts";
-import { cleanText, type Pen } from "./clean-text.ts";
-import { eventsText, eventText, hiddenEvent, hiddenEvents } from "./event-codec.ts";
-import { joinEvent } from "./event-reading.ts";
-import { readJson, readJsonObject } from "./json-text.ts";
-import { audienceReader, labelReader, latticeFrom, latticeText, translate } from "./label-reading.ts";
+import { contract, lattice, option, unwrap } from "../../../test/kit/gateway/log-records.ts";
+import { contractFrom, contractText } from "./contract-codec.ts";
+import { eventsText, eventText, hiddenEvent, hiddenEvents, joinEvent } from "./event-codec.ts";
+import { cleanText, readJson, readJsonObject, type EntryHead, type Pen } from "./json-text.ts";
+import { audienceReader, labelReader, latticeFrom, latticeText, translate } from "./label-codec.ts";
 import type { ReadContext } from "./option-codec.ts";
-import { bodyText, readBody, type EntryHead } from "./record.ts";
-import { eventsOf } from "./short-events.ts";
+import { bodyText, eventsOf, readBody } from "./record.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
 const read = labelReader(lattice, lattice);
-const pen: Pen = { ...cleanText({ keyedDigest: hash }), contract: () => "c" };
+const pen: Pen = cleanText({ keyedDigest: hash }, () => "c").clean((one) => one);
 const context: ReadContext = { read, contract: (digest) => (digest === "c" ? contract : undefined) };
 
 const label = fc.nat(lattice.top).map((bits): Label => {
@@ -102,12 +97,19 @@ const event: fc.Arbitrary<RunEvent> = fc.oneof(
     kind: fc.constant("registered" as const),
     text: fc.record({ source: fc.constantFrom("instruction" as const, "operator" as const), value: json }),
   }),
-  fc.record({ at, kind: fc.constant("requested" as const), call: text, server: text, tool: text, digest: text }),
-  fc.record({ at, kind: fc.constant("refused" as const), call: text, codes: fc.array(text) }),
+  fc.record({
+    at,
+    kind: fc.constant("refused" as const),
+    call: text,
+    server: text,
+    tool: text,
+    digest: text,
+    codes: fc.array(text),
+  }),
   fc.record(
     {
       at,
-      kind: fc.constant("allowed" as const),
+      kind: fc.constant("dispatched" as const),
       call: text,
       method: text,
       option: anyOption,
@@ -118,7 +120,7 @@ const event: fc.Arbitrary<RunEvent> = fc.oneof(
     },
     { requiredKeys: ["at", "kind", "call", "method", "option", "arguments", "digest"] },
   ),
-  fc.record({ at, kind: fc.constantFrom("sent" as const, "succeeded" as const), call: text }),
+  fc.record({ at, kind: fc.constant("succeeded" as const), call: text }),
   fc.record({ at, kind: fc.constant("failed" as const), call: text, noEffect: fc.boolean() }),
   fc.record({ at, kind: fc.constant("unknown" as const), call: text, cause: text }),
   fc.record(
@@ -147,7 +149,7 @@ const event: fc.Arbitrary<RunEvent> = fc.oneof(
 function entryStored(head: EntryHead, originals: readonly RunEvent[], withPayload: boolean) {
   const payload = hiddenEvents(originals, pen);
   const text = `${JSON.stringify({ ...head, events: 0 }).slice(0, -2)}${eventsText(originals, pen, head)}}`;
-  const place = { writer: 1, seq: 1, wallTime: "now", run: "r", kind: head.kind };
+  const place = { writer: 1, seq: 1, wallMs: 1, run: "r" };
   const entry = readBody(bodyText(place, { context: "{}", entries: [text] }, undefined))?.entries[0];
   if (entry === undefined) throw new Error("the entry does not read");
   const hidden = withPayload && payload !== undefined ? readJson(payload) : undefined;
@@ -160,7 +162,7 @@ function stored(original: RunEvent, withPayload: boolean): RunEvent | undefined 
   return entryStored(bare, [original], withPayload)[0];
 }
 
-const clearOf = (original: RunEvent): string => eventText(original, pen, { entry: bare, digest: undefined });
+const clearOf = (original: RunEvent): string => eventText(original, pen, bare);
 
 /** Both parts of an event, read back. */
 const split = (original: RunEvent) =>
@@ -213,7 +215,7 @@ describe("event codec", () => {
   it("keeps maps and lexemes of a call", () => {
     const original: RunEvent = {
       at: 2,
-      kind: "allowed",
+      kind: "dispatched",
       call: "c1",
       method: "tools/call",
       option,
@@ -239,7 +241,7 @@ describe("event codec", () => {
       { numRuns: runs },
     );
     const bare = stored(
-      { at: 1, kind: "allowed", call: "c", method: "m", option, digest: "d", arguments: { a: 1 } },
+      { at: 1, kind: "dispatched", call: "c", method: "m", option, digest: "d", arguments: { a: 1 } },
       false,
     );
     expect(bare).toMatchObject({
@@ -252,7 +254,7 @@ describe("event codec", () => {
     const secret = "ann@example.org";
     const original: RunEvent = {
       at: 2,
-      kind: "allowed",
+      kind: "dispatched",
       call: "c",
       method: "m",
       option,
@@ -268,17 +270,7 @@ describe("event codec", () => {
         fc.oneof(
           json,
           fc.record({
-            kind: fc.constantFrom(
-              "allowed",
-              "released",
-              "granted",
-              "ended",
-              "begun",
-              "requested",
-              "sent",
-              "registered",
-              "other",
-            ),
+            kind: fc.constantFrom("dispatched", "released", "granted", "ended", "begun", "registered", "other"),
             at,
             option: json,
             label: json,

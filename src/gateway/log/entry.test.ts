@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { RunEvent } from "../../core/event.ts";
 import { exactly } from "../../core/label.ts";
 import type { Json } from "../../core/json.ts";
-import { contract, lattice } from "../../../test/store/fixture.ts";
-import type { LogEntry } from "../store-port.ts";
+import { contract, lattice } from "../../../test/kit/gateway/log-records.ts";
+import type { LogEntry } from "../ports/store.ts";
 import { entryWriter, makeDocuments } from "./entry.ts";
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -30,11 +30,10 @@ function entryOf(foreign: string, call = "c-1"): LogEntry {
   const events: RunEvent[] = [
     { at: 1, kind: "begun", principal: foreign, parent: foreign },
     { at: 1, kind: "registered", text: { source: "instruction", value: foreign } },
-    { at: 1, kind: "requested", call, server: "s", tool: foreign, digest: "d" },
-    { at: 1, kind: "refused", call, codes: [foreign] },
+    { at: 1, kind: "refused", call, server: "s", tool: foreign, digest: "d", codes: [foreign] },
     {
       at: 1,
-      kind: "allowed",
+      kind: "dispatched",
       call,
       method: foreign,
       option,
@@ -75,7 +74,7 @@ function entryOf(foreign: string, call = "c-1"): LogEntry {
     },
     decision: {
       verdict: "deny",
-      unobserved: "confirm",
+      enforcedVerdict: "confirm",
       reasons: [{ ...reason, facts: { [foreign]: foreign }, serves: [foreign], way: foreign }],
       obligations: [
         { kind: "isolate", scope: foreign },

@@ -1,19 +1,18 @@
 /** A log entry as the texts that its record is made of. */
 import type { Lattice } from "../../core/label.ts";
 import type { CallOption } from "../../core/moment.ts";
-import type { LogContext, LogEntry, LogKeys, StoredDocument } from "../store-port.ts";
-import { cleanText, holdsSecret, type Pen } from "./clean-text.ts";
-import { contractText } from "./contract-document.ts";
+import type { LogContext, LogEntry, LogKeys, StoredDocument } from "../ports/store.ts";
+import { cleanText, holdsSecret, type EntryHead, type Pen } from "./json-text.ts";
+import { contractText } from "./contract-codec.ts";
 import { decisionText, hiddenDecision } from "./decision-codec.ts";
 import { eventsText, hiddenEvents } from "./event-codec.ts";
-import { latticeText } from "./label-reading.ts";
-import type { EntryHead } from "./record.ts";
+import { latticeText } from "./label-codec.ts";
 
 /** Names contracts, lattices and policies by digest, and hands out each document once for storing. */
 export type Documents = {
   readonly contract: Pen["contract"];
   readonly lattice: (lattice: Lattice) => string;
-  /** Keeps a policy under its digest, unless something in it looks like a secret: nobody could mask that later. */
+  /** Keeps a policy under its digest, unless something in it looks like a secret, which could not be masked later. */
   readonly policy: (digest: string, text: string) => void;
   /** Documents named since the last call that are not stored yet. */
   readonly take: () => readonly StoredDocument[];
@@ -61,7 +60,7 @@ export function makeDocuments(keys: Pick<LogKeys, "hash" | "keyedDigest">): Docu
 /** Makes the texts of entries. They are made once; they are what is sealed, hashed and stored. */
 export type EntryWriter = {
   readonly texts: (entries: readonly LogEntry[]) => readonly EntryTexts[];
-  /** What all entries of a record have in common. */
+  /** The context that all entries of a record have in common. */
   readonly context: (context: LogContext) => string;
 };
 
@@ -73,18 +72,17 @@ export type EntryTexts = {
 };
 
 export function entryWriter(keys: Pick<LogKeys, "keyedDigest">, documents: Documents): EntryWriter {
-  const pen: Pen = { ...cleanText(keys), contract: documents.contract };
+  const text = cleanText(keys, documents.contract);
   /** The last one: it is that of nearly all entries. */
   let last: { readonly policy: string; readonly lattice: string; readonly principal: string | undefined } | undefined;
   let lastText = "";
   return {
     texts: (entries) => {
       const texts = entries.map((entry) => {
-        if (entry.written !== undefined) pen.expect(entry.written);
-        const head = headOf(entry);
-        return { kind: head.kind, clear: clearText(entry, head, pen), hidden: hiddenText(entry, pen) };
+        if (entry.written !== undefined) text.expect(entry.written);
+        return text.clean((pen) => textsOf(entry, pen));
       });
-      pen.release();
+      text.release();
       return texts;
     },
     context: ({ policyDigest: policy, policyText, lattice: subject, principal }) => {
@@ -92,11 +90,24 @@ export function entryWriter(keys: Pick<LogKeys, "keyedDigest">, documents: Docum
       documents.policy(policy, policyText);
       if (last?.policy === policy && last.lattice === lattice && last.principal === principal) return lastText;
       last = { policy, lattice, principal };
-      lastText = pen.json({ policy, lattice, ...(principal === undefined ? {} : { principal }) });
+      const said = { policy, lattice, ...(principal === undefined ? {} : { principal }) };
+      lastText = text.clean((pen) => pen.json(said));
       return lastText;
     },
   };
 }
+
+function textsOf(entry: LogEntry, pen: Pen): EntryTexts {
+  const head = headOf(entry);
+  const dispatched = dispatchedOption(entry);
+  return {
+    kind: head.kind,
+    clear: clearText(entry, { head, dispatched }, pen),
+    hidden: hiddenText(entry, dispatched, pen),
+  };
+}
+
+type About = { readonly head: EntryHead; readonly dispatched: CallOption | undefined };
 
 function headOf({ kind, at, events }: LogEntry): EntryHead {
   let call: string | undefined;
@@ -104,41 +115,51 @@ function headOf({ kind, at, events }: LogEntry): EntryHead {
   let tool: string | undefined;
   for (const event of events) {
     if ("call" in event) call ??= event.call;
-    if (event.kind === "requested" || event.kind === "released") ({ server, tool } = event);
-    if (event.kind === "allowed") ({ server, tool } = event.option.class);
+    if (event.kind === "refused" || event.kind === "released") ({ server, tool } = event);
+    if (event.kind === "dispatched") ({ server, tool } = event.option.class);
   }
   return { at, kind: kind ?? events.at(-1)?.kind ?? "note", call, server, tool };
 }
 
-/** The option that a call of the entry was allowed with. */
-function allowedOption({ events }: LogEntry): CallOption | undefined {
-  for (const event of events) if (event.kind === "allowed") return event.option;
+/** The option that a call of the entry was dispatched with. */
+function dispatchedOption({ events }: LogEntry): CallOption | undefined {
+  for (const event of events) if (event.kind === "dispatched") return event.option;
   return undefined;
 }
 
-function clearText(entry: LogEntry, head: EntryHead, pen: Pen): string {
-  const { events, decision, notes, plainAnswers } = entry;
+function clearText(entry: LogEntry, { head, dispatched }: About, pen: Pen): string {
+  const { events, decision, plainAnswers } = entry;
   const { manifestDigest } = entry.context;
-  let text = `{"at":${head.at},"kind":${pen.name(head.kind)}`;
+  let text = `{"at":${head.at}`;
+  // The kind of an entry is that of its last event; only another one is written.
+  if (events.at(-1)?.kind !== head.kind) text += `,"kind":${pen.name(head.kind)}`;
   if (head.call !== undefined) text += `,"call":${JSON.stringify(head.call)}`;
   if (head.server !== undefined) text += `,"server":${pen.name(head.server)}`;
   if (head.tool !== undefined) text += `,"tool":${pen.name(head.tool)}`;
   if (manifestDigest !== undefined) text += `,"manifest":${pen.name(manifestDigest)}`;
   if (events.length > 0) text += `,"events":${eventsText(events, pen, head)}`;
-  if (decision !== undefined) text += `,"decision":${decisionText(decision, allowedOption(entry), pen, head)}`;
-  if (notes !== undefined) text += `,"notes":${pen.json(notes)}`;
+  if (decision !== undefined) text += `,"decision":${decisionText(decision, dispatched, pen, head)}`;
+  text += notesText(entry, head, pen);
   if (plainAnswers !== undefined) text += `,"answers":${pen.json(plainAnswers)}`;
   return `${text}}`;
 }
 
-function hiddenText(entry: LogEntry, pen: Pen): string | undefined {
+/** The notes of a decision nearly always name its call and nothing else: then they are left out, and `null` is none. */
+function notesText({ decision, notes }: LogEntry, { call }: EntryHead, pen: Pen): string {
+  const usual = decision !== undefined && call !== undefined;
+  if (notes === undefined) return usual ? `,"notes":null` : "";
+  for (const name in notes) if (name !== "decision" || notes[name] !== call) return `,"notes":${pen.json(notes)}`;
+  return usual && "decision" in notes ? "" : `,"notes":${pen.json(notes)}`;
+}
+
+function hiddenText(entry: LogEntry, dispatched: CallOption | undefined, pen: Pen): string | undefined {
   const { decision, answers, details } = entry;
-  const members: string[] = [];
   const events = hiddenEvents(entry.events, pen);
-  if (events !== undefined) members.push(`"events":${events}`);
-  const decided = decision === undefined ? undefined : hiddenDecision(decision, allowedOption(entry), pen);
-  if (decided !== undefined) members.push(`"decision":${decided}`);
-  if (answers !== undefined) members.push(`"answers":${pen.json(answers)}`);
-  if (details !== undefined) members.push(`"details":${pen.json(details)}`);
-  return members.length === 0 ? undefined : `{${members.join(",")}}`;
+  const decided = decision === undefined ? undefined : hiddenDecision(decision, dispatched, pen);
+  let text = "";
+  if (events !== undefined) text += `,"events":${events}`;
+  if (decided !== undefined) text += `,"decision":${decided}`;
+  if (answers !== undefined) text += `,"answers":${pen.json(answers)}`;
+  if (details !== undefined) text += `,"details":${pen.json(details)}`;
+  return text === "" ? undefined : `{${text.slice(1)}}`;
 }

@@ -3,13 +3,12 @@
  * in the order of the calls; records are made when the store begins its transaction, of all that has come until then.
  */
 import type { JsonObject } from "../../core/json.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { AppendBatch, EventLog, LogView, StoreFailure } from "../store-port.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { AppendBatch, EventLog, LogView, StoreFailure } from "../ports/store.ts";
 import { ChainWriter, type Batch, type EventLogOptions } from "./chain-writer.ts";
 import { readJsonObject } from "./json-text.ts";
 import { viewsOf } from "./record.ts";
-import { replayRun, waitingOf } from "./replay.ts";
+import { replayRun, waitingOf } from "./run-history.ts";
 
 function sealing({ keys, wallMs }: EventLogOptions): Pick<EventLog, "seal" | "open"> {
   return {
@@ -96,7 +95,7 @@ export async function openEventLog(options: EventLogOptions, at: number): Promis
       const last = recovered.ok ? await store.head(store.opening.writer) : recovered;
       recovering = undefined;
       if (!last.ok) return last;
-      // What was refused never became part of the chain: it goes on from what is really there.
+      // Refused records never became part of the chain: it goes on from the last stored record.
       head.seq = last.value?.seq ?? 0;
       head.fingerprint = last.value?.fingerprint ?? "";
       head.signedSeq = Math.min(head.signedSeq, head.seq);

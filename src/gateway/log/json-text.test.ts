@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isRawNumber } from "../../core/json.ts";
-import type { Json } from "../../core/json.ts";
+import { isRawNumber, type Json } from "../../core/json.ts";
 import { readJson } from "./json-text.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);

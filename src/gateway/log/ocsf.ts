@@ -1,11 +1,10 @@
 /**
- * Records as OCSF 1.9 events (class API Activity, 6003), for whoever collects security logs. The hash chain goes along
- * in the shape of `record_integrity`: each attestation names the fingerprint of its record and of the one before.
- * Payloads are never exported: whoever may read them has `audit tail`.
+ * Records as OCSF 1.9 events (class API Activity, 6003), for collectors of security logs. The hash chain goes along in
+ * the shape of `record_integrity`: each attestation names the fingerprint of its record and of the one before. Payloads
+ * are never exported: an operator who may read them has `audit tail`.
  */
-import type { Json, JsonObject } from "../../core/json.ts";
-import { member, stringMember } from "../../core/json.ts";
-import type { LogView } from "../store-port.ts";
+import { type Json, type JsonObject, member, stringMember } from "../../core/json.ts";
+import type { LogView } from "../ports/store.ts";
 
 const apiActivityClass = 6003;
 /** "Other": an agent's tool call is none of create, read, update, delete until the policy says what it does. */

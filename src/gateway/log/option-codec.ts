@@ -3,21 +3,24 @@
  * call a value came from. Payload: rule keys, amounts and pointers, which are made of the data itself.
  */
 import type { ToolContract } from "../../core/contract.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
-import { isArray, isObject, member, stringMember } from "../../core/json.ts";
+import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../../core/json.ts";
 import type { ArgumentLabel, CallOption, PathStep } from "../../core/moment.ts";
-import type { CleanText, Pen } from "./clean-text.ts";
-import { readRange, type ReadLabel } from "./label-reading.ts";
-import type { EntryHead } from "./record.ts";
+import type { LabelRange } from "../../core/label.ts";
+import type { EntryHead, Pen } from "./json-text.ts";
+import { readRange, type ReadLabel } from "./label-codec.ts";
 
-function stepText({ origin, server, tool, label }: PathStep, text: CleanText): string {
-  const from = server === undefined ? "null" : text.name(server);
-  return `[${JSON.stringify(origin)},${from},${tool === undefined ? "null" : text.name(tool)},${label}]`;
+export function rangeText(range: LabelRange): string {
+  return `[${range.lo},${range.hi}]`;
+}
+
+function stepText({ origin, server, tool, label }: PathStep, pen: Pen): string {
+  const from = server === undefined ? "null" : pen.name(server);
+  return `[${JSON.stringify(origin)},${from},${tool === undefined ? "null" : pen.name(tool)},${label}]`;
 }
 
 /**
- * The clear part of an option; of a call of the entry itself, server and tool are left to it. Maps become lists of
- * pairs, so that names such as `__proto__` stay plain data.
+ * The clear part of an option; of a call of the entry itself, server and tool are left to it, and what is empty is left
+ * out. Maps become lists of pairs, so that names such as `__proto__` stay plain data.
  */
 export function optionText(option: CallOption, pen: Pen, entry: EntryHead): string {
   const { server, tool, truths, keys } = option.class;
@@ -27,26 +30,28 @@ export function optionText(option: CallOption, pen: Pen, entry: EntryHead): stri
   for (const [predicate, holds] of truths) pairs += `${pairs === "" ? "" : ","}[${predicate},${holds}]`;
   let labels = "";
   for (const [argument, { range, digest, path }] of option.arguments) {
-    const steps = path.map((step) => stepText(step, pen)).join(",");
+    let steps = "";
+    for (const step of path) steps += steps === "" ? stepText(step, pen) : `,${stepText(step, pen)}`;
     const label = `[${pen.name(argument)},${range.lo},${range.hi},${JSON.stringify(digest)},[${steps}]]`;
     labels += labels === "" ? label : `,${label}`;
   }
-  const keyed = keys.size === 0 ? "[]" : pen.json([...keys.keys()]);
+  const truthful = pairs === "" ? "" : `,"truths":[${pairs}]`;
+  const keyed = keys.size === 0 ? "" : `,"keyed":${pen.json([...keys.keys()])}`;
   const contract = `"contract":"${pen.contract(option.contract)}"`;
-  return `{${subject}${contract},"truths":[${pairs}],"keyed":${keyed},"arguments":[${labels}]}`;
+  return `{${subject}${contract}${truthful}${keyed},"arguments":[${labels}]}`;
 }
 
 /** The payload of an option, as members behind others; it has none for what is empty, as it nearly always is. */
-export function hiddenOption(option: CallOption, text: CleanText): string {
+export function hiddenOption(option: CallOption, pen: Pen): string {
   const { keys, amounts } = option.class;
   let hidden = "";
-  if (keys.size > 0) hidden += `,"keys":${text.json([...keys])}`;
-  if (amounts.size > 0) hidden += `,"amounts":${text.json([...amounts])}`;
+  if (keys.size > 0) hidden += `,"keys":${pen.json([...keys])}`;
+  if (amounts.size > 0) hidden += `,"amounts":${pen.json([...amounts])}`;
   let pointed = false;
   for (const { path } of option.arguments.values()) pointed ||= path.some((step) => step.pointer !== "");
   if (!pointed) return hidden;
   const pointers = [...option.arguments.values()].map(({ path }) => path.map((step) => step.pointer));
-  return `${hidden},"pointers":${text.json(pointers)}`;
+  return `${hidden},"pointers":${pen.json(pointers)}`;
 }
 
 function readStep(value: Json, pointer: Json | undefined, read: ReadLabel): PathStep | undefined {
@@ -74,7 +79,7 @@ function readArgument(value: Json, pointers: Json | undefined, read: ReadLabel):
   return whole.length === path.length ? [name, { range, digest, path: whole }] : undefined;
 }
 
-function readTruths(value: Json | undefined): Map<number, boolean> | undefined {
+function readTruths(value: Json): Map<number, boolean> | undefined {
   if (!isArray(value)) return undefined;
   const truths = new Map<number, boolean>();
   for (const pair of value) {
@@ -84,10 +89,7 @@ function readTruths(value: Json | undefined): Map<number, boolean> | undefined {
   return truths;
 }
 
-function readKeys(
-  keyed: Json | undefined,
-  payload: JsonObject | undefined,
-): Map<string, readonly string[]> | undefined {
+function readKeys(keyed: Json, payload: JsonObject | undefined): Map<string, readonly string[]> | undefined {
   const keys = new Map<string, readonly string[]>();
   const stored = member(payload, "keys");
   if (!isArray(stored)) {
@@ -115,7 +117,7 @@ function readAmounts(payload: JsonObject | undefined): Map<string, string> {
   return amounts;
 }
 
-/** What decoding needs from outside: labels of the present lattice, and contracts by digest. */
+/** The needs of decoding from outside: labels of the present lattice, and contracts by digest. */
 export type ReadContext = {
   readonly read: ReadLabel;
   readonly contract: (digest: string) => ToolContract | undefined;
@@ -132,8 +134,8 @@ export function joinOption(
   const server = stringMember(clear, "server");
   const tool = stringMember(clear, "tool");
   const contract = context.contract(stringMember(clear, "contract") ?? "");
-  const truths = readTruths(member(clear, "truths"));
-  const keys = readKeys(member(clear, "keyed"), hidden);
+  const truths = readTruths(member(clear, "truths") ?? []);
+  const keys = readKeys(member(clear, "keyed") ?? [], hidden);
   const labels = member(clear, "arguments");
   if (server === undefined || tool === undefined || contract === undefined || truths === undefined) return undefined;
   if (keys === undefined || !isArray(labels)) return undefined;

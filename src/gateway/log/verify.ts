@@ -1,12 +1,12 @@
 /** `audit verify`: every chain of a store from its first record, its checkpoints, and the links between writers. */
 import { member, stringMember } from "../../core/json.ts";
 import { err, ok, type Result } from "../../core/result.ts";
-import type { Head, LogKeys, Store, StoredCheckpoint, StoredRecord, StoreFailure } from "../store-port.ts";
+import type { Head, LogKeys, Store, StoredCheckpoint, StoredRecord, StoreFailure } from "../ports/store.ts";
 import { chainStart, checkNext, type ChainState, type Finding } from "./chain-check.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 import { readBody } from "./record.ts";
 
-/** Findings that are reported one by one; a wrecked log has more of them than anybody reads. */
+/** Findings that are reported one by one; a wrecked log has more of them than an operator reads. */
 const findingsMax = 1_000;
 
 const pageRecords = 1_000;
@@ -123,8 +123,8 @@ async function verifyWriter(
 }
 
 /**
- * Verifies everything. `outside` are heads that somebody kept elsewhere (an earlier report, a notary). Writers are
- * checked newest first, so that each one's link to the writer before is known when that one is checked.
+ * Verifies everything. `outside` are heads that were kept outside of the store (an earlier report, a notary). Writers
+ * are checked newest first, so that each one's link to the writer before is known when that one is checked.
  */
 export async function verifyLog(
   store: Store,

@@ -1,28 +1,26 @@
 /**
- * What a run has waiting, out of its own records: calls in the outbox, and results behind consent. An entry says what
- * begins to wait, a later one what became of it, so a restart finds exactly what nobody has been told the end of. Only
- * what still waits is remembered, however long the run is; and no label has to be understood for it, so it is found also
- * where the run itself cannot be folded any more.
+ * The waiting items of a run, read from its own records: calls in the outbox, and results behind consent. One entry
+ * says that an item begins to wait, a later one how its waiting ended, so a restart finds exactly the items whose end
+ * was reported to no client. Only items that still wait are remembered, however long the run is; no label has to be
+ * read for them, so they are found also where the run itself cannot be folded any more.
  */
-import type { JsonObject } from "../../core/json.ts";
-import { isArray, isObject, member, stringMember } from "../../core/json.ts";
-import type { Json } from "../../core/json.ts";
-import type { Waiting } from "../store-port.ts";
+import { type JsonObject, isArray, isObject, member, stringMember, type Json } from "../../core/json.ts";
+import type { Waiting } from "../ports/store.ts";
 
 /** `moment` in the notes of an entry that begins or ends the waiting of a call, or of a result. */
 export const outboxMoment = "outbox";
 export const withheldMoment = "withheld";
 
-/** An entry of a run, as far as it says what waits. */
+/** The part of an entry of a run that says which items wait. */
 export type WaitingEntry = {
-  /** In the clear, each with all its members (`short-events.ts`). */
+  /** In the clear, each with all its members (`event-codec.ts`). */
   readonly events: readonly Json[];
   readonly notes: Json | undefined;
   readonly details: Json | undefined;
   readonly policyDigest: string | undefined;
 };
 
-/** Whether notes are worth reading where their entry has no events. */
+/** Whether notes begin or end the waiting of a call or result; other notes matter only beside events. */
 export function saysWaiting(notes: Json | undefined): boolean {
   const moment = stringMember(notes, "moment");
   return moment === outboxMoment || moment === withheldMoment;
@@ -50,7 +48,7 @@ export class WaitingBook {
   #happened(event: Json, left: string | undefined): void {
     const call = stringMember(event, "call");
     switch (stringMember(event, "kind") ?? "") {
-      case "allowed": {
+      case "dispatched": {
         const digest = stringMember(event, "digest");
         if (left === undefined) this.#repeated(digest);
         else this.#calls.delete(left);
@@ -66,7 +64,7 @@ export class WaitingBook {
         return;
       case "ended":
         this.#results.clear();
-        // A run that was stopped still owes a word about what it held: that comes when somebody ends it.
+        // A stopped run still owes a report of the calls that it held: that comes when a trusted act ends the run.
         if (member(event, "cause") !== "unsafe") this.#calls.clear();
         return;
       default:

@@ -1,26 +1,32 @@
-/** Labels of the arguments of a call in each flow mode (formal.md 4.2), with what a person granted applied last. */
-import type { ArgumentContract } from "../../core/contract.ts";
-import { isControl } from "../../core/contract.ts";
+/** Labels of the arguments of a call in each flow mode (formal.md 4.2), with the approver's grants applied last. */
+import { type ArgumentContract, isControl } from "../../core/contract.ts";
 import type { Grant } from "../../core/event.ts";
-import type { Json } from "../../core/json.ts";
-import { isArray } from "../../core/json.ts";
-import { confidentiality, exactly, isUntrusted, joinRanges, trustOf, withTrust } from "../../core/label.ts";
-import type { Label, LabelRange, Lattice } from "../../core/label.ts";
+import { type Json, isArray } from "../../core/json.ts";
+import {
+  confidentiality,
+  exactly,
+  isUntrusted,
+  joinRanges,
+  trustOf,
+  withTrust,
+  type Label,
+  type LabelRange,
+  type Lattice,
+} from "../../core/label.ts";
 import type { ArgumentLabel, PathStep } from "../../core/moment.ts";
-import type { FlowMode } from "../../policy/ir.ts";
+import type { FlowMode } from "../../policy/ir/ir.ts";
 import { pathStepsMax } from "./limits.ts";
 import { secrecy } from "./match-index.ts";
 import type { Origin } from "./origin.ts";
-import type { ProvenanceIndex } from "./provenance-index.ts";
-import { derivable, matches, unaccounted, untrustedOrigin } from "./provenance-index.ts";
+import { type ProvenanceIndex, derivable, matches, unaccounted, untrustedOrigin } from "./provenance-index.ts";
 
-/** What labels depend on besides the value. */
+/** Inputs of a label besides the value. */
 export type Holding = {
   readonly lattice: Lattice;
   readonly mode: FlowMode;
   /** ⊔K. */
   readonly context: LabelRange;
-  /** What came into K past every release. */
+  /** Range of the data in K that came without a release. */
   readonly unmediated: LabelRange;
   readonly grants: readonly Grant[];
   readonly at: number;
@@ -36,7 +42,7 @@ export function labelArgument(
   const { lattice, mode } = holding;
   const digest = holding.digest(value);
   if (mode === "none") return { range: exactly(lattice.bottom), digest, path: [] };
-  // A person endorses one recipient of a list; the list is as trusted as its least trusted member.
+  // An approver endorses one recipient of a list; the list is as trusted as its least trusted member.
   const elements = isArray(value) && value.length > 0 ? value : [value];
   let range = exactly(lattice.bottom);
   const path: PathStep[] = [];
@@ -75,7 +81,7 @@ function byProvenance(holding: Holding, index: ProvenanceIndex, contract: Argume
 }
 
 /**
- * The range after the grants for this digest and role. A grant takes away exactly the restrictions that the person saw
+ * The range after the grants for this digest and role. A grant removes exactly the restrictions that the approver saw
  * and lifted; a restriction that the value has gained since then stays.
  */
 function granted(holding: Holding, contract: ArgumentContract, digest: string, range: LabelRange): LabelRange {

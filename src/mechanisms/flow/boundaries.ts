@@ -68,7 +68,7 @@ function scriptChanges(text: string, at: number): boolean {
   return sides.some(isIdeograph) && sides.every((side) => /[\p{L}\p{N}]/u.test(side));
 }
 
-/** `... our-company.com.They sent ...`: a full stop without a blank, told by the capital after it. */
+/** `... our-company.com.They sent ...`: a full stop without a blank, recognised by the capital after it. */
 function endsSentence(text: string, end: number): boolean {
   return /^\p{Ll}\.\p{Lu}\p{Ll}/u.test(text.slice(end - 1, end + 3));
 }

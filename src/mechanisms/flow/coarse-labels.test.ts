@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../core/json.ts";
-import { exactly, join, unknownRange } from "../../core/label.ts";
-import type { LabelRange } from "../../core/label.ts";
-import { contract, lattice, makeSession, open, secret, untrusted } from "../../../test/harness/flow-session.ts";
+import { exactly, join, unknownRange, type LabelRange } from "../../core/label.ts";
+import { contract, lattice, makeSession, open, secret, untrusted } from "../../../test/kit/policy/flow-session.ts";
 import { releasedUnitsMax, resultUnitsMax } from "./limits.ts";
 
 const runs = Number(process.env.SLUICEGATE_RUNS ?? 200);

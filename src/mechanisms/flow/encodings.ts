@@ -8,20 +8,20 @@ const hexadecimal = /^(?:[0-9a-fA-F]{2})+$/;
 /** Symbols of a run that may be something encoded. Every result is searched for them, so the search leaps this far. */
 const runUnitsMin = 16;
 
-/** Characters of a run that are looked at first: what is an image or a key is told by them. */
+/** Characters of a run that are examined first: they identify an image or a key. */
 const sampleUnits = 64;
 
 /** Times that encodings are undone, one in the other. */
 const undoneMax = 2;
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/** What a symbol stands for, by its code; `-` and `_` are those of URLs, and 255 is none. */
+/** The value of a symbol, by its code; `-` and `_` are those of URLs, and 255 marks other characters. */
 const values = new Uint8Array(128).fill(255);
 for (let value = 0; value < 64; value += 1) values[alphabet.charCodeAt(value)] = value;
 values["-".charCodeAt(0)] = 62;
 values["_".charCodeAt(0)] = 63;
 
-/** The text with what is encoded in it in plain; undefined where nothing is. */
+/** The text with its encoded parts decoded; undefined where it has none. */
 export function withoutEncodings(text: string): string | undefined {
   let plain = text;
   for (let times = 0; times < undoneMax; times += 1) {
@@ -109,7 +109,7 @@ function base64Bytes(symbols: string): Uint8Array | undefined {
   return bytes;
 }
 
-/** Of no text: what is no tab, line feed or carriage return. */
+/** Control characters that no text has: all but tab, line feed and carriage return. */
 function isControl(byte: number): boolean {
   return byte < 32 && byte !== 9 && byte !== 10 && byte !== 13;
 }

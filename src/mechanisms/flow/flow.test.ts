@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Grant } from "../../core/event.ts";
 import type { Json } from "../../core/json.ts";
-import { exactly, join, unknownRange } from "../../core/label.ts";
-import type { LabelRange } from "../../core/label.ts";
+import { exactly, join, unknownRange, type LabelRange } from "../../core/label.ts";
 import { noObjection } from "../../core/opinion.ts";
 import {
   argument,
@@ -14,7 +13,7 @@ import {
   open,
   secret,
   untrusted,
-} from "../../../test/harness/flow-session.ts";
+} from "../../../test/kit/policy/flow-session.ts";
 
 const runs = Number(process.env.SLUICEGATE_RUNS ?? 200);
 const send = contract("send", exactly(open));

@@ -5,37 +5,34 @@
  * It takes what it needs of the abstract state through an accessor, and keeps of its own only the provenance index and
  * what each server was sent.
  */
-import type { ToolContract } from "../../core/contract.ts";
+import type { ModelState } from "../../core/run.ts";
+import type { ToolContract, OutputContract } from "../../core/contract.ts";
 import type { Grant, RunEvent } from "../../core/event.ts";
 import type { Json } from "../../core/json.ts";
-import { joinRanges } from "../../core/label.ts";
-import type { LabelRange } from "../../core/label.ts";
+import { type LabelRange, joinRanges, atMost } from "../../core/label.ts";
 import type { Mechanism } from "../../core/mechanism.ts";
 import type { ArgumentLabel, CallOption } from "../../core/moment.ts";
-import { noObjection, settled } from "../../core/opinion.ts";
-import type { Reason } from "../../core/opinion.ts";
-import type { Ir } from "../../policy/ir.ts";
+import { type Reason, noObjection, settled } from "../../core/opinion.ts";
+import type { Ir } from "../../policy/ir/ir.ts";
 import { labelArgument } from "./argument-labels.ts";
-import { coarseRange } from "./coarse-labels.ts";
 import { isValueName } from "./leaves.ts";
 import { linksIn, linksSuffix } from "./links.ts";
-import { makeProvenanceIndex, registerText, releaseValue } from "./provenance-index.ts";
-import type { ProvenanceIndex } from "./provenance-index.ts";
+import { type ProvenanceIndex, makeProvenanceIndex, registerText, releaseValue } from "./provenance-index.ts";
 import { resultObligation } from "./result-label.ts";
 
-export type FlowSettings<Q> = {
+export type FlowSettings = {
   readonly ir: Ir;
   /** ⊔K: everything that the agent of the run may hold. */
-  readonly contextOf: (q: Q) => LabelRange;
+  readonly contextOf: (q: ModelState) => LabelRange;
   /** The part of it that no release brought: every value may carry that, whatever was released since. */
-  readonly unmediatedOf: (q: Q) => LabelRange;
-  readonly grantsOf: (q: Q) => readonly Grant[];
+  readonly unmediatedOf: (q: ModelState) => LabelRange;
+  readonly grantsOf: (q: ModelState) => readonly Grant[];
   /** Joined labels of the named stores; bottom where the policy declares none of them. */
-  readonly storeLabels: (q: Q, names: readonly string[]) => LabelRange;
+  readonly storeLabels: (q: ModelState, names: readonly string[]) => LabelRange;
   /** The part of it that came since the policy declared the stores. */
-  readonly addedLabels: (q: Q, names: readonly string[]) => LabelRange;
-  /** What the policy's hazards say of an option. */
-  readonly hazards: (q: Q, option: CallOption, at: number) => readonly Reason[];
+  readonly addedLabels: (q: ModelState, names: readonly string[]) => LabelRange;
+  /** Reasons of the policy's hazards against an option. */
+  readonly hazards: (q: ModelState, option: CallOption, at: number) => readonly Reason[];
   /** Whether the policy may look at the labels of this tool's arguments, in any state. */
   readonly labelsMatter: (contract: ToolContract) => boolean;
   /** Digest of a value in canonical form. */
@@ -45,7 +42,7 @@ export type FlowSettings<Q> = {
 /** A private mutable index; folding the events of the run rebuilds it. */
 export type FlowMemory = { readonly index: ProvenanceIndex; readonly sent: Map<string, LabelRange> };
 
-export function makeFlow<Q>(settings: FlowSettings<Q>): Mechanism<FlowMemory, Q> {
+export function makeFlow(settings: FlowSettings): Mechanism<FlowMemory> {
   const { ir } = settings;
   return {
     id: "flow",
@@ -117,9 +114,9 @@ function both(value: ArgumentLabel, other: ArgumentLabel): ArgumentLabel {
 function note(ir: Ir, memory: FlowMemory, event: RunEvent): void {
   const provenance = ir.flow === "provenance";
   if (event.kind === "registered" && provenance) registerText(memory.index, event.text);
-  // What was withheld or rejected is not held; the agent saw constant text.
+  // A withheld or rejected value is not held; the agent saw constant text.
   else if (event.kind === "released" && event.how === "pass" && provenance) releaseValue(memory.index, event);
-  else if (event.kind === "allowed") {
+  else if (event.kind === "dispatched") {
     const { server } = event.option.contract;
     const before = memory.sent.get(server);
     let sent = before;
@@ -128,4 +125,26 @@ function note(ir: Ir, memory: FlowMemory, event: RunEvent): void {
     }
     if (sent !== undefined && sent !== before) memory.sent.set(server, sent);
   }
+}
+
+/**
+ * For calls whose argument labels decide nothing: where no rule, hazard, store or default looks at them, they only reach
+ * the label of the result. Gives a range that holds for every argument without looking at it, from nothing to everything
+ * held. Undefined where some result of the tool is declared to be less restricted than that, so that it would become too
+ * restricted. Most reads are such calls, and the text that they bring is indexed when a call first depends on it.
+ */
+function coarseRange(index: ProvenanceIndex, context: LabelRange, contract: ToolContract): LabelRange | undefined {
+  const held = joinRanges(context, index.accounted);
+  if (!takes(contract.output, held)) return undefined;
+  for (const { output } of contract.cases) if (output !== undefined && !takes(output, held)) return undefined;
+  return { lo: index.lattice.bottom, hi: held.hi };
+}
+
+function takes(output: OutputContract, held: LabelRange): boolean {
+  for (const field of output.fields) if (!absorbs(field.label, held)) return false;
+  return absorbs(output.label, held);
+}
+
+function absorbs(label: LabelRange, held: LabelRange): boolean {
+  return atMost(held.hi, label.hi) && atMost(held.lo, label.lo);
 }

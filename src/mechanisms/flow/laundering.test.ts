@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { Json } from "../../core/json.ts";
 import { exactly, isUntrusted } from "../../core/label.ts";
-import { argument, contract, lattice, makeSession, open, secret } from "../../../test/harness/flow-session.ts";
+import { argument, contract, lattice, makeSession, open, secret } from "../../../test/kit/policy/flow-session.ts";
 
 const send = contract("send", exactly(open));
 const vault = contract("vault", exactly(secret));

@@ -1,6 +1,6 @@
 /** Leaves of JSON values with their pointers (RFC 6901), bounded, without recursion: depth is the sender's choice. */
-import { isArray, isObject } from "../../core/json.ts";
-import type { Json } from "../../core/json.ts";
+import { unescapeToken } from "../../core/pointer.ts";
+import { isArray, isObject, type Json } from "../../core/json.ts";
 import { depthMax, leavesMax } from "./limits.ts";
 
 export type Leaf = {
@@ -43,17 +43,10 @@ export function leavesOf(value: Json): readonly Leaf[] | undefined {
   return leaves;
 }
 
-export function pointerOf(path: readonly string[]): string {
-  return path.map((segment) => `/${segment.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
-}
-
 /** Segments of a pointer with `*`; an empty pointer is the whole value. */
 export function segmentsOf(pointer: string): readonly string[] {
   if (pointer === "") return [];
-  return pointer
-    .slice(1)
-    .split("/")
-    .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return pointer.slice(1).split("/").map(unescapeToken);
 }
 
 /** True iff the pattern names the path or something that holds it. */

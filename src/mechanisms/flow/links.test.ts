@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cpuMsOf } from "../../../test/harness/cpu-time.ts";
+import { cpuMsOf } from "../../../test/kit/policy/cpu-time.ts";
 import { linksIn, linksMax } from "./links.ts";
 
 describe("links in content", () => {

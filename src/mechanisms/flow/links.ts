@@ -1,9 +1,8 @@
 /**
- * Links inside of content. A link steers whoever reads it, so a policy may treat the links of an argument as an argument
- * of their own: `args: { "body#links": destination }`. Control arguments must be derivable, and so must these.
+ * Links inside of content. A link steers its reader, so a policy may treat the links of an argument as an argument of
+ * their own: `args: { "body#links": destination }`. Control arguments must be derivable, and so must these.
  */
-import { isArray, isObject } from "../../core/json.ts";
-import type { Json } from "../../core/json.ts";
+import { isArray, isObject, type Json } from "../../core/json.ts";
 
 /** Suffix of the name under which the links of an argument are an argument of their own. */
 export const linksSuffix = "#links";
@@ -20,7 +19,7 @@ const separators = /[\s"'`<>()[\]{}|,;]+/u;
 const link =
   /^(?:[a-z][a-z0-9+.-]*:[/\\]{2}\S+|(?:https?|ftp|wss?):\S+|(?:javascript|data|file|blob):\S+|[/\\]{2}[^/\\]\S*|www\.\S+|(?:[\p{L}\p{M}\p{N}_-]+[.。．｡])+(?:[\p{L}\p{M}]{2,24}|xn--[a-z0-9-]{1,59})\.?(?:[/:?#\\]\S*)?)$/iu;
 
-/** The links of a value, in order, without repetition; linear in its text. Addresses of people are no links. */
+/** The links of a value, in order, without repetition; linear in its text. Mail addresses are not links. */
 export function linksIn(value: Json): readonly string[] {
   const found = new Set<string>();
   collect(value, found, 0);
@@ -30,7 +29,7 @@ export function linksIn(value: Json): readonly string[] {
 function collect(value: Json, found: Set<string>, depth: number): void {
   if (typeof value === "string") return fromText(value, found);
   if (!isArray(value) && !isObject(value)) return;
-  // What is nested too deep to look at must not pass unseen: this is no text that anybody trusted could have written.
+  // A part that is nested too deep must not pass unseen: this text has no trusted author.
   if (depth >= depthMax) return void found.add("\u0000 nested too deep");
   if (isArray(value)) for (const one of value) collect(one, found, depth + 1);
   else if (isObject(value)) for (const one of Object.values(value)) collect(one as Json, found, depth + 1); // own members of JSON
@@ -41,7 +40,7 @@ function fromText(text: string, found: Set<string>): void {
     const bare = linkOf(withoutMarks(word));
     if (bare === undefined) continue;
     if (found.size < linksMax) found.add(bare);
-    // Too many to look at one by one: the text itself must then come from somebody who is trusted.
+    // Too many to examine one by one: the text itself must then come from a trusted author.
     else found.add(text);
   }
 }

@@ -1,13 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../core/json.ts";
-import { categoryLabel, exactly, join, makeLattice, withTrust } from "../../core/label.ts";
-import type { Label, LabelRange } from "../../core/label.ts";
+import { categoryLabel, exactly, join, makeLattice, withTrust, type Label, type LabelRange } from "../../core/label.ts";
 import { addKey, makeKeyTable, maskOf, sourceOf } from "./key-table.ts";
 import { argumentUnitsMax, rangesMax, resultUnitsMax, tableKeysMax } from "./limits.ts";
 import { addSecret, makeMatchIndex, matchOf } from "./match-index.ts";
-import { makeProvenanceIndex, matches, registerText, releaseValue } from "./provenance-index.ts";
-import type { ProvenanceIndex } from "./provenance-index.ts";
+import { makeProvenanceIndex, matches, registerText, releaseValue, type ProvenanceIndex } from "./provenance-index.ts";
 
 const runs = Number(process.env.SLUICEGATE_RUNS ?? 200);
 const made = makeLattice({ levels: ["public"], categories: ["medical", "finance", "legal"], groups: [] });

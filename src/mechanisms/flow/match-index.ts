@@ -3,10 +3,8 @@
  * trust never is, since what does not match bad text is not thereby good (base64, splitting, look-alikes).
  */
 import type { Json } from "../../core/json.ts";
-import { confidentiality, join, joinRanges } from "../../core/label.ts";
-import type { Label, LabelRange, Lattice } from "../../core/label.ts";
-import { addKey, makeKeyTable, maskOf, sourceOf } from "./key-table.ts";
-import type { KeyTable } from "./key-table.ts";
+import { confidentiality, join, joinRanges, type Label, type LabelRange, type Lattice } from "../../core/label.ts";
+import { addKey, makeKeyTable, maskOf, sourceOf, type KeyTable } from "./key-table.ts";
 import { argumentUnitsMax, leafWordsMax, pathStepsMax, rangesMax, tableKeysMax, wholeWordsMax } from "./limits.ts";
 import type { Origin } from "./origin.ts";
 import type { LabelledLeaf } from "./released-value.ts";
@@ -25,7 +23,7 @@ import { skeletonOf, spellingsOf } from "./tokens.ts";
 
 export type MatchIndex = {
   readonly table: KeyTable;
-  /** Keys of what the person or the operator wrote: an argument made of their words carries nobody's secret. */
+  /** Keys of the text of the user or the operator: an argument made of their words carries no other party's secret. */
   readonly said: KeyTable;
   /** Confidentiality ranges by bit, each with the first source that had it. */
   readonly ranges: { range: LabelRange; readonly origin: Origin }[];
@@ -48,7 +46,7 @@ export function secrecy(lattice: Lattice, range: LabelRange): LabelRange {
   return { lo: confidentiality(lattice, range.lo), hi: confidentiality(lattice, range.hi) };
 }
 
-/** Notes the keys of a text that the person or operator wrote. A full table only means that less is excused. */
+/** Notes the keys of a text of the user or operator. A full table only means that less is excused. */
 export function addSaid(index: MatchIndex, leaf: Json): void {
   const note = (key: number): void => void addKey(index.said, key, 1, 0);
   visitSource(leaf, 1, note);

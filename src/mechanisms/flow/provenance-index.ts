@@ -5,19 +5,33 @@
  */
 import type { ArgumentContract } from "../../core/contract.ts";
 import type { RunEvent, TrustedText } from "../../core/event.ts";
-import { isArray, isObject } from "../../core/json.ts";
-import type { Json } from "../../core/json.ts";
-import { confidentiality, exactly, fromBits, isUntrusted, joinRanges } from "../../core/label.ts";
-import type { LabelRange, Lattice } from "../../core/label.ts";
-import { leavesOf, pointerOf } from "./leaves.ts";
+import { isArray, isObject, type Json } from "../../core/json.ts";
+import {
+  confidentiality,
+  exactly,
+  fromBits,
+  isUntrusted,
+  joinRanges,
+  type LabelRange,
+  type Lattice,
+} from "../../core/label.ts";
+import { pointerOf } from "../../core/pointer.ts";
+import { leavesOf } from "./leaves.ts";
 import { explainedUnitsMax, releasedUnitsMax, resultUnitsMax } from "./limits.ts";
-import { addSaid, addSecret, leaveOut, makeMatchIndex, matchOf, secrecy, visitSource } from "./match-index.ts";
-import type { Match, MatchIndex } from "./match-index.ts";
+import {
+  addSaid,
+  addSecret,
+  leaveOut,
+  makeMatchIndex,
+  matchOf,
+  secrecy,
+  visitSource,
+  type Match,
+  type MatchIndex,
+} from "./match-index.ts";
 import type { Origin } from "./origin.ts";
-import { releasedLeaves } from "./released-value.ts";
-import type { LabelledLeaf } from "./released-value.ts";
-import { addTrusted, derivableLeaf, makeTrustedIndex } from "./trusted-index.ts";
-import type { TrustedIndex } from "./trusted-index.ts";
+import { releasedLeaves, type LabelledLeaf } from "./released-value.ts";
+import { addTrusted, derivableLeaf, makeTrustedIndex, type TrustedIndex } from "./trusted-index.ts";
 
 type Released = Extract<RunEvent, { kind: "released" }>;
 type Pending =
@@ -53,7 +67,7 @@ export function registerText(index: ProvenanceIndex, text: TrustedText): void {
   index.pending.push({ kind: "said", text });
 }
 
-/** Notes what the agent now holds. What was withheld or rejected is not held, and must not come here. */
+/** Notes a value that the agent now holds. A withheld or rejected value is not held, and must not come here. */
 export function releaseValue(index: ProvenanceIndex, event: Released): void {
   index.accounted = joinRanges(index.accounted, secrecy(index.lattice, widest(event)));
   const units = event.value === undefined ? resultUnitsMax + 1 : unitsUpTo(event.value, resultUnitsMax);

@@ -3,15 +3,13 @@
  * only text content where that is JSON, else the value itself where it has no MCP shape. Everything else in the message
  * has the label of the whole.
  */
-import { isArray, isObject, member, stringMember } from "../../core/json.ts";
+import { isArray, isObject, member, stringMember, type Json } from "../../core/json.ts";
 import type { FieldContract } from "../../core/contract.ts";
-import type { Json } from "../../core/json.ts";
-import { joinRanges } from "../../core/label.ts";
-import type { LabelRange } from "../../core/label.ts";
+import { joinRanges, type LabelRange } from "../../core/label.ts";
 import type { FieldLabel } from "../../core/opinion.ts";
 import { canonicalNumber } from "../../policy/values/decimal.ts";
-import { covers, leavesOf, pointerOf, segmentsOf } from "./leaves.ts";
-import type { Leaf } from "./leaves.ts";
+import { pointerOf } from "../../core/pointer.ts";
+import { covers, leavesOf, segmentsOf, type Leaf } from "./leaves.ts";
 import { jsonTextUnitsMax } from "./limits.ts";
 
 export type LabelledLeaf = { readonly value: Json; readonly pointer: string; readonly range: LabelRange };
@@ -47,10 +45,10 @@ export function releasedLeaves(
   };
 }
 
-/** Which of the declared fields a value has, and whether anything stands outside of its structured part. */
+/** The declared fields that a value has, and whether it has data outside of its structured part. */
 export type Presence = { readonly fields: readonly FieldContract[]; readonly beside: boolean };
 
-/** What of a result a declaration of fields speaks of; a value that cannot be looked at may have everything. */
+/** The part of a result that a declaration of fields covers; an unreadable value may have every field. */
 export function presenceOf(value: Json, fields: readonly FieldContract[]): Presence {
   const found = structuredOf(value);
   const rest = leavesOf(found.rest);

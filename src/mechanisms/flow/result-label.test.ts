@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Json } from "../../core/json.ts";
 import { exactly, join } from "../../core/label.ts";
 import { releasedLeaves } from "./released-value.ts";
-import { contract, lattice, makeSession, open, secret, untrusted } from "../../../test/harness/flow-session.ts";
+import { contract, lattice, makeSession, open, secret, untrusted } from "../../../test/kit/policy/flow-session.ts";
 
 const vault = contract("vault", exactly(secret));
 const text = "the patient John Miller";

@@ -1,18 +1,17 @@
-/** The label of what a server said: its output joined with what it was sent and what it read (formal.md 4.1, 4.2). */
-import { exactly, joinRanges } from "../../core/label.ts";
-import type { LabelRange, Lattice } from "../../core/label.ts";
+/** The label of a result: the declared output joined with the call's arguments and reads (formal.md 4.1, 4.2). */
+import { exactly, joinRanges, type LabelRange, type Lattice } from "../../core/label.ts";
 import type { CallOption, ReleaseMoment } from "../../core/moment.ts";
 import type { FieldLabel, Obligation } from "../../core/opinion.ts";
-import { contractFor } from "../../policy/ir.ts";
-import type { Ir } from "../../policy/ir.ts";
+import { contractFor, type Ir } from "../../policy/ir/ir.ts";
 import { presenceOf } from "./released-value.ts";
 
 /**
- * The obligation to label a release. `reading` joins the stores that the call read, and what was added to them since they
- * were declared: the label of a field speaks of their beginning only, so without that a secret written into a public field
- * of a store would come back public (echo laundering by way of a store). `sent` is what the server was sent before, which text outside any call may echo. A failed call is labelled like a successful one, and its text has no
- * fields: an error can echo every argument, and tell what a field would have held. So can what a server says beside the
- * answer of a call: progress, questions, the state of a task.
+ * The obligation to label a release. `reading` joins the stores that the call read, and the data added to them since
+ * their declaration: the label of a field covers only their initial content, so without that a secret written into a
+ * public field of a store would come back public (echo laundering by way of a store). `sent` is the label of the data
+ * sent to the server before, which text outside any call may echo. A failed call is labelled like a successful one, and
+ * its text has no fields: an error can echo every argument, and reveal the content of a field. So can messages beside
+ * the answer of a call: progress, questions, the state of a task.
  */
 export function resultObligation(
   ir: Ir,
@@ -35,7 +34,7 @@ export function resultObligation(
   const unstructured = moment.outcome === "failed" || moment.call === undefined;
   const { fields: present, beside } = presenceOf(moment.value, unstructured ? [] : contract.output.fields);
   const fields = declared.filter(({ pointer }) => present.some((field) => field.pointer === pointer));
-  // Text that is no field may tell what is in one: nobody can say where in it a title ends.
+  // Text outside the fields may repeat the content of one: no reader can find where in it a title ends.
   const worst = declared.reduce((join, field) => ({ lo: join.lo, hi: joinRanges(join, field.range).hi }), whole);
   return { kind: "label", range: beside || unstructured ? worst : whole, fields };
 }

@@ -21,8 +21,16 @@ import {
   numberInTextDigitsMin,
   plainWordWeightMin,
 } from "./limits.ts";
-import type { Skeleton } from "./tokens.ts";
-import { decimalCommaOf, distinctiveItemsOf, isDigit, numberOf, skeletonOf, unitWeight, weightOf } from "./tokens.ts";
+import {
+  type Skeleton,
+  decimalCommaOf,
+  distinctiveItemsOf,
+  isDigit,
+  numberOf,
+  skeletonOf,
+  unitWeight,
+  weightOf,
+} from "./tokens.ts";
 
 export type Visit = (key: number) => void;
 
@@ -73,7 +81,7 @@ export function wholeKeys({ units, starts }: Skeleton): readonly number[] {
 export function leafKey(leaf: string, { units, starts }: Skeleton): number | undefined {
   const words = starts.length - 1;
   if (words < 1 || words > leafWordsMax || units.length > leafUnitsMax) return undefined;
-  // One lower-case word (`open`, `done`) is a state, not a secret; a name or a number is told by its first letters.
+  // One lower-case word (`open`, `done`) is a state, not a secret; a capital or a digit marks a name or a number.
   const plain = words === 1 && !/[\p{Lu}\p{N}]/u.test(leaf);
   return weightOf(units) < (plain ? plainWordWeightMin : leafWeightMin)
     ? undefined
@@ -107,7 +115,7 @@ export function visitItems(text: string, visit: Visit): void {
     const { units } = skeletonOf(item);
     if (units.length < itemUnitsMin) continue;
     visit(hashed(seeds.item, units, 0, units.length));
-    // What nobody writes by chance is looked for inside of URLs and assignments, too, where it is no item of its own.
+    // A distinctive item is looked for inside of URLs and assignments, too, where it is not an item of its own.
     if (units.length <= leafUnitsMax && /[0-9@]/.test(item)) visit(hashed(seeds.leaf, units, 0, units.length));
   }
 }

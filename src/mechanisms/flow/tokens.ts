@@ -224,7 +224,7 @@ export function decimalCommaOf(item: string): string | undefined {
   return numberOf(item.replace(/[.,]/g, (mark) => (mark === "," ? "." : ",")));
 }
 
-/** An address, identifier, code or path: something nobody writes by chance. */
+/** An address, identifier, code or path: an item that does not occur by chance. */
 function isDistinctive(item: string): boolean {
   return /[0-9@_/\\]|[^.]\.[^.]/.test(item);
 }

@@ -5,7 +5,7 @@
  */
 import type { Role } from "../../core/contract.ts";
 import type { Json } from "../../core/json.ts";
-import { formsOf } from "../../policy/values/canonical.ts";
+import { formsOf } from "../../policy/values/canonical-value.ts";
 import { canonicalNumber, parseDecimal } from "../../policy/values/decimal.ts";
 import { canonicalIban } from "../../policy/values/iban.ts";
 import { normaliseText } from "../../policy/values/text.ts";
@@ -90,7 +90,7 @@ function amountOf(index: TrustedIndex, value: string, role: Role): Origin | unde
 
 function formOf(index: TrustedIndex, value: string): Origin | undefined {
   for (const { form, value: canonical } of formsOf(value)) {
-    // The canonical URL has no fragment, and a page may act on one: nobody gets to choose it for free.
+    // The canonical URL has no fragment, and a page may act on one: no untrusted author may choose it freely.
     if (form === "url" && value.includes("#")) continue;
     const origin = index.forms.get(`${form}:${canonical}`);
     if (origin !== undefined) return origin;

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { Role } from "../../core/contract.ts";
 import type { Json } from "../../core/json.ts";
 import { exactly, trustOf } from "../../core/label.ts";
-import { argument, contract, lattice, nothing, option } from "../../../test/policy/scene.ts";
-import { orderOf } from "../../../test/mechanisms/projection-scene.ts";
+import { argument, contract, lattice, nothing, option } from "../../../test/kit/policy/scene.ts";
+import { orderOf } from "../../../test/kit/isolation/projection-scene.ts";
 import { argumentHostsMax, hostsIn, publicDestination, textsIn, trustedHosts } from "./argument-hosts.ts";
 import { destinationsOf } from "./call-scope.ts";
 

@@ -1,11 +1,9 @@
 /** Hosts that the arguments of a call name, for the destinations of that call (lifecycle.md 2). */
 import { isControl } from "../../core/contract.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
-import { isArray, isObject } from "../../core/json.ts";
-import type { Lattice } from "../../core/label.ts";
-import { isUntrusted } from "../../core/label.ts";
+import { type Json, type JsonObject, isArray, isObject } from "../../core/json.ts";
+import { type Lattice, isUntrusted } from "../../core/label.ts";
 import type { CallOption } from "../../core/moment.ts";
-import { canonicalHost } from "../../core/scope-patterns.ts";
+import { canonicalHost } from "../../core/isolation/scope-patterns.ts";
 
 /** Destinations that one call can name. */
 export const argumentHostsMax = 16;
@@ -18,7 +16,7 @@ const textCharactersMax = 8_192;
 /** Characters of all texts together in which names are looked for: a search takes up to 64 steps for each. */
 const searchedCharactersMax = 65_536;
 
-/** Names that resolvers answer without asking anybody, or that lead into the network of the user (RFC 6761, 6762, 8375). */
+/** Names that resolvers answer by themselves, or that lead into the network of the user (RFC 6761, 6762, 8375). */
 const privateSuffixes = [
   "localhost",
   "local",
@@ -38,9 +36,10 @@ const privateSuffixes = [
 ];
 
 /**
- * Destinations that arguments whose role is one, and whose value nobody untrusted can have chosen, name by URL or host.
- * Only names in the form of a public host: an address, a bare name or a name of a private network is never let through by
- * an argument, because whoever talks the agent into it would reach the machine or its neighbours.
+ * Destinations that arguments name by URL or host, where the role of the argument is `destination` and no untrusted
+ * author can have chosen its value. Only names in the form of a public host: an argument never lets an address, a bare
+ * name or a name of a private network through, because an attacker who talks the agent into it would reach the machine
+ * or its neighbours.
  */
 export function trustedHosts(option: CallOption, given: JsonObject, lattice: Lattice): readonly string[] {
   const found = new Set<string>();
@@ -82,7 +81,7 @@ export function publicDestination(text: string): string | undefined {
   const url = `${scheme === undefined ? "https://" : ""}${text}`;
   if (!URL.canParse(url)) return undefined;
   const { hostname, port, username, password } = new URL(url);
-  // `https://trusted.example@evil.example/`: who reads it in passing sees another host than who connects.
+  // `https://trusted.example@evil.example/`: a reader in passing sees another host than the client that connects.
   if (username !== "" || password !== "") return undefined;
   const host = canonicalHost(hostname);
   // A top level begins with a letter: what ends otherwise is some spelling of an address, or nothing.

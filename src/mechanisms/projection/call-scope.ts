@@ -1,10 +1,9 @@
-/** What one call may reach beyond its server: the text of the obligation `isolate`, and the grounds of its judgement. */
-import type { JsonObject } from "../../core/json.ts";
-import { isObject, member } from "../../core/json.ts";
+/** The access of one call beyond its server: the text of the obligation `isolate`, and the grounds of its judgement. */
+import { type JsonObject, isObject, member } from "../../core/json.ts";
 import type { Lattice } from "../../core/label.ts";
 import type { CallOption } from "../../core/moment.ts";
-import type { CallScope, IsolationOrder } from "../../core/scope.ts";
-import { contractFor } from "../../policy/ir.ts";
+import type { CallScope, IsolationOrder } from "../../core/isolation/scope.ts";
+import { contractFor } from "../../policy/ir/ir.ts";
 import { textsIn, trustedHosts } from "./argument-hosts.ts";
 import type { Called } from "./grounds.ts";
 import { mayLeave } from "./effect-rules.ts";
@@ -16,8 +15,8 @@ type Call = { readonly option: CallOption; readonly arguments: JsonObject };
 
 /**
  * Destinations of a call: those the policy gives its tool, and those its own trusted arguments name. An argument opens a
- * destination only where the policy lets the server have some, since `none` is meant, and only for tools that are said to
- * reach out.
+ * destination only where the policy lets the server have some, since `none` is meant, and only for tools whose labels
+ * let them reach out.
  */
 export function destinationsOf(order: IsolationOrder, call: Call, lattice: Lattice): readonly string[] {
   const { scope } = order;
@@ -33,7 +32,7 @@ export function callScopeText(order: IsolationOrder, allow: readonly string[]): 
   return JSON.stringify(scope);
 }
 
-/** What the judgement of a call rests on. */
+/** The facts of a call that its judgement uses. */
 export function calledOf(order: IsolationOrder, call: Call, lattice: Lattice): Called {
   const { contract } = call.option;
   return {

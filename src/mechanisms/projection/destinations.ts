@@ -1,15 +1,19 @@
 /** Where a connection, a message or a question for a name goes, seen from a scope. */
-import type { EffectEvent } from "../../core/effect-trace.ts";
-import { parseAddress, sharesPrefix } from "../../core/internet-address.ts";
-import type { InternetAddress } from "../../core/internet-address.ts";
-import { canonicalHost, matchesDestination, matchesPath, parseDestination } from "../../core/scope-patterns.ts";
+import type { EffectEvent } from "../../core/isolation/effect-trace.ts";
+import { parseAddress, sharesPrefix, type InternetAddress } from "../../core/isolation/internet-address.ts";
+import {
+  canonicalHost,
+  matchesDestination,
+  matchesPath,
+  parseDestination,
+} from "../../core/isolation/scope-patterns.ts";
 import type { Grounds } from "./grounds.ts";
 
 type Block = { readonly address: InternetAddress; readonly prefix: number };
 
 function block(text: string, prefix: number): Block {
   const address = parseAddress(text);
-  if (address === undefined) throw new Error(`${text} is no address`);
+  if (address === undefined) throw new Error(`${text} is not an address`);
   return { address, prefix };
 }
 
@@ -20,7 +24,7 @@ const brokered = block("198.18.0.0", 15);
 
 const unspecified: readonly Block[] = [block("0.0.0.0", 32), block("::", 128)];
 
-/** Addresses and names at which clouds hand keys to whoever asks from inside. */
+/** Addresses and names at which clouds hand keys to any caller from inside. */
 const metadataAddresses: readonly Block[] = [
   ...["169.254.169.254", "100.100.100.200", "168.63.129.16"].map((text) => block(text, 32)),
   block("fd00:ec2::254", 128),
@@ -54,7 +58,7 @@ export function isEverywhere({ address }: EffectEvent): boolean {
   return address === undefined || lies(address, unspecified);
 }
 
-/** The server has a network of its own, in which its loopback is nobody else's. */
+/** The server has a network of its own, whose loopback no other program shares. */
 export function hasOwnNetwork({ trace, order }: Grounds): boolean {
   return (trace.tier === "A" || trace.tier === "A-") && order.scope.net.mode !== "open";
 }
@@ -88,7 +92,7 @@ export function namesDestination(event: EffectEvent, grounds: Grounds): boolean 
   if (isExplicit(event, grounds)) return true;
   if (isMetadata(event)) return false;
   if (order.scope.net.mode === "open") return true;
-  // What a judge granted is known to the broker alone, which let it pass; a hint of the same says nothing.
+  // Only the broker knows the grants of a judge and lets them pass; a hint of the same destination proves none.
   return judgedDestinations && event.grade === "broker" && event.outcome !== "denied" && trustsBroker(grounds);
 }
 

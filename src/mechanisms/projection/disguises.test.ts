@@ -1,7 +1,7 @@
 /** Spellings and places under which an act could pass for another one. */
 import { describe, expect, test } from "vitest";
-import type { EffectEvent } from "../../core/effect-trace.ts";
-import { event, grounds, orderOf, tool, traceOf, workspace } from "../../../test/mechanisms/projection-scene.ts";
+import type { EffectEvent } from "../../core/isolation/effect-trace.ts";
+import { event, grounds, orderOf, tool, traceOf, workspace } from "../../../test/kit/isolation/projection-scene.ts";
 import type { Grounds } from "./grounds.ts";
 import { judgeTrace } from "./judgement.ts";
 

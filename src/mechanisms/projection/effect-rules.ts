@@ -1,17 +1,15 @@
 /**
- * What happened, against what the labels of the tool say (lifecycle.md 2): a `read` tool that writes, a `local` tool that
+ * The recorded events against the labels of the tool (lifecycle.md 2): a `read` tool that writes, a `local` tool that
  * connects, a tool that runs nothing and starts a program. Only what the labels rule out counts: an effect that a tool may
  * have explains the event, whether it must have it or not. Labels that were inferred from words may be wrong, and an event
- * in the windows of several calls may be another's; then a person is asked instead.
+ * in the windows of several calls may be another's; then the approver is asked instead.
  */
-import type { Effect } from "../../core/effect.ts";
-import { mayCover } from "../../core/effect.ts";
-import { changesFiles, type EffectEvent } from "../../core/effect-trace.ts";
-import { matchesPath } from "../../core/scope-patterns.ts";
+import { type Effect, mayCover } from "../../core/effect.ts";
+import { changesFiles, type EffectEvent } from "../../core/isolation/effect-trace.ts";
+import { matchesPath } from "../../core/isolation/scope-patterns.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import { destinationOf, isLoopback } from "./destinations.ts";
-import type { Called, EventRule, Finding, Grounds } from "./grounds.ts";
-import { shown, took } from "./grounds.ts";
+import { type Called, type EventRule, type Finding, type Grounds, shown, took } from "./grounds.ts";
 import { mayStart } from "./scope-rules.ts";
 
 export function mayWriteAnything(effects: readonly Effect[]): boolean {
@@ -26,7 +24,7 @@ export function mayExecute(effects: readonly Effect[]): boolean {
   return mayCover("execute", effects);
 }
 
-/** Events that reached, or may have reached, somebody outside of the server's own network. */
+/** Events that reached, or may have reached, a party outside of the server's own network. */
 export function leaves(event: EffectEvent): boolean {
   const { action, transport } = event;
   if (action === "dns-query") return true;
@@ -59,7 +57,7 @@ export const effectRules: readonly (EventRule & { readonly contradicts: (effects
     id: "effect.spawn",
     code: "SG-EFFECT",
     contradicts: (effects) => !mayExecute(effects),
-    // What the scope lists by name is explained by it, and so is the server's own code.
+    // A program that the scope lists by name is explained by it, and so is the server's own code.
     applies: (event, grounds) =>
       event.action === "process-spawn" && took(event) && !mayStart(event, grounds) && !liesInNamed(event, grounds),
     what: ({ program }) => `started ${shown(program)}, although it is labelled as one that runs nothing`,

@@ -1,10 +1,10 @@
 /** Where a path lies, seen from a scope. Everything here is about names; what is really there the kernel decides. */
-import type { ProjectionPlaces } from "../../core/effect-trace.ts";
-import { isWithin, normalPath, resolvePatterns } from "../../core/scope-patterns.ts";
+import type { ProjectionPlaces } from "../../core/isolation/effect-trace.ts";
+import { isWithin, normalPath, resolvePatterns } from "../../core/isolation/scope-patterns.ts";
 import { holdsSecret, isObeyedPlace } from "../../policy/isolation/sensitive.ts";
 import type { Grounds } from "./grounds.ts";
 
-/** What every program of a Unix system reads: libraries, names of users and hosts, time zones, certificates. */
+/** Files that every program of a Unix system reads: libraries, names of users and hosts, time zones, certificates. */
 const systemReads: ReadonlySet<string> = new Set(
   [
     "/usr /lib /lib32 /lib64 /libx32 /bin /sbin /sys",
@@ -37,9 +37,9 @@ export type PlaceOf = Pick<Grounds, "order" | "read" | "write"> & {
   readonly trace: { readonly places: ProjectionPlaces };
 };
 
-/** What was found out about one path; a trace asks the same of it many times. */
+/** Cached facts about one path; a trace asks for the same path many times. */
 type Facts = {
-  /** Normal form; undefined for what is no absolute path. */
+  /** Normal form; undefined for a text that is not an absolute path. */
   readonly normal: string | undefined;
   /** Questions that were asked, and those among them that were answered with yes; one bit each. */
   asked: number;
@@ -58,7 +58,7 @@ type View = {
   /** Everything that is in scope by its place. */
   readonly goals: readonly string[];
   readonly facts: Map<string, Facts>;
-  /** What was asked about last: several rules in a row ask about one path. */
+  /** The last path: several rules in a row ask about one path. */
   last: { readonly path: string; readonly facts: Facts } | undefined;
 };
 
@@ -107,7 +107,7 @@ type Test = (normal: string, view: View, place: PlaceOf) => boolean;
 
 let questions = 0;
 
-/** Answers a question about a path in its normal form, once; no for what is no path. */
+/** Answers a question about a path in its normal form, once; false for a text that is not a path. */
 function asks(test: Test): (path: string | undefined, place: PlaceOf) => boolean {
   const bit = 1 << questions;
   questions += 1;
@@ -128,14 +128,14 @@ function within(path: string, folders: readonly string[]): boolean {
   return folders.some((folder) => isWithin(path, folder));
 }
 
-/** A path as policies write it: `~/...` for what lies in the home of the user. */
+/** A path as policies write it: `~/...` for a path inside the home of the user. */
 function plainOf(path: string, { home }: ProjectionPlaces): string {
   return home !== "/" && isWithin(path, home) ? `~${path.slice(home.length)}` : path;
 }
 
 /**
- * What a path gives away, unless an entry of the scope names that very place: a wide entry (a whole folder that happens
- * to hold keys) is no permission to read them. Undefined = nothing that is known here.
+ * The access that a path gives away, unless an entry of the scope names that very place: a wide entry (a whole folder
+ * that happens to hold keys) does not permit reading them. Undefined = none that is known here.
  */
 export function secretAt(path: string | undefined, place: PlaceOf): string | undefined {
   if (path === undefined) return undefined;
@@ -180,7 +180,7 @@ function isSystem(normal: string): boolean {
 
 export const isSystemWrite = asks((normal) => systemWrites.test(normal));
 
-/** Normal form of a path; undefined for what is none. */
+/** Normal form of a path; undefined for other text. */
 export function normalIn(path: string | undefined, place: PlaceOf): string | undefined {
   return path === undefined ? undefined : factsOf(path, viewOf(place)).normal;
 }

@@ -1,11 +1,13 @@
-/** What one trace is judged on: the scope that held, what the policy says of the tool, and what the call named. */
+/**
+ * The grounds of judging one trace: the scope in force, the contract of the tool, and the names in the call's arguments.
+ */
 import type { Effect } from "../../core/effect.ts";
-import type { EffectEvent, EffectTrace } from "../../core/effect-trace.ts";
+import type { EffectEvent, EffectTrace } from "../../core/isolation/effect-trace.ts";
 import type { LabelSource } from "../../core/contract.ts";
 import type { Verdict } from "../../core/verdict.ts";
-import type { IsolationOrder } from "../../core/scope.ts";
+import type { IsolationOrder } from "../../core/isolation/scope.ts";
 
-/** What is known of the call that a trace belongs to. */
+/** Facts about the call that a trace belongs to. */
 export type Called = {
   readonly tool: string;
   /** All that the tool could do, by its labels and this call's arguments. */
@@ -55,7 +57,7 @@ export type Finding = {
   readonly rule: string;
   readonly code: string;
   readonly verdict: Verdict;
-  /** What happened and why it counts, as a clause that begins with a verb in the past. */
+  /** The event and why it counts, as a clause that begins with a verb in the past. */
   readonly what: string;
   readonly way: string;
 };
@@ -76,7 +78,7 @@ export function took({ outcome }: Pick<EffectEvent, "outcome">): boolean {
 
 const shownMax = 80;
 
-/** A text of the server as people may see it: short, on one line, without what hides or turns text. */
+/** A text of the server in a form fit for users: short, on one line, without characters that hide or turn text. */
 export function shown(text: string | undefined): string {
   const plain = (text ?? "?").replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}`]/gu, "?");
   return `\`${plain.length <= shownMax ? plain : `${plain.slice(0, shownMax - 1)}…`}\``;

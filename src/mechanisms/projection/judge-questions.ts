@@ -1,19 +1,21 @@
-/** What a judge is asked, and what its answers do. Both questions are advisory: without an answer rules alone decide. */
-import type { DomainsContext, EffectsContext, EffectsVerdict } from "../../core/effect-question.ts";
+/** Questions to a judge, and the effect of its answers. Both are advisory: without an answer rules alone decide. */
 import {
+  type DomainsContext,
+  type EffectsContext,
+  type EffectsVerdict,
   candidatesMax,
   chosenDomains,
   domainsJudgeKind,
   effectsJudgeKind,
   effectsVerdictFrom,
   judgedLinesMax,
-} from "../../core/effect-question.ts";
-import type { EffectEvent, WorkspaceChange } from "../../core/effect-trace.ts";
+} from "../../core/questions/effect-question.ts";
+import type { EffectEvent, WorkspaceChange } from "../../core/isolation/effect-trace.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { join } from "../../core/label.ts";
 import type { CallOption } from "../../core/moment.ts";
 import type { Answers, Question } from "../../core/opinion.ts";
-import { restrictionNames } from "../../core/restriction-names.ts";
+import { restrictionNames } from "../../core/explain/restriction-names.ts";
 import { hostsIn } from "./argument-hosts.ts";
 import { destinationOf } from "./destinations.ts";
 import type { Called, Finding } from "./grounds.ts";
@@ -27,14 +29,14 @@ function question(settings: ProjectionSettings, kind: string, content: JsonObjec
   return { key, mechanism: projectionId, kind, content, mode: "advisory", without: "allow" };
 }
 
-/** What the arguments of a call, and what its tool reads, may give away. */
+/** The labels that the arguments of a call and the reads of its tool may reveal. */
 function evidenceOf({ lattice }: ProjectionSettings, option: CallOption): readonly string[] {
   let label = option.contract.output.label.hi;
   for (const { range } of option.arguments.values()) label = join(label, range.hi);
   return restrictionNames(lattice, label);
 }
 
-/** Which destinations a call needs beyond `allowed`; undefined where its arguments name none. */
+/** The question for the destinations that a call needs beyond `allowed`; undefined where its arguments name none. */
 export function domainsQuestion(
   settings: ProjectionSettings,
   call: Call,
@@ -57,17 +59,17 @@ export function domainsQuestion(
   return { question: question(settings, domainsJudgeKind, content as unknown as JsonObject), candidates };
 }
 
-/** What was chosen; nothing where there is no answer. */
+/** The chosen destinations; none where there is no answer. */
 export function domainsIn(answers: Answers, { key }: Question, candidates: readonly string[]): readonly string[] {
   const answer = answers.get(key);
   return answer?.kind === "known" ? chosenDomains(answer.value, candidates) : [];
 }
 
-/** Whether what a call did looks trusted. */
+/** The question whether the events of a call look trusted. */
 export function effectsQuestion(
   settings: ProjectionSettings,
   { option, called }: { readonly option: CallOption; readonly called: Called },
-  { events, changes, findings }: Judged,
+  { events, changes, findings }: JudgedEvents,
 ): Question {
   const lines = [...events.toSorted(byWeight).map(eventLine), ...changes.map(changeLine)];
   const left = lines.length - judgedLinesMax;
@@ -84,13 +86,13 @@ export function effectsQuestion(
   return question(settings, effectsJudgeKind, content as unknown as JsonObject); // as above
 }
 
-export type Judged = {
+export type JudgedEvents = {
   readonly events: readonly EffectEvent[];
   readonly changes: readonly WorkspaceChange[];
   readonly findings: readonly Finding[];
 };
 
-/** The verdict, `open` while nobody was asked, undefined where there is none. What cannot be read trusts nothing. */
+/** The verdict, `open` before there is an answer, undefined where the judge is unavailable. Unreadable is untrusted. */
 export function effectsIn(answers: Answers, { key }: Question): EffectsVerdict | "open" | undefined {
   const answer = answers.get(key);
   if (answer === undefined) return "open";
@@ -106,7 +108,7 @@ export function judgeFinding(verdict: EffectsVerdict, onDistrust: "deny" | "conf
   return [{ rule: "judge.effects", code: "SG-SUSPICION", verdict: onDistrust, what, way }];
 }
 
-/** What leaves the machine first, then what runs and changes, then what was read. */
+/** Orders events: those that leave the machine first, then programs and changes, then reads. */
 function byWeight(left: EffectEvent, right: EffectEvent): number {
   return weight(left) - weight(right) || left.sequence - right.sequence;
 }

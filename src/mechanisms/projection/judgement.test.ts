@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { EffectEvent } from "../../core/effect-trace.ts";
+import type { EffectEvent } from "../../core/isolation/effect-trace.ts";
 import type { ToolContract } from "../../core/contract.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { IsolationOrder } from "../../core/scope.ts";
+import type { IsolationOrder } from "../../core/isolation/scope.ts";
 import {
   change,
   event,
@@ -11,7 +11,7 @@ import {
   tool,
   traceOf,
   workspace,
-} from "../../../test/mechanisms/projection-scene.ts";
+} from "../../../test/kit/isolation/projection-scene.ts";
 import { judgeTrace, gapIn } from "./judgement.ts";
 import { noiseOf, noiseRules } from "./noise.ts";
 import { scopeRules } from "./scope-rules.ts";

@@ -5,7 +5,7 @@
  *  3. what is left and strange by rule is asked about; what nothing explains is shown to a judge.
  * Each part only adds findings, so more events, weaker grades and less complete traces never make a call look better.
  */
-import type { EffectEvent } from "../../core/effect-trace.ts";
+import type { EffectEvent } from "../../core/isolation/effect-trace.ts";
 import { wasLetPass } from "./destinations.ts";
 import { effectFindings } from "./effect-rules.ts";
 import type { Finding, Grounds } from "./grounds.ts";
@@ -18,7 +18,7 @@ export type Judgement = {
   readonly suspicions: readonly Finding[];
   /** Events that are in scope, and that neither labels nor arguments explain. */
   readonly open: readonly EffectEvent[];
-  /** Events that are no noise. */
+  /** Events other than noise. */
   readonly heard: readonly EffectEvent[];
 };
 
@@ -48,8 +48,8 @@ export function judgeTrace(grounds: Grounds, unjudged: true | readonly string[] 
 }
 
 /**
- * While calls overlap nobody can tell whose act it was. What the scope of some other tool explains, or what the broker
- * let pass for an argument of another call, is asked about instead of being held against this one.
+ * While calls overlap, an event cannot be attributed to one of them. If the scope of some other tool explains it, or
+ * the broker let it pass for an argument of another call, it raises a question instead of counting against this call.
  */
 function mayBeAnothers(event: EffectEvent, grounds: Grounds): boolean {
   if (event.phase !== "ambiguous") return false;
@@ -58,7 +58,7 @@ function mayBeAnothers(event: EffectEvent, grounds: Grounds): boolean {
   return rules.every(({ id }) => id.startsWith("net.") && wasLetPass(event, grounds));
 }
 
-/** What any tool of the server may do. */
+/** The grounds widened to every tool of the server. */
 function widened(grounds: Grounds): Grounds {
   const tools = [...grounds.order.scope.tools.values()];
   return {
@@ -79,7 +79,7 @@ export function gapIn({ trace, order }: Grounds): string | undefined {
   return complete || order.scope.trace === "none" ? undefined : "the tracer fell behind";
 }
 
-/** Nothing kept the server from what it did, so nothing that it says can be relied on. */
+/** Nothing restrained the server's acts, so its own statements are not reliable. */
 export function isUnconfined({ tier }: Grounds["trace"]): boolean {
   return tier === "C" || tier === "none";
 }

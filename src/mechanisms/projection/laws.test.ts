@@ -1,13 +1,19 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { EffectEvent, EffectTrace, WorkspaceChange } from "../../core/effect-trace.ts";
-import { effectActions, effectGrades, effectOutcomes, effectPhases } from "../../core/effect-trace.ts";
+import {
+  type EffectEvent,
+  type EffectTrace,
+  type WorkspaceChange,
+  effectActions,
+  effectGrades,
+  effectOutcomes,
+  effectPhases,
+} from "../../core/isolation/effect-trace.ts";
 import { effectActions as kindsOfEffect, effectBases, effectReaches } from "../../core/effect.ts";
-import type { Verdict } from "../../core/verdict.ts";
+import { type Verdict, atLeastAsStrict } from "../../core/verdict.ts";
 import { isLoopback } from "./destinations.ts";
-import { atLeastAsStrict } from "../../core/verdict.ts";
-import { lattice, option } from "../../../test/policy/scene.ts";
-import { evidence, orderOf, tool, traceOf, workspace } from "../../../test/mechanisms/projection-scene.ts";
+import { lattice, option } from "../../../test/kit/policy/scene.ts";
+import { evidence, orderOf, run, tool, traceOf, workspace } from "../../../test/kit/isolation/projection-scene.ts";
 import { makeProjection } from "./projection.ts";
 
 const numRuns = Number(process.env.SLUICEGATE_RUNS ?? 200);
@@ -81,10 +87,9 @@ const setting: fc.Arbitrary<Setting> = fc.record({
 function opinionOn({ trace, does, given, exec, net }: Setting) {
   const order = orderOf({ exec: { mode: exec }, net: { mode: net } });
   const digest = (value: unknown): string => JSON.stringify(value);
-  const made = makeProjection<null>({ order: () => order, lattice, digest });
-  const run = { key: "r", q: null, memories: new Map() };
+  const made = makeProjection({ order: () => order, lattice, digest });
   const x = option(tool({ does }));
-  const head = { kind: "allowed", at: 1, call: "c", method: "tools/call", digest: "" } as const;
+  const head = { kind: "dispatched", at: 1, call: "c", method: "tools/call", digest: "" } as const;
   const memory = made.remember(made.initial(), { ...head, option: x, arguments: { path: given } }, run);
   const moment = {
     kind: "release",

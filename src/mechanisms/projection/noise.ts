@@ -1,9 +1,10 @@
 /**
- * What runtimes do by themselves and what says nothing of a call, as data: each row has an id, and no row is a guess
- * about a text. Noise is dropped before anything is judged, so a row must not fit what gives something away or leaves
- * the machine; what the rules of `scope-rules.ts` call secret is never noise unless a row says so of that very file.
+ * Events that runtimes cause by themselves and that say nothing about a call, as data: each row has an id, and no row
+ * is a guess about a text. Noise is dropped before anything is judged, so a row must not fit an event that gives access
+ * to keys or leaves the machine; a secret by the rules of `scope-rules.ts` is noise only where a row names that very
+ * file.
  */
-import { changesFiles, type EffectEvent } from "../../core/effect-trace.ts";
+import { changesFiles, type EffectEvent } from "../../core/isolation/effect-trace.ts";
 import { hasOwnNetwork, isBrokered, isEverywhere, isLoopback } from "./destinations.ts";
 import {
   isObeyed,
@@ -16,8 +17,7 @@ import {
   normalIn,
   secretAt,
 } from "./file-scope.ts";
-import type { Grounds } from "./grounds.ts";
-import { took } from "./grounds.ts";
+import { type Grounds, took } from "./grounds.ts";
 import { targetOf } from "./scope-rules.ts";
 
 type NoiseRule = {
@@ -59,7 +59,7 @@ export const noiseRules: readonly NoiseRule[] = [
   {
     id: "noise.own-files",
     about: "file",
-    why: "its own code and folders that vanish with it are nobody else's",
+    why: "its own code and folders that vanish with it are private to it",
     applies: (event, grounds) =>
       (event.action === "file-read" && isOwn(event.path, grounds)) ||
       (changing.includes(event.action) || event.action === "file-permissions"
@@ -148,7 +148,7 @@ export const noiseRules: readonly NoiseRule[] = [
   {
     id: "noise.own-loopback",
     about: "net",
-    why: "in a network of its own its loopback leads to nobody else",
+    why: "in a network of its own its loopback reaches only itself",
     applies: (event, grounds) =>
       (event.action === "net-connect" || event.action === "net-send") &&
       event.transport !== "unix" &&
@@ -167,7 +167,7 @@ export const noiseRules: readonly NoiseRule[] = [
   {
     id: "noise.local-name",
     about: "net",
-    why: "names of the machine itself are not asked of anybody",
+    why: "names of the machine itself cause no query",
     applies: (event) => event.action === "dns-query" && isLoopback(event),
   },
   {
@@ -233,7 +233,7 @@ export function noiseOf(event: EffectEvent, grounds: Grounds): string | undefine
   return rows.find((rule) => rule.applies(event, grounds))?.id;
 }
 
-/** What the scope shuts is not noise, except where there was nothing. */
+/** An event at a place that the scope shuts is not noise, except where the place did not exist. */
 function isShutTo(event: EffectEvent, grounds: Grounds): boolean {
   return event.outcome !== "failed" && (isShut(event.path, grounds) || isShut(event.target, grounds));
 }

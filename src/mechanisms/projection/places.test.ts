@@ -1,9 +1,9 @@
 /** Answers about paths are kept while a trace is judged; they are those that looking each time would give. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isWithin, matchesPath, normalPath } from "../../core/scope-patterns.ts";
-import type { ToolScope } from "../../core/scope.ts";
-import { event, grounds, orderOf, tool, traceOf, workspace } from "../../../test/mechanisms/projection-scene.ts";
+import { isWithin, matchesPath, normalPath } from "../../core/isolation/scope-patterns.ts";
+import type { ToolScope } from "../../core/isolation/scope.ts";
+import { event, grounds, orderOf, tool, traceOf, workspace } from "../../../test/kit/isolation/projection-scene.ts";
 import { inWorkspace, isOwn, isScratch, isShut, isSystemRead, leadsToScope, mayRead, mayWrite } from "./file-scope.ts";
 import { groundsOf } from "./grounds.ts";
 import { judgeTrace } from "./judgement.ts";

@@ -1,18 +1,16 @@
 import { describe, expect, test } from "vitest";
 import type { ToolContract } from "../../core/contract.ts";
 import type { RunEvent } from "../../core/event.ts";
-import type { EffectTrace } from "../../core/effect-trace.ts";
+import type { EffectTrace } from "../../core/isolation/effect-trace.ts";
 import type { JsonObject } from "../../core/json.ts";
-import { effectsContextFrom } from "../../core/effect-question.ts";
+import { effectsContextFrom } from "../../core/questions/effect-question.ts";
 import { exactly, isUntrusted } from "../../core/label.ts";
 import type { Moment } from "../../core/moment.ts";
 import type { Answers, Opinion } from "../../core/opinion.ts";
-import type { IsolationOrder } from "../../core/scope.ts";
-import { argument, contract, lattice, nothing, option, secret } from "../../../test/policy/scene.ts";
-import { change, event, evidence, orderOf, tool, traceOf } from "../../../test/mechanisms/projection-scene.ts";
-import type { Memory } from "./memory.ts";
-import { distrustedMax, isDistrusted, nothingRemembered } from "./memory.ts";
-import { makeProjection } from "./projection.ts";
+import type { IsolationOrder } from "../../core/isolation/scope.ts";
+import { argument, contract, lattice, nothing, option, secret } from "../../../test/kit/policy/scene.ts";
+import { change, event, evidence, orderOf, run, tool, traceOf } from "../../../test/kit/isolation/projection-scene.ts";
+import { type Memory, distrustedMax, isDistrusted, nothingRemembered, makeProjection } from "./projection.ts";
 import type { ProjectionSettings } from "./settings.ts";
 
 type World = {
@@ -24,10 +22,8 @@ type World = {
 function mechanism({ order = orderOf(), judge }: World = {}) {
   const digest = (value: unknown): string => JSON.stringify(value);
   const settings = { order: (server: string) => (server === "s" ? order : undefined), lattice, digest };
-  return makeProjection<null>(judge === undefined ? settings : { ...settings, judge });
+  return makeProjection(judge === undefined ? settings : { ...settings, judge });
 }
-
-const run = { key: "r", q: null, memories: new Map() };
 
 function consider(
   moment: Moment,
@@ -201,7 +197,7 @@ describe("what is remembered", () => {
   const given = { url: "https://docs.example.org/a" };
   const trusted = option(of, { url: exactly(nothing) });
   const allowed: RunEvent = {
-    kind: "allowed",
+    kind: "dispatched",
     at: 1,
     call: "c",
     method: "tools/call",
@@ -232,7 +228,7 @@ describe("what is remembered", () => {
     expect(after([allowed, released({ how: "pass" })]).calls.size).toBe(0);
     expect(after([allowed, { kind: "ended", at: 4, cause: "closed" }]).calls.size).toBe(0);
     expect(after([allowed], orderOf({}, "off")).calls.size).toBe(0);
-    expect(after([allowed, { kind: "sent", at: 2, call: "c" }]).calls.size).toBe(1);
+    expect(after([allowed, { kind: "succeeded", at: 2, call: "c" }]).calls.size).toBe(1);
     expect(after([allowed, released({ how: "pass", call: undefined })]).calls.size).toBe(1);
   });
 

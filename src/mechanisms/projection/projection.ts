@@ -4,28 +4,33 @@
  * asked about, or labelled.
  */
 import type { RunEvent } from "../../core/event.ts";
-import { traceFrom } from "../../core/effect-record.ts";
-import type { EffectTrace } from "../../core/effect-trace.ts";
-import { traceQuestion } from "../../core/effect-trace.ts";
+import { traceFrom } from "../../core/isolation/effect-record.ts";
+import { type EffectTrace, traceQuestion } from "../../core/isolation/effect-trace.ts";
 import { exactly, joinRanges, trustOf } from "../../core/label.ts";
 import type { Mechanism } from "../../core/mechanism.ts";
 import type { CallMoment, CallOption, ReleaseMoment } from "../../core/moment.ts";
-import type { Answer, Answers, Obligation, Opinion, Reason } from "../../core/opinion.ts";
-import { noObjection, settled } from "../../core/opinion.ts";
-import type { IsolationOrder } from "../../core/scope.ts";
-import { contractFor } from "../../policy/ir.ts";
+import {
+  type Answer,
+  type Answers,
+  type Obligation,
+  type Opinion,
+  type Reason,
+  noObjection,
+  settled,
+} from "../../core/opinion.ts";
+import type { IsolationOrder } from "../../core/isolation/scope.ts";
+import { contractFor } from "../../policy/ir/ir.ts";
 import { calledOf, callScopeText, destinationsOf } from "./call-scope.ts";
-import type { Grounds } from "./grounds.ts";
-import { groundsOf, shown } from "./grounds.ts";
+import { type Grounds, groundsOf, shown } from "./grounds.ts";
 import { domainsIn, domainsQuestion, effectsIn, effectsQuestion, judgeFinding } from "./judge-questions.ts";
 import { gapIn, isUnconfined, judgeTrace } from "./judgement.ts";
-import type { Memory } from "./memory.ts";
-import { isDistrusted, nothingRemembered, rememberedAfter } from "./memory.ts";
-import { evidenceReason, projectionId, reasonsOf, revocation } from "./reasons.ts";
+import { evidenceReason, projectionId, reasonsOf, revocation, ownCodes } from "./reasons.ts";
 import { reflected } from "./reflection.ts";
 import type { ProjectionSettings } from "./settings.ts";
+import { callsInFlightMax } from "../../core/limits.ts";
+import type { JsonObject } from "../../core/json.ts";
 
-export function makeProjection<Q>(settings: ProjectionSettings): Mechanism<Memory, Q> {
+export function makeProjection(settings: ProjectionSettings): Mechanism<Memory> {
   const orderOf = (server: string): IsolationOrder | undefined => {
     const order = settings.order(server);
     return order?.mode === "off" ? undefined : order;
@@ -90,7 +95,7 @@ function called(ground: Ground, moment: CallMoment, option: CallOption): Opinion
   return settled([reason], [isolate]);
 }
 
-/** The trace in an answer, the reason why there is none, or `open` while nobody was asked. */
+/** The trace in an answer, the reason why there is none as a clause, or undefined before there is an answer. */
 function traceIn(answer: Answer | undefined): EffectTrace | string | undefined {
   if (answer === undefined) return undefined;
   if (answer.kind === "unavailable") return answer.cause;
@@ -102,7 +107,7 @@ function released(ground: Ground, moment: ReleaseMoment, call: string): Opinion 
   const learns = order.mode === "learn";
   const question = traceQuestion(projectionId, order.server, call);
   const trace = traceIn(answers.get(question.key));
-  // Who only watches waits for nothing: evidence that is not there yet decides nothing here.
+  // Mode `learn` does not wait: missing evidence decides nothing here.
   if (trace === undefined) return learns ? noObjection : { kind: "needs", questions: [question] };
   if (typeof trace === "string") return settled([evidenceReason(order.server, trace, learns)]);
   const remembered = memory.calls.get(call);
@@ -142,7 +147,7 @@ function reasonsFor(
   return reasonsOf([...found, ...distrust], tool, learns);
 }
 
-/** What has to be done with the result, and with its server. */
+/** Obligations about the result, and about its server. */
 function obligations(
   { settings: { lattice }, order, memory }: Ground,
   { contract, option }: ReleaseMoment,
@@ -151,11 +156,58 @@ function obligations(
 ): readonly Obligation[] {
   const found: Obligation[] = [];
   if (isUnconfined(trace) || isDistrusted(memory, order.server)) {
-    // All that a release is labelled with where nobody else says so, and no trust: this label must not stand for less.
+    // All restrictions of a release that no other mechanism labels, and no trust: this label must not stand for less.
     const { output } = option === undefined ? contract : contractFor(option.contract, option.class.truths);
     let range = joinRanges(output.label, exactly(trustOf(lattice, lattice.top)));
     for (const argument of option?.arguments.values() ?? []) range = joinRanges(range, argument.range);
     found.push({ kind: "label", range, fields: [] });
   }
   return [...found, ...revocation(order, reasons)];
+}
+
+/** Servers remembered as distrusted. A policy has far fewer; beyond it every server is. */
+export const distrustedMax = 256;
+
+type Remembered = { readonly option: CallOption; readonly arguments: JsonObject };
+
+export type Memory = {
+  readonly calls: ReadonlyMap<string, Remembered>;
+  readonly distrusted: ReadonlySet<string>;
+};
+
+export const nothingRemembered: Memory = { calls: new Map(), distrusted: new Set() };
+
+export function isDistrusted({ distrusted }: Memory, server: string): boolean {
+  return distrusted.has(server) || distrusted.size >= distrustedMax;
+}
+
+/** `isolated` says whether a server has an order: calls of others need not be kept. */
+function rememberedAfter(memory: Memory, event: RunEvent, isolated: (server: string) => boolean): Memory {
+  switch (event.kind) {
+    case "dispatched": {
+      const { call, option, arguments: given } = event;
+      if (!isolated(option.contract.server)) return memory;
+      // The gateway refuses more calls at once than this; the oldest one here can only be one that never ended.
+      const kept = [...memory.calls].slice(-(callsInFlightMax - 1));
+      return { ...memory, calls: new Map([...kept, [call, { option, arguments: given }]]) };
+    }
+    case "released": {
+      const violated = event.codes?.some((code) => ownCodes.has(code)) === true && event.how === "reject";
+      const ended = event.call !== undefined && memory.calls.has(event.call) && event.how !== "withhold";
+      if (!violated && !ended) return memory;
+      const calls = new Map(memory.calls);
+      if (event.call !== undefined) calls.delete(event.call);
+      return { calls, distrusted: violated ? new Set([...memory.distrusted, event.server]) : memory.distrusted };
+    }
+    case "ended":
+      return { ...memory, calls: new Map() };
+    case "begun":
+    case "registered":
+    case "refused":
+    case "succeeded":
+    case "failed":
+    case "unknown":
+    case "granted":
+      return memory;
+  }
 }

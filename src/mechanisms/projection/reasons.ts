@@ -1,15 +1,15 @@
 /** Findings as reasons: one for each rule, with the first things that it is about. */
 import type { Obligation, Reason } from "../../core/opinion.ts";
-import type { IsolationOrder } from "../../core/scope.ts";
+import type { IsolationOrder } from "../../core/isolation/scope.ts";
 import { stricter } from "../../core/verdict.ts";
 import type { Finding } from "./grounds.ts";
 
 export const projectionId = "projection";
 
-/** What a rule found that its reason names. */
+/** Most findings of a rule that its reason names. */
 const namedMax = 4;
 
-/** Codes of what a server is held to account for in the rest of a run; suspicion and missing evidence are no guilt. */
+/** Codes of findings that count against a server for the rest of a run; suspicion and missing evidence do not. */
 export const ownCodes: ReadonlySet<string> = new Set([
   "SG-SCOPE-FILE",
   "SG-SCOPE-NET",
@@ -19,7 +19,7 @@ export const ownCodes: ReadonlySet<string> = new Set([
   "SG-EFFECT",
 ]);
 
-/** Reasons of findings; in `learn` everything is told, and nothing decides. */
+/** Reasons of findings; in `learn` every finding is reported, and none decides. */
 export function reasonsOf(findings: readonly Finding[], tool: string, learns: boolean): readonly Reason[] {
   const byRule = new Map<string, Finding[]>();
   for (const finding of findings) {
@@ -59,7 +59,7 @@ export function evidenceReason(server: string, cause: string, learns: boolean): 
   return learns ? { ...reason, observed: true } : reason;
 }
 
-/** What a violation costs its server beside the result, where the policy says so. */
+/** The revocation that a violation brings its server beside the result, where the policy orders it. */
 export function revocation({ server, scope }: IsolationOrder, reasons: readonly Reason[]): readonly Obligation[] {
   const guilty = reasons.find(
     ({ code, verdict, observed }) => observed !== true && verdict === "deny" && ownCodes.has(code),

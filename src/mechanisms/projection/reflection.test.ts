@@ -1,24 +1,23 @@
 import { expect, test } from "vitest";
-import { tracesJson } from "../../core/effect-record.ts";
-import type { EffectEvent, EffectTrace } from "../../core/effect-trace.ts";
-import { traceEventsMax, traceQuestion } from "../../core/effect-trace.ts";
+import { tracesJson } from "../../core/isolation/effect-record.ts";
+import {
+  type EffectEvent,
+  type EffectTrace,
+  traceEventsMax,
+  traceQuestion,
+} from "../../core/isolation/effect-trace.ts";
 import type { Json } from "../../core/json.ts";
 import type { Opinion } from "../../core/opinion.ts";
-import { lattice } from "../../../test/policy/scene.ts";
-import { event, orderOf, traceOf } from "../../../test/mechanisms/projection-scene.ts";
+import { lattice } from "../../../test/kit/policy/scene.ts";
+import { event, orderOf, run, traceOf } from "../../../test/kit/isolation/projection-scene.ts";
 import { makeProjection } from "./projection.ts";
 
 function look(value: Json, order = orderOf()): Opinion {
-  const made = makeProjection<null>({ order: () => order, lattice, digest: (one) => JSON.stringify(one) });
+  const made = makeProjection({ order: () => order, lattice, digest: (one) => JSON.stringify(one) });
   const question = traceQuestion("gateway", "s", undefined);
   const answers = new Map([[question.key, { kind: "known", question, value } as const]]);
   const moment = { kind: "reflect", at: 9, server: "s", cause: "periodic" } as const;
-  return made.consider(
-    { moment, option: undefined },
-    { key: "r", q: null, memories: new Map() },
-    made.initial(),
-    answers,
-  );
+  return made.consider({ moment, option: undefined }, run, made.initial(), answers);
 }
 
 function seen(opinion: Opinion): readonly string[] {

@@ -1,9 +1,10 @@
-/** What a server did outside of calls: told when it is noteworthy, and held against the server when it is out of scope. */
-import { tracesFrom } from "../../core/effect-record.ts";
-import { traceKey } from "../../core/effect-trace.ts";
-import type { Answers, Opinion, Reason } from "../../core/opinion.ts";
-import { noObjection, settled } from "../../core/opinion.ts";
-import type { IsolationOrder } from "../../core/scope.ts";
+/**
+ * Judges events outside of calls: noteworthy ones are reported, and a violation of the scope counts against the server.
+ */
+import { tracesFrom } from "../../core/isolation/effect-record.ts";
+import { traceKey } from "../../core/isolation/effect-trace.ts";
+import { type Answers, type Opinion, type Reason, noObjection, settled } from "../../core/opinion.ts";
+import type { IsolationOrder } from "../../core/isolation/scope.ts";
 import { groundsOf, shown } from "./grounds.ts";
 import { judgeTrace } from "./judgement.ts";
 import { evidenceReason, projectionId, reasonsOf, revocation } from "./reasons.ts";
@@ -11,8 +12,8 @@ import type { ProjectionSettings } from "./settings.ts";
 
 /**
  * Judges what happened between calls, if the gateway has seen any of it: a violation takes the admission back, all else
- * is told. Nobody is asked: where no process is watched there is nothing to know, and its absence is no guilt. A record
- * that cannot be read is, since only what the server did could have made it so.
+ * is reported. A missing record raises no question: without a watched process there is no record, and that is not a
+ * violation. An unreadable record is one, since only an act of the server could have made it so.
  */
 export function reflected(settings: ProjectionSettings, order: IsolationOrder, answers: Answers): Opinion {
   const { server } = order;

@@ -1,21 +1,20 @@
 /**
- * What is out of scope, as data. Each row is looked at for each event that is no noise; one that fits rejects the
- * result, whatever the labels of the tool say. Who reported an event makes no difference here: what a server could have
- * forged would only speak against itself.
+ * Violations of a scope, as data. Each row is tested against each event that is not noise; a match rejects the result,
+ * whatever the labels of the tool say. The grade of an event does not matter here: a forged event only speaks against the
+ * server that forged it.
  */
-import { changesFiles, type EffectEvent, type WorkspaceChange } from "../../core/effect-trace.ts";
-import { isWithin, matchesPath, normalPath, resolvePatterns } from "../../core/scope-patterns.ts";
+import { changesFiles, type EffectEvent, type WorkspaceChange } from "../../core/isolation/effect-trace.ts";
+import { isWithin, matchesPath, normalPath, resolvePatterns } from "../../core/isolation/scope-patterns.ts";
 import { destinationOf, isLoopback, namesDestination } from "./destinations.ts";
 import { inWorkspace, isObeyed, isScratch, isShut, mayRead, mayWrite, normalIn, secretAt } from "./file-scope.ts";
-import type { EventRule, Finding, Grounds } from "./grounds.ts";
-import { shown, took } from "./grounds.ts";
+import { type EventRule, type Finding, type Grounds, shown, took } from "./grounds.ts";
 
 /** Paths that an event changes: both ends of a rename, and a link itself; what a link leads to is only read. */
 function changedPaths({ action, path, target }: EffectEvent): readonly (string | undefined)[] {
   return action === "file-rename" && target !== undefined ? [path, target] : [path];
 }
 
-/** Where the target of an event lies; that of a link may be told from the folder of the link. */
+/** Where the target of an event lies; that of a link may be relative to the folder of the link. */
 export function targetOf({ action, path, target }: EffectEvent): string | undefined {
   if (action !== "file-link" || path === undefined || target === undefined || target.startsWith("/")) return target;
   return normalPath(`${path}/../${target}`) ?? target;
@@ -216,7 +215,7 @@ export function baseName(program: string | undefined): string {
   return parts.at(-1) ?? "";
 }
 
-/** What the writes themselves show, whatever the tracer saw. */
+/** Findings from the writes themselves, independent of the tracer. */
 export function changeFindings({ order, trace }: Grounds): readonly Finding[] {
   const { mode } = order.scope.files.workspace;
   const written = mode === "overlay" || mode === "direct";
@@ -233,7 +232,7 @@ function changeRule(
   const way = "make that change yourself if it is wanted";
   if (guarded) return { rule: "workspace.guarded", what: `wrote ${shown(path)}, which other programs would obey`, way };
   if (kind === "special")
-    return { rule: "workspace.special", what: `made ${shown(path)}, which is no ordinary file`, way };
+    return { rule: "workspace.special", what: `made ${shown(path)}, which is not an ordinary file`, way };
   if (written) return undefined;
   return { rule: "workspace.read-only", what: `changed ${shown(path)} in a workspace that it may only read`, way };
 }

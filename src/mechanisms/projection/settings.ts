@@ -1,7 +1,7 @@
-/** What the mechanism is made with. */
+/** Settings of the mechanism `projection`. */
 import type { Json } from "../../core/json.ts";
 import type { Lattice } from "../../core/label.ts";
-import type { IsolationOrder } from "../../core/scope.ts";
+import type { IsolationOrder } from "../../core/isolation/scope.ts";
 
 /** A model that is asked where rules do not speak. It chooses among names and tightens; it lifts nothing. */
 export type JudgeUse = {
@@ -9,7 +9,7 @@ export type JudgeUse = {
   readonly domains: boolean;
   /** Asked about events that nothing explains. */
   readonly effects: boolean;
-  /** What its distrust does to a result. */
+  /** Verdict on a result that the judge distrusts. */
   readonly onDistrust: "deny" | "confirm";
 };
 

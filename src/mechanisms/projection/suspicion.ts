@@ -1,17 +1,16 @@
 /**
- * What is in scope and still strange, as data (the paper's semantic suspicion, decided by rule). Nothing here is certain,
- * so a person is asked; a judge, where one is configured, may be stricter and never laxer. Only numbers that grow with the
- * trace are compared, so that more events never make a call look better.
+ * Events in scope that are still strange, as data (semantic suspicion of arXiv 2602.14281, decided by rule). They are not
+ * certain, so consent is asked; a judge, where one is configured, may be stricter and never laxer. Only numbers that grow
+ * with the trace are compared, so more events never make a call look better.
  */
-import { changesFiles, type EffectEvent } from "../../core/effect-trace.ts";
-import { isWithin, normalPath } from "../../core/scope-patterns.ts";
+import { changesFiles, type EffectEvent } from "../../core/isolation/effect-trace.ts";
+import { isWithin, normalPath } from "../../core/isolation/scope-patterns.ts";
 import { leaves, mayExecute, mayLeave, mayWriteAnything } from "./effect-rules.ts";
 import { inWorkspace, isSystemRead, leadsToScope, mayRead, normalIn } from "./file-scope.ts";
-import type { Finding, Grounds } from "./grounds.ts";
-import { shown, took } from "./grounds.ts";
+import { type Finding, type Grounds, shown, took } from "./grounds.ts";
 import { baseName, isListed, mayStart } from "./scope-rules.ts";
 
-/** Files that a call may read beside those it was told to, before it also sends something. */
+/** Files that a call may read beside those that its arguments name, before it also sends data. */
 export const filesReadMax = 16;
 
 /** Places outside of the scope that a call may look for and not find. */
@@ -40,7 +39,7 @@ type Seen = {
 
 export type SuspicionRule = {
   readonly id: string;
-  /** What was seen, or undefined if the rule does not fit. */
+  /** The suspicious act as a clause, or undefined if the rule does not fit. */
   readonly what: (seen: Seen) => string | undefined;
 };
 
@@ -120,7 +119,7 @@ export const suspicionRules: readonly SuspicionRule[] = [
   },
 ];
 
-/** What a call did in scope that is strange by rule. */
+/** Events of a call within its scope that a rule finds suspicious. */
 export function suspicions(events: readonly EffectEvent[], grounds: Grounds): readonly Finding[] {
   return suspicionRules.flatMap((rule): readonly Finding[] => {
     const what = rule.what({ events, grounds });
@@ -129,7 +128,7 @@ export function suspicions(events: readonly EffectEvent[], grounds: Grounds): re
   });
 }
 
-/** Files that keep keys where people work; they belong to the workspace, so reading one is no violation by itself. */
+/** Files that keep keys in a workspace; they belong to the workspace, so reading one is no violation by itself. */
 function holdsCredentials(path: string | undefined): boolean {
   return /\/(?:\.env(?:\.[^/]+)?|\.npmrc|\.netrc|credentials(?:\.json)?|secrets?\.(?:json|ya?ml|toml)|id_(?:rsa|ed25519|ecdsa)|[^/]+\.pem)$/.test(
     path ?? "",
@@ -157,7 +156,7 @@ export function isNamed(path: string | undefined, grounds: Grounds): boolean {
 
 const namedKnown = new WeakMap<Grounds, readonly string[]>();
 
-/** What the arguments name; a relative path may be in each folder of the workspace. */
+/** Paths that the arguments name; a relative path may be in each folder of the workspace. */
 function namedIn(grounds: Grounds): readonly string[] {
   const made = namedKnown.get(grounds);
   if (made !== undefined) return made;
@@ -198,7 +197,7 @@ export function unexplained(
 ): readonly EffectEvent[] {
   const { called } = grounds;
   if (called === undefined) return [];
-  // Of a tool that nobody labelled everything is possible, which explains nothing.
+  // An unlabelled tool may do everything, which explains nothing.
   const declared = called.source !== "unknown" && called.source !== "inference" ? called.effects : [];
   const isElsewhere = ({ path, target }: EffectEvent): boolean =>
     called.paths !== undefined && ![path, target].some((one) => isNamed(one, grounds));

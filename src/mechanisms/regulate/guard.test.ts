@@ -1,17 +1,16 @@
 // What stands against an option, as a call and as an entry of the list.
 import { describe, expect, it } from "vitest";
 import type { LabelRange } from "../../core/label.ts";
-import type { HazardText, PatternObject, RuleText } from "../../policy/document.ts";
-import { slotsOf } from "../../policy/monitors.ts";
-import { relevance } from "../../policy/relevance.ts";
-import { initialState } from "../../policy/state.ts";
-import { local, open, secret, tools } from "../../../test/proof-kit/small.ts";
-import { unsure } from "../../../test/regulation-kit/documents.ts";
-import { compiled, SmallRun } from "../../../test/regulation-kit/small-run.ts";
-import type { SmallDocument } from "../../../test/regulation-kit/small-run.ts";
-import type { Objection } from "./guard.ts";
-import { objectionTo } from "./guard.ts";
-import { optionsOf } from "./options.ts";
+import type { HazardText, RuleText } from "../../policy/document/shapes-rules.ts";
+import type { PatternObject } from "../../policy/document/shapes-labels.ts";
+import { slotsOf } from "../../policy/semantics/monitors.ts";
+import { relevance } from "../../policy/semantics/relevance.ts";
+import { initialState } from "../../policy/semantics/state.ts";
+import { local, open, secret, tools } from "../../../test/kit/proof/small.ts";
+import { unsure } from "../../../test/kit/regulation/documents.ts";
+import { compiled, SmallRun, type SmallDocument } from "../../../test/kit/regulation/small-run.ts";
+import { type Objection, objectionTo } from "./guard.ts";
+import { optionsOf } from "./game/options.ts";
 
 const writes = { effects: "write.local", args: { x: local }, rest: local, output: open } as const;
 const labels = { "s.a": writes, "s.b": writes, "s.sure": tools.reads(secret), "s.doubtful": tools.reads(unsure) };

@@ -1,24 +1,22 @@
 /**
- * What rules, hazards and the default say of an option, as reasons: the same functions with which a call is decided. Rules
- * with keys and budgets speak only of concrete calls, so they hide nothing.
+ * Rules, hazards and the default applied to an option, by the functions that decide a call. Rules with keys and budgets
+ * apply to concrete calls only, so they hide nothing.
  */
 import type { Reason } from "../../core/opinion.ts";
-import type { Verdict } from "../../core/verdict.ts";
-import { stricter } from "../../core/verdict.ts";
-import { hazardReasons } from "../../policy/hazard-reasons.ts";
-import type { Temporal } from "../../policy/ir.ts";
-import { unlockingOf } from "../../policy/monitors.ts";
-import type { Relevant } from "../../policy/relevance.ts";
-import { isKeyed } from "../../policy/state.ts";
-import type { Scene } from "../../policy/verdicts.ts";
-import { defaultAtEnds, firedRules, firedSlots, verdictAt } from "../../policy/verdicts.ts";
+import { type Verdict, stricter } from "../../core/verdict.ts";
+import { hazardReasons } from "../../policy/semantics/explanations.ts";
+import type { Temporal } from "../../policy/ir/ir.ts";
+import { unlockingOf } from "../../policy/semantics/monitors.ts";
+import type { Relevant } from "../../policy/semantics/relevance.ts";
+import { isKeyed } from "../../policy/semantics/state.ts";
+import { type Scene, defaultAtEnds, firedRules, firedSlots, verdictAt } from "../../policy/semantics/verdicts.ts";
 
-/** What stands against an option: the strictest verdict, and who says so. */
+/** The objection to an option: the strictest verdict, and the rule that gives it. */
 export type Objection = { readonly verdict: Verdict; readonly rule: string | undefined; readonly why: string };
 
 /**
- * As a list `entry`, what another call would lift is no objection: the refusal names that call, and an agent that cannot see
- * a tool cannot work toward it.
+ * As a list `entry`, an objection that another call would lift does not count: the refusal names that call, and an
+ * agent that cannot see a tool cannot work toward it.
  */
 export function objectionTo(
   scene: Scene,

@@ -1,17 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { contract, option } from "../../../test/policy/scene.ts";
+import { contract, option } from "../../../test/kit/policy/scene.ts";
 import type { RunEvent } from "../../core/event.ts";
-import type { Lease } from "../../policy/regulation.ts";
-import type { Leases } from "./leases.ts";
-import { leaseReasons, leasesAfter, leasesOf, leaseState, nextLeaseEnd, noLeases } from "./leases.ts";
+import type { Lease } from "../../policy/sections/regulation.ts";
+import { type Leases, leaseReasons, leasesAfter, leasesOf, leaseState, nextLeaseEnd, noLeases } from "./leases.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const run = contract("run");
 const send = contract("send");
 const allowed = (tool: typeof run, at = 0): RunEvent => ({
   at,
-  kind: "allowed",
+  kind: "dispatched",
   call: "c",
   method: "tools/call",
   option: option(tool),
@@ -46,7 +45,7 @@ describe("calls", () => {
 
   it("that are only asked for, or fail, change nothing", () => {
     const memory = after(leases, begun(0), allowed(run));
-    const refused: RunEvent = { at: 1, kind: "refused", call: "c", codes: [] };
+    const refused: RunEvent = { at: 1, kind: "refused", call: "c", server: "s", tool: "t", digest: "d", codes: [] };
     expect(leasesAfter(leases, memory, refused)).toBe(memory);
     expect(leasesAfter(leases, memory, { at: 1, kind: "failed", call: "c", noEffect: true })).toBe(memory);
   });
@@ -70,7 +69,7 @@ describe("time", () => {
   it("runs from the first thing that is known of a run", () => {
     expect(leaseState(lease, 0, noLeases, 9)).toMatchObject({ until: 60_009 });
     expect(after([lease], allowed(run, 7), begun(3)).begunAt).toBe(3);
-    expect(after([lease], allowed(run, 7), { at: 9, kind: "sent", call: "c" }).begunAt).toBe(7);
+    expect(after([lease], allowed(run, 7), { at: 9, kind: "succeeded", call: "c" }).begunAt).toBe(7);
   });
 
   it("of several leases the first to end comes next, and a tool needs all of its leases", () => {

@@ -5,15 +5,15 @@
 import type { ToolContract } from "../../core/contract.ts";
 import type { RunEvent } from "../../core/event.ts";
 import type { Reason } from "../../core/opinion.ts";
-import { selects } from "../../policy/patterns.ts";
-import type { Lease } from "../../policy/regulation.ts";
+import { selects } from "../../policy/semantics/patterns.ts";
+import type { Lease } from "../../policy/sections/regulation.ts";
 
 /** `used` has one number for each lease that was used, by its place in the policy. */
 export type Leases = { readonly begunAt: number | undefined; readonly used: ReadonlyMap<number, number> };
 
 export const noLeases: Leases = { begunAt: undefined, used: new Map() };
 
-/** What a run may have used whose history is lost: everything, for as long as there is. */
+/** Use of leases; a run whose history is lost may have used everything, for the longest time. */
 export function leasesOf(leases: readonly Lease[], memory: Leases, lost: boolean): Leases {
   if (!lost) return memory;
   const used = new Map(leases.map((_, index) => [index, Number.POSITIVE_INFINITY] as const));
@@ -26,11 +26,11 @@ export type LeaseState =
   | { readonly kind: "used-up" }
   | { readonly kind: "over" };
 
-/** Calls count from `allowed`, so that calls in flight cannot share the last one. */
+/** Calls count from `dispatched`, so that calls in flight cannot share the last one. */
 export function leasesAfter(leases: readonly Lease[], memory: Leases, event: RunEvent): Leases {
   // Without its beginning, a run is as old as the first thing that is known of it.
   const begunAt = event.kind === "begun" ? event.at : (memory.begunAt ?? event.at);
-  if (event.kind !== "allowed") return begunAt === memory.begunAt ? memory : { ...memory, begunAt };
+  if (event.kind !== "dispatched") return begunAt === memory.begunAt ? memory : { ...memory, begunAt };
   const used = new Map(memory.used);
   for (const [index, lease] of leases.entries()) {
     if (covers(lease, event.option.contract)) used.set(index, (used.get(index) ?? 0) + 1);

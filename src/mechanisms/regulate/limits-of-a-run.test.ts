@@ -1,8 +1,8 @@
 // Power, leases, the modes of the filter and surprise, as they reach a call through the mechanism.
 import { describe, expect, it } from "vitest";
-import { open, tools } from "../../../test/proof-kit/small.ts";
-import { debt } from "../../../test/regulation-kit/documents.ts";
-import { SmallRun, told } from "../../../test/regulation-kit/small-run.ts";
+import { open, tools } from "../../../test/kit/proof/small.ts";
+import { debt } from "../../../test/kit/regulation/documents.ts";
+import { SmallRun, told } from "../../../test/kit/regulation/small-run.ts";
 
 const labels = { "s.read_pub": tools.reads(open), "s.mail_out": tools.sends() };
 
@@ -19,7 +19,7 @@ describe("limits of a run", () => {
   it("a run whose history is lost may have all power: what it gathers anew is asked about, once", () => {
     const asks = (budget: number) => {
       const run = new SmallRun({ labels, regulation: { power: { budget } } });
-      run.run = { ...run.run, q: { ...run.run.q, lost: true } };
+      run.become({ lost: true });
       return run;
     };
     const run = asks(500);

@@ -1,10 +1,9 @@
 /**
- * What an effect weighs. The unit is reading one file of this machine; the other numbers say how much harder an act is to
- * notice, to contain and to take back, and how much more can follow from it without asking again. Absolute values do
- * not matter, since the budget is in the same unit; their order does.
+ * Weights of effects. The unit is reading one file of this machine; the other numbers say how much harder an act is to
+ * notice, to contain and to take back, and how much more can follow from it without another question. Only their order
+ * matters, since the budget has the same unit.
  */
-import type { Effect } from "../../core/effect.ts";
-import { effectActions, everyEffect } from "../../core/effect.ts";
+import { type Effect, effectActions, everyEffect } from "../../core/effect.ts";
 
 /** Where something happens. What leaves the machine cannot be taken back; code can do whatever its user can. */
 const places: { readonly [place: string]: number } = {
@@ -17,20 +16,20 @@ const places: { readonly [place: string]: number } = {
   "execute.external": 24,
 };
 
-/** What is done there, on top of the place. */
+/** Weight of the action, on top of the place. */
 const actions: { readonly [action in (typeof effectActions)[number]]: number } = {
   // One message to one place: bad when wrong, but over when it is sent.
   send: 4,
   publish: 6,
   delete: 8,
-  // What happens later, when nobody looks.
+  // Effects that happen later, unobserved.
   schedule: 8,
   share: 10,
   // Things in the world, and standing orders to others: effects that go on without the run.
   actuate: 16,
   webhook: 16,
   pay: 20,
-  // Power that makes power: whoever changes settings, rights or keys decides what can be done next.
+  // Power that makes power: a change of settings, rights or keys decides what can be done next.
   config: 20,
   grant: 24,
   credential: 32,
@@ -51,7 +50,7 @@ function above(effect: Effect): Effect {
   return effect.slice(0, Math.max(0, effect.lastIndexOf(".")));
 }
 
-/** What the policy says of the effect or of what it is part of, else the built-in weight. */
+/** The policy's weight of the effect or of the nearest effect above it, else the built-in weight. */
 function spoken(effect: Effect, weights: ReadonlyMap<Effect, number>): number {
   for (let at = effect; at !== ""; at = above(at)) {
     const own = weights.get(at);
@@ -62,8 +61,8 @@ function spoken(effect: Effect, weights: ReadonlyMap<Effect, number>): number {
 }
 
 /**
- * Weight of a complete effect in thousandths. Whoever sends also writes to the outside, so an action weighs no less than
- * its place, whatever a policy says.
+ * Weight of a complete effect in thousandths. A send also writes to the outside, so an action weighs no less than its
+ * place, whatever a policy says.
  */
 function weightOf(effect: Effect, weights: ReadonlyMap<Effect, number>): number {
   const place = above(effect);

@@ -1,13 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { argument, contract, option } from "../../../test/policy/scene.ts";
+import { argument, contract, option } from "../../../test/kit/policy/scene.ts";
 import type { ToolContract } from "../../core/contract.ts";
-import type { Effect } from "../../core/effect.ts";
-import { everyEffect } from "../../core/effect.ts";
+import { type Effect, everyEffect } from "../../core/effect.ts";
 import type { RunEvent } from "../../core/event.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { Power } from "./power.ts";
 import {
+  type Power,
   effectsOfCall,
   effectsOfTool,
   noPower,
@@ -25,7 +24,7 @@ const power = (...effects: readonly Effect[]): number => powerOf(new Set(effects
 const call = (of: ToolContract, given: JsonObject = {}) => ({ option: option(of), arguments: given });
 const allowed = (of: ToolContract, given: JsonObject = {}): RunEvent => ({
   at: 0,
-  kind: "allowed",
+  kind: "dispatched",
   call: "c",
   method: "tools/call",
   digest: "d",

@@ -4,15 +4,14 @@
  * and that is what the budget asks about.
  */
 import type { ToolContract } from "../../core/contract.ts";
-import type { Effect } from "../../core/effect.ts";
-import { everyEffect } from "../../core/effect.ts";
+import { type Effect, everyEffect } from "../../core/effect.ts";
 import type { RunEvent } from "../../core/event.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { CallOption } from "../../core/moment.ts";
 import type { Reason } from "../../core/opinion.ts";
-import { contractFor } from "../../policy/ir.ts";
-import type { Regulation } from "../../policy/regulation.ts";
-import { argumentEffects } from "./argument-effects.ts";
+import { contractFor } from "../../policy/ir/ir.ts";
+import type { Regulation } from "../../policy/sections/regulation.ts";
+import { argumentEffects } from "./models/argument-effects.ts";
 import { powerOf } from "./power-weights.ts";
 
 /** Everything that the calls of a run may have done. Small: there are only so many effects. */
@@ -20,20 +19,20 @@ export type Power = { readonly effects: ReadonlySet<Effect> };
 
 export const noPower: Power = { effects: new Set() };
 
-/** A call with its arguments, as the event `allowed` and the moment of a call have them. */
+/** A call with its arguments, as the event `dispatched` and the moment of a call have them. */
 export type PowerCall = { readonly option: CallOption; readonly arguments: JsonObject };
 
 /** An audience that is let in stays in when the call is over. */
 const letsIn: Effect = "write.external.grant";
 
-/** What a call of this class may do: the contract at its worst, what its arguments say, and whom it lets in. */
+/** The effects that a call of this class may have: those of the contract, its arguments, and the channels it opens. */
 export function effectsOfCall({ option, arguments: given }: PowerCall): readonly Effect[] {
   const contract = contractFor(option.contract, option.class.truths);
   const found = [...contract.effects.may, ...argumentEffects(contract, given).effects];
   return contract.opens.length > 0 ? [...found, letsIn] : found;
 }
 
-/** What some call of the tool may do, whatever its arguments. */
+/** The effects that some call of the tool may have, whatever its arguments. */
 export function effectsOfTool(contract: ToolContract): readonly Effect[] {
   return [
     ...contract.effects.may,
@@ -47,9 +46,9 @@ function joined(power: Power, effects: readonly Effect[]): Power {
   return { effects: new Set([...power.effects, ...effects]) };
 }
 
-/** Counted from `allowed`, like everything that restricts: a call that fails may have done half of its work. */
+/** Counted from `dispatched`, like everything that restricts: a call that fails may have done half of its work. */
 export function powerAfter(power: Power, event: RunEvent): Power {
-  return event.kind === "allowed" ? joined(power, effectsOfCall(event)) : power;
+  return event.kind === "dispatched" ? joined(power, effectsOfCall(event)) : power;
 }
 
 /** Power gathered so far: what `runs` shows. */
@@ -73,8 +72,8 @@ export function powerReachable(
 
 /**
  * The question that a call over the budget raises; undefined where there is no budget, it is kept, or the call adds
- * nothing. So a person who agrees to one mail is not asked about the second: power is asked about when it is gathered.
- * A run whose history is lost may have gathered everything, and what it adds to what is known of it is asked about.
+ * nothing. So a user who agrees to one mail is not asked about the second: the question comes when power is gathered.
+ * A run whose history is lost may have gathered everything, and each addition to its known power raises the question.
  */
 export function powerReason(
   power: Power,

@@ -1,15 +1,12 @@
-/** What regulation objects to, in reasons: names of tools, rules, labels and stores, never a value. */
+/** Objections of regulation as reasons: names of tools, rules, labels and stores, never a value. */
 import type { ToolContract } from "../../core/contract.ts";
 import type { Reason } from "../../core/opinion.ts";
-import { restrictionNames } from "../../core/restriction-names.ts";
-import type { Slot } from "../../policy/monitors.ts";
-import { neededBy } from "../../policy/ways.ts";
-import type { Q } from "../../policy/state.ts";
-import { cellAt, contextOf, globalKey, initialState } from "../../policy/state.ts";
-import type { Board, Exposure } from "./exposure.ts";
-import { exposureOf } from "./exposure.ts";
-import type { Standing } from "./standing.ts";
-import { riskName } from "./standing.ts";
+import { restrictionNames } from "../../core/explain/restriction-names.ts";
+import type { Slot } from "../../policy/semantics/monitors.ts";
+import { neededBy } from "../../policy/semantics/explanations.ts";
+import { type Q, cellAt, contextOf, globalKey, initialState } from "../../policy/semantics/state.ts";
+import { type Board, type Exposure, exposureOf } from "./game/exposure.ts";
+import { type StateSafety, riskName } from "./game/state-safety.ts";
 
 const id = "regulate";
 
@@ -26,9 +23,9 @@ export function hiddenReason(
   contract: ToolContract,
   { exposure, at }: { readonly exposure: Exposure; readonly at: number },
 ): Reason {
-  const { objection, standing } = exposure;
+  const { objection, safety } = exposure;
   const byRule = objection?.verdict === "deny" ? objection : undefined;
-  const danger = standing?.looming[0];
+  const danger = safety?.looming[0];
   const rule = byRule?.rule ?? danger?.hazard.id;
   const why = byRule?.why ?? danger?.hazard.why ?? "";
   return {
@@ -37,35 +34,35 @@ export function hiddenReason(
     verdict: "deny",
     ...(rule === undefined ? {} : { rule }),
     ...(why === "" ? {} : { why }),
-    facts: { ...holding(board, q), ...standingFacts(standing) },
+    facts: { ...holding(board, q), ...safetyFacts(safety) },
     serves: danger === undefined || danger.hazard.loss === "" ? [] : [danger.hazard.loss],
     way: comesBack(board, q, contract, { rule, at, move: danger?.move }),
   };
 }
 
 /** Why a call or a result is refused or asked about: where it would lead. */
-export function standingReason(board: Board, q: Q, standing: Standing, code: string): Reason {
-  const [danger] = standing.looming;
-  const { verdict } = standing;
+export function safetyReason(board: Board, q: Q, safety: StateSafety, code: string): Reason {
+  const [danger] = safety.looming;
+  const { verdict } = safety;
   return {
     mechanism: id,
     code,
     verdict,
     ...(danger === undefined ? {} : { rule: danger.hazard.id, why: danger.hazard.why }),
-    facts: { ...holding(board, q), ...standingFacts(standing), ...(verdict === "confirm" ? risksOf(standing) : {}) },
+    facts: { ...holding(board, q), ...safetyFacts(safety), ...(verdict === "confirm" ? risksOf(safety) : {}) },
     serves: danger === undefined || danger.hazard.loss === "" ? [] : [danger.hazard.loss],
-    way: standing.lost.length > 0 && danger === undefined ? "meet what is owed first" : "take another step",
+    way: safety.lost.length > 0 && danger === undefined ? "meet what is owed first" : "take another step",
   };
 }
 
-/** A person who consents takes these risks for the rest of the run. */
-function risksOf({ looming }: Standing): Reason["facts"] {
+/** An approver who consents accepts these risks for the rest of the run. */
+function risksOf({ looming }: StateSafety): Reason["facts"] {
   return looming.length === 0 ? {} : { risks: looming.map(riskName) };
 }
 
-function standingFacts(standing: Standing | undefined): Reason["facts"] {
-  if (standing === undefined) return {};
-  const { looming, lost } = standing;
+function safetyFacts(safety: StateSafety | undefined): Reason["facts"] {
+  if (safety === undefined) return {};
+  const { looming, lost } = safety;
   return {
     ...(looming.length === 0 ? {} : { moves: [...new Set(looming.map(({ move }) => move))].slice(0, namesMax) }),
     ...(lost.length === 0 ? {} : { lost: lost.slice(0, namesMax) }),
@@ -77,7 +74,7 @@ function holding({ frame }: Board, q: Q): Reason["facts"] {
   return names.length === 0 ? {} : { holds: names.slice(0, namesMax) };
 }
 
-/** What would have to change: a call that unlocks it, a new run, or the stores that all runs share. */
+/** The change that brings the tool back: a call that unlocks it, a new run, or a reset of the shared stores. */
 function comesBack(
   board: Board,
   q: Q,
@@ -94,13 +91,13 @@ function comesBack(
     exposureOf(board, initialState(ir, slots, shared), contract, at).verdict === "deny";
   if (!hides(q)) return "it comes back in a new run (`sluicegate runs new`)";
   const declared = initialState(ir, slots, undefined);
-  if (hides(declared)) return "use another tool; a person can change the policy";
+  if (hides(declared)) return "use another tool; the user can change the policy";
   const named = ir.stores.findIndex(({ name }) => move?.startsWith(`fire ${name} `) === true);
   const stores = q.stores.map((cell, index) => (index === named ? (declared.stores[index] ?? cell) : cell));
   const { name } = ir.stores[named] ?? { name: "" };
   // One store may not be what hides it alone, and a long name would not leave room for the reason.
   const reset = hides({ ...q, stores }) || name.length > nameShownMax ? "--all" : name;
-  return `use another tool; a person can run \`sluicegate stores reset ${reset}\``;
+  return `use another tool; the user can run \`sluicegate stores reset ${reset}\``;
 }
 
 function openDebts(slots: readonly Slot[], { monitors }: Q, at: number): readonly Slot[] {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { open, tools } from "../../../test/proof-kit/small.ts";
-import { openHost, repository } from "../../../test/regulation-kit/documents.ts";
-import { namesIn, SmallRun, told } from "../../../test/regulation-kit/small-run.ts";
+import { open, tools } from "../../../test/kit/proof/small.ts";
+import { openHost, repository } from "../../../test/kit/regulation/documents.ts";
+import { namesIn, SmallRun, told } from "../../../test/kit/regulation/small-run.ts";
 
 const readers = ["s.read_pub", "s.read_priv", "s.read_any", "s.mail_out"];
 
@@ -50,7 +50,7 @@ describe("a client that sends by itself", () => {
     ] as const) {
       const run = new SmallRun(openHost(consent));
       const { label } = run.contract("s.read_priv").output;
-      run.run = { ...run.run, q: { ...run.run.q, held: [label] } };
+      run.become({ held: [label] });
       expect(told(run.decide("s.read_pub"))).toBe(`${verdict} SG-UNSAFE-STATE`);
       expect(run.expose("s.read_pub").verdict).toBe(verdict);
     }

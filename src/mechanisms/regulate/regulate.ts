@@ -9,40 +9,37 @@ import type { Json } from "../../core/json.ts";
 import type { Label } from "../../core/label.ts";
 import type { Mechanism } from "../../core/mechanism.ts";
 import type { CallMoment, CallOption, ReleaseMoment } from "../../core/moment.ts";
-import type { Answers, Obligation, Opinion, Question, Reason, Settled } from "../../core/opinion.ts";
-import { noObjection, settled } from "../../core/opinion.ts";
-import type { Run } from "../../core/run.ts";
-import type { Ir } from "../../policy/ir.ts";
-import type { Slot } from "../../policy/monitors.ts";
-import { nameMatches, staticMatch } from "../../policy/patterns.ts";
-import type { Regulation } from "../../policy/regulation.ts";
-import type { Q } from "../../policy/state.ts";
-import { cellAt, globalKey, hold, reservedHeld, resultRange } from "../../policy/state.ts";
-import type { Board } from "./exposure.ts";
-import { shownEntry } from "./exposure.ts";
-import type { Exposures } from "./exposures.ts";
-import { makeExposures } from "./exposures.ts";
-import type { Expected } from "./expected.ts";
-import { expectedAfter, nothingExpected } from "./expected.ts";
-import type { Filtered } from "./filter.ts";
-import { filterAfter, filterReason, nothingFiltered } from "./filter.ts";
-import { filteredReason, forecastIn, forecastReason, questionAbout } from "./foresight.ts";
-import type { Leases } from "./leases.ts";
-import { leaseReasons, leasesAfter, leasesOf, noLeases } from "./leases.ts";
-import type { Power } from "./power.ts";
-import { noPower, powerAfter, powerReason } from "./power.ts";
-import { hiddenReason, standingReason } from "./reasons.ts";
-import { revealedReasons } from "./revealed.ts";
-import { standingAfter } from "./rounds.ts";
-import type { Steps } from "./steps.ts";
-import { noSteps, stepsAfter } from "./steps.ts";
-import { surpriseReason } from "./surprise.ts";
-import { heldInArguments } from "./told-label.ts";
+import {
+  type Answers,
+  type Obligation,
+  type Opinion,
+  type Question,
+  type Reason,
+  type Settled,
+  noObjection,
+  settled,
+} from "../../core/opinion.ts";
+import type { Ir } from "../../policy/ir/ir.ts";
+import type { Slot } from "../../policy/semantics/monitors.ts";
+import { nameMatches, staticMatch } from "../../policy/semantics/patterns.ts";
+import type { Regulation } from "../../policy/sections/regulation.ts";
+import { type Q, cellAt, globalKey, hold, reservedHeld, resultRange, stateOf } from "../../policy/semantics/state.ts";
+import { type Board, shownEntry } from "./game/exposure.ts";
+import { type Exposures, makeExposures } from "./game/exposures.ts";
+import { type Expected, expectedAfter, nothingExpected, surpriseReason } from "./models/surprise.ts";
+import { type Filtered, filterAfter, filterReason, nothingFiltered } from "./list/filter.ts";
+import { filteredReason, forecastIn, forecastReason, questionAbout, heldInArguments } from "./models/foresight.ts";
+import { type Leases, leaseReasons, leasesAfter, leasesOf, noLeases } from "./leases.ts";
+import { type Power, noPower, powerAfter, powerReason } from "./power.ts";
+import { hiddenReason, safetyReason } from "./reasons.ts";
+import { revealedReasons } from "./models/revealed.ts";
+import { safetyAfterTrial } from "./game/trial-step.ts";
+import { type Steps, noSteps, stepsAfter } from "./models/steps.ts";
 import { keepsLost, keepWarning } from "./warnings.ts";
 
 export const regulateId = "regulate";
 
-/** What regulation remembers of a run. */
+/** The memory of regulation for a run. */
 export type Regulated = {
   readonly power: Power;
   readonly leases: Leases;
@@ -53,12 +50,12 @@ export type Regulated = {
 
 export type Regulator = Board & {
   readonly settings: Regulation;
-  /** What the policy labels: what a filter or a model is asked about. */
+  /** Tools that the policy labels: a filter or a model is asked about these. */
   readonly tools: readonly ToolContract[];
   readonly digest: (value: Json) => string;
 };
 
-export function makeRegulate(regulator: Regulator): Mechanism<Regulated, Q> {
+export function makeRegulate(regulator: Regulator): Mechanism<Regulated> {
   const { frame } = regulator;
   const parts: Parts = { regulator, exposures: makeExposures(regulator), aboutList: listQuestions(regulator) };
   const kept = keptTools(regulator);
@@ -72,11 +69,11 @@ export function makeRegulate(regulator: Regulator): Mechanism<Regulated, Q> {
       steps: noSteps(frame.ir.lattice),
       expected: nothingExpected,
     }),
-    remember: (memory, event, run) => remembered(parts, memory, event, run),
+    remember: (memory, event, run) => remembered(parts, memory, event, stateOf(run.q)),
     consider: ({ moment, option }, run, memory, answers) => {
       switch (moment.kind) {
         case "expose":
-          return exposed(parts, run.q, memory, {
+          return exposed(parts, stateOf(run.q), memory, {
             contract: moment.contract,
             at: moment.at,
             answers,
@@ -87,9 +84,9 @@ export function makeRegulate(regulator: Regulator): Mechanism<Regulated, Q> {
         case "call":
           return option === undefined
             ? noObjection
-            : called(parts, { moment, option, kept }, { q: run.q, memory, answers });
+            : called(parts, { moment, option, kept }, { q: stateOf(run.q), memory, answers });
         case "release":
-          return released(regulator, run, moment);
+          return released(regulator, stateOf(run.q), moment);
         case "admit":
         case "reflect":
           return noObjection;
@@ -99,8 +96,8 @@ export function makeRegulate(regulator: Regulator): Mechanism<Regulated, Q> {
 }
 
 /**
- * Tools of ordinary keeps, to be called with every argument that the policy speaks of: a call that says nothing stays
- * possible whatever is held, and is not what somebody wants to keep.
+ * Tools of ordinary keeps, to be called with every argument that the policy speaks of: a call without data stays
+ * possible whatever is held, and is not the call that the operator wants to keep.
  */
 function keptTools({ settings, tools }: Regulator): readonly ToolContract[] {
   const selectors = settings.keeps.flatMap((keep) => (keep.firm ? [] : keep.tools));
@@ -116,7 +113,7 @@ type Parts = {
   readonly aboutList: (steps: Steps) => Question;
 };
 
-/** The question about the list, made once for all entries: its key is a digest of all that a model is told. */
+/** The question about the list, made once for all entries: its key is a digest of everything that a model receives. */
 function listQuestions(regulator: Regulator): (steps: Steps) => Question {
   const { lattice } = regulator.frame.ir;
   const known = new WeakMap<Steps, Question>();
@@ -145,7 +142,7 @@ function exposed({ regulator, exposures, aboutList }: Parts, q: Q, memory: Regul
   const { filtered } = memory;
   const filter = filtered === nothingFiltered ? undefined : filterReason(filtered, nameOf(contract), at);
   if (filter !== undefined) limits.push(filter);
-  // The game counts on the calls that meet a debt: while it is open, a person is asked instead.
+  // The game counts on the calls that meet a debt: while it is open, the approver is asked instead.
   const owed = limits.length > 0 && paysOwed(regulator, q, contract, at);
   const reasons = owed ? limits.map((reason): Reason => ({ ...reason, verdict: "confirm" })) : limits;
   const exposure = entry.decidedAsCall ? shownEntry : exposures.of(q, contract, at);
@@ -174,14 +171,14 @@ function called(parts: Parts, { moment, option, kept }: Asked, { q, memory, answ
   const { frame, game, settings } = regulator;
   const { at } = moment;
   const reasons: Reason[] = [];
-  const standing = game.trivial ? undefined : standingAfter(game, { frame, q, option, at });
-  if (standing !== undefined && standing.verdict !== "allow") {
-    const already = game.standing(q, at, reservedHeld(frame.ir, q)).verdict !== "allow";
-    const exposure = standing.verdict === "deny" && !already ? exposures.of(q, option.contract, at) : shownEntry;
+  const safety = game.trivial ? undefined : safetyAfterTrial(game, { frame, q, option, at });
+  if (safety !== undefined && safety.verdict !== "allow") {
+    const already = game.safetyOf(q, at, reservedHeld(frame.ir, q)).verdict !== "allow";
+    const exposure = safety.verdict === "deny" && !already ? exposures.of(q, option.contract, at) : shownEntry;
     reasons.push(
       exposure.verdict === "deny"
         ? hiddenReason(regulator, q, option.contract, { exposure, at })
-        : standingReason(regulator, q, standing, already ? "SG-UNSAFE-STATE" : "SG-LOOMING"),
+        : safetyReason(regulator, q, safety, already ? "SG-UNSAFE-STATE" : "SG-LOOMING"),
     );
   }
   const surprise = surpriseReason(memory.expected, settings.surpriseMax, option.contract);
@@ -208,13 +205,13 @@ function called(parts: Parts, { moment, option, kept }: Asked, { q, memory, answ
 }
 
 /** A result is passed on only if nothing looms once the agent holds it. */
-function released({ frame, game, ...rest }: Regulator, { q }: Run<Q>, moment: ReleaseMoment): Opinion {
+function released({ frame, game, ...rest }: Regulator, q: Q, moment: ReleaseMoment): Opinion {
   if (!game.looksAtHeld) return noObjection;
   const { option, contract, at } = moment;
   const range = option === undefined ? contract.output.label : resultRange(frame.ir, q, option);
-  const standing = game.standing(q, at, hold(reservedHeld(frame.ir, q), range));
-  if (standing.verdict === "allow") return noObjection;
-  return settled([standingReason({ frame, game, ...rest }, q, standing, "SG-LOOMING")]);
+  const safety = game.safetyOf(q, at, hold(reservedHeld(frame.ir, q), range));
+  if (safety.verdict === "allow") return noObjection;
+  return settled([safetyReason({ frame, game, ...rest }, q, safety, "SG-LOOMING")]);
 }
 
 function asksModels({ models }: Regulation): boolean {
@@ -240,15 +237,15 @@ function nameOf({ server, tool }: ToolContract): string {
   return `${server}.${tool}`;
 }
 
-function remembered(parts: Parts, memory: Regulated, event: RunEvent, run: Run<Q>): Regulated {
+function remembered(parts: Parts, memory: Regulated, event: RunEvent, q: Q): Regulated {
   const { regulator } = parts;
   const { settings, frame } = regulator;
   const power = powerAfter(memory.power, event);
   const leases = settings.leases.length === 0 ? memory.leases : leasesAfter(settings.leases, memory.leases, event);
   const told = asksModels(settings) || settings.shortlistMax !== undefined;
-  const steps = told ? toldAfter(frame.ir, memory.steps, event, run.q) : memory.steps;
-  const filtered = filteredAfter(parts, memory.filtered, event, run);
-  const expected = expectedAfter(frame.ir, memory.expected, event, run.q);
+  const steps = told ? toldAfter(frame.ir, memory.steps, event, q) : memory.steps;
+  const filtered = filteredAfter(parts, memory.filtered, event, q);
+  const expected = expectedAfter(frame.ir, memory.expected, event, q);
   const same = power === memory.power && leases === memory.leases && steps === memory.steps;
   const all = same && filtered === memory.filtered && expected === memory.expected;
   return all ? memory : { power, leases, steps, filtered, expected };
@@ -259,7 +256,7 @@ function toldAfter(ir: Ir, steps: Steps, event: RunEvent, q: Q): Steps {
 }
 
 /** In the modes that remember, what the game hides now is noted whenever the state may have changed. */
-function filteredAfter({ regulator, exposures }: Parts, memory: Filtered, event: RunEvent, { q }: Run<Q>): Filtered {
+function filteredAfter({ regulator, exposures }: Parts, memory: Filtered, event: RunEvent, q: Q): Filtered {
   const { settings, tools } = regulator;
   const { filter } = settings;
   if (filter.kind === "replace") return memory;

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { begin } from "../../core/mechanism.ts";
-import { reservedHeld } from "../../policy/state.ts";
-import { open, tools } from "../../../test/proof-kit/small.ts";
-import { debt, openHost, repository, unsure } from "../../../test/regulation-kit/documents.ts";
-import type { SmallDocument } from "../../../test/regulation-kit/small-run.ts";
-import { SmallRun } from "../../../test/regulation-kit/small-run.ts";
+import { reservedHeld } from "../../policy/semantics/state.ts";
+import { open, tools } from "../../../test/kit/proof/small.ts";
+import { debt, openHost, repository, unsure } from "../../../test/kit/regulation/documents.ts";
+import { type SmallDocument, SmallRun } from "../../../test/kit/regulation/small-run.ts";
 
 const names = ["s.read_pub", "s.read_priv", "s.read_any", "s.mail_out"];
 
@@ -23,7 +22,7 @@ describe("what people are told of a run", () => {
     expect(view(run, ["s.read_pub", "s.mail_out"]).state).toBe("safe");
     run.call("s.read_priv");
     expect(view(run)).toMatchObject({ state: "critical", risks: ["leak host.send"] });
-    run.run = { ...run.run, q: { ...run.run.q, grants: [] } };
+    run.become({ grants: [] });
     expect(view(run)).toMatchObject({ state: "unsafe", risks: [] });
     expect(view(new SmallRun({ labels: openHost().labels ?? {} })).state).toBe("safe");
   });
@@ -46,7 +45,7 @@ describe("what people are told of a run", () => {
     expect(view(never).hidden).toEqual([
       {
         tool: "s.read_priv",
-        why: "after it the client sends what it holds unasked (rule leak); use another tool; a person can change the policy",
+        why: "after it the client sends what it holds unasked (rule leak); use another tool; the user can change the policy",
       },
     ]);
     const written = new SmallRun({ ...repository(), flow: { mode: "strict" } }, ["text"]);
@@ -72,10 +71,10 @@ describe("what people are told of a run", () => {
     const hiddenAfter = (document: SmallDocument, ...tainting: readonly string[]): string => {
       const run = new SmallRun({ ...document, flow: { mode: "strict" } }, ["text"]);
       for (const tool of tainting) run.call(tool, tool.includes("write") ? { text: "x" } : {});
-      run.run = begin(run.policy.engine, "next", run.run.q);
+      run.run = begin(run.policy.engine, "next", run.q);
       return view(run, ["s.grant"]).hidden[0]?.why ?? "";
     };
-    const reads = "after it `anyone` reads `repo` unasked (rule leak); use another tool; a person can run";
+    const reads = "after it `anyone` reads `repo` unasked (rule leak); use another tool; the user can run";
     expect(hiddenAfter(repository(), "s.read_secret", "s.write_repo")).toBe(
       `${reads} \`sluicegate stores reset repo\``,
     );
@@ -151,9 +150,9 @@ describe("the digest of what a list depends on", () => {
     const sent = run.send("s.read_secret");
     run.succeed(sent);
     const waiting = digest(run);
-    const reserved = reservedHeld(run.ir, run.run.q);
+    const reserved = reservedHeld(run.ir, run.q);
     run.pass(sent);
-    expect(reservedHeld(run.ir, run.run.q)).toEqual(reserved);
+    expect(reservedHeld(run.ir, run.q)).toEqual(reserved);
     expect(digest(run)).not.toBe(waiting);
   });
 
@@ -164,9 +163,9 @@ describe("the digest of what a list depends on", () => {
     run.call("s.read_pub");
     const sent = run.send("s.read_pub");
     const waiting = digest(run);
-    const reserved = reservedHeld(run.ir, run.run.q);
+    const reserved = reservedHeld(run.ir, run.q);
     run.succeed(sent);
-    expect(reservedHeld(run.ir, run.run.q)).toEqual(reserved);
+    expect(reservedHeld(run.ir, run.q)).toEqual(reserved);
     expect(digest(run)).not.toBe(waiting);
   });
 

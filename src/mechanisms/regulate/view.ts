@@ -1,27 +1,25 @@
-/** What regulation says of a run to people, and what of a run a list depends on. */
+/** Regulation of a run for display, and the part of a run that a tool list depends on. */
 import type { ToolContract } from "../../core/contract.ts";
 import type { ArgumentLabel, CallOption } from "../../core/moment.ts";
-import type { StateClass } from "../../core/prediction.ts";
-import { regulationClause } from "../../core/regulation-cause.ts";
-import type { RegulationView } from "../../core/regulation-view.ts";
-import type { Ir } from "../../policy/ir.ts";
-import { lockedUnderWay } from "../../policy/overlap.ts";
-import type { Q } from "../../policy/state.ts";
-import { cellAt, contextOf, hold, reservedHeld, resultRange } from "../../policy/state.ts";
-import { next } from "../../policy/transition.ts";
-import type { Scene } from "../../policy/verdicts.ts";
-import type { Exposure } from "./exposure.ts";
-import { exposureOf } from "./exposure.ts";
-import { filterReason, nextReturn } from "./filter.ts";
+import type { StateClass } from "../../core/questions/prediction.ts";
+import { regulationClause } from "../../core/explain/regulation-cause.ts";
+import type { RegulationView } from "../../core/explain/regulation-view.ts";
+import type { Ir } from "../../policy/ir/ir.ts";
+import { lockedUnderWay } from "../../policy/semantics/overlap.ts";
+import { type Q, cellAt, contextOf, hold, reservedHeld, resultRange } from "../../policy/semantics/state.ts";
+import { next } from "../../policy/semantics/transition.ts";
+import type { Scene } from "../../policy/semantics/verdicts.ts";
+import { type Exposure, exposureOf } from "./game/exposure.ts";
+import { filterReason, nextReturn } from "./list/filter.ts";
 import { objectionTo } from "./guard.ts";
 import { leaseReasons, leasesOf, leaseState } from "./leases.ts";
-import { optionsOf } from "./options.ts";
+import { optionsOf } from "./game/options.ts";
 import { powerGathered } from "./power.ts";
 import { hiddenReason } from "./reasons.ts";
 import type { Regulated, Regulator } from "./regulate.ts";
-import { toolClasses } from "./tool-classes.ts";
+import { toolClasses } from "./list/tool-classes.ts";
 
-/** Hidden tools that are told of; a view is for people. */
+/** Most hidden tools in a view; a view is for users. */
 const hiddenMax = 100;
 
 export function viewOf(
@@ -80,7 +78,7 @@ function whyHidden(
 export function stateClass(regulator: Regulator, q: Q, contracts: readonly ToolContract[], at: number): StateClass {
   const { game, frame, model } = regulator;
   const reserved = reservedHeld(frame.ir, q);
-  if (game.standing(q, at, reserved).verdict !== "allow") return "unsafe";
+  if (game.safetyOf(q, at, reserved).verdict !== "allow") return "unsafe";
   const seen = new Set<string>();
   for (const contract of contracts) {
     const name = classesOf(regulator)(contract);
@@ -100,7 +98,7 @@ export function stateClass(regulator: Regulator, q: Q, contracts: readonly ToolC
 
 type Classes = ReturnType<typeof toolClasses>;
 
-/** Every run that people look at has the tools of the same servers. */
+/** Every run that users inspect has the tools of the same servers. */
 const classes = new WeakMap<Regulator, Classes>();
 
 function classesOf(regulator: Regulator): Classes {
@@ -119,11 +117,11 @@ function withMost(ir: Ir, q: Q, option: CallOption): CallOption {
 
 /** Everything that the call can bring may be passed on. */
 function staysWithin({ game, frame }: Regulator, { q, option, at }: Scene): boolean {
-  const event = { kind: "allowed", at, call: "", method: "", option, arguments: {}, digest: "" } as const;
+  const event = { kind: "dispatched", at, call: "", method: "", option, arguments: {}, digest: "" } as const;
   const moved = next(frame, q, event);
   if (!moved.ok) return true;
   const most = hold(reservedHeld(frame.ir, q), resultRange(frame.ir, moved.value, option));
-  return game.standing(moved.value, at, most).verdict === "allow";
+  return game.safetyOf(moved.value, at, most).verdict === "allow";
 }
 
 /** A text that is equal for two states of runs that are shown the same lists at the instant `at`. */
@@ -140,7 +138,7 @@ export function exposureKey({ frame, settings }: Regulator, q: Q, memory: Regula
   const asks = settings.models.embedded || settings.models.judge !== undefined;
   return JSON.stringify([
     q.stores.map(({ label, audience, open }) => [label.lo, label.hi, audience, open]),
-    // What is on its way counts as held for what is decided, but not for what an argument may carry.
+    // Data in flight counts as held for the decision, but not for the labels of an argument.
     [q.held, reservedHeld(ir, q)].map((held) => held.map(({ lo, hi }) => [lo, hi])),
     ends,
     lockedUnderWay(slots, q.inFlight),

@@ -1,15 +1,13 @@
 /**
- * Ordinary `keep:`: a call that costs a tool which the policy wants to keep is let through, and said aloud (formal.md 4.5).
+ * Ordinary `keep:`: a call that costs a tool which the policy wants to keep passes, and is reported (formal.md 4.5).
  * Leaving out what it returns, or doing things in another order, is the alternative.
  */
 import type { ToolContract } from "../../core/contract.ts";
 import type { CallOption } from "../../core/moment.ts";
 import type { Reason } from "../../core/opinion.ts";
-import { hold, resultRange } from "../../policy/state.ts";
-import type { Q } from "../../policy/state.ts";
-import { next } from "../../policy/transition.ts";
-import type { Board } from "./exposure.ts";
-import { exposureOf } from "./exposure.ts";
+import { hold, resultRange, type Q } from "../../policy/semantics/state.ts";
+import { next } from "../../policy/semantics/transition.ts";
+import { type Board, exposureOf } from "./game/exposure.ts";
 
 /** Tools of ordinary keeps that are usable now and would not be after the call has returned what it may. */
 export function keepsLost(
@@ -21,7 +19,7 @@ export function keepsLost(
   if (kept.length === 0) return [];
   const usable = kept.filter((one) => exposureOf(board, q, one, at).verdict === "allow");
   if (usable.length === 0) return [];
-  const event = { kind: "allowed", at, call: "", method: "", option, arguments: {}, digest: "" } as const;
+  const event = { kind: "dispatched", at, call: "", method: "", option, arguments: {}, digest: "" } as const;
   const moved = next(board.frame, q, event);
   if (!moved.ok) return [];
   const { inFlight: _inFlight, ...rest } = moved.value;

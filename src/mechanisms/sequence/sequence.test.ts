@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { ToolContract } from "../../core/contract.ts";
 import type { Moment } from "../../core/moment.ts";
 import type { Opinion } from "../../core/opinion.ts";
-import type { Rule, Temporal } from "../../policy/ir.ts";
-import type { Q } from "../../policy/state.ts";
-import type { Frame } from "../../policy/transition.ts";
+import type { Rule, Temporal } from "../../policy/ir/ir.ts";
+import type { Q } from "../../policy/semantics/state.ts";
+import type { Frame } from "../../policy/semantics/transition.ts";
 import type { LabelRange } from "../../core/label.ts";
 import {
   contract,
@@ -18,7 +18,7 @@ import {
   secret,
   start,
   tool,
-} from "../../../test/policy/scene.ts";
+} from "../../../test/kit/policy/scene.ts";
 import { makeSequence, openDebts } from "./sequence.ts";
 
 const pay = contract("pay", { does: ["write.external.pay"] });

@@ -4,20 +4,15 @@
  */
 import type { Mechanism } from "../../core/mechanism.ts";
 import type { ToolContract } from "../../core/contract.ts";
-import type { Obligation, Opinion, Reason } from "../../core/opinion.ts";
-import { noObjection, settled } from "../../core/opinion.ts";
+import { type Obligation, type Opinion, type Reason, noObjection, settled } from "../../core/opinion.ts";
 import type { ReflectMoment } from "../../core/moment.ts";
-import type { Rule, Temporal } from "../../policy/ir.ts";
-import type { Slot } from "../../policy/monitors.ts";
-import { monitorHolds, monitorOwes } from "../../policy/monitors.ts";
-import { matches } from "../../policy/patterns.ts";
-import type { Q } from "../../policy/state.ts";
-import { cellAt, globalKey, isKeyed } from "../../policy/state.ts";
-import type { Frame } from "../../policy/transition.ts";
-import { contextAt } from "../../policy/transition.ts";
-import type { Scene } from "../../policy/verdicts.ts";
-import { firedSlots, sceneAt, verdictAt } from "../../policy/verdicts.ts";
-import { neededBy, wayOf } from "../../policy/ways.ts";
+import type { Rule, Temporal } from "../../policy/ir/ir.ts";
+import { type Slot, monitorHolds, monitorOwes } from "../../policy/semantics/monitors.ts";
+import { matches } from "../../policy/semantics/patterns.ts";
+import { type Q, cellAt, globalKey, isKeyed, stateOf } from "../../policy/semantics/state.ts";
+import { type Frame, contextAt } from "../../policy/semantics/transition.ts";
+import { type Scene, firedSlots, sceneAt, verdictAt } from "../../policy/semantics/verdicts.ts";
+import { neededBy, remedyFor } from "../../policy/semantics/explanations.ts";
 
 const id = "sequence";
 
@@ -25,7 +20,7 @@ const id = "sequence";
 export function makeSequence(
   frame: Frame,
   slotsFor: (contract: ToolContract) => readonly Slot[] = () => frame.slots,
-): Mechanism<null, Q> {
+): Mechanism<null> {
   const rules = new Map(frame.ir.rules.map((rule) => [rule.id, rule]));
   return {
     id,
@@ -34,9 +29,9 @@ export function makeSequence(
     remember: () => null,
     consider: ({ moment, option }, run) => {
       if (frame.slots.length === 0) return noObjection;
-      if (moment.kind === "reflect" && tellsDebts(moment)) return stillOwed(frame, rules, run.q, moment.at);
+      if (moment.kind === "reflect" && tellsDebts(moment)) return stillOwed(frame, rules, stateOf(run.q), moment.at);
       if (moment.kind !== "call" || option === undefined) return noObjection;
-      return called({ frame, q: run.q, option, at: moment.at }, rules, slotsFor(option.contract));
+      return called({ frame, q: stateOf(run.q), option, at: moment.at }, rules, slotsFor(option.contract));
     },
   };
 }
@@ -50,10 +45,10 @@ function called(scene: Scene, rules: ReadonlyMap<string, Rule>, slots: readonly 
       verdict: verdictAt(at, slot.tier === "confirm" ? "confirm" : "deny"),
       rule: slot.id,
       why: rule?.why ?? "",
-      // The key is a value of the call; only that there is one is said, since a refusal must carry no data.
+      // The key is a value of the call; the reason states only that there is one, since a refusal must carry no data.
       facts: { kind: slot.temporal.kind, ...(isKeyed(slot) ? { keyed: "yes" } : {}), needs: neededBy(slot.temporal) },
       serves: rule?.serves ?? [],
-      way: wayOf(slot.temporal),
+      way: remedyFor(slot.temporal),
       ...(rule?.mode === "observe" ? { observed: true as const } : {}),
     };
   });
@@ -88,11 +83,11 @@ function obligations(scene: Scene, slots: readonly Slot[]): readonly Obligation[
     }
     const { bits } = cellAt(slot, scene.q.monitors.hi[slot.index] ?? new Map(), globalKey, scene.at);
     const held = monitorHolds(context, temporal, bits, seen);
-    return held ? [{ kind: "hold", rule: slot.id, way: wayOf(temporal) }] : [];
+    return held ? [{ kind: "hold", rule: slot.id, way: remedyFor(temporal) }] : [];
   });
 }
 
-/** At the end of a run, and in one that nobody looked at for a while: there what is owed can still be met. */
+/** At the end of a run, and at the periodic check of an idle run: there an open debt can still be met. */
 function tellsDebts({ cause, server }: ReflectMoment): boolean {
   return cause === "end" || (cause === "periodic" && server === undefined);
 }
@@ -121,7 +116,7 @@ function debtReason(slot: Slot, rule: Rule | undefined): Reason {
     why: rule?.why ?? "",
     facts: { kind: slot.temporal.kind, needs: neededBy(slot.temporal) },
     serves: rule?.serves ?? [],
-    way: wayOf(slot.temporal),
+    way: remedyFor(slot.temporal),
     ...(slot.mode === "observe" ? { observed: true as const } : {}),
   };
 }

@@ -1,15 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { LabelRange } from "../../core/label.ts";
-import { exactly } from "../../core/label.ts";
+import { type LabelRange, exactly } from "../../core/label.ts";
 import { begin, seal } from "../../core/mechanism.ts";
 import type { Answer, Answers, Question } from "../../core/opinion.ts";
-import { programContextFrom, programQuestionKind } from "../../core/program-question.ts";
-import { step } from "../../core/step.ts";
-import type { Step } from "../../core/step.ts";
-import type { Check, Pattern, Rule } from "../../policy/ir.ts";
-import { makeModel } from "../../policy/model.ts";
-import type { Frame } from "../../policy/transition.ts";
-import { argument, contract, frameOf, nothing, pattern, rule, secret } from "../../../test/policy/scene.ts";
+import { programContextFrom, programQuestionKind } from "../../core/questions/program-question.ts";
+import { step, type Step } from "../../core/step.ts";
+import type { Check, Pattern, Rule } from "../../policy/ir/ir.ts";
+import { makeModel } from "../../policy/semantics/model.ts";
+import type { Frame } from "../../policy/semantics/transition.ts";
+import { argument, contract, frameOf, nothing, pattern, rule, secret } from "../../../test/kit/policy/scene.ts";
 import { makeTiers } from "./tiers.ts";
 
 const look = contract("look", { does: ["read.local"], arguments: new Map([["q", argument("query", false)]]) });
@@ -130,7 +128,7 @@ describe("a rule that asks a program", () => {
       },
     ]);
     for (const give of [says(true), silent]) {
-      expect(answered(observed, give)).toMatchObject({ verdict: "allow", unobserved: "deny" });
+      expect(answered(observed, give)).toMatchObject({ verdict: "allow", enforcedVerdict: "deny" });
     }
   });
 

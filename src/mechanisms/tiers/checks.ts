@@ -2,16 +2,14 @@
  * Block rules that ask a program of the operator's. The program is asked only about calls that the rule fits and nothing
  * else refuses, and can only refuse: whatever it says but `false` is a refusal, and so is silence.
  */
-import type { ProgramContext } from "../../core/program-question.ts";
-import { programQuestionKind } from "../../core/program-question.ts";
+import { type ProgramContext, programQuestionKind } from "../../core/questions/program-question.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { CallMoment } from "../../core/moment.ts";
 import type { Answer, Answers, Question, Reason } from "../../core/opinion.ts";
-import type { Check } from "../../policy/ir.ts";
-import type { Ends, Scene } from "../../policy/verdicts.ts";
-import { firedRules, verdictAt } from "../../policy/verdicts.ts";
+import type { Check } from "../../policy/ir/ir.ts";
+import { type Ends, type Scene, firedRules, verdictAt } from "../../policy/semantics/verdicts.ts";
 
-/** What is open, and what the answers come to. */
+/** The open questions, and the reasons from the answers. */
 export type Consulted = { readonly questions: readonly Question[]; readonly reasons: readonly Reason[] };
 
 const nothing: Consulted = { questions: [], reasons: [] };
@@ -44,7 +42,7 @@ function questionOf(
   const observed = rule.mode === "observe";
   const key = `${programQuestionKind} ${program} ${name} ${digest}`;
   const head = {
-    // What no answer is worth differs, so an observed rule asks for itself.
+    // The consequence of a missing answer differs, so an observed rule has its own question.
     key: observed ? `${key} observed` : key,
     mechanism: "tiers",
     kind: programQuestionKind,

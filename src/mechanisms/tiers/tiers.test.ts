@@ -1,17 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ToolContract } from "../../core/contract.ts";
-import type { LabelRange } from "../../core/label.ts";
-import { exactly, fromBits } from "../../core/label.ts";
+import { type LabelRange, exactly, fromBits } from "../../core/label.ts";
 import { begin, seal } from "../../core/mechanism.ts";
 import type { Moment } from "../../core/moment.ts";
-import type { Reason } from "../../core/opinion.ts";
-import { noObjection } from "../../core/opinion.ts";
+import { type Reason, noObjection } from "../../core/opinion.ts";
 import { step } from "../../core/step.ts";
 import type { Verdict } from "../../core/verdict.ts";
-import type { Pattern, Rule } from "../../policy/ir.ts";
-import { makeModel } from "../../policy/model.ts";
-import type { Frame } from "../../policy/transition.ts";
+import type { Pattern, Rule } from "../../policy/ir/ir.ts";
+import { makeModel } from "../../policy/semantics/model.ts";
+import type { Frame } from "../../policy/semantics/transition.ts";
 import {
   argument,
   contract,
@@ -22,7 +20,7 @@ import {
   pattern,
   rule,
   secret,
-} from "../../../test/policy/scene.ts";
+} from "../../../test/kit/policy/scene.ts";
 import { makeTiers } from "./tiers.ts";
 
 type Said = { readonly verdict: Verdict | "not decided"; readonly reasons: readonly Reason[] };
@@ -253,7 +251,7 @@ describe("the mechanism", () => {
   const run = begin({ model: makeModel(frame, digest), mechanisms: [seal(tiers)] }, "r", undefined);
 
   it("remembers nothing, and objects to nothing but calls and entries of the list", () => {
-    expect([tiers.id, tiers.initial(), tiers.remember(null, { at: 1, kind: "sent", call: "c" }, run)]).toEqual([
+    expect([tiers.id, tiers.initial(), tiers.remember(null, { at: 1, kind: "succeeded", call: "c" }, run)]).toEqual([
       "tiers",
       null,
       null,

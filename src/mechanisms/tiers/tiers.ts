@@ -5,26 +5,30 @@
  */
 import type { Mechanism } from "../../core/mechanism.ts";
 import type { ToolContract } from "../../core/contract.ts";
-import type { Answers, Opinion, Reason } from "../../core/opinion.ts";
-import { noObjection, settled } from "../../core/opinion.ts";
+import { type Answers, type Opinion, type Reason, noObjection, settled } from "../../core/opinion.ts";
 import type { CallMoment, CallOption } from "../../core/moment.ts";
-import { culpritFacts, culprits } from "../../policy/culprits.ts";
-import { atomBits } from "../../policy/hazard-reasons.ts";
-import type { PolicyModel } from "../../policy/model.ts";
-import { staticMatch } from "../../policy/patterns.ts";
-import type { Q } from "../../policy/state.ts";
-import type { Frame } from "../../policy/transition.ts";
-import type { Ends, PlainRule, Scene } from "../../policy/verdicts.ts";
-import { defaultAtEnds, firedRules, verdictAt } from "../../policy/verdicts.ts";
+import { argumentFacts, decidingArguments, atomBits } from "../../policy/semantics/explanations.ts";
+import type { PolicyModel } from "../../policy/semantics/model.ts";
+import { staticMatch } from "../../policy/semantics/patterns.ts";
+import { stateOf } from "../../policy/semantics/state.ts";
+import type { Frame } from "../../policy/semantics/transition.ts";
+import {
+  type Ends,
+  type PlainRule,
+  type Scene,
+  defaultAtEnds,
+  firedRules,
+  verdictAt,
+} from "../../policy/semantics/verdicts.ts";
 import { canonicalPath } from "../../policy/values/path.ts";
 import { consult } from "./checks.ts";
 
 const id = "tiers";
 
-/** Folders of a workspace that an explanation names; clients send few, and nobody reads many. */
+/** Folders of a workspace that an explanation names; clients send few, and users read few. */
 const rootsNamedMax = 8;
 
-export function makeTiers(frame: Frame, model: PolicyModel): Mechanism<null, Q> {
+export function makeTiers(frame: Frame, model: PolicyModel): Mechanism<null> {
   const entries = new WeakMap<ToolContract, Opinion>();
   // Contracts are immutable and say all that hides a tool, and every call is also judged as an entry of the list.
   const entryOf = (contract: ToolContract): Opinion => {
@@ -40,7 +44,7 @@ export function makeTiers(frame: Frame, model: PolicyModel): Mechanism<null, Q> 
     consider: ({ moment, option }, run, _memory, answers) => {
       if (moment.kind === "expose") return entryOf(moment.contract);
       if (moment.kind !== "call" || option === undefined) return noObjection;
-      return called({ frame, q: run.q, option, at: moment.at }, model, { moment, answers });
+      return called({ frame, q: stateOf(run.q), option, at: moment.at }, model, { moment, answers });
     },
   };
 }
@@ -90,7 +94,7 @@ function called(
 
 function ruleFacts(scene: Scene, rule: PlainRule): Reason["facts"] {
   const bits = rule.when.data.reduce((all, atom) => all | atomBits(atom.atom), 0);
-  return culpritFacts(culprits(scene.frame.ir.lattice, scene.option, bits));
+  return argumentFacts(decidingArguments(scene.frame.ir.lattice, scene.option, bits));
 }
 
 function ruleReason(rule: PlainRule, verdict: Reason["verdict"], code: string, facts: Reason["facts"]): Reason {
@@ -123,7 +127,7 @@ function defaultReasons(scene: Scene, workspace: CallMoment["workspace"]): reado
     ask({ lo: false, hi: true }, "SG-ASK-UNLABELLED", { server: scene.option.contract.server }, way);
     return reasons;
   }
-  const control = culprits(lattice, scene.option, lattice.untrustedBit).filter((one) =>
+  const control = decidingArguments(lattice, scene.option, lattice.untrustedBit).filter((one) =>
     isControl(scene.option, one.argument),
   );
   ask({ lo: lo.execute, hi: hi.execute }, "SG-ASK-EXECUTE", {}, "ask the person, or do it without running code");
@@ -132,10 +136,10 @@ function defaultReasons(scene: Scene, workspace: CallMoment["workspace"]): reado
   ask(
     { lo: lo.untrusted, hi: hi.untrusted },
     "SG-ASK-UNTRUSTED",
-    culpritFacts(control),
+    argumentFacts(control),
     "use values that the person gave or that trusted tools returned",
   );
-  ask({ lo: lo.bound, hi: hi.bound }, "SG-ASK-BOUND", culpritFacts(aboveBound(scene)), "leave that data out");
+  ask({ lo: lo.bound, hi: hi.bound }, "SG-ASK-BOUND", argumentFacts(aboveBound(scene)), "leave that data out");
   return reasons;
 }
 
@@ -144,12 +148,12 @@ function unlabelled({ contract }: CallOption): boolean {
   return contract.source !== "operator" && contract.source !== "pack" && contract.effects.must.length === 0;
 }
 
-function aboveBound(scene: Scene): ReturnType<typeof culprits> {
+function aboveBound(scene: Scene): ReturnType<typeof decidingArguments> {
   const { contract } = scene.option;
   return [...scene.option.arguments.keys()].flatMap((name) => {
     const argument = contract.arguments.get(name) ?? contract.rest;
     if (!argument.sink) return [];
-    const own = culprits(scene.frame.ir.lattice, scene.option, argument.forbidden);
+    const own = decidingArguments(scene.frame.ir.lattice, scene.option, argument.forbidden);
     return own.filter((one) => one.argument === name);
   });
 }

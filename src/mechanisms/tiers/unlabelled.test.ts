@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { begin, seal } from "../../core/mechanism.ts";
 import { step } from "../../core/step.ts";
-import { makeModel } from "../../policy/model.ts";
+import { makeModel } from "../../policy/semantics/model.ts";
 import { everyEffect } from "../../core/effect.ts";
-import { contract, frameOf } from "../../../test/policy/scene.ts";
+import { contract, frameOf } from "../../../test/kit/policy/scene.ts";
 import { makeTiers } from "./tiers.ts";
 
 it("a tool of which nothing is known asks with the one reason that helps", () => {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { PredictionContext, PredictionStep } from "../../core/prediction.ts";
+import type { PredictionContext, PredictionStep } from "../../core/questions/prediction.ts";
 import { makeEmbedded, scoreEmbedded } from "./embedded.ts";
 import { decodeWeights } from "./embedded/weights.ts";
 

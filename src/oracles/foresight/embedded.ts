@@ -3,14 +3,12 @@
  * few words. It is a prior, not a judge: it orders questions and moves borderline calls from allowed to asked, and what
  * the game has refused stays refused. Pure; the weights are data, made by `sluicegate train`.
  */
-import type { Prediction, PredictionContext, StateClass } from "../../core/prediction.ts";
+import type { Prediction, PredictionContext, StateClass } from "../../core/questions/prediction.ts";
 import { deed } from "./embedded/deeds.ts";
 import { callFeatures, listFeatures } from "./embedded/features.ts";
 import { held, heldBits } from "./embedded/held.ts";
-import type { View } from "./embedded/view.ts";
-import { expectedBits, listedFeatures, nextState, viewOf } from "./embedded/view.ts";
-import type { Weights } from "./embedded/weights.ts";
-import { judged } from "./embedded/weights.ts";
+import { type View, expectedBits, listedFeatures, nextState, viewOf } from "./embedded/view.ts";
+import { type Weights, judged } from "./embedded/weights.ts";
 
 export const embeddedName = "embedded";
 
@@ -34,7 +32,7 @@ export function makeEmbedded(weights: Weights): (context: PredictionContext) => 
   return (context) => scoreEmbedded(weights, context).prediction;
 }
 
-/** The prediction with its probabilities. `latencyMs` is 0: whoever has a clock measures. */
+/** The prediction with its probabilities. `latencyMs` is 0: a caller with a clock measures it. */
 export function scoreEmbedded(weights: Weights, context: PredictionContext): Scored {
   const view = viewOf(context);
   const call = view.call;

@@ -1,17 +1,19 @@
 /**
- * Answers questions about the future with the models that a policy configures. The stricter prediction wins; the embedded
- * head is a prior, so what it says is enough to ask a person and never to refuse. A judge
- * that does not answer in time leaves the embedded head's prediction, with its absence told; a required question is
- * then `unavailable`, because the policy wanted that judge to look.
+ * Answers questions about the future with the models that a policy configures. The stricter prediction wins; the
+ * embedded head is a prior, so its prediction is enough to ask the approver and never to refuse. A judge that does not
+ * answer in time leaves the embedded head's prediction, which then reports the absence; a required question is then
+ * `unavailable`, because the policy requires the answer of that judge.
  */
-import type { Json } from "../../core/json.ts";
+import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../../core/json.ts";
 import type { Answer, Question } from "../../core/opinion.ts";
-import type { Prediction, PredictionContext } from "../../core/prediction.ts";
-import { predictionKind } from "../../core/prediction.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { AskedFor, Oracle } from "../../gateway/services-port.ts";
-import { readContext } from "./context.ts";
+import {
+  type Prediction,
+  type PredictionContext,
+  type PredictionStep,
+  predictionKind,
+} from "../../core/questions/prediction.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { AskedFor, Oracle } from "../../gateway/ports/services.ts";
 import type { LanguageWorldModel } from "./llm.ts";
 import { asAdvice, stricterPrediction } from "./merge.ts";
 
@@ -75,3 +77,52 @@ export class ForesightOracle implements Oracle {
 }
 
 type Waiting = { readonly run: string; readonly waitMs: number };
+
+const outcomes = ["pending", "succeeded", "failed", "unknown"] as const;
+
+/** The context, or undefined if a part is missing: then there is nothing that a model could be asked. */
+function readContext(content: Json): PredictionContext | undefined {
+  const instruction = stringMember(content, "instruction");
+  const evidence = words(member(content, "evidence"));
+  const tools = listOf(member(content, "tools"), readTool);
+  const steps = listOf(member(content, "steps"), readStep);
+  const given = member(content, "pending");
+  const pending = given === undefined ? undefined : readStep(given);
+  if (member(content, "version") !== 1 || (given !== undefined && pending === undefined)) return undefined;
+  if (instruction === undefined || evidence === undefined || tools === undefined || steps === undefined)
+    return undefined;
+  return { version: 1, instruction, tools, steps, evidence, ...(pending === undefined ? {} : { pending }) };
+}
+
+function readTool(value: Json): PredictionContext["tools"][number] | undefined {
+  const name = stringMember(value, "name");
+  const effects = words(member(value, "effects"));
+  return name === undefined || effects === undefined ? undefined : { name, effects };
+}
+
+function readStep(value: Json): PredictionStep | undefined {
+  const server = stringMember(value, "server");
+  const tool = stringMember(value, "tool");
+  const effects = words(member(value, "effects"));
+  const brought = words(member(value, "brought"));
+  const given = member(value, "arguments");
+  const outcome = outcomes.find((each) => each === member(value, "outcome"));
+  const declared = words(member(value, "declared"));
+  if (server === undefined || tool === undefined || effects === undefined) return undefined;
+  if (brought === undefined || outcome === undefined || !isObject(given)) return undefined;
+  const known: JsonObject = given;
+  return { server, tool, effects, arguments: known, brought, outcome, ...(declared === undefined ? {} : { declared }) };
+}
+
+function words(value: Json | undefined): readonly string[] | undefined {
+  return listOf(value, (each) => (typeof each === "string" ? each : undefined));
+}
+
+/** All elements, or undefined if one of them cannot be read: half a context would hide the other half. */
+function listOf<T>(value: Json | undefined, read: (each: Json) => T | undefined): readonly T[] | undefined {
+  if (!isArray(value)) return undefined;
+  const found = value.map(read);
+  return found.some((each) => each === undefined)
+    ? undefined
+    : found.flatMap((each) => (each === undefined ? [] : [each]));
+}

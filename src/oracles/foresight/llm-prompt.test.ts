@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { PredictionContext, PredictionStep } from "../../core/prediction.ts";
+import type { PredictionContext, PredictionStep } from "../../core/questions/prediction.ts";
 import { stepsCharsMax, stepsDroppedTogether, stepsMax, toolsMax } from "./llm-limits.ts";
 import { evidenceText, shownTools } from "./llm-prompt.ts";
 

@@ -4,7 +4,7 @@
  * grows with the run. A change of a single character is a new version: golden tests hold the text.
  */
 import type { Json } from "../../core/json.ts";
-import type { PredictionContext, PredictionStep } from "../../core/prediction.ts";
+import type { PredictionContext, PredictionStep } from "../../core/questions/prediction.ts";
 import { quotedName, quotedText, quotedValue, shapeOf } from "../judges/evidence.ts";
 import { nameCharsMax } from "../judges/limits.ts";
 import { stepsCharsMax, stepsDroppedTogether, stepsMax, toolsMax } from "./llm-limits.ts";
@@ -24,7 +24,7 @@ export function shownTools(context: PredictionContext): readonly ShownTool[] {
   }));
 }
 
-/** `values`: everything. `shapes`: names that are public by nature, kinds and labels; no value, no words of anybody. */
+/** `values`: everything. `shapes`: names that are public by nature, kinds and labels; no value, no outside text. */
 export type EvidenceForm = "values" | "shapes";
 
 /** Evidence for one answer. Texts are quoted and capped; none can close its field. */
@@ -74,7 +74,7 @@ function stepWriter(tools: readonly ShownTool[], form: EvidenceForm): WriteStep 
   return (step) => {
     const full = `${step.server}.${step.tool}`;
     const listed = byName.get(full);
-    // An agent can call a name that nobody listed; such a name is its own words, and could carry a value.
+    // An agent can call a name that no list has; such a name is its own words, and could carry a value.
     const known = listed ?? (form === "values" || (step.declared ?? []).length > 0 ? full : undefined);
     const parts = [
       known === undefined ? "a tool that is not listed" : quotedName(known),

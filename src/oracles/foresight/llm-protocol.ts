@@ -1,7 +1,7 @@
 /**
- * What a language model is told about its task, version 1. Constant: nothing from outside is ever put into it, and it
- * comes first in every prompt, so that a server evaluates it once. The last line of the evidence says which form the
- * answer takes, so that both forms share everything before it.
+ * The instructions of a language model about its task, version 1. Constant: nothing from outside is ever put into it,
+ * and it comes first in every prompt, so that a server evaluates it once. The last line of the evidence states the form
+ * of the answer, so that both forms share everything before it.
  */
 export const protocolVersion = 1;
 

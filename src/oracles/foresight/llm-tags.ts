@@ -1,14 +1,12 @@
 /**
  * SafeMCP's tag protocol. Its closing tag equals its opening tag, and two fifths of the published targets are broken
  * (`<safety|>`, `<safety>..</safety>`, `<|safety>`), so models that were trained on them write broken tags, too. Every
- * spelling is taken for a tag; what is not exactly one of the three words is no label; several labels mean the strictest.
+ * spelling is taken for a tag; only exactly one of the three words is a label; several labels mean the strictest.
  */
-import type { StateClass } from "../../core/prediction.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
+import type { StateClass } from "../../core/questions/prediction.ts";
+import { type Result, err, ok } from "../../core/result.ts";
 import { labelTailCharsMax } from "./llm-limits.ts";
-import type { Written } from "./llm-verdict.ts";
-import { isStateClass, stricterClass } from "./llm-verdict.ts";
+import { type Written, isStateClass, stricterClass } from "./llm-verdict.ts";
 
 /** `<|name|>` with any of its marks lost, doubled, spaced or turned into a slash; at least one stands on each side. */
 const tag = /(?:<[\s/|]{0,4}|\|)(next_state|safety|filtered_tools)(?:[\s/|]{0,4}>|\|)/gi;
@@ -52,7 +50,7 @@ function labelIn(text: string): StateClass | undefined {
   return line.length <= 40 && isStateClass(word) ? word : undefined;
 }
 
-/** A list in JSON, or with the quotes of Python, in an own array so that an empty list is told from none. */
+/** A list in JSON, or with the quotes of Python, in an own array so that an empty list differs from none. */
 function namesIn(text: string): readonly (readonly string[])[] | undefined {
   const start = text.indexOf("[");
   const end = text.indexOf("]", start);

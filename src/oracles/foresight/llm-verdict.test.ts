@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { filteredNamesMax, wordsKeptCharsMax } from "./llm-limits.ts";
-import type { Written } from "./llm-verdict.ts";
-import { consequential, resolved } from "./llm-verdict.ts";
+import { type Written, consequential, resolved } from "./llm-verdict.ts";
 
 const tools = [
   { shown: "files.read", name: "files.read", effects: ["read.local"] },

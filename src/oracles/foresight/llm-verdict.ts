@@ -1,11 +1,10 @@
 /**
- * From what a model wrote to what it means. A model that contradicts itself is read the stricter way, and a tool that
- * nobody listed is dropped and counted, so that no answer can be milder than its strictest part.
+ * Resolves the written answer of a model. A model that contradicts itself is read the stricter way, and an unlisted tool is
+ * dropped and counted, so no answer is milder than its strictest part.
  */
 import { covers } from "../../core/effect.ts";
-import type { StateClass } from "../../core/prediction.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
+import type { StateClass } from "../../core/questions/prediction.ts";
+import { type Result, err, ok } from "../../core/result.ts";
 import { filteredNamesMax, wordsKeptCharsMax } from "./llm-limits.ts";
 import type { ShownTool } from "./llm-prompt.ts";
 
@@ -17,7 +16,7 @@ export type Written = {
   readonly filtered: readonly string[] | undefined;
 };
 
-export type Verdict = {
+export type ModelVerdict = {
   readonly nextState: string;
   readonly reasoning: string;
   readonly safety: StateClass;
@@ -36,8 +35,8 @@ export function stricterClass(left: StateClass, right: StateClass): StateClass {
   return strictness[left] >= strictness[right] ? left : right;
 }
 
-/** Resolves contradictions. `safe` without a readable list is no answer: its other half could say the opposite. */
-export function resolved(written: Written, tools: readonly ShownTool[]): Result<Verdict, string> {
+/** Resolves contradictions. `safe` without a readable list is not an answer: the other half could contradict it. */
+export function resolved(written: Written, tools: readonly ShownTool[]): Result<ModelVerdict, string> {
   const { filtered } = written;
   if (filtered === undefined && written.safety === "safe") return err("its answer has no list of tools");
   const { found, invented } = matched(filtered ?? [], tools);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { labelChances, sureOf } from "./llm-word.ts";
+import { labelChances, sureOf } from "./llm-answer.ts";
 
 const candidates = (of: Readonly<Record<string, number>>) =>
   Object.entries(of).map(([token, chance]) => ({ token, logProbability: Math.log(chance) }));

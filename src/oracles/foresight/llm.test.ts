@@ -1,15 +1,13 @@
 // One word first: kept where the server reports probabilities, given up only where it is there and does not.
 import { expect, it } from "vitest";
 import { makeLattice } from "../../core/label.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { ModelFailure, ModelReply } from "../../gateway/model-port.ts";
-import type { Judge } from "../../policy/judges.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { ModelFailure, ModelReply } from "../../gateway/ports/model.ts";
+import type { Judge } from "../../policy/sections/judges.ts";
 import { restMs } from "../judges/limits.ts";
 import { ModelJudge } from "../judges/model-judge.ts";
-import { canaryContext } from "./llm-canary.ts";
+import { canaryContext, LanguageWorldModel } from "./llm.ts";
 import { wordsInVainMax } from "./llm-limits.ts";
-import { LanguageWorldModel } from "./llm.ts";
 
 const made = makeLattice({ levels: ["public", "private"], categories: [], groups: ["me", "anyone"] });
 if (!made.ok) throw new Error(made.error);

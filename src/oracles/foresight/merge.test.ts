@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Prediction } from "../../core/prediction.ts";
+import type { Prediction } from "../../core/questions/prediction.ts";
 import { stricterPrediction } from "./merge.ts";
 
 const words = fc.uniqueArray(fc.constantFrom("a", "b", "c", "d"));

@@ -1,11 +1,11 @@
 /** Several predictions of one future: the stricter one wins in every part, so that asking more models never loosens. */
-import type { Advice, Prediction } from "../../core/prediction.ts";
+import type { Advice, Prediction } from "../../core/questions/prediction.ts";
 import { stricterClass } from "./llm-verdict.ts";
 
 /** Reasons kept of all models together. */
 const reasonsMax = 16;
 
-/** The prediction of a model that may only have a person asked. */
+/** The prediction of a model that may only cause a question to the approver. */
 export function asAdvice(prediction: Prediction): Prediction {
   const { safety, pUnsafe, filteredTools } = prediction;
   return { ...prediction, safety: "safe", pUnsafe: 0, filteredTools: [], asks: { safety, pUnsafe, filteredTools } };

@@ -3,7 +3,7 @@
  * right, the tools to filter are right, the form is kept. A training engine asks for them over HTTP, so that there is one
  * implementation whatever the engine.
  */
-import type { StateClass } from "../../core/prediction.ts";
+import type { StateClass } from "../../core/questions/prediction.ts";
 import { labelTailCharsMax } from "./llm-limits.ts";
 import { readTags } from "./llm-tags.ts";
 import { isStateClass } from "./llm-verdict.ts";

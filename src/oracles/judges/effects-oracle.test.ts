@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { EffectsContext } from "../../core/effect-question.ts";
-import { domainsJudgeKind, effectsJudgeKind } from "../../core/effect-question.ts";
+import { type EffectsContext, domainsJudgeKind, effectsJudgeKind } from "../../core/questions/effect-question.ts";
 import type { Json } from "../../core/json.ts";
 import { levelLabel, makeLattice } from "../../core/label.ts";
 import type { Question } from "../../core/opinion.ts";
 import { ok } from "../../core/result.ts";
-import type { ModelRequest } from "../../gateway/model-port.ts";
+import type { ModelRequest } from "../../gateway/ports/model.ts";
 import { EffectsOracle, isEffectsQuestion, prepareEffects } from "./effects-oracle.ts";
 import { domainsCanary, effectsCanary } from "./effects-questions.ts";
 import { objectIn } from "./json-answer.ts";

@@ -7,12 +7,11 @@ import {
   domainsJudgeKind,
   effectsContextFrom,
   effectsJudgeKind,
-} from "../../core/effect-question.ts";
+} from "../../core/questions/effect-question.ts";
 import type { Json } from "../../core/json.ts";
 import type { Answer, Question } from "../../core/opinion.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { AskedFor, Oracle } from "../../gateway/services-port.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { AskedFor, Oracle } from "../../gateway/ports/services.ts";
 import { domainsCanary, domainsJudgement, effectsCanary, effectsJudgement } from "./effects-questions.ts";
 import type { Asking, ModelJudge } from "./model-judge.ts";
 

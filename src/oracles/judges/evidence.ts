@@ -1,11 +1,10 @@
 /**
  * Evidence as a judge gets it: data between marks that no data can contain. Every text is written as a JSON string in
  * which `<`, `>`, `|` and all hidden characters are escaped, so that evidence cannot end its own field, forge a tag of
- * the protocol, or say something that a person would not see (invisible and direction characters are the usual carrier
+ * the protocol, or say something that a reader would not see (invisible and direction characters are the usual carrier
  * of instructions). Long texts keep their beginning and their end, since either could hold what matters.
  */
-import type { Json } from "../../core/json.ts";
-import { isArray, isObject, isRawNumber } from "../../core/json.ts";
+import { type Json, isArray, isObject, isRawNumber } from "../../core/json.ts";
 import { fieldCharsMax, nameCharsMax, valueDepthMax, valueNodesMax } from "./limits.ts";
 
 /** Control, format, surrogate, private and unassigned characters, separators, and letters that show nothing. */

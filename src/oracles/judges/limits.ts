@@ -29,7 +29,7 @@ export const countedRunsMax = 10_000;
 export const failuresBeforeRest = 3;
 export const restMs = 10_000;
 
-/** A model can be exchanged behind its address, so what the canary said holds for this long. */
+/** A model can be exchanged behind its address, so the result of the canary holds for this long. */
 export const canaryHoldsMs = 3_600_000;
 
 /** The canary may be the first question that a model is ever asked, and load it from disk. */

@@ -1,16 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Label } from "../../core/label.ts";
-import { fromBits, levelLabel, makeLattice, mayFlow } from "../../core/label.ts";
-import { restrictionNames } from "../../core/restriction-names.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { ModelClient, ModelFailure, ModelReply, ModelRequest } from "../../gateway/model-port.ts";
-import type { Judge } from "../../policy/judges.ts";
+import { type Label, fromBits, levelLabel, makeLattice, mayFlow } from "../../core/label.ts";
+import { restrictionNames } from "../../core/explain/restriction-names.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { ModelClient, ModelFailure, ModelReply, ModelRequest } from "../../gateway/ports/model.ts";
+import type { Judge } from "../../policy/sections/judges.ts";
 import { answerCharsMax, canaryHoldsMs, failuresBeforeRest, openQuestionsMax, restMs } from "./limits.ts";
 import { ModelJudge } from "./model-judge.ts";
 import type { JudgeQuestion } from "./question.ts";
-import { estimatedTokens } from "./token-budget.ts";
+import { estimatedTokens } from "./judge-state.ts";
 
 const made = makeLattice({ levels: ["public", "private"], categories: [], groups: ["me", "anyone"] });
 if (!made.ok) throw new Error(made.error);

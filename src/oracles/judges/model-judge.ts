@@ -5,19 +5,15 @@
  * one that has not withstood the canary is not believed; what was answered before is not asked again; tokens are
  * reserved; the model is asked once, within its time; the answer is read by the reader of the question.
  */
-import { mayFlow } from "../../core/label.ts";
-import type { Lattice } from "../../core/label.ts";
-import { labelOfNames } from "../../core/restriction-names.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { ModelClient, ModelFailure, ModelReply } from "../../gateway/model-port.ts";
-import type { Judge } from "../../policy/judges.ts";
-import { AnswerCache } from "./answer-cache.ts";
-import { Canaries } from "./canaries.ts";
+import { BoundedMap } from "../../core/bounded-map.ts";
+import { mayFlow, type Lattice } from "../../core/label.ts";
+import { labelOfNames } from "../../core/explain/restriction-names.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { ModelClient, ModelFailure, ModelReply } from "../../gateway/ports/model.ts";
+import type { Judge } from "../../policy/sections/judges.ts";
 import { answerCharsMax, canaryWaitMs, openQuestionsMax, rememberedAnswersMax } from "./limits.ts";
 import type { JudgeQuestion } from "./question.ts";
-import { Rest } from "./rest.ts";
-import { estimatedTokens, TokenBudget } from "./token-budget.ts";
+import { Canaries, estimatedTokens, Rest, TokenBudget } from "./judge-state.ts";
 
 export type JudgeServices = {
   readonly client: ModelClient;
@@ -28,7 +24,7 @@ export type JudgeServices = {
   readonly tell: (text: string) => void;
 };
 
-/** For whom a question is asked, and how long that one can wait. */
+/** The run that a question is asked for, and the longest wait of its call. */
 export type Asking = { readonly run: string; readonly waitMs: number };
 
 const clientFault: Result<ModelReply, ModelFailure> = err({ kind: "unreadable", cause: "it failed" });
@@ -40,7 +36,7 @@ export class ModelJudge {
   readonly settings: Judge;
   readonly #lattice: Lattice;
   readonly #services: JudgeServices;
-  readonly #answers = new AnswerCache<ModelReply>(rememberedAnswersMax);
+  readonly #answers = new BoundedMap<string, ModelReply>(rememberedAnswersMax);
   readonly #open = new Map<string, Promise<Result<ModelReply, string>>>();
   readonly #budget: TokenBudget;
   readonly #rest = new Rest();
@@ -80,7 +76,7 @@ export class ModelJudge {
     const { labels, values, shapes } = question.evidence;
     if (mayFlow(labelOfNames(this.#lattice, labels), this.settings.forbidden)) return ok(values());
     if (this.settings.above === "shapes") return ok(shapes());
-    return err("the evidence is above what it may be told");
+    return err("the evidence is above its bound");
   }
 
   async #trusted<V>(question: JudgeQuestion<V>): Promise<Result<true, string>> {
@@ -103,7 +99,7 @@ export class ModelJudge {
   #reply<V>(question: JudgeQuestion<V>, evidence: string, run: string): Promise<Result<ModelReply, string>> {
     const { id, instructions, schema, outputTokensMax } = question;
     const key = this.#services.hash(JSON.stringify([id, instructions, evidence, schema ?? null, outputTokensMax]));
-    const known = this.#answers.get(key);
+    const known = this.#answers.use(key);
     if (known !== undefined) return Promise.resolve(ok(known));
     const open = this.#open.get(key);
     if (open !== undefined) return open;
@@ -168,7 +164,7 @@ export class ModelJudge {
   }
 }
 
-/** What comes first: the promise, or the given value after a time. The promise goes on, and is remembered. */
+/** The first of the two: the promise, or the given value after a time. The promise goes on, and is remembered. */
 async function within<T>(waitMs: number, promise: Promise<T>, late: T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<T>((resolve) => {

@@ -1,10 +1,10 @@
 /** A question to a judge, `judge(question, evidence, schema) -> verdict` (foresight.md 4), as plain data and one reader. */
 import type { JsonObject } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
-import type { ModelReply } from "../../gateway/model-port.ts";
+import type { ModelReply } from "../../gateway/ports/model.ts";
 
 export type JudgeQuestion<V> = {
-  /** What is asked, with its version: answers to other questions are never mixed up with these. */
+  /** The kind of question, with its version: answers to other questions are never mixed up with these. */
   readonly id: string;
   /** Constant words of ours. Evidence is never interpolated into them. */
   readonly instructions: string;

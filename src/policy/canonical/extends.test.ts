@@ -1,8 +1,7 @@
 /** Which documents make a policy, in which order, and what is said where one cannot be had. */
 import { describe, expect, it } from "vitest";
-import { policyDocumentsMax } from "../limits.ts";
-import type { PolicyInput } from "./extends.ts";
-import { gather } from "./extends.ts";
+import { policyDocumentsMax } from "../values/limits.ts";
+import { type PolicyInput, gather } from "./extends.ts";
 
 /** Gathers `own`, where every other name is a file of that name. */
 function gathered(own: string, files: { readonly [name: string]: string } = {}) {
@@ -66,9 +65,9 @@ describe("the documents of a policy", () => {
     [
       "servers:\n  s: {pack: a}",
       { a: "" },
-      ["PACK", "own", 3, "`a` is no label pack", "name a pack, or use `extends`"],
+      ["PACK", "own", 3, "`a` is not a label pack", "name a pack, or use `extends`"],
     ],
-    ["extends: [a]", { a: "mode: x" }, ["WORD", "a", 2, "`x` is no mode", "use `enforce`, `observe`"]],
+    ["extends: [a]", { a: "mode: x" }, ["WORD", "a", 2, "`x` is not a mode", "use `enforce`, `observe`"]],
     [
       "extends: [a]",
       { a: "extends: [own]", own: "" },

@@ -2,13 +2,12 @@
  * Follows `extends` and `servers.X.pack` to every document that a policy is made of, and fetches the programs of rules. Reading is the caller's: the
  * loader maps a name to a text or a document, and this decides only the order, and refuses cycles.
  */
-import type { Problem } from "../diagnostic.ts";
-import { problem, quoted } from "../diagnostic.ts";
-import type { Diagnostic } from "../diagnostic.ts";
-import type { PolicyDocument, RuleText } from "../document.ts";
-import { policyDocumentsMax } from "../limits.ts";
-import { checkDocument, diagnose, parsePolicy } from "../parse.ts";
-import type { SourceDocument } from "../parse.ts";
+import { type Problem, type Diagnostic, problem, quoted } from "../document/diagnostic.ts";
+import { type PolicyDocument, type PolicySource, checkDocument, parsePolicy } from "./policy-document.ts";
+import type { RuleText } from "../document/shapes-rules.ts";
+import { policyDocumentsMax } from "../values/limits.ts";
+import { diagnose } from "../document/parse.ts";
+import { defaultPolicy, defaultPolicyName } from "./default-policy.ts";
 
 export type PolicyInput =
   | { readonly file: string; readonly text: string }
@@ -19,8 +18,8 @@ export type PolicyLoader = (name: string, from: string) => PolicyInput | undefin
 
 export type Gathered = {
   /** Base first; the document that was asked for is last. */
-  readonly documents: readonly SourceDocument[];
-  readonly packs: readonly SourceDocument[];
+  readonly documents: readonly PolicySource[];
+  readonly packs: readonly PolicySource[];
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -36,12 +35,12 @@ function readInput(input: PolicyInput) {
 }
 
 export function gather(input: PolicyInput, loader: PolicyLoader): Gathered {
-  const documents: SourceDocument[] = [];
-  const packs: SourceDocument[] = [];
+  const documents: PolicySource[] = [];
+  const packs: PolicySource[] = [];
   const diagnostics: Diagnostic[] = [];
   const done = new Set<string>();
 
-  const take = (source: SourceDocument, open: readonly string[]): void => {
+  const take = (source: PolicySource, open: readonly string[]): void => {
     const complain = (found: Problem): void => void diagnostics.push(diagnose(found, source));
     (source.document.extends ?? []).forEach((name, index) =>
       follow({ name, path: ["extends", index], complain }, source, open),
@@ -57,7 +56,7 @@ export function gather(input: PolicyInput, loader: PolicyLoader): Gathered {
     }
   };
 
-  const follow = ({ name, path, complain }: Link, from: SourceDocument, open: readonly string[]): void => {
+  const follow = ({ name, path, complain }: Link, from: PolicySource, open: readonly string[]): void => {
     const found = loader(name, from.file);
     if (found === undefined) {
       complain(problem("EXTENDS", path, `there is no policy, pack or file ${quoted(name)}`, "check the name"));
@@ -81,7 +80,7 @@ export function gather(input: PolicyInput, loader: PolicyLoader): Gathered {
       if (!read.ok) diagnostics.push(...read.error);
       else {
         if (path[0] === "servers" && read.value.document.pack === undefined) {
-          complain(problem("PACK", path, `${quoted(name)} is no label pack`, "name a pack, or use `extends`"));
+          complain(problem("PACK", path, `${quoted(name)} is not a label pack`, "name a pack, or use `extends`"));
         }
         take(read.value, [...open, found.file]);
       }
@@ -95,7 +94,7 @@ export function gather(input: PolicyInput, loader: PolicyLoader): Gathered {
   return { documents, packs, diagnostics };
 }
 
-/** What a label pack may say; whatever else stood in one would be checked, and then count for nobody. */
+/** Sections that a label pack may have; any other would be checked and then have no effect. */
 const packSections: ReadonlySet<string> = new Set(["version", "extends", "pack", "labels", "stores", "expect"]);
 
 function foreignTo(document: PolicyDocument): readonly Problem[] {
@@ -107,11 +106,7 @@ function foreignTo(document: PolicyDocument): readonly Problem[] {
 }
 
 /** The document with each `FILE#NAME` of a rule replaced by what the file holds, so that a digest covers the program. */
-function withPrograms(
-  source: SourceDocument,
-  loader: PolicyLoader,
-  complain: (found: Problem) => void,
-): SourceDocument {
+function withPrograms(source: PolicySource, loader: PolicyLoader, complain: (found: Problem) => void): PolicySource {
   const { rules } = source.document;
   if (rules?.some(({ predicate }) => typeof predicate === "string") !== true) return source;
   const read = rules.map((rule, index): RuleText => {
@@ -124,4 +119,23 @@ function withPrograms(
     return { ...rule, predicate: { name, source: "" } };
   });
   return { ...source, document: { ...source.document, rules: read } };
+}
+
+/** The policy input that holds without a file. */
+export const defaultInput: PolicyInput = { file: defaultPolicyName, document: defaultPolicy };
+
+/**
+ * A loader over the shipped packs (text by pack name) and, for everything else, over files beside the policy.
+ * `readBeside` gets a name and the file that mentions it; it bounds what it reads and answers undefined for a file that
+ * is not there.
+ */
+export function packLoader(
+  packs: ReadonlyMap<string, string>,
+  readBeside: PolicyLoader = () => undefined,
+): PolicyLoader {
+  return (name, from) => {
+    if (name === defaultPolicyName) return defaultInput;
+    const text = packs.get(name);
+    return text === undefined ? readBeside(name, from) : { file: `packs/${name}.yaml`, text };
+  };
 }

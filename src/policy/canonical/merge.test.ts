@@ -1,13 +1,11 @@
 /** What a later document takes over from an earlier one, section by section. */
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import type { PolicyDocument } from "../document.ts";
-import { problem } from "../diagnostic.ts";
-import { parsePolicy } from "../parse.ts";
-import type { SourceDocument } from "../parse.ts";
+import { type PolicyDocument, type PolicySource, parsePolicy } from "./policy-document.ts";
+import { problem } from "../document/diagnostic.ts";
 import { merge, placed } from "./merge.ts";
 
-function source(file: string, text: string): SourceDocument {
+function source(file: string, text: string): PolicySource {
   const parsed = parsePolicy(`version: 1\n${text}`, file);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.error));
   return parsed.value;

@@ -2,18 +2,24 @@
  * Joins the documents of a policy into one, base first. A later document replaces what it names and keeps the rest:
  * rules and hazards by id, labels by tool and key, settings by key; categories and groups add up.
  */
-import type { Diagnostic, DocumentPath, Problem } from "../diagnostic.ts";
-import { problem, quoted } from "../diagnostic.ts";
-import type { PolicyDocument, RuleText } from "../document.ts";
-import { joinSections } from "../isolation/layers.ts";
-import { saidTwice } from "../isolation/twice.ts";
-import { diagnose } from "../parse.ts";
-import type { SourceDocument } from "../parse.ts";
-import { mapValues } from "./labels.ts";
-import { replaced } from "./replaced.ts";
+import { setOwn } from "../../core/json.ts";
+import {
+  type Diagnostic,
+  type DocumentPath,
+  type Problem,
+  problem,
+  quoted,
+  information,
+  warning,
+} from "../document/diagnostic.ts";
+import type { PolicyDocument, PolicySource } from "./policy-document.ts";
+import type { RuleText, HazardText } from "../document/shapes-rules.ts";
+import { joinSections, saidTwice } from "./scopes.ts";
+import { diagnose } from "../document/parse.ts";
+import { mapValues } from "../document/label-forms.ts";
 
 /** Where the parts of the joined document came from, by `section` and `section/id`. */
-export type Origins = ReadonlyMap<string, { readonly source: SourceDocument; readonly path: DocumentPath }>;
+export type Origins = ReadonlyMap<string, { readonly source: PolicySource; readonly path: DocumentPath }>;
 
 export type Merged = {
   readonly document: PolicyDocument;
@@ -44,8 +50,8 @@ const flatSections = [
   "limits",
 ] as const satisfies readonly (keyof PolicyDocument)[];
 
-export function merge(documents: readonly SourceDocument[]): Merged {
-  const origins = new Map<string, { source: SourceDocument; path: DocumentPath }>();
+export function merge(documents: readonly PolicySource[]): Merged {
+  const origins = new Map<string, { source: PolicySource; path: DocumentPath }>();
   const diagnostics: Diagnostic[] = [];
   let all: PolicyDocument = { version: 1 };
   for (const source of documents) {
@@ -97,12 +103,7 @@ function joinedDeep(base: Part | undefined, next: Part | undefined): Part | unde
   const merged: { [key: string]: unknown } = { ...base };
   for (const [key, value] of Object.entries(next)) {
     const before = Object.hasOwn(base, key) ? base[key] : undefined;
-    Object.defineProperty(merged, key, {
-      value: { ...(before as Part | undefined), ...(value as Part) }, // entries of these sections are maps
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
+    setOwn(merged, key, { ...(before as Part | undefined), ...(value as Part) }); // entries of these sections are maps
   }
   return merged;
 }
@@ -146,10 +147,7 @@ function mergeRules(base: readonly RuleText[], next: readonly RuleText[]): reado
   return [...base.filter((rule) => !replaced.has(rule.id)), ...next];
 }
 
-function noteOrigins(
-  source: SourceDocument,
-  origins: Map<string, { source: SourceDocument; path: DocumentPath }>,
-): void {
+function noteOrigins(source: PolicySource, origins: Map<string, { source: PolicySource; path: DocumentPath }>): void {
   for (const [section, value] of Object.entries(source.document)) {
     origins.set(section, { source, path: [section] });
     if (section === "rules") {
@@ -169,7 +167,7 @@ function noteOrigins(
   }
 }
 
-function duplicates(source: SourceDocument): readonly Diagnostic[] {
+function duplicates(source: PolicySource): readonly Diagnostic[] {
   const seen = new Map<string, DocumentPath>();
   const found: Problem[] = [];
   const note = (id: string, path: DocumentPath): void => {
@@ -186,7 +184,7 @@ function duplicates(source: SourceDocument): readonly Diagnostic[] {
 export function placed(
   found: Problem,
   origins: Origins,
-  fallback: SourceDocument,
+  fallback: PolicySource,
   fallbackPath: DocumentPath = [],
 ): Diagnostic {
   const [section, entry, ...rest] = found.path;
@@ -195,4 +193,49 @@ export function placed(
   const whole = section === undefined ? undefined : origins.get(String(section));
   if (whole !== undefined) return diagnose({ ...found, path: [...whole.path, ...found.path.slice(1)] }, whole.source);
   return diagnose({ ...found, path: fallbackPath }, fallback);
+}
+
+export function replaced(base: PolicyDocument, next: PolicyDocument): readonly Problem[] {
+  const rules = new Map((base.rules ?? []).map((rule) => [rule.id, rule]));
+  const ofRules = (next.rules ?? []).flatMap((rule, index) => {
+    const before = rules.get(rule.id);
+    return before === undefined ? [] : [said(["rules", index, "id"], "rule", rule.id, isLooser(before, rule))];
+  });
+  const ofHazards = Object.entries(next.hazards ?? {}).flatMap(([id, hazard]) => {
+    const before = Object.hasOwn(base.hazards ?? {}, id) ? base.hazards?.[id] : undefined;
+    return before === undefined ? [] : [said(["hazards", id], "hazard", id, isMilder(before, hazard))];
+  });
+  return [...ofRules, ...ofHazards];
+}
+
+function said(path: Problem["path"], what: string, id: string, looser: boolean): Problem {
+  const message = `the ${what} ${quoted(id)} takes the place of one that is extended`;
+  const remedy = "rename it to have both, or leave it so";
+  return looser
+    ? warning("REPLACES", path, `${message}, and stops less than it`, remedy)
+    : information("REPLACES", path, message, remedy);
+}
+
+/**
+ * How much an enforced rule stops. An allow rule takes a question away; what a must rule asks for has to happen, where a
+ * question may be answered.
+ */
+const strength: { readonly [tier in RuleText["tier"]]: number } = { allow: -1, confirm: 1, must: 2, block: 3 };
+
+function isLooser(before: RuleText, after: RuleText): boolean {
+  return strengthOf(after) < strengthOf(before);
+}
+
+/** An observed rule stops nothing, and takes no question away either. */
+function strengthOf({ tier, mode }: RuleText): number {
+  return mode === "observe" ? 0 : strength[tier];
+}
+
+function isMilder(before: HazardText, after: HazardText): boolean {
+  return weightOf(after) < weightOf(before);
+}
+
+function weightOf({ consent, mode }: HazardText): number {
+  if (mode === "observe") return 0;
+  return consent === "may" ? 1 : 2;
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { PolicyDocument, RuleText } from "../document.ts";
+import type { PolicyDocument } from "./policy-document.ts";
+import type { RuleText } from "../document/shapes-rules.ts";
 import { loadPolicy } from "../load.ts";
-import { replaced } from "./replaced.ts";
+import { replaced } from "./merge.ts";
 
 const rule = (tier: RuleText["tier"], more: Partial<RuleText> = {}): PolicyDocument => ({
   version: 1,

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import type { PolicyDocument } from "../document.ts";
+import type { PolicyDocument } from "./policy-document.ts";
 import { loadPolicy } from "../load.ts";
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");

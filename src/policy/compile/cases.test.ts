@@ -2,43 +2,16 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { OutputContract } from "../../core/contract.ts";
-import type { EffectRange } from "../../core/effect.ts";
 import { mayCover, mustCover } from "../../core/effect.ts";
 import type { Json } from "../../core/json.ts";
 import { atMost } from "../../core/label.ts";
-import { evaluateTest } from "../argument-tests.ts";
-import type { CaseText, EffectsText, PolicyDocument } from "../document.ts";
+import { type ToolText, heldFor } from "../../../test/kit/policy/held-labels.ts";
+import type { CaseText, EffectsText } from "../document/shapes-labels.ts";
+import type { PolicyDocument } from "../canonical/policy-document.ts";
 import { loadPolicy } from "../load.ts";
-import { togetherMax } from "./cases.ts";
-import { isAbove } from "./outputs.ts";
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
-
-type ToolText = NonNullable<PolicyDocument["labels"]>[string];
-type Held = { readonly output: OutputContract | undefined; readonly effects: EffectRange | undefined };
-
-/** What holds for a call by its argument `a`, undefined for a call without it; undefined where the labels are refused. */
-function heldFor(labels: ToolText): ((a: Json | undefined) => Held) | undefined {
-  const document: PolicyDocument = { version: 1, lattice: { categories: ["x", "y"] }, labels: { "s.t": labels } };
-  const { policy } = loadPolicy({ file: "p.ts", document }, { loader: () => undefined, hash });
-  const statement = policy?.table.entries[0]?.statement;
-  if (policy === undefined || statement === undefined) return undefined;
-  return (a) => {
-    const holding = (statement.cases ?? []).filter(({ predicates }) =>
-      predicates.every((index) => {
-        const asked = policy.ir.predicates[index];
-        if (asked?.kind !== "argument") return false;
-        return a === undefined ? asked.ifAbsent : evaluateTest(asked.test, a);
-      }),
-    );
-    return {
-      output: holding.find((one) => one.output !== undefined)?.output ?? statement.output,
-      effects: holding.find((one) => one.effects !== undefined)?.effects ?? statement.effects,
-    };
-  };
-}
 
 describe("what a raising case does for sure", () => {
   const may = ["write.external", "write.local.delete"];
@@ -143,6 +116,24 @@ const outputOf = (level: string, fields = ""): string =>
   `output: {confidentiality: ${level}, trust: trusted, fields: {${fields}}}`;
 const when = "when: {arg: {path: {glob: '/open/**'}}}";
 
+it.each<[string, string, boolean | undefined]>([
+  [outputOf("public"), outputOf("public", `/a: ${label("public")}`), false],
+  [outputOf("public"), outputOf("sensitive", `/a: ${label("private")}`), true],
+  [outputOf("public"), outputOf("sensitive", `/a: ${label("sensitive")}`), undefined],
+  // What the store brings is in neither field.
+  [outputOf("public", `/a: ${label("public")}`), outputOf("sensitive", `/a: ${label("public")}`), true],
+])("regression: a field is no part of what a store brings: %s and %s holds for an absent argument: %s", (...row) => {
+  const [outside, found, expected] = row;
+  const stores = "stores: {notes: {audience: [me], label: {confidentiality: private, trust: trusted}}}";
+  const tool = `files.read: {reads: [notes], ${outside}, cases: [{${when}, ${found}}]}`;
+  const text = `version: 1\n${stores}\nlabels: {${tool}}\n`;
+  const { policy, diagnostics } = loadPolicy({ file: "p.yaml", text }, { loader: () => undefined, hash });
+  const index = policy?.table.entries[0]?.statement.cases?.[0]?.predicates[0];
+  const asked = index === undefined ? undefined : policy?.ir.predicates[index];
+  expect(asked?.kind === "argument" ? asked.ifAbsent : undefined).toBe(expected);
+  expect(diagnostics.map(({ code }) => code)).toEqual(expected === undefined ? ["SG-POLICY-CASE"] : []);
+});
+
 it.each<[string, string, boolean]>([
   [outputOf("public"), outputOf("private"), true],
   [outputOf("private"), outputOf("public"), false],
@@ -207,12 +198,18 @@ it.each([
     "the case neither only raises nor only lowers the labels outside it",
     "make its output and effects both stricter, or both milder",
   ],
-  ["{when: {arg: {p:\n      {cidr: x}}}}", "CIDR", 6, "`x` is no address block", "write a block such as `10.0.0.0/8`"],
+  [
+    "{when: {arg: {p:\n      {cidr: x}}}}",
+    "CIDR",
+    6,
+    "`x` is not an address block",
+    "write a block such as `10.0.0.0/8`",
+  ],
   [
     "{when: {arg: {p: x}}, output:\n      privat}",
     "LEVEL",
     6,
-    "`privat` is no level of the lattice",
+    "`privat` is not a level of the lattice",
     "did you mean `private`?",
   ],
 ])("%j is refused where it stands", (found, code, line, message, remedy) => {
@@ -221,180 +218,4 @@ it.each([
   const { policy, diagnostics } = loadPolicy({ file: "p.yaml", text }, { loader: () => undefined, hash });
   expect(policy).toBeUndefined();
   expect(diagnostics).toMatchObject([{ code: `SG-POLICY-${code}`, line, message, remedy }]);
-});
-
-describe("cases that raise together", () => {
-  const letters = ["p", "q", "r", "s"];
-  const some = fc.subarray(letters, { minLength: 1 });
-  const level = fc.constantFrom("public", "sensitive", "private");
-  const labels = fc.record({
-    confidentiality: level,
-    categories: fc.subarray(["x", "y"]),
-    trust: fc.constant("trusted"),
-  });
-  const from = fc.subarray(["a", "b"]);
-  const field = fc.record({ label: labels, from }, { requiredKeys: ["label"] });
-  const output = fc
-    .tuple(labels, fc.dictionary(fc.constantFrom("/i", "/j"), field, { maxKeys: 2 }))
-    .map(([own, fields]) => ({
-      ...own,
-      fields: Object.fromEntries(
-        Object.entries(fields).map(([pointer, one]) => [
-          pointer,
-          { ...one.label, ...(one.from === undefined ? {} : { from: one.from }) },
-        ]),
-      ),
-    }));
-  const reach = fc.subarray(["write.local", "write.local.delete", "write.external", "read.local"]);
-  const raising = fc.record(
-    {
-      when: some.map((equals) => ({ arg: { a: { equals } } })),
-      output,
-      effects: fc.tuple(reach, reach).map(([must, may]) => ({ must, may })),
-    },
-    { requiredKeys: ["when"] },
-  ) as fc.Arbitrary<CaseText>;
-  const bottom = { confidentiality: "public", categories: [], trust: "trusted" as const };
-  // Nothing is below these, so that every case raises.
-  const base = {
-    effects: { must: [], may: [] },
-    output: { ...bottom, fields: { "/i": { ...bottom, from: [] }, "/j": { ...bottom, from: [] } } },
-  };
-  const held = (cases: readonly CaseText[], a: Json | undefined): Held => {
-    const found = heldFor({ ...base, cases })?.(a);
-    if (found === undefined) throw new Error("refused");
-    return found;
-  };
-  const asked = fc.option(fc.oneof(some, fc.constantFrom(...letters)), { nil: undefined });
-
-  it("law: all that hold count, whatever stands first, and none does more for sure than it says", () => {
-    fc.assert(
-      fc.property(fc.array(raising, { minLength: 1, maxLength: 4 }), asked, (cases, a) => {
-        const together = held(cases, a);
-        const other = held(cases.toReversed(), a);
-        const alone = cases.map((one) => held([one], a));
-        for (const one of alone) {
-          expect(isAbove(together.output!, one.output!)).toBe(true);
-          for (const each of one.effects!.may) expect(mayCover(each, together.effects!.may)).toBe(true);
-        }
-        for (const each of together.effects!.must)
-          expect(
-            mustCover(
-              each,
-              alone.flatMap((one) => one.effects!.must),
-            ),
-          ).toBe(true);
-        expect(isAbove(together.output!, other.output!) && isAbove(other.output!, together.output!)).toBe(true);
-        for (const each of together.effects!.may) expect(mayCover(each, other.effects!.may)).toBe(true);
-      }),
-      { numRuns: runs },
-    );
-  });
-
-  const medical: CaseText = {
-    when: { arg: { a: { equals: ["p"] } } },
-    output: { confidentiality: "public", categories: ["x"], trust: "trusted" },
-  };
-  const finance: CaseText = {
-    when: { arg: { a: { equals: ["q"] } } },
-    output: { confidentiality: "public", categories: ["y"], trust: "trusted" },
-  };
-  const deletes: CaseText = { when: { arg: { a: { equals: ["q"] } } }, effects: "write.local.delete" };
-  const sends: CaseText = { when: { arg: { a: { equals: ["p"] } } }, effects: "write.external" };
-
-  it("regression: a list of which a part fits each of two categories has both", () => {
-    const [one, two, both] = ["p", "q", ["p", "q"]].map((a) => held([medical, finance], a).output!.label.hi);
-    expect(both).toBe(Number(one) | Number(two));
-    expect([one, two]).not.toContain(both);
-  });
-
-  it("regression: what one says of the output hides nothing that another says of the effects", () => {
-    for (const cases of [
-      [medical, deletes],
-      [deletes, medical],
-    ]) {
-      const { output: said, effects } = held(cases, ["p", "q"]);
-      expect(said).toEqual(held([medical], "p").output);
-      expect(effects?.may).toEqual(["write.local.delete"]);
-    }
-  });
-
-  it("what each surely does is done where both surely fit, and what neither does alone is done by no part", () => {
-    const same = { when: medical.when };
-    const surely = held(
-      [
-        { ...same, effects: "write.external" },
-        { ...same, effects: "write.local.delete" },
-      ],
-      "p",
-    );
-    expect(surely.effects?.must).toEqual(["write.external", "write.local.delete"]);
-    expect(held([sends, deletes], ["p", "q"]).effects).toEqual({
-      must: [],
-      may: ["write.external", "write.local.delete"],
-    });
-  });
-
-  it("what lowers is passed over by no set of cases that stand behind it", () => {
-    const lowers: CaseText = {
-      when: { arg: { a: { equals: ["r"] } } },
-      output: { confidentiality: "public", trust: "trusted" },
-    };
-    const found = heldFor({
-      output: { confidentiality: "sensitive", trust: "trusted" },
-      effects: "read.local",
-      cases: [
-        lowers,
-        { ...medical, output: { confidentiality: "private", categories: ["x"] } },
-        { ...finance, output: { confidentiality: "private", categories: ["y"] } },
-      ],
-    });
-    expect(found?.("r").output?.label.hi).toBeLessThan(Number(found?.("p").output?.label.hi));
-  });
-
-  it("more sets than the limit are refused where they stand, and as many as it are not", () => {
-    const document = (count: number): PolicyDocument => {
-      const names = Array.from({ length: count }, (_, index) => `c${index}`);
-      const cases = names.map((name) => ({
-        when: { arg: { a: name } },
-        output: { confidentiality: "public", categories: [name], trust: "trusted" as const },
-      }));
-      return { version: 1, lattice: { categories: names }, labels: { "s.t": { ...base, cases } } };
-    };
-    const load = (count: number) =>
-      loadPolicy({ file: "p.ts", document: document(count) }, { loader: () => undefined, hash });
-    // Of six cases 57 sets can hold together, of seven 120.
-    expect(load(6).policy?.table.entries[0]?.statement.cases).toHaveLength(63);
-    expect(load(7).diagnostics).toMatchObject([
-      { code: "SG-POLICY-CASE", message: `more than ${togetherMax} sets of its cases can hold together` },
-    ]);
-  });
-});
-
-describe("of two cases that raise the stricter counts, whichever is written first", () => {
-  const team: CaseText = { when: { arg: { a: { path: "/team" } } }, output: { confidentiality: "sensitive" } };
-  const own: CaseText = { when: { arg: { a: { path: "/private" } } }, output: { confidentiality: "private" } };
-  const inside: CaseText = { when: { arg: { a: { path: "/team/pay" } } }, output: { confidentiality: "private" } };
-  const labelled = (cases: readonly CaseText[], a: Json | undefined): Held | undefined =>
-    heldFor({ output: { confidentiality: "public" }, effects: "read.local", cases })?.(a);
-
-  it.each<[string, readonly CaseText[], Json | undefined, CaseText]>([
-    ["a list of which a part fits each", [team, own], ["/team/a", "/private/x"], own],
-    ["a place inside another", [team, inside], "/team/pay/june", inside],
-    ["a call without the argument", [team, own], undefined, own],
-    ["three of them", [team, inside, own], ["/team/a", "/private/x"], own],
-    ["what only the milder fits", [team, own], "/team/a", team],
-  ])("regression: %s", (_what, cases, a, wanted) => {
-    const alone = labelled([wanted], a)?.output;
-    expect(alone).toBeDefined();
-    for (const order of [cases, cases.toReversed()]) expect(labelled(order, a)?.output).toEqual(alone);
-  });
-
-  it("what lowers stays where it is written", () => {
-    const lowers: CaseText = { when: { arg: { a: { path: "/open" } } }, output: { confidentiality: "public" } };
-    const raises: CaseText = { when: { arg: { a: { path: "/open/x" } } }, output: { confidentiality: "private" } };
-    const of = (cases: readonly CaseText[]): Held | undefined =>
-      heldFor({ output: { confidentiality: "sensitive" }, effects: "read.local", cases })?.("/open/x/1");
-    expect(of([lowers, raises])?.output).not.toEqual(of([raises, lowers])?.output);
-  });
 });

@@ -6,31 +6,30 @@
  * holds. Of two that raise the stricter stands first, whichever is written first, and before two that cannot be compared
  * stands what both say together, for calls that both fit.
  */
-import type { ContractCase, OutputContract } from "../../core/contract.ts";
-import type { Effect, EffectRange } from "../../core/effect.ts";
-import { covers, everyEffect, mayCover, unionOfEffects } from "../../core/effect.ts";
-import type { CaseForm } from "../canonical/form.ts";
-import { problem } from "../diagnostic.ts";
-import type { DocumentPath } from "../diagnostic.ts";
-import type { Polarity } from "./labels.ts";
-import { compileOutput, isAbove, joinOutputs } from "./outputs.ts";
-import type { Scope } from "./patterns.ts";
-import { predicateOf } from "./patterns.ts";
+import type { ContractCase, OutputContract, FieldContract } from "../../core/contract.ts";
+import { type Effect, type EffectRange, covers, everyEffect, mayCover, unionOfEffects } from "../../core/effect.ts";
+import type { CaseForm, LabelForm, OutputForm } from "../document/long-form.ts";
+import { type DocumentPath, problem } from "../document/diagnostic.ts";
+import type { Polarity } from "../ir/label-table.ts";
+import { type Scope, predicateOf } from "./patterns.ts";
+import { type LabelRange, atMost, joinAllRanges, joinRanges } from "../../core/label.ts";
 
-/** What holds outside the cases, and where it stands. */
+/** The contract outside the cases, and its place in the document. */
 export type Base = {
   readonly output: OutputContract | undefined;
   readonly effects: EffectRange | undefined;
+  /** What the stores that the tool reads begin with. */
+  readonly stores: readonly LabelRange[];
   readonly path: DocumentPath;
 };
 
-/** What a case, or several that raise together, says of the output or of the effects. */
+/** The statement of a case, or of several that raise together, about the output or the effects. */
 type Statement<T> = {
   readonly raises: boolean;
-  /** Predicates of calls that are surely meant, and what is said of them. */
+  /** Predicates of calls that the case surely covers, and the statement about them. */
   readonly fits: readonly number[];
   readonly said: T;
-  /** Predicates of calls of which a part may be meant, and what is said of them. */
+  /** Predicates of calls of which the case may cover a part, and the statement about them. */
   readonly mayFit: readonly number[];
   readonly perhaps: T;
 };
@@ -38,7 +37,10 @@ type Statement<T> = {
 /** How two statements about the same thing compare, and what both say together. */
 type Order<T> = { readonly isAbove: (high: T, low: T) => boolean; readonly join: (left: T, right: T) => T };
 
-const outputOrder: Order<OutputContract> = { isAbove, join: joinOutputs };
+const outputOrder = (stores: readonly LabelRange[]): Order<OutputContract> => ({
+  isAbove: (high, low) => isAbove(high, low, stores) && isAbove(surely(high), surely(low), stores.map(lowest)),
+  join: joinOutputs,
+});
 const effectsOrder: Order<EffectRange> = { isAbove: (high, low) => within(low, high), join: unionOfEffects };
 
 /** Sets of cases of one tool that can hold together, none of which says all that another says. */
@@ -49,7 +51,7 @@ export function compileCases(cases: readonly CaseForm[], base: Base, scope: Scop
   const compiled = cases.flatMap((form, index) => compileCase(form, [...path, index], base, scope) ?? []);
   const outputs = inOrder(
     compiled.flatMap(({ output }) => output ?? []),
-    outputOrder,
+    outputOrder(base.stores),
   );
   const effects = inOrder(
     compiled.flatMap((one) => one.effects ?? []),
@@ -80,12 +82,12 @@ function inOrder<T>(statements: readonly Statement<T>[], order: Order<T>): reado
     found.splice(milder < 0 ? found.length : milder, 0, one);
   };
   for (const one of statements) insert(one);
-  const sets = setsOf(
+  const together = whatSetsSay(
     statements.filter(({ raises }) => raises),
-    (one, other) => !order.isAbove(one.perhaps, other.perhaps) && !order.isAbove(other.perhaps, one.perhaps),
+    order,
   );
-  for (const together of sets ?? []) insert(together.reduce((left, right) => both(left, right, order)));
-  return sets === undefined ? undefined : found;
+  for (const one of together ?? []) insert(one);
+  return together === undefined ? undefined : found;
 }
 
 function isStricter<T>(one: T, other: T, { isAbove: above }: Order<T>): boolean {
@@ -104,14 +106,28 @@ function both<T>(left: Statement<T>, right: Statement<T>, { join }: Order<T>): S
   };
 }
 
-/** All sets of two and more, any two of which are `apart`; undefined where there are too many. */
-function setsOf<T>(items: readonly T[], apart: (one: T, other: T) => boolean): readonly (readonly T[])[] | undefined {
-  let sets: readonly (readonly T[])[] = [[]];
-  for (const item of items) {
-    sets = [...sets, ...sets.filter((set) => set.every((one) => apart(one, item))).map((set) => [...set, item])];
-    if (sets.length > 1 + items.length + togetherMax) return undefined;
+/**
+ * What sets of two and more of the cases say together; undefined where there are too many. A case that neither says all
+ * that a set says nor the reverse makes a wider set, unless another set within that one already says what both say. The
+ * join of outputs is not a least bound, so two cases of a set may be comparable and their joins with a third not.
+ */
+function whatSetsSay<T>(cases: readonly Statement<T>[], order: Order<T>): readonly Statement<T>[] | undefined {
+  const above = (high: Statement<T>, low: Statement<T>): boolean => order.isAbove(high.perhaps, low.perhaps);
+  const sets = cases.map((one) => ({ members: new Set([one]), says: one }));
+  // The list grows while it is read, smaller sets first.
+  for (const { members, says } of sets) {
+    for (const one of cases) {
+      if (above(one, says) || above(says, one)) continue;
+      const wider = new Set([...members, one]);
+      const isSaid = sets.some(
+        (known) => known.members.isSubsetOf(wider) && above(known.says, says) && above(known.says, one),
+      );
+      if (isSaid) continue;
+      if (sets.length === cases.length + togetherMax) return undefined;
+      sets.push({ members: wider, says: both(says, one, order) });
+    }
   }
-  return sets.filter(({ length }) => length > 1);
+  return sets.slice(cases.length).map(({ says }) => says);
 }
 
 type Compiled = { readonly output?: Statement<OutputContract>; readonly effects?: Statement<EffectRange> };
@@ -155,11 +171,11 @@ function compileCase(form: CaseForm, path: DocumentPath, base: Base, scope: Scop
 function polarityOf(found: Pick<Base, "output" | "effects">, base: Base): Polarity | undefined {
   const below = base.effects ?? { must: [], may: everyEffect };
   const raises =
-    (found.output === undefined || base.output === undefined || isAbove(found.output, base.output)) &&
+    (found.output === undefined || base.output === undefined || isAbove(found.output, base.output, base.stores)) &&
     (found.effects === undefined || within(below, found.effects));
   if (raises && !(base.output === undefined && found.output !== undefined)) return "restrict";
   const lowers =
-    (found.output === undefined || base.output === undefined || isAbove(base.output, found.output)) &&
+    (found.output === undefined || base.output === undefined || isAbove(base.output, found.output, base.stores)) &&
     (found.effects === undefined || within(found.effects, below));
   return lowers ? "permit" : undefined;
 }
@@ -179,7 +195,7 @@ function possibly(effects: EffectRange | undefined, base: Base): EffectRange | u
   return effects.must.every((effect) => must.includes(effect)) ? effects : { must, may: effects.may };
 }
 
-/** What is surely done by whoever does all of either list: the longest common prefix of any two effects. */
+/** The effects that either list surely implies: the longest common prefix of any two effects. */
 function inBoth(left: readonly Effect[], right: readonly Effect[]): readonly Effect[] {
   const found = left.flatMap((one) => right.map((other) => sharedPath(one, other)));
   return [...new Set(found)].filter((effect) => effect !== "").toSorted();
@@ -190,4 +206,77 @@ function sharedPath(left: Effect, right: Effect): Effect {
   const parts = left.split(".");
   const end = parts.findIndex((part, index) => part !== others[index]);
   return (end < 0 ? parts : parts.slice(0, end)).join(".");
+}
+
+export function compileOutput(form: OutputForm, path: DocumentPath, scope: Scope): OutputContract {
+  const { fields, ...label } = form;
+  const compiled = Object.entries(fields ?? {}).map(([pointer, field]) => {
+    const { from, ...own } = field;
+    const range = scope.labels.range(own, [...path, "fields", pointer]);
+    return { pointer, label: range, ...(from === undefined ? {} : { from }) };
+  });
+  return { label: scope.labels.range(spoken(label), path), fields: compiled };
+}
+
+/** `output: {fields: ...}` alone says nothing of the rest of the result, which is then unknown. */
+function spoken(label: LabelForm): LabelForm {
+  return Object.keys(label).length === 0 ? { confidentiality: "unsure", trust: "unsure" } : label;
+}
+
+/** The output with each label range reduced to its lower end. */
+export function surely({ label, fields }: OutputContract): OutputContract {
+  return { label: lowest(label), fields: fields.map((field) => ({ ...field, label: lowest(field.label) })) };
+}
+
+export function lowest({ lo }: LabelRange): LabelRange {
+  return { lo, hi: lo };
+}
+
+/**
+ * Every part of the one result is labelled at least as high as in the other. Where both do not name the same fields, a
+ * part of the one may be inside any part of the other. Naming the arguments that reach a field excludes all others from
+ * it, and from what the other names inside it. The initial content of the `stores` is in every part but the fields.
+ */
+export function isAbove(high: OutputContract, low: OutputContract, stores: readonly LabelRange[]): boolean {
+  const named = new Map(low.fields.map((field) => [field.pointer, field]));
+  const names = new Set(high.fields.map(({ pointer }) => pointer));
+  const reached = high.fields.every(({ pointer, from }) => {
+    if (from === undefined) return true;
+    const inside = low.fields.filter((field) => !names.has(field.pointer));
+    return [named.get(pointer), ...inside].every((field) => field?.from?.every((name) => from.includes(name)) === true);
+  });
+  const same = names.size === named.size && high.fields.every(({ pointer }) => named.has(pointer));
+  const lows = [low.label, ...low.fields.map(({ label }) => label)];
+  const parts = [{ pointer: undefined, label: high.label }, ...high.fields];
+  return (
+    reached &&
+    parts.every(({ pointer, label }) => {
+      const own = pointer === undefined ? low.label : named.get(pointer)?.label;
+      if (own === undefined) return [...lows, ...stores].every(({ hi }) => atMost(hi, label.hi));
+      return (same ? [own] : lows).every(({ hi }) => atMost(hi, label.hi));
+    })
+  );
+}
+
+/**
+ * Above both, and the least such where they name the same fields. Else every part of the result is labelled as all parts
+ * of both together.
+ */
+export function joinOutputs(left: OutputContract, right: OutputContract): OutputContract {
+  const pairs = left.fields.flatMap((one) => {
+    const other = right.fields.find(({ pointer }) => pointer === one.pointer);
+    return other === undefined ? [] : [[one, other] as const];
+  });
+  const label = joinRanges(left.label, right.label);
+  if (pairs.length < Math.max(left.fields.length, right.fields.length)) {
+    const all = [...left.fields, ...right.fields].map((field) => field.label);
+    return { label: joinAllRanges(all, label), fields: [] };
+  }
+  return { label, fields: pairs.map(([one, other]) => joinFields(one, other)) };
+}
+
+function joinFields(one: FieldContract, other: FieldContract): FieldContract {
+  const label = joinRanges(one.label, other.label);
+  if (one.from === undefined || other.from === undefined) return { pointer: one.pointer, label };
+  return { pointer: one.pointer, label, from: [...new Set([...one.from, ...other.from])] };
 }

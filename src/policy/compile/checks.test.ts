@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { canonicalPolicy } from "../canonical.ts";
-import type { RuleText } from "../document.ts";
-import { lintPolicy } from "../lint.ts";
+import { canonicalPolicy } from "../canonical/canonical.ts";
+import type { RuleText } from "../document/shapes-rules.ts";
+import { lintPolicy } from "../lint/lint.ts";
 import { loadCanonical, loadPolicy } from "../load.ts";
-import { programUnitsMax } from "../limits.ts";
+import { programUnitsMax } from "../values/limits.ts";
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
 const program = "/** Refuses at night. */\nexport const atNight = (call: { tool: string }) => call.tool === 'send';\n";

@@ -1,10 +1,7 @@
 /** Hazards to the IR (formal.md 4.1): what must never happen, whatever the rules say. */
-import type { HazardForm, NeverForm } from "../canonical/form.ts";
-import type { Hazard, HazardTemporal } from "../ir.ts";
-import type { Scope } from "./patterns.ts";
-import { dataAtom } from "./patterns.ts";
-import type { Parts } from "./temporal-parts.ts";
-import { absenceOf, atMostOf, keyOf, partsOf, span } from "./temporal-parts.ts";
+import type { HazardForm, NeverForm } from "../document/long-form.ts";
+import type { Hazard, HazardTemporal } from "../ir/ir.ts";
+import { type Scope, type Parts, dataAtom, absenceOf, atMostOf, keyOf, partsOf, span } from "./patterns.ts";
 
 export function compileHazard(id: string, hazard: HazardForm, scope: Scope): Hazard {
   const base = ["hazards", id, "never"];

@@ -1,19 +1,16 @@
 /** The section `isolation` to one order for each server: layers joined, contradictions refused, digests taken. */
 import canonicalize from "canonicalize";
-import type { IsolationOrder, Scope, ToolScope } from "../../core/scope.ts";
-import type { CanonicalPolicy, DefaultScopeForm, IsolationForm, ServerIsolationForm } from "../canonical/form.ts";
-import { sortedWords } from "../canonical/labels.ts";
-import type { DocumentPath } from "../diagnostic.ts";
-import { problem, quoted } from "../diagnostic.ts";
-import type { PackScopeText } from "../document-isolation.ts";
-import { checkScope } from "../isolation/check.ts";
-import type { Conflict } from "../isolation/conflicts.ts";
-import { checkLayer, conflictsOf } from "../isolation/conflicts.ts";
-import { joinScopes } from "../isolation/layers.ts";
+import type { IsolationOrder, Scope, ToolScope } from "../../core/isolation/scope.ts";
+import type { CanonicalPolicy } from "../canonical/policy-document.ts";
+import type { DefaultScopeForm, IsolationForm, ServerIsolationForm } from "../document/long-form.ts";
+import { sortedWords } from "../document/label-forms.ts";
+import { type DocumentPath, type Reporter, problem, quoted } from "../document/diagnostic.ts";
+import type { PackScopeText } from "../document/shapes-isolation.ts";
+import { type Conflict, checkScope, checkLayer, conflictsOf } from "../isolation/check.ts";
+import { joinScopes } from "../canonical/scopes.ts";
 import { learnedScope } from "../isolation/learned-scope.ts";
-import type { Isolation } from "../isolation/order.ts";
-import { suggestion } from "../language/nearest.ts";
-import type { Reporter } from "./labels.ts";
+import type { Isolation } from "../ir/isolation-order.ts";
+import { suggestion } from "../document/nearest.ts";
 
 /** Servers without a name in the policy whose orders are kept. */
 const rememberedServersMax = 1_024;
@@ -41,7 +38,7 @@ export function compileIsolation(policy: CanonicalPolicy, hash: Hash, report: Re
     const pack = packScope(policy, name);
     if (own === undefined && pack === undefined) continue;
     const order = orderFor(name, joinScopes<ServerIsolationForm>(pack ?? {}, own ?? {}), section, hash);
-    // What the defaults are told already is not said of every server again.
+    // A finding about the defaults is not repeated for every server.
     for (const found of conflictsOf(order, own?.require ?? section.require)) {
       if (!known.has(found.message)) reported(found, ["isolation", "servers", name], report);
     }
@@ -69,7 +66,7 @@ function checkJudge({ isolation, judges = {} }: CanonicalPolicy, report: Reporte
   const names = Object.keys(judges);
   if (use === undefined || names.includes(use)) return;
   const remedy = suggestion(use, names, "declare it under `judges`");
-  report(problem("JUDGE", ["isolation", "judge", "use"], `${quoted(use)} is no judge`, remedy));
+  report(problem("JUDGE", ["isolation", "judge", "use"], `${quoted(use)} is not a judge`, remedy));
 }
 
 function packScope(policy: CanonicalPolicy, server: string): PackScopeText | undefined {
@@ -118,7 +115,7 @@ function scopeOf(defaults: DefaultScopeForm, own: ServerIsolationForm): Scope {
   const tools = Object.entries(joined.tools ?? {}).map(([name, tool]) => [name, toolScope(tool, closed)] as const);
   return {
     files: { ...files, deny: sortedWords(files.deny) },
-    // What a wider layer allows is gone where a nearer one shuts the network.
+    // Entries of a wider layer have no effect where a nearer one shuts the network.
     net: { ...net, allow: net.mode === "list" ? net.allow : [] },
     exec: { ...exec, programs: exec.mode === "list" ? exec.programs : [] },
     environment: joined.env,

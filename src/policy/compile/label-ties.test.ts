@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { nameMatches } from "../patterns.ts";
-import { labelTies } from "./label-ties.ts";
-import type { Ranked } from "./label-ties.ts";
+import { nameMatches } from "../semantics/patterns.ts";
+import { type Ranked, labelTies } from "./label-ties.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 

@@ -3,9 +3,8 @@
  * a matter of the alphabet, so such a policy is refused.
  */
 import canonicalize from "canonicalize";
-import type { ToolLabelsForm } from "../canonical/form.ts";
-import type { Problem } from "../diagnostic.ts";
-import { problem, quoted } from "../diagnostic.ts";
+import type { ToolLabelsForm } from "../document/long-form.ts";
+import { type Problem, problem, quoted } from "../document/diagnostic.ts";
 
 /** An entry as written, with how much its selector says. */
 export type Ranked = {

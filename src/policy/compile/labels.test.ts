@@ -1,12 +1,11 @@
 /** Words of labels and what they come to, compared with what the words say. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Label } from "../../core/label.ts";
-import { fromBits, mayFlow, toText } from "../../core/label.ts";
-import type { BoundForm, LabelForm, LatticeForm } from "../canonical/form.ts";
-import type { Problem } from "../diagnostic.ts";
-import type { LabelAtom } from "../ir.ts";
-import type { LabelCompiler } from "./labels.ts";
+import { type Label, fromBits, mayFlow, toText } from "../../core/label.ts";
+import type { BoundForm, LabelForm, LatticeForm } from "../document/long-form.ts";
+import type { Problem } from "../document/diagnostic.ts";
+import type { LabelAtom } from "../ir/ir.ts";
+import type { LabelCompiler } from "../ir/label-table.ts";
 import { compileLattice, labelCompiler } from "./labels.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
@@ -195,7 +194,7 @@ describe("the label of a value", () => {
 
 describe("a wrong word", () => {
   type Use = (labels: LabelCompiler) => unknown;
-  const level = "`privat` is no level of the lattice";
+  const level = "`privat` is not a level of the lattice";
   const equality = "a label cannot be compared with `==`: rules must not loosen as labels grow";
   const oneSided = "write the level alone: it means `at least` in block, must, confirm and `at most` in allow";
   const interval = "a rule asks about one level, not about an interval";
@@ -237,7 +236,7 @@ describe("a wrong word", () => {
       (on) => on.range({ confidentiality: "private ==" }, ["a"]),
       "LEVEL",
       ["a", "confidentiality"],
-      "`private ==` is no level of the lattice",
+      "`private ==` is not a level of the lattice",
       "did you mean `private`?",
     ],
     [
@@ -245,7 +244,7 @@ describe("a wrong word", () => {
       (on) => on.atom({ categories: ["medicin"] }, "restrict", ["a"]),
       "CATEGORY",
       ["a", "categories"],
-      "`medicin` is no category of the lattice",
+      "`medicin` is not a category of the lattice",
       "did you mean `medical`?",
     ],
     [
@@ -253,7 +252,7 @@ describe("a wrong word", () => {
       (on) => on.range({ confidentiality: "private", trust: "trusted", categories: ["x"] }, ["a"]),
       "CATEGORY",
       ["a", "categories"],
-      "`x` is no category of the lattice",
+      "`x` is not a category of the lattice",
       "use `finance`, `medical`",
     ],
     [
@@ -261,7 +260,7 @@ describe("a wrong word", () => {
       (on) => on.atom({ readers: ["me", "teem"] }, "restrict", ["a"]),
       "GROUP",
       ["a", "readers"],
-      "`teem` is no group of the lattice",
+      "`teem` is not a group of the lattice",
       "did you mean `team`?",
     ],
     [
@@ -269,7 +268,7 @@ describe("a wrong word", () => {
       (on) => on.range({ readers: ["me", "teem"] }, ["a"]),
       "GROUP",
       ["a", "readers"],
-      "`teem` is no group of the lattice",
+      "`teem` is not a group of the lattice",
       "did you mean `team`?",
     ],
     [
@@ -277,7 +276,7 @@ describe("a wrong word", () => {
       (on) => on.range({ trust: "trust" }, ["a"]),
       "TRUST",
       ["a", "trust"],
-      "`trust` is no trust",
+      "`trust` is not a trust value",
       "did you mean `trusted`?",
     ],
     [
@@ -285,7 +284,7 @@ describe("a wrong word", () => {
       (on) => on.atom({ confidentiality: "private", trust: "maybe" }, "restrict", ["a"]),
       "TRUST",
       ["a", "trust"],
-      "`maybe` is no trust",
+      "`maybe` is not a trust value",
       "use `trusted`, `untrusted`",
     ],
     [
@@ -301,7 +300,7 @@ describe("a wrong word", () => {
       (on) => on.range({ trust: "trusted==" }, ["a"]),
       "TRUST",
       ["a", "trust"],
-      "`trusted==` is no trust",
+      "`trusted==` is not a trust value",
       "did you mean `trusted`?",
     ],
     [

@@ -1,6 +1,8 @@
 /** Words of labels to bits: the lattice, ranges for values, one-sided atoms for rules, bounds for sinks. */
-import type { Label, LabelRange, Lattice } from "../../core/label.ts";
 import {
+  type Label,
+  type LabelRange,
+  type Lattice,
   categoryLabel,
   confidentiality,
   excludedBits,
@@ -12,16 +14,11 @@ import {
   readersLabel,
   trustOf,
 } from "../../core/label.ts";
-import type { BoundForm, LabelForm, LatticeForm } from "../canonical/form.ts";
-import type { DocumentPath, Problem } from "../diagnostic.ts";
-import { problem, quoted, warning } from "../diagnostic.ts";
-import { suggestion } from "../language/nearest.ts";
-import type { LabelAtom } from "../ir.ts";
-
-/** `restrict` in block, must, confirm and hazards; `permit` in allow and wherever something unlocks. */
-export type Polarity = "restrict" | "permit";
-
-export type Reporter = (problem: Problem) => void;
+import type { BoundForm, LabelForm, LatticeForm } from "../document/long-form.ts";
+import { type DocumentPath, type Problem, type Reporter, problem, quoted, warning } from "../document/diagnostic.ts";
+import { suggestion } from "../document/nearest.ts";
+import type { LabelAtom } from "../ir/ir.ts";
+import type { LabelCompiler, Polarity } from "../ir/label-table.ts";
 
 export function compileLattice(form: LatticeForm, report: Reporter): Lattice {
   const made = makeLattice({ levels: form.confidentiality, categories: form.categories, groups: form.groups });
@@ -32,31 +29,21 @@ export function compileLattice(form: LatticeForm, report: Reporter): Lattice {
   return least.value;
 }
 
-export type LabelCompiler = {
-  readonly lattice: Lattice;
-  readonly range: (form: LabelForm, path: DocumentPath) => LabelRange;
-  readonly atom: (form: LabelForm, polarity: Polarity, path: DocumentPath) => LabelAtom;
-  /** Restrictions that a value must not carry to reach this audience under this bound. */
-  readonly forbidden: (bound: BoundForm | undefined, audience: readonly string[], path: DocumentPath) => Label;
-  /** Groups as bit i = group i of the lattice. */
-  readonly groupBits: (groups: readonly string[], path: DocumentPath) => number;
-  /** The same lattice with its problems told to somebody else: for labels that come from a server. */
-  readonly quiet: (report: Reporter) => LabelCompiler;
-};
-
 export function labelCompiler(form: LatticeForm, lattice: Lattice, report: Reporter): LabelCompiler {
   const words = wordCompiler(lattice, report);
   const clearance = (group: string): Label => {
     const declared = Object.hasOwn(form.clearance, group) ? form.clearance[group] : undefined;
     if (declared !== undefined) return words.bound(declared, ["lattice", "clearance", group]);
-    // The run's person may see everything; any other group sees the lowest level unless the policy says more.
+    // The run's user may see everything; any other group sees the lowest level unless the policy says more.
     return group === "me" ? confidentiality(lattice, lattice.top) : lattice.bottom;
   };
   const groupBits = (groups: readonly string[], path: DocumentPath): number =>
     groups.reduce((bits, group) => {
       const index = lattice.groups.indexOf(group);
       if (index >= 0) return bits | (1 << index);
-      report(problem("GROUP", path, `${quoted(group)} is no group of the lattice`, suggestion(group, lattice.groups)));
+      report(
+        problem("GROUP", path, `${quoted(group)} is not a group of the lattice`, suggestion(group, lattice.groups)),
+      );
       return bits;
     }, 0);
   return {
@@ -90,7 +77,9 @@ function wordCompiler(lattice: Lattice, report: Reporter): WordCompiler {
     if (found === undefined) {
       if (/^\s*==/.test(word)) report(equality(path));
       else
-        report(problem("LEVEL", path, `${quoted(word)} is no level of the lattice`, suggestion(word, lattice.levels)));
+        report(
+          problem("LEVEL", path, `${quoted(word)} is not a level of the lattice`, suggestion(word, lattice.levels)),
+        );
     }
     return found ?? lattice.top;
   };
@@ -99,7 +88,7 @@ function wordCompiler(lattice: Lattice, report: Reporter): WordCompiler {
       const found = categoryLabel(lattice, name);
       if (found === undefined) {
         const remedy = suggestion(name, lattice.categories, "declare it under `lattice.categories`");
-        report(problem("CATEGORY", path, `${quoted(name)} is no category of the lattice`, remedy));
+        report(problem("CATEGORY", path, `${quoted(name)} is not a category of the lattice`, remedy));
       }
       return join(all, found ?? lattice.top);
     }, lattice.bottom);
@@ -111,7 +100,9 @@ function wordCompiler(lattice: Lattice, report: Reporter): WordCompiler {
       if (word === "trusted") return lattice.bottom;
       if (word !== "untrusted") {
         const remedy = suggestion(word, ["trusted", "untrusted"]);
-        report(/^\s*==/.test(word) ? equality(path) : problem("TRUST", path, `${quoted(word)} is no trust`, remedy));
+        report(
+          /^\s*==/.test(word) ? equality(path) : problem("TRUST", path, `${quoted(word)} is not a trust value`, remedy),
+        );
       }
       return untrusted;
     },
@@ -120,7 +111,7 @@ function wordCompiler(lattice: Lattice, report: Reporter): WordCompiler {
       if (found === undefined) {
         const wrong = readers.find((reader) => !lattice.groups.includes(reader)) ?? "";
         report(
-          problem("GROUP", path, `${quoted(wrong)} is no group of the lattice`, suggestion(wrong, lattice.groups)),
+          problem("GROUP", path, `${quoted(wrong)} is not a group of the lattice`, suggestion(wrong, lattice.groups)),
         );
       }
       return found ?? lattice.top;
@@ -147,7 +138,7 @@ function rangeOf(lattice: Lattice, words: WordCompiler, label: LabelForm, path: 
   const all = confidentiality(lattice, lattice.top);
   const parts: Ends[] = [];
   if (unknown) {
-    // Nothing is said of secrecy, or that it is unsure: any level, any category, any readers.
+    // The confidentiality is unstated, or stated as unsure: any level, any category, any readers.
     parts.push({ lo: lattice.bottom, hi: all });
   } else if (text !== "inferred") {
     parts.push(ends(text, (word) => words.level(word, at("confidentiality"))));
@@ -201,7 +192,7 @@ function atomOf(lattice: Lattice, words: WordCompiler, request: AtomRequest): La
     return { kind: "atLeast", bits };
   }
   const forbidden = forbiddenTo(lattice, label, { levelBits, categoryBits, readerBits, trustBits });
-  // A wrong word is told of elsewhere, and stands for the worst label, of which all would be at most.
+  // A wrong word is reported elsewhere, and stands for the worst label, which bounds every label.
   if (forbidden === lattice.bottom && speaks(lattice, label)) {
     const message = "every label is at most this, so the condition always holds";
     words.report(warning("VACUOUS", path, message, "name a label below the highest, or leave the condition out"));
@@ -209,7 +200,7 @@ function atomOf(lattice: Lattice, words: WordCompiler, request: AtomRequest): La
   return { kind: "atMost", forbidden };
 }
 
-/** Something is said, and only with words that there are. */
+/** The form states a part, and uses only words of the lattice. */
 function speaks(lattice: Lattice, { confidentiality: level, categories, readers, trust }: LabelForm): boolean {
   const levels = typeof level === "string" ? [level] : [];
   const trusts = typeof trust === "string" ? [trust] : [];

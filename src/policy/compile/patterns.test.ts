@@ -62,14 +62,14 @@ it("arguments without a label restrict whatever they carry, which is warned abou
 describe("what cannot be asked", () => {
   const whole = "`/to/0` is a place inside an argument, and arguments are labelled as a whole";
   const own = "write the argument's own name, the first part of the path";
-  const level = ["`privat` is no level of the lattice", "did you mean `private`?"] as const;
-  const group = ["`teem` is no group of the lattice", "did you mean `team`?"] as const;
+  const level = ["`privat` is not a level of the lattice", "did you mean `private`?"] as const;
+  const group = ["`teem` is not a group of the lattice", "did you mean `team`?"] as const;
   const stranger = [
     "a rule that permits cannot ask who can read a store",
     "say it in a restricting rule instead",
   ] as const;
   const unnamed = ["the condition names no label", "add `confidentiality` or `trust`"] as const;
-  const unknown = ["`u` is no declared store", "did you mean `s`?"] as const;
+  const unknown = ["`u` is not a declared store", "did you mean `s`?"] as const;
   it.each<[string, string, string, number, readonly [string, string]]>([
     ["block", "arg: {a: x,\n/to/0: {label: private}}", "LABEL", 7, [whole, own]],
     ["block", "data: [{confidentiality: private},\n{trust: untrusted, args: [/to/0]}]", "LABEL", 7, [whole, own]],
@@ -87,7 +87,7 @@ describe("what cannot be asked", () => {
       "arg: {a: x, b:\n{regex: '(?=x)'}}",
       "REGEX",
       7,
-      ["`(?=x)` is no linear-time expression", "use RE2 syntax: no look-around, no back-references"],
+      ["`(?=x)` is not a linear-time expression", "use RE2 syntax: no look-around, no back-references"],
     ],
   ])("%s %j", (tier, when, code, line, [message, remedy]) => {
     const { policy, diagnostics } = load(tier, when);

@@ -1,20 +1,29 @@
 /** Patterns to the IR. Which way a label or a test is read depends on what the pattern is for (`Polarity`). */
-import type { PatternForm, StoreForm, TestForm } from "../canonical/form.ts";
-import { splitSelector } from "../canonical/names.ts";
-import type { DocumentPath } from "../diagnostic.ts";
-import { problem, quoted } from "../diagnostic.ts";
-import type { DataAtom, Pattern, Predicate, StoreAtom } from "../ir.ts";
-import { workspacePredicate } from "../ir.ts";
-import { suggestion } from "../language/nearest.ts";
-import type { LabelCompiler, Polarity, Reporter } from "./labels.ts";
-import type { PredicateRegistry } from "./tests.ts";
-import { compileTest } from "./tests.ts";
+import type { LabelRange } from "../../core/label.ts";
+import { given, mapped } from "../../core/given.ts";
+import type { PatternForm, StoreForm, TestForm, KeyFormObject, RuleForm } from "../document/long-form.ts";
+import { reportStore, splitSelector } from "../document/names.ts";
+import { type DocumentPath, type Reporter, problem, quoted } from "../document/diagnostic.ts";
+import {
+  type DataAtom,
+  type Pattern,
+  type Predicate,
+  type StoreAtom,
+  type KeySpec,
+  type Temporal,
+  workspacePredicate,
+} from "../ir/ir.ts";
+import type { LabelCompiler, Polarity } from "../ir/label-table.ts";
+import { type PredicateRegistry, compileTest } from "./tests.ts";
+import { durationMs } from "../values/duration.ts";
 
 /** Everything that compiling one part of a policy looks at. */
 export type Scope = {
   readonly labels: LabelCompiler;
   readonly registry: PredicateRegistry;
   readonly stores: readonly string[];
+  /** What each store begins with. */
+  readonly initial: ReadonlyMap<string, LabelRange>;
   readonly report: Reporter;
 };
 
@@ -34,21 +43,21 @@ export function compilePattern(request: PatternRequest, scope: Scope): Pattern {
     const at = [...path, "arg", name];
     if (test.label !== undefined)
       data.push(dataAtom({ ...test.label, args: [name] }, polarity, [...at, "label"], scope));
-    // What is not there has the label of nothing, which fits every bound: a permission asks that it is there.
+    // An absent argument has the lowest label, which fits every bound: a permission requires its presence.
     const asked = test.label === undefined ? test : polarity === "permit" ? { present: true } : undefined;
     if (asked === undefined) continue;
     predicates.push({ index: predicateOf(name, asked, { polarity, path: at }, scope), holds: true });
   }
   if (form.workspace !== undefined) predicates.push({ index: workspacePredicate, holds: form.workspace });
-  return {
-    ...(form.tool === undefined ? {} : { tools: form.tool.map(splitSelector) }),
-    ...(form.effect === undefined ? {} : { effects: form.effect }),
-    ...(form.flags === undefined ? {} : { flags: flagsOf(form.flags) }),
+  return given<Pattern>({
+    tools: form.tool?.map(splitSelector),
+    effects: form.effect,
+    flags: mapped(form.flags, flagsOf),
     predicates,
     data,
-    ...(form.held === undefined ? {} : { held: scope.labels.atom(form.held, polarity, [...path, "held"]) }),
+    held: mapped(form.held, (label) => scope.labels.atom(label, polarity, [...path, "held"])),
     stores: (form.store ?? []).map((store, index) => storeAtom(store, polarity, [...path, "store", index], scope)),
-  };
+  });
 }
 
 function flagsOf(flags: readonly string[]): NonNullable<Pattern["flags"]> {
@@ -72,7 +81,7 @@ export function predicateOf(
   return scope.registry.add(predicate);
 }
 
-/** A place inside an argument has no label of its own: whatever is said of one is said of nothing. */
+/** A place inside an argument has no label of its own: a statement about one would apply to nothing. */
 export function wantWhole(argument: string, path: DocumentPath, { report }: Pick<Scope, "report">): void {
   if (!argument.startsWith("/")) return;
   const message = `${quoted(argument)} is a place inside an argument, and arguments are labelled as a whole`;
@@ -90,17 +99,12 @@ export function dataAtom(
     scope.report(problem("ATOM", path, "the condition names no label", "add `confidentiality` or `trust`"));
   }
   for (const name of args ?? []) wantWhole(name, path, scope);
-  return {
+  return given<DataAtom>({
     atom: scope.labels.atom(label, polarity, path),
-    ...(roles === undefined ? {} : { roles }),
-    ...(args === undefined ? {} : { names: args }),
-    ...(audience === undefined ? {} : { audience: scope.labels.groupBits(audience, [...path, "audience"]) }),
-  };
-}
-
-export function reportStore(name: string, path: DocumentPath, scope: Pick<Scope, "stores" | "report">): void {
-  const remedy = suggestion(name, scope.stores, "declare it under `stores`");
-  scope.report(problem("STORE", path, `${quoted(name)} is no declared store`, remedy));
+    roles,
+    names: args,
+    audience: mapped(audience, (groups) => scope.labels.groupBits(groups, [...path, "audience"])),
+  });
 }
 
 function storeAtom(form: StoreForm, polarity: Polarity, path: DocumentPath, scope: Scope): StoreAtom {
@@ -113,9 +117,62 @@ function storeAtom(form: StoreForm, polarity: Polarity, path: DocumentPath, scop
     const remedy = "say it in a restricting rule instead";
     scope.report(problem("AUDIENCE", path, "a rule that permits cannot ask who can read a store", remedy));
   }
-  return {
+  return given<StoreAtom>({
     store: Math.max(store, 0),
-    ...(form.label === undefined ? {} : { label: scope.labels.atom(form.label, polarity, [...path, "label"]) }),
-    ...(form.audience === undefined ? {} : { audience: scope.labels.groupBits(form.audience, [...path, "audience"]) }),
+    label: mapped(form.label, (label) => scope.labels.atom(label, polarity, [...path, "label"])),
+    audience: mapped(form.audience, (groups) => scope.labels.groupBits(groups, [...path, "audience"])),
+  });
+}
+
+export type Parts = {
+  /** A pattern that arms, counts or forbids. */
+  readonly restrict: (form: PatternForm, ...path: readonly string[]) => Pattern;
+  /** A pattern that unlocks or discharges. */
+  readonly permit: (form: PatternForm, ...path: readonly string[]) => Pattern;
+  readonly scope: Scope;
+};
+
+/** Compiles the patterns that stand below `base` in the document. */
+export function partsOf(base: DocumentPath, scope: Scope): Parts {
+  const make =
+    (polarity: Polarity) =>
+    (form: PatternForm, ...path: readonly string[]): Pattern =>
+      compilePattern({ form, polarity, path: [...base, ...path] }, scope);
+  return { restrict: make("restrict"), permit: make("permit"), scope };
+}
+
+/** A rule's `absence` or a hazard's `sequence`, which stands at the key `at`. */
+export function absenceOf(
+  form: NonNullable<RuleForm["absence"]>,
+  at: string,
+  { restrict, permit }: Parts,
+): Temporal & { readonly kind: "absence" } {
+  return {
+    kind: "absence",
+    after: restrict(form.after, at, "after"),
+    never: restrict(form.never, at, "never"),
+    ...(form.until === undefined ? {} : { until: permit(form.until, at, "until") }),
+    ...span(form.within),
+    ...keyOf(form.key, true),
   };
+}
+
+export function atMostOf(
+  form: NonNullable<RuleForm["atMost"]>,
+  { restrict }: Parts,
+): Temporal & { readonly kind: "at-most" } {
+  const of = restrict(form.of, "atMost", "of");
+  return { kind: "at-most", of, count: form.count, ...span(form.within), ...keyOf(form.key, true) };
+}
+
+export function span(within: string | undefined): { readonly withinMs?: number } {
+  const ms = within === undefined ? undefined : durationMs(within);
+  return ms === undefined ? {} : { withinMs: ms };
+}
+
+/** Counters fold the local part of an address unless the key has `exact`; gates compare it unless `exact` is false. */
+export function keyOf(key: KeyFormObject | undefined, counts: boolean): { readonly key?: KeySpec } {
+  if (key === undefined) return {};
+  const exact = key.exact ?? !counts;
+  return { key: { argument: key.argument, form: key.form, foldLocalPart: !exact } };
 }

@@ -1,7 +1,7 @@
 /** Rules of every kind: which tiers they may have, which way each of their patterns is read, and what they carry on. */
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { Pattern } from "../ir.ts";
+import type { Pattern } from "../ir/ir.ts";
 import { loadPolicy } from "../load.ts";
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");

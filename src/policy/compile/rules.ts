@@ -1,15 +1,13 @@
 /** Rules to the IR (formal.md 4.3). */
 import type { JsonObject } from "../../core/json.ts";
-import type { RuleForm } from "../canonical/form.ts";
-import { splitSelector } from "../canonical/names.ts";
-import type { DocumentPath } from "../diagnostic.ts";
-import { problem, quoted } from "../diagnostic.ts";
-import type { Rule, Temporal, Tier } from "../ir.ts";
-import type { Polarity } from "./labels.ts";
-import type { Scope } from "./patterns.ts";
-import { compilePattern } from "./patterns.ts";
-import type { Parts } from "./temporal-parts.ts";
-import { absenceOf, atMostOf, keyOf, partsOf, span } from "./temporal-parts.ts";
+import type { RuleForm } from "../document/long-form.ts";
+import { splitSelector } from "../document/names.ts";
+import { type DocumentPath, problem, quoted } from "../document/diagnostic.ts";
+import type { Rule, Temporal, Check } from "../ir/ir.ts";
+import type { Tier } from "../document/shapes-rules.ts";
+import type { Polarity } from "../ir/label-table.ts";
+import { type Scope, type Parts, compilePattern, absenceOf, atMostOf, keyOf, partsOf, span } from "./patterns.ts";
+import { programUnitsMax } from "../values/limits.ts";
 
 /** The rules of the IR that one written rule means: `exactlyOnce` with a cause is two. */
 export function compileRule(rule: RuleForm, scope: Scope): readonly Rule[] {
@@ -29,7 +27,7 @@ export function compileRule(rule: RuleForm, scope: Scope): readonly Rule[] {
   return temporals(rule, scope).map(({ temporal, suffix }) => ({
     ...head,
     id: `${rule.id}${suffix}`,
-    // What is reported at the end of a run is owed, whatever tier the enforced half has.
+    // The half that is reported at the end of a run is a debt, whatever tier the enforced half has.
     tier: suffix === "" ? rule.tier : "must",
     kind: "temporal",
     temporal,
@@ -142,4 +140,37 @@ function owing(rule: RuleForm, { restrict, permit, scope }: Parts): Temporal | u
   if (byEnd === undefined) return undefined;
   const after = restrict(byEnd.after, "byEnd", "after");
   return { kind: "by-end", after, by: permit(byEnd.by, "byEnd", "by"), action: byEnd.action };
+}
+
+/** Rules that ask a program of the operator, which may only add refusals. */
+export function compileCheck(rule: RuleForm, scope: Scope, hash: (text: string) => string): readonly Check[] {
+  const { id, when, predicate, why, serves, mode } = rule;
+  if (predicate === undefined) return [];
+  const path = ["rules", id, "predicate"];
+  const report = (message: string, remedy: string): void => scope.report(problem("PREDICATE", path, message, remedy));
+  const { name, source } = predicate;
+  if (rule.tier !== "block") {
+    report(`a program can only refuse, and this rule has the tier ${quoted(rule.tier)}`, "write `tier: block`");
+  }
+  if (source.length > programUnitsMax) {
+    report(`the program has more than ${programUnitsMax} characters`, "keep to what decides, in a file of its own");
+  } else if (!exports(source, name)) {
+    report(`the program exports no function ${quoted(name)}`, `write \`export function ${name}(call) { ... }\``);
+  }
+  if (when === undefined) {
+    report(
+      "a program says which of the calls of a `when` are refused",
+      "add `when:`, with the calls it is asked about",
+    );
+    return [];
+  }
+  const pattern = compilePattern({ form: when, polarity: "restrict", path: ["rules", id, "when"] }, scope);
+  const head = { id, tier: "block", why, serves, mode } as const;
+  return [{ rule: { ...head, kind: "plain", when: pattern }, name, source, program: hash(source) }];
+}
+
+/** As far as a text shows it; whether it is a function at all is found out when the program is loaded. */
+function exports(source: string, name: string): boolean {
+  const escaped = name.replaceAll("$", String.raw`\$`);
+  return new RegExp(String.raw`^\s*export\s+(?:function|const)\s+${escaped}(?![\w$])`, "m").test(source);
 }

@@ -2,11 +2,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../core/json.ts";
-import { evaluateTest } from "../argument-tests.ts";
-import type { TestForm } from "../canonical/form.ts";
-import type { Problem } from "../diagnostic.ts";
-import { patternUnitsMax, testDepthMax } from "../limits.ts";
-import type { Polarity } from "./labels.ts";
+import { evaluateTest } from "../semantics/argument-tests.ts";
+import type { TestForm } from "../document/long-form.ts";
+import type { Problem } from "../document/diagnostic.ts";
+import { patternUnitsMax, testDepthMax } from "../values/limits.ts";
+import type { Polarity } from "../ir/label-table.ts";
 import { compileTest, predicateRegistry } from "./tests.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
@@ -117,7 +117,7 @@ describe("what a test cannot be", () => {
       { not: { domain: ["a b"] } },
       "DOMAIN",
       ["not", "domain"],
-      "`a b` is no domain",
+      "`a b` is not a domain",
       "write a name such as `example.com`",
     ],
     [
@@ -125,7 +125,7 @@ describe("what a test cannot be", () => {
       { any: [{ equals: ["x"] }, { path: [""] }] },
       "PATH",
       ["any", 1, "path"],
-      "`` is no path",
+      "`` is not a path",
       "write an absolute folder",
     ],
     [
@@ -133,16 +133,16 @@ describe("what a test cannot be", () => {
       { all: [{ not: { cidr: ["10.0.0.0/99"] } }] },
       "CIDR",
       ["all", 0, "not", "cidr"],
-      "`10.0.0.0/99` is no address block",
+      "`10.0.0.0/99` is not an address block",
       "write a block such as `10.0.0.0/8`",
     ],
-    ["not linear", { regex: "(?=x)" }, "REGEX", ["regex"], "`(?=x)` is no linear-time expression", linear],
+    ["not linear", { regex: "(?=x)" }, "REGEX", ["regex"], "`(?=x)` is not a linear-time expression", linear],
     [
       "an empty range",
       { range: { min: "2", max: "1" } },
       "RANGE",
       ["range"],
-      "no number lies in the range: its `min` is above its `max`",
+      "no number is in the range: its `min` is above its `max`",
       "swap the two ends",
     ],
     [

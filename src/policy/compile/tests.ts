@@ -1,18 +1,15 @@
 /** Argument tests, and the numbering of predicates. */
 import canonicalize from "canonicalize";
-import type { JsonObject } from "../../core/json.ts";
-import type { TestForm } from "../canonical/form.ts";
-import { blockOf } from "../cidr.ts";
-import type { DocumentPath } from "../diagnostic.ts";
-import { problem, quoted } from "../diagnostic.ts";
-import type { ArgumentTest, Predicate } from "../ir.ts";
-import { checkSchema } from "../json-schema.ts";
-import { isPlainObject } from "../language/check.ts";
-import { patternUnitsMax, testDepthMax } from "../limits.ts";
-import { compilesAsRegex } from "../regex.ts";
-import { canonicalValue } from "../values/canonical.ts";
+import { type JsonObject, isPlainObject } from "../../core/json.ts";
+import type { TestForm } from "../document/long-form.ts";
+import { blockOf, compilesAsRegex } from "../values/matchers.ts";
+import { type DocumentPath, type Reporter, problem, quoted } from "../document/diagnostic.ts";
+import type { ArgumentTest, Predicate } from "../ir/ir.ts";
+import { checkSchema } from "../values/json-schema.ts";
+import { patternUnitsMax, testDepthMax } from "../values/limits.ts";
+import { canonicalValue } from "../values/canonical-value.ts";
 import { compareDecimal } from "../values/decimal.ts";
-import type { Polarity, Reporter } from "./labels.ts";
+import type { Polarity } from "../ir/label-table.ts";
 
 /** Predicates of one policy; equal ones share a number, since a class of calls is a vector of their truths. */
 export type PredicateRegistry = {
@@ -123,7 +120,7 @@ function domains(names: readonly string[], path: DocumentPath, report: Reporter)
   return names.map((name) => {
     const canonical = canonicalValue("domain", name);
     if (canonical === undefined) {
-      report(problem("DOMAIN", path, `${quoted(name)} is no domain`, "write a name such as `example.com`"));
+      report(problem("DOMAIN", path, `${quoted(name)} is not a domain`, "write a name such as `example.com`"));
     }
     return canonical ?? name;
   });
@@ -133,7 +130,7 @@ function folders(prefixes: readonly string[], path: DocumentPath, report: Report
   return prefixes.map((prefix) => {
     const canonical = canonicalValue("path", prefix);
     if (canonical === undefined)
-      report(problem("PATH", path, `${quoted(prefix)} is no path`, "write an absolute folder"));
+      report(problem("PATH", path, `${quoted(prefix)} is not a path`, "write an absolute folder"));
     return canonical ?? prefix;
   });
 }
@@ -141,7 +138,7 @@ function folders(prefixes: readonly string[], path: DocumentPath, report: Report
 function blocks(texts: readonly string[], path: DocumentPath, report: Reporter): readonly string[] {
   for (const text of texts) {
     if (blockOf(text) === undefined) {
-      report(problem("CIDR", path, `${quoted(text)} is no address block`, "write a block such as `10.0.0.0/8`"));
+      report(problem("CIDR", path, `${quoted(text)} is not an address block`, "write a block such as `10.0.0.0/8`"));
     }
   }
   return texts;
@@ -150,7 +147,7 @@ function blocks(texts: readonly string[], path: DocumentPath, report: Reporter):
 function regex(pattern: string, path: DocumentPath, report: Reporter): string {
   if (pattern.length > patternUnitsMax || !compilesAsRegex(pattern)) {
     const remedy = "use RE2 syntax: no look-around, no back-references";
-    report(problem("REGEX", path, `${quoted(pattern)} is no linear-time expression`, remedy));
+    report(problem("REGEX", path, `${quoted(pattern)} is not a linear-time expression`, remedy));
   }
   return pattern;
 }
@@ -158,7 +155,7 @@ function regex(pattern: string, path: DocumentPath, report: Reporter): string {
 function range(ends: NonNullable<TestForm["range"]>, path: DocumentPath, report: Reporter): ArgumentTest {
   const { min, max } = ends;
   if (min !== undefined && max !== undefined && compareDecimal(min, max) === 1) {
-    report(problem("RANGE", path, "no number lies in the range: its `min` is above its `max`", "swap the two ends"));
+    report(problem("RANGE", path, "no number is in the range: its `min` is above its `max`", "swap the two ends"));
   }
   return { kind: "range", ...ends };
 }

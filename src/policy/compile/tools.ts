@@ -1,6 +1,8 @@
 /** Labels of tools, packs and servers to the table that contracts are made from. */
-import type { ArgumentForm, CanonicalPolicy, ToolLabelsForm } from "../canonical/form.ts";
-import { splitSelector } from "../canonical/names.ts";
+import { given, mapped } from "../../core/given.ts";
+import type { ArgumentForm, ToolLabelsForm } from "../document/long-form.ts";
+import type { CanonicalPolicy } from "../canonical/policy-document.ts";
+import { reportStore, splitSelector } from "../document/names.ts";
 import type {
   ArgumentStatement,
   LabelEntry,
@@ -8,15 +10,12 @@ import type {
   PackTable,
   ServerFacts,
   ToolStatement,
-} from "../contracts/table.ts";
-import type { DocumentPath } from "../diagnostic.ts";
-import { problem, quoted } from "../diagnostic.ts";
-import { suggestion } from "../language/nearest.ts";
-import { compileCases } from "./cases.ts";
+} from "../ir/label-table.ts";
+import { type DocumentPath, problem, quoted } from "../document/diagnostic.ts";
+import { suggestion } from "../document/nearest.ts";
+import { compileCases, compileOutput } from "./cases.ts";
 import { labelTies } from "./label-ties.ts";
-import { compileOutput } from "./outputs.ts";
-import type { Scope } from "./patterns.ts";
-import { reportStore, wantWhole } from "./patterns.ts";
+import { type Scope, wantWhole } from "./patterns.ts";
 
 export function compileTools(policy: CanonicalPolicy, scope: Scope): LabelTable {
   const entries: LabelEntry[] = Object.entries(policy.labels).map(([selector, form]) => ({
@@ -69,8 +68,9 @@ function compileServers(policy: CanonicalPolicy, scope: Scope): ReadonlyMap<stri
 }
 
 export function compileStatement(form: ToolLabelsForm, path: DocumentPath, scope: Scope): ToolStatement {
-  const output = form.output === undefined ? undefined : compileOutput(form.output, [...path, "output"], scope);
+  const output = mapped(form.output, (text) => compileOutput(text, [...path, "output"], scope));
   const { effects } = form;
+  const stores = (form.reads ?? []).flatMap((name) => scope.initial.get(name) ?? []);
   const named = Object.entries(form.args ?? {}).map(
     ([name, argument]) => [name, compileArgument(argument, [...path, "args", name], scope)] as const,
   );
@@ -83,19 +83,20 @@ export function compileStatement(form: ToolLabelsForm, path: DocumentPath, scope
     reportStore(store, path, scope);
   }
   for (const open of form.opens ?? []) scope.labels.groupBits(open.audience, [...path, "opens"]);
-  return {
+  return given<ToolStatement>({
     arguments: new Map(named),
-    ...(effects === undefined ? {} : { effects }),
-    ...(form.flags === undefined
-      ? {}
-      : { flags: { irreversible: form.flags.includes("irreversible"), openWorld: form.flags.includes("open_world") } }),
-    ...(form.rest === undefined ? {} : { rest: compileArgument(form.rest, [...path, "rest"], scope) }),
-    ...(output === undefined ? {} : { output }),
-    ...(form.cases === undefined ? {} : { cases: compileCases(form.cases, { output, effects, path }, scope) }),
-    ...(form.reads === undefined ? {} : { reads: form.reads }),
-    ...(form.writes === undefined ? {} : { writes: form.writes }),
-    ...(form.opens === undefined ? {} : { opens: form.opens }),
-  };
+    effects,
+    flags: mapped(form.flags, (flags) => ({
+      irreversible: flags.includes("irreversible"),
+      openWorld: flags.includes("open_world"),
+    })),
+    rest: mapped(form.rest, (rest) => compileArgument(rest, [...path, "rest"], scope)),
+    output,
+    cases: mapped(form.cases, (cases) => compileCases(cases, { output, effects, stores, path }, scope)),
+    reads: form.reads,
+    writes: form.writes,
+    opens: form.opens,
+  });
 }
 
 function compileArgument(form: ArgumentForm, path: DocumentPath, scope: Scope): ArgumentStatement {
@@ -105,12 +106,13 @@ function compileArgument(form: ArgumentForm, path: DocumentPath, scope: Scope): 
   if (audience !== undefined) scope.labels.groupBits(audience, [...path, "audience"]);
   // Compiled once here so that a wrong word is reported with its place; used again for each audience.
   if (bound !== undefined) scope.labels.forbidden(bound, [], [...path, "bound"]);
-  return {
-    ...(role === undefined ? {} : { role }),
-    ...(sink === undefined ? {} : { sink }),
-    ...(audience === undefined ? {} : { audience }),
-    ...(bound === undefined
-      ? {}
-      : { bound: (groups: readonly string[]) => scope.labels.forbidden(bound, groups, [...path, "bound"]) }),
-  };
+  return given<ArgumentStatement>({
+    role,
+    sink,
+    audience,
+    bound: mapped(
+      bound,
+      (most) => (groups: readonly string[]) => scope.labels.forbidden(most, groups, [...path, "bound"]),
+    ),
+  });
 }

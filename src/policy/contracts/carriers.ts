@@ -1,17 +1,23 @@
 /**
  * Labels that a server ships with its tools. One constant holds our `_meta` domain; the paper's top-level `labels` are
- * read and never written, because SDKs strip them (reference: both official clients drop unknown tool keys).
+ * read and never written, because SDKs strip them (both official clients drop unknown tool keys).
  */
-import type { Role } from "../../core/contract.ts";
-import { roles } from "../../core/contract.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
-import { isArray, isObject, member, stringMember } from "../../core/json.ts";
-import type { ToolLabelsForm } from "../canonical/form.ts";
-import { toolLabelsForm } from "../canonical/labels.ts";
-import type { LabelText, OutputText, ToolLabelsText } from "../document.ts";
-import { checkShape, isPlainObject } from "../language/check.ts";
-import { toolLabels } from "../language/shapes.ts";
-import { argumentsMax } from "../limits.ts";
+import { type Role, roles } from "../../core/contract.ts";
+import {
+  type Json,
+  type JsonObject,
+  isArray,
+  isObject,
+  member,
+  setOwn,
+  stringMember,
+  isPlainObject,
+} from "../../core/json.ts";
+import type { ToolLabelsForm } from "../document/long-form.ts";
+import { toolLabelsForm } from "../document/label-forms.ts";
+import { type LabelText, type OutputText, type ToolLabelsText, toolLabels } from "../document/shapes-labels.ts";
+import { checkShape } from "../document/check.ts";
+import { argumentsMax } from "../values/limits.ts";
 
 /** Reverse domain of everything of ours in `_meta`. */
 export const metaDomain = "io.github.sluicegate";
@@ -19,7 +25,7 @@ export const metaDomain = "io.github.sluicegate";
 /** Prefix of our keywords in an `inputSchema`. */
 export const schemaKeywordPrefix = "x-sluicegate-";
 
-/** What a server says of one of its tools in the policy's own words; undefined if it says nothing readable. */
+/** The labels that a server ships for one of its tools, in the policy's own words; undefined if none is readable. */
 export function shippedLabels(tool: JsonObject, levels: readonly string[]): ToolLabelsForm | undefined {
   const meta = member(tool, "_meta");
   const own = readLabels(member(meta, `${metaDomain}/labels`));
@@ -86,7 +92,7 @@ function schemaArguments(tool: JsonObject): ToolLabelsText["args"] | undefined {
     const sink = member(schema, `${schemaKeywordPrefix}sink`);
     if (role === undefined && typeof sink !== "boolean") continue;
     const said = { ...(role === undefined ? {} : { role }), ...(typeof sink === "boolean" ? { sink } : {}) };
-    Object.defineProperty(found, name, { value: said, enumerable: true });
+    setOwn(found, name, said);
   }
   return Object.keys(found).length === 0 ? undefined : found;
 }

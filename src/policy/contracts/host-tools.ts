@@ -1,8 +1,7 @@
-/** Built-in tools of clients whose hooks report them (src/cli/hook/clients.ts). One without a row here is unknown and asks. */
+/** Built-in tools of clients whose hooks report them (src/app/gateway/hook-clients.ts). One without a row here is unknown and asks. */
 import type { Role } from "../../core/contract.ts";
 import type { EffectRange } from "../../core/effect.ts";
-import type { LabelCompiler } from "../compile/labels.ts";
-import type { ToolStatement } from "./table.ts";
+import type { LabelCompiler, ToolStatement } from "../ir/label-table.ts";
 
 /** `may` is empty where a tool only talks to the client itself: then nothing comes back that the client did not hold. */
 type HostTool = {
@@ -43,14 +42,14 @@ const claudeCode: { readonly [tool: string]: HostTool } = {
   NotebookEdit: { may: ["write.local"], roles: { notebook_path: "path" }, rest: "content" },
   TodoWrite: { may: [], roles: {}, rest: "content" },
   TodoRead: { may: [], roles: {}, rest: "query" },
-  // The list of tasks lies in a file, and sessions that work together share it.
+  // The list of tasks is a file, and sessions that work together share it.
   TaskCreate: { may: ["write.local"], roles: {}, rest: "content" },
   TaskUpdate: { may: ["write.local"], roles: {}, rest: "content" },
   TaskGet: { may: local, roles: {}, rest: "identifier" },
   TaskList: { may: local, roles: {}, rest: "query" },
   EnterPlanMode: { may: [], roles: {}, rest: "content" },
   ExitPlanMode: { may: [], roles: {}, rest: "content" },
-  // Nobody but the client's own person sees the questions; the options that come back are the agent's words.
+  // Only the client's own user sees the questions; the options that come back are the agent's words.
   AskUserQuestion: { may: [], roles: {}, rest: "content" },
   // Looks among the tools that the client knows already; their descriptions are text of servers.
   ToolSearch: { may: [], roles: {}, rest: "query" },
@@ -58,7 +57,7 @@ const claudeCode: { readonly [tool: string]: HostTool } = {
   ListMcpResourcesTool: { may: local, roles: {}, rest: "identifier" },
   Agent: childAgent,
   Task: childAgent,
-  // What a command has printed since it was started was in no result before.
+  // No earlier result contains the output of a command since its start.
   BashOutput: { may: local, roles: {}, rest: "identifier" },
   TaskOutput: { may: local, roles: {}, rest: "identifier" },
   KillShell: { may: [], roles: {}, rest: "identifier" },

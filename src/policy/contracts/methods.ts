@@ -1,22 +1,19 @@
 /**
- * What is believed of messages that are no tool call (channel table of gateway.md 2), and of the client's own tools.
- * Data that reaches a server is a send wherever it travels; a method that nobody knows is the worst case.
+ * Contracts of messages other than tool calls (channel table of gateway.md 2), and of the client's own tools.
+ * Data that reaches a server is a send wherever it travels; an unknown method is the worst case.
  */
 import type { ArgumentContract, Role, ToolContract } from "../../core/contract.ts";
-import { everyEffect } from "../../core/effect.ts";
-import type { EffectRange } from "../../core/effect.ts";
-import { join, trustOf, unknownRange } from "../../core/label.ts";
-import type { LabelRange } from "../../core/label.ts";
-import { assemble, evidenceOf } from "../contracts.ts";
+import { type EffectRange, everyEffect } from "../../core/effect.ts";
+import { type LabelRange, join, trustOf, unknownRange } from "../../core/label.ts";
+import { assemble, evidenceOf } from "./contracts.ts";
 import { hostTools } from "./host-tools.ts";
-import type { LabelTable, ServerFacts } from "./table.ts";
-import { serverFacts } from "./table.ts";
+import { type LabelTable, type ServerFacts, serverFacts } from "../ir/label-table.ts";
 
 type MethodFacts = {
   readonly base: "read" | "write" | "none";
   readonly roles: { readonly [argument: string]: Role };
   readonly rest: Role;
-  /** Answers of the person or of the operator's own settings: no control argument, nothing chosen by the model. */
+  /** Answers of the user or of the operator's own settings: no control argument, nothing chosen by the model. */
   readonly answer?: true;
 };
 

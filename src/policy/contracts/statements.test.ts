@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import type { ContractCase, ToolContract } from "../../core/contract.ts";
 import type { JsonObject } from "../../core/json.ts";
-import { contractOfTool } from "../contracts.ts";
+import { contractOfTool } from "./contracts.ts";
 import { loadPolicy } from "../load.ts";
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");

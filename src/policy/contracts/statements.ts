@@ -4,12 +4,18 @@
  * restrict what a pack says, never what the operator says.
  */
 import type { ContractCase, FieldContract, LabelSource, OutputContract } from "../../core/contract.ts";
-import { everyEffect, unionOfEffects } from "../../core/effect.ts";
-import type { Effect, EffectFlags, EffectRange } from "../../core/effect.ts";
-import type { LabelRange, Lattice } from "../../core/label.ts";
-import { join, joinAllRanges, joinRanges, trustOf, unknownRange } from "../../core/label.ts";
-import type { Inferred } from "../inference/infer.ts";
-import type { ServerFacts, ToolStatement } from "./table.ts";
+import { type Effect, type EffectFlags, type EffectRange, everyEffect, unionOfEffects } from "../../core/effect.ts";
+import {
+  type LabelRange,
+  type Lattice,
+  join,
+  joinAllRanges,
+  joinRanges,
+  trustOf,
+  unknownRange,
+} from "../../core/label.ts";
+import type { Inferred } from "./infer.ts";
+import type { ServerFacts, ToolStatement } from "../ir/label-table.ts";
 
 export type Sourced = { readonly source: LabelSource; readonly statement: ToolStatement };
 
@@ -39,7 +45,7 @@ export function firstOf<K extends keyof ToolStatement>(
   return undefined;
 }
 
-/** What the server alone says that its tool surely does; a trusted one is believed. */
+/** The certain effects of a tool that only its server states; a trusted server is believed. */
 export function claimedOf({ facts, believed, shipped }: Evidence): readonly Effect[] {
   const stated = firstOf(believed, "effects");
   if (facts.trust === "trusted" || shipped?.effects === undefined || stated?.source === "operator") return [];
@@ -63,7 +69,7 @@ export function effectsOf(evidence: Evidence): Settled<EffectRange> {
       source: known ? "inference" : "unknown",
     };
   }
-  // What the server admits for sure is done for sure; that it does nothing else is only its word.
+  // An effect that the server admits as certain is certain; the absence of others is only its claim.
   const all = reachable(everyEffect, evidence.reach);
   const must = said?.must ?? [];
   const may = [...new Set([...all, ...must])];
@@ -81,7 +87,7 @@ export function flagsOf(evidence: Evidence): EffectFlags {
   const { shipped, inferred, facts } = evidence;
   const stated = firstOf(evidence.believed, "flags");
   if (stated !== undefined) return stated.value;
-  // Whoever says what a tool does, and no flag, says that it has none.
+  // A source that states the effects of a tool, and no flag, states that it has none.
   if (firstOf(evidence.believed, "effects") !== undefined) return { irreversible: false, openWorld: false };
   if (facts.trust !== "trusted") return { irreversible: true, openWorld: evidence.reach !== "local" };
   return shipped?.flags ?? { irreversible: inferred.irreversible, openWorld: inferred.openWorld };

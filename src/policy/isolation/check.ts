@@ -1,17 +1,17 @@
 /**
- * What a scope must not say. Each layer is looked at by itself, so that a finding stands where it was written; what
- * only the layers together can get wrong is looked at by `conflicts.ts`.
+ * Faults of a scope. Each layer is checked by itself, so that a finding stands at the place of the fault;
+ * `conflicts.ts` checks the faults of the layers together.
  */
 import { maskSecrets } from "../../core/secret.ts";
-import type { Reporter } from "../compile/labels.ts";
-import { plainDestination, plainPath } from "../canonical/isolation.ts";
-import type { DocumentPath } from "../diagnostic.ts";
-import { information, problem, quoted } from "../diagnostic.ts";
-import type { PackScopeText } from "../document-isolation.ts";
-import { variableUnitsMax } from "../limits.ts";
+import { type Reporter, type DocumentPath, information, problem, quoted } from "../document/diagnostic.ts";
+import { plainDestination, plainPath } from "../canonical/scopes.ts";
+import type { PackScopeText } from "../document/shapes-isolation.ts";
+import { variableUnitsMax } from "../values/limits.ts";
 import { destinationFault } from "./destination-faults.ts";
 import { breadthFault, spellingFault } from "./path-faults.ts";
 import { destinationGivesAway, givesAway } from "./sensitive.ts";
+import type { IsolationOrder, IsolationTier } from "../../core/isolation/scope.ts";
+import { tierHasNetwork } from "./words.ts";
 
 type Layer = { readonly sensitive: ReadonlySet<string>; readonly report: Reporter };
 
@@ -67,7 +67,7 @@ function checkDestinations(entries: Entries, path: DocumentPath, layer: Layer): 
   }
 }
 
-/** What gives away a key has to be named twice, and is said aloud even then. */
+/** An entry that gives access to a key must be named twice, and is reported even then. */
 function noteGiven(entry: string, gives: string | undefined, path: DocumentPath, layer: Layer): void {
   if (gives === undefined) return;
   const message = `${quoted(entry)} gives the server ${gives}`;
@@ -105,7 +105,47 @@ function checkPrograms(entries: Entries, path: DocumentPath, report: Reporter): 
   for (const entry of entries ?? []) {
     if (entry.includes("/")) isSpelled(entry, path, report);
     else if (!/^[^\s*?[\]{}\p{C}]{1,255}$/u.test(entry) || entry === "." || entry === ".." || entry === "~") {
-      report(problem("SCOPE-PATH", path, `${quoted(entry)} is no name of a program`, "write a name or a path"));
+      report(problem("SCOPE-PATH", path, `${quoted(entry)} is not a name of a program`, "write a name or a path"));
     }
   }
+}
+
+/** One layer that takes back what it says. */
+export function checkLayer(scope: PackScopeText, path: DocumentPath, report: Reporter): void {
+  const { net, exec, tools } = scope;
+  const ofTool = Object.entries(tools ?? {}).find(([, tool]) => (tool.allow ?? []).length > 0)?.[0];
+  const allow = net?.allow?.[0] ?? (ofTool === undefined ? undefined : tools?.[ofTool]?.allow?.[0]);
+  const program = exec?.programs?.[0];
+  const conflict = (part: string, message: string): void => {
+    report(problem("SCOPE-CONFLICT", [...path, part, "mode"], message, "write `mode: list`, or remove the list"));
+  };
+  if (net?.mode === "none" && allow !== undefined) conflict("net", `\`net\` is none and allows ${quoted(allow)}`);
+  if (exec?.mode === "none" && program !== undefined) conflict("exec", `\`exec\` is none and lists ${quoted(program)}`);
+  const idle = (part: string, mode: string): void => {
+    const message = `the list of \`${part}\` says nothing while its mode is ${mode}`;
+    report(information("SCOPE-IDLE", [...path, part], message, "write `mode: list`, or remove the list"));
+  };
+  if (net?.mode === "open" && allow !== undefined) idle("net", "open");
+  if (exec?.mode === "any" && program !== undefined) idle("exec", "any");
+}
+
+export type Conflict = { readonly part: readonly string[]; readonly message: string; readonly remedy: string };
+
+/** Conflicts between the layers of one order. */
+export function conflictsOf(order: IsolationOrder, require: IsolationTier): readonly Conflict[] {
+  const found: Conflict[] = [];
+  const { workspace } = order.scope.files;
+  if (workspace.mode === "direct" && workspace.commit !== "allow") {
+    const message = `writes go into the workspace itself, so \`commit: ${workspace.commit}\` cannot keep them back`;
+    found.push({ part: ["files", "workspace"], message, remedy: "write `mode: overlay`, or `commit: allow`" });
+  }
+  if (order.scope.net.mode === "open" && tierHasNetwork(require)) {
+    const message = `\`net: open\` takes the server out of tier ${require}, which is required`;
+    found.push({ part: ["net"], message, remedy: "list its hosts in `net.allow`, or write `require: B`" });
+  }
+  if (order.mode === "off" && require !== "none") {
+    const message = `it runs bare by \`backend: off\`, and tier ${require} is required`;
+    found.push({ part: ["backend"], message, remedy: "write `backend: auto`, or `require: none` beside it" });
+  }
+  return found;
 }

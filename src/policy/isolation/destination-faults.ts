@@ -1,11 +1,11 @@
-/** What is wrong with a destination of a scope: its spelling, or that it opens a network instead of a host. */
-import { parseDestination } from "../../core/scope-patterns.ts";
+/** Faults of a destination in a scope: its spelling, or that it opens a network instead of a host. */
+import { parseDestination } from "../../core/isolation/scope-patterns.ts";
 
 type Fault = { readonly code: "spelling" | "breadth"; readonly why: string; readonly remedy: string };
 
 /**
- * Second levels under which whole countries register (`co.uk`), so that two labels are no owner. A full list of such
- * suffixes changes weekly; these are the shapes that people write by mistake.
+ * Second levels under which whole countries register (`co.uk`), so that two labels do not name an owner. A full list of
+ * such suffixes changes weekly; these are the shapes that authors write by mistake.
  */
 const sharedSecondLevels = new Set([
   "ac",
@@ -23,7 +23,7 @@ const sharedSecondLevels = new Set([
   "org",
 ]);
 
-/** Domains below which anybody can have a name for nothing. */
+/** Domains below which anyone can register a name for free. */
 const hostingDomains = new Set(
   (
     "github.io gitlab.io githubusercontent.com pages.dev workers.dev r2.dev vercel.app netlify.app " +
@@ -35,7 +35,7 @@ const hostingDomains = new Set(
   ).split(" "),
 );
 
-/** Why the text is no destination, or opens too much; undefined if it is one that names an owner. */
+/** Why the text is not a destination, or opens too much; undefined if it is one that names an owner. */
 export function destinationFault(text: string): Fault | undefined {
   const wide = (what: string): Fault => ({
     code: "breadth",
@@ -47,7 +47,7 @@ export function destinationFault(text: string): Fault | undefined {
   if (/^(?:0\.0\.0\.0|\[?::\]?)(?:\/|:[0-9]|$)/.test(text)) return wide("every address");
   const wild = /^\*\.([^:/]*)/.exec(text)?.[1];
   if (wild !== undefined && isShared(wild.toLowerCase().replace(/\.$/, "")))
-    return wide(`hosts of anybody below \`${wild}\``);
+    return wide(`hosts of any registrant below \`${wild}\``);
   if (parseDestination(text) !== undefined) return undefined;
   if (/\/[0-9]{1,3}(?:\]?:[0-9]+|\]?)$/.test(text)) {
     return wide("a whole network (a block has at least /24, or /64 in IPv6)");
@@ -80,7 +80,7 @@ function spelling(text: string): Fault {
 /** Trees of a provider in which customers have names at every depth (`bucket.s3.eu-west-1.amazonaws.com`). */
 const sharedTrees = ["amazonaws.com", "windows.net", "storage.googleapis.com", "cloudapp.azure.com"];
 
-/** Names below it belong to anybody. */
+/** Names below it can belong to anyone. */
 function isShared(name: string): boolean {
   const labels = name.split(".");
   if (labels.length < 2 || hostingDomains.has(name)) return true;

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import type { IsolationOrder } from "../../core/scope.ts";
+import type { IsolationOrder } from "../../core/isolation/scope.ts";
 import { loadPolicy } from "../load.ts";
-import { isolationOrder } from "./order.ts";
+import { isolationOrder } from "../ir/isolation-order.ts";
 import { holdsSecret, sensitivePlaces } from "./sensitive.ts";
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");

@@ -1,14 +1,14 @@
 /**
- * What `learn` makes of a scope: nothing is kept from a server that can be spared, everything is traced, and what gives
- * away keys stays shut. The projection opens files and network for such an order by itself; here is what a scope can say.
+ * The scope of a server in mode `learn`: every access that is not sensitive is open and traced, and places that give
+ * access to keys stay shut. The projection itself opens files and network for such an order; this file sets the rest.
  */
-import type { Scope } from "../../core/scope.ts";
+import type { Scope } from "../../core/isolation/scope.ts";
 import { sensitivePlaces } from "./sensitive.ts";
 
 export function learnedScope(scope: Scope): Scope {
   const { files, net } = scope;
   const named = new Set([...files.read, ...files.write]);
-  // Named twice by a person, a place is meant.
+  // A place that the user names twice is intended.
   const shut = sensitivePlaces.filter((place) => !named.has(place));
   return {
     ...scope,

@@ -1,9 +1,9 @@
-/** What is wrong with a path of a scope: its spelling, or that it opens more than anybody means. */
+/** Faults of a path in a scope: its spelling, or that it opens more than an author can intend. */
 
 /** The longest path that Linux takes. */
 const pathUnitsMax = 4_096;
 
-/** Folders of the system: whatever else lies in them comes along. */
+/** Folders of the system: an entry for one of them covers everything else inside it. */
 const systemFolders = new Set(
   (
     "bin boot dev etc home lib lib32 lib64 libx32 lost+found media mnt opt proc root run sbin srv sys tmp " +
@@ -22,13 +22,13 @@ const sharedFolders = new Set(
 /** Views into the kernel and into other processes: the projection has its own, and no other can be let in safely. */
 const kernelFolders = ["/proc", "/sys", "/dev"];
 
-/** Why the text is no path of a scope, with a way on; undefined if it is one. */
+/** Why the text is not a path of a scope, with a remedy; undefined if it is one. */
 export function spellingFault(path: string): { readonly why: string; readonly remedy: string } | undefined {
   const remedy = "write an absolute path, or one that begins with `~/` or `./`";
   if (path.length > pathUnitsMax) return { why: "is longer than any path", remedy: "name a folder above it" };
   if (/[\p{Cc}]/u.test(path)) return { why: "holds a control character", remedy: "name a folder above it" };
   const [first = "", ...rest] = path.split("/");
-  if (!["", "~", "."].includes(first) || path === "") return { why: "is no absolute path", remedy };
+  if (!["", "~", "."].includes(first) || path === "") return { why: "is not an absolute path", remedy };
   if (rest.includes("..")) return { why: "climbs with `..`", remedy: "write where it leads" };
   if (/[*?[\]{}]/.test(path)) {
     return { why: "has a wildcard, and a scope names files and whole folders", remedy: "name the folder itself" };
@@ -36,7 +36,7 @@ export function spellingFault(path: string): { readonly why: string; readonly re
   return undefined;
 }
 
-/** What such a path would open, or undefined if it is narrow enough. Takes plain paths (`plainPath`). */
+/** The area that such a path would open, or undefined if it is narrow enough. Takes plain paths (`plainPath`). */
 export function breadthFault(path: string): string | undefined {
   if (path === "/") return "the whole machine";
   if (path === "~" || homeOf(path)?.length === 0) return "everything in a home folder";

@@ -1,7 +1,7 @@
 /** A server that is learned chooses what it is seen doing, so it writes part of the proposal. */
 import { expect, test } from "vitest";
-import type { EffectEvent } from "../../core/effect-trace.ts";
-import { traceOf } from "../../../test/gateway-kit/fake-projection.ts";
+import type { EffectEvent } from "../../core/isolation/effect-trace.ts";
+import { traceOf } from "../../../test/kit/isolation/fake-projection.ts";
 import { proposeScope } from "./propose.ts";
 
 const places = { home: "/home/ada", workspace: ["/project"], code: ["/opt/server"], scratch: ["/tmp"] };

@@ -1,11 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import type { EffectEvent } from "../../core/effect-trace.ts";
-import { effectActions, effectOutcomes, effectPhases } from "../../core/effect-trace.ts";
-import { traceOf } from "../../../test/gateway-kit/fake-projection.ts";
-import type { Watched } from "./propose.ts";
-import { proposeScope } from "./propose.ts";
+import { type EffectEvent, effectActions, effectOutcomes, effectPhases } from "../../core/isolation/effect-trace.ts";
+import { traceOf } from "../../../test/kit/isolation/fake-projection.ts";
+import { type Watched, proposeScope } from "./propose.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const quiet = { noise: (): boolean => false, exists: (): boolean => true };

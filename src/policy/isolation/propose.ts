@@ -1,14 +1,15 @@
 /**
  * The least scope that would have let a server do what it was seen doing (lifecycle.md 2, `learn`), as policy text with
- * the evidence beside each line. It is a proposal: a person reads it, so what gives away keys is never in it, only told.
+ * the evidence beside each line. It is a proposal for the operator to read, so it never contains an entry that gives
+ * access to keys; it only reports such an entry.
  */
-import type { EffectEvent, EffectTrace, ProjectionPlaces } from "../../core/effect-trace.ts";
-import { isWithin, normalPath } from "../../core/scope-patterns.ts";
+import type { EffectEvent, EffectTrace, ProjectionPlaces } from "../../core/isolation/effect-trace.ts";
+import { isWithin, normalPath } from "../../core/isolation/scope-patterns.ts";
 import { breadthFault, spellingFault } from "./path-faults.ts";
-import { wishFault } from "./propose-faults.ts";
-import { destinationGivesAway, givesAway } from "./sensitive.ts";
+import { destinationGivesAway, givesAway, isObeyedPlace } from "./sensitive.ts";
+import { destinationFault } from "./destination-faults.ts";
 
-/** What was seen in one call, or outside of any. */
+/** The trace of one call; without a tool, the trace outside of calls. */
 export type Watched = { readonly tool: string | undefined; readonly trace: EffectTrace };
 
 /** One entry of the scope: where it stands, its text, and why. */
@@ -24,7 +25,7 @@ export type Proposal = {
   readonly server: string;
   readonly workspace: { readonly mode: "none" | "read" | "overlay"; readonly evidence: string };
   readonly entries: readonly ProposedEntry[];
-  /** What was seen and is not proposed, one sentence each. */
+  /** Recorded events that are not proposed, one sentence each. */
   readonly withheld: readonly string[];
   /** The proposal as a policy. */
   readonly text: string;
@@ -33,7 +34,7 @@ export type Proposal = {
 /** Files of one folder beyond which the folder is named in their place. */
 const filesNamedMax = 4;
 
-/** Entries of one place; a server that touches more needs a person to say what it is for. */
+/** Entries of one place; for a server that touches more, the operator must state the purpose. */
 const entriesMax = 64;
 
 type Use = { readonly place: ProposedEntry["place"]; readonly value: string };
@@ -180,7 +181,7 @@ function pathUse(
 ): readonly Use[] {
   const plain = path === undefined ? undefined : normalPath(path);
   if (plain === undefined) return [];
-  // A home folder that lies in a private one is not private itself.
+  // A home folder inside a private one is not private itself.
   const vanishes = within(
     plain,
     isWithin(plain, home) ? scratch.filter((one) => !isWithin(home, one) || one === home) : scratch,
@@ -346,4 +347,33 @@ function quoted(text: string): string {
 /** A comment ends with its line, so nothing in it may begin another. */
 function comment(text: string): string {
   return text.replace(/[^\u0020-\u007e]/g, "?");
+}
+
+type Wish = { readonly place: "files.read" | "files.write" | "net.allow" | "exec.programs"; readonly value: string };
+
+/** Folders of the machine: a write there changes the programs or the rights of other users. */
+const machineFolders = /^\/(?:etc|usr|bin|sbin|boot|lib[0-9x]*)(?:\/|$)/;
+
+/** Views into processes that run, and names for what has no place. */
+const passing = /^\/(?:proc|dev|memfd:)/;
+
+/** Why this wish cannot become an entry, as a sentence; undefined if it can. */
+export function wishFault({ place, value }: Wish, { scratch }: ProjectionPlaces): string | undefined {
+  switch (place) {
+    case "files.read":
+      return undefined;
+    case "files.write":
+      if (isObeyedPlace(value)) return `it wanted to write ${value}, which other programs would obey`;
+      return machineFolders.test(value) ? `it wanted to write ${value}, which is the machine's own` : undefined;
+    case "net.allow":
+      return destinationFault(value) === undefined ? undefined : `it wanted to reach ${value}, which names no host`;
+    case "exec.programs": {
+      const named = value.includes("/")
+        ? spellingFault(value) === undefined
+        : /^[^\s*?[\]{}\p{C}]{1,255}$/u.test(value);
+      if (!named || passing.test(value)) return `it wanted to start ${value}, which is not a name of a program`;
+      const planted = scratch.some((folder) => isWithin(value, folder));
+      return planted ? `it wanted to start ${value}, which it made itself` : undefined;
+    }
+  }
 }

@@ -1,12 +1,12 @@
 /**
- * What gives away keys, or the machine itself. A scope may name it, but only by naming it twice: a path that somebody
- * pasted must not hand over an account unseen.
+ * Places that give access to keys, or to the machine itself. A scope may name one, but only by naming it twice: a
+ * pasted path must not hand over an account unnoticed.
  */
-import { parseAddress, sharesPrefix } from "../../core/internet-address.ts";
-import { parseDestination } from "../../core/scope-patterns.ts";
+import { parseAddress, sharesPrefix } from "../../core/isolation/internet-address.ts";
+import { parseDestination } from "../../core/isolation/scope-patterns.ts";
 import { homeOf } from "./path-faults.ts";
 
-/** What lies where in a home folder, and what it gives away. */
+/** Sensitive places in a home folder, and the access that each gives. */
 const inHome: readonly (readonly [path: string, gives: string])[] = [
   [".ssh", "keys to other machines"],
   [".gnupg", "keys that sign and decrypt"],
@@ -89,13 +89,13 @@ const sockets: readonly (readonly [pattern: RegExp, gives: string])[] = [
   [/\/systemd\/(?:private|notify)$/, "the services of this machine"],
 ];
 
-/** Addresses and names at which clouds hand keys to whoever asks from inside. */
+/** Addresses and names at which clouds hand keys to any caller from inside. */
 const metadataAddresses = ["169.254.169.254", "fd00:ec2::254", "100.100.100.200", "168.63.129.16"].flatMap(
   (text) => parseAddress(text) ?? [],
 );
 const metadataNames = ["metadata.google.internal", "metadata.goog", "instance-data.ec2.internal"];
 
-/** What a plain path gives away beside itself; undefined = nothing that is known here. */
+/** The access that a plain path gives beside itself; undefined = none that is known here. */
 export function givesAway(path: string): string | undefined {
   const socket = sockets.find(([pattern]) => pattern.test(path));
   if (socket !== undefined) return socket[1];
@@ -104,12 +104,12 @@ export function givesAway(path: string): string | undefined {
   return touches(path, onMachine);
 }
 
-/** The first entry that the path names, lies in, or has inside of it. */
+/** The first entry that the path names, is inside of, or contains. */
 function touches(path: string, entries: typeof inHome): string | undefined {
   return entries.find(([place]) => path === place || path.startsWith(`${place}/`) || place.startsWith(`${path}/`))?.[1];
 }
 
-/** What a destination gives away; undefined = nothing that is known here. */
+/** The access that a destination gives; undefined = none that is known here. */
 export function destinationGivesAway(destination: string): string | undefined {
   const found = parseDestination(destination);
   const gives =
@@ -124,7 +124,7 @@ export function destinationGivesAway(destination: string): string | undefined {
 /** Every name of a socket above holds one of these. */
 const likeSocket = /sock|agent|keyring|bus|X11|wayland|systemd/;
 
-/** What somebody gets who reads this very path; unlike for an entry of a scope, the folders around it do not count. */
+/** The secret that a reader of this very path gets; unlike for a scope entry, the folders around it do not count. */
 export function holdsSecret(path: string): string | undefined {
   const socket = likeSocket.test(path) ? sockets.find(([pattern]) => pattern.test(path)) : undefined;
   if (socket !== undefined) return socket[1];
@@ -145,7 +145,7 @@ function secretBelow(path: string, entries: ReadonlyMap<string, string>): string
   return entries.get(path);
 }
 
-/** What programs of the user obey without being asked, wherever a projection puts it. */
+/** Files that programs of the user obey by themselves, wherever a projection puts them. */
 const obeyed =
   /^~\/(?:\.(?:bashrc|bash_profile|bash_login|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|xprofile|xsessionrc|gitconfig|pam_environment|mcp\.json)$|\.(?:cursor|claude|codex|gemini|vscode)\/|\.claude\.json$|\.config\/(?:fish|autostart|systemd|environment\.d|git)\/)/;
 

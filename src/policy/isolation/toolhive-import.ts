@@ -1,14 +1,13 @@
 /**
  * Permission profiles of ToolHive (`{read, write, network: {outbound: {allow_host, allow_port}}}`) as the scope of a
- * server, where the scope says the same or less. What cannot be said faithfully is listed with its reason and left out,
- * so that what comes out always loads.
+ * server, where the scope says the same or less. A setting without a faithful equivalent is listed with its reason
+ * and left out, so that the result always loads.
  */
-import { plainDestination, plainPath } from "../canonical/isolation.ts";
-import type { Json } from "../../core/json.ts";
-import { isArray, isRawNumber, member, stringMember } from "../../core/json.ts";
-import type { PolicyDocument } from "../document.ts";
-import type { ScopeText } from "../document-isolation.ts";
-import { scopeEntriesMax } from "../limits.ts";
+import { plainDestination, plainPath } from "../canonical/scopes.ts";
+import { type Json, isArray, isRawNumber, member, stringMember } from "../../core/json.ts";
+import type { PolicyDocument } from "../canonical/policy-document.ts";
+import type { ScopeText } from "../document/shapes-isolation.ts";
+import { scopeEntriesMax } from "../values/limits.ts";
 import { destinationFault } from "./destination-faults.ts";
 import { breadthFault, spellingFault } from "./path-faults.ts";
 import { destinationGivesAway, givesAway } from "./sensitive.ts";
@@ -46,7 +45,7 @@ type Leave = (list: string, entry: Json, reason: string) => void;
 
 function listAt(value: Json | undefined, name: string, list: string, leave: Leave): readonly Json[] {
   const found = member(value, name);
-  if (found !== undefined && found !== null && !isArray(found)) leave(list, found, "it is no list");
+  if (found !== undefined && found !== null && !isArray(found)) leave(list, found, "it is not a list");
   if (!isArray(found)) return [];
   if (found.length > scopeEntriesMax) leave(list, found.length, `only the first ${scopeEntriesMax} entries are read`);
   return found.slice(0, scopeEntriesMax);
@@ -54,9 +53,9 @@ function listAt(value: Json | undefined, name: string, list: string, leave: Leav
 
 function pathsOf(profile: Json, list: "read" | "write", leave: Leave): readonly string[] {
   return listAt(profile, list, list, leave).flatMap((entry) => {
-    const fault = typeof entry === "string" ? pathFault(entry) : "it is no text";
+    const fault = typeof entry === "string" ? pathFault(entry) : "it is not a text";
     if (typeof entry === "string" && fault === undefined) return [plainPath(entry)];
-    leave(list, entry, fault ?? "it is no text");
+    leave(list, entry, fault ?? "it is not a text");
     return [];
   });
 }
@@ -94,7 +93,7 @@ function portsOf(outbound: Json | undefined, leave: Leave): readonly number[] {
   return listAt(outbound, "allow_port", "network.outbound.allow_port", leave).flatMap((entry) => {
     const port = typeof entry === "number" ? entry : isRawNumber(entry) ? Number(entry.rawJSON) : Number.NaN;
     if (Number.isInteger(port) && port >= 1 && port <= 65_535) return [port];
-    leave("network.outbound.allow_port", entry, "it is no port from 1 to 65535");
+    leave("network.outbound.allow_port", entry, "it is not a port from 1 to 65535");
     return [];
   });
 }
@@ -103,7 +102,7 @@ function portsOf(outbound: Json | undefined, leave: Leave): readonly number[] {
 function destinationsOf(host: Json, ports: readonly number[], leave: Leave): readonly string[] {
   const list = "network.outbound.allow_host";
   if (typeof host !== "string") {
-    leave(list, host, "it is no text");
+    leave(list, host, "it is not a text");
     return [];
   }
   if (ports.length === 0) leave(list, host, "it names no port: 443 is taken, add others by hand");

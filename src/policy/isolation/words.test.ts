@@ -2,11 +2,11 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../core/json.ts";
-import type { CompiledPolicy } from "../compile.ts";
-import { explainTool } from "../explain.ts";
-import { lintPolicy } from "../lint.ts";
+import type { CompiledPolicy } from "../compile/compile.ts";
+import { explainTool } from "../lint/explain.ts";
+import { lintPolicy } from "../lint/lint.ts";
 import { loadPolicy } from "../load.ts";
-import { isolationOrder } from "./order.ts";
+import { isolationOrder } from "../ir/isolation-order.ts";
 import { orderSentences } from "./words.ts";
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");

@@ -1,12 +1,12 @@
 /** An order of isolation in sentences, for `policy explain` and `policy check`: what a server may touch, and how firmly. */
-import type { FileScope, IsolationOrder, NetScope, Scope } from "../../core/scope.ts";
+import type { FileScope, IsolationOrder, NetScope, Scope, IsolationTier } from "../../core/isolation/scope.ts";
 
 /** Names of one list that are shown; the rest is counted. */
 const namesMax = 6;
 
 const mebibyte = 1_048_576;
 
-/** What the order says of the server, most important first, and of its tools or of only the given one. */
+/** Sentences of the order about the server, most important first, and about its tools or only the given one. */
 export function orderSentences(order: IsolationOrder, tool?: string): readonly string[] {
   const { server, mode, scope } = order;
   if (mode === "off") return [`${server} runs bare: nothing keeps it from anything, and nothing is seen of it.`];
@@ -36,13 +36,13 @@ function learningSentences({ files, net }: Scope): readonly string[] {
       : ["It reaches every public name on usual ports, and every one is recorded."];
   return [
     workspaceSentence(files.workspace),
-    "It reads what you may read, but no place that is known to hold keys; what it writes elsewhere never gets there.",
+    "Learning mode: it can read your files except known credential paths; its writes elsewhere are discarded.",
     ...reach,
     "It starts any program that it can see.",
   ];
 }
 
-/** What one tool may touch beyond its server; empty where it may touch nothing more. */
+/** Sentences about the access of one tool beyond its server; empty where it has no more. */
 function toolSentences(scope: Scope, tool: string): readonly string[] {
   const own = scope.tools.get(tool);
   if (own === undefined) return [];
@@ -149,4 +149,9 @@ function traceSentence({ trace, serial, onViolation }: Scope): string {
   const then = { reject: "", revoke: " and it is trusted no more", end: " and the server ends" }[onViolation];
   const turn = serial ? ", one call at a time" : "";
   return `${seen}${turn}; a call that leaves this scope is rejected${then}.`;
+}
+
+/** Whether a server of this tier has a network of its own, which `net: open` would take it out of. */
+export function tierHasNetwork(tier: IsolationTier): boolean {
+  return tier === "A" || tier === "A-";
 }

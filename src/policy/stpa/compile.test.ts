@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { sha256 } from "../../cli/policy-source.ts";
-import { smallDocument, smallPolicyText, smallText } from "../../../test/policy/stpa-document.ts";
-import { defaultPolicy } from "../default-policy.ts";
+import { sha256 } from "../../app/policy/policy-source.ts";
+import { smallDocument, smallPolicyText, smallText } from "../../../test/kit/policy/stpa-document.ts";
+import { defaultPolicy } from "../canonical/default-policy.ts";
 import { loadPolicy } from "../load.ts";
-import { compileStpa } from "./compile.ts";
+import { compileStpa } from "./formal.ts";
 
 const loader = (name: string) => {
   if (name === "default") return { file: "default", document: { ...defaultPolicy, extends: [] } };

@@ -1,12 +1,10 @@
 import { describe, expect, it, vi } from "vitest";
-import { judgeExpectation } from "../../cli/replay/expectations.ts";
-import { sha256 } from "../../cli/policy-source.ts";
-import type { Change } from "../../../test/policy/stpa-document.ts";
-import { smallDocument, smallPolicy } from "../../../test/policy/stpa-document.ts";
-import type { CompiledPolicy } from "../compile.ts";
-import type { Proves } from "./cost.ts";
-import { requirementCosts } from "./cost.ts";
-import { judgementsMax } from "./limits.ts";
+import { judgeExpectation } from "../../app/policy/expectations.ts";
+import { sha256 } from "../../app/policy/policy-source.ts";
+import { type Change, smallDocument, smallPolicy } from "../../../test/kit/policy/stpa-document.ts";
+import type { CompiledPolicy } from "../compile/compile.ts";
+import { type Proves, requirementCosts } from "./cost.ts";
+import { judgementsMax } from "./document.ts";
 
 const noProof: Proves = () => undefined;
 const options = { judge: judgeExpectation, proves: noProof, hash: sha256 };

@@ -1,16 +1,15 @@
 /**
- * What each requirement costs: the `expect:` traces of the policy, judged again with the rules of that requirement in
+ * The cost of each requirement: the `expect:` traces of the policy, judged again with the rules of that requirement in
  * another tier. Traces that should pass are tasks, traces that should be refused are attacks; so the price in prompts
- * and in autonomy stands beside what it buys.
+ * and in autonomy stands beside its benefit.
  */
 import type { Verdict } from "../../core/verdict.ts";
-import type { CanonicalPolicy, RuleForm } from "../canonical/form.ts";
-import type { CompiledPolicy } from "../compile.ts";
-import { compilePolicy } from "../compile.ts";
-import type { ExpectText } from "../document.ts";
-import type { StpaDocument } from "./document.ts";
+import type { CanonicalPolicy } from "../canonical/policy-document.ts";
+import type { RuleForm } from "../document/long-form.ts";
+import { type CompiledPolicy, compilePolicy } from "../compile/compile.ts";
+import type { ExpectText } from "../document/shapes-rules.ts";
+import { type StpaDocument, judgementsMax } from "./document.ts";
 import { formalParts } from "./formal.ts";
-import { judgementsMax } from "./limits.ts";
 import { rulesServing } from "./policy-gaps.ts";
 
 /** Decides one trace; `prompts` counts the calls that ask. */
@@ -19,7 +18,7 @@ export type Judge = (
   expectation: ExpectText,
 ) => { readonly verdict: Verdict; readonly prompts: number };
 
-/** Whether these hazards hold on every path under the policy; undefined where nobody computed it. */
+/** Whether these hazards hold on every path under the policy; undefined where no proof was computed. */
 export type Proves = (policy: CompiledPolicy, properties: readonly string[]) => boolean | undefined;
 
 export type CostOptions = {
@@ -100,7 +99,7 @@ function isMust(rule: RuleForm): boolean {
   return mustForms.some((form) => rule[form] !== undefined);
 }
 
-/** What must happen cannot be asked for, and a permission cannot be refused: only sensible tiers are tried. */
+/** A `must` rule cannot become a question, and a permission cannot be refused: only sensible tiers are tried. */
 function tiersFor(rules: readonly RuleForm[], chosen: TriedTier): readonly TriedTier[] {
   if (rules.every(isMust)) return ["must", "none"];
   const free: readonly TriedTier[] = chosen === "allow" ? ["allow", "confirm", "none"] : ["block", "confirm", "none"];
@@ -153,7 +152,7 @@ function retiered(policy: CanonicalPolicy, { requirement, tier, chosen }: Trial)
   const rules = policy.rules.flatMap((rule) => {
     if (!rule.serves.includes(requirement) || tier === chosen) return [rule];
     if (tier === "none") return [];
-    // What must happen stays a must, a program can only refuse, and counts and absences have no `allow`.
+    // A `must` rule keeps its tier, a program can only refuse, and counts and absences have no `allow`.
     const fixed =
       isMust(rule) || rule.predicate !== undefined || tier === "must" || (tier === "allow" && rule.when === undefined);
     return [fixed ? rule : { ...rule, tier }];

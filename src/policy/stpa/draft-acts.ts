@@ -1,11 +1,9 @@
 /**
- * What tools do, in the words of an analysis, and how each kind of act can be unsafe. Only sensible pairs of act and
- * form are here: a question about every one of them would be filler, and filler is not read.
+ * Acts of tools, in the words of an analysis, and the ways in which each kind of act can be unsafe. Only sensible pairs
+ * of act and form are here: a question about every pair would be filler, and users do not read filler.
  */
-import type { ToolContract } from "../../core/contract.ts";
-import { isControl } from "../../core/contract.ts";
-import type { Effect } from "../../core/effect.ts";
-import { everyEffect } from "../../core/effect.ts";
+import { type ToolContract, isControl } from "../../core/contract.ts";
+import { type Effect, everyEffect } from "../../core/effect.ts";
 import type { Lattice } from "../../core/label.ts";
 import type { UcaForm } from "./document.ts";
 
@@ -26,41 +24,43 @@ export type Question = {
 
 export type Act = { readonly id: string; readonly does: string; readonly questions: readonly Question[] };
 
-const leaks: Question = {
-  code: "private-data",
-  form: "provided",
-  hazard: "disclosure",
-  when: "private",
-  context: "when an argument holds data above the lowest level, such as comes from {private}",
-};
-const steered = (what: string): Question => ({
-  code: "chosen-by-others",
-  form: "provided",
-  hazard: "steered",
-  when: "untrusted",
-  context: `when ${what} was chosen by text that others wrote, such as comes from {untrusted}`,
-});
-const again = (what: string, hazard: DraftHazard): Question => ({
-  code: "repeated",
-  form: "stopped-too-soon-or-applied-too-long",
+type Kind = readonly [form: UcaForm, hazard: DraftHazard, when: Condition];
+const ask = (code: string, [form, hazard, when]: Kind, context: string): Question => ({
+  code,
+  form,
   hazard,
-  when: "always",
-  context: `when ${what} was already done once, for instance repeated after a time-out`,
+  when,
+  context,
 });
-const stays = (what: string): Question => ({
-  code: "left-in-force",
-  form: "stopped-too-soon-or-applied-too-long",
-  hazard: "lasting",
-  when: "always",
-  context: `when ${what} stays in force after the task for which it was asked`,
-});
-const opened: Question = {
-  code: "after-private-data",
-  form: "wrong-time-or-order",
-  hazard: "disclosure",
-  when: "opens",
-  context: "when private data was written to {stores} before, or is written there afterwards",
-};
+
+const leaks = ask(
+  "private-data",
+  ["provided", "disclosure", "private"],
+  "when an argument holds data above the lowest level, such as comes from {private}",
+);
+const steered = (what: string): Question =>
+  ask(
+    "chosen-by-others",
+    ["provided", "steered", "untrusted"],
+    `when ${what} was chosen by text that others wrote, such as comes from {untrusted}`,
+  );
+const again = (what: string, hazard: DraftHazard): Question =>
+  ask(
+    "repeated",
+    ["stopped-too-soon-or-applied-too-long", hazard, "always"],
+    `when ${what} was already done once, for instance repeated after a time-out`,
+  );
+const stays = (what: string): Question =>
+  ask(
+    "left-in-force",
+    ["stopped-too-soon-or-applied-too-long", "lasting", "always"],
+    `when ${what} stays in force after the task for which it was asked`,
+  );
+const opened = ask(
+  "after-private-data",
+  ["wrong-time-or-order", "disclosure", "opens"],
+  "when private data was written to {stores} before, or is written there afterwards",
+);
 
 /** In the order in which a draft lists them. */
 export const acts: readonly Act[] = [
@@ -77,13 +77,11 @@ export const acts: readonly Act[] = [
     does: "deletes, or cannot be undone",
     questions: [
       steered("what is deleted"),
-      {
-        code: "before-backup",
-        form: "wrong-time-or-order",
-        hazard: "gone",
-        when: "always",
-        context: "when {backup} has not succeeded before for the same thing",
-      },
+      ask(
+        "before-backup",
+        ["wrong-time-or-order", "gone", "always"],
+        "when {backup} has not succeeded before for the same thing",
+      ),
     ],
   },
   {
@@ -91,13 +89,11 @@ export const acts: readonly Act[] = [
     does: "moves money",
     questions: [
       steered("the recipient or the amount"),
-      {
-        code: "unchecked",
-        form: "wrong-time-or-order",
-        hazard: "money",
-        when: "always",
-        context: "when amount and recipient were not read before from where they belong",
-      },
+      ask(
+        "unchecked",
+        ["wrong-time-or-order", "money", "always"],
+        "when amount and recipient were not read before from where they belong",
+      ),
       again("the same payment", "money"),
     ],
   },
@@ -117,40 +113,32 @@ export const acts: readonly Act[] = [
     id: "backup",
     does: "makes a copy",
     questions: [
-      {
-        code: "missing",
-        form: "not-provided",
-        hazard: "gone",
-        when: "deletes",
-        context: "before something of the same server is deleted or overwritten for good",
-      },
+      ask(
+        "missing",
+        ["not-provided", "gone", "deletes"],
+        "before something of the same server is deleted or overwritten for good",
+      ),
     ],
   },
   {
     id: "unlabelled",
     does: "does what nobody has said",
     questions: [
-      {
-        code: "unknown",
-        form: "provided",
-        hazard: "unknown",
-        when: "always",
-        context: "while nobody has said what it does and what it returns",
-      },
+      ask("unknown", ["provided", "unknown", "always"], "while nobody has said what it does and what it returns"),
     ],
   },
 ];
 
-/** A name is no proof of what a tool does, but enough to ask whether it should have been called. */
+/** A name does not prove the acts of a tool, but is enough to ask whether it should have been called. */
 const backupName = /(^|[^a-z])(backup|back_up|snapshot|export|archive|dump|checkpoint)([^a-z]|$)/i;
 
 export type DraftTool = {
   readonly contract: ToolContract;
-  /** What name and schema suggest. Too little to permit anything, and enough to ask about. */
+  /** Effects that name and schema suggest: too little to permit anything, and enough for a question. */
   readonly suggested: readonly Effect[];
 };
 
-/** Nobody said anything of the tool, so what it may do is everything and tells nothing. */
+/** The tool has no label, so its contract allows every effect and gives no information. */
 export function isUnlabelled({ contract }: DraftTool): boolean {
   return contract.source === "unknown" && contract.effects.may.length >= everyEffect.length;
 }
@@ -165,7 +153,7 @@ export function actsOf(given: DraftTool): ReadonlySet<string> {
   const found = new Set(may.flatMap((effect) => actOf(effect, contract)));
   if (unlabelled) found.add("unlabelled");
   if (backupName.test(tool) && !found.has("delete")) found.add("backup");
-  // What cannot be undone and is nothing worse needs the same care as a deletion.
+  // An irreversible act without a worse effect needs the same care as a deletion.
   if (flags.irreversible && found.size === 0) found.add("delete");
   return found;
 }
@@ -195,7 +183,7 @@ export function sourceOf(
   };
 }
 
-/** Some argument steers the call, so that whoever wrote it decides. */
+/** Some argument steers the call, so the author of that argument decides. */
 export function isSteerable(contract: ToolContract): boolean {
   return [...contract.arguments.values(), contract.rest].some(({ role }) => isControl(role));
 }

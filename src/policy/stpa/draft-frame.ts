@@ -1,4 +1,4 @@
-/** The parts of a drafted analysis around its unsafe control actions: whom it is for, losses, hazards, controllers. */
+/** The parts of a drafted analysis around its unsafe control actions: stakeholders, losses, hazards, controllers. */
 import type { DraftHazard } from "./draft-acts.ts";
 import type {
   ControlAction,

@@ -1,15 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { shippedLoader, sha256, toolDigest } from "../../cli/policy-source.ts";
+import { shippedLoader, sha256, toolDigest } from "../../app/policy/policy-source.ts";
 import type { JsonObject } from "../../core/json.ts";
-import { contractOfTool } from "../contracts.ts";
-import type { ToolLists } from "../lint.ts";
-import { inferTool } from "../inference/infer.ts";
+import { type ToolLists, contractOfTool } from "../contracts/contracts.ts";
+import { inferTool } from "../contracts/infer.ts";
 import { loadPolicy } from "../load.ts";
-import type { Draft } from "./draft.ts";
-import { draftStpa, draftText } from "./draft.ts";
+import { type Draft, draftStpa, draftText } from "./draft.ts";
 import { documentGaps } from "./gaps.ts";
-import { draftToolsMax, draftUcasMax, stpaEntriesMax } from "./limits.ts";
+import { draftToolsMax, draftUcasMax, stpaEntriesMax } from "./document.ts";
 import { many } from "./names.ts";
 import { readStpa } from "./read.ts";
 

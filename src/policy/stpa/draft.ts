@@ -1,15 +1,21 @@
 /**
  * Proposes unsafe control actions from what tools are believed to do: controller x action x form over the labels of a
- * real manifest. A draft is where people start to think; what matters in their system, only they know.
+ * real manifest. A draft is the start of an analysis; only its users know the stakes of their system.
  */
 import { stringify } from "yaml";
 import type { Lattice } from "../../core/label.ts";
-import type { Act, Condition, DraftTool } from "./draft-acts.ts";
-import { acts, actsOf, isSteerable, isUnlabelled, sourceOf } from "./draft-acts.ts";
-import type { Making } from "./draft-frame.ts";
-import { draftFrame } from "./draft-frame.ts";
-import type { StpaDocument } from "./document.ts";
-import { draftToolsMax, draftUcasMax, stpaEntriesMax } from "./limits.ts";
+import {
+  type Act,
+  type Condition,
+  type DraftTool,
+  acts,
+  actsOf,
+  isSteerable,
+  isUnlabelled,
+  sourceOf,
+} from "./draft-acts.ts";
+import { type Making, draftFrame } from "./draft-frame.ts";
+import { type StpaDocument, draftToolsMax, draftUcasMax, stpaEntriesMax } from "./document.ts";
 
 export type Draft = {
   readonly document: StpaDocument;
@@ -74,7 +80,7 @@ function nameOf({ contract: { server, tool } }: DraftTool): string {
   return `${server}.${tool}`;
 }
 
-/** Named where somebody said that they return such data; of the others it can only be assumed. */
+/** Tools are named where a label states that they return such data; of the others it can only be assumed. */
 function factsOf(tools: readonly DraftTool[], lattice: Lattice): Facts {
   const sources = tools.map((tool) => ({
     name: nameOf(tool),
@@ -119,7 +125,7 @@ function draftAction(make: Making, facts: Facts, group: Group): void {
   }
 }
 
-/** Whoever is asked acts too: consent is a control action of its own, and the last one before anything happens. */
+/** The approver acts too: consent is a control action of its own, and the last one before anything happens. */
 function draftConsent(make: Making): void {
   make.asked.add("steered");
   make.actions["A.person.consent"] = { by: "person", on: "gateway", does: "consents to a call that asks" };
@@ -158,7 +164,7 @@ function filled(context: string, facts: Facts, { server, tools }: Group): string
     .replace("{stores}", () => listed(stores));
 }
 
-/** What a server tells the agent, where it matters who may learn it or who wrote it. */
+/** Feedback from a server to the agent, where its readers or its author matter. */
 function draftFeedback(make: Making, server: string, own: readonly DraftTool[], lattice: Lattice): void {
   const told = own.filter(({ contract }) => {
     const source = sourceOf(contract, lattice);

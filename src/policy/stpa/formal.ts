@@ -2,16 +2,17 @@
  * The formal half of an STPA document: its properties and rule skeletons as a policy. The compiler of policies itself
  * checks them, so a level, a tool or a store that does not exist is found where the document says it.
  */
-import { canonicalPolicy } from "../canonical.ts";
-import type { Manifests } from "../canonical.ts";
-import { splitSelector } from "../canonical/names.ts";
-import { compilePolicy } from "../compile.ts";
-import { defaultPolicy } from "../default-policy.ts";
-import type { DocumentPath, Problem } from "../diagnostic.ts";
-import { quoted } from "../diagnostic.ts";
-import type { HazardText, LatticeSection, PolicyDocument, RuleText } from "../document.ts";
+import { type Manifests, canonicalPolicy } from "../canonical/canonical.ts";
+import { splitSelector } from "../document/names.ts";
+import { compilePolicy } from "../compile/compile.ts";
+import { defaultPolicy } from "../canonical/default-policy.ts";
+import { type DocumentPath, type Problem, quoted } from "../document/diagnostic.ts";
+import type { HazardText, RuleText } from "../document/shapes-rules.ts";
+import type { LatticeSection } from "../document/shapes-labels.ts";
+import type { PolicyDocument } from "../canonical/policy-document.ts";
 import type { Requirement, StpaDocument } from "./document.ts";
 import { many, stpaProblem } from "./names.ts";
+import { stringify } from "yaml";
 
 /** A hazard or rule of the policy with the requirement that it comes from. */
 export type FormalPart = {
@@ -74,7 +75,7 @@ export function formalSections(parts: readonly FormalPart[]): Pick<PolicyDocumen
   };
 }
 
-/** What is wrong with properties and rules, placed in the STPA document. `hash` is SHA-256 in hex. */
+/** Faults of properties and rules, placed in the STPA document. `hash` is SHA-256 in hex. */
 export function checkFormal(document: StpaDocument, hash: (text: string) => string): readonly Problem[] {
   const parts = formalParts(document);
   const twice = sharedIds(document, parts);
@@ -144,4 +145,27 @@ function placedIn(parts: readonly FormalPart[], found: Problem): Problem {
   const kind = section === "hazards" ? "property" : "rule";
   const part = parts.find((each) => each.kind === kind && each.id === id);
   return { ...found, path: [...(part?.path ?? ["requirements"]), ...rest] };
+}
+
+export type CompileOptions = {
+  /** Name of the STPA document, as the policy will refer to it. */
+  readonly file: string;
+  /** Policies that bring the labels; the built-in default without them. */
+  readonly over?: readonly string[];
+};
+
+/**
+ * Policy text with the hazards and the rule skeletons of a checked document. Stores and labels are not written: they
+ * belong to the policy that this is laid over, and a second declaration would replace the first.
+ */
+export function compileStpa(document: StpaDocument, { file, over = ["default"] }: CompileOptions): string {
+  const policy: PolicyDocument = {
+    version: 1,
+    extends: over,
+    stpa: file,
+    ...(document.lattice === undefined ? {} : { lattice: document.lattice }),
+    ...formalSections(formalParts(document)),
+  };
+  // Aliases would make the text depend on how the document was written; flow maps are left to the later editor.
+  return stringify(policy, { aliasDuplicateObjects: false, lineWidth: 116 });
 }

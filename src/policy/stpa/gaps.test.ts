@@ -1,7 +1,12 @@
 import { describe, expect, it, test } from "vitest";
-import type { Change } from "../../../test/policy/stpa-document.ts";
-import { loadSmall, smallDocument, smallPolicy, smallText } from "../../../test/policy/stpa-document.ts";
-import type { Problem } from "../diagnostic.ts";
+import {
+  type Change,
+  loadSmall,
+  smallDocument,
+  smallPolicy,
+  smallText,
+} from "../../../test/kit/policy/stpa-document.ts";
+import type { Problem } from "../document/diagnostic.ts";
 import { documentGaps } from "./gaps.ts";
 import { policyGaps, proofGaps } from "./policy-gaps.ts";
 import { proofResults } from "./proof-results.ts";
@@ -34,7 +39,7 @@ const rows: readonly (readonly [change: readonly Change[], code: string, path: s
     [["  feedback:", "    A2: {by: agent, on: mail, does: waits}\n  feedback:"]],
     "SG-STPA-ACTION",
     "control/actions/A2",
-    "how the control action `A2` could be unsafe",
+    "covers the control action `A2`",
   ],
   [
     [["scenarios:", "  U2: {controller: agent, action: A1, form: not-provided, hazards: H1, context: c}\nscenarios:"]],
@@ -189,7 +194,7 @@ describe("proofs", () => {
 
   it.each(["proved given consent", "proved-given-consent"])("`%s` is one only where consent is possible", (verdict) => {
     const report = { properties: [{ id: "H1", verdict }] };
-    expect(gapsFor(report)[0]).toContain("is kept away only by asking, and nobody may consent to it");
+    expect(gapsFor(report)[0]).toContain("is prevented only by a question, and its consent is `never`");
     const read = proofResults(report);
     const asking = smallPolicy(["consent: never", "consent: may"]);
     expect(read.ok && proofGaps(asking, read.value)).toEqual([]);

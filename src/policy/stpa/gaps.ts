@@ -1,9 +1,8 @@
 /**
- * What an analysis leaves open: each step of STPA must be answered by the next one. A gap is no error; it is work that
- * is still to be done, said at the place where it is missing.
+ * Gaps of an analysis: each step of STPA must be answered by the next one. A gap is not an error; it is open work,
+ * reported at the place where it is missing.
  */
-import type { DocumentPath, Problem } from "../diagnostic.ts";
-import { quoted } from "../diagnostic.ts";
+import { type DocumentPath, type Problem, quoted } from "../document/diagnostic.ts";
 import type { Requirement, StpaDocument } from "./document.ts";
 import { many, stpaProblem } from "./names.ts";
 
@@ -55,7 +54,7 @@ function controlGaps({ control, ucas = {}, requirements = {} }: StpaDocument): r
         gap(
           "SG-STPA-ACTION",
           ["control", "actions", id],
-          `nobody asked how the control action ${quoted(id)} could be unsafe`,
+          `no unsafe control action covers the control action ${quoted(id)}`,
           "add unsafe control actions for it, or leave it out",
         ),
       ),

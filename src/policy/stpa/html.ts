@@ -2,8 +2,7 @@
  * A report as one HTML page: no script, nothing loaded from elsewhere, readable in light and dark, on paper too. Every
  * text in it came from a file, so each one passes `escaped`, and the page forbids itself whatever it does not need.
  */
-import type { Cell, StpaReport, Table } from "./report.ts";
-import { visibleText } from "./report.ts";
+import { type Cell, type StpaReport, type Table, visibleText } from "./report.ts";
 
 const style = `
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --line: #c9d1d9; --head: #f2f4f7; --gap: #b42318;
@@ -62,7 +61,7 @@ ${body}
 </table></div>`;
 }
 
-/** A mark is a word as well as a colour, for those who do not see it and for paper. */
+/** A mark is a word as well as a colour, for readers that do not see it and for paper. */
 function cellText({ text, mark }: Cell): string {
   const plain = escaped(text);
   if (mark === undefined) return `<td>${plain}</td>`;

@@ -1,8 +1,7 @@
 /** The ids of an STPA document: which there are, of what kind, and what is wrong with those that are named. */
-import type { DocumentPath, Problem } from "../diagnostic.ts";
-import { clipped, quoted } from "../diagnostic.ts";
-import type { Words } from "../document.ts";
-import { suggestion } from "../language/nearest.ts";
+import { type DocumentPath, type Problem, clipped, quoted } from "../document/diagnostic.ts";
+import type { Words } from "../document/shapes-labels.ts";
+import { suggestion } from "../document/nearest.ts";
 import type { StpaDocument } from "./document.ts";
 
 /** One word or several, as a list. */

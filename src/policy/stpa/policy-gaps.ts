@@ -1,18 +1,15 @@
 /** Where a policy and its STPA document have come apart: ids, properties, tiers and proofs. */
 import canonicalize from "canonicalize";
-import { canonicalPolicy } from "../canonical.ts";
-import type { CanonicalPolicy } from "../canonical/form.ts";
-import type { CompiledPolicy } from "../compile.ts";
-import type { Problem } from "../diagnostic.ts";
-import { quoted } from "../diagnostic.ts";
-import { suggestion } from "../language/nearest.ts";
+import { canonicalPolicy } from "../canonical/canonical.ts";
+import type { CanonicalPolicy } from "../canonical/policy-document.ts";
+import type { CompiledPolicy } from "../compile/compile.ts";
+import { type Problem, quoted } from "../document/diagnostic.ts";
+import { suggestion } from "../document/nearest.ts";
 import type { StpaDocument } from "./document.ts";
-import { formalParts, formalSections } from "./formal.ts";
-import type { FormalPart } from "./formal.ts";
+import { type FormalPart, formalParts, formalSections } from "./formal.ts";
 import { gap } from "./gaps.ts";
 import { entriesOf, many } from "./names.ts";
-import type { ProofResults } from "./proof-results.ts";
-import { satisfies } from "./proof-results.ts";
+import { type ProofResults, satisfies } from "./proof-results.ts";
 
 /** Gaps with their place in the policy, and gaps with their place in the document. */
 export type PolicyGaps = { readonly inPolicy: readonly Problem[]; readonly inDocument: readonly Problem[] };
@@ -64,7 +61,7 @@ function servedBy(
   return [gap("SG-STPA-SERVES", path, `hazard ${quoted(id)} serves no loss`, "add `loss:`, or leave it out")];
 }
 
-/** What the document requires and the policy does not have, or has otherwise. */
+/** Requirements of the document that the policy lacks or states otherwise. */
 function missing(document: StpaDocument, policy: CanonicalPolicy, parts: readonly FormalPart[]): readonly Problem[] {
   // The document's properties in the long form, resolved against the labels of this very policy.
   const meant = canonicalPolicy({ ...policy, ...formalSections(parts) }, [], undefined).policy.hazards;
@@ -115,7 +112,7 @@ export function proofGaps(policy: CompiledPolicy, proofs: ProofResults): readonl
     if (satisfies(found, consent)) return [];
     const path = ["hazards", id];
     if (found?.proved === true) {
-      const message = `hazard ${quoted(id)} is kept away only by asking, and nobody may consent to it`;
+      const message = `hazard ${quoted(id)} is prevented only by a question, and its consent is \`never\``;
       return [gap("SG-STPA-PROOF", path, message, "add a rule that refuses, or write `consent: may`")];
     }
     const said = found === undefined ? "the proof does not mention it" : `the proof says ${quoted(found.verdict)}`;

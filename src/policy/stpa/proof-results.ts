@@ -1,15 +1,13 @@
-/** What `proof verify --json` says of each property, read again from a file that anybody may have written. */
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { Json } from "../../core/json.ts";
-import { isArray, isObject, member, stringMember } from "../../core/json.ts";
-import { proofPropertiesMax } from "./limits.ts";
+/** The results of `proof verify --json` for each property, read again from an untrusted file. */
+import { type Result, err, ok } from "../../core/result.ts";
+import { type Json, isArray, isObject, member, stringMember } from "../../core/json.ts";
+import { proofPropertiesMax } from "./document.ts";
 
 export type ProofResult = {
   readonly id: string;
   readonly verdict: string;
   readonly proved: boolean;
-  /** The proof counts on a person who is asked. */
+  /** The proof relies on the answer of an approver. */
   readonly byConsent: boolean;
   /** The hazard cannot happen even without any rule; such a proof says nothing of the policy. */
   readonly withoutRules: boolean;
@@ -17,7 +15,7 @@ export type ProofResult = {
 
 export type ProofResults = ReadonlyMap<string, ProofResult>;
 
-/** Reads the report; the error says what is wrong with it. */
+/** Reads the report; the error names its fault. */
 export function proofResults(report: Json): Result<ProofResults, string> {
   const properties = member(report, "properties");
   if (!isArray(properties)) return err("it has no list `properties`");
@@ -49,7 +47,7 @@ function isProof(verdict: string): boolean {
   return /^proved([ -]given[ -]consent)?$/.test(verdict);
 }
 
-/** Whether a proof is what the hazard wants: one that no person may consent to needs a proof without consent. */
+/** Whether a proof meets the demand of the hazard: `consent: never` needs a proof without consent. */
 export function satisfies(found: ProofResult | undefined, consent: "never" | "may"): boolean {
   return found?.proved === true && (consent === "may" || !found.byConsent);
 }
@@ -57,5 +55,5 @@ export function satisfies(found: ProofResult | undefined, consent: "never" | "ma
 /** The proof in a few words. */
 export function proofWords({ verdict, proved, byConsent, withoutRules }: ProofResult): string {
   if (!proved) return verdict;
-  return withoutRules ? "proved, even without rules" : byConsent ? "proved, where a person is asked" : "proved";
+  return withoutRules ? "proved, even without rules" : byConsent ? "proved, where the user is asked" : "proved";
 }

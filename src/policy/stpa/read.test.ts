@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { sha256 } from "../../cli/policy-source.ts";
-import type { Change } from "../../../test/policy/stpa-document.ts";
-import { changed, smallText } from "../../../test/policy/stpa-document.ts";
-import { diagnosticsMax } from "../limits.ts";
-import { stpaEntriesMax, stpaNamesMax, stpaTextUnitsMax } from "./limits.ts";
+import { sha256 } from "../../app/policy/policy-source.ts";
+import { type Change, changed, smallText } from "../../../test/kit/policy/stpa-document.ts";
+import { diagnosticsMax } from "../values/limits.ts";
+import { stpaEntriesMax, stpaNamesMax, stpaTextUnitsMax } from "./document.ts";
 import { readStpa } from "./read.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
@@ -56,9 +55,9 @@ const rows: readonly Row[] = [
     "`SR1` refines itself",
     "remove one link",
   ],
-  ["an unknown form", ["form: provided", "form: provide"], "SG-POLICY-WORD", "provide,", "no form", "`provided`?"],
-  ["an unknown tier", ["tier: block", "tier: blok"], "SG-POLICY-WORD", "blok", "no tier", "did you mean `block`?"],
-  ["an unknown kind", ["kind: direct", "kind: indrect"], "SG-POLICY-WORD", "indrect", "no kind", "`indirect`?"],
+  ["an unknown form", ["form: provided", "form: provide"], "SG-POLICY-WORD", "provide,", "not a form", "`provided`?"],
+  ["an unknown tier", ["tier: block", "tier: blok"], "SG-POLICY-WORD", "blok", "not a tier", "did you mean `block`?"],
+  ["an unknown kind", ["kind: direct", "kind: indrect"], "SG-POLICY-WORD", "indrect", "not a kind", "`indirect`?"],
   ["an unknown key", ["reason: it", "raeson: it"], "SG-POLICY-KEY", "raeson", "`raeson`", "did you mean `reason`?"],
   ["a key of the policy alone", ["consent: never", "loss: L1"], "SG-POLICY-KEY", "loss: L1", "`loss`", "use"],
   [
@@ -111,13 +110,13 @@ const rows: readonly Row[] = [
     "a rule has none of",
     "exactly one",
   ],
-  ["an empty sentence", ["no secret in a mail", '" "'], "SG-POLICY-FORM", '" "', "no sentence", "write a sentence"],
+  ["an empty sentence", ["no secret in a mail", '" "'], "SG-POLICY-FORM", '" "', "not a sentence", "write a sentence"],
   [
     "a sentence that is a book",
     ["no secret in a mail", "x".repeat(stpaTextUnitsMax + 1)],
     "SG-POLICY-FORM",
     "xxx",
-    "no sentence",
+    "not a sentence",
     "write",
   ],
   [
@@ -137,7 +136,7 @@ const rows: readonly Row[] = [
     "split",
   ],
   ["a version of tomorrow", ["version: 1", "version: 2"], "SG-POLICY-WORD", "2", "`2`", "write `1`"],
-  ["broken YAML", ["losses:", "losses: ["], "SG-POLICY-SYNTAX", "", "YAML", "mend"],
+  ["broken YAML", ["losses:", "losses: ["], "SG-POLICY-SYNTAX", "", "YAML", "fix"],
 ];
 
 /** The text from a place to the end of its line. */

@@ -1,14 +1,11 @@
 /** Text of an STPA document to a checked one. Bounded and positioned like a policy, and never throwing, like it. */
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { Diagnostic } from "../diagnostic.ts";
-import { diagnosticsMax } from "../limits.ts";
-import type { SourceDocument } from "../parse.ts";
-import { diagnose, parseChecked } from "../parse.ts";
-import type { StpaDocument } from "./document.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { Diagnostic } from "../document/diagnostic.ts";
+import { diagnosticsMax } from "../values/limits.ts";
+import { type SourceDocument, diagnose, parseChecked } from "../document/parse.ts";
+import { type StpaDocument, stpaShape } from "./document.ts";
 import { checkFormal } from "./formal.ts";
 import { checkReferences } from "./references.ts";
-import { stpaShape } from "./shapes.ts";
 
 export type StpaSource = SourceDocument<StpaDocument>;
 
@@ -29,7 +26,7 @@ export function readStpa(
   if (!read.ok) return read;
   const { document } = read.value;
   const named = checkReferences(document);
-  // What a property means is asked only once every id is known to mean something.
+  // Properties are checked only once every id is known to refer to an entry.
   const problems = named.length > 0 ? named : checkFormal(document, hash);
   if (problems.length === 0) return ok(read.value);
   return err(problems.slice(0, diagnosticsMax).map((found) => diagnose(found, read.value)));

@@ -1,12 +1,18 @@
 /** Checks of an STPA document that its shape cannot say: ids, what they name, cycles, and the size of sections. */
-import type { DocumentPath, Problem } from "../diagnostic.ts";
-import { quoted } from "../diagnostic.ts";
-import { diagnosticsMax } from "../limits.ts";
-import type { Words } from "../document.ts";
-import type { Requirement, StpaDocument } from "./document.ts";
-import { stpaEntriesMax } from "./limits.ts";
-import type { Entries, Entry, EntryKind } from "./names.ts";
-import { dangling, entriesOf, many, stpaProblem, withArticle } from "./names.ts";
+import { type DocumentPath, type Problem, quoted } from "../document/diagnostic.ts";
+import { diagnosticsMax } from "../values/limits.ts";
+import type { Words } from "../document/shapes-labels.ts";
+import { type Requirement, type StpaDocument, stpaEntriesMax } from "./document.ts";
+import {
+  type Entries,
+  type Entry,
+  type EntryKind,
+  dangling,
+  entriesOf,
+  many,
+  stpaProblem,
+  withArticle,
+} from "./names.ts";
 
 /** Problems in document order; empty iff every id is unique and names what it should. */
 export function checkReferences(document: StpaDocument): readonly Problem[] {
@@ -132,3 +138,5 @@ function cycles(requirements: { readonly [id: string]: Requirement }): readonly 
   }
   return found;
 }
+
+/** Named limits of STPA documents, beside those of every document (`policy/document/limits.ts`). */

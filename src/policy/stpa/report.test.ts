@@ -1,19 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import type { Change } from "../../../test/policy/stpa-document.ts";
-import { smallDocument, smallPolicy, smallSource, smallText } from "../../../test/policy/stpa-document.ts";
-import { judgeExpectation } from "../../cli/replay/expectations.ts";
+import {
+  type Change,
+  smallDocument,
+  smallPolicy,
+  smallSource,
+  smallText,
+} from "../../../test/kit/policy/stpa-document.ts";
+import { judgeExpectation } from "../../app/policy/expectations.ts";
 import type { JsonObject } from "../../core/json.ts";
-import { sha256 } from "../../cli/policy-source.ts";
-import { diagnose } from "../parse.ts";
-import type { StpaDocument } from "./document.ts";
+import { sha256 } from "../../app/policy/policy-source.ts";
+import { diagnose } from "../document/parse.ts";
+import { type StpaDocument, matrixRowsMax } from "./document.ts";
 import { documentGaps } from "./gaps.ts";
 import { htmlReport } from "./html.ts";
-import { matrixRowsMax } from "./limits.ts";
-import { markdownReport } from "./markdown.ts";
+import { type ReportInput, type StpaReport, markdownReport, makeReport } from "./report.ts";
 import { proofResults } from "./proof-results.ts";
-import type { ReportInput, StpaReport } from "./report.ts";
-import { makeReport } from "./report.ts";
 import { traceMatrix } from "./trace.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
@@ -113,7 +115,7 @@ describe("a report", () => {
       cells(report({ document: smallDocument(), policy, proofs: proof(verdict, more) }), "Trace matrix")[0];
     expect(at("proved")).toContain("| proved:good");
     expect(at("refuted")).toContain("| refuted:gap");
-    expect(at("proved", { enforcedBy: "consent" })).toContain("| proved, where a person is asked:gap");
+    expect(at("proved", { enforcedBy: "consent" })).toContain("| proved, where the user is asked:gap");
     expect(at("proved", { without: { verdict: "proved" } })).toContain("| proved, even without rules:good");
     const other = proofResults({ properties: [] });
     if (!other.ok) throw new Error(other.error);

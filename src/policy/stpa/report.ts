@@ -1,18 +1,16 @@
 /** Everything that a report says, as data: both renderings and `--json` are made from this and nothing else. */
-import type { CompiledPolicy } from "../compile.ts";
-import type { Diagnostic } from "../diagnostic.ts";
-import type { CostOptions, Costs } from "./cost.ts";
-import { requirementCosts } from "./cost.ts";
+import type { CompiledPolicy } from "../compile/compile.ts";
+import type { Diagnostic } from "../document/diagnostic.ts";
+import { type CostOptions, type Costs, requirementCosts } from "./cost.ts";
 import type { StpaDocument } from "./document.ts";
 import { many } from "./names.ts";
 import type { ProofResults } from "./proof-results.ts";
-import type { Matrix } from "./trace.ts";
-import { traceMatrix } from "./trace.ts";
+import { type Matrix, traceMatrix } from "./trace.ts";
 
-/** A table of the report; cells are plain text from outside and must be escaped by whoever renders them. */
+/** A table of the report; cells are plain text from outside, and the renderer must escape them. */
 export type Table = {
   readonly title: string;
-  /** What the table says, and how to read it. */
+  /** The subject of the table, and how to read it. */
   readonly says: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
@@ -238,4 +236,44 @@ export function visibleText(text: string): string {
   return text
     .replace(/[\r\n]+/g, " ")
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
+/** The report as Markdown. Every text in it came from a file, so none of it may become markup. */
+export function markdownReport(report: StpaReport): string {
+  const parts = [
+    `# ${escaped(report.title)}`,
+    report.summary.map((line) => `- ${escaped(line)}`).join("\n"),
+    ...report.tables.map(tableText),
+  ];
+  return `${parts.join("\n\n")}\n`;
+}
+
+function tableText({ title, says, head, rows }: Table): string {
+  const parts = [`## ${escaped(title)}`];
+  if (says !== "") parts.push(escaped(says));
+  if (rows.length > 0) {
+    const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+    parts.push(
+      [line(head.map(escaped)), line(head.map(() => "---")), ...rows.map((row) => line(row.map(cellText)))].join("\n"),
+    );
+  }
+  return parts.join("\n\n");
+}
+
+function cellText({ text, mark }: Cell): string {
+  const plain = escaped(text);
+  if (mark === "gap") return `**${plain}**`;
+  return mark === "chosen" ? `${plain} (chosen)` : plain;
+}
+
+/**
+ * ASCII punctuation can all be escaped with a backslash (CommonMark 2.4); this leaves alone what cannot start markup
+ * within a line. Addresses are escaped too, since many readers turn even a bare one into a link.
+ */
+function escaped(text: string): string {
+  return visibleText(text)
+    .replace(/[\\`*_{}[\]<>#|~!&$@]/g, "\\$&")
+    .replace(/\b(https?|ftp|mailto):/gi, "$1\\:")
+    .replace(/\bwww\./gi, "www\\.")
+    .trim();
 }

@@ -1,16 +1,13 @@
 /** The trace matrix: loss -> hazard -> unsafe control action -> requirement -> rule or property -> proof. */
-import type { CanonicalPolicy } from "../canonical/form.ts";
-import type { StpaDocument } from "./document.ts";
-import type { FormalPart } from "./formal.ts";
-import { formalParts, hazardsOf } from "./formal.ts";
-import { matrixRowsMax } from "./limits.ts";
+import type { CanonicalPolicy } from "../canonical/policy-document.ts";
+import { type StpaDocument, matrixRowsMax } from "./document.ts";
+import { type FormalPart, formalParts, hazardsOf } from "./formal.ts";
 import { many } from "./names.ts";
-import type { Words } from "../document.ts";
+import type { Words } from "../document/shapes-labels.ts";
 import { rulesServing } from "./policy-gaps.ts";
-import type { ProofResults } from "./proof-results.ts";
-import { proofWords, satisfies } from "./proof-results.ts";
+import { type ProofResults, proofWords, satisfies } from "./proof-results.ts";
 
-/** What a policy is compared with; without a policy the document's own properties and rules stand in for it. */
+/** Evidence to compare with; without a policy the document's own properties and rules stand in for it. */
 export type Evidence = { readonly policy?: CanonicalPolicy; readonly proofs?: ProofResults };
 
 export type TracedProperty = {

@@ -2,13 +2,12 @@
  * Exact decimals as canonical text (`-?digits[.digits]`, no superfluous zero), for budgets and for comparing numbers by
  * value. Sums of amounts must not round: a thousand payments of 0.1 are 100 (formal.md annex 10).
  */
-import { isRawNumber } from "../../core/json.ts";
-import type { Json } from "../../core/json.ts";
+import { type Json, isRawNumber } from "../../core/json.ts";
 import { decimalDigitsMax } from "./limits.ts";
 
 const lexeme = /^([+-]?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,6}))?$/;
 
-/** Decimal text in canonical form; undefined if it is no decimal or has more digits than `decimalDigitsMax`. */
+/** Decimal text in canonical form; undefined if it is not a decimal or has more digits than `decimalDigitsMax`. */
 export function parseDecimal(text: string): string | undefined {
   if (text.length > 2 * decimalDigitsMax) return undefined;
   const match = lexeme.exec(text);
@@ -27,13 +26,13 @@ export function canonicalNumber(value: Json): string | undefined {
   return isRawNumber(value) ? parseDecimal(value.rawJSON) : undefined;
 }
 
-/** Exact sum; undefined if a side is no decimal or the sum needs more than `decimalDigitsMax` digits. */
+/** Exact sum; undefined if a side is not a decimal or the sum needs more than `decimalDigitsMax` digits. */
 export function addDecimal(left: string, right: string): string | undefined {
   const sides = align(left, right);
   return sides === undefined ? undefined : fromScaled(sides.left + sides.right, -sides.scale);
 }
 
-/** -1, 0 or 1 by exact value; undefined if a side is no decimal. Callers must treat undefined as out of budget. */
+/** -1, 0 or 1 by exact value; undefined if a side is not a decimal. Callers must treat undefined as out of budget. */
 export function compareDecimal(left: string, right: string): -1 | 0 | 1 | undefined {
   const sides = align(left, right);
   if (sides === undefined) return undefined;
@@ -81,4 +80,20 @@ function fromScaled(units: bigint, exponent: number): string | undefined {
   fraction = fraction.slice(0, end);
   if (whole.length + fraction.length > decimalDigitsMax) return undefined;
   return sign + whole + (fraction === "" ? "" : `.${fraction}`);
+}
+
+/**
+ * True iff what was spent and this amount together stay within the limit: exact sums of decimal text, never of doubles.
+ * An unreadable amount never fits.
+ */
+export function fitsBudget(limit: string, spent: readonly string[], amount: string | undefined): boolean {
+  if (amount === undefined) return false;
+  let sum: string | undefined = amount;
+  for (const one of spent) {
+    sum = sum === undefined ? undefined : addDecimal(sum, one);
+  }
+  const negative = compareDecimal(amount, "0");
+  const within = sum === undefined ? undefined : compareDecimal(sum, limit);
+  // An undefined comparison is a number that cannot be compared exactly: out of budget.
+  return negative !== undefined && negative >= 0 && within !== undefined && within <= 0;
 }

@@ -32,3 +32,59 @@ function hostOf(name: string): string | undefined {
     return undefined; // the URL parser is the test whether this is a host at all
   }
 }
+
+const localUnitsMax = 64; // RFC 5321 section 4.5.3.1.1
+const localCharacters = /^[^\p{White_Space}"(),:;<>@[\\\]]+$/u;
+
+/**
+ * `local@domain` with the domain in IDNA form. The local part is kept exactly, or folded where a counter must not be
+ * escaped by changing case. Comments and quoted local parts are refused: servers disagree about what they mean.
+ */
+export function canonicalEmail(text: string, foldLocalPart: boolean): string | undefined {
+  if (text.length > canonicalTextUnitsMax) return undefined;
+  const address = normaliseText(text);
+  const at = address.lastIndexOf("@");
+  if (at < 1) return undefined;
+  const local = address.slice(0, at);
+  if (local.length > localUnitsMax || !localCharacters.test(local) || !isPlain(local)) return undefined;
+  const domain = canonicalDomain(address.slice(at + 1));
+  if (domain === undefined) return undefined;
+  return `${foldLocalPart ? foldCase(local) : local}@${domain}`;
+}
+
+/** Lower case of upper case, so that letters with several lower forms (final sigma) meet; NFC again. */
+function foldCase(text: string): string {
+  return text.toUpperCase().toLowerCase().normalize("NFC");
+}
+
+const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:/;
+const control = /\p{Cc}/u;
+
+/**
+ * Canonical URL, or undefined for text without a scheme, with control characters inside (the parser would drop them,
+ * so that `exa<TAB>mple.com` became `example.com`), or with a host that needs compatibility mapping.
+ */
+export function canonicalUrl(text: string): string | undefined {
+  if (text.length > canonicalTextUnitsMax) return undefined;
+  const trimmed = normaliseText(text);
+  if (!scheme.test(trimmed) || control.test(trimmed) || !isPlain(authorityOf(trimmed))) return undefined;
+  const once = withoutFragment(trimmed);
+  // Opaque paths may end in blanks that a second parse drops: a key must be its own canonical form.
+  return once !== undefined && withoutFragment(once) === once ? once : undefined;
+}
+
+function withoutFragment(text: string): string | undefined {
+  try {
+    const { href } = new URL(text);
+    const hash = href.indexOf("#");
+    return hash < 0 ? href : href.slice(0, hash);
+  } catch {
+    return undefined;
+  }
+}
+
+function authorityOf(text: string): string {
+  const rest = text.slice(text.indexOf(":") + 1).replace(/^[/\\]{1,8}/, "");
+  const end = rest.search(/[/\\?#]/);
+  return end < 0 ? rest : rest.slice(0, end);
+}

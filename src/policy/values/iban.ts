@@ -6,9 +6,9 @@ const shape = /^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$/;
 
 export function canonicalIban(text: string): string | undefined {
   if (text.length > canonicalTextUnitsMax) return undefined;
-  const compact = normaliseText(text).replaceAll(" ", "");
+  const given = normaliseText(text).replaceAll(" ", "");
   // Only ASCII letters are raised: `ı`.toUpperCase() is `I`, which would equate two different code points.
-  const number = compact.replace(/[a-z]/g, (letter) => letter.toUpperCase());
+  const number = given.replace(/[a-z]/g, (letter) => letter.toUpperCase());
   return shape.test(number) && remainder(number) === 1 ? number : undefined;
 }
 

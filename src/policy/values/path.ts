@@ -1,6 +1,6 @@
 /**
- * File paths, normalised as text: `.`, `..`, `//`, file URIs, drive letters. Links are not followed here; whoever needs
- * the real path asks for it as an answer (policy layers do no I/O).
+ * File paths, normalised as text: `.`, `..`, `//`, file URIs, drive letters. Links are not followed here; a caller that
+ * needs the real path asks for it as an answer (policy layers do no I/O).
  */
 import { canonicalTextUnitsMax } from "./limits.ts";
 
@@ -65,7 +65,7 @@ function fromFileUri(text: string): string | undefined {
   try {
     const url = new URL(text);
     if (url.hostname !== "" && url.hostname !== "localhost") return undefined;
-    // Whoever only cuts off `file://` takes `#` and `?` for a part of the name; whoever parses does not.
+    // A reader that only cuts off `file://` takes `#` and `?` for a part of the name; a reader that parses does not.
     if (/[?#]/.test(text)) return undefined;
     // An encoded separator would be a name to one server and a folder to the next.
     if (/%(?:2f|5c)/i.test(url.pathname)) return undefined;

@@ -6,7 +6,7 @@ const whiteSpace = /^\p{White_Space}$/u;
 /**
  * NFC, without white space at both ends. Nothing inside is folded: case, look-alike letters and zero-width characters
  * stay different, because equating them would let an attacker's value pass for a trusted one (homoglyph attack).
- * U+FEFF is no white space in Unicode, so a value that hides one stays different too.
+ * U+FEFF is not white space in Unicode, so a value that hides one stays different too.
  */
 export function normaliseText(text: string): string {
   const composed = text.normalize("NFC");

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Members } from "../../../test/proof-kit/first-example.ts";
-import { sha256 } from "../../../test/proof-kit/first-example.ts";
-import type { Small } from "../../../test/proof-kit/small-certificate.ts";
-import { of, rule, small, tool } from "../../../test/proof-kit/small-certificate.ts";
+import { type Members, sha256 } from "../../../test/kit/proof/first-example.ts";
+import { type Small, of, rule, small, tool } from "../../../test/kit/proof/small-certificate.ts";
 import { checkCertificate } from "./check.ts";
 
 function answer(parts: Small): string {
@@ -369,7 +367,7 @@ describe("keys", () => {
 
 it.each([
   [{ gate: { before: b } }, /gate\.need is missing/],
-  [{ gate: { before: b, need: a, within: "soon" } }, /no duration/],
+  [{ gate: { before: b, need: a, within: "soon" } }, /not a duration/],
   [{ gate: { before: b, need: a, when: a } }, /unknown member "when"/],
   [{ atMost: { of: b, count: 257 } }, /counts to more than 256/],
   [{ gate: { before: b, need: a }, absence: sequence }, /mixes forms/],

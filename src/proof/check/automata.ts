@@ -1,9 +1,7 @@
 /** Section 5 of the specification: the automata of temporal rules and hazards, as functions over decision diagrams. */
-import type { Json } from "./json.ts";
-import { textOf } from "./json.ts";
+import { type Json, textOf } from "./json.ts";
 import type { Refuse } from "./labels.ts";
-import type { PatternForm } from "./patterns.ts";
-import { patternShape } from "./patterns.ts";
+import { type PatternForm, patternShape } from "./patterns.ts";
 import type { Diagram } from "./diagram.ts";
 import { misfit } from "./shape.ts";
 
@@ -55,13 +53,13 @@ export const bodyNames: readonly string[] = Object.keys(bodies);
 
 export type AutomatonReader = {
   readonly refuse: Refuse;
-  /** Takes a pattern into the model and tells its number. */
+  /** Adds a pattern to the model and returns its number. */
   readonly add: (form: PatternForm, restricts: boolean) => number;
-  /** Of a pattern by its number: equal for patterns that ask the same. */
+  /** Text of a pattern by its number: equal for patterns that ask the same. */
   readonly meaning: (index: number) => string;
 };
 
-/** @returns undefined for what restricts nothing in the model. */
+/** @returns undefined for a form that restricts nothing in the model. */
 export function automatonOf(reader: AutomatonReader, id: string, name: string, form: Json): Automaton | undefined {
   const shape = bodies[name as keyof typeof bodies]; // callers choose from `bodyNames`
   const reason = misfit(form, shape, name);
@@ -133,11 +131,11 @@ function plainOf(name: string, body: Body): Plain | undefined {
 const unitMs: { readonly [unit: string]: number } = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 function durationMs(text: string, refuse: Refuse): number {
   const [, digits, unit] = /^([0-9]{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
-  if (digits === undefined) refuse("a `within` of the policy is no duration");
+  if (digits === undefined) refuse("a `within` of the policy is not a duration");
   return Number(digits ?? 0) * (unitMs[unit ?? "ms"] ?? 1);
 }
 
-/** What a step of an automaton reads: everything in the state before the dispatch. */
+/** Input of a step of an automaton: the state before the dispatch. */
 export type Reading = {
   readonly diagram: Diagram;
   readonly bit: (index: number) => number;
@@ -189,7 +187,7 @@ export function atDispatch(automaton: Automaton, { diagram, bit, match, conseque
   }
 }
 
-/** Success where `unlocked` says whether `need`, `until` or `owe` held; `bits` as the dispatch left them. */
+/** Success, where `unlocked` is true iff `need`, `until` or `owe` held; `bits` as the dispatch left them. */
 export function atSuccess(
   { kind }: Automaton,
   { and, not, or }: Diagram,
@@ -216,7 +214,7 @@ export function atTick({ kind }: Automaton, bits: readonly number[]): readonly n
   return kind === "atMost" ? [...bits.slice(1), 0] : [0];
 }
 
-/** Whether what is too long ago for `first` is too long ago for `other` as well. */
+/** Whether `other` has expired whenever `first` has. */
 export function follows(other: Automaton, first: Automaton): boolean {
   if (other === first || !ticks(other) || other.kind !== first.kind) return false;
   return (

@@ -1,14 +1,13 @@
-/** Section 6 of the specification: which labels the arguments of a call can carry, as the agent chooses. */
+/** Section 6 of the specification: the labels that the agent can give to the arguments of a call. */
 import type { Class } from "./classes.ts";
 import { bitsOf, untrusted } from "./labels.ts";
-import type { Space } from "./space.ts";
-import { storeBit } from "./space.ts";
+import { type Space, storeBit } from "./space.ts";
 
-/** Levels of the environment's choices, before all others; the agent's choices that no variable is near to follow. */
+/** Levels of the environment's choices come first; choices of the agent without a related variable follow. */
 export const choices = { success: 0, counted: 1, whole: 2, fields: 3, more: 4 } as const;
 const agentChoices = 8;
 
-/** Who calls, or for a move that nobody decides, what its arguments carry: a store's name, or all that is held. */
+/** The run that calls; for fire and host moves, the label that the arguments carry: a store's, or all that is held. */
 export type Caller = "own run" | "other run" | { readonly carries: string | undefined };
 
 /** Bounds the depth of a diagram, and with it that of recursion. */
@@ -34,7 +33,7 @@ export function carriedBy(space: Space, caller: Caller): Carried {
   const { model, diagram, levels } = space;
   const { and, or, variable } = diagram;
   const any = (nodes: readonly number[]): number => nodes.reduce(or, 0);
-  // The other run has its own context and automata; the stores are everybody's.
+  // The other run has its own context and automata; the stores are shared.
   const shift = (name: string): number => (caller === "other run" && /^[KMP]:/.test(name) ? 1 : 0);
   const state = (name: string): number => space.fixed.get(name) ?? variable((levels.get(name) ?? 0) + shift(name));
   const untrustedBit = bitsOf(untrusted(model.lattice))[0] ?? 0;

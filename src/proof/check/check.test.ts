@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { Members } from "../../../test/proof-kit/first-example.ts";
-import { certificate, changeable, policy, sha256, tools, withPolicy } from "../../../test/proof-kit/first-example.ts";
+import {
+  type Members,
+  certificate,
+  changeable,
+  policy,
+  sha256,
+  tools,
+  withPolicy,
+} from "../../../test/kit/proof/first-example.ts";
 import { checkCertificate, unreadable } from "./check.ts";
 
 const present = { hash: sha256, policyDigest: certificate.digest, tools, manifests: certificate.manifests };

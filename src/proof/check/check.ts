@@ -1,20 +1,16 @@
 /**
- * The independent checker of certificates, written from `docs/semantics.md` alone. It believes nothing of a certificate
- * but what it can work out again: the invariant is a claim, and every move of the specification is tried on it.
- * A refusal is a sentence; nothing is thrown, and every limit has a name.
+ * The independent checker of certificates, written from `docs/semantics.md` alone. It trusts no part of a certificate
+ * that it cannot derive again: the invariant is a claim, and every move of the specification is tried on it. A refusal
+ * is a sentence; nothing is thrown, and every limit has a name.
  */
 import { classesOf } from "./classes.ts";
-import type { DiagramLimits } from "./diagram.ts";
-import { diagramWithin } from "./diagram.ts";
-import type { Json } from "./json.ts";
-import { plainCopy, textOf } from "./json.ts";
+import { type DiagramLimits, diagramWithin } from "./diagram.ts";
+import { type Json, plainCopy, textOf } from "./json.ts";
 import { contractShape, modelOf, policyShape, tooLarge } from "./model.ts";
 import { tooManyChoices } from "./carried.ts";
 import { movesOf } from "./moves.ts";
-import type { Typed } from "./shape.ts";
-import { misfit } from "./shape.ts";
-import type { Space } from "./space.ts";
-import { spaceOf, startOf } from "./space.ts";
+import { type Typed, misfit } from "./shape.ts";
+import { type Space, spaceOf, startOf } from "./space.ts";
 
 export type CheckLimits = DiagramLimits & { readonly variablesMax: number; readonly nodesMax: number };
 export const checkLimits: CheckLimits = {
@@ -25,7 +21,9 @@ export const checkLimits: CheckLimits = {
   cacheSlots: 262_144,
 };
 
-/** What the gateway has now, as far as the caller knows it: where it is given, it must be what was proved. */
+/**
+ * The gateway's present policy and tools, as far as the caller knows them: given members must equal the proved ones.
+ */
 export type Present = {
   /** SHA-256 of a text's UTF-8 bytes, written as in the certificate. */
   readonly hash: (text: string) => string;
@@ -59,7 +57,7 @@ const certificateShape = {
 type Certificate = Typed<typeof certificateShape>;
 
 const reasonLengthMax = 240;
-/** What even the limits did not foresee, such as a getter that throws, is a refusal too. */
+/** An unforeseen failure, such as a getter that throws, is a refusal too. */
 export const unreadable = "the certificate could not be read to its end; make it anew from the policy in force";
 
 /** @returns whether the hazard cannot happen under the core, by the specification; or why that is not shown. */
@@ -79,7 +77,7 @@ export function checkCertificate(certificate: unknown, present: Present): Checke
 
 const refused = (reason: string): Checked => ({ ok: false, reason: reason.slice(0, reasonLengthMax) });
 
-/** Whether the certificate is about something else than what the gateway has. */
+/** A sentence if the certificate is not about the gateway's policy and tools. */
 function differs(read: Certificate, copy: Json, present: Present): string | undefined {
   if (read.version !== 1) return "the certificate has a version other than 1";
   const { policy } = copy as { readonly policy: Json }; // the shape was found to fit
@@ -100,7 +98,7 @@ function differs(read: Certificate, copy: Json, present: Present): string | unde
   return undefined;
 }
 
-/** A policy that lets nothing useful through is safe and worthless: it must have an example that is allowed. */
+/** A policy that lets nothing through is trivially safe: it must have an `expect` that is allowed. */
 function expectations({ policy, expect }: Certificate): string | undefined {
   const same = policy.expect.length === expect.length;
   if (!same || policy.expect.some(({ verdict }, index) => expect[index]?.verdict !== verdict)) {
@@ -126,7 +124,7 @@ function disproved(read: Certificate, limits: Partial<CheckLimits>): string | un
   const invariant = invariantOf(read, space);
   if (typeof invariant === "string") return invariant;
   const unsafe = notInvariant(space, invariant, reasons);
-  // Past a limit no answer of the diagram means anything, and what could not be read may have been found on the way.
+  // Past a limit the diagram's answers are invalid, and reading the subject lazily may have found a reason to refuse.
   if (reasons[0] !== undefined) return reasons[0];
   return diagram.exhausted() ? "checking takes more steps or nodes than the limit allows" : unsafe;
 }

@@ -1,22 +1,20 @@
 /**
- * Section 6 of the specification: the classes of all tools, and the moves that nobody decides in the same form. Classes
- * that look alike to every pattern, store and label of the model are one.
+ * Section 6 of the specification: the classes of all tools, and the moves that the gateway does not decide in the same
+ * form. Classes that no pattern, store or label of the model distinguishes are one.
  */
 import { quoted, textOf } from "./json.ts";
-import type { Refuse } from "./labels.ts";
-import { bit, groupsOf } from "./labels.ts";
+import { type Refuse, bit, groupsOf } from "./labels.ts";
 import type { ArgumentContract, Contract, Model } from "./model.ts";
-import type { Action, Effects, Pattern } from "./patterns.ts";
-import { fitsEffects, fitsTool, mayDo } from "./patterns.ts";
+import { type Action, type Effects, type Pattern, fitsEffects, fitsTool, mayDo } from "./patterns.ts";
 import { workspacePredicate } from "./predicates.ts";
 
-/** Arguments that no atom, no default and no store tells apart. */
+/** Arguments that no atom, default or store distinguishes. */
 export type ArgumentKind = {
   readonly selectedBy: readonly number[];
   readonly control: boolean;
   /** Bits that this argument must not carry where the default is asked. */
   readonly forbidden: string;
-  /** The call acts if this argument carries anything: it says where outside to read. */
+  /** The call acts if this argument carries anything: it names an external place to read. */
   readonly place: boolean;
 };
 export type Key = "same" | "other" | "unreadable";
@@ -26,10 +24,10 @@ export type Class = {
   /** Whether its key is the one that the model follows. */
   readonly key: Key;
   readonly consequential: boolean;
-  /** Which patterns fit as far as labels and state are left out. */
+  /** The patterns that fit, labels and state aside. */
   readonly fits: readonly number[];
   readonly arguments: readonly ArgumentKind[];
-  /** What the default says before labels are looked at: `asks`; `acts`, or `reads` at a place, if labels decide. */
+  /** The default before labels: `asks`; `acts`, or `reads` at a place, if labels decide. */
   readonly byDefault: "asks" | "acts" | "reads" | "passes";
   readonly whole: string;
   readonly fields: readonly string[];
@@ -97,7 +95,7 @@ const candidatesOf = ({ patterns }: Model, tool: Contract): readonly Candidate[]
 const nameOf = ({ server, tool }: Pick<Contract, "server" | "tool">): string =>
   `the tool ${quoted(`${server}.${tool}`)}`;
 
-/** A name that some atom tells apart may be given whether or not the tool declares it. */
+/** An argument that an atom names may be given whether or not the tool declares it. */
 function argumentsOf(candidates: readonly Candidate[], tool: Contract): readonly Argument[] {
   const named = Object.entries(tool.arguments).map(([name, argument]) => ({ ...argument, name }));
   const asked = new Set(candidates.flatMap(({ pattern }) => pattern.data.flatMap(({ args }) => args ?? [])));
@@ -145,7 +143,7 @@ type Asked = {
   readonly written: boolean;
 };
 
-/** Most truths change nothing for the arguments, so that what was found for the same patterns is found again. */
+/** Most truth values do not change the arguments, so results are cached by the patterns that fit. */
 function kindsWith(model: Model, all: readonly Argument[]): Variant["kindsOf"] {
   const known = new Map<string, readonly ArgumentKind[]>();
   return (asked) => {
@@ -159,7 +157,7 @@ function kindsWith(model: Model, all: readonly Argument[]): Variant["kindsOf"] {
 function kindsOf(model: Model, all: readonly Argument[], asked: Asked): readonly ArgumentKind[] {
   const kinds = all.map((one) => kindOf(model, one, asked));
   const different = new Map(kinds.map((kind) => [JSON.stringify(kind), kind]));
-  // An argument that nothing asks about matters only by what it brings into a store.
+  // An argument that no atom selects matters only by the label that it adds to a store.
   const seen = ({ selectedBy, control, forbidden }: ArgumentKind): boolean =>
     asked.written || selectedBy.length > 0 || control || forbidden !== "0";
   return [...different.values()].filter(seen);
@@ -199,7 +197,7 @@ function defaultOf(variant: Variant, effects: Effects | "all"): Class["byDefault
   return may("read.external") ? "reads" : "passes";
 }
 
-/** A move that nobody decides, judged as a call would be: its one or two arguments carry what `carries` names. */
+/** A fire or host move, judged like a call: its one or two arguments carry the label that `carries` names. */
 export type FreeMove = {
   readonly name: string;
   readonly store: string | undefined;
@@ -222,7 +220,7 @@ const noTool: Contract = {
   consequential: true,
 };
 
-/** Section 7: fire for every store and group, and what the host is open for. */
+/** Section 7: fire for every store and group, and the open moves of the host. */
 export function freeMoves(model: Model): readonly FreeMove[] {
   const { groups } = model.lattice;
   const judged = (change: Partial<Variant>): Class => {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Diagram } from "./diagram.ts";
-import { diagramWithin } from "./diagram.ts";
+import { type Diagram, diagramWithin } from "./diagram.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const enough = { diagramNodesMax: 100_000, diagramStepsMax: 1_000_000, cacheSlots: 1024 };

@@ -1,7 +1,7 @@
 /**
  * Decision diagrams: 0 and 1 are false and true, every other node asks one level and has two different children whose
- * levels are higher. Equal functions are equal nodes. Work and size are bounded: past a limit no answer means
- * anything and `exhausted` says so, hence a caller may trust no answer before it has asked `exhausted` last of all.
+ * levels are higher. Equal functions are equal nodes. Work and size are bounded: past a limit answers are invalid and
+ * `exhausted` is true, hence a caller checks `exhausted` last, before it uses any answer.
  */
 
 export type Diagram = {
@@ -19,14 +19,14 @@ export type Diagram = {
 export type DiagramLimits = {
   readonly diagramNodesMax: number;
   readonly diagramStepsMax: number;
-  /** A power of two. What the cache forgets is worked out again. */
+  /** A power of two. Evicted entries are computed again. */
   readonly cacheSlots: number;
 };
 
 /** Two node numbers in one exact floating-point integer: 26 bits each. */
 const pairBase = 2 ** 26;
 const unknown = -1;
-/** Neighbouring pairs fall apart; which slot a pair gets decides nothing but speed. */
+/** Spreads neighbouring pairs; the slot of a pair only affects speed. */
 const slotOf = (pair: number): number =>
   Math.imul(pair % pairBase, 0x9e3779b1) ^ (Math.imul(pair / pairBase, 0x85ebca6b) >>> 7);
 
@@ -95,7 +95,7 @@ type Basis = Pick<Diagram, "node" | "and" | "not" | "exhausted"> & {
   readonly child: (node: number, truth: boolean) => number;
 };
 
-/** What follows from nodes, conjunction and negation. */
+/** Operations derived from nodes, conjunction and negation. */
 function finished({ node, and, not, level, child, exhausted }: Basis): Diagram {
   const or = (a: number, b: number): number => not(and(not(a), not(b)));
   const choose = (test: number, ifTrue: number, ifFalse: number): number =>

@@ -1,6 +1,6 @@
 /**
- * Hostile input made plain: a bounded copy of JSON values whose objects have no prototype, so that no key can reach
- * anything but data, and the RFC 8785 text by which two values are compared.
+ * A bounded copy of hostile JSON whose objects have no prototype, so that a key reaches nothing but data, and the RFC 8785
+ * text by which two values are compared.
  */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -50,7 +50,7 @@ export function textOf(value: Json): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${textOf(member)}`).join(",")}}`;
 }
 
-/** A foreign text for a sentence of ours: short, and quoted so that it cannot pretend to be part of it. */
+/** Foreign text for use in an error sentence: short, and quoted so that it cannot pose as part of it. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text);
 }

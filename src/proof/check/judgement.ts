@@ -1,14 +1,10 @@
-/** Sections 3, 6 and 7 of the specification: which calls of a class match, are permitted, are bad. */
-import type { Automaton, Reading } from "./automata.ts";
-import { fires } from "./automata.ts";
-import type { Caller } from "./carried.ts";
-import { carriedBy } from "./carried.ts";
+/** Sections 3, 6 and 7 of the specification: the calls of a class that match, that are permitted, and that are bad. */
+import { type Automaton, type Reading, fires } from "./automata.ts";
+import { type Caller, carriedBy } from "./carried.ts";
 import type { Class, Key } from "./classes.ts";
-import type { Atom } from "./labels.ts";
-import { bitsOf } from "./labels.ts";
+import { type Atom, bitsOf } from "./labels.ts";
 import type { Pattern } from "./patterns.ts";
-import type { Space } from "./space.ts";
-import { automatonBit, storeBit, storeSeen } from "./space.ts";
+import { type Space, automatonBit, storeBit, storeSeen } from "./space.ts";
 
 export type Judgement = {
   /** The function of a state variable, seen by the run that calls. */
@@ -18,7 +14,7 @@ export type Judgement = {
   readonly argumentsBit: (bit: number) => number;
   readonly match: (pattern: number | undefined) => number;
   readonly reading: (automaton: Automaton) => Reading;
-  /** The key of this class as an automaton sees it: one without a key takes every call for its own. */
+  /** The key of this class as an automaton sees it: one without a key follows every call. */
   readonly keyFor: (automaton: Automaton) => Key;
   readonly permitted: () => number;
   readonly bad: () => number;
@@ -64,7 +60,7 @@ export function judgementOf(space: Space, one: Class, caller: Caller): Judgement
     const { kind, fireOn } = automaton;
     const key = keyFor(automaton);
     if (key === "other" || (key === "unreadable" && kind === "atMost")) return 0;
-    // What opened the gate for one key says nothing of a key that nobody can read.
+    // A gate opened for one key is not open for an unreadable key.
     return key === "unreadable" && kind === "gate" ? match(fireOn) : fires(automaton, reading(automaton));
   };
   const chosenBadly = (): number =>
@@ -74,7 +70,7 @@ export function judgementOf(space: Space, one: Class, caller: Caller): Judgement
         ...bitsOf(BigInt(forbidden)).map((index) => argumentBit(place, index)),
       ]),
     );
-  // A place that carries nothing may as well be left out, and then the call reads at none.
+  // An argument that carries nothing may be left out, and then the call reads at no place.
   const placed = (): number =>
     any(
       one.arguments.flatMap(({ place }, index) =>

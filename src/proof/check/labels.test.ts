@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Lattice } from "./labels.ts";
-import { atomOf, bitCount, bitsOf, groupsOf, untrusted, upperBound } from "./labels.ts";
+import { type Lattice, atomOf, bitCount, bitsOf, groupsOf, untrusted, upperBound } from "./labels.ts";
 
 const refusals: string[] = [];
 // Bits: 0 and 1 levels, 2 medical, 3 finance, 4 me, 5 org, 6 anyone, 7 untrusted.
@@ -56,10 +55,10 @@ it("a name that the lattice lacks is refused", () => {
     atomOf(lattice, form, true);
     return refusals.join("; ");
   };
-  expect(names({ confidentiality: "top" })).toMatch(/"\\"top\\"" is no level/);
-  expect(names({ confidentiality: ["public", "secret"] })).toMatch(/no level/);
-  expect(names({ categories: ["__proto__"] })).toMatch(/no category or group/);
-  expect(names({ readers: ["nobody"] })).toMatch(/no category or group/);
-  expect(names({ trust: "some" })).toMatch(/is no trust/);
+  expect(names({ confidentiality: "top" })).toMatch(/"\\"top\\"" is not a level/);
+  expect(names({ confidentiality: ["public", "secret"] })).toMatch(/not a level/);
+  expect(names({ categories: ["__proto__"] })).toMatch(/not a category or group/);
+  expect(names({ readers: ["nobody"] })).toMatch(/not a category or group/);
+  expect(names({ trust: "some" })).toMatch(/is not a trust/);
   expect(names({ confidentiality: "secret" })).toBe("");
 });

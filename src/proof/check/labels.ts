@@ -1,9 +1,8 @@
 /** Section 1 of the specification: labels as bits, the atoms of patterns, and the upper bounds of values. */
-import type { Json } from "./json.ts";
-import { quoted, textOf } from "./json.ts";
+import { type Json, quoted, textOf } from "./json.ts";
 import type { Typed } from "./shape.ts";
 
-/** Says why the certificate is refused; the first reason stands. What is returned after it is never believed. */
+/** Records why the certificate is refused; the first reason is kept. Values returned after it are never used. */
 export type Refuse = (reason: string) => void;
 
 const labelMembers = {
@@ -23,7 +22,7 @@ export type Lattice = {
   readonly levels: readonly string[];
   readonly categories: readonly string[];
   readonly groups: readonly string[];
-  /** Every name that is not of this lattice ends the check: what it restricts could not be told. */
+  /** Every name outside of this lattice ends the check, since its restrictions are unknown. */
   readonly refuse: Refuse;
 };
 export type Atom = { readonly kind: "atLeast" | "atMost"; readonly bits: bigint };
@@ -46,7 +45,7 @@ export const isLevelBit = ({ levels }: Lattice, index: number): boolean => index
 
 function levelOf(lattice: Lattice, name: Json): bigint {
   const index = typeof name === "string" ? lattice.levels.indexOf(name) : -1;
-  if (index < 0) lattice.refuse(`${quoted(textOf(name))} is no level of the policy's lattice`);
+  if (index < 0) lattice.refuse(`${quoted(textOf(name))} is not a level of the policy's lattice`);
   return bit(Math.max(index, 0)) - 1n;
 }
 export function categoriesOf(lattice: Lattice, names: readonly string[]): bigint {
@@ -58,7 +57,7 @@ export function groupsOf(lattice: Lattice, names: readonly string[]): bigint {
 }
 function indexIn(lattice: Lattice, names: readonly string[], name: string): number {
   const index = names.indexOf(name);
-  if (index < 0) lattice.refuse(`${quoted(name)} is no category or group of the policy's lattice`);
+  if (index < 0) lattice.refuse(`${quoted(name)} is not a category or group of the policy's lattice`);
   return Math.max(index, 0);
 }
 const firstGroup = ({ levels, categories }: Lattice): bigint => BigInt(levels.length - 1 + categories.length);
@@ -67,11 +66,11 @@ function readersOf(lattice: Lattice, names: readonly string[]): bigint {
   return allGroups(lattice) & ~(groupsOf(lattice, names) << firstGroup(lattice));
 }
 function trustOf(lattice: Lattice, name: Json): bigint {
-  if (name !== "trusted" && name !== "untrusted") lattice.refuse(`${quoted(textOf(name))} is no trust`);
+  if (name !== "trusted" && name !== "untrusted") lattice.refuse(`${quoted(textOf(name))} is not a trust value`);
   return name === "trusted" ? 0n : untrusted(lattice);
 }
 
-/** The label that the named parts of a form make together. */
+/** The join of the labels of the named parts of a form. */
 function named(lattice: Lattice, form: LabelForm): bigint {
   return join([
     form.confidentiality === undefined ? 0n : levelOf(lattice, form.confidentiality),

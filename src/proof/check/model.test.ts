@@ -1,8 +1,6 @@
 import { expect, it } from "vitest";
-import type { Members } from "../../../test/proof-kit/first-example.ts";
-import { policy, sha256 } from "../../../test/proof-kit/first-example.ts";
-import type { Small } from "../../../test/proof-kit/small-certificate.ts";
-import { of, rule, small, tool } from "../../../test/proof-kit/small-certificate.ts";
+import { type Members, policy, sha256 } from "../../../test/kit/proof/first-example.ts";
+import { type Small, of, rule, small, tool } from "../../../test/kit/proof/small-certificate.ts";
 import { checkCertificate } from "./check.ts";
 
 const call: Small = { never: { call: of("b") }, rules: [rule("r", { when: of("b") })] };

@@ -1,18 +1,25 @@
 /**
- * The subject of a certificate: one policy, one label table, one hazard and a core, read as sections 1 to 5 of the
- * specification say. A reason to refuse ends the check; what is returned beside one is never believed.
+ * The subject of a certificate: one policy, one label table, one hazard and a core, read according to sections 1 to 5
+ * of the specification. A reason to refuse ends the check; values returned with one are never used.
  */
-import type { Automaton } from "./automata.ts";
-import { automatonOf, bodyNames } from "./automata.ts";
-import type { Json } from "./json.ts";
-import { quoted } from "./json.ts";
-import type { Lattice, Refuse } from "./labels.ts";
-import { bit, bitCount, bitsOf, isLevelBit, join, labelShape, levelsUpTo, untrusted, upperBound } from "./labels.ts";
-import type { Pattern, PatternForm } from "./patterns.ts";
-import { atomsOf, meaningOf, patternOf, patternShape } from "./patterns.ts";
-import { dataShape } from "./labels.ts";
-import type { Typed } from "./shape.ts";
-import { misfit } from "./shape.ts";
+import { type Automaton, automatonOf, bodyNames } from "./automata.ts";
+import { type Json, quoted } from "./json.ts";
+import {
+  type Lattice,
+  type Refuse,
+  bit,
+  bitCount,
+  bitsOf,
+  isLevelBit,
+  join,
+  labelShape,
+  levelsUpTo,
+  untrusted,
+  upperBound,
+  dataShape,
+} from "./labels.ts";
+import { type Pattern, type PatternForm, atomsOf, meaningOf, patternOf, patternShape } from "./patterns.ts";
+import { type Typed, misfit } from "./shape.ts";
 
 const texts = { list: "text" } as const;
 const mode = { words: ["enforce", "observe"] } as const;
@@ -61,7 +68,7 @@ type Rule = Policy["rules"][number];
 export type Hazard =
   | { readonly kind: "match"; readonly patterns: readonly number[] }
   | { readonly kind: "automaton"; readonly automaton: Automaton };
-/** What a capability of the host is open for: nothing, everything, or what is listed. */
+/** The extent of a host capability: nothing, everything, or the listed groups or stores. */
 export type Opening = "nothing" | "everything" | readonly string[];
 
 export type Model = {
@@ -97,7 +104,7 @@ const labelBitsMax = 52;
 const coreRulesMax = 1024;
 const labelsMax = 2048;
 
-/** What must be known before anything of the subject is worked out. */
+/** Input from which the subject is built. */
 export function tooLarge({ policy, core }: Subject): string | undefined {
   const { confidentiality: levels, categories, groups } = policy.lattice;
   const bits = levels.length + categories.length + groups.length;
@@ -155,7 +162,7 @@ export function modelOf({ policy, tools, hazard: id, core }: Subject, refuse: Re
   }; // prettier-ignore
 }
 
-/** A store whose start is not known could hold and show anything: only declared ones may be used. */
+/** A store without a known start could hold any label and have any audience: only declared ones may be used. */
 function checkStores(
   { stores }: Policy,
   tools: readonly Contract[],
@@ -226,10 +233,10 @@ function coreRules(policy: Policy, core: readonly string[], refuse: Refuse): rea
   });
 }
 
-/** Any other member may narrow what the rule restricts, as `predicate` does, which asks a program. */
+/** Any other member may narrow the rule, as `predicate` does, which calls a program. */
 const ruleHead = ["id", "tier", "why", "serves", "mode", "when", "budget"];
 const ruleMembers: ReadonlySet<string> = new Set([...ruleHead, ...bodyNames]);
-/** Whatever else a rule of the core may be, it must be known what it restricts. */
+/** The restriction of every rule of the core must be known. */
 const whenTiers = ["block", "confirm"];
 const form = (rule: Rule, name: string): Json | undefined => (rule as { readonly [key: string]: Json })[name]; // JSON
 

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Members } from "../../../test/proof-kit/first-example.ts";
-import { policy, sha256 } from "../../../test/proof-kit/first-example.ts";
-import type { Small } from "../../../test/proof-kit/small-certificate.ts";
-import { of, rule, small, tool } from "../../../test/proof-kit/small-certificate.ts";
+import { type Members, policy, sha256 } from "../../../test/kit/proof/first-example.ts";
+import { type Small, of, rule, small, tool } from "../../../test/kit/proof/small-certificate.ts";
 import { checkCertificate } from "./check.ts";
 import type { Json } from "./json.ts";
 
@@ -246,7 +244,7 @@ describe("stores", () => {
     const starts = (store: Members, root: number): string =>
       answer({ ...kept, policy: { stores: { box: store } }, nodes: [[1, 1, 0]], root });
     expect(starts({ ...box, label: secret }, 2)).toMatch(/the start is outside/);
-    expect(starts({ audience: ["me", "nobody"] }, 2)).toMatch(/no category or group/);
+    expect(starts({ audience: ["me", "nobody"] }, 2)).toMatch(/not a category or group/);
     expect(starts({ audience: ["me"] }, 2)).toMatch(leaves);
   });
 });
@@ -282,7 +280,7 @@ describe("the host by itself", () => {
     [{ read: { open: ["box"] } }, /^accepted$/],
     [{ read: { open: "other" } }, /the store "other" is used/],
     [{ send: "perhaps" }, /a host capability/],
-    [{ send: { open: ["nobody"] } }, /no category or group/],
+    [{ send: { open: ["nobody"] } }, /not a category or group/],
   ])("%j", (change, expected) => {
     expect(answer({ ...closed, policy: host(change).policy ?? {} })).toMatch(expected);
   });

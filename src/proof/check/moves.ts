@@ -1,14 +1,10 @@
-/** Section 6 of the specification: every move as what must hold before it and what it changes. */
-import type { Automaton } from "./automata.ts";
-import { atDispatch, atSuccess, atTick, follows, ticks } from "./automata.ts";
-import type { Class } from "./classes.ts";
-import { freeMoves } from "./classes.ts";
+/** Section 6 of the specification: every move with its precondition and its changes. */
+import { type Automaton, atDispatch, atSuccess, atTick, follows, ticks } from "./automata.ts";
+import { type Class, freeMoves } from "./classes.ts";
 import { bitsOf, untrusted } from "./labels.ts";
-import type { Judgement } from "./judgement.ts";
-import { judgementOf } from "./judgement.ts";
+import { type Judgement, judgementOf } from "./judgement.ts";
 import { choices } from "./carried.ts";
-import type { Space } from "./space.ts";
-import { automatonBit, pending, storeBit, storeOpen, storeSeen } from "./space.ts";
+import { type Space, automatonBit, pending, storeBit, storeOpen, storeSeen } from "./space.ts";
 
 export type Move = {
   readonly name: string;
@@ -32,7 +28,7 @@ export function* movesOf(space: Space, classes: readonly Class[]): Generator<Mov
   for (const { name, store, group, judged } of freeMoves(space.model)) {
     const { state, bad } = judgementOf(space, judged, { carries: store });
     const when = store === undefined ? 1 : state(storeOpen(store, group));
-    // Where nothing can ever be opened, no reader can bring the hazard about.
+    // Where no group can ever be opened, no reader can cause the hazard.
     yield { name, when, bad: space.diagram.and(when, bad()), next: new Map() };
   }
 }
@@ -79,7 +75,7 @@ function storeChanges({ model, diagram }: Space, one: Class, { state, argumentsB
   return [...written, ...opened];
 }
 
-/** What the agent gets to hold: a result brings its label and those of the stores read, with what was just written. */
+/** Labels that the agent comes to hold: those of the result and of the stores read, after the writes of this call. */
 function heldChanges({ model, diagram, held }: Space, one: Class, after: (name: string) => number): readonly Change[] {
   const { and, or, variable } = diagram;
   const read = readLabels(model, one.reads, after);
@@ -112,7 +108,7 @@ function automatonChanges(
   const { id, kind } = automaton;
   const key = judgement.keyFor(automaton);
   if (key === "other" || (key === "unreadable" && kind === "atMost")) return [];
-  // A call that failed before it had any effect is not counted, and then it did not succeed either.
+  // A call that failed before it had any effect is not counted, and does not succeed either.
   const counted = variable(choices.counted);
   const success = and(variable(choices.success), counted);
   const unlocked = key === "same" ? match(automaton.unlock) : 0;
@@ -167,7 +163,7 @@ function tick(space: Space, automaton: Automaton): Move {
   return { name: `time passing for the automaton of ${automaton.id}`, when: 1, bad: 0, next };
 }
 
-/** What comes to be held without any call: a server speaks, the host reads. */
+/** Labels held without any call: a server speaks, the host reads. */
 function* untold(space: Space): Generator<Move> {
   const { model, diagram, held } = space;
   const holding = (brought: readonly (readonly [bigint, number])[]): ReadonlyMap<string, number> =>

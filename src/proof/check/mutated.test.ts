@@ -1,8 +1,8 @@
-// Random changes to the certificate of the first worked example. Whatever is still accepted must be a proof, as a walk
+// Random changes to the certificate of formal.md example 1. Whatever is still accepted must be a proof, as a walk
 // through all 16 states says that knows nothing of the checker. What no tool changes is as it was at the start.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { certificate, sha256, tools } from "../../../test/proof-kit/first-example.ts";
+import { certificate, sha256, tools } from "../../../test/kit/proof/first-example.ts";
 import { checkCertificate, unreadable } from "./check.ts";
 import type { Json } from "./json.ts";
 

@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Action, Pattern, PatternForm } from "./patterns.ts";
-import { atomsOf, fitsEffects, fitsTool, meaningOf, patternOf } from "./patterns.ts";
+import {
+  type Action,
+  type Pattern,
+  type PatternForm,
+  atomsOf,
+  fitsEffects,
+  fitsTool,
+  meaningOf,
+  patternOf,
+} from "./patterns.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const refusals: string[] = [];

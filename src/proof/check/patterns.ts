@@ -1,13 +1,11 @@
 /**
- * Section 3 of the specification: what a pattern asks of a contract and its truths is decided here at once; what it asks
- * of labels and stores is left as atoms for the diagrams.
+ * Section 3 of the specification: conditions of a pattern on the contract and its truth values are decided here;
+ * conditions on labels and stores become atoms for the diagrams.
  */
 import type { Json } from "./json.ts";
-import type { Atom, LabelForm, Lattice } from "./labels.ts";
-import { atomOf, dataShape, groupsOf, labelShape } from "./labels.ts";
+import { type Atom, type LabelForm, type Lattice, atomOf, dataShape, groupsOf, labelShape } from "./labels.ts";
 import { predicateOf, workspacePredicate } from "./predicates.ts";
-import type { Typed } from "./shape.ts";
-import { misfit } from "./shape.ts";
+import { type Typed, misfit } from "./shape.ts";
 
 const storeShape = { fields: { name: "text" }, optional: { label: labelShape, audience: { list: "text" } } } as const;
 export const patternShape = {
@@ -96,7 +94,7 @@ function labelTested(test: Json, lattice: Lattice): LabelForm | undefined {
   return reason === undefined ? (test.label as LabelForm) : {}; // the shape was found to fit one line above
 }
 
-/** All bits that the atoms of a pattern speak of. */
+/** All bits that the atoms of a pattern mention. */
 export function atomsOf(pattern: Pattern): readonly Atom[] {
   const found = [...pattern.data.map(({ atom }) => atom), pattern.held, ...pattern.stores.map(({ atom }) => atom)];
   return found.filter((atom) => atom !== undefined);
@@ -109,7 +107,7 @@ export const mayDo = ({ may }: Effects, prefix: string): boolean =>
   may.some((effect) => covers(prefix, effect) || (!effect.includes(".") && covers(effect, prefix)));
 export const mustDo = ({ must }: Effects, prefix: string): boolean => must.some((effect) => covers(prefix, effect));
 
-/** A call of one tool as far as neither arguments' labels nor state decide. `all` stands for every effect. */
+/** A call of one tool without labels of arguments and state. `all` stands for every effect. */
 export type Action = {
   readonly server: string;
   readonly tool: string;

@@ -1,9 +1,8 @@
 /**
- * Section 3 of the specification: a test of the canonical policy as a predicate. Every predicate is a free truth, so all
- * that counts is which two are one; spellings are left as they stand, which can only tell more apart.
+ * Section 3 of the specification: a test of the canonical policy as a predicate. Every predicate is a free Boolean, so
+ * only equality matters; spellings are not normalised, which can only distinguish more predicates.
  */
-import type { Json } from "./json.ts";
-import { quoted, textOf } from "./json.ts";
+import { type Json, quoted, textOf } from "./json.ts";
 import type { Refuse } from "./labels.ts";
 
 type Members = { readonly [key: string]: Json };
@@ -11,7 +10,7 @@ type Conversion = { readonly restricts: boolean; readonly refuse: Refuse };
 
 export const workspacePredicate: string = textOf({ kind: "workspace" });
 
-/** Where the one operand of a test stands in its predicate. */
+/** Member of a predicate that holds the single operand of its test. */
 const operands: { readonly [key: string]: string } = {
   equals: "values",
   glob: "patterns",
@@ -64,7 +63,7 @@ function basic(form: Json, refuse: Refuse): Json {
   const [key, operand] = onlyMember(form, refuse);
   if (key === "range" && isMembers(operand)) return { ...operand, kind: "range" };
   const place = Object.hasOwn(operands, key) ? operands[key] : undefined;
-  if (place === undefined) refuse(`the policy tests an argument by ${quoted(key)}, which is no test`);
+  if (place === undefined) refuse(`the policy tests an argument by ${quoted(key)}, which is not a test`);
   return { kind: key, [place ?? "operand"]: operand };
 }
 

@@ -1,9 +1,8 @@
 /**
- * Shapes of JSON as data, and the types that follow from them. A member that a shape does not name is refused unless the
- * shape is `open`: a condition that the checker does not know must not be taken for no condition.
+ * Shapes of JSON as data, and the types that follow from them. A member that a shape does not name is refused unless
+ * the shape is `open`: an unknown condition must not count as no condition.
  */
-import type { Json } from "./json.ts";
-import { quoted } from "./json.ts";
+import { type Json, quoted } from "./json.ts";
 
 type Members = { readonly [name: string]: Shape };
 export type Shape =

@@ -1,6 +1,6 @@
 /**
  * Section 4 of the specification: the state as levels of a diagram. Between two levels of the certificate's order there
- * is room for what the checker adds: the same variable of another run, and the choices of the agent.
+ * is room for variables that the checker adds: the same variable of another run, and the choices of the agent.
  */
 import type { Diagram } from "./diagram.ts";
 import { bitsOf, groupsOf } from "./labels.ts";
@@ -14,11 +14,11 @@ export type Space = {
   readonly diagram: Diagram;
   readonly held: readonly HeldVariable[];
   readonly levels: ReadonlyMap<string, number>;
-  /** What no tool can change: its truth at the start, as a node. */
+  /** A bit that no tool can change: its value at the start, as a node. */
   readonly fixed: ReadonlyMap<string, 0 | 1>;
-  /** The id under which the calls on their way of each automaton are counted. */
+  /** The id under which the calls in flight of each automaton are counted. */
   readonly pendingOf: ReadonlyMap<string, string>;
-  /** Which variables bring a bit: the number of their labels, and which of these have it. */
+  /** The variables that bring a bit: the number of their labels, and the labels that have it. */
   readonly bringing: (bit: number) => readonly Bringing[];
 };
 type Bringing = { readonly name: string; readonly labels: number; readonly places: readonly number[] };
@@ -119,7 +119,7 @@ function automatonNames({ automata }: Model, pendingOf: Space["pendingOf"]): rea
   ]);
 }
 
-/** The names of what is true at the start: only stores have anything. */
+/** Names of the variables that are true at the start: only those of stores can be. */
 export function startOf({ policy, lattice, startLabel }: Model): ReadonlySet<string> {
   return new Set(
     Object.entries(policy.stores).flatMap(([store, { audience }]) => [

@@ -1,12 +1,12 @@
-/** Names in an Alloy specification, made from what the policy calls things: readable, and never more than a name. */
-import type { ModelClass } from "../classes.ts";
-import type { ModelMove } from "../fixpoint.ts";
-import type { Space } from "../space.ts";
+/** Names in an Alloy specification, made from names in the policy: readable, and never more than an identifier. */
+import type { ModelClass } from "../prove/classes.ts";
+import type { ModelMove } from "../prove/fixpoint.ts";
+import type { Space } from "../prove/space.ts";
 import { identifiers } from "./names.ts";
 import type { TransitionSystem } from "./transition-system.ts";
 
 export type AlloyNames = {
-  /** By level. `held` are those that say what the run holds. */
+  /** By level. `held` are the variables of held labels. */
   readonly facts: ReadonlyMap<number, { readonly name: string; readonly words: string; readonly held: boolean }>;
   readonly choices: ReadonlyMap<number, { readonly name: string; readonly words: string }>;
   /** Of the moves, in their order. */

@@ -1,9 +1,8 @@
 // Golden text of a tiny model. It was read by Alloy 6, which is not installed where these tests run.
 import { describe, expect, it } from "vitest";
-import { blocks, model, open, secret, small, tools } from "../../../test/proof-kit/small.ts";
-import type { Explored } from "../fixpoint.ts";
-import { explore } from "../fixpoint.ts";
-import type { Subject } from "../subject.ts";
+import { blocks, model, open, secret, small, tools } from "../../../test/kit/proof/small.ts";
+import { type Explored, explore } from "../prove/fixpoint.ts";
+import type { Subject } from "../prove/subject.ts";
 import { alloyOf } from "./alloy.ts";
 
 const labels = { "s.read": tools.reads(secret), "s.send": tools.sends(), "s.look": tools.reads(open) };

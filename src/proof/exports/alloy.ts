@@ -1,17 +1,14 @@
 /**
- * The explored model as an Alloy 6 specification: facts that change over time, one predicate for each move, and the claim
- * that nothing bad ever happens (docs/exports.md). It is the same transition system as in the SMT-LIB export, but Alloy
- * searches it forward from the start and knows nothing of our invariant.
+ * The explored model as an Alloy 6 specification: facts that change over time, one predicate for each move, and the
+ * assertion that no bad move ever happens (docs/exports.md). It is the same transition system as in the SMT-LIB export,
+ * but Alloy searches it forward from the start and does not use the invariant.
  */
-import type { Node } from "../diagram.ts";
-import type { Explored } from "../fixpoint.ts";
-import { alloyNames } from "./alloy-names.ts";
-import type { AlloyNames } from "./alloy-names.ts";
+import type { Node } from "../prove/diagram.ts";
+import type { Explored } from "../prove/fixpoint.ts";
+import { alloyNames, type AlloyNames } from "./alloy-names.ts";
 import { commentText } from "./names.ts";
-import type { GraphNode, Reference, SharedGraph } from "./shared-graph.ts";
-import { makeSharedGraph } from "./shared-graph.ts";
-import type { SystemMove, TransitionSystem } from "./transition-system.ts";
-import { moveTitle, transitionSystem } from "./transition-system.ts";
+import { type GraphNode, type Reference, type SharedGraph, makeSharedGraph } from "./shared-graph.ts";
+import { type SystemMove, type TransitionSystem, moveTitle, transitionSystem } from "./transition-system.ts";
 
 type Model = { readonly system: TransitionSystem; readonly names: AlloyNames; readonly graph: SharedGraph };
 

@@ -1,6 +1,6 @@
 /**
- * Names for other programs' languages. Ids of rules, stores, servers and tools come from files and servers that may be
- * hostile, so each of them could try to end a quotation or a comment and go on with text of its own; none gets through.
+ * Names in the languages of other tools. Ids of rules, stores, servers and tools come from files and servers that may
+ * be hostile and may try to end a quotation or a comment; every such character is escaped.
  */
 
 /** Characters of one comment line; longer texts are cut. */
@@ -10,8 +10,8 @@ export const commentCharactersMax = 200;
 const nameCharactersMax = 80;
 
 /**
- * A quoted symbol of SMT-LIB 2: printable ASCII between bars. Everything that could end it, and the marks with which we
- * make names of other states, is written as `%` and four hex digits, so that different texts stay different.
+ * A quoted symbol of SMT-LIB 2: printable ASCII between bars. Characters that could end it, and the marks of names in
+ * other states, are written as `%` and four hex digits, so that different texts stay different.
  */
 export function symbol(text: string): string {
   return `|${text.replace(/[^ -~]|[|\\%'@]/g, coded)}|`;
@@ -34,7 +34,7 @@ function coded(unit: string): string {
 }
 
 /**
- * Gives out identifiers of ASCII letters, digits and underscores, each only once. The prefix keeps them apart from the
+ * Allocates identifiers of ASCII letters, digits and underscores, each only once. The prefix keeps them apart from the
  * words of a language; it starts with a letter.
  */
 export function identifiers(): (prefix: string, text: string) => string {

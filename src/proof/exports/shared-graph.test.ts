@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Diagram } from "../diagram.ts";
+import { Diagram } from "../prove/diagram.ts";
 import { byLevel, makeSharedGraph } from "./shared-graph.ts";
 
 it("what two diagrams have in common stands once, children before parents", () => {

@@ -1,5 +1,5 @@
-/** Several decision diagrams as one graph, in which what they have in common stands once: what an export writes out. */
-import type { Diagram, Node } from "../diagram.ts";
+/** Several decision diagrams as one graph with shared nodes, for an export. */
+import type { Diagram, Node } from "../prove/diagram.ts";
 
 /** A node of the graph: 0 is false, 1 is true, n is `nodes[n - 2]`. Children come before their parents. */
 export type Reference = number;
@@ -8,7 +8,7 @@ export type GraphNode = { readonly level: number; readonly low: Reference; reado
 
 export type SharedGraph = {
   readonly nodes: readonly GraphNode[];
-  /** Puts the graph below a node of the diagram into this one. */
+  /** Adds the graph below a node of the diagram to this one. */
   readonly add: (root: Node) => Reference;
 };
 
@@ -37,7 +37,7 @@ export function makeSharedGraph(diagram: Diagram): SharedGraph {
   return { nodes, add };
 }
 
-/** The nodes by what they ask, last question first: nodes of one group never refer to each other. */
+/** The nodes grouped by level, last level first: nodes of one group never refer to each other. */
 export function byLevel(nodes: readonly GraphNode[]): readonly (readonly (readonly [Reference, GraphNode])[])[] {
   const groups = new Map<number, [Reference, GraphNode][]>();
   nodes.forEach((node, index) => {

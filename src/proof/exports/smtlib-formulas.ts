@@ -1,14 +1,12 @@
 /**
- * The transition system as formulas of SMT-LIB 2. Each speaks of the variables of certain points of time, which differ by
- * the marks on their names, and is a closed term without parameters.
+ * The transition system as formulas of SMT-LIB 2. Each is a closed term over the variables at certain points of time,
+ * which differ by the marks on their names.
  */
 import { marked, symbol } from "./names.ts";
-import type { Terms } from "./smtlib-terms.ts";
-import { alternatives, comment, conjunction, makeTerms } from "./smtlib-terms.ts";
-import type { SystemMove, TransitionSystem } from "./transition-system.ts";
-import { moveTitle } from "./transition-system.ts";
+import { type Terms, alternatives, comment, conjunction, makeTerms } from "./smtlib-terms.ts";
+import { type SystemMove, type TransitionSystem, moveTitle } from "./transition-system.ts";
 
-/** Marks of the state that a formula speaks of, which also marks the choices made in it, and of the state after a move. */
+/** Marks of the state of a formula, also used for the choices made in it, and of the state after a move. */
 export type Moment = { readonly now: string; readonly next: string };
 
 export type Formulas = {
@@ -87,7 +85,7 @@ function stepTerm(
   return conjunction([...(permitted === 1 ? [] : [terms.of(permitted)]), ...values]);
 }
 
-/** What the variables stand for, as comments. */
+/** The meaning of the variables, as comments. */
 export function legend(system: TransitionSystem): string {
   const line = (name: string, words: string): string => comment(`${symbol(name)}  ${words}`);
   return [

@@ -1,6 +1,6 @@
 // Every shape of a decision, evaluated again from its text.
 import { expect, it } from "vitest";
-import { Diagram } from "../diagram.ts";
+import { Diagram } from "../prove/diagram.ts";
 import { alternatives, conjunction, makeTerms } from "./smtlib-terms.ts";
 
 const diagram = new Diagram(1_000);

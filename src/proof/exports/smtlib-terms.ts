@@ -1,13 +1,12 @@
 /** Terms of SMT-LIB 2 from decision diagrams: shared nodes become names bound by `let`, one group for each variable. */
-import type { Diagram, Node } from "../diagram.ts";
+import type { Diagram, Node } from "../prove/diagram.ts";
 import { commentText } from "./names.ts";
-import type { GraphNode, Reference } from "./shared-graph.ts";
-import { byLevel, makeSharedGraph } from "./shared-graph.ts";
+import { type GraphNode, type Reference, byLevel, makeSharedGraph } from "./shared-graph.ts";
 
 export type Terms = {
-  /** The term for a node: the name that the body is put under, or what is as short. */
+  /** The term for a node: its bound name, or a term that is as short. */
   readonly of: (root: Node) => string;
-  /** The body under the names of all nodes that were asked for. */
+  /** The body inside the bindings of all requested nodes. */
   readonly around: (body: string) => string;
 };
 
@@ -54,7 +53,7 @@ export function conjunction(terms: readonly string[]): string {
   return terms.length === 0 ? "true" : terms.length === 1 ? (terms[0] ?? "true") : `(and ${terms.join(" ")})`;
 }
 
-/** Alternatives, each under a line that says what it is. */
+/** Alternatives, each below a line that describes it. */
 export function alternatives(parts: readonly { readonly title: string; readonly term: string }[]): string {
   const lines = parts.flatMap(({ title, term }) => [comment(title, "   "), `   ${term}`]);
   const [first] = parts;

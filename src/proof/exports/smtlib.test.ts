@@ -1,9 +1,8 @@
 // Golden texts of a tiny model, and names that try to break out of it. That solvers agree is test/laws/proof/solver.test.ts.
 import { describe, expect, it } from "vitest";
-import { blocks, model, open, secret, small, tools } from "../../../test/proof-kit/small.ts";
-import type { Explored } from "../fixpoint.ts";
-import { explore } from "../fixpoint.ts";
-import type { Subject } from "../subject.ts";
+import { blocks, model, open, secret, small, tools } from "../../../test/kit/proof/small.ts";
+import { type Explored, explore } from "../prove/fixpoint.ts";
+import type { Subject } from "../prove/subject.ts";
 import { hornOf, smtlibOf } from "./smtlib.ts";
 
 const labels = { "s.read": tools.reads(secret), "s.send": tools.sends(), "s.look": tools.reads(open) };

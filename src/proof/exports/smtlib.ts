@@ -1,19 +1,17 @@
 /**
- * A proof, or its refutation, as SMT-LIB 2 text for a solver of somebody else (docs/exports.md). It says what the engine
- * explored, so it checks the engine; that the policy was compiled into this model is what the certificate's checker sees.
+ * A proof, or its refutation, as SMT-LIB 2 text for a third-party solver (docs/exports.md). It contains the model that
+ * the engine explored, so it checks the engine; the checker of certificates checks the compilation of the policy.
  */
-import type { Explored } from "../fixpoint.ts";
-import type { Formulas } from "./smtlib-formulas.ts";
-import { legend, makeFormulas } from "./smtlib-formulas.ts";
+import type { Explored } from "../prove/fixpoint.ts";
+import { type Formulas, legend, makeFormulas } from "./smtlib-formulas.ts";
 import { comment } from "./smtlib-terms.ts";
-import type { TransitionSystem } from "./transition-system.ts";
-import { transitionSystem } from "./transition-system.ts";
+import { type TransitionSystem, transitionSystem } from "./transition-system.ts";
 
 export type Answer = "sat" | "unsat";
 
 export type SolverText = {
   readonly text: string;
-  /** What a solver says to each `check-sat`, in order, if the engine is right. */
+  /** The answers of a solver to each `check-sat`, in order, if the engine is right. */
   readonly expected: readonly Answer[];
 };
 
@@ -36,8 +34,8 @@ export function smtlibOf(explored: Explored): SolverText {
 }
 
 /**
- * The system as constrained Horn clauses, without our invariant: the solver has to find one of its own. `sat` means that
- * there is one, so nothing bad can happen; `unsat` that something bad can.
+ * The system as constrained Horn clauses, without the invariant: the solver has to find one. `sat` means that there is
+ * one, so no bad move can be reached; `unsat` that one can.
  */
 export function hornOf(explored: Explored): SolverText {
   const system = transitionSystem(explored);
@@ -90,7 +88,7 @@ function proof(
   ];
 }
 
-/** One question for each number of moves; what was said of the moves before stays said. */
+/** One question for each number of moves; assertions about earlier moves are kept. */
 function unrolled({ explored, hazard }: TransitionSystem, formulas: Formulas): readonly Part[] {
   const distance = explored.distance ?? 0;
   return Array.from({ length: distance }, (_, index): readonly Part[] => {
@@ -130,7 +128,7 @@ function asked(what: string, terms: readonly string[], answer: Answer): Part {
   return { lines: ["", comment(what), "(push 1)", ...assertions, ...question(answer), "(pop 1)"], answers: [answer] };
 }
 
-/** A solver that knows the status says so if it finds something else. */
+/** A solver that supports the status reports a different answer. */
 function question(answer: Answer): readonly string[] {
   return [`(set-info :status ${answer})`, "(check-sat)"];
 }

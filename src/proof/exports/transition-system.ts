@@ -1,20 +1,20 @@
 /**
- * The explored model as a plain transition system: what it consists of, in words, without the machinery that made it.
- * Both exports are written from this and from nothing else.
+ * The explored model as a plain transition system with descriptions, independent of the engine. It is the only input of
+ * the exports.
  */
-import type { Node } from "../diagram.ts";
-import type { Explored, ModelMove } from "../fixpoint.ts";
+import type { Node } from "../prove/diagram.ts";
+import type { Explored, ModelMove } from "../prove/fixpoint.ts";
 import { choiceWords, moveWords, rulesOf, stateWords } from "./words.ts";
 
 export type SystemVariable = { readonly name: string; readonly words: string };
 
 export type SystemMove = {
-  /** What happens, for each kind of call that is the same step. */
+  /** Descriptions, one for each kind of call that is the same step. */
   readonly words: readonly string[];
-  /** Rules of the core that look at one of them. */
+  /** Rules of the core that match one of them. */
   readonly rules: readonly string[];
   readonly kind: ModelMove["kind"];
-  /** The first of them, whose name a reader may want to see. */
+  /** The first of them, for its name. */
   readonly move: ModelMove;
   readonly permitted: Node;
   readonly bad: Node;
@@ -25,13 +25,13 @@ export type SystemMove = {
 export type TransitionSystem = {
   readonly explored: Explored;
   readonly hazard: string;
-  /** What the file says of itself: policy, hazard, core. */
+  /** Heading of the file: policy, hazard, core. */
   readonly about: readonly string[];
   readonly states: readonly (SystemVariable & { readonly initial: boolean })[];
   /** By level minus the number of state variables; only those that moves depend on. */
   readonly choices: ReadonlyMap<number, SystemVariable>;
   readonly moves: readonly SystemMove[];
-  /** States from which something bad can follow, the complement of the invariant; undefined for a refuted model. */
+  /** States from which a bad move can be reached, the complement of the invariant; undefined for a refuted model. */
   readonly unsafe: Node | undefined;
 };
 
@@ -76,7 +76,7 @@ export function transitionSystem(explored: Explored): TransitionSystem {
   };
 }
 
-/** With two ends of labels, variables may have one name, since names only tell the upper ends. */
+/** With two ends of labels, variables may share a name, since names only show the upper ends. */
 function distinct(names: readonly string[]): readonly string[] {
   const taken = new Set<string>();
   return names.map((name) => {

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { blocks, foreign, local, model, open, secret, sink, small, tools } from "../../../test/proof-kit/small.ts";
-import type { RuleText } from "../../policy/document.ts";
-import type { Ends } from "../subject.ts";
-import { explore } from "../fixpoint.ts";
+import { blocks, foreign, local, model, open, secret, sink, small, tools } from "../../../test/kit/proof/small.ts";
+import type { RuleText } from "../../policy/document/shapes-rules.ts";
+import type { Ends } from "../prove/subject.ts";
+import { explore } from "../prove/fixpoint.ts";
 import { moveTitle, transitionSystem } from "./transition-system.ts";
 import { moveWords, rulesOf } from "./words.ts";
 

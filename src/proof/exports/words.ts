@@ -1,15 +1,13 @@
-/** What the variables and moves of a model stand for, in words that a reader of the policy knows. */
-import { describe } from "../../core/label.ts";
-import type { Label, Lattice } from "../../core/label.ts";
-import type { Ir, Predicate } from "../../policy/ir.ts";
-import { staticMatch } from "../../policy/patterns.ts";
-import type { ModelClass } from "../classes.ts";
-import type { ModelMove } from "../fixpoint.ts";
-import type { Space } from "../space.ts";
-import type { Question } from "../subject.ts";
-import { defaultRule, firingOf } from "../subject.ts";
+/** The variables and moves of a model in words of the policy. */
+import { describe, type Label, type Lattice } from "../../core/label.ts";
+import type { Ir, Predicate } from "../../policy/ir/ir.ts";
+import { staticMatch } from "../../policy/semantics/patterns.ts";
+import type { ModelClass } from "../prove/classes.ts";
+import type { ModelMove } from "../prove/fixpoint.ts";
+import type { Space } from "../prove/space.ts";
+import { type Question, defaultRule, firingOf } from "../prove/subject.ts";
 
-/** What each state variable says when it is true, by level. */
+/** The meaning of each state variable when it is true, by level. */
 export function stateWords(space: Space): readonly string[] {
   const words = space.variables.map(({ name }) => name);
   const say = (level: number | undefined, text: string): void => {
@@ -58,7 +56,7 @@ function heldWords({ question, heldLevels, held }: Space, level: number): string
     .join(", or ");
 }
 
-/** What a label that has this restriction is at least. */
+/** The least label with this restriction, described. */
 export function restriction(lattice: Lattice, bit: number): string {
   const level = lattice.levels[bit + 1];
   if (level !== undefined) return `at least ${level}`;
@@ -83,7 +81,7 @@ function bitWords(kind: Question["automata"][number]["temporal"]["kind"], bit: n
   }
 }
 
-/** What an agent, a server or time chose, by the name of the choice. */
+/** Description of a choice of an agent, a server or time, by its name. */
 export function choiceWords({ held, question, variables }: Space, name: string): string {
   const [word = "", first = "", second = ""] = name.split(" ");
   const argument = `argument ${Number(first) + 1} of the call`;
@@ -145,7 +143,7 @@ function predicateWords(ir: Ir, index: number): string {
   return `(${predicate.argument}: ${JSON.stringify(predicate.test)})`;
 }
 
-/** Rules of the core that look at this move; `default` where its own judgement counts. */
+/** Rules of the core that match this move; `default` where the default decides. */
 export function rulesOf(question: Question, move: ModelMove): readonly string[] {
   if (move.kind !== "dispatch" && move.kind !== "other") return [];
   const { contract, observed } = move.class.variant;
@@ -157,7 +155,7 @@ export function rulesOf(question: Question, move: ModelMove): readonly string[] 
   );
   const speaking = [...plain, ...temporal].filter(
     ({ pattern }) =>
-      // A debt without a call that it holds back holds back every consequential one.
+      // A debt without `before` holds back every consequential call.
       pattern === undefined ||
       (question.ends.some((end) => staticMatch(pattern, contract, "restrict", end)) &&
         pattern.predicates.every(({ index, holds }) => (truths.get(index) ?? holds) === holds)),

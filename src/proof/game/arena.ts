@@ -1,17 +1,17 @@
 /**
- * A game between the gateway, who may refuse calls and results, and everyone else (formal.md 4.5), over decision diagrams.
- * State variables are the levels 0 to `stateCount` - 1; every level from there on is somebody's choice. What a policy is as
- * an arena is said in `policy-arena.ts`; the solver knows nothing of policies.
+ * A game between the gateway, which may refuse calls and results, and its environment (formal.md 4.5), over decision
+ * diagrams. State variables are the levels 0 to `stateCount` - 1; every level from there on is a choice.
+ * `goal-arena.ts` and `safety-arena.ts` make arenas of policies; the solver does not know policies.
  */
-import type { Diagram, Node } from "../diagram.ts";
+import type { Diagram, Node } from "../prove/diagram.ts";
 
 /** New functions for the state variables that change. */
 export type Update = ReadonlyMap<number, Node>;
 
-/** Where something is bad: for hazards that nobody may consent to, and for those that a person may. */
+/** Where a move is bad: for hazards with `consent: never`, and for those with `consent: may`. */
 export type Bad = { readonly never: Node; readonly may: Node };
 
-/** What the gateway may do with a result, in the order in which it prefers it. */
+/** The gateway's choices for a result, in order of preference. */
 export type Release = {
   readonly kind: "pass" | "withhold" | "reject";
   /** State after the whole round, as a function of the state before it. */
@@ -23,22 +23,22 @@ export type Release = {
 export type Outcome = { readonly failed: boolean; readonly releases: readonly Release[] };
 
 /**
- * A class of calls. All nodes speak of the state before the call and of the agent's choices (labels of arguments); there
- * are no other choices in them, since each outcome and each release stands in the list.
+ * A class of calls. All nodes are functions of the state before the call and of the agent's choices (labels of
+ * arguments); other choices do not occur, since each outcome and each release is listed.
  */
 export type Round = {
   readonly name: string;
-  /** The rules do not deny it; and they do not even ask. */
+  /** The rules do not deny it; and they do not ask either. */
   readonly open: Node;
   readonly free: Node;
   /** The dispatch itself is bad. */
   readonly bad: Bad;
-  /** State between dispatch and release: what fires there fires in the middle of the round. */
+  /** State between dispatch and release, in which fire moves happen in the middle of the round. */
   readonly middle: Update;
   readonly outcomes: readonly Outcome[];
 };
 
-/** What nobody decides: an opened channel is used, the client's own tools act, time passes. */
+/** Uncontrollable moves: an opened channel is used, the client's own tools act, time passes. */
 export type Uncontrollable = {
   readonly name: string;
   readonly possible: Node;
@@ -46,7 +46,7 @@ export type Uncontrollable = {
   readonly next: Update;
 };
 
-/** Something that must stay reachable: states, or states in which some round of `rounds` is in Φᶜ. */
+/** A goal that must stay reachable: states, or states in which some round of `rounds` is in Φᶜ. */
 export type Goal = {
   readonly name: string;
   readonly holds: Node;

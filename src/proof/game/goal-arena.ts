@@ -1,51 +1,43 @@
 /**
- * A policy with debts or firm keeps as a game (formal.md 4.5): all its hazards at once, the rules that deny, and the tools
- * that the policy itself labels, since a debt is met by a call, and whether that call stays possible is what is asked.
+ * A policy with debts or firm keeps as a game (formal.md 4.5): all its hazards at once, the rules that deny, and the
+ * tools that the policy itself labels, since a debt is met by a call, which must stay possible.
  *
- * Choices that are on the safe side: a call that a rule about keys may stop serves no goal; a call on its way is not counted
- * on; amounts always fit.
+ * Approximations: a call that a keyed rule may stop serves no goal; calls in flight serve no goal; amounts are always
+ * within their budgets.
  */
 import type { ToolContract } from "../../core/contract.ts";
 import type { LabelRange } from "../../core/label.ts";
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { CompiledPolicy } from "../../policy/compile.ts";
-import type { Hazard, Pattern, Rule, Temporal, ToolSelector } from "../../policy/ir.ts";
-import { matches, nameMatches } from "../../policy/patterns.ts";
-import type { ModelClass } from "../classes.ts";
-import { makeClasses, outcomeOf } from "../classes.ts";
-import { Diagram } from "../diagram.ts";
-import type { Node } from "../diagram.ts";
-import { choiceNames, hazardFires, ownDispatch, seenBy, stops } from "../dispatch.ts";
-import type { Seen } from "../dispatch.ts";
-import { environment } from "../environment.ts";
-import type { Cost } from "../fixpoint.ts";
-import { stateWidth } from "../fixpoint.ts";
-import { stateVariablesMax } from "../limits.ts";
-import type { Space } from "../space.ts";
-import { makeSpace, ownView } from "../space.ts";
-import { firingOf, modelTemporal, questionOf } from "../subject.ts";
-import type { ModelTemporal, Subject } from "../subject.ts";
-import type { Variant, Variants } from "../variants.ts";
-import { makeVariants } from "../variants.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { CompiledPolicy } from "../../policy/compile/compile.ts";
+import type { Hazard, Pattern, Rule, Temporal, ToolSelector } from "../../policy/ir/ir.ts";
+import { matches, nameMatches } from "../../policy/semantics/patterns.ts";
+import { type ModelClass, makeClasses, outcomeOf } from "../prove/classes.ts";
+import { Diagram, type Node } from "../prove/diagram.ts";
+import { choiceNames, hazardFires, ownDispatch, seenBy, stops, type Seen } from "../prove/dispatch.ts";
+import { environment } from "../prove/environment.ts";
+import { type Cost, stateWidth } from "../prove/fixpoint.ts";
+import { stateVariablesMax } from "../prove/limits.ts";
+import { type Space, makeSpace, ownView } from "../prove/space.ts";
+import { firingOf, modelTemporal, questionOf, type ModelTemporal, type Subject } from "../prove/subject.ts";
+import { type Variant, type Variants, makeVariants } from "../prove/variants.ts";
 import type { Arena, Bad, Goal, Outcome, Round, Uncontrollable, Update } from "./arena.ts";
 import { uncontrollable } from "./safety-arena.ts";
 import { inGame } from "./watch.ts";
 
 export type GoalRequest = {
   readonly policy: CompiledPolicy;
-  /** What the policy labels: the tools that debts can be met with. */
+  /** The tools that the policy labels, with which debts can be met. */
   readonly contracts: readonly ToolContract[];
   /** Tools of firm keeps. */
   readonly keeps: readonly ToolSelector[];
-  /** Risks that a person took, as `HAZARD MOVE`. */
+  /** Accepted risks, as `HAZARD MOVE`. */
   readonly accepted: ReadonlySet<string>;
   readonly cost: Cost;
 };
 
 export type GoalArena = { readonly space: Space; readonly arena: Arena };
 
-/** Stands in where a policy has no hazard that could be asked about: it matches no call. */
+/** Placeholder for a policy without a usable hazard: it matches no call. */
 const nothing: Hazard = {
   id: "",
   loss: "",
@@ -101,7 +93,7 @@ function lowest({ lo }: LabelRange): LabelRange {
 
 type Kept = { readonly name: string; readonly classes: readonly ModelClass[] };
 
-/** The calls of each kept tool on their own: among all classes they may have been merged with others that look alike. */
+/** The calls of each kept tool on their own: among all classes they may have been merged with others. */
 function keptClasses(space: Space, { policy, contracts, keeps }: GoalRequest): Result<readonly Kept[], string> {
   const found: Kept[] = [];
   for (const { server, tool } of keeps) {
@@ -140,7 +132,7 @@ function movesOf(space: Space, accepted: ReadonlySet<string>): readonly Uncontro
     const moves = environment(about(space, hazard), ownView(space)).flatMap((move) => uncontrollable(ir, move, hazard));
     return moves.flatMap((move): readonly Uncontrollable[] => {
       const acts = move.bad.never !== 0 || move.bad.may !== 0;
-      // Time and what the host reads are the same whichever hazard is asked about.
+      // Time and reads of the host are the same for every hazard.
       if (!acts) return index === 0 ? [move] : [];
       return accepted.has(`${hazard.id} ${move.name}`) ? [] : [move];
     });
@@ -198,9 +190,9 @@ function badOf(space: Space, one: ModelClass, seen: Seen): Bad {
 }
 
 /**
- * In `strict` an argument that is given carries all that is held (formal.md 4.2). A call that says nothing could always be
- * made, and would meet every goal without being of use to anybody: one that is to meet a goal has the arguments that the
- * policy speaks of.
+ * In `strict` an argument that is given carries all that is held (formal.md 4.2). A call without arguments could always
+ * be made, and would meet every goal without any use: a call that is to meet a goal has the arguments that the policy
+ * mentions.
  */
 function meant({ diagram, question, choice }: Space, one: ModelClass): Node {
   if (question.subject.policy.ir.flow !== "strict") return 1;
@@ -214,8 +206,8 @@ function meant({ diagram, question, choice }: Space, one: ModelClass): Node {
 type Firing = { readonly owner: "rule" | Hazard["consent"]; readonly firing: Pattern };
 
 /**
- * Rules and hazards with keys are not followed here: what one of them could stop, or find bad, must not be what a goal
- * relies on; nor what arms a hazard that others than the agent could then bring about.
+ * Rules and hazards with keys are not followed here: a goal must not rely on a call that one of them could stop or find
+ * bad, nor on one that arms a hazard which other moves could then cause.
  */
 function keyedFirings(policy: CompiledPolicy): readonly Firing[] {
   const { rules, hazards } = policy.ir;
@@ -234,7 +226,7 @@ function keyedFirings(policy: CompiledPolicy): readonly Firing[] {
   ];
 }
 
-/** Something besides calls can bring a hazard about: the client itself, or whoever a store is opened to. */
+/** Moves other than calls can cause a hazard: those of the client, or of readers of an open store. */
 function othersAct({ ir }: CompiledPolicy): boolean {
   return ir.host.send !== 0 || ir.host.execute || ir.stores.length > 0;
 }
@@ -263,7 +255,7 @@ function leastOf(space: Space, one: ModelClass): ModelClass {
 type Ending = { readonly succeeds: boolean; readonly returns: boolean };
 type Updates = (ending: Ending) => Update;
 
-/** The update of a whole round of the class by how it ends; calls on their way stand for nothing here. */
+/** The update of a whole round of the class by how it ends; calls in flight are ignored here. */
 function updates(space: Space, one: ModelClass): Updates {
   const { diagram } = space;
   const { next } = ownDispatch(space, ownView(space), one);

@@ -1,16 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { exactly } from "../../core/label.ts";
-import type { Label } from "../../core/label.ts";
-import type { NeverText } from "../../policy/document.ts";
-import { slotsOf } from "../../policy/monitors.ts";
-import { initialState } from "../../policy/state.ts";
-import type { Q } from "../../policy/state.ts";
-import { freshCost } from "../fixpoint.ts";
-import { debt, openHost } from "../../../test/regulation-kit/documents.ts";
-import type { SmallDocument } from "../../../test/regulation-kit/small-run.ts";
-import { compiled, SmallRun } from "../../../test/regulation-kit/small-run.ts";
-import type { GoalGame, GoalsRequest, Lost } from "./goals.ts";
-import { makeGoals } from "./goals.ts";
+import { exactly, type Label } from "../../core/label.ts";
+import type { NeverText } from "../../policy/document/shapes-rules.ts";
+import { slotsOf } from "../../policy/semantics/monitors.ts";
+import { initialState, type Q } from "../../policy/semantics/state.ts";
+import { freshCost } from "../prove/fixpoint.ts";
+import { debt, openHost } from "../../../test/kit/regulation/documents.ts";
+import { type SmallDocument, compiled, SmallRun } from "../../../test/kit/regulation/small-run.ts";
+import { type GoalGame, type GoalsRequest, type Lost, makeGoals } from "./goals.ts";
 
 function request(document: SmallDocument, keeps: GoalsRequest["keeps"] = []): GoalsRequest {
   const policy = compiled(document);

@@ -1,23 +1,21 @@
-/** Debts and firm keeps at run time: whether each can still be met from a state, whatever a person has accepted. */
+/** Debts and firm keeps at run time: tests whether each can still be met from a state, given the accepted risks. */
+import { BoundedMap } from "../../core/bounded-map.ts";
 import type { ToolContract } from "../../core/contract.ts";
-import type { Result } from "../../core/result.ts";
-import { ok } from "../../core/result.ts";
-import type { CompiledPolicy } from "../../policy/compile.ts";
-import type { ToolSelector } from "../../policy/ir.ts";
-import type { Slot } from "../../policy/monitors.ts";
-import type { Node } from "../diagram.ts";
-import type { Cost } from "../fixpoint.ts";
-import { freshCost } from "../fixpoint.ts";
+import { type Result, ok } from "../../core/result.ts";
+import type { CompiledPolicy } from "../../policy/compile/compile.ts";
+import type { ToolSelector } from "../../policy/ir/ir.ts";
+import type { Slot } from "../../policy/semantics/monitors.ts";
+import type { Node } from "../prove/diagram.ts";
+import { type Cost, freshCost } from "../prove/fixpoint.ts";
 import { goalArena } from "./goal-arena.ts";
-import type { Look, Lookup } from "./lookup.ts";
-import { makeLookup } from "./lookup.ts";
+import { type Look, type Lookup, makeLookup } from "./lookup.ts";
 import { solve } from "./solve.ts";
 
-/** Goals that are out of reach; `consentable` if only what a person may consent to stands in the way. */
+/** Goals that are out of reach; `consentable` if only hazards with `consent: may` prevent them. */
 export type Lost = { readonly names: readonly string[]; readonly consentable: boolean };
 
 export type GoalGame = {
-  /** Empty where everything can still be met. */
+  /** Empty where every goal can still be met. */
   readonly lost: (look: Look, accepted: ReadonlySet<string>) => readonly Lost[];
 };
 
@@ -26,7 +24,7 @@ export type GoalsRequest = {
   readonly slots: readonly Slot[];
   readonly contracts: readonly ToolContract[];
   readonly keeps: readonly ToolSelector[];
-  /** What one solution may cost; the limits of a proof unless said otherwise. */
+  /** Budget of one solution; by default the limits of a proof. */
   readonly cost?: () => Cost;
 };
 
@@ -37,10 +35,10 @@ type Solved = {
   readonly never: Node;
 };
 
-/** Sets of accepted risks whose solutions are kept; a person accepts a few at most. */
+/** Cached solutions, one for each set of accepted risks; users accept few. */
 const acceptedSetsMax = 64;
 
-/** The game for what the policy owes and keeps; undefined where it has neither. The error names a limit. */
+/** The game for debts and firm keeps of a policy; undefined where it has neither. The error names a limit. */
 export function makeGoals(request: GoalsRequest): Result<GoalGame | undefined, string> {
   const owes = request.policy.ir.rules.some(
     (rule) => rule.mode === "enforce" && rule.kind === "temporal" && rule.temporal.kind === "owed",
@@ -48,22 +46,19 @@ export function makeGoals(request: GoalsRequest): Result<GoalGame | undefined, s
   if (request.policy.policy.mode === "observe" || (!owes && request.keeps.length === 0)) return ok(undefined);
   const first = solvedFor(request, new Set());
   if (!first.ok) return first;
-  const known = new Map<string, Solved | undefined>();
+  const known = new BoundedMap<string, Solved | undefined>(acceptedSetsMax);
   const solvedWith = (accepted: ReadonlySet<string>): Solved | undefined => {
     if (accepted.size === 0) return first.value;
     const key = [...accepted].toSorted().join("\n");
     const solved = known.has(key) ? known.get(key) : later(request, accepted);
-    // The one that nobody has asked for longest goes: solving anew at every call would stop the gateway.
-    known.delete(key);
+    // Evicts the least recently used solution: solving again at every call would stop the gateway.
     known.set(key, solved);
-    const oldest = known.size > acceptedSetsMax ? known.keys().next() : undefined;
-    if (oldest?.done === false) known.delete(oldest.value);
     return solved;
   };
   return ok({
     lost: (look, accepted) => {
       const solved = solvedWith(accepted);
-      // What cannot be solved any more counts as lost: nothing is permitted on a guess.
+      // A goal without a solution counts as lost, so no call is permitted on a guess.
       if (solved === undefined) return [{ names: first.value.names, consentable: false }];
       if (solved.lookup(solved.all, look)) return [];
       return [{ names: solved.names, consentable: solved.lookup(solved.never, look) }];

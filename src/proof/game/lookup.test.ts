@@ -1,13 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Label, LabelRange } from "../../core/label.ts";
-import type { NeverText } from "../../policy/document.ts";
-import type { MonitorCell, Q } from "../../policy/state.ts";
-import { globalKey, initialState } from "../../policy/state.ts";
-import { slotsOf } from "../../policy/monitors.ts";
-import { local, open, tools } from "../../../test/proof-kit/small.ts";
-import { debt, leak, openHost, repository } from "../../../test/regulation-kit/documents.ts";
-import type { SmallDocument } from "../../../test/regulation-kit/small-run.ts";
-import { compiled, SmallRun } from "../../../test/regulation-kit/small-run.ts";
+import type { NeverText } from "../../policy/document/shapes-rules.ts";
+import { type MonitorCell, type Q, globalKey, initialState } from "../../policy/semantics/state.ts";
+import { slotsOf } from "../../policy/semantics/monitors.ts";
+import { local, open, tools } from "../../../test/kit/proof/small.ts";
+import { debt, leak, openHost, repository } from "../../../test/kit/regulation/documents.ts";
+import { type SmallDocument, compiled, SmallRun } from "../../../test/kit/regulation/small-run.ts";
 import { makeGoals } from "./goals.ts";
 import { watchesOf } from "./watch.ts";
 

@@ -1,17 +1,18 @@
 /**
- * A state of a running gateway as an assignment to the variables of a model, so that a solved game can be asked about it.
- * What a run holds is many labels, the variables are few: one counts as held if something that is held is at least as
- * restricted. That makes the state no smaller than it is, which is the side to err on.
+ * A state of a running gateway as an assignment to the variables of a model, so that a solved game can be queried. A
+ * run holds many labels and the model has few variables: one counts as held if a held label is at least as restricted.
+ * So the state is never underestimated.
  */
 import type { LabelRange } from "../../core/label.ts";
-import type { Slot } from "../../policy/monitors.ts";
-import type { End } from "../../policy/patterns.ts";
-import type { Q } from "../../policy/state.ts";
-import { cellAt, globalKey, isKeyed } from "../../policy/state.ts";
-import type { Node } from "../diagram.ts";
-import type { Space } from "../space.ts";
+import type { Slot } from "../../policy/semantics/monitors.ts";
+import type { End } from "../../policy/semantics/patterns.ts";
+import { type Q, cellAt, globalKey, isKeyed } from "../../policy/semantics/state.ts";
+import type { Node } from "../prove/diagram.ts";
+import type { Space } from "../prove/space.ts";
 
-/** How a state is looked at. `held` is K with whatever else counts as held; `at` is a monotonic instant in ms. */
+/**
+ * How a state is evaluated. `held` is K with all other labels that count as held; `at` is a monotonic instant in ms.
+ */
 export type Look = {
   readonly q: Q;
   readonly end: End;
@@ -79,13 +80,13 @@ function bitOf(
 ): boolean {
   const { kind } = slot.temporal;
   const opens = kind === "gate" || kind === "immediately" || kind === "by-end";
-  // A history that is lost may have armed and counted anything.
+  // A lost history may have armed and counted every event.
   if (q.lost && end === "hi" && !opens) return true;
   const cells = q.monitors[end][slot.index] ?? new Map();
-  // What waits in the outbox is, to the model, a gate: it has one bit, which is that `by` has succeeded.
+  // A call in the outbox is a gate in the model, with one bit: `by` has succeeded.
   const place = kind === "by-end" ? 1 : bit;
   const own = cellAt(slot, cells, key, at).bits[place] === true;
-  // What a call without a readable key has armed may be meant for this one.
+  // An arming call with an unreadable key may have had this key.
   const forAny = end === "hi" && kind === "absence" && isKeyed(slot);
   return own || (forAny && cellAt(slot, cells, globalKey, at).bits[bit] === true);
 }

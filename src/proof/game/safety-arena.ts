@@ -1,18 +1,16 @@
 /**
- * One hazard as a game without goals. The gateway may refuse every call, so neither rules nor tools enter: what is left is
- * who else can act, an opened channel, the client's own sending or running of things, and time (formal.md 4.1, 4.5). It
- * therefore holds for whatever servers list, and is made once for a policy.
+ * One hazard as a game without goals. The gateway may refuse every call, so rules and tools do not matter. The
+ * remaining moves are an opened channel, sends and executions of the client, and time (formal.md 4.1, 4.5). The arena
+ * therefore holds for any list of tools, and is made once for a policy.
  */
 import type { ToolContract } from "../../core/contract.ts";
-import type { CompiledPolicy } from "../../policy/compile.ts";
-import type { Hazard, Ir } from "../../policy/ir.ts";
-import type { Cost } from "../fixpoint.ts";
-import type { EnvironmentMove } from "../environment.ts";
-import { environment } from "../environment.ts";
-import { Diagram } from "../diagram.ts";
-import type { Space } from "../space.ts";
-import { makeSpace, ownView } from "../space.ts";
-import { questionOf } from "../subject.ts";
+import type { CompiledPolicy } from "../../policy/compile/compile.ts";
+import type { Hazard, Ir } from "../../policy/ir/ir.ts";
+import type { Cost } from "../prove/fixpoint.ts";
+import { type EnvironmentMove, environment } from "../prove/environment.ts";
+import { Diagram } from "../prove/diagram.ts";
+import { type Space, makeSpace, ownView } from "../prove/space.ts";
+import { questionOf } from "../prove/subject.ts";
 import type { Arena, Uncontrollable } from "./arena.ts";
 
 export type SafetyArena = { readonly space: Space; readonly arena: Arena };
@@ -35,17 +33,17 @@ export function safetyArena(policy: CompiledPolicy, hazard: Hazard, cost: Cost):
   };
 }
 
-/** The move as one of the game; undefined where the gateway decides it, or where it only ever loosens. */
+/** The move as one of the game; undefined where the gateway decides it, or where it only unlocks. */
 export function uncontrollable(ir: Ir, move: EnvironmentMove, hazard: Hazard): readonly Uncontrollable[] {
   const name = moveName(ir, move);
   if (name === undefined) return [];
   const { permitted, bad, next } = move.step;
-  // An act stands in the model only where it is bad; it changes nothing, so that is all there is to know of it.
+  // A host act changes no state, so it is in the model only where it is bad.
   const both = hazard.consent === "may" ? { never: 0, may: bad } : { never: bad, may: 0 };
   return [{ name, possible: permitted, bad: both, next }];
 }
 
-/** The name by which a person accepts a move: `fire STORE GROUP`, `host.send`, `host.execute`. */
+/** The name of a move in an accepted risk: `fire STORE GROUP`, `host.send`, `host.execute`. */
 function moveName(ir: Ir, move: EnvironmentMove): string | undefined {
   switch (move.kind) {
     case "fire":
@@ -58,14 +56,14 @@ function moveName(ir: Ir, move: EnvironmentMove): string | undefined {
       return "host.read";
     case "tick":
       return `tick ${move.automaton.id}`;
-    // What a server says unasked is released or not, like any result; a late success unlocks and so restricts nothing.
+    // Unsolicited messages are released or withheld like results; a late success only unlocks.
     case "speak":
     case "late":
       return undefined;
   }
 }
 
-/** A tool that writes to every store and opens it to everyone: whatever servers list does no more. */
+/** A tool that writes to every store and opens it to everyone: no listed tool can do more. */
 function anything(ir: Ir): ToolContract {
   const nothing = { lo: ir.lattice.bottom, hi: ir.lattice.bottom };
   const names = ir.stores.map(({ name }) => name);

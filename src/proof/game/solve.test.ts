@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Diagram } from "../diagram.ts";
-import type { Node } from "../diagram.ts";
+import { Diagram, type Node } from "../prove/diagram.ts";
 import type { Arena, Bad, Outcome, Round, Uncontrollable } from "./arena.ts";
 import { solve } from "./solve.ts";
 

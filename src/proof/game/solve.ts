@@ -1,39 +1,39 @@
 /**
- * The largest set of states from which the gateway can keep every hazard away, and from which every goal can still be
- * reached (formal.md 4.5), and what it may let through in each of them: the maximally permissive, non-blocking supervisor.
+ * The largest set of states from which the gateway can prevent every hazard and every goal can still be reached
+ * (formal.md 4.5), with the moves that it may let through in each: the maximally permissive, non-blocking supervisor.
  *
- * W := Q; repeat W := S(W), then W := reach_g(W) for each goal, until nothing changes. Solutions are closed under union, so
- * the largest one exists; one pass would not do, since what a goal needs may be what the next one loses.
+ * W := Q; repeat W := S(W), then W := reach_g(W) for each goal, until nothing changes. Solutions are closed under
+ * union, so the largest one exists; one pass does not suffice, since one goal may need states that the next one
+ * removes.
  */
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { Node } from "../diagram.ts";
-import { diagramNodesMax, diagramStepsMax, layersMax } from "../limits.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { Node } from "../prove/diagram.ts";
+import { diagramNodesMax, diagramStepsMax, layersMax } from "../prove/limits.ts";
 import type { Arena, Bad, Goal, Outcome, Release, Round, Uncontrollable, Update } from "./arena.ts";
 
 export type Solution = {
-  /** W: from here nothing unsafe can follow unless the gateway permits it, and no goal is out of reach. */
+  /** W: no hazard can happen from here unless the gateway permits it, and every goal is reachable. */
   readonly winning: Node;
-  /** Φ_W by round, over state and choices: what may be let through. */
+  /** Φ_W by round, over state and choices: the calls that may be let through. */
   readonly options: readonly Node[];
-  /** Φᶜ_W by round: what may be let through if a person answers for hazards that leave it to them. */
+  /** Φᶜ_W by round: the calls that may be let through with consent to hazards with `consent: may`. */
   readonly excused: readonly Node[];
-  /** States of W in which some call that the rules leave open has an outcome that may not be passed on. */
+  /** States of W in which some call that the rules leave open has an outcome that may not be released. */
   readonly critical: Node;
 };
 
-/** `all` is W*; `never` is W!, which leaves out what a person may consent to. */
+/** `all` is W*; `never` is W!, without the hazards with `consent: may`. */
 export type Hazards = "all" | "never";
 
 type Play = Arena & {
   readonly hazards: Hazards;
-  /** States in which something that nobody decides is bad at once. */
+  /** States in which an uncontrollable move is bad at once. */
   readonly fireBad: Node;
   /** By round: it has no bad fire in its middle. */
   readonly quiet: readonly Node[];
 };
 
-/** Solves the arena; the error says which limit was reached, and then nothing may be believed. */
+/** Solves the arena; the error names the limit that was reached. */
 export function solve(arena: Arena, hazards: Hazards): Result<Solution, string> {
   const { diagram } = arena;
   const fires = arena.uncontrollable.map(({ possible, bad }) => diagram.and(possible, counted(arena, bad, hazards)));
@@ -65,7 +65,7 @@ function tooLarge(): Result<never, string> {
   );
 }
 
-/** S(W): the largest part of W that nothing uncontrollable leaves or makes bad. */
+/** S(W): the largest part of W that no uncontrollable move leaves or makes bad. */
 function staying(play: Play, within: Node): Node {
   const { diagram } = play;
   let kept = diagram.and(within, diagram.not(play.fireBad));
@@ -80,12 +80,12 @@ function staying(play: Play, within: Node): Node {
 }
 
 function leadsInto(play: Arena, { possible, next }: Uncontrollable, target: Node): Node {
-  // What changes nothing leads nowhere else.
+  // A move without changes stays in its state.
   if (next.size === 0) return 0;
   return forget(play, play.diagram.and(possible, substitute(play, target, next)));
 }
 
-/** reach_g(W): the states of W from which some way within W, with failures and consent as luck will have it, meets the goal. */
+/** reach_g(W): the states of W from which some path within W, with favourable outcomes and consent, meets the goal. */
 function reaching(play: Play, goal: Goal, within: Node): Node {
   const { diagram, rounds } = play;
   const excused = rounds.map((round, index) => optionsOf(play, within, { round, index, excusing: true }));
@@ -116,7 +116,9 @@ function releasesOf({ outcomes }: Round): readonly Release[] {
 
 type Placed = { readonly round: Round; readonly index: number };
 
-/** Φ_W or Φᶜ_W of one round: every outcome can be dealt with, and some success is of use to the agent. */
+/**
+ * Φ_W or Φᶜ_W of one round: every outcome has a permitted release, and some success has one that is not a rejection.
+ */
 function optionsOf(
   play: Play,
   within: Node,
@@ -133,7 +135,7 @@ function optionsOf(
   return diagram.and(within, diagram.and(every, any(play, useful)));
 }
 
-/** Some outcome of the round may not be passed on as it is. */
+/** Some outcome of the round may not be released unchanged. */
 function withoutPass(play: Play, within: Node, { round, index }: Placed): Node {
   const { diagram } = play;
   const passes = releasesOf(round).filter(({ kind }) => kind === "pass");
@@ -144,7 +146,7 @@ function withoutPass(play: Play, within: Node, { round, index }: Placed): Node {
   return any(play, refused);
 }
 
-/** The round has no bad move: a dispatch or release may be excused by consent, what fires in its middle never. */
+/** The round has no bad move: consent may excuse a dispatch or release, but never a fire move in the middle. */
 function acceptable(
   play: Play,
   { round, index, release, excusing }: Placed & { readonly release: Release; readonly excusing: boolean },

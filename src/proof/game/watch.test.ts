@@ -1,12 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { NeverText } from "../../policy/document.ts";
-import { slotsOf } from "../../policy/monitors.ts";
-import { open, tools } from "../../../test/proof-kit/small.ts";
-import { leak, openHost, repository } from "../../../test/regulation-kit/documents.ts";
-import type { SmallDocument } from "../../../test/regulation-kit/small-run.ts";
-import { compiled } from "../../../test/regulation-kit/small-run.ts";
-import type { Watch } from "./watch.ts";
-import { watchesOf } from "./watch.ts";
+import type { NeverText } from "../../policy/document/shapes-rules.ts";
+import { slotsOf } from "../../policy/semantics/monitors.ts";
+import { open, tools } from "../../../test/kit/proof/small.ts";
+import { leak, openHost, repository } from "../../../test/kit/regulation/documents.ts";
+import { type SmallDocument, compiled } from "../../../test/kit/regulation/small-run.ts";
+import { type Watch, watchesOf } from "./watch.ts";
 
 function watches(document: SmallDocument): readonly Watch[] {
   const policy = compiled(document);

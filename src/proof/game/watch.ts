@@ -1,18 +1,15 @@
 /**
- * The dangers of a policy: for each hazard and each move that nobody decides, the states from which that move cannot bring
- * the hazard about. For hazards alone the winning set of the game is the intersection of these, so a risk that a person
- * accepts is simply a danger that is left out (formal.md 4.5).
+ * The dangers of a policy: for each hazard and each uncontrollable move, the states from which that move cannot cause
+ * the hazard. For hazards alone the winning set of the game is the intersection of these, so an accepted risk is a
+ * danger that is left out (formal.md 4.5).
  */
-import type { Result } from "../../core/result.ts";
-import { err, ok } from "../../core/result.ts";
-import type { CompiledPolicy } from "../../policy/compile.ts";
-import type { Hazard } from "../../policy/ir.ts";
-import type { Slot } from "../../policy/monitors.ts";
-import type { Node } from "../diagram.ts";
-import type { Cost } from "../fixpoint.ts";
-import { freshCost } from "../fixpoint.ts";
-import type { Lookup } from "./lookup.ts";
-import { makeLookup } from "./lookup.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { CompiledPolicy } from "../../policy/compile/compile.ts";
+import type { Hazard } from "../../policy/ir/ir.ts";
+import type { Slot } from "../../policy/semantics/monitors.ts";
+import type { Node } from "../prove/diagram.ts";
+import { type Cost, freshCost } from "../prove/fixpoint.ts";
+import { type Lookup, makeLookup } from "./lookup.ts";
 import { safetyArena } from "./safety-arena.ts";
 import { solve } from "./solve.ts";
 
@@ -20,20 +17,20 @@ export type Danger = {
   readonly hazard: Hazard;
   /** `fire STORE GROUP`, `host.send` or `host.execute`. */
   readonly move: string;
-  /** States from which the move cannot bring the hazard about, now or after others that nobody decides. */
+  /** States from which the move cannot cause the hazard, now or after other uncontrollable moves. */
   readonly winning: Node;
 };
 
-/** One hazard that something uncontrollable can bring about. */
+/** One hazard that an uncontrollable move can cause. */
 export type Watch = {
   readonly hazard: Hazard;
   readonly dangers: readonly Danger[];
   readonly lookup: Lookup;
-  /** Whether what a run holds matters to it; if not, a plain read cannot. */
+  /** Whether it depends on the held labels; if not, a plain read cannot matter. */
   readonly looksAtHeld: boolean;
 };
 
-/** Watches of all hazards that are enforced and not accepted; none for those that only a call could bring about. */
+/** Watches of all hazards that are enforced and not accepted; none for those that only a call could cause. */
 export function watchesOf(
   policy: CompiledPolicy,
   slots: readonly Slot[],
@@ -60,7 +57,7 @@ export function watchesOf(
   return ok(watches);
 }
 
-/** A hazard that is only observed restricts nothing, and one that the operator accepts has left the game. */
+/** A hazard in observe mode restricts nothing, and one in `accepts` is not part of the game. */
 export function inGame(policy: CompiledPolicy, { id, mode }: Hazard): boolean {
   return mode === "enforce" && policy.policy.mode !== "observe" && !policy.policy.accepts.includes(id);
 }

@@ -4,17 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { systemConnector } from "../../../src/adapters/connector.ts";
-import { probeSupport } from "../../../src/adapters/projection/support.ts";
-import { tierOf } from "../../../src/adapters/projection/tiers.ts";
-import { stringMember } from "../../../src/core/json.ts";
-import type { EffectTrace } from "../../../src/core/effect-trace.ts";
-import type { IsolationOrder } from "../../../src/core/scope.ts";
-import type { UpstreamConnection } from "../../../src/gateway/ports.ts";
-import type { Projection } from "../../../src/gateway/projection-port.ts";
-import type { Json } from "../../../src/core/json.ts";
+import { probeSupport } from "../../../src/adapters/projection/launch/support.ts";
+import { tierOf } from "../../../src/adapters/projection/launch/tiers.ts";
+import { stringMember, type Json } from "../../../src/core/json.ts";
+import type { EffectTrace } from "../../../src/core/isolation/effect-trace.ts";
+import type { IsolationOrder } from "../../../src/core/isolation/scope.ts";
+import type { UpstreamConnection } from "../../../src/gateway/ports/transport.ts";
+import type { Projection } from "../../../src/gateway/ports/projection.ts";
 import { isRevision } from "../../../src/wire/revision.ts";
-import { initialized, initializeRequest, Recorder, request } from "../upstream-harness.ts";
-import { orderWith, scopeText } from "./fake-parts.ts";
+import { initialized, initializeRequest, Recorder, request } from "../../kit/server/test-server.ts";
+import { orderWith, scopeText } from "../../kit/isolation/fake-parts.ts";
 
 // The whole way through a connection, with the real parts: server-filesystem in its projection.
 

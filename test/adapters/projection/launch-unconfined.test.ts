@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { type LaunchCase, type LaunchOutcome, runLaunch } from "./launch-case.ts";
+import { type LaunchCase, type LaunchOutcome, runLaunch } from "../../kit/isolation/launch-case.ts";
 
 const base = mkdtempSync(join(tmpdir(), "sluicegate-bare-"));
 afterAll(() => rmSync(base, { recursive: true, force: true }));

@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { launchWorkspace } from "../../../src/adapters/projection/launch-workspace.ts";
-import { probeSupport, serviceUserDefault } from "../../../src/adapters/projection/support.ts";
-import { tierOf } from "../../../src/adapters/projection/tiers.ts";
-import { defaultTransportLimits } from "../../../src/adapters/limits.ts";
-import { runLaunch, scopeOf } from "./launch-case.ts";
+import { launchWorkspace } from "../../../src/adapters/projection/launch/workspace.ts";
+import { probeSupport, serviceUserDefault } from "../../../src/adapters/projection/launch/support.ts";
+import { tierOf } from "../../../src/adapters/projection/launch/tiers.ts";
+import { defaultTransportLimits } from "../../../src/adapters/net/net-limits.ts";
+import { runLaunch, scopeOf } from "../../kit/isolation/launch-case.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "sluicegate-place-")));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
@@ -66,7 +66,7 @@ describe("a working directory", () => {
 
   test("that is missing or no folder is told about in a sentence", async () => {
     expect(await seen(join(base, "none"))).toMatch(/cannot be opened .*start in a folder that you may read/);
-    expect(await seen(join(base, "file"))).toMatch(/is no folder: start in one/);
+    expect(await seen(join(base, "file"))).toMatch(/is not a folder: start in one/);
   });
 });
 

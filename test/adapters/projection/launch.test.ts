@@ -3,9 +3,9 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { probeSupport } from "../../../src/adapters/projection/support.ts";
-import { tierOf } from "../../../src/adapters/projection/tiers.ts";
-import { type LaunchCase, type LaunchOutcome, runLaunch, scopeOf } from "./launch-case.ts";
+import { probeSupport } from "../../../src/adapters/projection/launch/support.ts";
+import { tierOf } from "../../../src/adapters/projection/launch/tiers.ts";
+import { type LaunchCase, type LaunchOutcome, runLaunch, scopeOf } from "../../kit/isolation/launch-case.ts";
 
 const base = mkdtempSync(join(tmpdir(), "sluicegate-launch-"));
 afterAll(() => rmSync(base, { recursive: true, force: true }));

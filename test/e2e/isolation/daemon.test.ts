@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { repositoryFolder } from "../../harness/fixture.ts";
-import { createSandbox, outputOf, type Sandbox } from "../../harness/gateway.ts";
-import { catalogue, serverFile } from "../../fixtures/catalogue.ts";
-import { best } from "./stage.ts";
+import { repositoryFolder } from "../../kit/server/run-fixture.ts";
+import { createSandbox, outputOf, type Sandbox } from "../../kit/gateway/run-gateway.ts";
+import { catalogue, serverFile } from "../../kit/server/pairs/catalogue.ts";
+import { best } from "../../kit/gateway/stage.ts";
 
 const launcher = join(repositoryFolder, "bin", "sluicegate.js");
 const filesystem = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-filesystem/dist/index.js");

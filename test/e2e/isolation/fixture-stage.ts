@@ -1,10 +1,8 @@
 /** The pairs of the catalogue before the gateway: one policy for all of them, as careful operators would write it. */
 import type { JsonObject } from "../../../src/core/json.ts";
-import { catalogue, serverFile } from "../../fixtures/catalogue.ts";
-import type { FixturePair } from "../../fixtures/catalogue.ts";
-import type { Planted } from "../../fixtures/bare.ts";
-import { Stage } from "./stage.ts";
-import type { Said } from "./stage.ts";
+import { catalogue, serverFile, type FixturePair } from "../../kit/server/pairs/catalogue.ts";
+import type { Planted } from "../../kit/server/pairs/bare.ts";
+import { Stage, type Said } from "../../kit/gateway/stage.ts";
 
 export type Role = "hostile" | "twin";
 

@@ -1,10 +1,10 @@
 // Eighteen hostile servers before the whole gateway. What one of them does to the world outside never arrives there, or
 // the result of the call that did it never reaches the agent; those that only speak are counted.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { plant, type Planted } from "../../fixtures/bare.ts";
-import { catalogue, type FixturePair } from "../../fixtures/catalogue.ts";
+import { plant, type Planted } from "../../kit/server/pairs/bare.ts";
+import { catalogue, type FixturePair } from "../../kit/server/pairs/catalogue.ts";
 import { openFixtures, play, tableOf } from "./fixture-stage.ts";
-import { best, ownWord, type Said, type Stage } from "./stage.ts";
+import { best, ownWord, type Said, type Stage } from "../../kit/gateway/stage.ts";
 
 let planted: Planted;
 let stage: Stage;
@@ -41,7 +41,7 @@ function expectHonest(pair: FixturePair, said: readonly Said[]): void {
   for (const [index, call] of pair.hostile.script.slice(0, actingCall(pair) - 1).entries()) {
     // A name that only looks like the one that the operator labelled is nobody's: a person is asked.
     const known = call.tool in pair.hostile.labels;
-    expect(said[index]?.text, `call ${index + 1}`).toContain(known ? call.says : "a person must approve");
+    expect(said[index]?.text, `call ${index + 1}`).toContain(known ? call.says : "approval required");
     expect(said[index]?.isError).toBe(!known || call.isError === true);
   }
 }

@@ -9,8 +9,8 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { repositoryFolder } from "../../harness/fixture.ts";
-import { best, objectionsIn, ownWord, Stage } from "./stage.ts";
+import { repositoryFolder } from "../../kit/server/run-fixture.ts";
+import { best, objectionsIn, ownWord, Stage } from "../../kit/gateway/stage.ts";
 
 const filesystem = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-filesystem/dist/index.js");
 const fetcher = fileURLToPath(new URL("network-server.ts", import.meta.url));

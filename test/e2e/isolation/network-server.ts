@@ -1,6 +1,6 @@
 // Asks for what it is told to: a page of a host, or only the address of a name.
 import { lookup } from "node:dns/promises";
-import { serve, string, text } from "../../fixtures/servers/base.ts";
+import { serve, string, text } from "../../kit/server/pairs/base.ts";
 
 const fetchMsMax = 5_000;
 

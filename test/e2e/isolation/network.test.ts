@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { best, objectionsIn, ownWord, Stage, type Said } from "./stage.ts";
+import { best, objectionsIn, ownWord, Stage, type Said } from "../../kit/gateway/stage.ts";
 
 const fetcher = fileURLToPath(new URL("network-server.ts", import.meta.url));
 const largeBytes = 400_000;

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { best, objectionsIn, ownWord, Stage, type Said, type StageServer } from "./stage.ts";
+import { best, objectionsIn, ownWord, Stage, type Said, type StageServer } from "../../kit/gateway/stage.ts";
 
 const { resolve } = createRequire(import.meta.url);
 const fileOf = (name: string, file = "dist/index.js"): string => join(dirname(resolve(`${name}/package.json`)), file);

@@ -3,10 +3,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { plant, type Planted } from "../../fixtures/bare.ts";
-import { catalogue } from "../../fixtures/catalogue.ts";
+import { plant, type Planted } from "../../kit/server/pairs/bare.ts";
+import { catalogue } from "../../kit/server/pairs/catalogue.ts";
 import { openFixtures, play, tableOf } from "./fixture-stage.ts";
-import { best, ownWord, objectionsIn, type Stage } from "./stage.ts";
+import { best, ownWord, objectionsIn, type Stage } from "../../kit/gateway/stage.ts";
 
 let planted: Planted;
 let stage: Stage;

@@ -6,10 +6,10 @@ import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { repositoryFolder } from "../../harness/fixture.ts";
-import { createSandbox, outputOf, type Sandbox } from "../../harness/gateway.ts";
+import { repositoryFolder } from "../../kit/server/run-fixture.ts";
+import { createSandbox, outputOf, type Sandbox } from "../../kit/gateway/run-gateway.ts";
 import { pause } from "../../process/fixture/world.ts";
-import { best } from "./stage.ts";
+import { best } from "../../kit/gateway/stage.ts";
 
 const launcher = join(repositoryFolder, "bin", "sluicegate.js");
 const server = fileURLToPath(new URL("./saving-server.js", import.meta.url));

@@ -7,8 +7,8 @@ import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { until } from "../../process/fixture/world.ts";
-import { repositoryFolder } from "../../harness/fixture.ts";
-import { best, objectionsIn, ownWord, Stage, type Said } from "./stage.ts";
+import { repositoryFolder } from "../../kit/server/run-fixture.ts";
+import { best, objectionsIn, ownWord, Stage, type Said } from "../../kit/gateway/stage.ts";
 
 const main = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-filesystem/dist/index.js");
 const launcher = join(repositoryFolder, "bin", "sluicegate.js");
@@ -92,7 +92,7 @@ describe.skipIf(!best)("writes of a server (need tier A)", () => {
     const said = await write("note.txt", "as it is\n");
     expect(said.isError).toBe(false);
     expect(read("note.txt")).toBe("as it was\n");
-    expect(JSON.stringify(said.value)).toContain("waits for a person");
+    expect(JSON.stringify(said.value)).toContain("waits for review");
     const listed = await changes(opened);
     expect(listed).toContain("filesystem");
     const value: unknown = JSON.parse(await changes(opened, "--json"));

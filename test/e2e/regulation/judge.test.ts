@@ -8,10 +8,15 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { repositoryFolder } from "../../harness/fixture.ts";
-import { createSandbox, type Sandbox } from "../../harness/gateway.ts";
-import type { ModelServer, Scripted } from "../../oracles/model-server.ts";
-import { messagesOf, startModelServer, verdict } from "../../oracles/model-server.ts";
+import { repositoryFolder } from "../../kit/server/run-fixture.ts";
+import { createSandbox, type Sandbox } from "../../kit/gateway/run-gateway.ts";
+import {
+  type ModelServer,
+  type Scripted,
+  messagesOf,
+  startModelServer,
+  verdict,
+} from "../../kit/server/model-server.ts";
 
 const launcher = join(repositoryFolder, "bin", "sluicegate.js");
 const wiki = join(import.meta.dirname, "wiki-server.ts");

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { repositoryFolder } from "../../harness/fixture.ts";
-import { createSandbox, outputOf, type Sandbox } from "../../harness/gateway.ts";
+import { repositoryFolder } from "../../kit/server/run-fixture.ts";
+import { createSandbox, outputOf, type Sandbox } from "../../kit/gateway/run-gateway.ts";
 import { until } from "../../process/fixture/world.ts";
 
 const launcher = join(repositoryFolder, "bin", "sluicegate.js");
@@ -108,7 +108,7 @@ test("where a person may accept it, the card names what looms, and the run shows
   const asked = await call(pages, "grant_access", { account: "ann@consult.example" });
   const id = /sluicegate approve ([\w-]+)`/.exec(asked)?.[1] ?? "";
   expect(await command("approve")).toContain(
-    "Approving means: from then on `fire wiki:pages anyone` (`anyone` reads `wiki:pages`) may bring about hazard `salaries-leak` in this run.",
+    "Approving means: from then on `fire wiki:pages anyone` (`anyone` reads `wiki:pages`) may cause hazard `salaries-leak` in this run.",
   );
   await command("approve", id);
   expect(await call(pages, "grant_access", { account: "ann@consult.example" })).toBe("grant_access done");
@@ -119,7 +119,7 @@ test("where a person may accept it, the card names what looms, and the run shows
   const { runs } = JSON.parse(await command("runs", "--json")) as { runs: { run: string; regulation: object }[] };
   expect(runs).toMatchObject([{ regulation: { state: "unsafe", risks: [] } }]);
   const said = await command("runs", "accept", runs[0]?.run ?? "", "salaries-leak", "fire", "wiki:pages", "anyone");
-  expect(said).toContain("fire wiki:pages anyone may bring about hazard salaries-leak");
+  expect(said).toContain("fire wiki:pages anyone may cause hazard salaries-leak");
   expect(await call(pages, "write_page", { title: "Hours", text: "nine to five" })).toBe("write_page done");
   await files.client.close();
   await pages.client.close();

@@ -141,7 +141,7 @@ const raceMs = 2_000;
 
 /**
  * Swaps the path in memory while the kernel copies it, so that a tracer may read another name than is opened
- * (reference: up to 12 % of opens). Whatever the log says, the secret must not come back.
+ * (in a measurement, up to 12 % of opens). Whatever the log says, the secret must not come back.
  */
 export const pathRace: Act = async (ground) => {
   const native = await loadNative();

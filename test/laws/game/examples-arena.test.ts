@@ -1,8 +1,14 @@
 // The worked examples of formal.md as games built by hand: every row of their tables, by the solver and by the definitions.
 import { describe, expect, it } from "vitest";
-import { Definitions } from "./definitions.ts";
-import type { HandCall, HandGame, HandMove } from "./hand-built.ts";
-import { gameOf, linesOf, stays } from "./hand-built.ts";
+import { Definitions } from "../../kit/proof/game/definitions.ts";
+import {
+  type HandCall,
+  type HandGame,
+  type HandMove,
+  gameOf,
+  linesOf,
+  stays,
+} from "../../kit/proof/game/hand-built.ts";
 
 const ends = (pass: HandCall["ends"][number]["pass"] = stays): HandCall["ends"] => [
   { pass, reject: stays },

@@ -1,10 +1,17 @@
 // The worked examples of formal.md through real policies and the engine: what is listed, called and released in each state.
 import { describe, expect, it } from "vitest";
 import type { Label } from "../../../src/core/label.ts";
-import type { Q } from "../../../src/policy/state.ts";
-import type { Consent } from "./example-policies.ts";
-import { answeringPolicy, debtPolicy, grantPolicy, hostPolicy, keepPolicy, webPolicy } from "./example-policies.ts";
-import { Session } from "./session.ts";
+import type { Q } from "../../../src/policy/semantics/state.ts";
+import {
+  type Consent,
+  answeringPolicy,
+  debtPolicy,
+  grantPolicy,
+  hostPolicy,
+  keepPolicy,
+  webPolicy,
+} from "../../kit/proof/game/example-policies.ts";
+import { Session } from "../../kit/proof/game/session.ts";
 
 const allow = "allow";
 const ask = "confirm";

@@ -1,15 +1,14 @@
 // What the engine says of calls under rules, debts and firm keeps, against Φ* through plain values: it allows nothing else.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { loadedPolicy } from "../../../src/cli/loaded-policy.ts";
-import { Definitions } from "./definitions.ts";
-import type { GoalGame } from "./explicit-goals.ts";
-import { goalGame } from "./explicit-goals.ts";
-import { iterated } from "./oracles.ts";
-import { stateOfWorld, statesIn } from "./points.ts";
-import { goalDocuments } from "./random-goals.ts";
-import { exactSubject } from "./random-hazards.ts";
-import { callOf, decidedBy, told } from "./trials.ts";
+import { loadedPolicy } from "../../../src/app/policy/loaded-policy.ts";
+import { Definitions } from "../../kit/proof/game/definitions.ts";
+import { type GoalGame, goalGame } from "../../kit/proof/game/explicit-goals.ts";
+import { iterated } from "../../kit/proof/game/oracles.ts";
+import { stateOfWorld, statesIn } from "../../kit/proof/game/points.ts";
+import { goalDocuments } from "../../kit/proof/game/random-goals.ts";
+import { exactSubject } from "../../kit/proof/game/random-hazards.ts";
+import { callOf, decidedBy, told } from "../../kit/proof/game/trials.ts";
 
 // What is drawn while a law runs shrinks slowly and to little use, so the first failure ends it. Each game is played through whole, which takes its time.
 const numRuns = Math.min(500, Math.ceil(Number(process.env["SLUICEGATE_RUNS"] ?? 200) / 2));

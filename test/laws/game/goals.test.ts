@@ -1,15 +1,14 @@
 // Debts and firm keeps of policies: the winning sets of the diagrams against the game played through plain values.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { slotsOf } from "../../../src/policy/monitors.ts";
+import { slotsOf } from "../../../src/policy/semantics/monitors.ts";
 import { makeGoals } from "../../../src/proof/game/goals.ts";
-import type { Subject } from "../../../src/proof/subject.ts";
-import type { GoalGame } from "./explicit-goals.ts";
-import { goalGame } from "./explicit-goals.ts";
-import { iterated } from "./oracles.ts";
-import { now, statesIn, stateOfWorld } from "./points.ts";
-import { goalDocuments } from "./random-goals.ts";
-import { exactSubject } from "./random-hazards.ts";
+import type { Subject } from "../../../src/proof/prove/subject.ts";
+import { type GoalGame, goalGame } from "../../kit/proof/game/explicit-goals.ts";
+import { iterated } from "../../kit/proof/game/oracles.ts";
+import { now, statesIn, stateOfWorld } from "../../kit/proof/game/points.ts";
+import { goalDocuments } from "../../kit/proof/game/random-goals.ts";
+import { exactSubject } from "../../kit/proof/game/random-hazards.ts";
 
 // What is drawn while a law runs shrinks slowly and to little use, so the first failure ends it. Each game is played through whole, which takes its time.
 const numRuns = Math.min(2_000, Number(process.env["SLUICEGATE_RUNS"] ?? 200));

@@ -1,8 +1,8 @@
 // Debts whose payment something with keys speaks of: the game does not follow keys, so it counts on nothing they may stop.
 import { describe, expect, it } from "vitest";
-import type { PolicyDocument } from "../../../src/policy/document.ts";
-import { debtPolicy } from "./example-policies.ts";
-import { Session } from "./session.ts";
+import type { PolicyDocument } from "../../../src/policy/canonical/policy-document.ts";
+import { debtPolicy } from "../../kit/proof/game/example-policies.ts";
+import { Session } from "../../kit/proof/game/session.ts";
 
 const key = { argument: "text", form: "id" } as const;
 const why = "somebody has approved it";

@@ -1,15 +1,15 @@
 // The more must not happen, the less may be done: hazards that are added take options away and give none.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { loadedPolicy } from "../../../src/cli/loaded-policy.ts";
-import type { Subject } from "../../../src/proof/subject.ts";
+import { loadedPolicy } from "../../../src/app/policy/loaded-policy.ts";
+import type { Subject } from "../../../src/proof/prove/subject.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import type { CallMoment } from "../../../src/core/moment.ts";
-import { hazardId, subjectOf } from "../proof/random-policy.ts";
-import type { Point, Trial } from "./explicit-regulation.ts";
-import { now, pointsOf, stateOf } from "./points.ts";
-import { exactSubject, hazardDocuments } from "./random-hazards.ts";
-import { callOf, decidedBy, toldLabels, trialsOf } from "./trials.ts";
+import { hazardId, subjectOf } from "../../kit/proof/random-policy.ts";
+import type { Point, Trial } from "../../kit/proof/game/explicit-regulation.ts";
+import { now, pointsOf, stateOf } from "../../kit/proof/game/points.ts";
+import { exactSubject, hazardDocuments } from "../../kit/proof/game/random-hazards.ts";
+import { callOf, decidedBy, toldLabels, trialsOf } from "../../kit/proof/game/trials.ts";
 
 const numRuns = Math.min(5_000, Number(process.env["SLUICEGATE_RUNS"] ?? 200) * 2);
 const trialsPerPolicy = 8;

@@ -1,8 +1,8 @@
 // The oracles of the game against each other, before anything else is compared with them.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { iterated, subsetStatesMax, unionOfSolutions } from "./oracles.ts";
-import { games } from "./random-game.ts";
+import { iterated, subsetStatesMax, unionOfSolutions } from "../../kit/proof/game/oracles.ts";
+import { games } from "../../kit/proof/game/random-game.ts";
 
 const numRuns = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 

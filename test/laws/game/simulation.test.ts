@@ -2,15 +2,15 @@
 // policy says at its start that nobody could keep it from coming about.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { loadedPolicy } from "../../../src/cli/loaded-policy.ts";
-import { Household } from "../proof/household.ts";
-import { hazardId, subjectOf } from "../proof/random-policy.ts";
-import { traces } from "../proof/random-trace.ts";
-import { startOf } from "../proof/explicit-moves.ts";
-import { makeWorld } from "../proof/explicit-model.ts";
-import type { Subject } from "../../../src/proof/subject.ts";
-import { Regulation } from "./explicit-regulation.ts";
-import { hazardDocuments } from "./random-hazards.ts";
+import { loadedPolicy } from "../../../src/app/policy/loaded-policy.ts";
+import { Household } from "../../kit/proof/household.ts";
+import { hazardId, subjectOf } from "../../kit/proof/random-policy.ts";
+import { traces } from "../../kit/proof/random-trace.ts";
+import { startOf } from "../../kit/proof/explicit-moves.ts";
+import { makeWorld } from "../../kit/proof/explicit-model.ts";
+import type { Subject } from "../../../src/proof/prove/subject.ts";
+import { Regulation } from "../../kit/proof/game/explicit-regulation.ts";
+import { hazardDocuments } from "../../kit/proof/game/random-hazards.ts";
 
 const numRuns = Math.min(5_000, Number(process.env["SLUICEGATE_RUNS"] ?? 200) * 2);
 

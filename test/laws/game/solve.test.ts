@@ -1,10 +1,10 @@
 // The solver on diagrams against the definitions of formal.md 4.5, on random games.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { expectNonBlocking, judgedByDefinitions, judgedBySolver } from "./agreement.ts";
-import type { Game, Hazards } from "./model.ts";
-import { iterated, subsetStatesMax, unionOfSolutions } from "./oracles.ts";
-import { games } from "./random-game.ts";
+import { expectNonBlocking, judgedByDefinitions, judgedBySolver } from "../../kit/proof/game/agreement.ts";
+import type { Game, Hazards } from "../../kit/proof/game/model.ts";
+import { iterated, subsetStatesMax, unionOfSolutions } from "../../kit/proof/game/oracles.ts";
+import { games } from "../../kit/proof/game/random-game.ts";
 
 // 2,000 games where nothing else is said, 10,000 in a full run.
 const numRuns = Math.min(10_000, Number(process.env["SLUICEGATE_RUNS"] ?? 200) * 10);

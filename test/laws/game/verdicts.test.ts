@@ -2,16 +2,15 @@
 // rules, in every kind of state, with labels chosen as an adversary may.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { loadedPolicy } from "../../../src/cli/loaded-policy.ts";
-import type { Subject } from "../../../src/proof/subject.ts";
-import { makeWorld } from "../proof/explicit-model.ts";
-import { read } from "../proof/explicit-moves.ts";
-import { hazardId } from "../proof/random-policy.ts";
-import type { Point, Trial, Verdicts } from "./explicit-regulation.ts";
-import { Regulation } from "./explicit-regulation.ts";
-import { pointsOf, stateOf } from "./points.ts";
-import { exactSubject, hazardDocuments } from "./random-hazards.ts";
-import { callOf, decidedBy, told, trialsOf } from "./trials.ts";
+import { loadedPolicy } from "../../../src/app/policy/loaded-policy.ts";
+import type { Subject } from "../../../src/proof/prove/subject.ts";
+import { makeWorld } from "../../kit/proof/explicit-model.ts";
+import { read } from "../../kit/proof/explicit-moves.ts";
+import { hazardId } from "../../kit/proof/random-policy.ts";
+import { type Point, type Trial, type Verdicts, Regulation } from "../../kit/proof/game/explicit-regulation.ts";
+import { pointsOf, stateOf } from "../../kit/proof/game/points.ts";
+import { exactSubject, hazardDocuments } from "../../kit/proof/game/random-hazards.ts";
+import { callOf, decidedBy, told, trialsOf } from "../../kit/proof/game/trials.ts";
 
 const numRuns = Math.min(3_000, Number(process.env["SLUICEGATE_RUNS"] ?? 200) * 2);
 const pointsPerPolicy = 3;

@@ -2,14 +2,12 @@
 // reachable or not.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { slotsOf } from "../../../src/policy/monitors.ts";
-import type { Watch } from "../../../src/proof/game/watch.ts";
-import { watchesOf } from "../../../src/proof/game/watch.ts";
-import type { Subject } from "../../../src/proof/subject.ts";
-import { Regulation } from "./explicit-regulation.ts";
-import type { Point } from "./explicit-regulation.ts";
-import { now, pointsOf, stateOf } from "./points.ts";
-import { exactSubject, hazardDocuments } from "./random-hazards.ts";
+import { slotsOf } from "../../../src/policy/semantics/monitors.ts";
+import { type Watch, watchesOf } from "../../../src/proof/game/watch.ts";
+import type { Subject } from "../../../src/proof/prove/subject.ts";
+import { Regulation, type Point } from "../../kit/proof/game/explicit-regulation.ts";
+import { now, pointsOf, stateOf } from "../../kit/proof/game/points.ts";
+import { exactSubject, hazardDocuments } from "../../kit/proof/game/random-hazards.ts";
 
 // Each policy is tried in many states.
 const numRuns = Math.min(10_000, Number(process.env["SLUICEGATE_RUNS"] ?? 200) * 3);

@@ -1,9 +1,9 @@
 // The engine and the checker share no code: whatever the one proves, the other must find proved, on random policies.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decideCore, makeProver } from "../../../src/proof/prove.ts";
-import { certified, checkedFor, isVacuous, wholeCore } from "./certified.ts";
-import { documents, hazardId, subjectOf } from "./random-policy.ts";
+import { decideCore, makeProver } from "../../../src/proof/prove/prove.ts";
+import { certified, checkedFor, isVacuous, wholeCore } from "../../kit/proof/certified.ts";
+import { documents, hazardId, subjectOf } from "../../kit/proof/random-policy.ts";
 
 const numRuns = Number(process.env["SLUICEGATE_RUNS"] ?? 200) * 3;
 

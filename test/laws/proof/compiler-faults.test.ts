@@ -1,13 +1,14 @@
 // Faults in the engine and in what compiles for it. Each proves something that is false; the checker, which reads the
 // policy and the table by itself, must refuse every one of these proofs.
 import { describe, expect, it } from "vitest";
-import type { NeverText, PolicyDocument, RuleText, ToolLabelsText } from "../../../src/policy/document.ts";
-import { decideCore, makeProver } from "../../../src/proof/prove.ts";
-import type { Subject } from "../../../src/proof/subject.ts";
-import { caseOf, certified, checkedFor, wholeCore } from "./certified.ts";
-import type { Fault } from "./faults.ts";
-import { exploreFaultily, faults } from "./faults.ts";
-import { hazardId, subjectOf } from "./random-policy.ts";
+import type { NeverText, RuleText } from "../../../src/policy/document/shapes-rules.ts";
+import type { PolicyDocument } from "../../../src/policy/canonical/policy-document.ts";
+import type { ToolLabelsText } from "../../../src/policy/document/shapes-labels.ts";
+import { decideCore, makeProver } from "../../../src/proof/prove/prove.ts";
+import type { Subject } from "../../../src/proof/prove/subject.ts";
+import { caseOf, certified, checkedFor, wholeCore } from "../../kit/proof/certified.ts";
+import { type Fault, exploreFaultily, faults } from "../../kit/proof/faults.ts";
+import { hazardId, subjectOf } from "../../kit/proof/random-policy.ts";
 
 /** False proofs that are wanted: 40 in a quick run, 200 in a full one. */
 const wanted = Math.max(40, Math.min(200, Number(process.env["SLUICEGATE_RUNS"] ?? 200) / 5));

@@ -1,17 +1,26 @@
 // Certificates of random policies, corrupted at random: what the checker still accepts, the explicit explorer confirms.
 import { describe, expect, it } from "vitest";
-import type { PolicyDocument } from "../../../src/policy/document.ts";
-import { sha256 } from "../../../src/cli/policy-source.ts";
-import type { Checked } from "../../../src/proof/check/check.ts";
-import { checkCertificate, unreadable } from "../../../src/proof/check/check.ts";
+import type { PolicyDocument } from "../../../src/policy/canonical/policy-document.ts";
+import { sha256 } from "../../../src/app/policy/policy-source.ts";
+import { type Checked, checkCertificate, unreadable } from "../../../src/proof/check/check.ts";
 import type { Json } from "../../../src/proof/check/json.ts";
-import { decideCore, makeProver } from "../../../src/proof/prove.ts";
-import type { Subject } from "../../../src/proof/subject.ts";
-import type { Case, Members } from "./certified.ts";
-import { caseOf, certified, checkedFor, dice, digestOf, policyOf, tableOf, wholeCore } from "./certified.ts";
-import { exploreExplicitly } from "./explicit.ts";
-import { faults } from "./faults.ts";
-import { hazardId, subjectOf } from "./random-policy.ts";
+import { decideCore, makeProver } from "../../../src/proof/prove/prove.ts";
+import type { Subject } from "../../../src/proof/prove/subject.ts";
+import {
+  type Case,
+  type Members,
+  caseOf,
+  certified,
+  checkedFor,
+  dice,
+  digestOf,
+  policyOf,
+  tableOf,
+  wholeCore,
+} from "../../kit/proof/certified.ts";
+import { exploreExplicitly } from "../../kit/proof/explicit.ts";
+import { faults } from "../../kit/proof/faults.ts";
+import { hazardId, subjectOf } from "../../kit/proof/random-policy.ts";
 
 /** Corruptions to try: 100 in a quick run, 1,000 in a full one. */
 const wanted = Number(process.env["SLUICEGATE_RUNS"] ?? 200) > 200 ? 1000 : 100;

@@ -1,11 +1,10 @@
 // The engine against the explicit explorer, on random policies: the same answer and the same shortest way to the hazard.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decideCore, makeProver, proveHazard } from "../../../src/proof/prove.ts";
-import type { Subject } from "../../../src/proof/subject.ts";
-import type { Answer } from "./explicit.ts";
-import { exploreExplicitly } from "./explicit.ts";
-import { coreOf, documents, hazardId, subjectOf } from "./random-policy.ts";
+import { decideCore, makeProver, proveHazard } from "../../../src/proof/prove/prove.ts";
+import type { Subject } from "../../../src/proof/prove/subject.ts";
+import { type Answer, exploreExplicitly } from "../../kit/proof/explicit.ts";
+import { coreOf, documents, hazardId, subjectOf } from "../../kit/proof/random-policy.ts";
 
 // Ordinary laws run 200 times where nothing else is said; these need more to meet every kind of rule and hazard.
 const numRuns = Math.min(10_000, Number(process.env["SLUICEGATE_RUNS"] ?? 200) * 5);

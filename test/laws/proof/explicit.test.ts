@@ -1,11 +1,11 @@
 // The explicit explorer on models whose answer is known by hand: the oracle of the engine has to be checked first.
 import { describe, expect, it } from "vitest";
-import type { PolicyDocument } from "../../../src/policy/document.ts";
-import type { Subject } from "../../../src/proof/subject.ts";
-import { exploreExplicitly } from "./explicit.ts";
-import { makeWorld } from "./explicit-model.ts";
-import { choicesOf } from "./explicit-moves.ts";
-import { hazardId, subjectOf } from "./random-policy.ts";
+import type { PolicyDocument } from "../../../src/policy/canonical/policy-document.ts";
+import type { Subject } from "../../../src/proof/prove/subject.ts";
+import { exploreExplicitly } from "../../kit/proof/explicit.ts";
+import { makeWorld } from "../../kit/proof/explicit-model.ts";
+import { choicesOf } from "../../kit/proof/explicit-moves.ts";
+import { hazardId, subjectOf } from "../../kit/proof/random-policy.ts";
 
 const lattice = { confidentiality: ["public", "private"] };
 const servers = { s: { trust: "trusted" as const } };

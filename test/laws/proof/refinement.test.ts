@@ -1,11 +1,11 @@
-// The running system refines the model (R1 to R4 of the formal core), on random policies and random traces: calls that
+// The running system refines the model (R1 to R4 of formal.md 4.4), on random policies and random traces: calls that
 // overlap, runs that share stores, failures, lost and late answers. The judge is what was planted and where it arrived.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decideCore, makeProver } from "../../../src/proof/prove.ts";
-import { Household } from "./household.ts";
-import { coreOf, documents, hazardId, subjectOf } from "./random-policy.ts";
-import { traces } from "./random-trace.ts";
+import { decideCore, makeProver } from "../../../src/proof/prove/prove.ts";
+import { Household } from "../../kit/proof/household.ts";
+import { coreOf, documents, hazardId, subjectOf } from "../../kit/proof/random-policy.ts";
+import { traces } from "../../kit/proof/random-trace.ts";
 
 const numRuns = Math.min(10_000, Number(process.env["SLUICEGATE_RUNS"] ?? 200) * 5);
 

@@ -1,13 +1,14 @@
 // What random policies and traces have found: named, small, and kept.
 import { describe, expect, it } from "vitest";
-import type { HazardText, PolicyDocument, RuleText } from "../../../src/policy/document.ts";
-import { decideCore, makeProver } from "../../../src/proof/prove.ts";
-import type { Subject } from "../../../src/proof/subject.ts";
-import { certified, checkedFor } from "./certified.ts";
-import { exploreExplicitly } from "./explicit.ts";
-import { Household } from "./household.ts";
-import type { Recipe } from "./planted.ts";
-import { coreOf, hazardId, subjectOf } from "./random-policy.ts";
+import type { HazardText, RuleText } from "../../../src/policy/document/shapes-rules.ts";
+import type { PolicyDocument } from "../../../src/policy/canonical/policy-document.ts";
+import { decideCore, makeProver } from "../../../src/proof/prove/prove.ts";
+import type { Subject } from "../../../src/proof/prove/subject.ts";
+import { certified, checkedFor } from "../../kit/proof/certified.ts";
+import { exploreExplicitly } from "../../kit/proof/explicit.ts";
+import { Household } from "../../kit/proof/household.ts";
+import type { Recipe } from "../../kit/proof/planted.ts";
+import { coreOf, hazardId, subjectOf } from "../../kit/proof/random-policy.ts";
 
 const open = { confidentiality: "public", trust: "trusted" };
 const secret = { confidentiality: "private", trust: "trusted" };

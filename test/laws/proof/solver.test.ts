@@ -3,11 +3,10 @@
 import { spawnSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Explored } from "../../../src/proof/fixpoint.ts";
-import type { Answer, SolverText } from "../../../src/proof/exports/smtlib.ts";
-import { hornOf, smtlibOf } from "../../../src/proof/exports/smtlib.ts";
-import { decideCore, makeProver } from "../../../src/proof/prove.ts";
-import { coreOf, documents, hazardId, subjectOf } from "./random-policy.ts";
+import type { Explored } from "../../../src/proof/prove/fixpoint.ts";
+import { type Answer, type SolverText, hornOf, smtlibOf } from "../../../src/proof/exports/smtlib.ts";
+import { decideCore, makeProver } from "../../../src/proof/prove/prove.ts";
+import { coreOf, documents, hazardId, subjectOf } from "../../kit/proof/random-policy.ts";
 
 /** Proofs that are confirmed, and as many refutations. */
 const modelsMin = process.env["SLUICEGATE_FULL"] === "1" ? 1_000 : 50;

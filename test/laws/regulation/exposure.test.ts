@@ -3,11 +3,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { atLeastAsStrict, stricter } from "../../../src/core/verdict.ts";
-import { exposureOf } from "../../../src/mechanisms/regulate/exposure.ts";
-import { makeExposures } from "../../../src/mechanisms/regulate/exposures.ts";
-import { standingAfter } from "../../../src/mechanisms/regulate/rounds.ts";
-import { subjectOf } from "../proof/random-policy.ts";
-import { DrivenRun, operations, policies, requiring } from "./driven-run.ts";
+import { exposureOf } from "../../../src/mechanisms/regulate/game/exposure.ts";
+import { makeExposures } from "../../../src/mechanisms/regulate/game/exposures.ts";
+import { safetyAfterTrial } from "../../../src/mechanisms/regulate/game/trial-step.ts";
+import { subjectOf } from "../../kit/proof/random-policy.ts";
+import { DrivenRun, operations, policies, requiring } from "../../kit/regulation/driven-run.ts";
 
 const numRuns = Math.min(10_000, Number(process.env["SLUICEGATE_RUNS"] ?? 200) * 2);
 const traces = fc.array(operations, { minLength: 1, maxLength: 8, size: "max" });
@@ -28,7 +28,7 @@ describe("what a list shows", () => {
           for (const operation of [undefined, ...trace]) {
             if (operation !== undefined) driven.perform(operation);
             for (const contract of driven.contracts) {
-              const { q } = driven.run;
+              const { q } = driven;
               const exposure = exposureOf(driven.board, q, contract, driven.at);
               expect(remembered.of(q, contract, driven.at).verdict).toBe(exposure.verdict);
               if (exposure.verdict === "deny") met.hidden += 1;
@@ -38,10 +38,10 @@ describe("what a list shows", () => {
                 const { option } = decision;
                 if (option === undefined) throw new Error("every call has an option");
                 const { frame, game } = driven.board;
-                const standing = standingAfter(game, { frame, q, option, at: driven.at })?.verdict ?? "allow";
+                const safety = safetyAfterTrial(game, { frame, q, option, at: driven.at })?.verdict ?? "allow";
                 met.calls += 1;
-                if (standing !== "allow") met.byGame += 1;
-                const judged = stricter(decision.verdict, standing);
+                if (safety !== "allow") met.byGame += 1;
+                const judged = stricter(decision.verdict, safety);
                 expect(
                   atLeastAsStrict(judged, exposure.verdict),
                   `${contract.tool}: ${exposure.verdict} in the list, ${judged} as a call ${JSON.stringify({ x, y })}`,

@@ -2,9 +2,9 @@
 // that overlap included.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { hold, hostHeld } from "../../../src/policy/state.ts";
-import { subjectOf } from "../proof/random-policy.ts";
-import { DrivenRun, operations, policies } from "./driven-run.ts";
+import { hold, hostHeld } from "../../../src/policy/semantics/state.ts";
+import { subjectOf } from "../../kit/proof/random-policy.ts";
+import { DrivenRun, operations, policies } from "../../kit/regulation/driven-run.ts";
 
 const numRuns = Math.min(10_000, Number(process.env["SLUICEGATE_RUNS"] ?? 200) * 2);
 const traces = fc.array(operations, { minLength: 1, maxLength: 10, size: "max" });
@@ -21,9 +21,9 @@ it(
         const driven = new DrivenRun(subject);
         const { frame, game } = driven.board;
         const stands = (): string => {
-          const { q } = driven.run;
+          const { q } = driven;
           const held = hostHeld(frame.ir, q).reduce(hold, q.held);
-          return game.standing(q, driven.at, held).verdict;
+          return game.safetyOf(q, driven.at, held).verdict;
         };
         met.runs += 1;
         if (!game.trivial) met.games += 1;

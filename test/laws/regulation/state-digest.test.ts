@@ -1,9 +1,9 @@
 // What the lists of a run are remembered by: runs of one policy whose digests are equal are shown the same.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { RegulationSection } from "../../../src/policy/document-regulation.ts";
-import { subjectOf } from "../proof/random-policy.ts";
-import { DrivenRun, operations, policies, requiring } from "./driven-run.ts";
+import type { RegulationSection } from "../../../src/policy/sections/regulation.ts";
+import { subjectOf } from "../../kit/proof/random-policy.ts";
+import { DrivenRun, operations, policies, requiring } from "../../kit/regulation/driven-run.ts";
 
 const numRuns = Math.min(10_000, Number(process.env["SLUICEGATE_RUNS"] ?? 200));
 const traces = fc.array(fc.array(operations, { minLength: 1, maxLength: 6, size: "max" }), {

@@ -1,9 +1,8 @@
 /** Where a network program goes, and what its words give away on the way. */
-import type { Findings } from "./findings.ts";
-import { add } from "./findings.ts";
+import { type Findings, add } from "./findings.ts";
 import type { Word } from "./syntax.ts";
 
-/** Addresses at which clouds hand their keys to whoever asks from inside. */
+/** Addresses at which clouds hand their keys to any caller from inside. */
 const metadataHosts = ["169.254.169.254", "metadata.google.internal", "100.100.100.200", "fd00:ec2::254"];
 
 /**
@@ -19,7 +18,7 @@ export function hostOf({ text, exact }: Pick<Word, "text" | "exact">): string | 
   return /^[\p{L}\p{N}._:-]+$/u.test(name) ? name.toLowerCase() : undefined;
 }
 
-/** The command talks to the host in this word. What is worked out while it runs is told to that host. */
+/** The command talks to the host in this word. A word that the command computes also sends its value to that host. */
 export function addDestination(found: Findings, word: Pick<Word, "text" | "exact">): void {
   const host = hostOf(word);
   if (host !== undefined) found.destinations.add(host);

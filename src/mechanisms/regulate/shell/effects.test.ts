@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cpuMsOf } from "../../../../test/harness/cpu-time.ts";
-import { expectCommand } from "../../../../test/regulation-kit/command-rows.ts";
+import { cpuMsOf } from "../../../../test/kit/policy/cpu-time.ts";
+import { expectCommand } from "../../../../test/kit/regulation/command-rows.ts";
 import { everyEffect, isEffect } from "../../../core/effect.ts";
 import { effectsOfCommand, effectsOfWords } from "./effects.ts";
 

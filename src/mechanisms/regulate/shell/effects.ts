@@ -1,9 +1,19 @@
 /**
- * What a shell command would do (foresight.md 2, the symbolic world model): the command is read as a shell reads it, and
- * each program in it is looked up. What is not known counts as running code; what cannot be read counts as everything.
+ * The effects of a shell command (foresight.md 2, the symbolic world model): the command is parsed as by a shell, and
+ * each program in it is looked up. An unknown program counts as running code; an unreadable command counts as
+ * everything.
  */
-import { add, addEverything, addRead, addWrite, noFindings, noteSecret, plainFindings } from "./findings.ts";
-import type { CommandEffects, Findings } from "./findings.ts";
+import {
+  add,
+  addEverything,
+  addRead,
+  addWrite,
+  noFindings,
+  noteSecret,
+  plainFindings,
+  type CommandEffects,
+  type Findings,
+} from "./findings.ts";
 import { addDestination } from "./destinations.ts";
 import { readCommandLine } from "./grammar.ts";
 import type { Invocation, Program } from "./invocation.ts";
@@ -12,10 +22,8 @@ import { filePrograms } from "./programs-files.ts";
 import { isDownload, networkPrograms, socketHost } from "./programs-network.ts";
 import { readsInput, runPrograms, runsInput } from "./programs-run.ts";
 import { systemPrograms } from "./programs-system.ts";
-import type { Variables } from "./spelling.ts";
-import { spelled, spellings, spellingsMax } from "./spelling.ts";
-import type { Command, Pipeline, Redirection, Script, Word } from "./syntax.ts";
-import { literal } from "./syntax.ts";
+import { type Variables, spelled, spellings, spellingsMax } from "./spelling.ts";
+import { type Command, type Pipeline, type Redirection, type Script, type Word, literal } from "./syntax.ts";
 
 /** Scripts in strings in scripts, and wrappers around wrappers. */
 const textDepthMax = 8;
@@ -39,7 +47,7 @@ export function effectsOfCommand(text: string): CommandEffects {
   });
 }
 
-/** What separates commands where a server hands a list of words to a shell. */
+/** Operators between commands where a server hands a list of words to a shell. */
 const operator = /^(?:\|\|?|\|&|&&?|;|\n|[0-9]?(?:>>?|<)|&>>?|[0-9]>&[0-9])$/;
 
 /** Effects of a list of words: one program, or several where a word is an operator of the shell. */
@@ -65,7 +73,7 @@ function walkScript(script: Script, walk: Walk): void {
   }
 }
 
-/** What flows through a pipe: text of strangers, text that was only just made readable, text that stands in the script. */
+/** The text in a pipe: downloaded text, decoded text, text that stands in the script. */
 type Flow = { readonly download: boolean; readonly decoded: boolean; readonly said: Word | undefined };
 
 const nothingFlows: Flow = { download: false, decoded: false, said: undefined };
@@ -177,7 +185,7 @@ function takesCode(words: readonly Word[]): boolean {
 
 /** The interpreter, behind wrappers too, that reads its program from the input. */
 function firstInterpreter(given: readonly Word[]): ReturnType<typeof runsInput> {
-  // What ends a command of `find` is none of its words.
+  // The end mark of a command of `find` is not one of its words.
   const words = given.filter(({ text }) => text !== ";");
   for (const [index, word] of words.entries()) {
     const kind = runsInput(programName(word.text), words, index);
@@ -348,7 +356,7 @@ function noteWord(word: Word, { found }: Walk): void {
   if (socket !== undefined) addSocket(found, socket);
 }
 
-/** What an unknown program does with a place that means more than a file is not known, so it may change it. */
+/** The act of an unknown program on a special place is unknown, so the program may change the place. */
 function notePlace(word: Word, { found }: Walk): void {
   const text = valueOf(word.text);
   const place = placeOf(text, word.glob);

@@ -1,6 +1,5 @@
-/** What a command line was found to do. Filled while it is walked through, and handed out as plain data. */
-import type { Effect } from "../../../core/effect.ts";
-import { everyEffect } from "../../../core/effect.ts";
+/** Findings about a command line: filled while it is walked through, and handed out as plain data. */
+import { type Effect, everyEffect } from "../../../core/effect.ts";
 import { mayHoldSecret, placeOf, readingEffects, writingEffects, writtenPlaceOf } from "./paths.ts";
 import type { Word } from "./syntax.ts";
 
@@ -8,17 +7,17 @@ import type { Word } from "./syntax.ts";
 export type CommandFlag =
   /** Could not be read: anything may happen. */
   | "unreadable"
-  /** What runs is only made while it runs: a variable as program, `eval` of one, decoded text. */
+  /** The program is only determined while the command runs: a variable as program, `eval` of one, decoded text. */
   | "hidden"
-  /** With the rights of somebody else. */
+  /** With the rights of another user. */
   | "privilege"
-  /** Rights of files or people are changed. */
+  /** Rights of files or users are changed. */
   | "rights"
   /** Something will run later by itself. */
   | "persistence"
   /** A whole folder is removed. */
   | "deletes-folder"
-  /** What comes from the network is run. */
+  /** Code from the network is run. */
   | "runs-download"
   | "credential"
   /** Variables that decide which code runs are set. */
@@ -66,17 +65,17 @@ export function add(found: Findings, ...effects: readonly Effect[]): void {
   for (const effect of effects) found.effects.add(effect);
 }
 
-/** What cannot be known is everything. */
+/** An unknown effect counts as every effect. */
 export function addEverything(found: Findings, flag: CommandFlag): void {
   if (found.flags.has(flag)) return;
   add(found, ...everyEffect);
   found.flags.add(flag);
 }
 
-/** A name of a variable that holds a secret, as people write them. */
+/** A usual name of a variable that holds a secret. */
 const secretName = /\$\w*(?:SECRET|TOKEN|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|PRIVATE_?KEY)/i;
 
-/** `<(...)` stands for what a command writes, and is no file. */
+/** `<(...)` stands for the output of a command, and is not a file. */
 const processText = /^[<>]\(/;
 
 /** The command reads this path. */

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cpuMsOf } from "../../../../test/harness/cpu-time.ts";
+import { cpuMsOf } from "../../../../test/kit/policy/cpu-time.ts";
 import { readCommandLine } from "./grammar.ts";
-import type { Command, Script } from "./syntax.ts";
-import { commandUnitsMax } from "./syntax.ts";
+import { type Command, type Script, commandUnitsMax } from "./syntax.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 
@@ -41,6 +40,9 @@ describe("words", () => {
     ["echo `id \\`who\\``", "echo ?$(...) [id ?$(...) [who]]"],
     ['echo "`echo \\"x\\"`"', "echo ?$(...) [echo x]"],
     ["echo a#b # c ; d", "echo a#b"],
+    ["echo ${v['k']} ${v:1:2} $[1 + 2] $'don\\'t'", "echo ?${v[k]} ?${v:1:2} ?$[...] don't"],
+    ["ls 'a[' a[b] \"x[$i\" [ [a", "ls a[ a[b] ?x[$i [ [a"],
+    ["a=([0]='x' [$(id)]=y)", "=?a=(...) [id]"],
     ["# only this\nls", "ls"],
     ["ls;# x\nid", "ls; id"],
     ["end\\", "end\\"],
@@ -67,6 +69,9 @@ describe("commands", () => {
     ["a=1 b+=2 c[0]=3 run d=4", "=a=1 =b+=2 =c[0]=3 run d=4"],
     ['"a=1" run', "a=1 run"],
     ["x=(a 'b c'\n $(id)) y", "=?x=(...) y [id]"],
+    ["coproc a {b} c; coproc N ( d )", "a {b} c; (d)"],
+    ['echo $((${v:-$(id)} + ${#w[@]})) "${v:-${w:-$(id)}}"', "echo ?$((...)) ?${v:-${w:-$(...)}} [id] [id]"],
+    ["coproc for ((i=1;;)); do a; done; coproc select x in b; do c; done", "(a); =x=b (c)"],
     ["! a; time b; time -p c; coproc d; coproc N { e; }", "a; b; c; d; (e)"],
     ["( a; b ) > f 2>&1", ">f >&1 (a; b)"],
     ["{ a; b; } | c", "(a; b) | c"],
@@ -93,6 +98,8 @@ describe("commands", () => {
     ["cat <<-'E'\n\t$x\n\tE\nls", "cat <<-E{$x}; ls"],
     ["cat <<A <<B\na\nA\nb\nB", "cat <<A{a} <<B{b}"],
     ["cat <<E\nno end", "cat <<E{no end}"],
+    ["cat <<'E'\nx\\\nE\nid", "cat <<E{x\\}; id"],
+    ["cat <<E\nx\\\ny\nz\\\\\nE\nid", "cat <<E{xy\nz\\}; id"],
     ['cat <<< "$x"', "cat <<<?$x{$x}"],
     ["echo $(cat <<E\nx\nE\n)", "echo ?$(...) [cat <<E{x}]"],
     ["!<f a; time <f b; time -p c", "a <f; b <f; c"],
@@ -130,6 +137,37 @@ describe("what no shell would read, or nobody should", () => {
     "echo ${| id; }",
     "x='$(id)'; echo ${x@P}",
     "[[ x ; id ]]",
+    // Some shell runs `id` in each of these, and another sees only text.
+    "cat <<$(E)\nx\n$(E)\nid",
+    "cat <<`E`\nx\n`E`\nid",
+    "cat <<${E}\nx\n${E}\nid",
+    "cat <<$'E'\nx\n$E\nid",
+    'cat <<"E\nF"\nx\nE\nF\nid',
+    'cat <<-"\tE"\nx\n\tE\nid',
+    "cat <<E\nx\nE\\\n\nid",
+    "cat <<EF\nE\\\nF\nid",
+    "cat <<E\nx\\\nE\n: '\nE\nid #'",
+    "cat <<-E\n\\\n\tE\n: '\nE\nid #'",
+    "((x '$(id)'))",
+    "(((x) '`id`'))",
+    "((x # $(id)\n))",
+    "((x << 2))\nid",
+    "echo $((echo '$(id)'))",
+    "echo $'\\' ; id #'",
+    "echo $'\\''; echo 'id'",
+    "echo $[ 1; id ]",
+    "echo ${v:-<(id)}",
+    'echo "${v:->(id)}"',
+    "echo $['$(id)']",
+    "a[ #]=$(id)",
+    "a=(['$(id)']=1)",
+    "echo ${v['$(id)']}",
+    "echo $((${v:-'$(id)'} - 1))",
+    "echo $[${v:-'$(id)'}]",
+    "echo \"${v:-${w:-'$(id)'}}\"",
+    "echo ${v:${w:-'$(id)'}}",
+    "echo ${v:'$(id)'}",
+    "echo ${v[0]:1:$'`id`'}",
     "'a",
     '"a',
     "`a",
@@ -146,6 +184,9 @@ describe("what no shell would read, or nobody should", () => {
     "a=(b;)",
     "{ a",
     "if a; fi",
+    "do a; done",
+    "a; then b",
+    "a; }",
     "if a; then b",
     "while a; b; done",
     "while a; do b",
@@ -228,6 +269,9 @@ describe("laws", () => {
       "{ ",
       "\\`",
       "<(",
+      "a=(",
+      "$[",
+      "${v[",
     ]) {
       const text = piece.repeat(Math.floor(commandUnitsMax / piece.length));
       expect(

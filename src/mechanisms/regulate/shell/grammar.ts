@@ -1,8 +1,19 @@
 /** Commands, pipelines, lists and compound commands. `readCommandLine` is what everything else calls. */
-import type { Command, Cursor, Pipeline, Redirection, Script, Word } from "./syntax.ts";
-import { ahead, commandUnitsMax, literal, nested, skipBlanks, unreadable } from "./syntax.ts";
-import type { ScriptReader } from "./word.ts";
-import { readArithmetic, readHereText, readWord } from "./word.ts";
+import {
+  type Command,
+  type Cursor,
+  type Pipeline,
+  type Redirection,
+  type Script,
+  type Word,
+  ahead,
+  commandUnitsMax,
+  literal,
+  nested,
+  skipBlanks,
+  unreadable,
+} from "./syntax.ts";
+import { type ScriptReader, differsAsArithmetic, readArithmetic, readHereText, readWord } from "./word.ts";
 
 /** The commands of a text; undefined if it is too long, too deep or nothing that a shell would read. */
 export function readCommandLine(text: string): Script | undefined {
@@ -39,7 +50,7 @@ function readScript(cursor: Cursor, ended: () => boolean): Script {
     skipBlanks(cursor);
     const operator = ahead(cursor, /&&|\|\||[;&\n]/y);
     if (operator === "&&" || operator === "||") cursor.at += 2;
-    // What stands here otherwise must end the list; else two commands would have nothing between them.
+    // Any other token here must end the list; else two commands would have nothing between them.
     else if (operator === undefined && !ended()) throw unreadable;
   }
 }
@@ -47,19 +58,10 @@ function readScript(cursor: Cursor, ended: () => boolean): Script {
 function skipSeparators(cursor: Cursor): void {
   for (;;) {
     skipBlanks(cursor);
-    const letter = cursor.text[cursor.at];
-    if (letter === "\n") readNewline(cursor);
-    else if (
-      (letter === ";" && ahead(cursor, /;;|;&/y) === undefined) ||
-      (letter === "&" && !startsRedirection(cursor))
-    )
-      cursor.at += 1;
+    if (cursor.text[cursor.at] === "\n") readNewline(cursor);
+    else if (ahead(cursor, /;(?![;&])|&(?!>)/y) !== undefined) cursor.at += 1;
     else return;
   }
-}
-
-function startsRedirection(cursor: Cursor): boolean {
-  return ahead(cursor, /&>/y) !== undefined;
 }
 
 /** The end of a line, after which come the lines of its here-documents. */
@@ -69,12 +71,16 @@ function readNewline(cursor: Cursor): void {
   cursor.waiting = [];
   for (const { redirection, delimiter, tabs, expands, inner } of waiting) {
     const lines: string[] = [];
+    let joined: string | undefined;
     while (cursor.at < cursor.text.length) {
       const end = cursor.text.indexOf("\n", cursor.at);
       const line = cursor.text.slice(cursor.at, end < 0 ? undefined : end);
       cursor.at = end < 0 ? cursor.text.length : end + 1;
       const own = tabs ? line.replace(/^\t+/, "") : line;
+      // Shells disagree whether a delimiter ends the document that only shows before or after lines are joined.
+      if (joined !== undefined && [own, joined + own, joined + line].includes(delimiter)) throw unreadable;
       if (own === delimiter) break;
+      joined = expands && /(?<!\\)(?:\\\\)*\\$/.test(own) ? `${joined ?? ""}${own.slice(0, -1)}` : undefined;
       lines.push(own);
     }
     const text = `${lines.join("\n")}\n`;
@@ -109,7 +115,7 @@ function skipPrefixes(cursor: Cursor): void {
     skipBlanks(cursor);
     const prefix = ahead(
       cursor,
-      /!(?=[\s;&|()<>])|time(?:[ \t]+-p)?(?=[\s;&|()<>])(?![ \t]+-)|coproc(?:[ \t]+\w+(?=[ \t]+[{(]))?(?=[\s;&|()<>])/y,
+      /!(?=[\s;&|()<>])|time(?:[ \t]+-p)?(?=[\s;&|()<>])(?![ \t]+-)|coproc(?:[ \t]+(?!for\b|select\b)\w+(?=[ \t]+(?:\(|\{[\s;&|()<>])))?(?=[\s;&|()<>])/y,
     );
     if (prefix === undefined) return;
     cursor.at += prefix.length;
@@ -132,6 +138,12 @@ function mustTake(cursor: Cursor, word: string): void {
   if (!takeKeyword(cursor, word)) throw unreadable;
 }
 
+function readUntil(cursor: Cursor, word: string): Script {
+  const script = readScript(cursor, () => atKeyword(cursor, word));
+  cursor.at += word.length;
+  return script;
+}
+
 function readCommand(cursor: Cursor): Command {
   const outside = cursor.inner;
   cursor.inner = [];
@@ -141,7 +153,7 @@ function readCommand(cursor: Cursor): Command {
   const command: Command =
     bodies === undefined
       ? readSimple(cursor)
-      : { kind: "compound", assignments, words: [], redirections: readRedirections(cursor), bodies, inner };
+      : { assignments, words: [], redirections: readRedirections(cursor), bodies, inner };
   cursor.inner = outside;
   return command;
 }
@@ -152,7 +164,7 @@ function readCompound(cursor: Cursor, assignments: Word[]): readonly Script[] | 
   const until = (...words: readonly string[]): Script =>
     readScript(cursor, () => words.some((word) => atKeyword(cursor, word)));
   if (text[cursor.at] === "(") return text[cursor.at + 1] === "(" ? readDouble(cursor) : [readBrackets(cursor)];
-  if (takeKeyword(cursor, "{")) return [until("}"), ...closed(cursor, "}")];
+  if (takeKeyword(cursor, "{")) return [readUntil(cursor, "}")];
   if (takeKeyword(cursor, "if")) {
     const bodies = [until("then")];
     while (!takeKeyword(cursor, "fi")) {
@@ -162,9 +174,7 @@ function readCompound(cursor: Cursor, assignments: Word[]): readonly Script[] | 
     return bodies;
   }
   if (takeKeyword(cursor, "while") || takeKeyword(cursor, "until")) {
-    const condition = until("do");
-    mustTake(cursor, "do");
-    return [condition, until("done"), ...closed(cursor, "done")];
+    return [readUntil(cursor, "do"), readUntil(cursor, "done")];
   }
   if (takeKeyword(cursor, "for") || takeKeyword(cursor, "select")) return readFor(cursor, assignments);
   if (takeKeyword(cursor, "case")) return readCase(cursor);
@@ -188,8 +198,9 @@ function readDouble(cursor: Cursor): readonly Script[] {
   const { at, depth, inner } = cursor;
   const waiting = [...cursor.waiting];
   const before = inner.length;
+  let script: Script;
   try {
-    return [readBrackets(cursor)];
+    script = readBrackets(cursor);
   } catch (cause) {
     if (cause !== unreadable) throw cause;
     Object.assign(cursor, { at: at + 2, depth, waiting, inner });
@@ -197,14 +208,11 @@ function readDouble(cursor: Cursor): readonly Script[] {
     if (!readArithmetic(cursor, scripts)) throw unreadable;
     return [];
   }
+  if (differsAsArithmetic(cursor.text.slice(at, cursor.at))) throw unreadable;
+  return [script];
 }
 
-function closed(cursor: Cursor, word: string): readonly Script[] {
-  mustTake(cursor, word);
-  return [];
-}
-
-/** What a function would do counts where it is defined: whether it is called cannot always be seen. */
+/** The effects of a function count where it is defined: its calls cannot always be seen. */
 function readFunction(cursor: Cursor): readonly Script[] {
   skipNewlines(cursor);
   return [[[nested(cursor, () => readCommand(cursor))]]];
@@ -230,7 +238,7 @@ function readFor(cursor: Cursor, assignments: Word[]): readonly Script[] {
   skipSeparators(cursor);
   const last = takeKeyword(cursor, "{") ? "}" : "done";
   if (last === "done") mustTake(cursor, "do");
-  return [readScript(cursor, () => atKeyword(cursor, last)), ...closed(cursor, last)];
+  return [readUntil(cursor, last)];
 }
 
 function readCase(cursor: Cursor): readonly Script[] {
@@ -255,13 +263,18 @@ function readCase(cursor: Cursor): readonly Script[] {
   }
 }
 
+/** Words that only continue or end a compound command. */
+const misplaced = ["then", "elif", "else", "fi", "do", "done", "esac", "}"];
+
 function readSimple(cursor: Cursor): Command {
   const { inner } = cursor;
   const assignments: Word[] = [];
   const words: Word[] = [];
   const redirections: Redirection[] = [];
   const start = cursor.at;
-  if (takeKeyword(cursor, "[[")) return { kind: "simple", assignments, ...readTest(cursor), inner };
+  // Every shell stops here, and a reading that comes here went wrong before.
+  if (misplaced.some((word) => atKeyword(cursor, word))) throw unreadable;
+  if (takeKeyword(cursor, "[[")) return { assignments, ...readTest(cursor), inner };
   for (;;) {
     skipBlanks(cursor);
     const redirection = readRedirection(cursor);
@@ -274,7 +287,7 @@ function readSimple(cursor: Cursor): Command {
       const brackets = ahead(cursor, /\([ \t]*\)/y);
       if (brackets === undefined || words.length !== 1 || assignments.length > 0) throw unreadable;
       cursor.at += brackets.length;
-      return { kind: "compound", assignments, words: [], redirections, bodies: readFunction(cursor), inner };
+      return { assignments, words: [], redirections, bodies: readFunction(cursor), inner };
     }
     const word = readWord(cursor, scripts);
     if (word === undefined) break;
@@ -282,12 +295,12 @@ function readSimple(cursor: Cursor): Command {
     else words.push(word);
   }
   if (cursor.at === start) throw unreadable;
-  return { kind: "simple", assignments, words, redirections, bodies: [], inner };
+  return { assignments, words, redirections, bodies: [], inner };
 }
 
 /**
- * `[[ ... ]]`. Where it is no word of the shell, as in `sh`, its operators are those of every command: what stands behind
- * `||` is run, and `>` writes. A bracket in it is an error there, so nothing would be.
+ * `[[ ... ]]`. Where it is not a word of the shell, as in `sh`, its operators are those of every command: the words
+ * behind `||` are run, and `>` writes. A bracket in it is an error there, so nothing would be.
  */
 function readTest(cursor: Cursor): Pick<Command, "words" | "redirections" | "bodies"> {
   const words: Word[] = [literal("[[")];
@@ -323,7 +336,7 @@ function readTest(cursor: Cursor): Pick<Command, "words" | "redirections" | "bod
   };
 }
 
-const nothingRun: Command = { kind: "simple", assignments: [], words: [], redirections: [], bodies: [], inner: [] };
+const nothingRun: Command = { assignments: [], words: [], redirections: [], bodies: [], inner: [] };
 
 function readRedirections(cursor: Cursor): readonly Redirection[] {
   const found: Redirection[] = [];
@@ -337,17 +350,20 @@ function readRedirections(cursor: Cursor): readonly Redirection[] {
 
 function readRedirection(cursor: Cursor): Redirection | undefined {
   const operator = ahead(cursor, /[0-9]{0,9}(?:<<<|<<-?|<>|<&|>>|>\||>&|&>>?|[<>](?!\())/y);
-  if (operator === undefined || (operator.startsWith("&") && !startsRedirection(cursor))) return undefined;
+  if (operator === undefined) return undefined;
   cursor.at += operator.length;
   skipBlanks(cursor);
   const sign = operator.replace(/^[0-9]+/, "");
+  const start = cursor.at;
   const target = readWord(cursor, scripts);
   if (target === undefined) throw unreadable;
-  // For a shell it belongs to the delimiter, so it decides where the document ends.
-  if (sign.startsWith("<<") && cursor.text[cursor.at] === "\r") throw unreadable;
+  const delimited = sign === "<<" || sign === "<<-";
+  // Shells disagree where a document ends whose delimiter holds one of these; a carriage return behind it belongs to it.
+  if (delimited && (/[$`\t\r\n]/.test(cursor.text.slice(start, cursor.at)) || cursor.text[cursor.at] === "\r"))
+    throw unreadable;
   const redirection: Redirection = { operator: sign, target };
   if (sign === "<<<") redirection.body = target;
-  else if (sign === "<<" || sign === "<<-") {
+  else if (delimited) {
     const { text: delimiter, plain: expands } = target;
     cursor.waiting.push({ redirection, delimiter, tabs: sign === "<<-", expands, inner: cursor.inner });
   }

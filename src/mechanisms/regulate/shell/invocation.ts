@@ -1,9 +1,7 @@
 /** One program with its arguments, as the tables of programs see it. */
 import type { Effect } from "../../../core/effect.ts";
-import type { Findings } from "./findings.ts";
-import { add } from "./findings.ts";
-import type { Word } from "./syntax.ts";
-import { literal } from "./syntax.ts";
+import { type Findings, add } from "./findings.ts";
+import { type Word, literal } from "./syntax.ts";
 
 export type Invocation = {
   /** Name without folder, lower case. */

@@ -1,18 +1,18 @@
 /**
- * Places of a file system that mean more than a file: where keys lie, who may log in, what runs by itself. Judged by the
+ * Places of a file system that mean more than a file: keys, login rights, programs that start alone. Judged by the
  * text of a path alone; a glob that may stand for such a place counts as it.
  */
 import type { Effect } from "../../../core/effect.ts";
-import { obeyedFile } from "../../../core/obeyed-files.ts";
-import { nameMatches } from "../../../policy/patterns.ts";
+import { obeyedFile } from "../../../core/isolation/execution-hooks.ts";
+import { nameMatches } from "../../../policy/semantics/patterns.ts";
 import { canonicalPath } from "../../../policy/values/path.ts";
 
 export type Place =
   /** Holds keys or passwords. */
   | "credential"
-  /** Says who may log in or act as whom. */
+  /** States the login rights of users, or their rights to act as others. */
   | "access"
-  /** Runs when a person logs in, or a program starts. */
+  /** Runs when a user logs in, or a program starts. */
   | "startup"
   /** Runs at a time. */
   | "schedule"
@@ -54,7 +54,7 @@ const globLettersMin = 2;
 /** `[abc]`, in which a first `]` and `[:classes:]` end nothing. */
 const bracketed = /\[[!^]?\]?(?:\[([:.=])[^\]]*?\1\]|[^\]])*\]/g;
 
-/** Every name with its place; who may log in comes before what is merely secret. */
+/** Every name with its place; login rights come before places that are merely secret. */
 const places: ReadonlyMap<string, Place> = new Map(
   (["startup", "schedule", "credential", "access"] as const).flatMap((place) =>
     names[place].map((name) => [name, place] as const),
@@ -62,7 +62,7 @@ const places: ReadonlyMap<string, Place> = new Map(
 );
 const order: readonly Place[] = ["access", "credential", "schedule", "startup"];
 
-/** What the path is, or undefined for any other file. */
+/** The kind of place that the path names, or undefined for any other file. */
 export function placeOf(path: string, glob = false): Place | undefined {
   // `//`, `.` and `..` must not hide where a path leads.
   const plain = /\/[./]/.test(path) ? (canonicalPath(path) ?? path) : path;
@@ -81,7 +81,7 @@ export function placeOf(path: string, glob = false): Place | undefined {
   return text.startsWith("/") && systemFolders.includes(parts[0] ?? "") ? "system" : undefined;
 }
 
-/** What the path is for who writes it: files that programs and agents obey count as what runs by itself. */
+/** The kind of place for a write: files that programs and agents obey count as places that run by themselves. */
 export function writtenPlaceOf(path: string, glob: boolean): Place | undefined {
   return placeOf(path, glob) ?? (obeyedFile(inWorktree(path), false) === undefined ? undefined : "startup");
 }
@@ -112,7 +112,7 @@ export function mayHoldSecret(path: string, glob: boolean): boolean {
   return glob && parts.some((part) => /[*?[]/.test(part) && placesOfGlob(part).has("credential"));
 }
 
-/** What reading a place does beside reading. */
+/** The effects of reading a place beside the read. */
 export function readingEffects(place: Place | undefined): readonly Effect[] {
   return place === "credential" ? ["read.local.credential"] : [];
 }
@@ -127,7 +127,7 @@ const writing: { readonly [place in Place]: readonly Effect[] } = {
   nothing: [],
 };
 
-/** What writing to a place does beside writing. */
+/** The effects of writing to a place beside the write. */
 export function writingEffects(place: Place | undefined): readonly Effect[] {
   return place === undefined ? [] : writing[place];
 }

@@ -1,8 +1,7 @@
 /** Programs that read, write and remove files. */
 import { addDestination, isRemote } from "./destinations.ts";
 import { add, addRead, addSecret, addWrite } from "./findings.ts";
-import type { Invocation, Program } from "./invocation.ts";
-import { always, hasOption, named, optionValues, splitArguments } from "./invocation.ts";
+import { type Invocation, type Program, always, hasOption, named, optionValues, splitArguments } from "./invocation.ts";
 
 /** Long options by which a harmless program runs another one. Programs take the beginning of a name for the name. */
 const running = (
@@ -97,7 +96,7 @@ const pager: Program = (call) => {
     add(call.found, "execute.local");
 };
 
-/** Tells about the machine; some words tell what programs were told, or write. */
+/** Prints facts about the machine; some words print the environment of programs, or write. */
 const telling: Program = (call) => {
   const { program, args, found } = call;
   silent(call);
@@ -108,7 +107,7 @@ const telling: Program = (call) => {
   if (program === "date" && args.some(({ text }) => /^-s|^--s/.test(text))) add(found, "write.local.config");
 };
 
-/** `jq` and its like: a filter may read what programs are told. */
+/** `jq` and its like: a filter may read the environment. */
 const filter: Program = (call) => {
   reader(1, "f L arg argjson slurpfile rawfile from-file indent o output")(call);
   const { args, found } = call;
@@ -132,7 +131,7 @@ const sed: Program = (call) => {
   for (const word of files) (inPlace ? addWrite : addRead)(found, word);
 };
 
-/** What an awk program needs to run others, to write, or to choose its files. */
+/** The syntax that an awk program needs to run others, to write, or to choose its files. */
 const wildAwk = /[|>@]|system|getline|ARG[VC]/;
 
 const awk: Program = (call) => {

@@ -1,8 +1,14 @@
 /** `git`, whose options, settings and remotes can all name programs. */
 import { addDestination, isRemote } from "./destinations.ts";
 import { add, addEverything, addWrite } from "./findings.ts";
-import type { Arguments, Invocation, Program } from "./invocation.ts";
-import { hasOption, optionValues, splitArguments } from "./invocation.ts";
+import {
+  type Arguments,
+  type Invocation,
+  type Program,
+  hasOption,
+  optionValues,
+  splitArguments,
+} from "./invocation.ts";
 
 const reads =
   /^(?:status|log|diff|show|blame|rev-parse|rev-list|ls-files|ls-tree|cat-file|describe|shortlog|reflog|grep|version|help|for-each-ref|merge-base|name-rev|count-objects|whatchanged)$/;

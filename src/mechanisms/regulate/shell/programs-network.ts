@@ -1,8 +1,16 @@
 /** Programs that talk to other machines. */
 import { addDestination, hostOf, isRemote } from "./destinations.ts";
 import { add, addRead, addWrite } from "./findings.ts";
-import type { Arguments, Invocation, Program } from "./invocation.ts";
-import { hasOption, joinedWords, named, optionValues, splitArguments } from "./invocation.ts";
+import {
+  type Arguments,
+  type Invocation,
+  type Program,
+  hasOption,
+  joinedWords,
+  named,
+  optionValues,
+  splitArguments,
+} from "./invocation.ts";
 import { git } from "./programs-git.ts";
 import { literal } from "./syntax.ts";
 
@@ -41,7 +49,7 @@ const curl: Program = ({ args, found }) => {
   for (const word of optionValues(parts, ...curlWrites)) addWrite(found, word);
   if (hasOption(parts, "O", "remote-name", "remote-name-all")) add(found, "write.local");
   if (hasOption(parts, "n", "netrc", "netrc-optional")) add(found, "read.local.credential");
-  // A file of options may hold each of them, and a socket of this machine lead to whoever runs it.
+  // A file of options may hold each of them, and a socket of this machine may lead to any program.
   if (hasOption(parts, "K", "config")) add(found, "write.external.send", "write.local", "execute.local");
   if (hasOption(parts, "unix-socket", "abstract-unix-socket", "engine")) add(found, "execute.local");
   // Headers, cookies and passwords leave as well as bodies.
@@ -105,7 +113,7 @@ const ssh: Program = (call) => {
   if (host !== undefined) addDestination(found, host);
   const exact = words.every((word) => word.exact);
   if (!exact) add(found, "write.external.send");
-  // It runs elsewhere, but in the name of the same person: what it deletes there is gone as well.
+  // It runs elsewhere, but in the name of the same user: data that it deletes there is gone as well.
   else if (words.length > 0) run([joinedWords(words)]);
 };
 
@@ -134,7 +142,7 @@ const copyOver: Program = (call) => {
   } else addWrite(found, to);
 };
 
-/** What is copied, and where to, it is told while it runs. */
+/** The copied files and their destination are entered while it runs. */
 const sftp: Program = (call) => {
   const parts = splitArguments(call.args, { valued: "i P o F l c S b B D R s" });
   connection(call, parts);
@@ -175,7 +183,7 @@ const connect: Program = ({ args, found }) => {
   }
 };
 
-/** A name that is looked up is told to whoever answers for it. */
+/** A looked-up name is sent to the server that answers for it. */
 const lookUp: Program = ({ args, found }) => {
   add(found, "read.external");
   for (const word of splitArguments(args, { valued: "c i s w W t p h" }).rest) addDestination(found, word);
@@ -229,7 +237,7 @@ function secured({ args, found }: Invocation): void {
   for (const host of hosts) addDestination(found, host);
 }
 
-/** Programs from which text comes that somebody else wrote. */
+/** Programs that return text of other authors. */
 export function isDownload(program: string): boolean {
   return /^(?:curl|wget2?|https?|xh|httpie|aria2c|lynx|links|w3m|nc|ncat|netcat|socat|telnet|ftp|ssh|scp|dig|websocat)$/.test(
     program,

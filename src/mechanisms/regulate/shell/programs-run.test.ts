@@ -1,5 +1,5 @@
 import { test } from "vitest";
-import { expectCommand } from "../../../../test/regulation-kit/command-rows.ts";
+import { expectCommand } from "../../../../test/kit/regulation/command-rows.ts";
 
 /** Effects, then what is read `<`, written `>` and talked to `@`, then flags. */
 test.each([

@@ -1,9 +1,15 @@
 /** Programs that run other programs: shells, interpreters, and what stands before a command. */
 import { add, addEverything, addRead } from "./findings.ts";
-import type { Invocation, Program } from "./invocation.ts";
-import { hasOption, joinedWords, named, optionValues, splitArguments } from "./invocation.ts";
-import type { Word } from "./syntax.ts";
-import { literal } from "./syntax.ts";
+import {
+  type Invocation,
+  type Program,
+  hasOption,
+  joinedWords,
+  named,
+  optionValues,
+  splitArguments,
+} from "./invocation.ts";
+import { type Word, literal } from "./syntax.ts";
 
 type Wrapper = {
   /** Options with a value, and those without. Any other option makes it unclear where the command begins. */
@@ -50,7 +56,7 @@ const env: Program = (given) => {
   // A `-` alone is the option `-i`.
   const call = { ...given, args: given.args.filter(({ text }) => text !== "-") };
   const bare = splitArguments(call.args, { valued: "u C S unset chdir split-string", stop: true });
-  // Without a command it prints what programs are told, keys included.
+  // Without a command it prints the environment, keys included.
   if (bare.rest.every((word) => /^[A-Za-z_]\w*=/.test(word.text))) dump(call);
   const spec: Wrapper = {
     valued: "u C S unset chdir split-string",
@@ -88,7 +94,7 @@ const shell: Program = (call) => {
   }
 };
 
-/** A language of its own: what it does with the machine cannot be told. */
+/** A language of its own: its effects on the machine are unknown. */
 const interpreter: Program = (call) => {
   add(call.found, "execute.local");
   const script = splitArguments(call.args, { valued: "c e m r W X I E", stop: true }).rest[0];
@@ -138,7 +144,7 @@ const asUser: Program = (call) => {
   const valued = "c s u g G l command shell user group login";
   const parts = splitArguments(call.args, { valued });
   for (const word of optionValues(parts, "c", "command")) call.script(word);
-  // What follows `--` is for the shell of that person.
+  // The words after `--` are for the shell of that user.
   const shells = call.args.slice(call.args.findIndex(({ text }) => text === "--") + 1);
   if (shells.length < call.args.length) shell({ ...call, args: shells });
   const own = parts.rest.slice(call.program === "runuser" && hasOption(parts, "u") ? 0 : 1);
@@ -277,7 +283,7 @@ export type Fed = "shell" | "interpreter" | undefined;
 /** Names of the standard input. */
 const standardInput = /^(?:-|\/dev\/(?:stdin|fd\/0)|\/proc\/self\/fd\/0)$/;
 
-/** What the program at `index` makes of its standard input, if that is code. */
+/** The kind of code that the program at `index` reads from its standard input, if it does. */
 export function runsInput(program: string, words: readonly Word[], index: number): Fed {
   if (/^(?:source|\.)$/.test(program)) return standardInput.test(words[index + 1]?.text ?? "") ? "shell" : undefined;
   const kind: Fed = shells.test(program) ? "shell" : others.test(program) ? "interpreter" : undefined;
@@ -293,7 +299,7 @@ export function runsInput(program: string, words: readonly Word[], index: number
   return !inline && fromInput ? kind : undefined;
 }
 
-/** The same of a program that begins a shell where it is not told what to run. */
+/** The same of a program that begins a shell where it has no command. */
 export function readsInput(program: string, words: readonly Word[]): Fed {
   const parts = splitArguments(words.slice(1), { valued: sudoValued, stop: true });
   const begins = /^(?:sudo|doas)$/.test(program)

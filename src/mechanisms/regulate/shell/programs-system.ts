@@ -1,11 +1,9 @@
-/** Programs that change the machine, its people and what runs by itself; package managers and clouds. */
+/** Programs that change the machine, its users and its scheduled programs; package managers and clouds. */
 import type { Effect } from "../../../core/effect.ts";
-import type { Findings } from "./findings.ts";
-import { add, addEverything, addRead, addWrite } from "./findings.ts";
-import type { Program } from "./invocation.ts";
-import { always, hasOption, named, splitArguments } from "./invocation.ts";
+import { type Findings, add, addEverything, addRead, addWrite } from "./findings.ts";
+import { type Program, always, hasOption, named, splitArguments } from "./invocation.ts";
 
-/** Modes that let nobody else write and lend nobody's rights: `+x`, `u=rw`, `644`, `0755`. */
+/** Modes that let no other user write and lend no user's rights: `+x`, `u=rw`, `644`, `0755`. */
 const mildMode = /^(?:[ugoa]*[+=-][rxX]+|u[+=-][rwxX]+|0?[0-7][0145][0145])$/;
 
 const rights: Program = ({ program, args, found }) => {
@@ -126,7 +124,7 @@ const mildOption = /^(?:-[qsvygfdiItup]+|--(?:silent|quiet|verbose|json|yes|glob
 const things =
   /^(?:compose|image|images|container|volume|network|system|builder|buildx|context|manifest|nuget|tool|stack|service)$/;
 
-/** Whoever may do what in a cloud, in words of its commands. */
+/** Rights in a cloud, in words of its commands. */
 const grants = /iam|polic|role|rbac|grant|permission|member|collaborator|owner|acl\b|access/;
 
 function managed(reach: Reach): Program {
@@ -135,7 +133,7 @@ function managed(reach: Reach): Program {
     const said: string[] = [];
     let known = false;
     for (const [index, { text, exact }] of args.entries()) {
-      // What is done is only known when the command runs.
+      // The verb is only known when the command runs.
       if (!exact && !known && !text.startsWith("-")) return addEverything(found, "hidden");
       if (text.startsWith("-")) continue;
       const before = args[index - 1]?.text ?? "";
@@ -159,7 +157,7 @@ function managed(reach: Reach): Program {
   };
 }
 
-/** What a cloud's command means beyond its verb. */
+/** The effects of a cloud's command beyond its verb. */
 function inCloud(program: string, words: readonly string[], own: readonly Verb[], found: Findings): void {
   const asks = own.length > 0 && own.every((verb) => verb === "read" || verb === "fetch");
   if (!asks && words.some((word) => grants.test(word))) {

@@ -1,9 +1,8 @@
 /**
- * What a word comes out as where that can be told: `{a,b}` written out, variables that the command line itself sets, and
- * words that stand in for a variable. Without it `f=~/.bashrc; echo x > $f` would write to a place that nobody knows.
+ * The value of a word where it can be computed: `{a,b}` written out, variables that the command line itself sets, and
+ * words that stand in for a variable. Without it `f=~/.bashrc; echo x > $f` would write to an unknown place.
  */
-import type { Word } from "./syntax.ts";
-import { literal } from "./syntax.ts";
+import { type Word, literal } from "./syntax.ts";
 
 /** Texts that a variable was set to anywhere before, by name. */
 export type Variables = Map<string, readonly string[]>;

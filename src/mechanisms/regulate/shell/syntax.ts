@@ -34,12 +34,11 @@ export type Redirection = {
   /** `<`, `>`, `>>`, `>|`, `<>`, `<&`, `>&`, `&>`, `&>>`, `<<`, `<<-`, `<<<`. */
   readonly operator: string;
   readonly target: Word;
-  /** What a here-document or here-string feeds to the command; filled in when its lines are reached. */
+  /** The input of the command from a here-document or here-string; filled in when its lines are reached. */
   body?: Word;
 };
 
 export type Command = {
-  readonly kind: "simple" | "compound";
   readonly assignments: readonly Word[];
   /** Program and arguments; empty for a compound command. */
   readonly words: readonly Word[];
@@ -73,7 +72,7 @@ export type Waiting = {
   readonly inner: Script[];
 };
 
-/** Thrown and caught by the reader only: the text is no command that can be read. */
+/** Thrown and caught by the reader only: the text is not a readable command. */
 export const unreadable = new Error("no shell command that can be read");
 
 /** Counts one step, and one level around `read`. */

@@ -1,8 +1,7 @@
 /** Words: quotes, escapes, expansions, and the substitutions inside them. */
 import { ansiText } from "./ansi-text.ts";
 import { isArithmetic } from "./arithmetic.ts";
-import type { Cursor, Script, Word } from "./syntax.ts";
-import { ahead, literal, nested, skipBlanks, unreadable } from "./syntax.ts";
+import { type Cursor, type Script, type Word, ahead, literal, nested, skipBlanks, unreadable } from "./syntax.ts";
 
 /** Reads a whole script up to `)`, or a text of its own; given by the grammar, which needs words in turn. */
 export type ScriptReader = {
@@ -10,21 +9,14 @@ export type ScriptReader = {
   readonly apart: (text: string, cursor: Cursor) => Script;
 };
 
-type Draft = {
-  text: string;
-  exact: boolean;
-  plain: boolean;
-  glob: boolean;
-  assigns: boolean;
-  brace: "none" | "open" | "list";
-};
+type Draft = { -readonly [Key in keyof Word]: Word[Key] } & { brace: "none" | "open" | "list" };
 
 function emptyDraft(): Draft {
   return { text: "", exact: true, plain: true, glob: false, assigns: false, brace: "none" };
 }
 
 const ends = /[\s;&|()<>]/;
-/** What stands before the `=` of an assignment. */
+/** The target before the `=` of an assignment. */
 const assigned = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?$/;
 
 /** The word at the cursor, or undefined where none begins. */
@@ -34,8 +26,10 @@ export function readWord(cursor: Cursor, scripts: ScriptReader): Word | undefine
   cursor.work.steps += 1;
   while (cursor.at < cursor.text.length && readPart(cursor, draft, scripts));
   if (cursor.at === start) return undefined;
-  const { text, exact, plain, glob, assigns } = draft;
-  return { text, exact, plain, glob, assigns };
+  // To bash an index may hold blanks, and what elsewhere is a comment or an operator; to others it ends with the word.
+  const raw = cursor.text.slice(start, cursor.at);
+  if (/^[A-Za-z_]\w*\[/.test(raw) && !raw.replace(/\\.|'[^']*'|"[^"]*"/g, "").includes("]")) throw unreadable;
+  return draft;
 }
 
 /** One character or one quoted or expanded part; false where the word ends. */
@@ -49,7 +43,7 @@ function readPart(cursor: Cursor, draft: Draft, scripts: ScriptReader): boolean 
     return true;
   }
   if (letter === "(" && draft.assigns && draft.text.endsWith("=")) {
-    readArray(cursor, draft, scripts);
+    nested(cursor, () => readArray(cursor, draft, scripts));
     return true;
   }
   if (ends.test(letter)) return false;
@@ -143,7 +137,7 @@ function readDollar(cursor: Cursor, draft: Draft, scripts: ScriptReader, inQuote
     nested(cursor, () => readExpansion(cursor, draft, scripts, inQuotes));
   } else if (next === "'" && !inQuotes) {
     const found = ansiText(text, cursor.at + 2);
-    if (found === undefined) throw unreadable;
+    if (found === undefined || otherQuotes(text, cursor.at + 2, found.end)) throw unreadable;
     draft.text += found.text;
     draft.plain = false;
     cursor.at = found.end;
@@ -157,6 +151,19 @@ function readDollar(cursor: Cursor, draft: Draft, scripts: ScriptReader, inQuote
     cursor.at += 1 + found.length;
   }
 }
+
+/**
+ * Whether `$'...'` with an escaped quote, which ends it for a shell that knows no such strings, shows that shell another
+ * command. It does not where the last quote then opens a string without an end.
+ */
+function otherQuotes(text: string, start: number, end: number): boolean {
+  const escaped = text.indexOf("'", start);
+  if (escaped === end - 1) return false;
+  return text.includes("'", end) || !/^[\w ,.!?-]*$/.test(text.slice(escaped + 1, end - 1));
+}
+
+/** The part of `${...}` that is read as arithmetic: an index, or what follows `:` as a number. */
+const counted = /^[!#]?\w*\[[^\]]*$|^[!#]?[\w@*]+(?:\[[^\]]*\])?:(?![-+=?])/;
 
 function readExpansion(cursor: Cursor, draft: Draft, scripts: ScriptReader, inQuotes: boolean): void {
   const opening = cursor.text[cursor.at + 1];
@@ -172,6 +179,7 @@ function readExpansion(cursor: Cursor, draft: Draft, scripts: ScriptReader, inQu
       cursor.at = start + 2;
     }
     substitute(cursor, draft, scripts, "$(...)");
+    if (differsAsArithmetic(cursor.text.slice(start, cursor.at))) throw unreadable;
     return;
   }
   // `${ ...; }` and `${| ...; }` run commands in some shells.
@@ -180,12 +188,20 @@ function readExpansion(cursor: Cursor, draft: Draft, scripts: ScriptReader, inQu
   const held = emptyDraft();
   while (cursor.text[cursor.at] !== end) {
     if (cursor.at >= cursor.text.length) throw unreadable;
+    // A process substitution is run here by bash alone, and only without quotes.
+    if (ahead(cursor, /[<>]\(/y) !== undefined) throw unreadable;
+    // Where `$[...]` is not arithmetic, each of these means what it means outside.
+    if (opening === "[" && ahead(cursor, /[\n;&|()<>'"\\#]/y) !== undefined) throw unreadable;
+    // An index and an offset are arithmetic, where single quotes keep nothing from being run.
+    const isCounted = opening === "[" || counted.test(held.text);
+    if (isCounted && ahead(cursor, /\$?'[^']*[$`]/y) !== undefined) throw unreadable;
     // Inside double quotes a single quote is only a letter in a word that stands in for the value, and quotes in a pattern.
     if (inQuotes && ahead(cursor, /\$?'/y) !== undefined) {
       if (cursor.text[cursor.at] === "$" || !/^\w+:?[-+=?]/.test(held.text)) throw unreadable;
       held.text += "'";
       cursor.at += 1;
-    } else if (!quoted(cursor, held, scripts)) {
+    } else if (cursor.text[cursor.at] === "$" && (inQuotes || isCounted)) readQuotedDollar(cursor, held, scripts);
+    else if (!quoted(cursor, held, scripts)) {
       held.text += cursor.text[cursor.at];
       cursor.at += 1;
     }
@@ -195,6 +211,12 @@ function readExpansion(cursor: Cursor, draft: Draft, scripts: ScriptReader, inQu
   if (held.text.endsWith("@P")) throw unreadable;
   if (opening === "[") draft.text += "$[...]";
   else draft.text += held.exact && /^\w+$/.test(held.text) ? `$${held.text}` : `\${${held.text}}`;
+}
+
+/** An expansion in one that is quoted, or is read as if it were. Shells disagree what a single quote means there. */
+function readQuotedDollar(cursor: Cursor, draft: Draft, scripts: ScriptReader): void {
+  if (ahead(cursor, /\$\{[^}]*'/y) !== undefined) throw unreadable;
+  readDollar(cursor, draft, scripts, true);
 }
 
 function substitute(cursor: Cursor, draft: Draft, scripts: ScriptReader, shown: string): void {
@@ -234,7 +256,11 @@ function readArray(cursor: Cursor, draft: Draft, scripts: ScriptReader): void {
     const letter = cursor.text[cursor.at];
     if (letter === "\n") cursor.at += 1;
     else if (letter === ")") break;
-    else if (readWord(cursor, scripts) === undefined) throw unreadable;
+    else {
+      const word = readWord(cursor, scripts);
+      // Quotes keep nothing in an index from being run; `$(...)` stands for what was read.
+      if (word === undefined || /^\[[^\]]*(?:\$\((?!\.\.\.\))|`)/.test(word.text)) throw unreadable;
+    }
   }
   cursor.at += 1;
   draft.text += "(...)";
@@ -249,7 +275,8 @@ export function readArithmetic(cursor: Cursor, scripts: ScriptReader): boolean {
   while (cursor.at < cursor.text.length) {
     const letter = cursor.text[cursor.at] ?? "";
     if (letter === "$" || letter === "`" || letter === "\\") {
-      quoted(cursor, draft, scripts);
+      if (letter === "$") readQuotedDollar(cursor, draft, scripts);
+      else quoted(cursor, draft, scripts);
       skeleton += "1";
       continue;
     }
@@ -265,4 +292,13 @@ export function readArithmetic(cursor: Cursor, scripts: ScriptReader): boolean {
     skeleton += letter;
   }
   throw unreadable;
+}
+
+/**
+ * Whether commands in double brackets hide from their reader what runs where the brackets mean arithmetic: neither single
+ * quotes nor comments keep a substitution from being run there, and `<<` begins no document.
+ */
+export function differsAsArithmetic(text: string): boolean {
+  if (!/^\$?\(\([\s\S]*\)(?:\\\n)*\)$/.test(text)) return false;
+  return text.includes("<<") || (/'|[\s;&|()]#/.test(text) && /[$`]/.test(text));
 }

@@ -1,10 +1,9 @@
 /**
- * Whose words decide a call: each control argument is told by the instruction, seen in an earlier call, or new, which
- * mostly means that it came from a result. Positive provenance again, but as evidence for a guess and not as a proof.
+ * The source of each control argument of a call: named by the instruction, seen in an earlier call, or new, which mostly
+ * means that it came from a result. Positive provenance again, but as evidence for a guess and not as a proof.
  */
-import type { Json, JsonObject } from "../../../core/json.ts";
-import { isArray, isObject, isRawNumber } from "../../../core/json.ts";
-import type { PredictionStep } from "../../../core/prediction.ts";
+import { type Json, type JsonObject, isArray, isObject, isRawNumber } from "../../../core/json.ts";
+import type { PredictionStep } from "../../../core/questions/prediction.ts";
 import { hashText, wordHashes } from "./words.ts";
 
 export const controlRoles = ["recipient", "url", "path", "amount", "id", "command"] as const;
@@ -28,7 +27,7 @@ const valueUnitsMax = 200;
 const instructionUnitsMax = 8_192;
 const instructionWordsMax = 1_024;
 
-/** What the instruction names, found once per context. */
+/** The names in the instruction, found once per context. */
 export type Instruction = {
   readonly text: string;
   readonly words: ReadonlySet<string>;
@@ -109,8 +108,8 @@ export function argumentFacts(
 }
 
 /**
- * The arguments with those that were left out because they are long: who knows what they say, so they are new. Else an
- * agent could hide the argument that decides behind one that is too long to be told.
+ * The arguments with those that were left out because they are long: their content is unknown, so they are new. Else an
+ * agent could hide the argument that decides behind one that is too long to be matched.
  */
 export function withLeftOut({ arguments: given, declared = [] }: PredictionStep): JsonObject {
   const missing = declared.slice(0, membersMax).filter((name) => !Object.hasOwn(given, name));
@@ -123,7 +122,7 @@ export function rememberValues(given: JsonObject, seen: Set<string>): void {
 }
 
 function isTold(value: string, instruction: Instruction): boolean {
-  // A short value inside a longer word says nothing: 24 is not told by 240.
+  // A short value inside a longer word says nothing: 240 does not name 24.
   return instruction.words.has(value) || (value.length >= 8 && instruction.text.includes(value));
 }
 

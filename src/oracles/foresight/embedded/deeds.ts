@@ -1,12 +1,12 @@
 /**
- * What a call would do, from its effects, as bits that generalise to tools nobody has seen: the shapes of harm are few
- * (formal.md 4.5), while names are many.
+ * Effects of a call as bits that generalise to unknown tools: the shapes of harm are few (formal.md 4.5), while names are
+ * many.
  */
 import { effectActions } from "../../../core/effect.ts";
 import { hashText } from "./words.ts";
 
 export const deed = {
-  /** Something may reach somebody outside through this call. */
+  /** Data may reach an outside reader through this call. */
   leaves: 1,
   /** Its doing is felt outside the conversation, and a stranger's text must not steer it. */
   consequential: 2,

@@ -1,15 +1,14 @@
 /**
- * Features of the embedded heads: hashes of facts and of conjunctions of facts. Harm is a conjunction ("somebody else's
- * text is held, and this call pays, and its payee was never told"), which a linear head cannot make by itself; so the
- * conjunctions are spelt out over the few symbolic facts, and words stay single.
+ * Features of the embedded heads: hashes of facts and of conjunctions of facts. Harm is a conjunction ("a stranger's
+ * text is held, and this call pays, and the user never named its payee"), which a linear head cannot make by itself; so
+ * the conjunctions are spelt out over the few symbolic facts, and words stay single.
  */
-import type { ArgumentFact, Instruction } from "./arguments.ts";
-import { controlRoles } from "./arguments.ts";
+import { type ArgumentFact, type Instruction, controlRoles } from "./arguments.ts";
 import type { Deeds } from "./deeds.ts";
 import type { RunState, ServerState } from "./run-state.ts";
 import { mix } from "./words.ts";
 
-/** What is known of one call or tool when it is scored. */
+/** The facts about one call or tool when it is scored. */
 export type Subject = {
   readonly state: RunState;
   readonly server: ServerState;
@@ -43,7 +42,7 @@ class Features {
   }
 }
 
-/** Whether the chosen arguments are told: 0 there are none, 1 all are, 2 some are not. */
+/** Whether the instruction names the chosen arguments: 0 there are none, 1 all are named, 2 some are not. */
 function toldOf(facts: readonly ArgumentFact[], chosen: (role: ArgumentFact["role"]) => boolean): number {
   const some = facts.filter((fact) => chosen(fact.role));
   if (some.length === 0) return 0;

@@ -6,7 +6,7 @@ export const held = { private: 1, secret: 2, untrusted: 4 } as const;
 const named = (words: string): ReadonlySet<number> => new Set(words.split(" ").map((word) => hashText(word)));
 
 const secretWords = named("secret secrets credential credentials password passwords key keys token tokens");
-/** What names no restriction, should it ever be listed. */
+/** Words that name no restriction, should one ever be listed. */
 const openWords = named("public trusted open none");
 
 /** Restrictions that are looked at. */

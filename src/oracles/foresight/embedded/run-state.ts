@@ -1,8 +1,8 @@
 /**
- * What the run looks like from its steps alone: labels held, what was written where, which channels stand open. The
- * same shape as the state of formal.md 4.1, but guessed from names, since a context carries no policy.
+ * The state of a run, guessed from its steps: labels held, stores written, open channels. It has the shape of the state of
+ * formal.md 4.1; a context carries no policy, so names decide.
  */
-import type { PredictionContext, PredictionStep } from "../../../core/prediction.ts";
+import type { PredictionContext, PredictionStep } from "../../../core/questions/prediction.ts";
 import { deed, deedsOf } from "./deeds.ts";
 import { held, heldBits } from "./held.ts";
 

@@ -1,7 +1,7 @@
 // The symbolic part: deeds, labels held, arguments and the state of a run.
 import { expect, test } from "vitest";
 import { everyEffect } from "../../../core/effect.ts";
-import type { PredictionContext, PredictionStep } from "../../../core/prediction.ts";
+import type { PredictionContext, PredictionStep } from "../../../core/questions/prediction.ts";
 import { argumentFacts, controlRoles, readInstruction, rememberValues, roleBit, withLeftOut } from "./arguments.ts";
 import { deed, deedsOf } from "./deeds.ts";
 import { held, heldBits } from "./held.ts";

@@ -1,15 +1,11 @@
 /** A context as the heads see it: parsed once, then asked for the features of its call and of each of its tools. */
-import type { PredictionContext, PredictionStep } from "../../../core/prediction.ts";
-import type { Instruction } from "./arguments.ts";
-import { argumentFacts, readInstruction, rememberValues, withLeftOut } from "./arguments.ts";
+import type { PredictionContext, PredictionStep } from "../../../core/questions/prediction.ts";
+import { type Instruction, argumentFacts, readInstruction, rememberValues, withLeftOut } from "./arguments.ts";
 import { deedsOf } from "./deeds.ts";
-import type { CallSubject } from "./features.ts";
-import { bringFeatures, toolFeatures } from "./features.ts";
+import { type CallSubject, bringFeatures, toolFeatures } from "./features.ts";
 import { held, heldBits } from "./held.ts";
-import type { RunState } from "./run-state.ts";
-import { after, noServer, readState, stepsMax } from "./run-state.ts";
-import type { Weights } from "./weights.ts";
-import { judged } from "./weights.ts";
+import { type RunState, after, noServer, readState, stepsMax } from "./run-state.ts";
+import { type Weights, judged } from "./weights.ts";
 import { wordHashes } from "./words.ts";
 
 export type View = {

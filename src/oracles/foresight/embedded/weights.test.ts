@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Head, Weights } from "./weights.ts";
-import { decodeWeights, encodeWeights, headNames, judged, scoreOf, weightsBytesMax } from "./weights.ts";
+import {
+  type Head,
+  type Weights,
+  decodeWeights,
+  encodeWeights,
+  headNames,
+  judged,
+  scoreOf,
+  weightsBytesMax,
+} from "./weights.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 
@@ -49,7 +57,7 @@ test("a broken file is refused with its reason", () => {
   expect(why(file.subarray(0, file.length - 1))).toContain("`untrusted` end too early");
   expect(why(Uint8Array.from([...file, 0]))).toContain("belong to nothing");
   expect(why(new Uint8Array(weightsBytesMax + 1))).toContain("more than");
-  expect(why(changed((view) => view.setUint32(0, 1, true)))).toContain("no file of weights");
+  expect(why(changed((view) => view.setUint32(0, 1, true)))).toContain("not a file of weights");
   expect(why(changed((view) => view.setUint32(4, 9, true)))).toContain("version 9");
   expect(why(changed((view) => view.setUint32(8, 7, true)))).toContain("other questions");
   expect(why(changed((view) => view.setUint32(12, 40, true)))).toContain("impossible size");

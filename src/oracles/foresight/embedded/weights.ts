@@ -5,11 +5,10 @@
  * Layout, little endian: "SGFW", u32 version, u32 head count; for each head u32 bits, f64 scale, f64 shift; then the
  * weights of every head, f32, in the same order. Nothing follows.
  */
-import type { Result } from "../../../core/result.ts";
-import { err, ok } from "../../../core/result.ts";
+import { type Result, err, ok } from "../../../core/result.ts";
 import { probability } from "./arithmetic.ts";
 
-/** What is predicted; the order is that of the file. */
+/** The predicted quantities, in the order of the file. */
 export const headNames = ["unsafe", "critical", "filter", "private", "secret", "untrusted"] as const;
 export type HeadName = (typeof headNames)[number];
 
@@ -81,12 +80,12 @@ export function encodeWeights(weights: Weights): Uint8Array {
   return bytes;
 }
 
-/** Reads a file of weights; the error says what is wrong with it. */
+/** Reads a file of weights; the error names its fault. */
 export function decodeWeights(bytes: Uint8Array): Result<Weights, string> {
   if (bytes.length > weightsBytesMax) return err(`the weights have more than ${weightsBytesMax} bytes`);
   if (bytes.length < headerBytes + headNames.length * headBytes) return err("the weights end too early");
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (view.getUint32(0, true) !== magic) return err("this is no file of weights");
+  if (view.getUint32(0, true) !== magic) return err("this is not a file of weights");
   const version = view.getUint32(4, true);
   if (version !== weightsVersion)
     return err(`the weights have version ${version}, this program reads ${weightsVersion}`);

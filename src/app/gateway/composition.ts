@@ -1,0 +1,155 @@
+/**
+ * Puts the parts of a running gateway together: keys, log, policies, and the enforcement point itself. Everything that
+ * differs between a daemon and a gateway from a configuration file is handed in.
+ */
+import { randomBytes } from "node:crypto";
+import { ownVersion } from "../../adapters/daemon/version.ts";
+import { openKeys } from "../../adapters/keys/sealing.ts";
+import { openSqliteStore } from "../../adapters/store/sqlite.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import { Gateway, type GatewaySetup } from "../../gateway/session/gateway.ts";
+import { openEventLog } from "../../gateway/log/event-log.ts";
+import type { Connector } from "../../gateway/ports/transport.ts";
+import type { EventLog, LogKeys, Store } from "../../gateway/ports/store.ts";
+import { clearLeftovers } from "../state/leftovers.ts";
+import { goOnFrom, nodeClock, nodeSecrets } from "../state/node-services.ts";
+import { PolicyOracles } from "../oracles/oracles.ts";
+import { type LostHistory, lostHistory } from "../state/lost-history.ts";
+import { logPlaces, missingKeys } from "../state/log-files.ts";
+import { protectedInstallation } from "../state/self-protection.ts";
+import { type MoreMechanisms, type PolicyOptions, PolicyFiles } from "../policy/policy-files.ts";
+import { Waiters } from "./waiters.ts";
+
+/** How often idle runs are ended, and the head of the log is signed. */
+const houseKeepingMs = 60_000;
+
+/** How often a log that cannot be written is tried again: the user may have freed the disk. */
+const recoverEveryMs = 2_000;
+
+const dayMs = 86_400_000;
+
+export type Composition = {
+  readonly gateway: Gateway;
+  readonly log: EventLog;
+  readonly policies: PolicyFiles;
+  readonly waiters: Waiters;
+  readonly lost: LostHistory;
+  readonly close: () => Promise<void>;
+};
+
+export type CompositionSetup = {
+  /** State folder: it contains the log and its keys. */
+  readonly home: string;
+  /** Policy files that `match` selects from; none = the default policy. The first one's settings hold for the log. */
+  readonly policies: readonly string[];
+  /** The current list, where it can change while the gateway runs. */
+  readonly policiesWanted?: () => readonly string[];
+  readonly connector: Connector;
+  readonly servers: GatewaySetup["servers"];
+  readonly tagOf: NonNullable<GatewaySetup["tagOf"]>;
+  /** Tag of every connection that has none of its own. */
+  readonly tag?: string | undefined;
+  /** Files beside the policies that say what this gateway does. */
+  readonly configuration?: readonly string[];
+  /** One line for the operator. */
+  readonly tell: (text: string) => void;
+  /** Mechanisms beside those of the policy. */
+  readonly more?: MoreMechanisms;
+};
+
+/** Opens everything; the error is a sentence for the user, and nothing is left open. */
+export async function compose(setup: CompositionSetup): Promise<Result<Composition, string>> {
+  const oracle = new PolicyOracles(setup.tell);
+  const more: MoreMechanisms = (policy) => {
+    oracle.learn(policy);
+    return setup.more?.(policy) ?? [];
+  };
+  const programs: PolicyOptions["programs"] = (policy) => oracle.programProblems(policy);
+  const { tag, policiesWanted: wanted } = setup;
+  const policies = new PolicyFiles(setup.policies, setup.tell, { more, programs, tag, wanted });
+  const failed = (sentence: string): Result<never, string> => {
+    policies.close();
+    oracle.close();
+    return err(sentence);
+  };
+  const policy = policies.openAll();
+  if (!policy.ok) return failed(policy.error);
+  const places = logPlaces(setup.home);
+  const gone = missingKeys(setup.home);
+  if (gone !== undefined) return failed(gone);
+  const keys = openKeys(places.keys);
+  if (!keys.ok) return failed(keys.error);
+  const { durability, keepDays } = policy.value.settings;
+  const store = openSqliteStore({ path: places.database, durability, wallMs: nodeClock.wallMs });
+  if (!store.ok) return failed(store.error.sentence);
+  const log = await openLog(store.value, keys.value);
+  if (!log.ok) return failed(log.error);
+  await clearLeftovers(setup.home, setup.tell);
+  keys.value.destroyBefore(nodeClock.wallMs() - keepDays * dayMs);
+  const waiters = new Waiters(setup.tell);
+  const lost = lostHistory(setup.home);
+  const gateway = new Gateway({
+    services: {
+      clock: nodeClock,
+      secrets: nodeSecrets(keys.value),
+      oracle,
+      human: waiters,
+      policies,
+      connector: setup.connector,
+      log: log.value,
+      selfProtection: protectedInstallation({ home: setup.home, policies, configuration: setup.configuration ?? [] }),
+      historyLost: () => lost.lost,
+    },
+    servers: setup.servers,
+    version: ownVersion(),
+    tagOf: setup.tagOf,
+  });
+  await gateway.restore();
+  const stop = keepHouse(gateway, log.value, setup.tell);
+  const close = async (): Promise<void> => {
+    stop();
+    policies.close();
+    await gateway.close();
+    oracle.close();
+    await log.value.close(nodeClock.monotonicMs());
+  };
+  return ok({ gateway, log: log.value, policies, waiters, lost, close });
+}
+
+async function openLog(store: Store, keys: LogKeys): Promise<Result<EventLog, string>> {
+  const options = { store, keys, wallMs: nodeClock.wallMs, chain: randomBytes(16).toString("hex") };
+  const opened = await openEventLog(options, nodeClock.monotonicMs());
+  if (!opened.ok) {
+    await store.close(false);
+    return err(opened.error.sentence);
+  }
+  // The clock of this machine may have been set back since: what was permitted for a time would be so for longer.
+  const last = await opened.value.tail(2);
+  if (last.ok) goOnFrom(Math.max(...last.value.map(({ at }) => at)));
+  return opened;
+}
+
+function keepHouse(gateway: Gateway, log: EventLog, tell: (text: string) => void): () => void {
+  const keeping = setInterval(() => {
+    void gateway.expire();
+    void log.checkpoint(nodeClock.monotonicMs());
+  }, houseKeepingMs);
+  let told = false;
+  const recovering = setInterval(() => {
+    const health = log.health();
+    if (health.kind === "ok") return;
+    if (!told) tell(health.failure.sentence);
+    told = true;
+    void log.recover().then(async (recovered) => {
+      if (!recovered.ok || log.health().kind !== "ok" || !told) return;
+      told = false;
+      await gateway.runs.rebuild();
+      tell("The event log can be written again: calls go on.");
+    });
+  }, recoverEveryMs);
+  for (const timer of [keeping, recovering]) timer.unref();
+  return () => {
+    clearInterval(keeping);
+    clearInterval(recovering);
+  };
+}

@@ -1,0 +1,231 @@
+/** Answers the daemon's control requests: the requests of `runs`, `stores`, `approve`, `hook` and `status`. */
+import { userInfo } from "node:os";
+import type { ControlContext } from "../../adapters/daemon/services.ts";
+import type { Json } from "../../core/json.ts";
+import { describe } from "../../core/label.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import { checkRuling, ruleApproval, storedCard } from "../../gateway/consent/approvals.ts";
+import { type LiveRun, idleMsOf } from "../../gateway/runs/live-run.ts";
+import { acceptRisk } from "../../gateway/consent/risk-acceptance.ts";
+import type { ApprovalRow } from "../../gateway/ports/store.ts";
+import type { Gateway } from "../../gateway/session/gateway.ts";
+import type { Composition } from "./composition.ts";
+import { type ApprovalView, type Reply, type Request, type RunView, readRequest } from "./control-contract.ts";
+import { hookEvent } from "./hook-events.ts";
+import { nodeClock } from "../state/node-services.ts";
+import { resetReport, storesReport } from "./store-report.ts";
+import type { RegulationView } from "../../core/explain/regulation-view.ts";
+
+const approvalsMax = 200;
+
+export async function control(
+  composition: Composition,
+  given: Json,
+  context: ControlContext,
+): Promise<Result<Json, string>> {
+  const read = readRequest(given);
+  if (!read.ok) return read;
+  const request = read.value;
+  switch (request.kind) {
+    case "status":
+      return ok(status(composition));
+    case "runs":
+      return ok(await runs(composition));
+    case "runs-new":
+      return ok(await startClean(composition));
+    case "runs-close":
+      return closeRun(composition, request.run);
+    case "runs-accept":
+      return accept(composition, request);
+    case "stores":
+      return storesReport(composition);
+    case "stores-reset":
+      return resetReport(composition, request);
+    case "approvals":
+      return ok({ approvals: (await approvals(composition)).map((row) => card(composition, row)) });
+    case "approve":
+      return approve(composition, request);
+    case "approve-watch":
+      await composition.waiters.watch(context.part, context.signal);
+      return ok({ ended: true });
+    case "hook":
+      return hookEvent(composition, request);
+  }
+}
+
+function status({ gateway, log }: Composition): Reply<"status"> {
+  const health = log.health();
+  const sentence = health.kind === "failed" ? { sentence: health.failure.sentence } : {};
+  const open = [...gateway.runs.all()];
+  const idleMs = open.map((live) => idleMsOf(live));
+  // Policies may differ: the sentence speaks of the run that keeps its labels longest.
+  const lasts = open.length === 0 ? {} : { lasts: labelsLast(Math.max(...idleMs)) };
+  return {
+    runs: open.length,
+    ...lasts,
+    regulation: regulationOfAll(gateway),
+    isolation: isolationOf(gateway),
+    log: { state: health.kind, ...sentence },
+  };
+}
+
+async function runs(composition: Composition): Promise<Reply<"runs">> {
+  const { gateway } = composition;
+  return {
+    runs: [...gateway.runs.all()].map((live) => runView(gateway, live)),
+    isolation: isolationOf(gateway),
+    dormant: await dormantOf(gateway),
+    approvals: (await approvals(composition)).map((row) => summary(row)),
+  };
+}
+
+function runView(gateway: Gateway, live: LiveRun): RunView {
+  const { policy, state } = live;
+  const regulation = regulationOf(gateway, live);
+  return {
+    run: live.key,
+    principal: live.principal,
+    policy: policy.source,
+    context: describe(policy.lattice, policy.contextLabel(state.q)),
+    owed: policy.describeOwed(state.q),
+    ...(live.ended ? { ended: true } : {}),
+    ...(regulation === undefined ? {} : { regulation }),
+    stores: policy.describeStores(state.q),
+    inFlight: [...live.inFlight],
+    idleMs: Math.round(nodeClock.monotonicMs() - live.lastAt),
+    idleMsMax: idleMsOf(live),
+    lasts: labelsLast(idleMsOf(live)),
+  };
+}
+
+/** How long the labels of a run last, in words (gateway.md 4): an agent cannot shed them, a user can. */
+function labelsLast(idleMs: number): string {
+  const minutes = Math.round(idleMs / 60_000);
+  const idle = minutes >= 120 && minutes % 60 === 0 ? `${minutes / 60} hours` : `${minutes} minutes`;
+  return `What a run holds lasts until it ends: after ${idle} without a message (a conversation that hooks name keeps it), or when you run \`sluicegate runs new\` or \`runs close ID\`. Labels of stores stay (\`sluicegate stores\`).`;
+}
+
+/** A trusted act of the user at the machine: every run that is not tied to a token ends, so the next call is clean. */
+async function startClean({ gateway, lost }: Composition): Promise<Reply<"runs-new">> {
+  // The user states that the coming runs are new, so a lost history no longer counts for them.
+  lost.clear();
+  const open: LiveRun[] = [...gateway.runs.all()];
+  const owed: string[] = [];
+  for (const live of open) owed.push(...(await gateway.runs.end(live, "operator")));
+  // Dormant runs would otherwise bring back the labels that they held.
+  const dormant = gateway.runs.dormant.all().map(({ key }) => key);
+  for (const key of dormant) await gateway.runs.endDormant(key, "operator");
+  return { ended: [...open.map((live) => live.key), ...dormant], owed };
+}
+
+/** Ends one run, also a dormant one. */
+export async function closeRun({ gateway }: Composition, key: string): Promise<Result<Reply<"runs-close">, string>> {
+  const live = gateway.runs.find(key);
+  if (live === undefined && (await gateway.runs.endDormant(key, "operator"))) return ok({ ended: [key], owed: [] });
+  if (live === undefined) return err("No such run is open: `sluicegate runs` lists them.");
+  return ok({ ended: [key], owed: await gateway.runs.end(live, "operator") });
+}
+
+/** An approver accepts a risk for the rest of a run. Only the control socket offers it, which no tool can reach. */
+async function accept(
+  { gateway }: Composition,
+  { run, hazard, move }: Request<"runs-accept">,
+): Promise<Result<Reply<"runs-accept">, string>> {
+  const accepted = await acceptRisk(gateway.state, { run, hazard, move, by: `os:${userInfo().uid}` });
+  return accepted.ok ? ok({ run, accepted: `${hazard} ${move}` }) : accepted;
+}
+
+async function approvals({ log }: Composition): Promise<readonly ApprovalRow[]> {
+  const found = await log.store.approvals(nodeClock.wallMs(), approvalsMax);
+  return found.ok ? found.value.filter((row) => row.status === "pending" || row.status === "approved") : [];
+}
+
+function summary({ id, run, server, tool, status, expiresWallMs }: ApprovalRow): Reply<"runs">["approvals"][number] {
+  return { id, run, server, tool, status, expires: new Date(expiresWallMs).toISOString() };
+}
+
+/** An approver must see the whole call, arguments included: the same tool with other arguments is another call. */
+function card({ log }: Composition, row: ApprovalRow): ApprovalView {
+  const about = summary(row);
+  const stored = storedCard(log, row);
+  if (stored === undefined) {
+    const ways = [
+      `It can only be refused: \`sluicegate approve ${row.id} --refuse\`.`,
+      `After ${about.expires}, repeat the call to get a new card.`,
+    ];
+    return { ...about, title: "This card cannot be read.", lines: ways, choices: ["refuse"] };
+  }
+  const { by: _by, ...words } = stored;
+  return { ...about, ...words };
+}
+
+async function approve(
+  { gateway, log, waiters }: Composition,
+  { id, choice }: Request<"approve">,
+): Promise<Result<Reply<"approve">, string>> {
+  const by = `os:${userInfo().uid}`;
+  const { clock } = gateway.state.services;
+  const may = await checkRuling(log, clock, { id, choice, by });
+  if (!may.ok) return may;
+  // A call that is held right now gets its answer at once; the desk then records the ruling itself.
+  if (waiters.rule(id, choice, by)) return ok({ id, choice });
+  const ruled = await ruleApproval(log, clock, { id, choice, by, role: "operator" });
+  if (!ruled.ok) return ruled;
+  gateway.ruled(ruled.value);
+  return ok({ id, choice });
+}
+
+/** Hidden tools that one run names; there may be a thousand. */
+const hiddenMax = 50;
+
+/** Regulation of one run; undefined under a policy whose lists do not depend on the run. */
+export function regulationOf(gateway: Gateway, live: LiveRun): RunView["regulation"] {
+  if (!live.policy.regulated) return undefined;
+  const view: RegulationView = viewOf(gateway, live);
+  const { state, power, budget, hidden, risks } = view;
+  return {
+    state,
+    power,
+    budget: budget ?? null,
+    hidden: hidden.slice(0, hiddenMax),
+    hiddenMore: Math.max(0, hidden.length - hiddenMax),
+    risks,
+    tokensSaved: tokensSaved(live),
+  };
+}
+
+/** All runs in one: how many are in which state, and what shortlists save. */
+export function regulationOfAll(gateway: Gateway): Reply<"status">["regulation"] {
+  const states = { safe: 0, critical: 0, unsafe: 0 };
+  let saved = 0;
+  for (const live of gateway.runs.all()) {
+    saved += tokensSaved(live);
+    if (!live.policy.regulated) continue;
+    states[viewOf(gateway, live).state] += 1;
+  }
+  return { states, tokensSaved: saved };
+}
+
+/** Dormant runs of the log: they count in decisions about other runs, so users must be able to end them. */
+export async function dormantOf({ runs, state }: Gateway): Promise<Reply<"runs">["dormant"]> {
+  const now = state.services.clock.wallMs();
+  const rows = runs.dormant.all().map(async (run) => {
+    const idleMs = Math.max(0, now - (await runs.dormant.activeWallMs(run)));
+    return { run: run.key, principal: run.principal, idleMs };
+  });
+  return Promise.all(rows);
+}
+
+function viewOf(gateway: Gateway, live: LiveRun): RegulationView {
+  const at = gateway.state.services.clock.monotonicMs();
+  return live.policy.describeRegulation(live.state, gateway.listed(live), at);
+}
+
+function tokensSaved(live: LiveRun): number {
+  return [...live.tokensSaved.values()].reduce((sum, tokens) => sum + tokens, 0);
+}
+
+/** Servers that run now under an order of isolation: in which tier, and what is missing for a better one. */
+export function isolationOf({ state }: Gateway): Reply<"status">["isolation"] {
+  return [...state.projections.all()].map(([server, { tier, notes }]) => ({ server, tier, missing: notes }));
+}

@@ -1,0 +1,69 @@
+/** Watchers at a terminal (`approve --watch`): they see the waiting cards and answer within the hold. */
+import type { Watched } from "./control-contract.ts";
+import type { ApprovalCard, ApprovalChoice, Human, Ruling } from "../../gateway/ports/services.ts";
+
+type Open = { readonly card: ApprovalCard; readonly answer: (ruling: Ruling) => void };
+
+export class Waiters implements Human {
+  readonly #watchers = new Set<(part: Watched) => void>();
+  readonly #open = new Map<string, Open>();
+  readonly #tell: (text: string) => void;
+
+  constructor(tell: (text: string) => void) {
+    this.#tell = tell;
+  }
+
+  /** Asks the watchers; `absent` at once when there are none, and when the hold is over or the card is withdrawn. */
+  ask(card: ApprovalCard, holdMs: number, withdrawn?: AbortSignal): Promise<Ruling> {
+    if (this.#watchers.size === 0) return Promise.resolve("absent");
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => answer("absent"), holdMs);
+      const withdraw = (): void => {
+        answer("absent");
+        for (const show of this.#watchers) show({ withdrawn: card.approval });
+      };
+      const answer = (ruling: Ruling): void => {
+        clearTimeout(timer);
+        withdrawn?.removeEventListener("abort", withdraw);
+        // The same call may have come twice, and the second card stands in the place of the first.
+        if (this.#open.get(card.approval) === open) this.#open.delete(card.approval);
+        resolve(ruling);
+      };
+      const open: Open = { card, answer };
+      withdrawn?.addEventListener("abort", withdraw);
+      this.#open.set(card.approval, open);
+      for (const show of this.#watchers) show(cardOf(card));
+    });
+  }
+
+  /** For the record, and for the watchers: the notice of a quarantine or a debt must not stay unread in a file. */
+  notify(text: string): void {
+    this.#tell(text);
+    for (const show of this.#watchers) show({ notice: text });
+  }
+
+  /** Adds a watcher until the signal; cards that wait already are shown at once. */
+  watch(show: (part: Watched) => void, signal: AbortSignal): Promise<void> {
+    this.#watchers.add(show);
+    for (const { card } of this.#open.values()) show(cardOf(card));
+    return new Promise((resolve) => {
+      signal.addEventListener("abort", () => {
+        this.#watchers.delete(show);
+        if (this.#watchers.size === 0) for (const { answer } of this.#open.values()) answer("absent");
+        resolve();
+      });
+    });
+  }
+
+  /** Answers a call that is held right now; false if none is held under this id. */
+  rule(approval: string, choice: ApprovalChoice, by: string): boolean {
+    const open = this.#open.get(approval);
+    open?.answer({ choice, by });
+    return open !== undefined;
+  }
+}
+
+/** The card as a watcher gets it; digests of values are of no use to a reader. */
+function cardOf({ endorses: _endorses, ...card }: ApprovalCard): Watched {
+  return { ...card, id: card.approval };
+}

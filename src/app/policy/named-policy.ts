@@ -1,0 +1,134 @@
+/** Policies that files, commands and callers name: read and compiled, or the first error as a sentence with its place. */
+import { resolve } from "node:path";
+import type { JsonObject } from "../../core/json.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import type { LoadedPolicy } from "../../gateway/ports/policy.ts";
+import type { PolicyInput } from "../../policy/canonical/extends.ts";
+import type { CompiledPolicy } from "../../policy/compile/compile.ts";
+import type { Diagnostic, Problem } from "../../policy/document/diagnostic.ts";
+import type { PolicyDocument } from "../../policy/canonical/policy-document.ts";
+import type { ToolLists } from "../../policy/contracts/contracts.ts";
+import { type Loaded, loadPolicy } from "../../policy/load.ts";
+import type { Fault } from "../state/outcome.ts";
+import { sentenceMax, shortPath } from "../state/sentences.ts";
+import { loadedPolicy } from "./loaded-policy.ts";
+import { readManifests, toolNames } from "./manifest.ts";
+import { defaultPolicyName, loadFrom, sha256, shippedLoader } from "./policy-source.ts";
+import { programProblems } from "./rule-programs.ts";
+
+/** Least length of a message with a long remedy, in UTF-16 units: enough to name the word at fault. */
+const messageUnitsMin = 60;
+
+/** Message and remedy that fit beside a path of any length. */
+const remedyUnitsRoomy = 110;
+
+/**
+ * One diagnostic as a line: place, sentence, remedy. Too long a message is cut before the way on; a way on that is longer
+ * than all that is left is a list of legal words, and loses its end.
+ */
+export function diagnosticLine(found: Diagnostic): string {
+  const long = messageUnitsMin + found.remedy.length > remedyUnitsRoomy;
+  const file = long ? shortPath(found.file, 40) : shortPath(found.file);
+  const place = found.line === 0 ? file : `${file}:${found.line}:${found.column}`;
+  const code = ` [${found.code}]`;
+  const room = sentenceMax - place.length - code.length - 4;
+  const message = cut(found.message, Math.max(Math.min(messageUnitsMin, room), room - found.remedy.length));
+  return `${place}: ${message}: ${cut(found.remedy, room - message.length)}${code}`;
+}
+
+function cut(text: string, unitsMax: number): string {
+  return text.length <= unitsMax ? text : `${text.slice(0, Math.max(0, unitsMax - 3))}...`;
+}
+
+/** Why a document is not a policy: its first error, with place and remedy. */
+export function whyUnloadable(name: string, diagnostics: readonly Diagnostic[]): string {
+  const first = diagnostics.find(({ severity }) => severity === "error");
+  return first === undefined
+    ? `${shortPath(name)} does not load: \`sluicegate policy check\` says why.`
+    : diagnosticLine(first);
+}
+
+export type Extra = {
+  /** A `labels:` section laid over the policy. */
+  readonly labels?: JsonObject | undefined;
+  readonly flow?: "strict" | "provenance";
+};
+
+/** A policy, and what gives a later finding its place in its documents. */
+export type Placed = { readonly policy: CompiledPolicy; readonly place: Loaded["place"] };
+
+/**
+ * A compiled policy from a file, the default, or a document of our own; the error is a sentence with place. `noted` gets the
+ * files beside a policy file that it is made of. Whether the programs of its rules load is asked apart.
+ */
+export function placedFrom(
+  source: string | undefined | PolicyInput,
+  noted?: (file: string) => void,
+): Result<Placed, string> {
+  if (typeof source === "object")
+    return usable(loadPolicy(source, { loader: shippedLoader, hash: sha256 }), source.file);
+  const loaded = loadFrom(source, undefined, noted);
+  return loaded.ok ? usable(loaded.value, source ?? "default") : loaded;
+}
+
+/** The same, for callers that need the policy alone. */
+export function compiledFrom(source: string | undefined | PolicyInput): Result<CompiledPolicy, string> {
+  const placed = placedFrom(source);
+  return placed.ok ? ok(placed.value.policy) : placed;
+}
+
+/** A policy file, or the default, with labels and a flow mode laid over it; the error is a sentence with place. */
+export function loadPolicyFor(file: string | undefined, extra: Extra = {}): Result<LoadedPolicy, string> {
+  const own = file === defaultPolicyName ? undefined : file;
+  const name = own === undefined ? defaultPolicyName : resolve(own);
+  const over = extra.labels !== undefined || extra.flow !== undefined;
+  const document = {
+    version: 1,
+    extends: [name],
+    ...(extra.labels === undefined ? {} : { labels: extra.labels }),
+    ...(extra.flow === undefined ? {} : { flow: { mode: extra.flow } }),
+  };
+  // The loader itself checks input from outside; the type only states the intended form.
+  const input = { file: `${name} (with a trace)`, document: document as unknown as PolicyDocument };
+  const placed = placedFrom(over ? input : own);
+  if (!placed.ok) return placed;
+  const { policy } = placed.value;
+  const silent = firstSentence(placed.value, programProblems(policy));
+  return silent === undefined ? ok(loadedPolicy(policy, name)) : err(silent);
+}
+
+/** The first of some findings as a line; undefined where there is none. */
+export function firstSentence({ place }: Placed, [first]: readonly Problem[]): string | undefined {
+  return first === undefined ? undefined : diagnosticLine(place(first));
+}
+
+function usable({ policy, diagnostics, place }: Loaded, source: string): Result<Placed, string> {
+  if (policy !== undefined) return ok({ policy, place });
+  return err(whyUnloadable(source, diagnostics));
+}
+
+/** The tools that `--manifest` names, by server; none without it. */
+export function namedTools(files: readonly string[] = []): Result<ToolLists, Fault> {
+  const read = readManifests(files);
+  return read.ok ? read : err({ code: "SG-MANIFEST", sentence: read.error });
+}
+
+/** Names of tools that bare names in a policy are resolved by; undefined where no list was given. */
+const namesIn = (lists: ToolLists): ReturnType<typeof toolNames> | undefined =>
+  Object.keys(lists).length === 0 ? undefined : toolNames(lists);
+
+/** Loads a policy of the command line, with all its diagnostics; `default` is the built-in one. */
+export function readPolicy(name: string, lists: ToolLists = {}): Result<Loaded, Fault> {
+  const read = loadFrom(name === defaultPolicyName ? undefined : name, namesIn(lists));
+  return read.ok ? read : err({ code: "SG-POLICY", sentence: read.error });
+}
+
+/** A policy on the command line that compiles. */
+export function namedPolicy(name: string, lists: ToolLists = {}): Result<Loaded & Placed, Fault> {
+  const read = readPolicy(name, lists);
+  if (!read.ok) return read;
+  const { policy, diagnostics } = read.value;
+  return policy === undefined
+    ? err({ code: "SG-POLICY", sentence: whyUnloadable(name, diagnostics) })
+    : ok({ ...read.value, policy });
+}

@@ -1,0 +1,29 @@
+/**
+ * A mark in the state folder that the log was lost. Until a user starts clean runs, every run of which nothing is
+ * known counts as one of the lost ones, and holds everything: labels must never fall because a file broke.
+ */
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export type LostHistory = { readonly lost: boolean; readonly clear: () => void };
+
+const markOf = (home: string): string => join(home, "history-lost");
+
+export function markHistoryLost(home: string): void {
+  writeFileSync(markOf(home), "The event log was set aside. `sluicegate runs new` removes this mark.\n", {
+    mode: 0o600,
+  });
+}
+
+export function lostHistory(home: string): LostHistory {
+  const state = { lost: existsSync(markOf(home)) };
+  return {
+    get lost() {
+      return state.lost;
+    },
+    clear: () => {
+      state.lost = false;
+      rmSync(markOf(home), { force: true });
+    },
+  };
+}

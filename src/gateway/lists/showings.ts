@@ -1,0 +1,106 @@
+/**
+ * The part of a server's lists that each run is shown: whether they are admitted, and which of their entries are
+ * hidden.
+ */
+import type { ToolContract } from "../../core/contract.ts";
+import type { ListedTool, Shortlist } from "../../core/explain/regulation-view.ts";
+import { type Json, stringMember } from "../../core/json.ts";
+import type { Verdict } from "../../core/verdict.ts";
+import type { Admission } from "../decision/admissions.ts";
+import { isObserved } from "../decision/call.ts";
+import type { LoadedPolicy } from "../ports/policy.ts";
+import type { LiveRun } from "../runs/live-run.ts";
+import { type Catalogue, type ListMethod, type ListState, usedBy } from "../upstream/listed-tools.ts";
+import { type AdmissionNeeds, admitList } from "./admission.ts";
+import type { Exposures } from "./exposures.ts";
+import { plainSignature } from "./list-signatures.ts";
+
+type Needs = AdmissionNeeds & { readonly exposures: Exposures };
+
+/** The part of a list that a run is shown; without verdicts in observe mode, where all entries are shown. */
+export type Showing = {
+  readonly verdicts: readonly Verdict[];
+  /** Entries that the task needs, where the run has a shortlist; the others are left out and stay callable. */
+  readonly shortlist: Shortlist | undefined;
+  /** Equal signatures, equal lists; `plainSignature` where everything is shown as it is. */
+  readonly signature: string;
+};
+
+const everything: Showing = { verdicts: [], shortlist: undefined, signature: plainSignature };
+
+export class Showings {
+  readonly #needs: Needs;
+  readonly #catalogue: Catalogue;
+  /** The entries of the newest list, measured once. */
+  #measured: { readonly entries: readonly Json[]; readonly tools: readonly ListedTool[] } | undefined;
+  #admitted: { state: ListState; policy: LoadedPolicy; epoch: number; admission: Admission } | undefined;
+
+  constructor(needs: Needs, catalogue: Catalogue) {
+    this.#needs = needs;
+    this.#catalogue = catalogue;
+  }
+
+  /** The admission of the list that a call relies on; a list that cannot be had admits nothing and forbids nothing. */
+  admission(live: LiveRun, state: ListState): Admission | Promise<Admission> {
+    const last = this.#admitted;
+    // Every call passes here: the last answer is kept beside its question, so that nothing is hashed or joined.
+    const { epoch } = this.#needs.admissions;
+    if (last?.state === state && last.policy === live.policy && last.epoch === epoch) return last.admission;
+    const contracts = this.#contracts(live, state);
+    const admission = admitList(this.#needs, live, { state, contracts, what: state.method });
+    if (!(admission instanceof Promise)) this.#admitted = { state, policy: live.policy, epoch, admission };
+    return admission;
+  }
+
+  /** The signature of the part of a list that the run would be shown now; undefined when the list is not known. */
+  async signature(live: LiveRun, method: ListMethod): Promise<string | undefined> {
+    const state = this.#catalogue.known(method);
+    if (state === undefined) return undefined;
+    const admission = await this.admission(live, state);
+    // The ruling itself notifies the clients of a list that leaves quarantine.
+    return admission.kind === "quarantined" ? undefined : (await this.of(live, state)).signature;
+  }
+
+  async of(live: LiveRun, state: ListState): Promise<Showing> {
+    const { server, exposures } = this.#needs;
+    if (isObserved(live, server)) return everything;
+    const contracts = this.#contracts(live, state);
+    const verdicts = await exposures.of({ live, server, state, contracts });
+    const shortlist = state.method === "tools/list" ? this.#shortlist(live, state, verdicts) : undefined;
+    const plain = shortlist === undefined && verdicts.every((verdict) => verdict === "allow");
+    const letters = verdicts.map((verdict, index) => (shortlist?.shown.has(index) === false ? "-" : verdict[0]));
+    return { verdicts, shortlist, signature: plain ? plainSignature : letters.join("") };
+  }
+
+  /** Of the tools that may be shown, those that the task needs; indices are those of the list. */
+  #shortlist(live: LiveRun, state: ListState, verdicts: readonly Verdict[]): Shortlist | undefined {
+    if (!live.policy.regulated) return undefined;
+    const open = this.#tools(state).flatMap((tool, index) => (verdicts[index] === "deny" ? [] : [{ tool, index }]));
+    const found = live.policy.shortlist(
+      live.state,
+      open.map(({ tool }) => tool),
+    );
+    if (found === undefined) return undefined;
+    return { ...found, shown: new Set(open.flatMap(({ index }, place) => (found.shown.has(place) ? [index] : []))) };
+  }
+
+  #tools({ entries }: ListState): readonly ListedTool[] {
+    if (this.#measured?.entries !== entries)
+      this.#measured = { entries, tools: entries.map((entry) => listedTool(this.#needs.server, entry)) };
+    return this.#measured.tools;
+  }
+
+  #contracts(live: LiveRun, state: ListState): readonly ToolContract[] {
+    if (state.method !== "tools/list") {
+      const contract = this.#catalogue.contractOfMethod(live.policy, usedBy[state.method]);
+      return state.entries.map(() => contract);
+    }
+    return state.entries.map((entry) => this.#catalogue.contractOfTool(live.policy, stringMember(entry, "name") ?? ""));
+  }
+}
+
+function listedTool(server: string, entry: Json): ListedTool {
+  const name = stringMember(entry, "name") ?? "";
+  const description = stringMember(entry, "description") ?? stringMember(entry, "title") ?? "";
+  return { server, name, description, bytes: new TextEncoder().encode(JSON.stringify(entry)).length };
+}

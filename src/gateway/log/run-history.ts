@@ -1,0 +1,220 @@
+/**
+ * The history of a run out of its records: its events for folding, what still waits, and, to decide it again, the
+ * events with the decisions, answers and notes that came with them. Any doubt is an error: a run that is folded then
+ * resumes at the top label, and one that is decided again says so.
+ */
+import type { RunEvent } from "../../core/event.ts";
+import { type Json, isArray, isObject, member, stringMember } from "../../core/json.ts";
+import type { Lattice } from "../../core/label.ts";
+import { err, ok, type Result } from "../../core/result.ts";
+import { PlacesRead } from "../../core/isolation/trace-dictionary.ts";
+import type { LogKeys, Replayed, Store, StoredRecord, Waiting } from "../ports/store.ts";
+import { readDecision, type RecordedDecision } from "./decision-codec.ts";
+import { makeLoader, openRecord, type Loader, type OpenedEntry, type OpenedRecord } from "./read-record.ts";
+import { boundTo, eventsOf, readBody, readPayload, recordPages, type PayloadNote, type ReadBody } from "./record.ts";
+import { saysWaiting, WaitingBook } from "./waiting.ts";
+
+/** Records of one run that are folded; a longer run resumes at the top label. */
+export const replayRecordsMax = 200_000;
+
+/** The answers of oracles by question; undefined = the oracle was asked and gave no answer. */
+export type RecordedAnswers = ReadonlyMap<string, Json | undefined>;
+
+export type RecordedEntry = {
+  readonly run: string;
+  readonly wallTime: string;
+  readonly at: number;
+  readonly kind: string;
+  readonly call: string | undefined;
+  readonly server: string | undefined;
+  readonly tool: string | undefined;
+  /** Digest of the policy that it was decided under. */
+  readonly policy: string | undefined;
+  readonly principal: string | undefined;
+  readonly events: readonly RunEvent[];
+  readonly decision: RecordedDecision | undefined;
+  readonly answers: RecordedAnswers;
+  readonly notes: Json | undefined;
+  readonly details: Json | undefined;
+  /** Texts that looked like secrets were replaced before it was written. */
+  readonly masked: boolean;
+  /** Why its payload cannot be read; undefined where it can, or where it has none. */
+  readonly unread: Unread | undefined;
+};
+
+/** `digests`: the policy kept no payloads. `too-large`: this one was not kept. `forgotten`: its key is gone. */
+export type Unread = "digests" | "too-large" | "forgotten" | "damaged";
+
+export type RecordedQuery = {
+  readonly run: string;
+  /** Also what other runs did meanwhile and before; a record of theirs that cannot be read is left out. */
+  readonly others: boolean;
+  /** Labels are read into this one. */
+  readonly lattice: Lattice;
+};
+
+/** Records one by one, oldest first, up to the number that is folded. The error is a sentence. */
+async function* boundedRecords(
+  store: Store,
+  query: { readonly run?: string },
+): AsyncGenerator<Result<StoredRecord, string>, void> {
+  let count = 0;
+  for await (const page of recordPages(store, query)) {
+    if (!page.ok) return yield err(page.error.sentence);
+    if (count >= replayRecordsMax) return yield err(`there are more than ${replayRecordsMax} records`);
+    for (const record of page.value) yield ok(record);
+    count += page.value.length;
+  }
+}
+
+/** The entries of a run, oldest first; an error where one of its own records cannot be read. */
+export async function recordedEntries(
+  store: Store,
+  keys: LogKeys,
+  { run, others, lattice }: RecordedQuery,
+): Promise<Result<readonly RecordedEntry[], string>> {
+  const loader = makeLoader(store, keys, lattice);
+  const told = new PlacesRead();
+  const found: RecordedEntry[] = [];
+  for await (const record of boundedRecords(store, others ? {} : { run })) {
+    if (!record.ok) return record;
+    const opened = await openRecord(loader, record.value);
+    if (!opened.ok && record.value.run === run) return opened;
+    if (opened.ok) found.push(...entriesOf(loader, { record: record.value, opened: opened.value, run, told }));
+  }
+  return ok(found);
+}
+
+type Read = {
+  readonly record: StoredRecord;
+  readonly opened: OpenedRecord;
+  readonly run: string;
+  readonly told: PlacesRead;
+};
+
+function entriesOf(loader: Loader, { record, opened, run, told }: Read): readonly RecordedEntry[] {
+  const { head, context } = opened.body;
+  const unread = opened.complete ? undefined : whyUnread(loader.keys, record, head.payload);
+  return opened.entries.map((entry) => {
+    const { at, kind, call, server, tool, clear } = entry.head;
+    return {
+      run: head.run,
+      wallTime: head.wallTime,
+      at,
+      kind,
+      call,
+      server,
+      tool,
+      policy: stringMember(context, "policy"),
+      principal: stringMember(context, "principal"),
+      events: entry.events,
+      decision: readDecision(entry, opened.context),
+      answers: head.run === run ? answersOf(entry, told) : new Map<string, Json>(),
+      notes: member(clear, "notes"),
+      details: member(entry.payload, "details"),
+      masked: isMasked(entry.payload),
+      unread,
+    };
+  });
+}
+
+function whyUnread(keys: LogKeys, record: StoredRecord, note: PayloadNote | undefined): Unread {
+  if (note?.tooLarge === true) return "too-large";
+  if (note?.how === "digests") return "digests";
+  if (note?.how !== "sealed" || record.payload === undefined) return "damaged";
+  const opened = keys.open(record.run, record.payload, boundTo(record.writer, record.seq));
+  return !opened.ok && opened.error === "missing-key" ? "forgotten" : "damaged";
+}
+
+/** The text that `maskSecrets` puts in the place of a secret. */
+const maskPattern = /\[secret [a-z-]+ /;
+
+function isMasked(payload: Json | undefined): boolean {
+  return payload !== undefined && payload !== null && maskPattern.test(JSON.stringify(payload));
+}
+
+function answersOf({ head, payload }: OpenedEntry, told: PlacesRead): RecordedAnswers {
+  const answers = new Map<string, Json | undefined>();
+  for (const listed of [member(head.clear, "answers"), member(payload, "answers")]) {
+    if (!isObject(listed)) continue;
+    for (const key of Object.keys(listed)) {
+      const value = member(member(listed, key), "value");
+      answers.set(key, value === undefined ? undefined : told.whole(value));
+    }
+  }
+  return answers;
+}
+
+type Part = { readonly events: readonly RunEvent[]; readonly complete: boolean; readonly policy: string | undefined };
+
+async function partOf(loader: Loader, record: StoredRecord, waiting: WaitingBook): Promise<Result<Part, string>> {
+  const place = `record ${record.writer}/${record.seq}`;
+  const body = readBody(record.body);
+  if (body === undefined) return err(`${place} cannot be read`);
+  const policy = stringMember(body.context, "policy");
+  if (body.entries.every(({ clear }) => !isArray(member(clear, "events")))) {
+    readWaiting(loader.keys, { record, body }, waiting);
+    return ok({ events: [], complete: true, policy });
+  }
+  const opened = await openRecord(loader, record, body);
+  if (!opened.ok) return opened;
+  const { entries, complete } = opened.value;
+  for (const { head, payload } of entries) {
+    const said = { notes: member(head.clear, "notes"), details: member(payload, "details"), policyDigest: policy };
+    waiting.read({ events: eventsOf(head), ...said });
+  }
+  return ok({ events: entries.flatMap(({ events }) => events), complete, policy });
+}
+
+/** The waiting items of a record. Payloads are opened only where they hold something of it. */
+function readWaiting(
+  keys: LogKeys,
+  { record, body }: { readonly record: StoredRecord; readonly body: ReadBody },
+  waiting: WaitingBook,
+): void {
+  const policyDigest = stringMember(body.context, "policy");
+  const says = body.entries.some(({ clear }) => saysWaiting(member(clear, "notes")));
+  const payloads = says ? readPayload(keys, record, body) : undefined;
+  for (const [part, entry] of body.entries.entries()) {
+    const details = member(payloads?.[part], "details");
+    waiting.read({ events: eventsOf(entry), notes: member(entry.clear, "notes"), details, policyDigest });
+  }
+}
+
+/**
+ * The events of a run in log order, with labels in `lattice`; the error is a sentence about the first unreadable
+ * record.
+ */
+export async function replayRun(
+  store: Store,
+  keys: LogKeys,
+  run: string,
+  lattice: Lattice,
+): Promise<Result<Replayed, string>> {
+  const loader = makeLoader(store, keys, lattice);
+  const events: RunEvent[] = [];
+  const policies = new Set<string>();
+  const waiting = new WaitingBook();
+  let complete = true;
+  for await (const record of boundedRecords(store, { run })) {
+    const part = record.ok ? await partOf(loader, record.value, waiting) : record;
+    if (!part.ok) return part;
+    events.push(...part.value.events);
+    complete &&= part.value.complete;
+    if (part.value.policy !== undefined) policies.add(part.value.policy);
+  }
+  return ok({ events, complete, policies: [...policies], waiting: waiting.list() });
+}
+
+/** The waiting items of a run, also where its events cannot be read into the present lattice, or are too many. */
+export async function waitingOf(store: Store, keys: LogKeys, run: string): Promise<readonly Waiting[]> {
+  const waiting = new WaitingBook();
+  for await (const page of recordPages(store, { run })) {
+    if (!page.ok) break;
+    for (const record of page.value) {
+      const body = readBody(record.body);
+      if (body !== undefined) readWaiting(keys, { record, body }, waiting);
+    }
+  }
+  return waiting.list();
+}

@@ -1,0 +1,372 @@
+/**
+ * The persistent data of the gateway. `EventLog` is the port that the gateway itself uses (src/gateway/log makes it
+ * over a `Store`); `Store` is the small port that SQLite, memory and PostgreSQL implement. A store sees records that
+ * are already sealed and chained: it cannot read a payload, and what it loses or changes is found by `audit verify`.
+ *
+ * Times: `at` is monotonic ms of the writer, `wall*` is ms since the epoch (it has to mean something after a restart).
+ */
+import type { Decision } from "../../core/decision.ts";
+import type { RunEvent } from "../../core/event.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import type { Lattice } from "../../core/label.ts";
+import type { Result } from "../../core/result.ts";
+import type { WrittenJson } from "../../wire/message.ts";
+
+// ---------------------------------------------------------------------------------------------------------------
+// The log as the gateway sees it.
+
+/**
+ * The policy, lattice and manifest that a batch of events was decided under. Their digests go into the clear part of
+ * every record.
+ */
+export type LogContext = {
+  readonly policyDigest: string;
+  /** The canonical policy JSON, kept once under that digest. */
+  readonly policyText: string;
+  readonly lattice: Lattice;
+  /** Digest of the manifest of the server concerned, where there is one. */
+  readonly manifestDigest?: string;
+  readonly principal?: string;
+  /** `audit.payload` of the policy. */
+  readonly payload: PayloadMode;
+};
+
+/** How arguments, results and instructions are kept: encrypted per run, as a keyed digest only, or readable. */
+export type PayloadMode = "sealed" | "digests" | "clear";
+
+/**
+ * An appended entry: events of one run that belong together (`dispatched` of a call makes one entry, its outcome and
+ * release another), with the decision that led to them.
+ */
+export type LogEntry = {
+  readonly run: string;
+  readonly at: number;
+  readonly events: readonly RunEvent[];
+  readonly context: LogContext;
+  readonly decision?: Decision;
+  /** Name of a record without events; otherwise the kind of the last event. */
+  readonly kind?: string;
+  /** The answers of oracles, by question key, so that the decision can be replayed exactly. Payload. */
+  readonly answers?: JsonObject;
+  /** Those of the answers that hold nothing to hide; they stay in the clear. */
+  readonly plainAnswers?: JsonObject;
+  /** More for audit and what-if; `notes` stays in the clear, `details` (arguments of a refused call) is payload. */
+  readonly notes?: JsonObject;
+  readonly details?: JsonObject;
+  /** A value among these whose text is known already. */
+  readonly written?: WrittenJson;
+  /** A read that was sent already: it is not listed as open, since a repetition after a crash needs no consent. */
+  readonly late?: true;
+};
+
+/** Rows that become durable in the same transaction as the records. */
+export type Alongside = {
+  readonly runs?: readonly RunRow[];
+  readonly shared?: SharedRow;
+};
+
+/**
+ * A decoded entry of a record. Without its payload (key destroyed, mode `digests`) the events keep labels and digests
+ * only.
+ */
+export type LogView = {
+  readonly writer: number;
+  /** Number of the record; a record holds what a run did in one commit, and `part` counts its entries from zero. */
+  readonly seq: number;
+  readonly part: number;
+  readonly wallTime: string;
+  readonly at: number;
+  readonly run: string;
+  readonly kind: string;
+  readonly call?: string;
+  readonly server?: string;
+  readonly tool?: string;
+  readonly fingerprint: string;
+  readonly clear: JsonObject;
+  /** Undefined where it was never kept or its key was destroyed. */
+  readonly payload: JsonObject | undefined;
+};
+
+export type Replayed = {
+  readonly events: readonly RunEvent[];
+  /** False if some payload could not be read: labels are exact, values and rule keys are missing. */
+  readonly complete: boolean;
+  /** Policy digests that the run was decided under, oldest first. */
+  readonly policies: readonly string[];
+  /** The items that still wait when the records end. */
+  readonly waiting: readonly Waiting[];
+};
+
+/** A call in the outbox of a run, or a result behind consent, as its record describes it. */
+export type Waiting = {
+  readonly what: "call" | "result";
+  /** Id of the call. */
+  readonly call: string;
+  /** Digest of server, tool and arguments. */
+  readonly digest: string;
+  /** Digest of the policy that it was decided under. */
+  readonly policyDigest: string | undefined;
+  readonly notes: JsonObject;
+  /** Arguments of the call, or its result; undefined where they were never kept, or their key is gone. */
+  readonly details: JsonObject | undefined;
+  /** It will never be sent, for this reason, and the end of the run has to report it. */
+  readonly lost?: string;
+  /** The same call was allowed since. */
+  readonly repeated?: true;
+};
+
+export interface EventLog {
+  /** Resolves when the entries are durable as configured; rejects never. Order of calls = order in the log. */
+  append(entries: readonly LogEntry[], alongside?: Alongside): Promise<Result<void, StoreFailure>>;
+  /** The events of a run for folding, labels translated into `lattice`; an error means: resume at the top label. */
+  replay(run: string, lattice: Lattice): Promise<Result<Replayed, string>>;
+  /** The waiting items of a run that cannot be replayed: reading them needs no labels. */
+  waiting(run: string): Promise<readonly Waiting[]>;
+  /** Newest last. */
+  tail(count: number, run?: string): Promise<Result<readonly LogView[], StoreFailure>>;
+  /** Encrypts something for a run that is kept outside the log, such as an approval card; `open` reads it back. */
+  seal(run: string, value: JsonObject): Uint8Array;
+  open(run: string, sealed: Uint8Array): JsonObject | undefined;
+  /** Signs the head of the chain now; called by the gateway's clock every `checkpointMs`. */
+  checkpoint(at: number): Promise<Result<void, StoreFailure>>;
+  health(): StoreHealth;
+  /** After a failure whose cause is gone (disk freed): continues from the last durable record. */
+  recover(): Promise<Result<void, StoreFailure>>;
+  /** Appends the clean mark and closes the store. */
+  close(at: number): Promise<void>;
+  readonly store: Store;
+}
+
+/** Keys and digests of the log; the store never holds the keys. */
+export interface LogKeys {
+  /** SHA-256, hex. */
+  hash(data: string | Uint8Array): string;
+  /** HMAC of this installation: a digest that cannot be found by guessing low-entropy values. */
+  keyedDigest(text: string): string;
+  /** Encrypts under the key of the run on the day of `wallMs`; `bound` is authenticated with it. */
+  seal(run: string, text: string, bound: string, wallMs: number): Uint8Array;
+  open(run: string, sealed: Uint8Array, bound: string): Result<string, "missing-key" | "damaged">;
+  /** The key for this sealed text still exists. */
+  readable(sealed: Uint8Array): boolean;
+  /** Destroys the keys of days before this instant; returns how many. */
+  destroyBefore(wallMs: number): number;
+  /** Ed25519. */
+  sign(text: string): Uint8Array;
+  readonly signer: string;
+  /** Undefined if the signer is not known here. */
+  verify(signer: string, text: string, signature: Uint8Array): boolean | undefined;
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// The store.
+
+export type StoreFailure = {
+  readonly kind: "full" | "damaged" | "newer" | "foreign" | "busy" | "closed" | "unreachable";
+  /** File or address. */
+  readonly place: string;
+  /** One sentence for people: what happened, why, what to do next. */
+  readonly sentence: string;
+};
+
+export type StoreHealth = { readonly kind: "ok" } | { readonly kind: "failed"; readonly failure: StoreFailure };
+
+/**
+ * A record as the store holds it; `kind` is that of its last entry. `body` is hashed as it stands; the columns beside
+ * it repeat what is in it.
+ */
+export type StoredRecord = {
+  /** Number of the writer, given by `Store.begin`; writers are numbered in order of their start. */
+  readonly writer: number;
+  readonly seq: number;
+  readonly run: string;
+  readonly kind: string;
+  readonly body: string;
+  readonly payload: Uint8Array | undefined;
+  /** SHA-256 over the previous fingerprint and the body, hex; the body names the digest of the payload. */
+  readonly fingerprint: string;
+};
+
+export type StoredCheckpoint = {
+  readonly writer: number;
+  readonly seq: number;
+  readonly body: string;
+  readonly signature: Uint8Array;
+};
+
+/** Content by digest, kept once: contracts and lattices that records refer to. */
+export type StoredDocument = { readonly digest: string; readonly body: string };
+
+/** A call that was allowed and has no outcome yet. */
+export type OpenCall = {
+  readonly run: string;
+  readonly call: string;
+  readonly server: string;
+  readonly tool: string;
+  /** Digest of server, tool and arguments: an identical call later asks "may already have happened at ...". */
+  readonly digest: string;
+  readonly wallMs: number;
+};
+
+/** Everything of one append; written in one transaction or not at all. */
+export type AppendBatch = {
+  readonly records: readonly StoredRecord[];
+  readonly checkpoint?: StoredCheckpoint;
+  readonly documents?: readonly StoredDocument[];
+  readonly opened?: readonly OpenCall[];
+  readonly settled?: readonly { readonly run: string; readonly call: string }[];
+  readonly runs?: readonly RunRow[];
+  readonly shared?: SharedRow;
+};
+
+export type RunRow = {
+  readonly key: string;
+  readonly principal: string;
+  readonly parent?: string;
+  readonly policyDigest: string;
+  readonly begunWallMs: number;
+  readonly endedWallMs?: number;
+  readonly idleExpiresWallMs: number;
+  /** Events may have been lost (power cut): fold nothing, resume at the top label. */
+  readonly top: boolean;
+  /** Facts the gateway needs to recognise the run again: process, hook session, tag, server states. */
+  readonly resume: JsonObject;
+};
+
+/**
+ * Labels and audiences of stores of one owner. The caller merges (join) before it writes; only a reset by a user lowers
+ * them.
+ */
+export type SharedRow = {
+  readonly owner: string;
+  readonly policyDigest: string;
+  readonly top: boolean;
+  readonly value: JsonObject;
+};
+
+/** The facts that one consent is bound to (gateway.md 5); all of them must match when it is used. */
+export type ApprovalMatch = {
+  readonly run: string;
+  readonly principal: string;
+  readonly server: string;
+  readonly tool: string;
+  readonly argumentDigest: string;
+  readonly policyDigest: string;
+};
+
+export type ApprovalRow = ApprovalMatch & {
+  readonly id: string;
+  readonly createdWallMs: number;
+  readonly expiresWallMs: number;
+  readonly status: "pending" | "approved" | "denied" | "used";
+  /** The card that the approver is shown, sealed by `EventLog.seal`. */
+  readonly card?: Uint8Array;
+  readonly decidedBy?: string;
+  readonly role?: string;
+  readonly decidedWallMs?: number;
+};
+
+export type ApprovalDecision = {
+  readonly id: string;
+  readonly verdict: "approved" | "denied";
+  readonly by: string;
+  readonly role: string;
+  readonly wallMs: number;
+};
+
+/** The facts that a client session needs to continue after a restart. */
+export type SessionRow = {
+  readonly id: string;
+  readonly principal: string;
+  readonly run: string;
+  readonly server: string;
+  readonly targetDigest: string;
+  readonly initialize: JsonObject;
+  readonly touchedWallMs: number;
+};
+
+/** A server's manifest as it was last admitted: the pin, and what lists are answered from while it starts. */
+export type ManifestRow = {
+  /** package@version or target digest, requested revision and client capabilities, joined by the caller. */
+  readonly key: string;
+  readonly server: string;
+  readonly revision: string;
+  readonly digest: string;
+  readonly capabilities: Json;
+  readonly manifest: JsonObject;
+  readonly seenWallMs: number;
+};
+
+/** The findings of the store when it was opened. */
+export type Opening = {
+  /** Number of this writer. */
+  readonly writer: number;
+  /** Last record of the writer before, which the first record of this one names. */
+  readonly previous: Head | undefined;
+  /** The machine lost power (boot id changed, no clean mark): open runs and stores were marked `top`. */
+  readonly resumeAtTop: boolean;
+  readonly inFlight: readonly OpenCall[];
+  /** A damaged file that was kept aside, where the caller asked for that. */
+  readonly keptAside?: string;
+};
+
+export type Head = { readonly writer: number; readonly seq: number; readonly fingerprint: string };
+
+export type RecordQuery = {
+  readonly writer?: number;
+  readonly run?: string;
+  /** Only records after this one (oldest first) or before it (newest first). */
+  readonly after?: { readonly writer: number; readonly seq: number };
+  readonly order: "oldest" | "newest";
+  readonly limit: number;
+};
+
+export type StoreAnswer<T> = Promise<Result<T, StoreFailure>>;
+
+export interface Store {
+  readonly opening: Opening;
+  /**
+   * Group commit: durable when it resolves. After a failure every append is refused until `recover`. A function is
+   * called when its transaction has begun, in the order of the appends; it must not throw.
+   */
+  append(batch: AppendBatch | (() => AppendBatch)): StoreAnswer<void>;
+  /** More entries joined an append that waits: a store that has let it wait for long begins its transaction now. */
+  hurry(): void;
+  records(query: RecordQuery): StoreAnswer<readonly StoredRecord[]>;
+  writers(): StoreAnswer<readonly number[]>;
+  checkpoints(writer: number): StoreAnswer<readonly StoredCheckpoint[]>;
+  document(digest: string): StoreAnswer<string | undefined>;
+  head(writer: number): StoreAnswer<Head | undefined>;
+  openCalls(): StoreAnswer<readonly OpenCall[]>;
+
+  putRun(row: RunRow): StoreAnswer<void>;
+  run(key: string): StoreAnswer<RunRow | undefined>;
+  /** Runs that have not ended. */
+  openRuns(): StoreAnswer<readonly RunRow[]>;
+  /** Runs of a principal, ended or not, whose key ends so; by key. */
+  runsEnding(principal: string, ending: string): StoreAnswer<readonly RunRow[]>;
+  shared(owner: string): StoreAnswer<SharedRow | undefined>;
+  /** Rows of all owners, by owner. */
+  sharedRows(limit: number): StoreAnswer<readonly SharedRow[]>;
+
+  createApproval(row: ApprovalRow): StoreAnswer<void>;
+  approval(id: string): StoreAnswer<ApprovalRow | undefined>;
+  /** Newest first; expired ones are left out. */
+  approvals(wallMs: number, limit: number): StoreAnswer<readonly ApprovalRow[]>;
+  /** Decides a pending approval; undefined if it is gone, decided or expired. */
+  decideApproval(decision: ApprovalDecision): StoreAnswer<ApprovalRow | undefined>;
+  /** Uses up one matching approval: true for exactly one caller, however many race. */
+  takeApproval(match: ApprovalMatch, wallMs: number): StoreAnswer<ApprovalRow | undefined>;
+
+  putSession(row: SessionRow): StoreAnswer<void>;
+  session(id: string): StoreAnswer<SessionRow | undefined>;
+  dropSession(id: string): StoreAnswer<void>;
+  dropSessionsBefore(wallMs: number): StoreAnswer<number>;
+
+  putManifest(row: ManifestRow): StoreAnswer<void>;
+  manifest(key: string): StoreAnswer<ManifestRow | undefined>;
+
+  health(): StoreHealth;
+  recover(): StoreAnswer<void>;
+  /** Waits for what is queued; `clean` leaves the mark that says nothing was lost. */
+  close(clean: boolean): Promise<void>;
+}

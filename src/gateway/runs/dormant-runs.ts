@@ -1,0 +1,220 @@
+/**
+ * Runs that are open in the log and were not resumed since the gateway started. They may hold data, so changes of the
+ * shared state by other runs are tested against them as against any live run (formal.md annex 13), until they are
+ * resumed, closed, or were idle for too long.
+ */
+import type { ModelState } from "../../core/run.ts";
+import type { RunEvent } from "../../core/event.ts";
+import { begin } from "../../core/mechanism.ts";
+import { evolve } from "../../core/step.ts";
+import { dormantRunsMax, resumeMsMax } from "../ports/limits.ts";
+import { isSpent, sameLattice } from "./live-run.ts";
+import type { LoadedPolicy } from "../ports/policy.ts";
+import { foldsPerLook, lastRunIn } from "./refold.ts";
+import { lineageOf } from "./run-key.ts";
+import type { Services } from "../ports/services.ts";
+import type { SharedStates } from "./shared-store-state.ts";
+import type { RunRow } from "../ports/store.ts";
+
+export type DormantRun = Pick<RunRow, "key" | "principal" | "begunWallMs" | "top" | "resume">;
+
+const nobody: ReadonlySet<string> = new Set();
+
+/** The lineage of the runs that share a conversation with a run; a run whose conversation was cleared has none. */
+function lineageIn(row: RunRow): string | undefined {
+  return isSpent(row) ? undefined : lineageOf(row.key, row.principal);
+}
+
+type Told = { readonly images: readonly RunEvent[]; readonly from: LoadedPolicy };
+
+export class DormantRuns {
+  readonly #services: Services;
+  readonly #shared: SharedStates;
+  readonly #rows = new Map<string, RunRow>();
+  /** Preparations under way, by policy and principal; undefined once they are done. */
+  readonly #prepared = new Map<string, Promise<void> | undefined>();
+  /** Keys by lineage. */
+  readonly #lineages = new Map<string, Set<string>>();
+  /** There are more open runs than can be tested: any of the others may hold anything. */
+  #more = false;
+  /** States by policy digest, then by run key. */
+  readonly #states = new Map<string, Map<string, ModelState>>();
+  readonly #policies = new Map<string, LoadedPolicy>();
+  /** Restrictions that runs received while they were folded, by policy digest and key. */
+  readonly #told = new Map<string, Told[]>();
+
+  constructor(services: Services, shared: SharedStates) {
+    this.#services = services;
+    this.#shared = shared;
+  }
+
+  /** Learns from the store which runs are open; called once, before anything is served. */
+  async load(): Promise<void> {
+    const { log } = this.#services;
+    const rows = await log.store.openRuns();
+    if (!rows.ok) {
+      this.#more = true;
+      return;
+    }
+    for (const row of rows.value) {
+      if (this.#rows.size >= dormantRunsMax) {
+        this.#more = true;
+        return;
+      }
+      this.note(row);
+    }
+  }
+
+  /** Notes an open run that is not resumed; known from `load`, or found in the store where there are too many. */
+  note(row: RunRow): void {
+    this.#unlink(row.key);
+    this.#rows.set(row.key, row);
+    const lineage = lineageIn(row);
+    if (lineage === undefined) return;
+    const keys = this.#lineages.get(lineage) ?? new Set();
+    this.#lineages.set(lineage, keys.add(row.key));
+  }
+
+  /** There are open runs that are not among these. */
+  get more(): boolean {
+    return this.#more;
+  }
+
+  ofLineage(lineage: string): ReadonlySet<string> {
+    return this.#lineages.get(lineage) ?? nobody;
+  }
+
+  /** The relatives of a run; further ancestors are found through the first. */
+  kin(
+    key: string,
+  ): { readonly key: string; readonly ancestors: readonly string[]; readonly groups: readonly string[] } | undefined {
+    const row = this.#rows.get(key);
+    if (row === undefined) return undefined;
+    const lineage = lineageIn(row);
+    return {
+      key,
+      ancestors: row.parent === undefined ? [] : [row.parent],
+      groups: lineage === undefined ? [] : [lineage],
+    };
+  }
+
+  /** A relative wrote restrictions into the log of a run: the states folded so far follow them. */
+  restrict(key: string, images: readonly RunEvent[], from: LoadedPolicy): void {
+    for (const [digest, states] of this.#states) {
+      this.#told.get(`${digest} ${key}`)?.push({ images, from });
+      const q = states.get(key);
+      const policy = this.#policies.get(digest);
+      if (q !== undefined && policy !== undefined) states.set(key, restricted(policy, q, { images, from }));
+    }
+  }
+
+  /** When something last happened in a run, in ms since 1970. */
+  async activeWallMs({ key, begunWallMs }: DormantRun): Promise<number> {
+    const last = await this.#services.log.tail(1, key);
+    const said = last.ok ? Date.parse(last.value.at(-1)?.wallTime ?? "") : Number.NaN;
+    return Number.isNaN(said) ? begunWallMs : said;
+  }
+
+  /**
+   * Folds what a principal's dormant runs hold under a policy, so that the test needs to wait for nothing. Begun with
+   * the first message of a run, and waited for by calls that could change what is shared.
+   */
+  prepare(principal: string, policy: LoadedPolicy): Promise<void> | undefined {
+    const name = `${policy.digest} ${principal}`;
+    if (!policy.regulated || this.#rows.size === 0) return undefined;
+    if (this.#prepared.has(name)) return this.#prepared.get(name);
+    // A run that could not be folded stays unknown, and so counts as holding everything.
+    const preparing = this.#prepare(principal, policy)
+      .catch(() => undefined)
+      .finally(() => this.#prepared.set(name, undefined));
+    this.#prepared.set(name, preparing);
+    return preparing;
+  }
+
+  async #prepare(principal: string, policy: LoadedPolicy): Promise<void> {
+    let states = this.#states.get(policy.digest);
+    if (states === undefined) this.#states.set(policy.digest, (states = new Map()));
+    this.#policies.set(policy.digest, policy);
+    const { clock } = this.#services;
+    const until = clock.monotonicMs() + resumeMsMax;
+    for (const row of this.#rows.values()) {
+      if (row.principal !== principal || states.has(row.key)) continue;
+      // After too long a time of folding, the remaining runs count as holding everything.
+      const late = clock.monotonicMs() > until;
+      const told: Told[] = [];
+      this.#told.set(`${policy.digest} ${row.key}`, told);
+      const q = row.top || late ? policy.topState() : await this.#folded(row, policy);
+      states.set(
+        row.key,
+        told.reduce((all, one) => restricted(policy, all, one), q),
+      );
+      this.#told.delete(`${policy.digest} ${row.key}`);
+    }
+  }
+
+  /** States of the principal's dormant runs under a policy; the worst for what was not prepared. */
+  of(principal: string, policy: LoadedPolicy): readonly { readonly key: string; readonly q: ModelState }[] {
+    const states = this.#states.get(policy.digest);
+    const found: { readonly key: string; readonly q: ModelState }[] = [];
+    for (const row of this.#rows.values()) {
+      if (row.principal === principal) found.push({ key: row.key, q: states?.get(row.key) ?? policy.topState() });
+    }
+    return this.#more ? [...found, { key: "", q: policy.topState() }] : found;
+  }
+
+  all(): readonly DormantRun[] {
+    return [...this.#rows.values()];
+  }
+
+  find(key: string): DormantRun | undefined {
+    return this.#rows.get(key);
+  }
+
+  /** Forgets a run that was resumed or ended: from now on its live state counts. */
+  forget(key: string): void {
+    this.#unlink(key);
+    this.#rows.delete(key);
+    for (const states of this.#states.values()) states.delete(key);
+  }
+
+  #unlink(key: string): void {
+    const row = this.#rows.get(key);
+    const lineage = row === undefined ? undefined : lineageIn(row);
+    if (lineage === undefined) return;
+    const keys = this.#lineages.get(lineage);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#lineages.delete(lineage);
+  }
+
+  async #folded({ key, principal }: RunRow, policy: LoadedPolicy): Promise<ModelState> {
+    const history = await this.#services.log.replay(key, policy.lattice);
+    const shared = await this.#shared.of(principal, policy);
+    if (!history.ok || !history.value.complete) return policy.topState();
+    const { clock } = this.#services;
+    const until = clock.monotonicMs() + resumeMsMax;
+    let run = begin(policy.engine, key, shared);
+    for (const [index, event] of lastRunIn(history.value.events).entries()) {
+      const next = evolve(policy.engine, run, event);
+      // All clients wait while a history is folded.
+      const late = index % foldsPerLook === 0 && clock.monotonicMs() > until;
+      if (!next.ok || late) return policy.topState();
+      run = next.value;
+    }
+    return run.q;
+  }
+}
+
+/**
+ * The model is pure: received images lead from any state of a run to the next; an image that is not a move of the model
+ * leads to the worst state.
+ */
+function restricted(policy: LoadedPolicy, q: ModelState, { images, from }: Told): ModelState {
+  if (!sameLattice(from, policy)) return policy.topState();
+  let state = q;
+  for (const image of images) {
+    const next = policy.engine.model.next(state, image);
+    if (!next.ok) return policy.topState();
+    state = next.value;
+  }
+  return state;
+}

@@ -1,0 +1,239 @@
+/**
+ * Handles the first message of a key: the run is resumed from the log, or it begins with the restrictions of the runs
+ * before it. In doubt it counts as holding everything; where the runs that it must join are unknown it is not served at
+ * all.
+ */
+import type { RunEvent } from "../../core/event.ts";
+import type { Result } from "../../core/result.ts";
+import { begin } from "../../core/mechanism.ts";
+import type { DormantRuns } from "./dormant-runs.ts";
+import {
+  type Inherited,
+  type Open,
+  ancestryOf,
+  conversationRuns,
+  inheritedFrom,
+  openIn,
+} from "./conversation-history.ts";
+import { appendBatch, EventBatch, flushDeferred } from "./event-batch.ts";
+import { resumeMsMax } from "../ports/limits.ts";
+import { type LiveRun, type RunRequest, asSpent, closedTo, isSpent, recognise, rowOf, toTop } from "./live-run.ts";
+import { Images, type RelatedRuns, settleArrived } from "./related-runs.ts";
+import { foldHistory, foldsPerLook, lastRunIn } from "./refold.ts";
+import { conversationOf, earlyKeyOf, lineageOf, mintedPrefix } from "./run-key.ts";
+import type { Services } from "../ports/services.ts";
+import type { SharedStates } from "./shared-store-state.ts";
+import type { OpenCall, RunRow, Waiting } from "../ports/store.ts";
+
+/** Calls of all runs that the log has open, and why no client waits for them any more. */
+export type Abandoned = { readonly open: readonly OpenCall[]; readonly cause: string };
+
+export type ResumptionSetup = {
+  readonly services: Services;
+  readonly shared: SharedStates;
+  readonly dormant: DormantRuns;
+  readonly relatives: RelatedRuns;
+  readonly find: (key: string) => LiveRun | undefined;
+  /** Folds an event of the run itself, and passes it on to its relatives. */
+  readonly fold: (live: LiveRun, event: RunEvent, batch: EventBatch) => Result<void, string>;
+  /** Folds an event received from another run, and passes it on to no run. */
+  readonly foldOne: (live: LiveRun, event: RunEvent, batch: EventBatch) => Result<void, string>;
+  /** The open run of a key, taken up if it must be. */
+  readonly awake: (key: string, principal: string) => Promise<LiveRun | undefined>;
+  /** Ends a run whose facts another one has taken over. */
+  readonly retire: (key: string) => Promise<void>;
+  readonly resumed: (live: LiveRun, history: readonly RunEvent[], waiting: readonly Waiting[]) => void;
+};
+
+/** The row of an open run in the store, and the early run of its client process, which it has not taken over yet. */
+type Known = { readonly row: RunRow | undefined; readonly early: Open };
+
+type Beginning = RunRequest & { readonly early: Open };
+
+export class Resumption {
+  readonly #setup: ResumptionSetup;
+
+  constructor(setup: ResumptionSetup) {
+    this.#setup = setup;
+  }
+
+  /** Fills a run of which nothing is folded; false when it must not be served. */
+  async resume(live: LiveRun, request: RunRequest): Promise<boolean> {
+    const { services, shared, dormant, fold } = this.#setup;
+    const { log, clock } = services;
+    void dormant.prepare(live.principal, live.policy);
+    const common = await shared.of(live.principal, live.policy);
+    live.state = begin(live.policy.engine, live.key, common);
+    const row = await log.store.run(live.key);
+    const known = !row.ok || (row.value !== undefined && row.value.endedWallMs === undefined);
+    const minted = live.key.startsWith(mintedPrefix);
+    if (row.ok && minted && closedTo(live, row.value)) return false;
+    const batch = new EventBatch();
+    const spent: RunRow[] = [];
+    const early = await this.#early(live);
+    if (known) {
+      if (!(await this.#takeUp(live, { row: row.ok ? row.value : undefined, early }, batch))) return false;
+    } else spent.push(...(await this.#begin(live, { ...request, early }, batch)));
+    const at = clock.monotonicMs();
+    for (const text of request.registered ?? []) fold(live, { kind: "registered", at, text }, batch);
+    if (batch.parts.length === 0) return true;
+    const handedOn = spent.filter(({ key }) => this.#setup.find(key) === undefined);
+    batch.runs = [...handedOn.map(asSpent), rowOf(live, clock.wallMs())];
+    const durable = await appendBatch(log, batch);
+    // The next conversation of the process would take it over again, and a cleared one is to begin clean.
+    if (durable && early.key !== undefined) void this.#setup.retire(early.key);
+    return true;
+  }
+
+  /**
+   * The run of the client's calls from before its hook named the conversation: they ran under the process alone. From
+   * now on the conversation receives the restrictions of such a call, as a parent does of its child.
+   */
+  async #early(live: LiveRun): Promise<Open> {
+    const key = earlyKeyOf(live.key, live.principal);
+    if (key === undefined) return { key: undefined, lost: false };
+    const open = await this.#setup.awake(key, live.principal);
+    if (open === undefined) return openIn(this.#setup.services.log.store, key);
+    if (!open.ancestors.includes(live.key)) open.ancestors = [live.key, ...open.ancestors];
+    // Events that it has folded so far are in the log, or refused, after this.
+    await flushDeferred(this.#setup.services.log, open);
+    return { key, lost: open.lost };
+  }
+
+  /** Calls that will get no answer become unknown, even where a history that was cut short does not show them. */
+  abandon(live: LiveRun, { open, cause }: Abandoned, batch: EventBatch): void {
+    const at = this.#setup.services.clock.monotonicMs();
+    const known = open.filter(({ run }) => run === live.key);
+    for (const call of new Set([...live.inFlight, ...known.map(({ call }) => call)])) {
+      const event = { kind: "unknown", at, call, cause } as const;
+      // In its worst state a run knows no calls; the log must not keep this one open for ever.
+      if (!this.#setup.fold(live, event, batch).ok) batch.add(live, event);
+      live.inFlight.delete(call);
+    }
+  }
+
+  /** A run of the log that is open; without a row the store cannot be read, and then nothing is known of a child. */
+  async #takeUp(live: LiveRun, { row, early }: Known, batch: EventBatch): Promise<boolean> {
+    const { services, dormant, relatives } = this.#setup;
+    const { log } = services;
+    const above = await ancestryOf(log.store, row?.parent);
+    if (!above.ok || (row === undefined && live.key.startsWith(mintedPrefix))) return false;
+    live.spent ||= row !== undefined && isSpent(row);
+    recognise(live, row?.resume);
+    live.ancestors = above.value.map(({ key }) => key);
+    live.groups = above.value.flatMap(({ key, principal }) => lineageOf(key, principal) ?? []);
+    relatives.join(live);
+    const conversation = await conversationRuns(log.store, live);
+    this.#note([...above.value, ...(conversation.ok ? conversation.value : [])], live);
+    live.lost = row?.top === true;
+    // Events that others passed to it are in the log once an append behind them has its answer.
+    await flushDeferred(log, live);
+    const before = await inheritedFrom(log, early.key === undefined ? [] : [early.key], live.policy.lattice);
+    const read = await this.#replayInto(live, row === undefined || live.lost || !conversation.ok);
+    const known = new Images(read);
+    const images = before.images.filter((image) => !known.has(image));
+    this.#inherit(live, { images, whole: before.whole && !early.lost }, batch);
+    if (before.stopped) this.#stop(live, batch);
+    this.abandon(live, { open: log.store.opening.inFlight, cause: "the gateway stopped while it ran" }, batch);
+    dormant.forget(live.key);
+    return true;
+  }
+
+  /** Open runs that are not known because there are too many: they must hear of what restricts this one. */
+  #note(rows: readonly RunRow[], live: LiveRun): void {
+    const { dormant, find } = this.#setup;
+    for (const row of rows) {
+      const isOpen = row.endedWallMs === undefined && row.key !== live.key && find(row.key) === undefined;
+      if (isOpen && dormant.find(row.key) === undefined) dormant.note(row);
+    }
+  }
+
+  async #replayInto(live: LiveRun, top: boolean): Promise<readonly RunEvent[]> {
+    const { services, resumed } = this.#setup;
+    const history = await services.log.replay(live.key, live.policy.lattice);
+    const events = history.ok ? lastRunIn(history.value.events) : [];
+    // Clients were informed of the items that wait: these are looked for also where the rest cannot be read.
+    const waiting = history.ok ? history.value.waiting : await services.log.waiting(live.key);
+    resumed(live, events, waiting);
+    const limit = { clock: services.clock, msMax: resumeMsMax };
+    const folded = history.ok && foldHistory(live, events, limit).ok;
+    live.ended = events.some((event) => event.kind === "ended" && event.cause === "unsafe");
+    settleArrived(live, events);
+    if (top || !folded || !history.value.complete) toTop(live);
+    return events;
+  }
+
+  /** Gives the rows of ended runs whose facts it has taken over. */
+  async #begin(live: LiveRun, { parent, isNew, early }: Beginning, batch: EventBatch): Promise<readonly RunRow[]> {
+    const { services, dormant, relatives, fold } = this.#setup;
+    const { log, clock } = services;
+    live.begins = true;
+    if (parent?.ready !== undefined) await parent.ready;
+    if (parent !== undefined) {
+      live.ancestors = [parent.key, ...parent.ancestors];
+      live.groups = parent.groups;
+    }
+    const members = live.lineage === undefined ? [] : relatives.keysOf(live.lineage);
+    const above = [...(parent === undefined ? [] : [parent.key]), ...(early.key === undefined ? [] : [early.key])];
+    relatives.join(live);
+    const open = [...above, ...members].flatMap((key) => this.#setup.find(key) ?? []);
+    // Members tell each other everything, so the history of one that has begun says it for all.
+    const [heard] = members.filter((key) => this.#setup.find(key)?.begins !== true);
+    // No run is read before its events are written: after this, the folded events are in the log, or refused.
+    if (parent !== undefined || live.lineage !== undefined) {
+      for (const one of [live, ...open]) await flushDeferred(log, one);
+    }
+    const earlier = await conversationRuns(log.store, live);
+    const rows = earlier.ok ? earlier.value : [];
+    this.#note(rows, live);
+    const sources = [...above, ...(heard === undefined ? [] : [heard]), ...rows.map(({ key }) => key)];
+    const before = await inheritedFrom(log, sources, live.policy.lattice);
+    // A run that is minted now is new for certain; one that was minted before has lost its row and its parents with it,
+    // and every other key may name a conversation whose history went with the log.
+    const minted = live.key.startsWith(mintedPrefix);
+    const gone = isNew !== true && (minted || services.historyLost?.() === true);
+    const unseen = dormant.more && live.lineage !== undefined && conversationOf(live.key, live.principal) === undefined;
+    const asleep = members.flatMap((key) => dormant.find(key) ?? []);
+    const lost =
+      early.lost || gone || unseen || !earlier.ok || [...rows, ...asleep].some(({ top }) => top) || open.some(isLost);
+    const at = clock.monotonicMs();
+    const facts = parent === undefined ? {} : { parent: parent.key };
+    fold(live, { kind: "begun", at, principal: live.principal, ...facts }, batch);
+    this.#inherit(live, { ...before, whole: before.whole && !lost }, batch);
+    // Another session of a stopped conversation must be stopped as well.
+    if (before.stopped || open.some(ended) || (parent !== undefined && ended(parent))) this.#stop(live, batch);
+    return rows.filter(({ key, endedWallMs }) => endedWallMs !== undefined && key !== live.key);
+  }
+
+  #stop(live: LiveRun, batch: EventBatch): void {
+    const at = this.#setup.services.clock.monotonicMs();
+    this.#setup.fold(live, { kind: "ended", at, cause: "unsafe" }, batch);
+  }
+
+  /** In one turn: the images read, then those that came meanwhile. From now on it hears of relatives itself. */
+  #inherit(live: LiveRun, { images, whole }: Omit<Inherited, "stopped">, batch: EventBatch): void {
+    const { services, foldOne } = this.#setup;
+    const until = services.clock.monotonicMs() + resumeMsMax;
+    let fits = whole;
+    for (const [index, image] of images.entries()) {
+      if (index % foldsPerLook === 0 && services.clock.monotonicMs() > until) fits = false;
+      if (fits && foldOne(live, image, batch).ok) continue;
+      // It goes on record in any case: a later run may be able to fold an image that this one cannot.
+      batch.add(live, image);
+      fits = false;
+    }
+    for (const { event, from } of settleArrived(live, images)) batch.addAbsent(from, live.key, [event]);
+    if (fits) return;
+    live.lost = true;
+    toTop(live);
+  }
+}
+
+function isLost({ lost }: { readonly lost: boolean }): boolean {
+  return lost;
+}
+
+/** Read after a wait: another caller may have changed the field meanwhile. */
+function ended(live: { readonly ended: boolean }): boolean {
+  return live.ended;
+}

@@ -1,0 +1,400 @@
+/**
+ * The runs that live in memory, and what they share: stores, audiences, open channels of one owner. All changes are
+ * synchronous, which is the one lock that formal.md annex 13 asks for: an event of one run, and what it does to the
+ * others, is one turn.
+ */
+import type { EndCause, RunEvent } from "../../core/event.ts";
+import { begin } from "../../core/mechanism.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import { evolve } from "../../core/step.ts";
+import { DormantRuns } from "./dormant-runs.ts";
+import { conversationRuns } from "./conversation-history.ts";
+import { appendBatch, EventBatch, flushDeferred, type Basis } from "./event-batch.ts";
+import { rebuildTriesMax, refoldMsMax, resumeMsMax } from "../ports/limits.ts";
+import { restrictiveImage, RelatedRuns, settleArrived } from "./related-runs.ts";
+import {
+  type LiveRun,
+  type RunRequest,
+  asSpent,
+  clientIn,
+  idleIn,
+  idleMsOf,
+  newRun,
+  rowOf,
+  tooManyRuns,
+  toTop,
+  trackCalls,
+} from "./live-run.ts";
+import { OtherRuns } from "./cross-run-check.ts";
+import { type LoadedPolicy, startProblem } from "../ports/policy.ts";
+import { foldHistory, lastRunIn } from "./refold.ts";
+import { Resumption } from "./resume.ts";
+import { earlyKeyOf, isNamed, lineageOf } from "./run-key.ts";
+import type { Services } from "../ports/services.ts";
+import { SharedStates } from "./shared-store-state.ts";
+import type { RunRow, Waiting } from "../ports/store.ts";
+
+/** Follows the changes of runs. */
+export interface RunWatcher {
+  /** The state of a run has changed in this turn, or it has ended. */
+  moved(live: LiveRun): void;
+  /** A run is taken up again; its history has more to be learnt from than its state. */
+  resumed(live: LiveRun, history: readonly RunEvent[], waiting: readonly Waiting[]): void;
+  /** A run ends: gives one sentence for each debt that it leaves, such as what its outbox still holds. */
+  ending(live: LiveRun): Promise<readonly string[]>;
+}
+
+export class RunRegistry {
+  readonly #services: Services;
+  readonly #live = new Map<string, LiveRun>();
+  #watcher: RunWatcher | undefined;
+  /** Ends on their way into the log: a run that begins under the same key must not take the ended one for open. */
+  readonly #endings = new Map<string, Promise<unknown>>();
+  /** The state that runs of one owner share, and that outlives them. */
+  readonly shared: SharedStates;
+  /** Open runs of the log that are not resumed yet. */
+  readonly dormant: DormantRuns;
+  /** The effects of one run on the others. */
+  readonly others: OtherRuns;
+  readonly #relatives: RelatedRuns;
+  readonly #resumption: Resumption;
+
+  constructor(services: Services) {
+    this.#services = services;
+    this.shared = new SharedStates(services.log.store);
+    this.dormant = new DormantRuns(services, this.shared);
+    this.others = new OtherRuns({ live: () => this.#live.values(), dormant: this.dormant, shared: this.shared });
+    const { shared, dormant } = this;
+    const find = (key: string): LiveRun | undefined => this.#live.get(key);
+    const foldOne = (live: LiveRun, event: RunEvent, batch: EventBatch): Result<void, string> =>
+      this.#foldOne(live, event, batch);
+    this.#relatives = new RelatedRuns({ find, dormant, fold: foldOne });
+    this.#resumption = new Resumption({
+      services,
+      shared,
+      dormant,
+      relatives: this.#relatives,
+      find,
+      foldOne,
+      fold: (live, event, batch) => this.fold(live, event, batch),
+      awake: (key, principal) => this.awake(key, principal),
+      retire: (key) => this.#retire(key),
+      resumed: (live, history, waiting) => this.#watcher?.resumed(live, history, waiting),
+    });
+  }
+
+  all(): Iterable<LiveRun> {
+    return this.#live.values();
+  }
+
+  find(key: string): LiveRun | undefined {
+    return this.#live.get(key);
+  }
+
+  /** The one follower of all runs. */
+  watch(watcher: RunWatcher): void {
+    if (this.#watcher !== undefined) throw new Error("a bug: the runs are followed already");
+    this.#watcher = watcher;
+  }
+
+  /** The run of a key; a new one first folds its history, and no caller may use it before `ready` is undefined. */
+  obtain(request: RunRequest): Result<LiveRun, string> {
+    const known = this.#live.get(request.key.key);
+    if (known !== undefined) {
+      known.lastAt = this.#services.clock.monotonicMs();
+      // A run that was resumed from the log for another run has no workspace of its client yet.
+      if (known.workspace.length === 0) known.workspace = request.workspace;
+      return ok(known);
+    }
+    const full = tooManyRuns(this.#live, request.principal);
+    if (full !== undefined) return err(full);
+    const live = newRun(request, this.#services.clock.monotonicMs());
+    this.#live.set(live.key, live);
+    live.ready = this.#resume(live, request).finally(() => {
+      live.ready = undefined;
+    });
+    return ok(live);
+  }
+
+  /** Folds an event into a run, and its consequences into the others; all that must be logged goes into the batch. */
+  fold(live: LiveRun, event: RunEvent, batch: EventBatch): Result<void, string> {
+    // A late result must not reach an agent whose new run would not carry its label, nor the log after the end.
+    if (live.ended) return err("the run has ended");
+    const folded = this.#foldOne(live, event, batch);
+    if (!folded.ok) return folded;
+    trackCalls(live, event);
+    if (live.ancestors.length === 0 && live.groups.length === 0) return folded;
+    const images = restrictiveImage(event);
+    if (images.length > 0) this.#relatives.tell(live, images, batch);
+    return folded;
+  }
+
+  /**
+   * Ends a run: what is in flight becomes unknown, then the end is logged. Labels of stores stay. Gives one sentence
+   * for each obligation that the run still owes. What it held waits for later runs of its conversation, except where a
+   * trusted act ends the conversation (`clears`): later runs begin clean then, whichever runs the conversation had.
+   */
+  async end(live: LiveRun, cause: EndCause, clears: boolean = cause === "operator"): Promise<readonly string[]> {
+    if (live.ready !== undefined) await live.ready;
+    const owed: string[] = [];
+    if (this.#live.get(live.key) !== live) return owed;
+    if (this.#watcher !== undefined) owed.push(...(await this.#watcher.ending(live)));
+    const earlier = clears ? await conversationRuns(this.#services.log.store, live) : ok([]);
+    if (this.#live.get(live.key) !== live) return owed; // another caller ended it meanwhile
+    const batch = new EventBatch();
+    const cleared = earlier.ok ? this.#cleared(live, earlier.value) : [];
+    this.#foldEnd(live, cause, batch);
+    this.#forget(live);
+    live.spent = clears;
+    const wallMs = this.#services.clock.wallMs();
+    batch.runs = [...cleared, { ...rowOf(live, wallMs), endedWallMs: wallMs }];
+    const written = appendBatch(this.#services.log, batch);
+    this.#endings.set(live.key, written);
+    await written;
+    if (this.#endings.get(live.key) === written) this.#endings.delete(live.key);
+    return owed;
+  }
+
+  /** Appends what a decision has on record; `ends` is the run that the decision ends, in the same turn. */
+  record(batch: EventBatch, basis: Basis, ends: LiveRun | undefined): Promise<boolean> {
+    const durable = appendBatch(this.#services.log, batch, basis);
+    if (ends !== undefined) this.stop(ends);
+    return durable;
+  }
+
+  /**
+   * Ends a run that must not go on, at once and in this turn. Its key stays taken until a trusted act ends it for good:
+   * the agent still holds what the run held, so its next message must not begin a clean one.
+   */
+  stop(live: LiveRun): void {
+    if (live.ended) return;
+    const batch = new EventBatch();
+    this.#foldEnd(live, "unsafe", batch);
+    this.#moved(live);
+    void appendBatch(this.#services.log, batch);
+  }
+
+  /** Ends an open run that is not resumed; false when there is none of this key. */
+  async endDormant(key: string, cause: EndCause): Promise<boolean> {
+    const row = this.dormant.find(key);
+    if (row === undefined) return false;
+    const { principal } = row;
+    const known = { key, kind: "trusted", lineage: lineageOf(key, principal) } as const;
+    const live = this.obtain({ key: known, principal, ...this.#underOf(row), workspace: [] });
+    if (!live.ok) return false;
+    await this.end(live.value, cause);
+    return true;
+  }
+
+  /**
+   * The open run of a key for another one, which begins with what it holds: where it is not live, it is resumed from
+   * the log under the policy of its own client. Undefined where it is not open, or where that is unknown.
+   */
+  async awake(key: string, principal: string): Promise<LiveRun | undefined> {
+    const known = this.#live.get(key);
+    const live = known ?? (await this.#wake(key, principal));
+    if (live?.ready !== undefined) await live.ready;
+    return live !== undefined && live.principal === principal && this.#live.get(key) === live ? live : undefined;
+  }
+
+  async #wake(key: string, principal: string): Promise<LiveRun | undefined> {
+    const { clock, log } = this.#services;
+    await this.#endings.get(key);
+    const row = await log.store.run(key);
+    if (!row.ok || row.value === undefined || row.value.principal !== principal) return undefined;
+    if (row.value.endedWallMs !== undefined) return undefined;
+    const under = this.#underOf(row.value);
+    const { policy } = under;
+    const guessed = clientIn(row.value.resume) === undefined && policy.digest !== row.value.policyDigest;
+    // Which policy an unknown client had could only be guessed, and the guess would last as long as the run.
+    if (startProblem(policy) !== undefined || guessed) return undefined;
+    const idleMs = idleMsOf({ idleMs: idleIn(row.value.resume), policy });
+    if ((await this.dormant.activeWallMs(row.value)) < clock.wallMs() - idleMs) return undefined;
+    const known = { key, kind: "trusted", lineage: lineageOf(key, principal) } as const;
+    const live = this.obtain({ key: known, principal, ...under, workspace: [] });
+    return live.ok ? live.value : undefined;
+  }
+
+  /** The client and policy of a run that is not resumed: those of its own client, where the log knows that client. */
+  #underOf({ principal, resume }: Pick<RunRow, "principal" | "resume">): Pick<LiveRun, "client" | "policy"> {
+    const client = clientIn(resume) ?? { name: undefined, tag: undefined };
+    return { client, policy: this.#services.policies.select({ principal, client: client.name, tag: client.tag }) };
+  }
+
+  /** A run whose facts another has taken over ends, once nothing can come through it any more. */
+  async #retire(key: string): Promise<void> {
+    const live = this.#live.get(key);
+    if (live === undefined) await this.endDormant(key, "closed");
+    else if (this.#isHandedOn(live)) await this.end(live, "closed");
+  }
+
+  /**
+   * Whether the conversation that the hook named, still open, holds all that the client's process did before its hook
+   * spoke; no answer is on its way, and no child passes events to the run.
+   */
+  #isHandedOn({ key, ancestors, principal, inFlight }: LiveRun): boolean {
+    const to = ancestors.find((above) => earlyKeyOf(above, principal) === key);
+    if (to === undefined || !this.#live.has(to) || inFlight.size > 0) return false;
+    return [...this.#live.values()].every((other) => !other.ancestors.includes(key));
+  }
+
+  /** A hook named the conversation of a client process: kept, so that a restart finds the process's run again. */
+  async name(live: LiveRun, named: NonNullable<LiveRun["named"]>): Promise<void> {
+    if (live.ready !== undefined) await live.ready;
+    if (live.ended) return;
+    live.named = named;
+    await this.#services.log.store.putRun(rowOf(live, this.#services.clock.wallMs()));
+  }
+
+  /** A trusted act of a principal: every run that only a session or the principal named ends (`runs new`). */
+  async endNamed(principal: string): Promise<void> {
+    const named = [...this.#live.values()].filter((live) => live.principal === principal && isNamed(live));
+    for (const live of named) await this.end(live, "operator");
+  }
+
+  /** Ends runs that were idle for longer than their policy allows. */
+  async expire(): Promise<void> {
+    const now = this.#services.clock.monotonicMs();
+    for (const live of this.#live.values()) {
+      if (now - live.lastAt >= idleMsOf(live)) await this.end(live, "expired");
+      else if (this.#isHandedOn(live)) await this.end(live, "closed");
+    }
+    const { clock } = this.#services;
+    for (const run of this.dormant.all()) {
+      const { policy } = this.#underOf(run);
+      const since = clock.wallMs() - idleMsOf({ idleMs: idleIn(run.resume), policy });
+      if (run.begunWallMs > since || (await this.dormant.activeWallMs(run)) > since) continue;
+      await this.endDormant(run.key, "expired");
+    }
+  }
+
+  /** A new policy: every run is folded again under it from its log; labels never fall by it (gateway.md 9). */
+  async refold(select: (live: LiveRun) => LoadedPolicy): Promise<void> {
+    for (const live of this.#live.values()) {
+      const policy = select(live);
+      if (policy.digest === live.policy.digest) continue;
+      live.ready = this.#refoldOne(live, policy).finally(() => {
+        live.ready = undefined;
+      });
+      await live.ready;
+    }
+  }
+
+  /** Puts every read on record that was sent before it was. */
+  async flushDeferred(): Promise<void> {
+    const waiting = [...this.#live.values()].filter((live) => live.deferred.length > 0);
+    await Promise.all(waiting.map((live) => flushDeferred(this.#services.log, live)));
+  }
+
+  /** The log can be written again: each run is what its log says, and what has no outcome there is unknown. */
+  async rebuild(): Promise<void> {
+    for (const live of this.#live.values()) {
+      if (live.ready !== undefined) await live.ready;
+      live.ready = this.#rebuildOne(live).finally(() => {
+        live.ready = undefined;
+      });
+      await live.ready;
+    }
+  }
+
+  async #rebuildOne(live: LiveRun): Promise<void> {
+    const { log } = this.#services;
+    for (let tries = 0; tries < rebuildTriesMax && !live.ended; tries += 1) {
+      const before = live.state;
+      // Events folded so far are durable or refused once an append behind it has its answer.
+      if (!(await flushDeferred(log, live))) return;
+      const history = await log.replay(live.key, live.policy.lattice);
+      const shared = await this.shared.of(live.principal, live.policy);
+      const open = await log.store.openCalls();
+      if (live.state !== before) continue; // an event came in between that the history may lack
+      live.inFlight.clear();
+      live.state = begin(live.policy.engine, live.key, shared);
+      const folded = history.ok && foldHistory(live, lastRunIn(history.value.events), this.#limit(resumeMsMax)).ok;
+      if (live.lost || !folded || !open.ok || !history.value.complete) toTop(live);
+      const batch = new EventBatch();
+      const cause = "the event log stopped while it ran";
+      this.#resumption.abandon(live, { open: open.ok ? open.value : [], cause }, batch);
+      this.#moved(live);
+      if (batch.parts.length > 0) await appendBatch(log, batch);
+      return;
+    }
+  }
+
+  /** Other runs of a conversation that was cleared keep what they hold to themselves from now on. */
+  #cleared(live: LiveRun, rows: readonly RunRow[]): readonly RunRow[] {
+    const others = rows.filter(({ key }) => key !== live.key);
+    return others.map((row) => {
+      const spent = asSpent(row);
+      const open = this.#live.get(row.key);
+      if (open === undefined) {
+        if (row.endedWallMs === undefined) this.dormant.note(spent);
+        return spent;
+      }
+      open.spent = true;
+      this.#relatives.leave(open);
+      return rowOf(open, this.#services.clock.wallMs());
+    });
+  }
+
+  /** Calls in flight become unknown, then the end is logged; a run that was stopped has both behind it. */
+  #foldEnd(live: LiveRun, cause: EndCause, batch: EventBatch): void {
+    const at = this.#services.clock.monotonicMs();
+    for (const call of live.inFlight) {
+      this.fold(live, { kind: "unknown", at, call, cause: "the run ended" }, batch);
+    }
+    if (live.ended) batch.add(live, { kind: "ended", at, cause });
+    else this.fold(live, { kind: "ended", at, cause }, batch);
+  }
+
+  #forget(live: LiveRun): void {
+    live.ended = true;
+    this.#live.delete(live.key);
+    this.#relatives.leave(live);
+    this.#moved(live);
+  }
+
+  #moved(live: LiveRun): void {
+    this.#watcher?.moved(live);
+  }
+
+  #foldOne(live: LiveRun, event: RunEvent, batch: EventBatch): Result<void, string> {
+    const before = live.state.q;
+    const next = evolve(live.policy.engine, live.state, event);
+    if (!next.ok) return next;
+    live.state = next.value;
+    batch.add(live, event);
+    if (live.policy.sharedChanged(before, next.value.q)) {
+      batch.shared = this.shared.spread(live, this.#live.values());
+      for (const other of this.#live.values()) if (other !== live) this.#moved(other);
+    }
+    this.#moved(live);
+    return ok(undefined);
+  }
+
+  async #refoldOne(live: LiveRun, policy: LoadedPolicy): Promise<void> {
+    live.arrived = []; // relatives go on meanwhile
+    await flushDeferred(this.#services.log, live);
+    const history = await this.#services.log.replay(live.key, policy.lattice);
+    const shared = await this.shared.of(live.principal, policy);
+    void this.dormant.prepare(live.principal, policy);
+    live.policy = policy;
+    live.state = begin(policy.engine, live.key, shared);
+    const events = history.ok ? lastRunIn(history.value.events) : [];
+    const folded = history.ok && foldHistory(live, events, this.#limit(refoldMsMax)).ok;
+    settleArrived(live, events);
+    if (live.lost || !folded || !history.value.complete) toTop(live);
+    this.#moved(live);
+  }
+
+  /** First message of a key. A run that must not be served is forgotten; the next message looks again. */
+  async #resume(live: LiveRun, request: RunRequest): Promise<void> {
+    await this.#endings.get(live.key);
+    if (!(await this.#resumption.resume(live, request))) this.#forget(live);
+    live.arrived = undefined;
+    live.begins = false;
+  }
+
+  #limit(msMax: number): { readonly clock: Services["clock"]; readonly msMax: number } {
+    return { clock: this.#services.clock, msMax };
+  }
+}

@@ -1,0 +1,155 @@
+import { describe, expect, it } from "vitest";
+import type { Json } from "../../../core/json.ts";
+import type { Answers, Question } from "../../../core/opinion.ts";
+import type { RegulationSection } from "../../../policy/sections/regulation.ts";
+import { debt, openHost } from "../../../../test/kit/regulation/documents.ts";
+import { type SmallDocument, SmallRun, told } from "../../../../test/kit/regulation/small-run.ts";
+import { contextToolsMax } from "./foresight.ts";
+
+const models = (more: RegulationSection = {}): SmallDocument => ({
+  labels: openHost().labels ?? {},
+  regulation: { models: { embedded: true }, ...more },
+});
+
+/** Every question of a call answered alike: the one about the list and the one about the call. */
+function answered(run: SmallRun, name: string, value: Json): Answers {
+  return answers(run.questions(name), value);
+}
+
+function answers(questions: readonly Question[], value: Json): Answers {
+  return new Map(questions.map((question) => [question.key, { kind: "known", question, value }]));
+}
+
+const safe = { safety: "safe", pUnsafe: 0, filteredTools: [] };
+const unsafe = { safety: "unsafe", pUnsafe: 0.994, filteredTools: [] };
+
+describe("what a model is asked", () => {
+  it("nothing, unless the policy names one", () => {
+    expect(new SmallRun({ labels: openHost().labels ?? {} }).questions("s.mail_out")).toEqual([]);
+  });
+
+  it("about the list once for all entries, and about each call that acts", () => {
+    const run = new SmallRun(models());
+    const [list, call] = run.questions("s.mail_out", { text: "hello" });
+    expect(list).toMatchObject({ kind: "foresight", mode: "advisory", without: "allow", mechanism: "regulate" });
+    expect(list?.content).not.toHaveProperty("pending");
+    expect(call?.content).toMatchObject({
+      pending: { server: "s", tool: "mail_out", arguments: { text: "hello" }, declared: ["text"], outcome: "pending" },
+    });
+    expect(run.questions("s.read_pub")).toEqual([list]);
+  });
+
+  it("with the steps so far and the instruction, which counts as private", () => {
+    const run = new SmallRun(models());
+    expect(run.questions("s.read_pub")[0]?.content).toMatchObject({ instruction: "", evidence: [] });
+    run.fold({ kind: "registered", at: 1, text: { source: "instruction", value: "mail it" } });
+    const [list] = run.questions("s.read_pub");
+    expect(list?.content).toMatchObject({ instruction: "mail it", evidence: expect.arrayContaining(["private"]) });
+    expect(list?.content).toMatchObject({
+      tools: expect.arrayContaining([{ name: "s.mail_out", effects: ["write.external.send"] }]),
+    });
+  });
+
+  it("about no more tools than a prompt has room for", () => {
+    const labels = Object.fromEntries(
+      Array.from({ length: contextToolsMax + 5 }, (_, index) => [`s.t${index}`, { effects: "read.local" as const }]),
+    );
+    const run = new SmallRun({ ...models(), labels });
+    expect(run.questions("s.t0")[0]?.content).toMatchObject({ tools: { length: contextToolsMax } });
+  });
+
+  it("nothing about a call that the game refuses", () => {
+    const run = new SmallRun({ ...openHost(), regulation: { models: { embedded: true } } });
+    expect(told(run.decide("s.read_priv", {}, answered(run, "s.read_pub", safe)))).toMatch(/^deny/);
+  });
+});
+
+describe("what an answer does", () => {
+  it("nothing, where it is safe or where there is none", () => {
+    const run = new SmallRun(models());
+    expect(told(run.decide("s.mail_out", {}, answered(run, "s.mail_out", safe)))).toBe("allow");
+    const silent = new Map(
+      run
+        .questions("s.mail_out")
+        .map((question) => [question.key, { kind: "unavailable", question, cause: "down" }] as const),
+    );
+    expect(told(run.decide("s.mail_out", {}, silent))).toBe("allow");
+    expect(told(run.expose("s.mail_out", silent))).toBe("allow");
+  });
+
+  it.each([
+    ["block-call", "deny SG-FORESIGHT", []],
+    ["confirm", "confirm SG-FORESIGHT", []],
+    ["end-run", "deny SG-FORESIGHT", [{ kind: "end-run", rule: "regulation.onUnsafe" }]],
+  ] as const)("an unsafe one leads to what the policy says: %s", (onUnsafe, verdict, duties) => {
+    const run = new SmallRun(models({ onUnsafe }));
+    const decision = run.decide("s.mail_out", {}, answered(run, "s.mail_out", unsafe));
+    expect(told(decision)).toBe(verdict);
+    expect(decision.obligations).toEqual(duties);
+    expect(decision.reasons[0]?.facts).toEqual({ safety: "unsafe", probability: 0.99 });
+  });
+
+  it("a chance above the bound of the policy counts as unsafe", () => {
+    const run = new SmallRun(models({ epsilon: 0.5 }));
+    const chance = (pUnsafe: number): Json => ({ safety: "critical", pUnsafe, filteredTools: [] });
+    expect(run.decide("s.mail_out", {}, answered(run, "s.mail_out", chance(0.5))).verdict).toBe("allow");
+    expect(run.decide("s.mail_out", {}, answered(run, "s.mail_out", chance(0.51))).verdict).toBe("deny");
+  });
+
+  it("one that cannot be read counts as the worst that it could have said", () => {
+    const run = new SmallRun(models());
+    for (const garbage of [
+      "safe",
+      null,
+      { safety: "fine" },
+      { safety: "safe" },
+      { safety: "safe", pUnsafe: 0 },
+      { ...safe, pUnsafe: Number.NaN },
+    ]) {
+      expect(told(run.decide("s.mail_out", {}, answered(run, "s.mail_out", garbage)))).toBe("deny SG-FORESIGHT");
+    }
+  });
+
+  it("what is enough to ask asks, and never more than that", () => {
+    const run = new SmallRun(models({ onUnsafe: "end-run" }));
+    const doubt = { ...safe, asks: { safety: "unsafe", pUnsafe: 0.7, filteredTools: ["s.mail_out"] } };
+    const decision = run.decide("s.mail_out", {}, answered(run, "s.mail_out", doubt));
+    expect(told(decision)).toBe("confirm SG-FORESIGHT");
+    expect(decision.obligations).toEqual([]);
+    expect(told(run.expose("s.mail_out", answered(run, "s.mail_out", doubt)))).toBe("confirm SG-FORESIGHT");
+    const garbage = { ...safe, asks: { safety: "perhaps" } };
+    expect(told(run.decide("s.mail_out", {}, answered(run, "s.mail_out", garbage)))).toBe("deny SG-FORESIGHT");
+  });
+
+  it("tools that it takes from the list are hidden and not callable, and names that are none of them change nothing", () => {
+    const run = new SmallRun(models());
+    const value = { safety: "critical", pUnsafe: 0, filteredTools: ["s.mail_out", "s.none", 7] };
+    const about = answered(run, "s.mail_out", value);
+    expect(told(run.expose("s.mail_out", about))).toBe("deny SG-FORESIGHT");
+    expect(told(run.decide("s.mail_out", {}, about))).toBe("deny SG-FORESIGHT");
+    expect(told(run.expose("s.read_pub", about))).toBe("allow");
+  });
+
+  it("never takes away the call that meets a debt: a person is asked", () => {
+    const owing = { ...debt(), regulation: { models: { embedded: true }, onUnsafe: "end-run" as const } };
+    const run = new SmallRun(owing);
+    const value = { safety: "unsafe", pUnsafe: 1, filteredTools: ["s.notify"] };
+    const before = run.questions("s.notify", { text: "x" });
+    expect(told(run.expose("s.notify", answers(before, value)))).toBe("confirm SG-FORESIGHT");
+    // Nothing is owed yet, so the call itself may be refused.
+    expect(run.decide("s.notify", { text: "x" }, answers(before, value)).verdict).toBe("deny");
+    run.answering = safe;
+    run.call("s.pay", { amount: "1" });
+    const decision = run.decide("s.notify", { text: "x" }, answers(run.questions("s.notify", { text: "x" }), value));
+    expect(told(decision)).toBe("confirm SG-FORESIGHT");
+    expect(decision.obligations).toEqual([]);
+  });
+
+  it("does not turn a question of the game into a permission", () => {
+    const run = new SmallRun({ ...openHost("may"), regulation: { models: { embedded: true } } });
+    const about = answered(run, "s.mail_out", safe);
+    expect(told(run.expose("s.read_priv", about))).toBe("confirm");
+    const hiding = answered(run, "s.mail_out", { ...safe, filteredTools: ["s.read_priv"] });
+    expect(told(run.expose("s.read_priv", hiding))).toBe("deny SG-FORESIGHT");
+  });
+});

@@ -1,0 +1,240 @@
+/**
+ * The contract of a tool, made once for each policy and manifest. A decision looks at nothing else, so every doubt must
+ * be in it: an unlabelled tool does anything, reveals anything, and is seen by anyone.
+ */
+import type { ArgumentContract, Role, ToolContract } from "../../core/contract.ts";
+import { type Effect, mayCover } from "../../core/effect.ts";
+import { type JsonObject, isArray, isObject, member, stringMember } from "../../core/json.ts";
+import { compileStatement } from "../compile/tools.ts";
+import { predicateRegistry } from "../compile/tests.ts";
+import { shippedLabels } from "./carriers.ts";
+import {
+  type Evidence,
+  type Sourced,
+  casesOf,
+  claimedOf,
+  effectsOf,
+  firstOf,
+  flagsOf,
+  outputOf,
+} from "./statements.ts";
+import {
+  type ArgumentStatement,
+  type LabelTable,
+  type PackTable,
+  type ServerFacts,
+  type ToolStatement,
+  serverFacts,
+} from "../ir/label-table.ts";
+import { inferTool } from "./infer.ts";
+import { nameMatches } from "../semantics/patterns.ts";
+
+/** Listed tools by server. */
+export type ToolLists = { readonly [server: string]: readonly JsonObject[] };
+
+/** Digest of a tool as its server lists it: SHA-256 of the RFC 8785 text of the whole entry, in hex. */
+export type ToolDigest = (listed: JsonObject) => string;
+
+/** Contract of a listed tool; `listed` is the whole hostile `Tool` object. */
+export function contractOfTool(
+  table: LabelTable,
+  server: string,
+  listed: JsonObject,
+  digestOf: ToolDigest,
+): ToolContract {
+  const tool = stringMember(listed, "name") ?? "";
+  const toolDigest = digestOf(listed);
+  const contract = assemble(table, evidenceOf(table, { server, tool, listed, toolDigest }), {
+    server,
+    tool,
+    toolDigest,
+  });
+  const required = requiredOf(listed, contract);
+  return required.length === 0 ? contract : { ...contract, required };
+}
+
+/** The arguments that the tool's own schema declares and requires. */
+function requiredOf(listed: JsonObject, contract: ToolContract): readonly string[] {
+  const schema = member(listed, "inputSchema");
+  const required = isObject(schema) ? member(schema, "required") : undefined;
+  if (!isArray(required)) return [];
+  return [...contract.arguments.keys()].filter((name) => required.includes(name));
+}
+
+export type ToolSubject = {
+  readonly server: string;
+  readonly tool: string;
+  readonly listed: JsonObject;
+  readonly toolDigest: string | undefined;
+};
+
+/** All that the policy, the pack, the server and inference say of one tool. */
+export function evidenceOf(table: LabelTable, subject: ToolSubject): Evidence {
+  const { server, tool, listed } = subject;
+  const facts = serverFacts(table, server);
+  const believed: Sourced[] = table.entries
+    .filter((entry) => nameMatches(entry.server, server) && nameMatches(entry.tool, tool))
+    .map((entry) => ({ source: "operator", statement: entry.statement }));
+  const pack = packOf(table, facts, subject);
+  const packed = pack?.tools.get(tool);
+  if (packed !== undefined) believed.push({ source: "pack", statement: packed });
+  return {
+    lattice: table.labels.lattice,
+    facts,
+    reach: facts.reach ?? pack?.reach,
+    believed,
+    shipped: shippedStatement(table, listed),
+    inferred: inferTool(listed),
+  };
+}
+
+/**
+ * The pack that the operator chose for the server, else one that was pinned to exactly this tool. A server that copies
+ * a pinned entry to the letter gets its labels; that it also behaves so is what admission and isolation watch.
+ */
+export function packOf(table: LabelTable, facts: ServerFacts, subject: ToolSubject): PackTable | undefined {
+  if (facts.pack !== undefined) return table.packs.get(facts.pack);
+  const digest = subject.toolDigest;
+  if (digest === undefined) return undefined;
+  return [...table.packs.values()].find((pack) => pack.digests.get(subject.tool)?.includes(digest) === true);
+}
+
+function shippedStatement(table: LabelTable, listed: JsonObject): ToolStatement | undefined {
+  const form = shippedLabels(listed, table.labels.lattice.levels);
+  if (form === undefined) return undefined;
+  let wrong = false;
+  const report = (): void => {
+    wrong = true;
+  };
+  // Words that this policy does not have make the whole statement say nothing, which is the worst case anyway.
+  const scope = {
+    labels: table.labels.quiet(report),
+    registry: predicateRegistry(),
+    stores: [...table.stores.keys()],
+    initial: new Map<string, never>(),
+    report,
+  };
+  const { reads: _reads, writes: _writes, opens: _opens, ...own } = form;
+  const statement = compileStatement(own, [], scope);
+  return wrong ? undefined : statement;
+}
+
+type Identity = Pick<ToolContract, "server" | "tool" | "toolDigest">;
+
+export function assemble(table: LabelTable, evidence: Evidence, identity: Identity): ToolContract {
+  const effects = effectsOf(evidence);
+  const output = outputOf(evidence);
+  const stores = firstOf(evidence.believed, "writes")?.value ?? [];
+  const cases = casesOf(evidence);
+  // The audience of an argument is stated once for all calls of a tool, so the effects of any case count for each.
+  const widest = [...effects.value.may, ...cases.flatMap((one) => one.effects?.may ?? [])];
+  const seen = audienceOf(table, evidence, widest, stores);
+  const named = new Set([
+    ...evidence.inferred.arguments.keys(),
+    ...evidence.believed.flatMap(({ statement }) => [...statement.arguments.keys()]),
+  ]);
+  const args = new Map([...named].map((name) => [name, argumentOf(table, evidence, name, seen)] as const));
+  const rest = argumentOf(table, evidence, undefined, seen);
+  const claimed = claimedOf(evidence);
+  return {
+    ...identity,
+    source: effects.source === "unknown" ? output.source : effects.source,
+    effects: effects.value,
+    ...(claimed.length === 0 ? {} : { claimed }),
+    flags: flagsOf(evidence),
+    arguments: args,
+    rest,
+    output: output.value,
+    cases,
+    reads: firstOf(evidence.believed, "reads")?.value ?? [],
+    writes: stores,
+    opens: firstOf(evidence.believed, "opens")?.value ?? [],
+    consequential: isConsequential(widest, [...args.values(), rest]),
+  };
+}
+
+/** Anything but a pure read whose arguments no other reader sees. */
+function isConsequential(effects: readonly Effect[], args: readonly ArgumentContract[]): boolean {
+  const onlyReads = effects.every((effect) => effect === "read" || effect.startsWith("read."));
+  return !onlyReads || args.some((argument) => argument.sink);
+}
+
+/** The audience of an argument without a statement of its own; undefined where the argument stays on this machine. */
+function audienceOf(
+  table: LabelTable,
+  evidence: Evidence,
+  effects: readonly Effect[],
+  stores: readonly string[],
+): readonly string[] | undefined {
+  const { facts } = evidence;
+  const outside = mayCover("write.external", effects) || mayCover("execute.external", effects);
+  const networked = evidence.reach === "network" || outside || mayCover("read.external", effects);
+  if (!networked) return undefined;
+  const audience = new Set<string>([facts.operator ?? "anyone"]);
+  if (outside) {
+    // The readers of a declared store see data written to it; data written elsewhere is seen by anyone.
+    const declared = stores.flatMap((store) => table.stores.get(store) ?? ["anyone"]);
+    for (const group of declared.length === 0 ? ["anyone"] : declared) audience.add(group);
+  }
+  return [...audience].toSorted();
+}
+
+function argumentOf(
+  table: LabelTable,
+  evidence: Evidence,
+  name: string | undefined,
+  seen: readonly string[] | undefined,
+): ArgumentContract {
+  const inferred = name === undefined ? undefined : evidence.inferred.arguments.get(name);
+  const stated = statedArgument(evidence, name);
+  const role = roleOf(evidence, name, stated, inferred?.role);
+  const sink = stated.sink ?? (seen !== undefined || stated.audience !== undefined);
+  // A URL that the agent chose reaches the operator of that host, not only the server's operator.
+  const reached =
+    role === "destination" && seen !== undefined ? [...new Set([...seen, "anyone"])] : (seen ?? ["anyone"]);
+  const audience = sink ? (stated.audience ?? reached) : [];
+  const { labels } = table;
+  const forbidden = stated.bound === undefined ? labels.forbidden(undefined, audience, []) : stated.bound(audience);
+  return {
+    role,
+    sink,
+    audience: labels.groupBits(audience, []),
+    forbidden: sink ? forbidden : labels.lattice.bottom,
+    schemaValues: inferred?.schemaValues ?? [],
+  };
+}
+
+/** The statements of the operator and the pack about one argument, part by part. */
+function statedArgument(evidence: Evidence, name: string | undefined): ArgumentStatement {
+  const said = evidence.believed.flatMap(({ statement }) => {
+    // `rest` is about arguments that the same statement does not name.
+    const own = (name === undefined ? undefined : statement.arguments.get(name)) ?? statement.rest;
+    return own === undefined ? [] : [own];
+  });
+  const shipped = name === undefined ? undefined : evidence.shipped?.arguments.get(name);
+  const role = said.find((each) => each.role !== undefined)?.role;
+  // A server may say that an argument is seen by others; that it is not seen is only believed of a trusted one.
+  const admitted = shipped?.sink === true || evidence.facts.trust === "trusted" ? shipped?.sink : undefined;
+  const sink = said.find((each) => each.sink !== undefined)?.sink ?? admitted;
+  const audience = said.find((each) => each.audience !== undefined)?.audience;
+  const bound = said.find((each) => each.bound !== undefined)?.bound;
+  return {
+    ...(role === undefined ? {} : { role }),
+    ...(sink === undefined ? {} : { sink }),
+    ...(audience === undefined ? {} : { audience }),
+    ...(bound === undefined ? {} : { bound }),
+  };
+}
+
+function roleOf(
+  evidence: Evidence,
+  name: string | undefined,
+  stated: ArgumentStatement,
+  inferred: Role | undefined,
+): Role {
+  if (stated.role !== undefined) return stated.role;
+  const shipped = name === undefined ? undefined : evidence.shipped?.arguments.get(name)?.role;
+  // `content` is the mildest role: a server may claim a stricter one, or any if it is trusted.
+  if (shipped !== undefined && (shipped !== "content" || evidence.facts.trust === "trusted")) return shipped;
+  return inferred ?? "query";
+}

@@ -1,0 +1,88 @@
+/** Statements of a policy about tools, compiled once: the operator's labels, the packs, and the facts about servers. */
+import type { ContractCase, OutputContract, Role } from "../../core/contract.ts";
+import type { EffectFlags, EffectRange } from "../../core/effect.ts";
+import type { Label, LabelRange, Lattice } from "../../core/label.ts";
+import type { DocumentPath, Reporter } from "../document/diagnostic.ts";
+import type { BoundForm, LabelForm } from "../document/long-form.ts";
+import type { LabelAtom } from "./ir.ts";
+
+/** `restrict` in block, must, confirm and hazards; `permit` in allow and wherever something unlocks. */
+export type Polarity = "restrict" | "permit";
+
+export type LabelCompiler = {
+  readonly lattice: Lattice;
+  readonly range: (form: LabelForm, path: DocumentPath) => LabelRange;
+  readonly atom: (form: LabelForm, polarity: Polarity, path: DocumentPath) => LabelAtom;
+  /** Restrictions that a value must not carry to reach this audience under this bound. */
+  readonly forbidden: (bound: BoundForm | undefined, audience: readonly string[], path: DocumentPath) => Label;
+  /** Groups as bit i = group i of the lattice. */
+  readonly groupBits: (groups: readonly string[], path: DocumentPath) => number;
+  /** The same lattice with its problems sent to the given reporter: for labels that come from a server. */
+  readonly quiet: (report: Reporter) => LabelCompiler;
+};
+
+export type ArgumentStatement = {
+  readonly role?: Role;
+  readonly sink?: boolean;
+  /** Groups that see the argument. */
+  readonly audience?: readonly string[];
+  /** Restrictions that may not pass, for the stated bound; undefined = by the clearance of the audience. */
+  readonly bound?: (audience: readonly string[]) => Label;
+};
+
+/** The statement of one source about one tool; an absent part states nothing. */
+export type ToolStatement = {
+  readonly effects?: EffectRange;
+  readonly flags?: EffectFlags;
+  readonly arguments: ReadonlyMap<string, ArgumentStatement>;
+  readonly rest?: ArgumentStatement;
+  readonly output?: OutputContract;
+  readonly cases?: readonly ContractCase[];
+  readonly reads?: readonly string[];
+  readonly writes?: readonly string[];
+  readonly opens?: readonly { readonly store: string; readonly audience: readonly string[] }[];
+};
+
+export type LabelEntry = {
+  readonly server: string;
+  readonly tool: string;
+  readonly statement: ToolStatement;
+};
+
+export type PackTable = {
+  readonly name: string;
+  readonly reach: "local" | "network" | undefined;
+  /** Digests of tools as listed, by tool name. */
+  readonly digests: ReadonlyMap<string, readonly string[]>;
+  readonly tools: ReadonlyMap<string, ToolStatement>;
+};
+
+export type ServerFacts = {
+  readonly trust: "trusted" | "untrusted" | undefined;
+  readonly operator: string | undefined;
+  readonly reach: "local" | "network" | undefined;
+  readonly pack: string | undefined;
+  readonly mode: "enforce" | "observe";
+};
+
+export type LabelTable = {
+  readonly labels: LabelCompiler;
+  /** Most specific first. */
+  readonly entries: readonly LabelEntry[];
+  readonly packs: ReadonlyMap<string, PackTable>;
+  readonly servers: ReadonlyMap<string, ServerFacts>;
+  /** Audience of each declared store, as groups. */
+  readonly stores: ReadonlyMap<string, readonly string[]>;
+};
+
+const unknownServer: ServerFacts = {
+  trust: undefined,
+  operator: undefined,
+  reach: undefined,
+  pack: undefined,
+  mode: "enforce",
+};
+
+export function serverFacts(table: LabelTable, server: string): ServerFacts {
+  return table.servers.get(server) ?? unknownServer;
+}

@@ -1,0 +1,154 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { ArgumentContract, Role, ToolContract } from "../../core/contract.ts";
+import type { Json } from "../../core/json.ts";
+import { exactly, makeLattice } from "../../core/label.ts";
+import { selfProtection } from "./self-protection.ts";
+
+const made = makeLattice({ levels: ["public", "private"], categories: [], groups: [] });
+if (!made.ok) throw new Error(made.error);
+const { bottom } = made.value;
+
+const argument = (role: Role): ArgumentContract => ({
+  role,
+  sink: false,
+  audience: 0,
+  forbidden: bottom,
+  schemaValues: [],
+});
+
+function tool(may: readonly string[], more: Partial<ToolContract> = {}): ToolContract {
+  return {
+    server: "files",
+    tool: "t",
+    toolDigest: undefined,
+    source: "pack",
+    effects: { must: [], may },
+    flags: { irreversible: false, openWorld: false },
+    arguments: new Map([
+      ["path", argument("path")],
+      ["to", argument("path")],
+      ["text", argument("content")],
+    ]),
+    rest: argument("query"),
+    output: { label: exactly(bottom), fields: [] },
+    cases: [],
+    reads: [],
+    writes: [],
+    opens: [],
+    consequential: true,
+    ...more,
+  };
+}
+
+const { touched: own, holds } = selfProtection({
+  kept: ["/home/ana/.local/state/sluicegate"],
+  obeyed: ["/w/policy.yaml", "/home/ana/.config/sluicegate"],
+  home: "/home/ana",
+  base: "/srv",
+});
+const reader = tool(["read.local"]);
+const writer = tool(["write.local"]);
+
+const touched = (contract: ToolContract, given: { readonly [name: string]: Json }, workspace = ["/w"]): string =>
+  own({ contract, arguments: given, workspace })?.stake ?? "nothing";
+
+describe("the gateway's own files", () => {
+  it.each([
+    ["a policy", { path: "/w/policy.yaml" }],
+    ["in the workspace", { path: "policy.yaml" }],
+    ["around a corner", { path: "sub/../policy.yaml" }],
+    ["by a file URI", { path: "file:///w/policy%2Eyaml" }],
+    ["on a file system without case", { path: "/W/POLICY.yaml" }],
+    ["in a folder that is obeyed as a whole", { path: "~/.config/sluicegate/policies/new.yaml" }],
+    ["through a process", { path: "/proc/self/root/w/policy.yaml" }],
+    ["from where a process works", { path: "/proc/1/task/1/cwd/./policy.yaml" }],
+    ["from there, by a file URI that is no path argument", { uri: "file:///proc/self/cwd/policy.yaml" }],
+    ["among several", { path: ["/w/a.txt", "/w/policy.yaml"] }],
+    ["deep in an argument that is no path", { edits: [{ file: "/w/policy.yaml" }] }],
+    ["as the name of a member", { changes: { "/w/policy.yaml": "text" } }],
+  ])("%s: whoever may change it asks, whoever reads it does not", (_name, given) => {
+    expect(touched(writer, given)).toBe("obeyed");
+    expect(touched(tool(["execute.local"]), given)).toBe("obeyed");
+    expect(touched(reader, given)).toBe("nothing");
+  });
+
+  it.each([
+    ["beside it", { path: "/w/policy.yaml.bak" }],
+    ["elsewhere of that name", { path: "/other/policy.yaml" }],
+    ["as text", { path: "/w/a.txt", text: "/w/policy.yaml" }],
+    ["as a word", { note: "policy.yaml" }],
+    ["the folder around it", { path: "/w" }],
+    ["no path at all", { path: 7, to: null, other: "a\\b" }],
+  ])("%s: nothing is asked", (_name, given) => {
+    expect(touched(writer, given)).toBe("nothing");
+  });
+
+  it("its log and keys are nobody's business, not even to read; the home folder may be meant by `~`", () => {
+    for (const path of ["~/.local/state/sluicegate/keys/signing.pem", "/home/ana/.local/state/sluicegate"]) {
+      expect(touched(reader, { path })).toBe("kept");
+      expect(touched(reader, { path: "x", uri: path })).toBe("kept");
+    }
+    expect(touched(reader, { path: "~" })).toBe("nothing");
+    expect(touched(writer, { path: "~/.local/state" })).toBe("nothing");
+  });
+
+  it("a folder around may be moved or deleted with what is in it", () => {
+    const away = { path: "/home/ana/.config", to: "/tmp/x" };
+    expect(touched(writer, away)).toBe("obeyed");
+    expect(touched(writer, { path: "~", to: "/tmp/x" })).toBe("kept");
+    expect(touched(reader, away)).toBe("nothing");
+    expect(touched(tool(["write.local.delete"]), { path: "/w" })).toBe("obeyed");
+    const sometimes = tool(["read.local"], {
+      cases: [{ predicates: [0] }, { predicates: [1], effects: { must: [], may: ["write.local.delete"] } }],
+    });
+    expect(touched(sometimes, { path: "/w" })).toBe("obeyed");
+  });
+
+  it("a relative path may be meant from where servers were started", () => {
+    const { touched: started } = selfProtection({
+      kept: [],
+      obeyed: ["/srv/gateway.yaml"],
+      home: "/root",
+      base: "/srv",
+    });
+    const at = (path: string): unknown => started({ contract: writer, arguments: { path }, workspace: [] });
+    expect(at("gateway.yaml")).toEqual({ place: "/srv/gateway.yaml", stake: "obeyed" });
+    expect(at("../gateway.yaml")).toBeUndefined();
+  });
+
+  it.each([
+    ["sed -i s/block/allow/ policy.yaml", "obeyed"],
+    ["cat > ./policy.yaml <<E", "obeyed"],
+    ["echo x >>/W/policy.yaml", "obeyed"],
+    ["cp a.yaml ~/.config/sluicegate/policies/", "obeyed"],
+    ["cp a.yaml $HOME/.config/sluicegate/", "obeyed"],
+    ["npx sluicegate approve 3e8cfe260246", "obeyed"],
+    ["node /opt/bin/sluicegate.js runs new", "obeyed"],
+    ["cat /home/ana/.local/state/sluicegate/keys/signing.pem", "kept"],
+    ["cat my-policy.yaml policy.yaml2 policy.yaml-old", "nothing"],
+    ["cd sluicegate && npm test", "nothing"],
+    ["grep -rn sluicegate: docs", "nothing"],
+  ])("a command: %s", (command, stake) => {
+    const shell = tool(["execute.local"], { arguments: new Map([["command", argument("command")]]) });
+    expect(touched(shell, { command })).toBe(stake);
+  });
+
+  it("a path is one of them, whatever is done with it", () => {
+    expect(
+      ["/w/policy.yaml", "/W/x/../policy.yaml", "/home/ana/.config/sluicegate/new.yaml"].filter(holds),
+    ).toHaveLength(3);
+    expect(["/home/ana/.local/state/sluicegate/log.db"].filter(holds)).toHaveLength(1);
+    expect(["/w", "/w/other.yaml", "policy.yaml"].filter(holds)).toEqual([]);
+  });
+
+  it("law: however a path is spelled, it is the same place", () => {
+    const part = fc.constantFrom("", ".", "a/..", "b/c/../..");
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 6 }), fc.boolean(), (parts, whole) => {
+        const path = [...(whole ? ["/w"] : []), ...parts, "policy.yaml"].filter((one) => one !== "").join("/");
+        expect(touched(writer, { path })).toBe("obeyed");
+      }),
+    );
+  });
+});
