@@ -76,7 +76,7 @@ async function openLog(): Promise<EventLog> {
 
 async function verified(outside: readonly Head[] = []): Promise<Verified> {
   const store = storeIn("read");
-  const found = unwrap(await verifyLog(store, keys, outside));
+  const found = unwrap(await verifyLog(store, keys, { outside }));
   await store.close(false);
   return found;
 }

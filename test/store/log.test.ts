@@ -55,7 +55,7 @@ function tamper(statement: string, ...values: (string | number | Uint8Array)[]):
 
 async function verified(withKeys: LogKeys = keys, outside: readonly Head[] = []): Promise<Verified> {
   const store = openStore("read");
-  const found = unwrap(await verifyLog(store, withKeys, outside));
+  const found = unwrap(await verifyLog(store, withKeys, { outside }));
   await store.close(false);
   return found;
 }

@@ -94,13 +94,18 @@ function dayKeys(folder: string): DayKeys {
     has: (day) => secrets.has(day) || existsSync(join(folder, dayName(day))),
     destroyBefore: (wallMs) => {
       const first = `day-${new Date(wallMs).toISOString().slice(0, 10)}.key`;
-      const old = readdirSync(folder).filter((name) => dayFile.test(name) && name < first);
+      const old = dayKeysIn(folder).filter((name) => name < first);
       for (const name of old) shred(join(folder, name));
       secrets.clear();
       keys.clear();
       return old.length;
     },
   };
+}
+
+/** Names of the files with secrets of days; none where the folder cannot be read. */
+export function dayKeysIn(folder: string): readonly string[] {
+  return existsSync(folder) ? readdirSync(folder).filter((name) => dayFile.test(name)) : [];
 }
 
 function noncePool(): () => Buffer {

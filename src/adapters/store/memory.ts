@@ -171,6 +171,13 @@ export function openMemoryStore(recordsMax: number = recordsMaxDefault): Store {
     putRun: (row) => read(() => void tables.runs.set(row.key, row)),
     run: (key) => lookUp(() => tables.runs.get(key)),
     openRuns: () => lookUp(() => [...tables.runs.values()].filter((row) => row.endedWallMs === undefined)),
+    distrust: () =>
+      read(() => {
+        for (const row of tables.runs.values()) {
+          if (row.endedWallMs === undefined) tables.runs.set(row.key, { ...row, top: true });
+        }
+        for (const row of tables.shared.values()) tables.shared.set(row.owner, { ...row, top: true });
+      }),
     runsEnding: (principal, ending) => lookUp(() => runsEnding(tables, principal, ending)),
     shared: (owner) => lookUp(() => tables.shared.get(owner)),
     sharedRows: (limit) =>

@@ -24,6 +24,7 @@ export type Writer = {
   readonly dropSessionsBefore: (wallMs: number) => number;
   readonly putManifest: (row: ManifestRow) => void;
   readonly markClean: (writer: number) => void;
+  readonly distrust: () => void;
 };
 
 function runsWriter(database: DatabaseSync): Pick<Writer, "putRun"> & { readonly putShared: (row: SharedRow) => void } {
@@ -125,6 +126,10 @@ export function sqliteWriter(database: DatabaseSync): Writer {
     ...cachesWriter(database),
     markClean: (writer) => {
       cleanWriter.run(writer);
+    },
+    distrust: () => {
+      database.exec(sql.topRuns);
+      database.exec(sql.topShared);
     },
   };
 }

@@ -107,6 +107,7 @@ function assemble(parts: Parts): Store {
     putRun: (row) => group.write(() => writer.putRun(row)),
     run: (key) => read(() => reader.run(key)),
     openRuns: () => read(reader.openRuns),
+    distrust: () => group.write(writer.distrust),
     runsEnding: (principal, ending) => read(() => reader.runsEnding(principal, ending)),
     shared: (owner) => read(() => reader.shared(owner)),
     sharedRows: (limit) => read(() => reader.sharedRows(limit)),

@@ -4,9 +4,11 @@
  */
 import { randomBytes } from "node:crypto";
 import { ownVersion } from "../../adapters/daemon/version.ts";
+import { readLogMemory } from "../../adapters/keys/log-memory.ts";
 import { openKeys } from "../../adapters/keys/sealing.ts";
 import { openSqliteStore } from "../../adapters/store/sqlite.ts";
 import { type Result, err, ok } from "../../core/result.ts";
+import { distrustRuns } from "../../gateway/runs/distrusted-runs.ts";
 import { Gateway, type GatewaySetup } from "../../gateway/session/gateway.ts";
 import { openEventLog } from "../../gateway/log/event-log.ts";
 import type { Connector } from "../../gateway/ports/transport.ts";
@@ -16,6 +18,7 @@ import { goOnFrom, nodeClock, nodeSecrets } from "../state/node-services.ts";
 import { PolicyOracles } from "../oracles/oracles.ts";
 import { type LostHistory, lostHistory } from "../state/lost-history.ts";
 import { logPlaces, missingKeys } from "../state/log-files.ts";
+import { type LogTrust, keysOlder, logTrust } from "../state/log-trust.ts";
 import { protectedInstallation } from "../state/self-protection.ts";
 import { type MoreMechanisms, type PolicyOptions, PolicyFiles } from "../policy/policy-files.ts";
 import { Waiters } from "./waiters.ts";
@@ -34,6 +37,8 @@ export type Composition = {
   readonly policies: PolicyFiles;
   readonly waiters: Waiters;
   readonly lost: LostHistory;
+  /** Whether the log can be believed. */
+  readonly trust: Pick<LogTrust, "broken">;
   readonly close: () => Promise<void>;
 };
 
@@ -80,6 +85,9 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
   const keys = openKeys(places.keys);
   if (!keys.ok) return failed(keys.error);
   const { durability, keepDays } = policy.value.settings;
+  const before = readLogMemory(places.keys, keys.value);
+  // Looked for before the store is opened, which makes the database where there is none.
+  const older = keysOlder(setup.home, before.ok ? before.value : undefined);
   const store = openSqliteStore({ path: places.database, durability, wallMs: nodeClock.wallMs });
   if (!store.ok) return failed(store.error.sentence);
   const log = await openLog(store.value, keys.value);
@@ -104,16 +112,32 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
     version: ownVersion(),
     tagOf: setup.tagOf,
   });
+  const { home, tell } = setup;
+  const { wallMs } = nodeClock;
+  const lose = (sentence: string): Promise<void> => distrustLog({ gateway, lost, tell }, sentence);
+  const trust = logTrust({ home, keys: keys.value, before, older, store: store.value, wallMs, tell, lose });
+  await trust.checkFirst();
   await gateway.restore();
-  const stop = keepHouse(gateway, log.value, setup.tell);
+  const stop = keepHouse({ gateway, log: log.value, trust }, setup.tell);
   const close = async (): Promise<void> => {
     stop();
+    trust.stop();
+    await trust.keep();
     policies.close();
     await gateway.close();
     oracle.close();
     await log.value.close(nodeClock.monotonicMs());
   };
-  return ok({ gateway, log: log.value, policies, waiters, lost, close });
+  return ok({ gateway, log: log.value, policies, waiters, lost, trust, close });
+}
+
+type Distrusting = Pick<Composition, "gateway" | "lost"> & Pick<CompositionSetup, "tell">;
+
+/** The log turned out to be altered, cut or lost: the gateway goes on in the worst state of everything, and says so. */
+async function distrustLog({ gateway, lost, tell }: Distrusting, sentence: string): Promise<void> {
+  lost.lose();
+  tell(`The event log cannot be believed, so every run counts as holding private data. ${sentence}`);
+  await distrustRuns(gateway.runs, gateway.state.services);
 }
 
 async function openLog(store: Store, keys: LogKeys): Promise<Result<EventLog, string>> {
@@ -129,8 +153,11 @@ async function openLog(store: Store, keys: LogKeys): Promise<Result<EventLog, st
   return opened;
 }
 
-function keepHouse(gateway: Gateway, log: EventLog, tell: (text: string) => void): () => void {
+type Kept = { readonly gateway: Gateway; readonly log: EventLog; readonly trust: LogTrust };
+
+function keepHouse({ gateway, log, trust }: Kept, tell: (text: string) => void): () => void {
   const keeping = setInterval(() => {
+    void trust.keep();
     void gateway.expire();
     void log.checkpoint(nodeClock.monotonicMs());
   }, houseKeepingMs);

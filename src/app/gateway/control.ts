@@ -53,9 +53,11 @@ export async function control(
   }
 }
 
-function status({ gateway, log }: Composition): Reply<"status"> {
+function status({ gateway, log, trust }: Composition): Reply<"status"> {
   const health = log.health();
-  const sentence = health.kind === "failed" ? { sentence: health.failure.sentence } : {};
+  const broken = trust.broken();
+  const why = health.kind === "failed" ? health.failure.sentence : broken;
+  const sentence = why === undefined ? {} : { sentence: why };
   const open = [...gateway.runs.all()];
   const idleMs = open.map((live) => idleMsOf(live));
   // Policies may differ: the sentence speaks of the run that keeps its labels longest.
@@ -65,7 +67,7 @@ function status({ gateway, log }: Composition): Reply<"status"> {
     ...lasts,
     regulation: regulationOfAll(gateway),
     isolation: isolationOf(gateway),
-    log: { state: health.kind, ...sentence },
+    log: { state: broken === undefined || health.kind === "failed" ? health.kind : "broken", ...sentence },
   };
 }
 

@@ -59,6 +59,7 @@ function sessionGateway(composition: Composition, books: Books): SessionGateway 
   const { gateway } = composition;
   return {
     open: (setup) => openSession(composition, books, setup),
+    notice: () => composition.trust.broken(),
     control: (request, context) => control(composition, request, context),
     drain: async () => {
       const until = nodeClock.monotonicMs() + drainMsMax;

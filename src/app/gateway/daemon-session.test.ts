@@ -167,3 +167,15 @@ test("every callback of the gateway reaches the server's transport", async () =>
   expect(got).toEqual(["request", 7, 2, "cut", "roots/list", "a", "b", "over"]);
   if (opened.ok) await opened.value.close("end");
 });
+
+test("each session is told on its standard error that the log cannot be believed", async () => {
+  const stderr: string[] = [];
+  const side: SideChannel = {
+    stderr: (chunk) => void stderr.push(Buffer.from(chunk).toString()),
+    processGroup: () => undefined,
+  };
+  const gateway = { ...transparent([]), notice: () => "The log is altered." };
+  const opened = await gatewayServices(gateway).open(hello, side);
+  expect(opened.ok).toBe(true);
+  expect(stderr).toEqual(["sluicegate: The log is altered.\n"]);
+});

@@ -43,6 +43,8 @@ export type SessionSetup = {
 /** The interface of the composition. Errors are sentences for the user. */
 export interface SessionGateway {
   open(setup: SessionSetup): Promise<Result<{ readonly accept: Accept; readonly run: string }, string>>;
+  /** A sentence for the user of every session that begins now; undefined where nothing is wrong. */
+  notice?(): string | undefined;
   control(request: Json, context: ControlContext): Promise<Result<Json, string>>;
   drain(): Promise<void>;
   close(): Promise<void>;
@@ -60,6 +62,8 @@ export function gatewayServices(gateway: SessionGateway, home?: string, connect 
     open: async (hello, side) => {
       const session = new GatewaySession(hello, side, { home, connect });
       const opened = await gateway.open(session.setup(hello));
+      const notice = gateway.notice?.();
+      if (notice !== undefined) side.stderr(Buffer.from(`sluicegate: ${notice}\n`));
       return opened.ok ? ok(session.start(opened.value)) : opened;
     },
     control: (request, context) => gateway.control(request, context),

@@ -20,6 +20,7 @@ import {
   logPlaces,
   storeFault,
 } from "../state/log-files.ts";
+import { missedLog, remembered } from "../state/log-trust.ts";
 import { type Outcome, failure } from "../state/outcome.ts";
 import { many, shortPath } from "../state/sentences.ts";
 import { textFile } from "../state/text-file.ts";
@@ -70,8 +71,11 @@ async function reportOn(name: LogName, { opened, closed }: LogsThere, heads: rea
   if (fault !== undefined) return unreadable(name, fault);
   const log = opened.find((one) => one.name === name);
   if (log === undefined) return missing(name, heads);
-  const verified = await verifyLog(log.store, log.keys, heads);
-  return verified.ok ? reportOf(log, verified.value) : unreadable(name, storeFault(verified.error));
+  const { head, findings } = remembered(logHome(process.env, name), log.keys);
+  const verified = await verifyLog(log.store, log.keys, { outside: heads, remembered: head });
+  if (!verified.ok) return unreadable(name, storeFault(verified.error));
+  const all = [...findings, ...verified.value.findings];
+  return reportOf(log, { ...verified.value, findings: all, valid: all.length === 0 });
 }
 
 function unreadable(name: LogName, { code, sentence }: LogFault): LogReport {
@@ -90,7 +94,8 @@ function missing(name: LogName, heads: readonly Head[]): LogReport {
   const findings = heads
     .slice(0, 1)
     .map(({ writer, seq }) => ({ kind: "writer-missing" as const, writer, seq, sentence }));
-  return { ...nothingOf(name), state: "missing", findings };
+  const missed = missedLog(logHome(process.env, name));
+  return { ...nothingOf(name), state: "missing", findings: missed === undefined ? findings : [...findings, missed] };
 }
 
 function nothingOf(name: LogName): Pick<LogReport, "log" | "file" | "records" | "checkpoints" | "writers"> {

@@ -2,7 +2,7 @@
  * The event logs of a state folder, opened for reading beside their writer. Nothing here needs a running daemon,
  * makes a file or a key, or waits for a lock.
  */
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { stateHome } from "../../adapters/daemon/paths.ts";
 import { lastingKeys, openKeys } from "../../adapters/keys/sealing.ts";
@@ -25,6 +25,16 @@ export type LogFault = { readonly code: string; readonly sentence: string };
 /** Where the log and its keys lie below a state folder. */
 export function logPlaces(home: string): { readonly database: string; readonly keys: string } {
   return { database: join(home, "log.db"), keys: join(home, "keys") };
+}
+
+/**
+ * True if a state folder holds a log. An empty file is none: it was cut to nothing, and SQLite would make a new log of
+ * it; beside a write-ahead log it is a damaged one. A write-ahead log alone is none, SQLite drops it.
+ */
+export function logIsThere(home: string): boolean {
+  const { database } = logPlaces(home);
+  const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  return existsSync(database) && (sizeOf(database) > 0 || sizeOf(`${database}-wal`) > 0);
 }
 
 /** A log has one owner, so that of gateways in the foreground lies apart, with keys of its own. */
@@ -71,21 +81,26 @@ export function readLogs(environment: NodeJS.ProcessEnv, chosen?: LogName): Resu
   return err(first.fault);
 }
 
+/** Whether the keys that a log needs as long as there is one are in the state folder. */
+export function haveLastingKeys(home: string): boolean {
+  const { keys } = logPlaces(home);
+  return lastingKeys.every((name) => existsSync(join(keys, name)));
+}
+
 /**
  * Why a log that there is cannot go on; undefined where its keys lie beside it. They are not made anew for it: its
  * signatures would look foreign, and what runs count by digests would begin again.
  */
 export function missingKeys(home: string): string | undefined {
   const { database, keys } = logPlaces(home);
-  const there = (name: string): boolean => existsSync(join(keys, name));
-  if (!existsSync(database) || lastingKeys.every(there)) return undefined;
+  if (!existsSync(database) || haveLastingKeys(home)) return undefined;
   const way = "restore that folder from a backup, or run `sluicegate audit set-aside` to begin a new log";
   return `The keys of the event log are missing in ${shortPath(keys)}: ${way}.`;
 }
 
 export function readLogOf(home: string): Result<OpenedLog | undefined, LogFault> {
   const places = logPlaces(home);
-  if (!existsSync(places.database)) return ok(undefined);
+  if (!existsSync(places.database) || (!logIsThere(home) && missingKeys(home) === undefined)) return ok(undefined);
   const store = openSqliteStore({ path: places.database, durability: "normal", wallMs: Date.now, mode: "read" });
   // Keys do not help with a file that is not our log: to restore them would have no effect.
   if (!store.ok && aboutTheFile.has(store.error.kind)) return err(storeFault(store.error));

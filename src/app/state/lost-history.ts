@@ -5,14 +5,23 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-export type LostHistory = { readonly lost: boolean; readonly clear: () => void };
+export type LostHistory = {
+  readonly lost: boolean;
+  /** The history turned out to be lost while the gateway runs. */
+  readonly lose: () => void;
+  readonly clear: () => void;
+};
 
 const markOf = (home: string): string => join(home, "history-lost");
 
 export function markHistoryLost(home: string): void {
-  writeFileSync(markOf(home), "The event log was set aside. `sluicegate runs new` removes this mark.\n", {
-    mode: 0o600,
-  });
+  writeFileSync(
+    markOf(home),
+    "The event log was lost, altered or set aside. `sluicegate runs new` removes this mark.\n",
+    {
+      mode: 0o600,
+    },
+  );
 }
 
 export function lostHistory(home: string): LostHistory {
@@ -20,6 +29,10 @@ export function lostHistory(home: string): LostHistory {
   return {
     get lost() {
       return state.lost;
+    },
+    lose: () => {
+      state.lost = true;
+      markHistoryLost(home);
     },
     clear: () => {
       state.lost = false;

@@ -11,7 +11,8 @@ import { member, stringMember } from "../../core/json.ts";
 import { verifyLog } from "../../gateway/log/verify.ts";
 import { userPolicies } from "../../app/policy/policy-source.ts";
 import { PolicyFiles } from "../../app/policy/policy-files.ts";
-import { type NamedLog, logNames, readLogs } from "../../app/state/log-files.ts";
+import { type NamedLog, logHome, logNames, readLogs } from "../../app/state/log-files.ts";
+import { missedLog, remembered } from "../../app/state/log-trust.ts";
 import { otherHome } from "../daemon.ts";
 import { shortPath, shown } from "../../app/state/sentences.ts";
 import { type Check, compiledPolicies, failed, noted, passed } from "./check.ts";
@@ -104,8 +105,9 @@ async function checkDaemon(paths: DaemonPaths): Promise<Check> {
   if (stringMember(answer.value, "home") !== paths.home) return failed("daemon", otherHome);
   const gateway = await ask(paths.socket, { kind: "status" }, options);
   const log = gateway.ok ? member(gateway.value, "log") : undefined;
-  const trouble = stringMember(log, "state") === "failed" ? stringMember(log, "sentence") : undefined;
-  if (trouble !== undefined) return failed("daemon", `The daemon's log has failed: ${trouble}`);
+  const state = stringMember(log, "state");
+  const trouble = state === "failed" || state === "broken" ? stringMember(log, "sentence") : undefined;
+  if (trouble !== undefined) return failed("daemon", `The daemon's log is ${state ?? ""}: ${trouble}`);
   return passed("daemon", `The daemon runs, version ${version}.`);
 }
 
@@ -115,7 +117,10 @@ async function checkLogs(): Promise<readonly Check[]> {
   for (const name of logNames) {
     const opened = readLogs(process.env, name);
     if (!opened.ok) checks.push(failed("log", opened.error.sentence));
-    else for (const log of opened.value) checks.push(await checkLog(log));
+    else if (opened.value.length === 0) {
+      const missed = missedLog(logHome(process.env, name));
+      if (missed !== undefined) checks.push(failed("log", missed.sentence));
+    } else for (const log of opened.value) checks.push(await checkLog(log));
   }
   const none = "There is no event log yet; it begins with the first run or the first `sluicegate gateway`.";
   return checks.length === 0 ? [passed("log", none)] : checks;
@@ -138,9 +143,10 @@ async function checkLog({ name, store, keys }: NamedLog): Promise<Check> {
         `The ${name} log opens with ${records} records; \`sluicegate audit verify\` checks them all.`,
       );
     }
-    const verified = await verifyLog(store, keys);
+    const { head, findings } = remembered(logHome(process.env, name), keys);
+    const verified = await verifyLog(store, keys, { remembered: head });
     if (!verified.ok) return failed("log", verified.error.sentence);
-    const [first] = verified.value.findings;
+    const [first] = [...findings, ...verified.value.findings];
     if (first !== undefined)
       return failed("log", `${first.sentence} Run \`sluicegate audit verify\` for all findings of the ${name} log.`);
     return passed("log", `The ${name} log is intact: ${records} records, every link and signature holds.`);

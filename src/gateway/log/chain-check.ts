@@ -13,7 +13,8 @@ export type Finding = {
     | "rewritten"
     | "bad-signature"
     | "unknown-signer"
-    | "writer-missing";
+    | "writer-missing"
+    | "keys-older";
   readonly writer: number;
   /** Record the finding is about; for a gap or a truncation the first one that is missing. */
   readonly seq: number;

@@ -9,7 +9,9 @@ import { readBody } from "./record.ts";
 /** Findings that are reported one by one; a wrecked log has more of them than an operator reads. */
 const findingsMax = 1_000;
 
+/** Records that are read at once; with a pace, that it may yield to others. */
 const pageRecords = 1_000;
+const pacedRecords = 100;
 
 export type Verified = {
   readonly valid: boolean;
@@ -26,16 +28,40 @@ export type Verified = {
 };
 
 /** Heads of a writer's chain that must be on the chain: from signatures, from the next writer, from outside. */
-type Anchor = Head & { readonly from: "checkpoint" | "writer" | "outside" };
+type Anchor = Head & { readonly from: "checkpoint" | "writer" | "outside" | "keys" };
+
+const anchorNames: Readonly<Record<Anchor["from"], string>> = {
+  checkpoint: "a signed checkpoint",
+  writer: "the next writer",
+  outside: "the anchor",
+  keys: "the key folder",
+};
+
+/** What to verify against, and how fast. */
+export type VerifyWay = {
+  /** Heads that were kept outside of the store (an earlier report, a notary). */
+  readonly outside?: readonly Head[];
+  /** The head that the key folder remembers. */
+  readonly remembered?: Head | undefined;
+  /** Called with each finding as soon as it is known. */
+  readonly found?: (finding: Finding) => void;
+  /** Called after so many records; false ends the verification there. */
+  readonly pace?: (records: number) => Promise<boolean>;
+};
 
 type Progress = {
   readonly findings: Finding[];
   readonly anchors: Map<number, Anchor[]>;
   readonly expected: Set<number>;
+  readonly way: VerifyWay;
+  /** The pace said to stop. */
+  stopped: boolean;
 };
 
-function note(progress: Progress, finding: Finding): void {
-  if (progress.findings.length < findingsMax) progress.findings.push(finding);
+function note({ findings, way }: Progress, finding: Finding): void {
+  if (findings.length >= findingsMax) return;
+  findings.push(finding);
+  way.found?.(finding);
 }
 
 function anchor(progress: Progress, head: Anchor): void {
@@ -74,7 +100,7 @@ function linkBack(record: StoredRecord, progress: Progress): void {
 function checkAnchors(seen: ReadonlyMap<number, string>, state: ChainState, progress: Progress): void {
   for (const { writer, seq, fingerprint, from } of progress.anchors.get(state.writer) ?? []) {
     const found = seen.get(seq);
-    const source = from === "checkpoint" ? "a signed checkpoint" : from === "writer" ? "the next writer" : "the anchor";
+    const source = anchorNames[from];
     if (found === undefined && seq > state.seq) {
       const sentence = `The log of writer ${writer} ends at ${state.seq}, but ${source} names record ${seq}: its tail was cut off.`;
       note(progress, { kind: "truncated", writer, seq: state.seq + 1, sentence });
@@ -102,10 +128,12 @@ async function verifyWriter(
   }
   const wanted = new Set((progress.anchors.get(writer) ?? []).map((head) => head.seq));
   const seen = new Map<number, string>();
+  const { pace } = progress.way;
+  const limit = pace === undefined ? pageRecords : pacedRecords;
   let state = chainStart(writer);
   for (;;) {
     const after = { writer, seq: state.seq };
-    const page = await store.records({ writer, after, order: "oldest", limit: pageRecords });
+    const page = await store.records({ writer, after, order: "oldest", limit });
     if (!page.ok) return page;
     for (const record of page.value) {
       const next = checkNext(keys, state, record);
@@ -114,37 +142,49 @@ async function verifyWriter(
       if (wanted.has(record.seq)) seen.set(record.seq, record.fingerprint);
       linkBack(record, progress);
     }
-    if (page.value.length < pageRecords) break;
+    if (pace !== undefined && !(await pace(page.value.length))) progress.stopped = true;
+    if (page.value.length < limit || progress.stopped) break;
   }
-  checkAnchors(seen, state, progress);
+  if (!progress.stopped) checkAnchors(seen, state, progress);
   const head = state.records === 0 ? undefined : { writer, seq: state.seq, fingerprint: state.fingerprint };
   const { records, unreadable } = state;
   return ok({ writer, records, unreadable, checkpoints: checkpoints.value.length, signedTo, head });
 }
 
 /**
- * Verifies everything. `outside` are heads that were kept outside of the store (an earlier report, a notary). Writers
- * are checked newest first, so that each one's link to the writer before is known when that one is checked.
+ * Verifies everything. Writers are checked newest first, so that each one's link to the writer before is known when
+ * that one is checked. A verification that its pace ended early reports what it found until then.
  */
 export async function verifyLog(
   store: Store,
   keys: LogKeys,
-  outside: readonly Head[] = [],
+  way: VerifyWay = {},
 ): Promise<Result<Verified, StoreFailure>> {
-  const progress: Progress = { findings: [], anchors: new Map(), expected: new Set() };
-  for (const head of outside) anchor(progress, { ...head, from: "outside" });
+  const progress: Progress = { findings: [], anchors: new Map(), expected: new Set(), way, stopped: false };
+  for (const head of way.outside ?? []) anchor(progress, { ...head, from: "outside" });
+  if (way.remembered !== undefined) anchor(progress, { ...way.remembered, from: "keys" });
   const listed = await store.writers();
   if (!listed.ok) return listed;
+  for (const writer of progress.expected) if (!listed.value.includes(writer)) note(progress, missing(progress, writer));
+  const known = new Set(progress.expected);
   const writers: Verified["writers"][number][] = [];
   for (const writer of listed.value.toSorted((left, right) => right - left)) {
     const one = await verifyWriter(store, keys, writer, progress);
     if (!one.ok) return err(one.error);
     writers.unshift(one.value);
+    if (progress.stopped) break;
   }
   for (const writer of progress.expected) {
-    if (listed.value.includes(writer)) continue;
-    const sentence = `All records of writer ${writer} are missing, although a later record names it.`;
-    note(progress, { kind: "writer-missing", writer, seq: 1, sentence });
+    if (!known.has(writer) && !listed.value.includes(writer)) note(progress, missing(progress, writer));
   }
   return ok({ valid: progress.findings.length === 0, findings: progress.findings, writers });
+}
+
+function missing({ anchors }: Progress, writer: number): Finding {
+  const byKeys = anchors.get(writer)?.find(({ from }) => from === "keys");
+  const sentence =
+    byKeys === undefined
+      ? `All records of writer ${writer} are missing, although a later record names it.`
+      : `The keys are older than the log: they have signed record ${writer}/${byKeys.seq}, and the log has no writer ${writer}. It was removed or replaced.`;
+  return { kind: byKeys === undefined ? "writer-missing" : "keys-older", writer, seq: 1, sentence };
 }

@@ -342,6 +342,8 @@ export interface Store {
   run(key: string): StoreAnswer<RunRow | undefined>;
   /** Runs that have not ended. */
   openRuns(): StoreAnswer<readonly RunRow[]>;
+  /** What the rows say can no longer be believed: every open run, and what owners share, counts as the worst. */
+  distrust(): StoreAnswer<void>;
   /** Runs of a principal, ended or not, whose key ends so; by key. */
   runsEnding(principal: string, ending: string): StoreAnswer<readonly RunRow[]>;
   shared(owner: string): StoreAnswer<SharedRow | undefined>;

@@ -65,6 +65,12 @@ export class DormantRuns {
     }
   }
 
+  /** What was folded came from records that can no longer be believed: each run counts as holding everything. */
+  distrust(): void {
+    for (const states of this.#states.values()) states.clear();
+    for (const row of this.#rows.values()) this.#rows.set(row.key, { ...row, top: true });
+  }
+
   /** Notes an open run that is not resumed; known from `load`, or found in the store where there are too many. */
   note(row: RunRow): void {
     this.#unlink(row.key);

@@ -27,6 +27,11 @@ export class SharedStates {
     return row.value === undefined ? undefined : stateOf(row.value, policy);
   }
 
+  /** The rows came from a log that can no longer be believed: every store may hold everything. */
+  distrust(): void {
+    for (const row of this.#rows.values()) this.#rows.set(row.owner, { ...row, top: true });
+  }
+
   /** The owner's newest row; undefined when nothing is shared yet. */
   async row(owner: string): Promise<Result<SharedRow | undefined, StoreFailure>> {
     await this.#replacing.get(owner);

@@ -31,7 +31,7 @@ export async function runsIn(name: string, home: string): Promise<readonly RunLi
   const log = unwrap(readLogOf(home));
   if (log === undefined) throw new Error(`there is no log ${name}`);
   try {
-    const { valid, findings } = unwrap(await verifyLog(log.store, log.keys, []));
+    const { valid, findings } = unwrap(await verifyLog(log.store, log.keys));
     if (!valid) throw new Error(`the log ${name} is broken: ${findings[0]?.sentence}`);
     const lines: RunLine[] = [];
     for (const run of await runKeys(log)) lines.push({ log: name, run, decisions: await decisionsOf(log, run) });
