@@ -2,7 +2,12 @@
 import type { Watched } from "./control-contract.ts";
 import type { ApprovalCard, ApprovalChoice, Human, Ruling } from "../../gateway/ports/services.ts";
 
-type Open = { readonly card: ApprovalCard; readonly answer: (ruling: Ruling) => void };
+type Open = {
+  readonly card: ApprovalCard;
+  readonly answer: (ruling: Ruling) => void;
+  /** Whether it waits although no approver watches: its client shows a form meanwhile. */
+  readonly waits: () => boolean;
+};
 
 export class Waiters implements Human {
   readonly #watchers = new Set<(part: Watched) => void>();
@@ -13,24 +18,33 @@ export class Waiters implements Human {
     this.#tell = tell;
   }
 
-  /** Asks the watchers; `absent` at once when there are none, and when the hold is over or the card is withdrawn. */
-  ask(card: ApprovalCard, holdMs: number, withdrawn?: AbortSignal): Promise<Ruling> {
-    if (this.#watchers.size === 0) return Promise.resolve("absent");
+  /**
+   * Asks the watchers; `absent` when the hold is over or the card is withdrawn, and without watchers at once, or as soon
+   * as `unwatched` is aborted.
+   */
+  ask(card: ApprovalCard, holdMs: number, withdrawn?: AbortSignal, unwatched?: AbortSignal): Promise<Ruling> {
+    const waits = (): boolean => unwatched?.aborted === false;
+    if (this.#watchers.size === 0 && !waits()) return Promise.resolve("absent");
     return new Promise((resolve) => {
       const timer = setTimeout(() => answer("absent"), holdMs);
       const withdraw = (): void => {
         answer("absent");
         for (const show of this.#watchers) show({ withdrawn: card.approval });
       };
+      const leave = (): void => {
+        if (this.#watchers.size === 0) answer("absent");
+      };
       const answer = (ruling: Ruling): void => {
         clearTimeout(timer);
         withdrawn?.removeEventListener("abort", withdraw);
+        unwatched?.removeEventListener("abort", leave);
         // The same call may have come twice, and the second card stands in the place of the first.
         if (this.#open.get(card.approval) === open) this.#open.delete(card.approval);
         resolve(ruling);
       };
-      const open: Open = { card, answer };
+      const open: Open = { card, answer, waits };
       withdrawn?.addEventListener("abort", withdraw);
+      unwatched?.addEventListener("abort", leave);
       this.#open.set(card.approval, open);
       for (const show of this.#watchers) show(cardOf(card));
     });
@@ -49,7 +63,8 @@ export class Waiters implements Human {
     return new Promise((resolve) => {
       signal.addEventListener("abort", () => {
         this.#watchers.delete(show);
-        if (this.#watchers.size === 0) for (const { answer } of this.#open.values()) answer("absent");
+        if (this.#watchers.size === 0)
+          for (const { answer, waits } of this.#open.values()) if (!waits()) answer("absent");
         resolve();
       });
     });

@@ -95,7 +95,7 @@ export async function checkRuling(
   }
   // A principal with credentials of another origin (`os:1000/credentials:...`) may be the same user.
   const own = row.principal === ruling.by || row.principal.startsWith(`${ruling.by}/`);
-  if (card.by === "other" && own) {
+  if (card.by === "other" && own && ruling.choice !== "refuse") {
     return err("This policy requires a second person: the owner of a run cannot approve its calls.");
   }
   if (ruling.choice === "value" && !card.choices.includes("value")) {

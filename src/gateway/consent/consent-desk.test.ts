@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Opinion } from "../../core/opinion.ts";
 import { exactly } from "../../core/label.ts";
 import { type FakeMechanism, fakePolicy, lattice } from "../../../test/kit/gateway/fake-policy.ts";
-import { type StageOptions, plain, play } from "../../../test/kit/gateway/playbook.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { type Stage, type StageOptions, plain, play } from "../../../test/kit/gateway/playbook.ts";
 import {
   callOf,
   confirmSends,
@@ -14,6 +15,15 @@ import {
   stageWith,
 } from "../../../test/kit/gateway/consent-scene.ts";
 import { ruleApproval } from "./approvals.ts";
+
+/** The form that the client gets for a call. */
+async function formFor(stage: Stage, call: ReturnType<typeof callOf>): Promise<JsonObject> {
+  stage.client.say(call);
+  await stage.settle();
+  const form = plain(stage.client.got.shift() ?? { kind: "response", id: 0, result: {} });
+  expect(form).toMatchObject({ method: "elicitation/create" });
+  return form;
+}
 
 describe("consent", () => {
   it("without anybody to ask: refused at once with an id; approved, the same call passes once, another never", async () => {
@@ -116,20 +126,53 @@ describe("consent", () => {
     ]);
   });
 
-  it("a form does not count for what cannot be undone, nor where somebody else must approve", async () => {
+  it("a form is shown for what cannot be undone, and where another user must approve: it is no consent there", async () => {
     const approvals = { form: "reversible", by: "anyone", holdMsMax: 100, expiryMs: 600_000 } as const;
     for (const [settings, tool] of [
       [{ approvals }, "delete_all"],
       [{ approvals: { ...approvals, form: "all", by: "other" } }, "send_mail"],
     ] as const) {
       const stage = stageWith({ policy: fakePolicy([confirmSends], { settings }) });
-      await play(stage, [
-        ...hello({ elicitation: {} }),
-        ...setup,
-        { client: ">>", message: callOf(1, "bob", tool) },
-        { client: "<<", message: refusal("sluicegate approve") },
-      ]);
+      await play(stage, [...hello({ elicitation: {} }), ...setup]);
+      for (const decision of ["approve once", "trust this value in this run", "I have answered there"]) {
+        const form = await formFor(stage, callOf(1, "bob", tool));
+        expect(form["params"]).toMatchObject({
+          message: expect.stringMatching(/bob.*\n.*run `sluicegate approve token/s),
+          requestedSchema: { properties: { decision: { enum: ["I have answered there", "refuse"] } } },
+        });
+        stage.client.say({ id: form["id"] ?? "", result: { action: "accept", content: { decision } } });
+        await play(stage, [{ client: "<<", message: refusal("sluicegate approve") }]);
+      }
+      const form = await formFor(stage, callOf(1, "bob", tool));
+      stage.client.say({ id: form["id"] ?? "", result: { action: "accept", content: { decision: "refuse" } } });
+      await play(stage, [{ client: "<<", message: refusal("does not permit") }]);
     }
+  });
+
+  it("an approval that is given elsewhere while the form is open lets the call through", async () => {
+    const stage = stageWith();
+    await play(stage, [...hello({ elicitation: {} }), ...setup]);
+    const form = await formFor(stage, callOf(1, "bob", "delete_all"));
+    const [id = ""] = stage.log.approvals.keys();
+    await ruleApproval(stage.log.port, stage.clock, { id, choice: "once", by: "alice", role: "operator" });
+    const answered = { action: "accept", content: { decision: "I have answered there" } };
+    await play(stage, [
+      { client: ">>", message: { id: form["id"] ?? "", result: answered } },
+      { server: "<<", message: callOf(1, "bob", "delete_all") },
+      { server: ">>", message: done(1) },
+      { client: "<<", message: done(1) },
+    ]);
+  });
+
+  it("`form: none` shows no form", async () => {
+    const approvals = { form: "none", by: "anyone", holdMsMax: 100, expiryMs: 600_000 } as const;
+    const stage = stageWith({ policy: fakePolicy([confirmSends], { settings: { approvals } }) });
+    await play(stage, [
+      ...hello({ elicitation: {} }),
+      ...setup,
+      { client: ">>", message: callOf(1, "bob") },
+      { client: "<<", message: refusal("sluicegate approve") },
+    ]);
   });
 
   it("`by: other`: the owner of the run cannot approve", async () => {

@@ -1,18 +1,26 @@
 /**
  * Obtains the consent of an approver (gateway.md 5). Order: an approval that already exists, a sealed `input_required`
- * for modern clients, an elicitation form for legacy ones and at the same time an approver who watches the console or
- * CLI, and otherwise a refusal with the way to approve. Form and watcher share one deadline, and the first answer
- * counts: a request is never held longer than `consentHoldMsMax`, however often it is asked about. Consent lifts
- * confirm, never deny.
+ * for modern clients, an elicitation form for legacy ones and at the same time `sluicegate approve`, and otherwise a
+ * refusal with the way to approve. A form is shown wherever the client can; `consent-form.ts` says where its answer is
+ * the consent. Form and approver share one deadline, and the first answer counts: a request is never held longer than
+ * `consentHoldMsMax`, however often it is asked about. Consent lifts confirm, never deny.
  */
 import { BoundedMap } from "../../core/bounded-map.ts";
 import type { Decision } from "../../core/decision.ts";
 import type { Grant } from "../../core/event.ts";
-import { type Json, type JsonObject, member, stringMember } from "../../core/json.ts";
+import { type JsonObject, member } from "../../core/json.ts";
 import { cardLines, risksIn } from "../../core/explain/render.ts";
-import { takesForms } from "../../wire/elicitation.ts";
 import { approvalMatch, cardJson, choiceOf, endorsedOn, risksOn, ruleApproval, type Purpose } from "./approvals.ts";
 import type { Call } from "../decision/call.ts";
+import {
+  type FormAnswer,
+  type FormRole,
+  type SealedState,
+  answerIn,
+  formOf,
+  formRole,
+  sealedState,
+} from "./consent-form.ts";
 import { consentInputName, shownArguments, escapeForDisplay } from "../decision/display-text.ts";
 import { capabilitiesFor, isModern } from "../upstream/client-facts.ts";
 import { covers } from "../decision/guards.ts";
@@ -20,6 +28,7 @@ import { endorsable, endorsementLines, valueGrants } from "./endorsement.ts";
 import { appendBatch, EventBatch } from "../runs/event-batch.ts";
 import { approvalsOpenMax, consentHoldMsMax } from "../ports/limits.ts";
 import { refusalOf, requestOf } from "../decision/client-answer.ts";
+import type { Projection } from "../ports/projection.ts";
 import type { ApprovalCard, ApprovalChoice, Services } from "../ports/services.ts";
 import type { ApprovalRow } from "../ports/store.ts";
 import type { AskWait, ClientQuestions, ClientState } from "../ports/conversation.ts";
@@ -32,6 +41,8 @@ type Needs = {
   readonly client: ClientState;
   readonly deliveries: Deliveries;
   readonly session: ClientQuestions;
+  /** The server's projection, where it runs in one. */
+  readonly link: { readonly projection: Projection | undefined };
 };
 
 export type Consent = {
@@ -48,14 +59,6 @@ export type Sought = Consent | { readonly kind: "answered" };
 /** An approval that waits; one whose card does not name every risk does not serve a call that has more risks by now. */
 type OpenApproval = { readonly id: string; readonly expires: number; readonly risks: readonly string[] };
 
-/** Content of the gateway's sealed `requestState`: everything that a retry must match. */
-type SealedState = {
-  readonly approval: string;
-  readonly digest: string;
-  readonly run: string;
-  readonly expires: number;
-};
-
 export class ConsentDesk {
   readonly #needs: Needs;
   /** Approvals that are open, by digest, so that a repeated call does not open a second one. */
@@ -71,30 +74,29 @@ export class ConsentDesk {
   async seek(call: Call, decision: Decision, purpose: Purpose): Promise<Sought> {
     const known = await this.take(call, purpose);
     if (known !== undefined) return known;
-    const form = this.#formCounts(call);
-    const retried = form ? await this.#takeRetry(call, purpose) : undefined;
-    if (retried === "refused") {
-      this.#refuse(call, decision, { kind: "refused" });
-      return { kind: "answered" };
-    }
-    if (retried !== undefined) return retried;
+    const form = this.#formRole(call, decision);
+    const retried = form === undefined ? undefined : await this.#takeRetry(call, purpose, form);
+    if (retried === "refused") return this.#refuse(call, decision, { kind: "refused" });
+    if (retried !== undefined && retried !== "elsewhere") return retried;
     const approval = await this.open(call, decision, purpose);
-    if (form && isModern(this.#needs)) {
-      this.#askInResult(call, decision, approval);
+    // A user who answered elsewhere is not asked again at once: a client that fills forms by itself would never end.
+    if (retried === "elsewhere") return this.#refuse(call, decision, { kind: "approvable", approval });
+    if (form !== undefined && isModern(this.#needs)) {
+      this.#askInResult(call, this.#form({ call, decision, approval }, form), approval);
       return { kind: "answered" };
     }
-    const choice = await this.#askPeople({ call, decision, approval }, form);
+    const answer = await this.#askPeople({ call, decision, approval }, form);
+    const choice = ruledIn(answer);
     if (choice !== undefined && choice.choice !== "refuse") {
       const { log, clock } = this.#needs.services;
-      const ruled = await ruleApproval(log, clock, { id: approval, ...choice });
-      const taken = ruled.ok ? await this.take(call, purpose) : undefined;
-      if (taken !== undefined) return taken;
+      await ruleApproval(log, clock, { id: approval, ...choice });
     }
-    const refusal =
-      choice?.choice === "refuse" ? ({ kind: "refused" } as const) : ({ kind: "approvable", approval } as const);
-    if (refusal.kind === "refused") await this.#close(call, approval, choice);
-    this.#refuse(call, decision, refusal);
-    return { kind: "answered" };
+    // Also without an answer here: the approval may have been given while the form was open.
+    const taken = choice?.choice === "refuse" ? undefined : await this.take(call, purpose);
+    if (taken !== undefined) return taken;
+    if (choice?.choice !== "refuse") return this.#refuse(call, decision, { kind: "approvable", approval });
+    await this.#close(call, approval, choice);
+    return this.#refuse(call, decision, { kind: "refused" });
   }
 
   /** Uses up an approval that matches this very call, and puts the consent on record. */
@@ -137,19 +139,24 @@ export class ConsentDesk {
    * The consent that a retry of our sealed question brings. It rules the approval that the question was about, so an
    * answer counts once: a client that repeats it with the same state is asked anew.
    */
-  async #takeRetry(call: Call, purpose: Purpose): Promise<Consent | "refused" | undefined> {
-    const retry = this.#choiceOfRetry(call);
+  async #takeRetry(
+    call: Call,
+    purpose: Purpose,
+    form: FormRole,
+  ): Promise<Consent | "refused" | "elsewhere" | undefined> {
+    const retry = this.#answerOfRetry(call, form);
     if (retry === undefined) return undefined;
+    if (retry.answer === "elsewhere") return "elsewhere";
     const { log, clock } = this.#needs.services;
-    const { approval, ...choice } = retry;
-    const ruled = await ruleApproval(log, clock, { id: approval, ...choice });
+    const ruling = { id: retry.approval, choice: retry.answer, by: call.live.principal, role: "owner" } as const;
+    const ruled = await ruleApproval(log, clock, ruling);
     this.#open.delete(openKey(call, purpose));
-    if (!ruled.ok) return undefined;
-    return choice.choice === "refuse" ? "refused" : this.take(call, purpose);
+    if (retry.answer === "refuse") return "refused";
+    return ruled.ok ? this.take(call, purpose) : undefined;
   }
 
-  /** The choice that a retry of our sealed question brings; undefined when the state is not ours or does not match. */
-  #choiceOfRetry(call: Call): (PersonalChoice & { readonly approval: string }) | undefined {
+  /** The answer that a retry of our sealed question brings; undefined when the state is not ours or does not match. */
+  #answerOfRetry(call: Call, form: FormRole): { readonly approval: string; readonly answer: FormAnswer } | undefined {
     const plain = call.retry === undefined ? undefined : this.#needs.services.secrets.unseal(call.retry.state);
     const state = plain === undefined ? undefined : sealedState(plain);
     if (state === undefined) return undefined;
@@ -157,30 +164,26 @@ export class ConsentDesk {
     const { clock } = this.#needs.services;
     if (state.run !== call.live.key || state.digest !== call.digest || state.expires <= clock.wallMs())
       return undefined;
-    const choice = choiceIn(member(call.retry?.responses, consentInputName));
-    if (choice === undefined) return undefined;
-    return { approval: state.approval, choice, by: call.live.principal, role: "owner" };
+    const answer = answerIn(member(call.retry?.responses, consentInputName), form);
+    return answer === undefined ? undefined : { approval: state.approval, answer };
   }
 
-  /**
-   * Whether a form counts: a client may accept one without showing it to a user, so the policy can limit forms to
-   * reversible calls or exclude them.
-   */
-  #formCounts(call: Call): boolean {
-    const { approvals } = call.live.policy.settings;
-    if (approvals.form === "none" || approvals.by === "other") return false;
-    if (approvals.form === "reversible" && call.contract.flags.irreversible) return false;
-    return takesForms(capabilitiesFor(this.#needs.client, call.request));
+  #formRole(call: Call, decision: Decision): FormRole | undefined {
+    const capabilities = capabilitiesFor(this.#needs.client, call.request);
+    return formRole(call, decision, { capabilities, projection: this.#needs.link.projection });
   }
 
-  #askInResult(call: Call, decision: Decision, approval: string): void {
+  #form({ call, decision, approval }: PersonalQuestion, role: FormRole): JsonObject {
+    return formOf(this.#card(call, decision, approval, "call"), role);
+  }
+
+  #askInResult(call: Call, params: JsonObject, approval: string): void {
     const state: SealedState = {
       approval,
       digest: call.digest,
       run: call.live.key,
       expires: this.#needs.services.clock.wallMs() + call.live.policy.settings.approvals.expiryMs,
     };
-    const params = this.#form(call, decision, approval);
     const result: JsonObject = {
       resultType: "input_required",
       inputRequests: { [consentInputName]: { method: "elicitation/create", params } },
@@ -191,32 +194,36 @@ export class ConsentDesk {
   }
 
   /** Asks all approvers who can answer at once; the first answer withdraws the other card. */
-  async #askPeople(question: PersonalQuestion, form: boolean): Promise<PersonalChoice | undefined> {
+  async #askPeople(question: PersonalQuestion, form: FormRole | undefined): Promise<PersonalAnswer | undefined> {
     const ms = this.#holdMs(question.call);
     if (ms <= 0) return undefined;
     const answered = new AbortController();
     const wait = { ms, withdrawn: answered.signal };
-    const human = this.#askHuman(question, wait);
-    const choice = await firstOf(form ? [human, this.#askByForm(question, wait)] : [human]);
+    if (form === undefined) return this.#askHuman(question, wait);
+    // While a form is open the call is held, so `approve` in a terminal reaches it, too.
+    const closed = new AbortController();
+    const human = this.#askHuman(question, wait, closed.signal);
+    const byForm = this.#askByForm(question, form, wait).finally(() => closed.abort());
+    const choice = await firstOf([human, byForm]);
     answered.abort();
     return choice;
   }
 
-  async #askByForm({ call, decision, approval }: PersonalQuestion, wait: AskWait): Promise<PersonalChoice | undefined> {
-    const params = this.#form(call, decision, approval);
-    const request = { kind: "request", method: "elicitation/create", params } as const;
-    const answer = await this.#needs.session.ask(request, wait, call.exchange);
-    if (answer?.kind !== "response") return undefined;
-    const choice = choiceIn(answer.result);
-    return choice === undefined ? undefined : { choice, by: call.live.principal, role: "owner" };
+  async #askByForm(question: PersonalQuestion, form: FormRole, wait: AskWait): Promise<PersonalAnswer | undefined> {
+    const { exchange, live } = question.call;
+    const request = { kind: "request", method: "elicitation/create", params: this.#form(question, form) } as const;
+    const answer = await this.#needs.session.ask(request, wait, exchange);
+    const choice = answer?.kind === "response" ? answerIn(answer.result, form) : undefined;
+    return choice === undefined ? undefined : { choice, by: live.principal, role: "owner" };
   }
 
   async #askHuman(
     { call, decision, approval }: PersonalQuestion,
     { ms, withdrawn }: AskWait,
+    unwatched?: AbortSignal,
   ): Promise<PersonalChoice | undefined> {
     const card = this.#card(call, decision, approval, "call");
-    const ruling = await this.#needs.services.human.ask(card, ms, withdrawn);
+    const ruling = await this.#needs.services.human.ask(card, ms, withdrawn, unwatched);
     return ruling === "absent" ? undefined : { ...ruling, role: "operator" };
   }
 
@@ -230,21 +237,6 @@ export class ConsentDesk {
     const until = this.#heldUntil.get(call) ?? now + held;
     this.#heldUntil.set(call, until);
     return until - now;
-  }
-
-  #form(call: Call, decision: Decision, approval: string): JsonObject {
-    const card = this.#card(call, decision, approval, "call");
-    return {
-      mode: "form",
-      message: [card.title, ...card.lines, card.arguments].join("\n"),
-      requestedSchema: {
-        type: "object",
-        properties: {
-          decision: { type: "string", title: "Decision", enum: card.choices.map((choice) => wordOf[choice]) },
-        },
-        required: ["decision"],
-      },
-    };
   }
 
   #card(call: Call, decision: Decision, approval: string, purpose: Purpose): ApprovalCard {
@@ -299,9 +291,10 @@ export class ConsentDesk {
     if (choice !== undefined) await ruleApproval(log, clock, { id: approval, ...choice });
   }
 
-  #refuse(call: Call, decision: Decision, refusal: Parameters<typeof refusalOf>[3]): void {
+  #refuse(call: Call, decision: Decision, refusal: Parameters<typeof refusalOf>[3]): Sought {
     const answer = refusalOf(requestOf(this.#needs, call), decision, call.id, refusal);
     this.#needs.deliveries.now(() => call.exchange.respond(answer));
+    return { kind: "answered" };
   }
 }
 
@@ -309,43 +302,19 @@ type PersonalQuestion = { readonly call: Call; readonly decision: Decision; read
 
 type PersonalChoice = { readonly choice: ApprovalChoice; readonly by: string; readonly role: string };
 
-const wordOf: Readonly<Record<ApprovalChoice, string>> = {
-  once: "approve once",
-  value: "trust this value in this run",
-  refuse: "refuse",
-};
+type PersonalAnswer = Omit<PersonalChoice, "choice"> & { readonly choice: FormAnswer };
+
+/** The choice in an answer; undefined where the user answers elsewhere. */
+function ruledIn(answer: PersonalAnswer | undefined): PersonalChoice | undefined {
+  return answer === undefined || answer.choice === "elsewhere" ? undefined : { ...answer, choice: answer.choice };
+}
 
 /** The first answer; undefined when all are through without one. A question that fails has no answer. */
-function firstOf(asked: readonly Promise<PersonalChoice | undefined>[]): Promise<PersonalChoice | undefined> {
+function firstOf(asked: readonly Promise<PersonalAnswer | undefined>[]): Promise<PersonalAnswer | undefined> {
   const answers = asked.map(async (each) => (await each) ?? Promise.reject(new Error("no answer")));
   return Promise.any(answers).catch(() => undefined);
 }
 
 function openKey(call: Call, purpose: Purpose): string {
   return `${call.live.key} ${purpose}:${call.digest}`;
-}
-
-/** The choice in an elicitation result; anything but an accepted form with a known word is a refusal or nothing. */
-function choiceIn(result: Json | undefined): ApprovalChoice | undefined {
-  const action = stringMember(result, "action");
-  if (action === "decline") return "refuse";
-  if (action !== "accept") return undefined;
-  const word = stringMember(member(result, "content"), "decision");
-  return (["once", "value", "refuse"] as const).find((choice) => wordOf[choice] === word);
-}
-
-function sealedState(plain: string): SealedState | undefined {
-  let value: Json;
-  try {
-    value = JSON.parse(plain) as Json; // sealed by us, and checked member by member below
-  } catch {
-    return undefined;
-  }
-  const approval = stringMember(value, "approval");
-  const digest = stringMember(value, "digest");
-  const run = stringMember(value, "run");
-  const expires = member(value, "expires");
-  if (approval === undefined || digest === undefined || run === undefined || typeof expires !== "number")
-    return undefined;
-  return { approval, digest, run, expires };
 }

@@ -60,10 +60,13 @@ export type ApprovalChoice = "once" | "value" | "refuse";
 
 export type Ruling = { readonly choice: ApprovalChoice; readonly by: string } | "absent";
 
-/** Approvers who watch a console or a CLI waiter. `absent` comes at once when no approver watches. */
+/**
+ * Approvers at a console or a terminal. `absent` comes at once when no approver watches, unless the question is held
+ * until `unwatched`: then the answer may also come from a command that was started for it.
+ */
 export interface Human {
   /** After `withdrawn` the card is removed: another approver answered, and it must not look like an open question. */
-  ask(card: ApprovalCard, holdMs: number, withdrawn?: AbortSignal): Promise<Ruling>;
+  ask(card: ApprovalCard, holdMs: number, withdrawn?: AbortSignal, unwatched?: AbortSignal): Promise<Ruling>;
   /** Tells the operator something that needs no answer. */
   notify(text: string): void;
 }
