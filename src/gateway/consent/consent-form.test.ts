@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { policyOf } from "../../../test/kit/gateway/real-policy.ts";
 import { FakeProjection } from "../../../test/kit/isolation/fake-projection.ts";
 import type { Decision } from "../../core/decision.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { LiveRun } from "../runs/live-run.ts";
 import { formRole } from "./consent-form.ts";
 
@@ -19,7 +20,7 @@ type Given = {
   readonly approvals?: string;
   readonly scope?: string;
   readonly own?: boolean;
-  readonly capabilities?: Record<string, never | object>;
+  readonly capabilities?: JsonObject;
 };
 
 /** The role of the form about one call of an unlabelled tool, unless the case says otherwise. */
