@@ -93,7 +93,7 @@ export const policyRows: readonly PolicyRow[] = [
     names: "bdy",
     lists: { mail: [{ name: "send", inputSchema: { properties: { body: {} } } }] },
   },
-  { code: "AMBIGUOUS", text: rule("when: read"), names: "read", lists },
+  { code: "AMBIGUOUS", text: rule("when: read").replace("tier: block", "tier: allow"), names: "read", lists },
   { code: "STORE", text: "labels: {a.x: {writes: [nowhere]}}", names: "nowhere" },
   {
     code: "AUDIENCE",

@@ -55,9 +55,9 @@ labels:
     output: {confidentiality: private}
     opens: [{store: s, audience: [me]}]
 rules:
-  - {id: C, tier: block, why: w, atMost: {of: {tool: mail.send}, count: 1, within: 1h, key: {argument: to, form: id}}}
+  - {id: C, tier: block, why: w, atMost: {of: {tool: "*.send"}, count: 1, within: 1h, key: {argument: to, form: id}}}
   - {id: A, tier: block, why: w, serves: [S], when: {tool: mail.send, arg: {to: {equals: x}, n: {range: {max: "1.5"}}}, data: [{confidentiality: private}]}}
-  - {id: B, tier: confirm, why: w, when: {tool: [mail.send]}}
+  - {id: B, tier: confirm, why: w, when: {tool: ["*.send"]}}
 `;
   expect(canonicalOf(from(short))).toBe(canonicalOf(from(long)));
 });
@@ -249,7 +249,7 @@ describe("extends", () => {
       2,
     ],
     ["hazards: {R: {never: {call: a}}}\nrules: [{id: R, tier: block, why: w, when: a}]", "SG-POLICY-ID", "p.yaml", 3],
-    ["labels: {a.x: {}, b.x: {}}\nrules: [{id: R, tier: block, why: w, when: x}]", "SG-POLICY-AMBIGUOUS", "p.yaml", 3],
+    ["labels: {a.x: {}, b.x: {}}\nrules: [{id: R, tier: allow, why: w, when: x}]", "SG-POLICY-AMBIGUOUS", "p.yaml", 3],
     ["labels: {a.x: {}, x: {}}", "SG-POLICY-ID", "p.yaml", 2],
     ["rules: [{id: R, tier: allow, why: w, when: {arg: {}}}]", "SG-POLICY-EMPTY", "p.yaml", 2],
   ])("%s is refused", (text, code, file, line) => {
@@ -269,8 +269,8 @@ describe("extends", () => {
 
 describe("names", () => {
   const manifests = { mail: ["send", "read.all"], files: ["read", "send"] };
-  const load = (name: string) =>
-    loadPolicy(from(`rules: [{id: R, tier: block, why: w, when: "${name}"}]`), { loader: nothing, hash, manifests });
+  const load = (name: string, tier = "allow") =>
+    loadPolicy(from(`rules: [{id: R, tier: ${tier}, why: w, when: "${name}"}]`), { loader: nothing, hash, manifests });
 
   test.each([
     ["read", "files.read"],
@@ -281,6 +281,52 @@ describe("names", () => {
     ["other.tool", "other.tool"],
   ])("%s is %s", (name, full) => {
     expect(load(name).policy?.policy.rules[0]?.when?.tool).toEqual([full]);
+  });
+
+  test.each(["block", "confirm"])("in a %s rule a bare name is the tool of that name on every server", (tier) => {
+    const named = (name: string) => load(name, tier).policy?.policy.rules[0]?.when?.tool;
+    expect(["read", "send", "s*", "mail.send", "other.tool"].map(named)).toEqual([
+      ["*.read"],
+      ["*.send"],
+      ["*.s*"],
+      ["mail.send"],
+      ["other.tool"],
+    ]);
+    expect(named("read.all")).toEqual(["*.read.all", "read.all"]);
+    expect(load("raed", tier).diagnostics.map(({ code }) => code)).toEqual(["SG-POLICY-TOOL"]);
+  });
+
+  test.each([
+    ["gate: {before: read, need: read}", "must", { before: "*.read", need: "files.read" }],
+    ["gate: {before: a.b, need: a.b, unless: read}", "must", { before: "a.b", need: "a.b", unless: "*.read" }],
+    [
+      "absence: {after: read, never: read, until: read}",
+      "block",
+      { after: "*.read", never: "*.read", until: "files.read" },
+    ],
+    ["atMost: {of: read, count: 1}", "confirm", { of: "*.read" }],
+    ["exactlyOnce: {of: read, after: read}", "block", { of: "*.read", after: "*.read" }],
+    ["budget: {of: read, argument: n, limit: 3}", "block", { of: "*.read" }],
+    ["immediately: {before: read, need: read}", "must", { before: "*.read", need: "files.read" }],
+    ["owed: {after: read, owe: read, before: read}", "must", { after: "*.read", owe: "files.read", before: "*.read" }],
+    ["inject: {before: read, call: {tool: read}}", "must", { before: "*.read" }],
+    ["byEnd: {after: read, by: read, action: hold}", "must", { after: "*.read", by: "files.read" }],
+  ])("what arms, counts or forbids is any server's, what unlocks is the known one's: %s", (form, tier, wanted) => {
+    const text = `rules: [{id: R, tier: ${tier}, why: w, ${form}}]`;
+    const rule = loadPolicy(from(text), { loader: nothing, hash, manifests }).policy?.policy.rules[0];
+    const [body] = Object.entries(rule ?? {}).flatMap(([key, value]) => (form.startsWith(`${key}:`) ? [value] : []));
+    const full = Object.entries(wanted).map(([key, tool]) => [key, { tool: [tool] }]);
+    expect(body).toMatchObject(Object.fromEntries(full));
+  });
+
+  test.each([
+    ["flow: {from: private, to: read}", { flow: { to: { tool: ["*.read"] } } }],
+    ["call: read", { call: { tool: ["*.read"] } }],
+    ["unless: {call: read, need: read}", { unless: { call: { tool: ["*.read"] }, need: { tool: ["files.read"] } } }],
+    ["atMost: {of: read, count: 1}", { atMost: { of: { tool: ["*.read"] } } }],
+  ])("so it is in a hazard: %s", (never, wanted) => {
+    const loaded = loadPolicy(from(`hazards: {H: {never: {${never}}}}`), { loader: nothing, hash, manifests });
+    expect(loaded.policy?.policy.hazards["H"]?.never).toMatchObject(wanted);
   });
 
   test.each(["other.delete", "host:claude-code.Write"])(

@@ -30,18 +30,20 @@ import {
   decimalForm,
   testForm,
 } from "../document/label-forms.ts";
-import { type Naming, resolveName } from "../document/names.ts";
+import { type Naming, resolveAnywhere, resolveName } from "../document/names.ts";
 
 function isPatternObject(text: PatternText): text is PatternObject {
   return typeof text === "object" && !Array.isArray(text);
 }
 
-export function patternForm(text: PatternText, naming: Naming, path: DocumentPath): PatternForm {
+/** Full names of tools: of every server that may offer them, or of the one that is known to. */
+type Resolve = (...request: Parameters<typeof resolveName>) => string | readonly string[];
+
+function patternForm(text: PatternText, naming: Naming, path: DocumentPath, resolve: Resolve): PatternForm {
   const object: PatternObject = isPatternObject(text) ? text : { tool: text };
   const tools = object.tool === undefined ? undefined : listOf(object.tool);
   return given<PatternForm>({
-    tool:
-      tools === undefined ? undefined : sortedWords(tools.map((name) => resolveName(name, naming, [...path, "tool"]))),
+    tool: tools && sortedWords(tools.flatMap((name) => resolve(name, naming, [...path, "tool"]))),
     effect: object.effect === undefined ? undefined : sortedWords(listOf(object.effect).map(effectWord)),
     flags: object.flags === undefined ? undefined : [...new Set(listOf(object.flags))].toSorted(),
     arg: object.arg === undefined ? undefined : mapValues(object.arg, testForm),
@@ -78,25 +80,35 @@ function keyForm(text: KeyText | undefined): KeyFormObject | undefined {
 
 const span = (text: string | undefined): string | undefined => mapped(text, canonicalDuration);
 
-/** Patterns of one rule, each named by the path it stands at. */
+type Optional = PatternText | undefined;
+
+/**
+ * Patterns of one rule, each named by the path it stands at: those that restrict, and those that permit or unlock
+ * (docs/semantics.md 3). The latter stay with the one known tool: a namesake on another server must not unlock anything.
+ */
 function within(naming: Naming, base: DocumentPath) {
-  const need = (text: PatternText, ...parts: readonly string[]): PatternForm =>
-    patternForm(text, naming, [...base, ...parts]);
-  const may = (text: PatternText | undefined, ...parts: readonly string[]): PatternForm | undefined =>
-    text === undefined ? undefined : need(text, ...parts);
-  return { need, may };
+  const restrict = (text: PatternText, ...parts: readonly string[]): PatternForm =>
+    patternForm(text, naming, [...base, ...parts], resolveAnywhere);
+  const permit = (text: PatternText, ...parts: readonly string[]): PatternForm =>
+    patternForm(text, naming, [...base, ...parts], resolveName);
+  const mayRestrict = (text: Optional, ...parts: readonly string[]): PatternForm | undefined =>
+    text === undefined ? undefined : restrict(text, ...parts);
+  const mayPermit = (text: Optional, ...parts: readonly string[]): PatternForm | undefined =>
+    text === undefined ? undefined : permit(text, ...parts);
+  return { restrict, permit, mayRestrict, mayPermit };
 }
 
 export function ruleForm(rule: RuleText, naming: Naming): RuleForm {
   const base: DocumentPath = ["rules", rule.id];
-  const { may } = within(naming, base);
+  const { mayRestrict, mayPermit } = within(naming, base);
+  const when = rule.tier === "allow" ? mayPermit : mayRestrict;
   return given<RuleForm>({
     id: rule.id,
     tier: rule.tier,
     why: rule.why.trim(),
     serves: sortedWords(rule.serves ?? []),
     mode: rule.mode ?? "enforce",
-    when: may(rule.when, "when"),
+    when: when(rule.when, "when"),
     predicate: rule.predicate === undefined ? undefined : predicateForm(rule.predicate, naming, base),
     ...counting(rule, naming, base),
     ...ordering(rule, naming, base),
@@ -113,9 +125,9 @@ function predicateForm(text: PredicateText, naming: Naming, base: DocumentPath):
 }
 
 function atMostForm(text: AtMostText, naming: Naming, base: DocumentPath): NonNullable<RuleForm["atMost"]> {
-  const { need } = within(naming, base);
+  const { restrict } = within(naming, base);
   return given<NonNullable<RuleForm["atMost"]>>({
-    of: need(text.of, "of"),
+    of: restrict(text.of, "of"),
     count: text.count,
     within: span(text.within),
     key: keyForm(text.key),
@@ -123,11 +135,11 @@ function atMostForm(text: AtMostText, naming: Naming, base: DocumentPath): NonNu
 }
 
 function absenceForm(text: AbsenceText, naming: Naming, base: DocumentPath): NonNullable<RuleForm["absence"]> {
-  const { need, may } = within(naming, base);
+  const { restrict, mayPermit } = within(naming, base);
   return given<NonNullable<RuleForm["absence"]>>({
-    after: need(text.after, "after"),
-    never: need(text.never, "never"),
-    until: may(text.until, "until"),
+    after: restrict(text.after, "after"),
+    never: restrict(text.never, "never"),
+    until: mayPermit(text.until, "until"),
     within: span(text.within),
     key: keyForm(text.key),
   });
@@ -136,21 +148,21 @@ function absenceForm(text: AbsenceText, naming: Naming, base: DocumentPath): Non
 type Counting = { readonly [K in "atMost" | "exactlyOnce" | "budget"]: RuleForm[K] | undefined };
 
 function counting(rule: RuleText, naming: Naming, base: DocumentPath): Counting {
-  const { need, may } = within(naming, base);
+  const { restrict, mayRestrict } = within(naming, base);
   const { atMost, exactlyOnce, budget } = rule;
   return {
     atMost: atMost && atMostForm(atMost, naming, [...base, "atMost"]),
     exactlyOnce:
       exactlyOnce &&
       given<NonNullable<RuleForm["exactlyOnce"]>>({
-        of: need(exactlyOnce.of, "exactlyOnce", "of"),
-        after: may(exactlyOnce.after, "exactlyOnce", "after"),
+        of: restrict(exactlyOnce.of, "exactlyOnce", "of"),
+        after: mayRestrict(exactlyOnce.after, "exactlyOnce", "after"),
         key: keyForm(exactlyOnce.key),
       }),
     budget:
       budget &&
       given<NonNullable<RuleForm["budget"]>>({
-        of: need(budget.of, "budget", "of"),
+        of: restrict(budget.of, "budget", "of"),
         argument: budget.argument,
         limit: decimalForm(budget.limit),
         within: span(budget.within),
@@ -162,22 +174,22 @@ function counting(rule: RuleText, naming: Naming, base: DocumentPath): Counting 
 type Ordering = { readonly [K in "gate" | "absence" | "immediately"]: RuleForm[K] | undefined };
 
 function ordering(rule: RuleText, naming: Naming, base: DocumentPath): Ordering {
-  const { need, may } = within(naming, base);
+  const { restrict, permit, mayRestrict } = within(naming, base);
   const { gate, absence, immediately } = rule;
   return {
     gate:
       gate &&
       given<NonNullable<RuleForm["gate"]>>({
-        before: need(gate.before, "gate", "before"),
-        need: need(gate.need, "gate", "need"),
-        unless: may(gate.unless, "gate", "unless"),
+        before: restrict(gate.before, "gate", "before"),
+        need: permit(gate.need, "gate", "need"),
+        unless: mayRestrict(gate.unless, "gate", "unless"),
         within: span(gate.within),
         key: keyForm(gate.key),
       }),
     absence: absence && absenceForm(absence, naming, [...base, "absence"]),
     immediately: immediately && {
-      before: need(immediately.before, "immediately", "before"),
-      need: need(immediately.need, "immediately", "need"),
+      before: restrict(immediately.before, "immediately", "before"),
+      need: permit(immediately.need, "immediately", "need"),
     },
   };
 }
@@ -185,27 +197,27 @@ function ordering(rule: RuleText, naming: Naming, base: DocumentPath): Ordering 
 type Owing = { readonly [K in "owed" | "inject" | "byEnd"]: RuleForm[K] | undefined };
 
 function owing(rule: RuleText, naming: Naming, base: DocumentPath): Owing {
-  const { need, may } = within(naming, base);
+  const { restrict, permit, mayRestrict } = within(naming, base);
   const { owed, inject, byEnd } = rule;
   return {
     owed:
       owed &&
       given<NonNullable<RuleForm["owed"]>>({
-        after: need(owed.after, "owed", "after"),
-        owe: need(owed.owe, "owed", "owe"),
+        after: restrict(owed.after, "owed", "after"),
+        owe: permit(owed.owe, "owed", "owe"),
         within: owed.within,
-        before: may(owed.before, "owed", "before"),
+        before: mayRestrict(owed.before, "owed", "before"),
       }),
     inject: inject && {
-      before: need(inject.before, "inject", "before"),
+      before: restrict(inject.before, "inject", "before"),
       call: {
         tool: resolveName(inject.call.tool, naming, [...base, "inject", "call", "tool"]),
         arguments: inject.call.arguments ?? {},
       },
     },
     byEnd: byEnd && {
-      after: need(byEnd.after, "byEnd", "after"),
-      by: need(byEnd.by, "byEnd", "by"),
+      after: restrict(byEnd.after, "byEnd", "after"),
+      by: permit(byEnd.by, "byEnd", "by"),
       action: byEnd.action,
     },
   };
@@ -223,17 +235,17 @@ export function hazardForm(id: string, hazard: HazardText, naming: Naming): Haza
 }
 
 function neverForm(never: NeverText, naming: Naming, base: DocumentPath): NeverForm {
-  const { need, may } = within(naming, base);
+  const { restrict, permit, mayRestrict } = within(naming, base);
   const { flow, sequence, unless, atMost } = never;
   return given<NeverForm>({
-    flow: flow && { from: dataForm(flow.from), to: need(flow.to, "flow", "to") },
-    call: may(never.call, "call"),
+    flow: flow && { from: dataForm(flow.from), to: restrict(flow.to, "flow", "to") },
+    call: mayRestrict(never.call, "call"),
     sequence: sequence && absenceForm(sequence, naming, [...base, "sequence"]),
     unless:
       unless &&
       given<NonNullable<NeverForm["unless"]>>({
-        call: need(unless.call, "unless", "call"),
-        need: need(unless.need, "unless", "need"),
+        call: restrict(unless.call, "unless", "call"),
+        need: permit(unless.need, "unless", "need"),
         within: span(unless.within),
         key: keyForm(unless.key),
       }),

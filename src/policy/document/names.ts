@@ -1,4 +1,7 @@
-/** Tool names of a policy: `server.tool`, `*` within a name, or a bare name that must be unique. */
+/**
+ * Tool names of a policy: `server.tool`, `*` within a name, or a bare name. Where a pattern restricts, a bare name stands
+ * for the tools of that name on every server, unlabelled ones too; elsewhere it stands for the one known tool of that name.
+ */
 import { type DocumentPath, type Problem, type Reporter, problem, quoted } from "./diagnostic.ts";
 import { suggestion } from "./nearest.ts";
 
@@ -24,7 +27,25 @@ export function splitSelector(selector: string): { readonly server: string; read
   return dot < 0 ? { server: "*", tool: selector } : { server: selector.slice(0, dot), tool: selector.slice(dot + 1) };
 }
 
-/** The qualified form of a name; an ambiguous or unknown one is reported and kept for any server. */
+/**
+ * The qualified forms of a name in a pattern that restricts (docs/semantics.md 3: "no dot: any server"). A bare name is not
+ * narrowed to the servers that are known: another server that offers the same tool would escape the rule. A known bare
+ * name with a dot in it may as well be meant as server and tool, so it stands for both.
+ */
+export function resolveAnywhere(name: string, naming: Naming, path: DocumentPath): readonly string[] {
+  const full = resolveName(name, { ...naming, report: reportExcept("AMBIGUOUS", naming) }, path);
+  if (full === name || name.startsWith("host:")) return [full];
+  return name.indexOf(".") > 0 ? [`*.${name}`, name] : [`*.${name}`];
+}
+
+/** Several servers with a tool of one name leave no choice open where the name stands for all of them. */
+function reportExcept(code: string, { report }: Naming): Naming["report"] {
+  return (found) => {
+    if (found.code !== `SG-POLICY-${code}`) report(found);
+  };
+}
+
+/** The qualified form of a name that stands for one tool; an ambiguous or unknown one is reported and kept for any server. */
 export function resolveName(name: string, naming: Naming, path: DocumentPath): string {
   const { known } = naming;
   const dot = name.indexOf(".");

@@ -62,8 +62,8 @@ test("every word of the section reaches the settings", () => {
     leases: [
       {
         tools: [
+          { server: "*", tool: "run" },
           { server: "mail", tool: "send" },
-          { server: "shell", tool: "run" },
         ],
         callsMax: 3,
         forMs: 600_000,
@@ -155,7 +155,7 @@ test("leases of the files that a policy is built on stay, weights are joined, ot
 test("the builder, YAML and the canonical JSON say the same", () => {
   const document = built({
     labels: { "shell.run": { effects: "execute.local" } },
-    regulation: { leases: [{ tool: "run", calls: 3, for: "60s" }], shortlist: 5, power: { budget: 9 } },
+    regulation: { leases: [{ tool: "shell.run", calls: 3, for: "60s" }], shortlist: 5, power: { budget: 9 } },
   });
   const yaml = load(`
 labels: {shell.run: {effects: execute.local}}

@@ -6,7 +6,7 @@ import { type Effect, effectActions, effectBases, effectReaches } from "../../co
 import { type DocumentPath, type Reporter, information, problem, quoted } from "../document/diagnostic.ts";
 import { given, mapped } from "../../core/given.ts";
 import { listOf, sortedWords } from "../document/label-forms.ts";
-import { type Naming, resolveName, splitSelector } from "../document/names.ts";
+import { type Naming, resolveAnywhere, splitSelector } from "../document/names.ts";
 import { suggestion } from "../document/nearest.ts";
 import {
   type Infer,
@@ -97,7 +97,7 @@ export function canonical(section: RegulationSection, naming: Naming): Regulatio
 function leaseForm(lease: Infer<typeof leaseShape>, index: number, naming: Naming): LeaseForm {
   const path = ["regulation", "leases", index, "tool"];
   return given<LeaseForm>({
-    tool: sortedWords(listOf(lease.tool).map((name) => resolveName(name, naming, path))),
+    tool: sortedWords(listOf(lease.tool).flatMap((name) => resolveAnywhere(name, naming, path))),
     calls: lease.calls,
     for: mapped(lease.for, canonicalDuration),
   });
