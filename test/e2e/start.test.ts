@@ -3,15 +3,16 @@ import { spawn } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { sdkV2Auto } from "../kit/client/sdk-v2.ts";
 
 const repository = resolve(import.meta.dirname, "../..");
-/** The script takes the folder above its own for the checkout, so that state and workspace stay out of the real one. */
-const checkout = mkdtempSync(join(tmpdir(), "sg-start-"));
-afterAll(() => rmSync(checkout, { recursive: true, force: true }));
 
 test("a client of `npm start` writes a file of the workspace unasked", { timeout: 60_000 }, async () => {
+  // The script takes the folder above its own for the checkout, so that state and workspace stay out of the real one. A
+  // new one for each try, so that the second meets nothing of the first.
+  const checkout = mkdtempSync(join(tmpdir(), "sg-start-"));
+  onTestFinished(() => rmSync(checkout, { recursive: true, force: true }));
   mkdirSync(join(checkout, "scripts"));
   copyFileSync(join(repository, "scripts/start.ts"), join(checkout, "scripts/start.ts"));
   for (const name of ["src", "node_modules"]) symlinkSync(join(repository, name), join(checkout, name));

@@ -39,6 +39,13 @@ export const listEntriesMax = 100_000;
 /** Time one drained list may take until it counts as failed. */
 export const listWaitMsMax = 30_000;
 
+/**
+ * How often a call by a name that is not known asks the servers that have not listed, and the time in ms between: a
+ * server that answers with an error may still be starting.
+ */
+export const listTriesMax = 4;
+export const listAgainMs = 500;
+
 /** Time an injected call (must by injection) may take until it counts as unknown and refuses its call. */
 export const performWaitMsMax = 60_000;
 

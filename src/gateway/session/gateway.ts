@@ -12,7 +12,8 @@ import { type HostEvent, type HostReply, hostEvent, HostUses } from "../calls/cl
 import type { Link } from "../upstream/upstream-link.ts";
 import { Links } from "../upstream/upstream-pool.ts";
 import { type LiveRun, namedIn } from "../runs/live-run.ts";
-import { type MergedDirectory, MergedSession } from "./merged-session.ts";
+import { MergedDirectory } from "./merged-directory.ts";
+import { MergedSession } from "./merged-session.ts";
 import type { Accept, ClientConnection, ClientHandler, ConnectionFacts, ServerTarget } from "../ports/transport.ts";
 import { admittedList } from "../lists/quarantine.ts";
 import { InputRequestTable } from "../calls/input-required.ts";
@@ -92,7 +93,7 @@ export class Gateway implements SessionHost {
     const { principal } = connection.facts;
     let directory = this.#directories.get(principal);
     if (directory === undefined) {
-      directory = { tools: undefined, prompts: undefined, listed: new Map() };
+      directory = new MergedDirectory();
       this.#directories.set(principal, directory);
     }
     const opened = new Map<string, ClientSession>();
@@ -173,7 +174,7 @@ export class Gateway implements SessionHost {
     const [only, ...others] = this.#servers.keys();
     const merged = server === undefined && others.length > 0;
     const origin = merged
-      ? this.#directories.get(principal)?.tools?.resolve(shown)
+      ? this.#directories.get(principal)?.resolve("tools/list", shown)
       : { server: server ?? only ?? "", name: shown };
     if (origin === undefined) return undefined;
     const links = this.#links.sharedBy(principal, origin.server);

@@ -2,7 +2,7 @@
  * Names at the merged endpoint (gateway.md 7). A name that only one server uses stays as it is; on collision every
  * server's one gets the prefix `NAME__`. Deterministic in the set of servers and names, whatever order they answer in.
  */
-import { type Json, type JsonObject, isArray, isObject, member, setOwn, stringMember } from "../../core/json.ts";
+import { type Json, isArray, isObject, member, stringMember } from "../../core/json.ts";
 import type { ListMethod } from "../upstream/listed-tools.ts";
 
 export type NamedBy = { readonly server: string; readonly name: string };
@@ -117,26 +117,4 @@ function shownBlock(server: string, block: Json): Json {
 function shownUri(server: string, value: Json): Json {
   const uri = stringMember(value, "uri");
   return isObject(value) && uri !== undefined ? { ...value, uri: wrapUri(server, uri) } : value;
-}
-
-/** The descriptions of all servers as one: capabilities united, instructions joined under their names. */
-export function mergedIdentity(said: ReadonlyMap<string, JsonObject>): JsonObject {
-  const capabilities: Record<string, Json> = {};
-  const instructions: string[] = [];
-  for (const [server, result] of said) {
-    const own = member(result, "capabilities");
-    for (const [name, value] of isObject(own) ? Object.entries(own) : []) {
-      // Task ids are not told apart here, and experiments are between two parties.
-      if (name === "tasks" || name === "experimental" || name === "extensions" || !isObject(value)) continue;
-      const known = member(capabilities, name);
-      setOwn(capabilities, name, isObject(known) ? { ...known, ...trueOnly(value) } : value);
-    }
-    const text = stringMember(result, "instructions");
-    if (text !== undefined) instructions.push(`Server \`${server}\`: ${text}`);
-  }
-  return { capabilities, ...(instructions.length === 0 ? {} : { instructions: instructions.join("\n\n") }) };
-}
-
-function trueOnly(value: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(value).filter(([, flag]) => flag !== false));
 }

@@ -7,22 +7,15 @@ import { type Json, type JsonObject, isArray, isObject, member, stringMember } f
 import { errorCodes, errorMessage, methodNotFound } from "../../wire/errors.ts";
 import type { NotificationMessage, RequestId, RequestMessage } from "../../wire/message.ts";
 import { metaKeys } from "../../wire/meta.ts";
-import { modernRevision } from "../../wire/revision.ts";
 import { type ListMethod, entriesMember, entriesOf, isListMethod } from "../upstream/listed-tools.ts";
-import { handshakeWaitMsMax, listPagesMax, listQuietMs } from "../ports/limits.ts";
-import { mergedIdentity, MergedNames, shownEntry, shownResult, unwrapUri, wrapUri } from "./merged-names.ts";
+import { handshakeWaitMsMax, listAgainMs, listPagesMax, listQuietMs, listTriesMax } from "../ports/limits.ts";
+import { type MergedDirectory, unknownName } from "./merged-directory.ts";
+import { mergedIdentity } from "./merged-identity.ts";
+import { type MergedNames, type NamedBy, shownEntry, shownResult, unwrapUri, wrapUri } from "./merged-names.ts";
 import { OpenQuestions } from "./open-questions.ts";
 import type { ClientConnection, ClientHandler, Exchange } from "../ports/transport.ts";
 import type { Clock } from "../ports/services.ts";
 import type { Answered } from "../ports/conversation.ts";
-
-/** Names that clients of one principal see; they outlive a connection, which in the modern era is a single POST. */
-export type MergedDirectory = {
-  tools: MergedNames | undefined;
-  prompts: MergedNames | undefined;
-  /** The names that each server listed when it last answered, by method and server. */
-  readonly listed: Map<string, readonly string[]>;
-};
 
 export type MergedSetup = {
   readonly connection: ClientConnection;
@@ -45,6 +38,8 @@ export class MergedSession implements ClientHandler {
   readonly #changing = new Set<string>();
   /** Where requests of the client went, for cancellation. */
   readonly #routed = new Map<RequestId, string>();
+  /** Requests of the client that wait until the servers that could have their name have listed. */
+  readonly #resolving = new Set<RequestId>();
   readonly #questions: OpenQuestions;
 
   constructor(setup: MergedSetup) {
@@ -107,37 +102,30 @@ export class MergedSession implements ClientHandler {
       if (answer?.kind === "response" && isObject(answer.result)) said.set(server, answer.result);
       else this.#left(server);
     }
-    const identity = mergedIdentity(said);
-    const serverInfo = { name: "sluicegate", version: this.#setup.version };
-    if (request.method === "server/discover") {
-      const result = {
-        resultType: "complete",
-        supportedVersions: [modernRevision],
-        ...identity,
-        ttlMs: 0,
-        cacheScope: "private",
-      };
-      return { kind: "response", id: request.id, result: { ...result, _meta: { [metaKeys.serverInfo]: serverInfo } } };
-    }
-    // Every server negotiated for itself; the client gets the oldest revision, which all of them can speak.
-    const revisions = [...said.values()].map((result) => stringMember(result, "protocolVersion") ?? "").sort();
-    const protocolVersion = revisions[0] ?? stringMember(request.params, "protocolVersion") ?? "";
-    return { kind: "response", id: request.id, result: { protocolVersion, ...identity, serverInfo } };
+    const result = mergedIdentity(request, said, this.#setup.version);
+    return { kind: "response", id: request.id, result };
   }
 
   /** One joined list in one page; the servers' own pages are drained. */
   async #list(request: RequestMessage, method: ListMethod, exchange?: Exchange): Promise<Answered> {
-    const { cursor: _cursor, ...params } = request.params ?? {};
-    const first = { ...request, params: Object.keys(params).length === 0 ? undefined : params };
+    return this.#joined(request, method, await this.#everybody(withoutCursor(request), exchange));
+  }
+
+  async #joined(
+    request: RequestMessage,
+    method: ListMethod,
+    answers: ReadonlyMap<string, Answered | undefined>,
+  ): Promise<Answered> {
     const lists = new Map<string, readonly Json[]>();
     let last: JsonObject = {};
-    for (const [server, answer] of await this.#everybody(first, exchange)) {
-      if (answer?.kind !== "response" || !isObject(answer.result)) {
-        if (answer === undefined) this.#left(server);
-        continue;
-      }
-      lists.set(server, await this.#allPages(server, first, method, answer.result));
-      last = answer.result;
+    for (const [server, answer] of answers) {
+      if (answer?.kind === "response" && isObject(answer.result)) {
+        lists.set(server, await this.#allPages(server, withoutCursor(request), method, answer.result));
+        last = answer.result;
+      } else if (answer?.kind === "error" && answer.error.code === errorCodes.methodNotFound) {
+        // A server without such a list: that is all that it will ever say.
+        lists.set(server, []);
+      } else if (answer === undefined) this.#left(server);
     }
     const names = this.#named(method, lists);
     const entries = [...lists].flatMap(([server, list]) =>
@@ -166,36 +154,49 @@ export class MergedSession implements ClientHandler {
   }
 
   #named(method: ListMethod, lists: ReadonlyMap<string, readonly Json[]>): MergedNames {
-    // An entry that is hidden, or of a server that does not answer, keeps its name: otherwise a name that the client
-    // remembers would come to mean another server's tool.
-    const { listed } = this.#setup.directory;
-    const names = new Map<string, readonly string[]>();
-    for (const server of this.#sessions.keys()) {
-      const shown = lists.get(server)?.flatMap((one) => stringMember(one, "name") ?? []);
-      const known = this.#setup.names(server, method) ?? shown ?? listed.get(`${method} ${server}`) ?? [];
-      listed.set(`${method} ${server}`, known);
-      names.set(server, known);
+    const { directory, hash, names } = this.#setup;
+    // Everything that a server lists counts, hidden entries as well.
+    const now = (server: string): readonly string[] | undefined =>
+      names(server, method) ?? lists.get(server)?.flatMap((one) => stringMember(one, "name") ?? []);
+    return directory.learn(method, this.#sessions.keys(), now, hash);
+  }
+
+  /**
+   * The server behind a name. A client may call from a list that an earlier connection fetched, or without any: servers
+   * that have not listed are asked first, and one that fails is asked again a few times. `gone`: the client gave its
+   * request up meanwhile.
+   */
+  async #resolved(exchange: Exchange, method: ListMethod, shown: string): Promise<NamedBy | "gone" | undefined> {
+    const { clock, directory } = this.#setup;
+    const { id, params } = exchange.request;
+    const found = directory.resolve(method, shown);
+    if (found !== undefined) return found;
+    this.#resolving.add(id);
+    exchange.onAbandoned(() => this.#resolving.delete(id));
+    const request = { ...exchange.request, method, params: metaOnly(params) };
+    const silent = new Set<string>();
+    for (let tries = 0; tries < listTriesMax; tries += 1) {
+      const unlisted = directory.unlisted(method, this.#sessions.keys()).filter((server) => !silent.has(server));
+      if (directory.resolve(method, shown) !== undefined || unlisted.length === 0) break;
+      if (tries > 0) await new Promise<void>((resolve) => void clock.after(listAgainMs, resolve));
+      const answers = await this.#everybody(request, undefined, unlisted);
+      for (const [server, answer] of answers) if (answer === undefined) silent.add(server);
+      await this.#joined(request, method, answers);
     }
-    const merged = new MergedNames(names, this.#setup.hash);
-    if (method === "tools/list") this.#setup.directory.tools = merged;
-    if (method === "prompts/list") this.#setup.directory.prompts = merged;
-    return merged;
+    return this.#resolving.delete(id) ? directory.resolve(method, shown) : "gone";
   }
 
   async #byName(exchange: Exchange, list: "tools/list" | "prompts/list"): Promise<void> {
-    const { request } = exchange;
-    const { directory } = this.#setup;
-    const known = list === "tools/list" ? directory.tools : directory.prompts;
-    // A client may call from a list that an earlier connection fetched.
-    if (known === undefined) await this.#list({ ...request, method: list, params: metaOnly(request.params) }, list);
-    const names = list === "tools/list" ? directory.tools : directory.prompts;
-    const shown = stringMember(request.params, "name") ?? "";
-    const origin = names?.resolve(shown);
-    if (origin === undefined) {
-      const text = `No server has \`${shown.slice(0, 64)}\`. List again and use a listed name.`;
-      return exchange.respond(errorMessage(request.id, errorCodes.invalidParams, text));
-    }
-    this.#route(exchange, origin.server, { ...request.params, name: origin.name });
+    const { params } = exchange.request;
+    const shown = stringMember(params, "name") ?? "";
+    const origin = await this.#resolved(exchange, list, shown);
+    if (origin === "gone") return;
+    if (origin === undefined) return exchange.respond(this.#unknown(exchange, list, shown));
+    this.#route(exchange, origin.server, { ...params, name: origin.name });
+  }
+
+  #unknown({ request }: Exchange, list: ListMethod, shown: string): Answered {
+    return unknownName(request.id, shown, this.#setup.directory.unlisted(list, this.#sessions.keys()));
   }
 
   #byUri(exchange: Exchange): void {
@@ -215,11 +216,12 @@ export class MergedSession implements ClientHandler {
       if (origin === undefined) return this.#unknownResource(exchange);
       return this.#route(exchange, origin.server, { ...params, ref: { ...ref, uri: origin.uri } });
     }
-    if (this.#setup.directory.prompts === undefined) {
-      await this.#list({ ...exchange.request, method: "prompts/list", params: metaOnly(params) }, "prompts/list");
+    const shown = stringMember(ref, "name") ?? "";
+    const origin = await this.#resolved(exchange, "prompts/list", shown);
+    if (origin === "gone") return;
+    if (origin === undefined) {
+      return exchange.respond(this.#unknown(exchange, "prompts/list", shown));
     }
-    const origin = this.#setup.directory.prompts?.resolve(stringMember(ref, "name") ?? "");
-    if (origin === undefined) return this.#unknownResource(exchange);
     this.#route(exchange, origin.server, { ...params, ref: { ...ref, name: origin.name } });
   }
 
@@ -275,8 +277,10 @@ export class MergedSession implements ClientHandler {
       return;
     }
     const id = member(message.params, "requestId");
-    const server = typeof id === "string" || typeof id === "number" ? this.#routed.get(id) : undefined;
-    if (server === undefined || (typeof id !== "string" && typeof id !== "number")) return;
+    if (typeof id !== "string" && typeof id !== "number") return;
+    this.#resolving.delete(id);
+    const server = this.#routed.get(id);
+    if (server === undefined) return;
     // Most servers answer nothing that was given up.
     this.#routed.delete(id);
     this.#sessions.get(server)?.message(message);
@@ -340,8 +344,11 @@ export class MergedSession implements ClientHandler {
     });
   }
 
-  async #everybody(request: RequestMessage, exchange?: Exchange): Promise<ReadonlyMap<string, Answered | undefined>> {
-    const servers = [...this.#sessions.keys()];
+  async #everybody(
+    request: RequestMessage,
+    exchange?: Exchange,
+    servers: readonly string[] = [...this.#sessions.keys()],
+  ): Promise<ReadonlyMap<string, Answered | undefined>> {
     const answers = await Promise.all(servers.map((server) => this.#ask(server, request, exchange)));
     return new Map(servers.map((server, index) => [server, answers[index]]));
   }
@@ -377,6 +384,12 @@ export class MergedSession implements ClientHandler {
 function shownAnswer(server: string, answer: Exclude<Answered, { kind: "error" }>): Answered {
   const result = shownResult(server, answer.result);
   return result === answer.result ? answer : { kind: "response", id: answer.id, result };
+}
+
+/** The servers' own pages are drained, so no cursor of the client concerns them. */
+function withoutCursor(request: RequestMessage): RequestMessage {
+  const { cursor: _cursor, ...params } = request.params ?? {};
+  return { ...request, params: Object.keys(params).length === 0 ? undefined : params };
 }
 
 function metaOnly(params: JsonObject | undefined): JsonObject | undefined {

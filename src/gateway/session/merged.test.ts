@@ -212,3 +212,108 @@ describe("the merged endpoint", () => {
     expect(got).toEqual([[], [{ id: 1, result: { action: "cancel" } }]]);
   });
 });
+
+describe("a call that comes before every server has listed", () => {
+  const call = { id: 1, method: "tools/call", params: { name: "send", arguments: {} } };
+  const answered = [{ id: 1, result: { content: [{ type: "text", text: "mail send" }] } }];
+  const unlisted = { "tools/list": "broke off" };
+
+  /** `mail` answers lists with an error for the first `times` times. */
+  function failing(times: number, method = "tools/list"): { replies: Record<string, Reply>; asked: () => number } {
+    let asked = 0;
+    const late: Reply = (wanted, params) => {
+      if (wanted !== method) return replies.mail(wanted, params);
+      asked += 1;
+      return asked <= times ? unlisted : replies.mail(wanted, params);
+    };
+    return { replies: { ...replies, mail: late }, asked: () => asked };
+  }
+
+  async function passing(stage: Stage, given: Record<string, Reply>): Promise<readonly JsonObject[]> {
+    const seen: JsonObject[] = [];
+    for (let turn = 0; turn < 6; turn += 1) {
+      seen.push(...(await drive(stage, given)));
+      stage.clock.pass(600);
+    }
+    return seen;
+  }
+
+  async function greeted(): Promise<Stage> {
+    const stage = merged();
+    stage.client.say(hello);
+    await drive(stage, replies);
+    return stage;
+  }
+
+  it("waits for the server that could have it", async () => {
+    const stage = await greeted();
+    stage.client.say(call);
+    const [files] = stage.servers;
+    for (let turn = 0; turn < 3; turn += 1) {
+      await stage.settle();
+      if (files !== undefined) answerAll(files, replies);
+    }
+    expect(stage.client.got).toEqual([]);
+    expect(await drive(stage, replies)).toEqual(answered);
+  });
+
+  it("asks a server again whose list broke off while it started", async () => {
+    const stage = await greeted();
+    stage.client.say(call);
+    expect(await passing(stage, failing(2).replies)).toEqual(answered);
+  });
+
+  it("says which server has not listed, and does not take it for one that lists nothing", async () => {
+    const stage = await greeted();
+    const mail = failing(6);
+    stage.client.say(call);
+    expect(await passing(stage, mail.replies)).toMatchObject([
+      { id: 1, error: { code: -32603, message: expect.stringMatching(/`mail` has not listed/) } },
+    ]);
+    stage.client.say({ ...call, id: 2 });
+    expect(await passing(stage, mail.replies)).toMatchObject([{ id: 2, result: {} }]);
+  });
+
+  it("knows at once that a name is nobody's when all have listed, also one without tools", async () => {
+    const stage = await greeted();
+    stage.client.say({ ...call, params: { name: "none", arguments: {} } });
+    for (let turn = 0; turn < 6; turn += 1) {
+      await stage.settle();
+      const mail = stage.servers[1];
+      for (const { id } of mail?.got.splice(0).map(plain) ?? []) {
+        if (id !== undefined) mail?.say({ id, error: { code: -32601, message: "no tools here" } });
+      }
+      for (const one of stage.servers) answerAll(one, { files: replies.files });
+    }
+    expect(stage.client.got.map(plain)).toMatchObject([{ id: 1, error: { code: -32602 } }]);
+  });
+
+  it("is not made when the client cancels it meanwhile", async () => {
+    const stage = await greeted();
+    stage.client.say(call);
+    await stage.settle();
+    stage.client.say({ method: "notifications/cancelled", params: { requestId: 1 } });
+    const mail: string[] = [];
+    await passing(stage, { ...replies, mail: (method, params) => (mail.push(method), replies.mail(method, params)) });
+    expect(mail).not.toContain("tools/call");
+  });
+
+  it("the same for prompts, got and completed", async () => {
+    const stage = await greeted();
+    const prompts: Reply = (method, params) =>
+      method === "prompts/list" ? { prompts: [{ name: "greet" }] } : replies.mail(method, params);
+    let asked = 0;
+    const late: Reply = (method, params) => {
+      if (method !== "prompts/list") return prompts(method, params);
+      asked += 1;
+      return asked < 3 ? unlisted : prompts(method, params);
+    };
+    const files: Reply = (method, params) =>
+      method === "prompts/list" ? { prompts: [] } : replies.files(method, params);
+    stage.client.say({ id: 1, method: "prompts/get", params: { name: "greet" } });
+    expect(await passing(stage, { files, mail: late })).toMatchObject([{ id: 1, result: {} }]);
+    const ref = { type: "ref/prompt", name: "greet" };
+    stage.client.say({ id: 2, method: "completion/complete", params: { ref, argument: { name: "a", value: "b" } } });
+    expect(await passing(stage, { files, mail: late })).toMatchObject([{ id: 2, result: {} }]);
+  });
+});
