@@ -95,6 +95,42 @@ describe.each(kinds())("a projection of a workspace: $name", (kind) => {
     expect(applied.committed).toEqual([]);
   });
 
+  it("never commits a repository that lies below the workspace, nor the part of one that is there", async () => {
+    const bare = [folder("old"), write("old/HEAD", "ref: refs/heads/main\n"), write("plain", "x")];
+    const bench = await workbench.start(kind, bare);
+    await bench.edit(
+      folder("docs"),
+      write("docs/HEAD", "ref: refs/heads/main\n"),
+      write("docs/config", '[core]\n  fsmonitor = "touch /tmp/run"\n'),
+      folder("docs/refs"),
+      folder("docs/objects"),
+      folder(".hg"),
+      write(".hg/hgrc", "[hooks]\nupdate = touch /tmp/run\n"),
+      folder("old/hooks"),
+      write("old/hooks/post-checkout", "touch /tmp/run"),
+      write("old/config", "[a]\nb = c\n"),
+      { kind: "link", path: "HEAD", target: "plain" },
+      folder("notes"),
+      write("notes/HEAD", "The head of this text"),
+      write("notes/config", "colour: blue"),
+    );
+    const seen = await kindsOf(bench);
+    const guarded = Object.keys(seen).filter((path) => seen[path]?.endsWith("guarded"));
+    const refused = [
+      ".hg/hgrc",
+      "HEAD",
+      "docs/HEAD",
+      "docs/config",
+      "old/config",
+      "old/hooks",
+      "old/hooks/post-checkout",
+    ];
+    expect(guarded.toSorted()).toEqual(refused.toSorted());
+    await commit(bench);
+    expect(treeOf(bench.folder).filter((line) => refused.some((path) => line.startsWith(`${path} `)))).toEqual([]);
+    expect(readFileSync(join(bench.folder, "notes/HEAD"), "utf8")).toBe("The head of this text");
+  });
+
   it("lets an operator name a guarded file that exists, and none that does not", async () => {
     const before = [write(".npmrc", "a")];
     const bench = await workbench.start(kind, before, { writes: ["./.npmrc", "./.envrc", "./**"] });

@@ -1,4 +1,4 @@
-/** Compares two files: opening a file for writing copies it up unchanged, and that does not count as a change. */
+/** Reads and compares content: opening a file for writing copies it up unchanged, and that does not count as a change. */
 import { attempt } from "../attempt.ts";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { compareBytesMax } from "./workspace-limits.ts";
@@ -13,7 +13,24 @@ export function sameContent(left: string, right: string, bytes: number, bytesMax
   return attempt(() => withFile(left, (one) => withFile(right, (other) => equal(one, other, bytesMax))), false);
 }
 
-function withFile(path: string, use: (descriptor: number) => boolean): boolean {
+/** The whole content of a file as Latin-1; undefined where it is longer than `bytesMax`, no file, or cannot be read. */
+export function contentOf(path: string, bytesMax: number): string | undefined {
+  const text = attempt(() => withFile(path, (descriptor) => wholeText(descriptor, bytesMax)), undefined);
+  return text === false ? undefined : text;
+}
+
+function wholeText(descriptor: number, bytesMax: number): string | undefined {
+  const buffer = Buffer.allocUnsafe(Math.min(fstatSync(descriptor).size, bytesMax) + 1);
+  let bytes = 0;
+  while (bytes < buffer.length) {
+    const read = readSync(descriptor, buffer, bytes, buffer.length - bytes, bytes);
+    if (read === 0) return buffer.toString("latin1", 0, bytes);
+    bytes += read;
+  }
+  return undefined;
+}
+
+function withFile<T>(path: string, use: (descriptor: number) => T | false): T | false {
   const descriptor = openSync(path, readFlags);
   try {
     return fstatSync(descriptor).isFile() && use(descriptor);

@@ -133,7 +133,7 @@ export class CopyScan implements WorkspaceScan {
   }
 
   #add(found: Found): void {
-    this.#found.push(differenceOf(found, this.#judging));
+    this.#found.push(differenceOf(found, this.#judging, this.source.at(found.path)));
   }
 }
 

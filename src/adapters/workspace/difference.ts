@@ -2,7 +2,17 @@
 import type { WorkspaceChange } from "../../core/isolation/effect-trace.ts";
 import { type EntryFacts, type EntryType, absent } from "./entry-facts.ts";
 import { pathPartsMax } from "./workspace-limits.ts";
+import { contentOf } from "./content.ts";
 import { obeyedFile } from "../../core/isolation/execution-hooks.ts";
+import type { ObeyedFile } from "../../core/isolation/obeyed/row.ts";
+import {
+  isRepositoryHead,
+  obeyedByContent,
+  obeyedContentBytesMax,
+  repositoriesAround,
+  repositoryPart,
+  tellsByContent,
+} from "../../core/isolation/obeyed-content.ts";
 
 export type Difference = {
   /** Relative to the workspace, `/` between parts. */
@@ -35,10 +45,10 @@ export type Judging = {
   readonly allowed: ReadonlySet<string>;
 };
 
-/** Adds guard, type, size, mode and mark to a found difference. */
-export function differenceOf(found: Found, judging: Judging): Difference {
+/** Adds guard, type, size, mode and mark to a found difference. `at` is where the server's version lies. */
+export function differenceOf(found: Found, judging: Judging, at: string): Difference {
   const { facts, ...rest } = found;
-  const guard = guardOf(found, judging);
+  const guard = guardOf(found, judging, at);
   return {
     ...rest,
     after: facts?.type ?? absent,
@@ -53,7 +63,7 @@ export function differenceOf(found: Found, judging: Judging): Difference {
  * Guards without exception come first: no name that an operator allows may create a device, a set-user-id file or a
  * link that leaves.
  */
-function guardOf(found: Found, judging: Judging): Guard | undefined {
+function guardOf(found: Found, judging: Judging, at: string): Guard | undefined {
   const { path, facts, target, before } = found;
   // Names that are not valid UTF-8 contain replacement characters and match no entry.
   if (path.includes("\uFFFD") || path.split("/").length > pathPartsMax) return nameGuard;
@@ -61,7 +71,10 @@ function guardOf(found: Found, judging: Judging): Guard | undefined {
   if (facts?.type === "special" || found.kind === "special") return specialGuard;
   if (facts?.type === "file" && (facts.mode & 0o6000) !== 0) return privilegeGuard;
   if (facts?.type === "link" && linkLeaves(path, target ?? "/", judging.workspace)) return leavingGuard;
-  const named = guardOfName(path, (facts?.type ?? before) === "folder");
+  const named =
+    guardOfName(path, (facts?.type ?? before) === "folder") ??
+    guardOfContent(path, facts?.type, at) ??
+    guardOfRepository(path, judging.workspace);
   if (named === undefined) return undefined;
   // A guard is lifted only if this file existed before and the operator wrote its exact name into the scope.
   return before !== absent && judging.allowed.has(path) ? undefined : named;
@@ -83,7 +96,27 @@ type Guard = {
 
 /** The guard of a file that programs of the user execute or obey, by its name. `path` is relative to the workspace. */
 export function guardOfName(path: string, isFolder: boolean): Guard | undefined {
-  const file = obeyedFile(path, isFolder);
+  return allowable(obeyedFile(path, isFolder));
+}
+
+/** The guard of a file whose content tells that a program obeys it. `type`: what it is now; undefined = it is gone. */
+export function guardOfContent(path: string, type: EntryType | undefined, at: string): Guard | undefined {
+  if (type === undefined || type === "folder" || !tellsByContent(path)) return undefined;
+  // A link may come to lead to any content.
+  const text = type === "file" ? contentOf(at, obeyedContentBytesMax) : undefined;
+  return allowable(obeyedByContent(path, text));
+}
+
+/** The guard of what git obeys in a repository that the workspace holds already, such as a bare one. */
+function guardOfRepository(path: string, workspace: string): Guard | undefined {
+  const found = repositoriesAround(path).some((folder) => {
+    const head = contentOf([workspace, folder, "HEAD"].filter((part) => part !== "").join("/"), obeyedContentBytesMax);
+    return head !== undefined && isRepositoryHead(head);
+  });
+  return found ? allowable(repositoryPart) : undefined;
+}
+
+function allowable(file: ObeyedFile | undefined): Guard | undefined {
   return file === undefined ? undefined : { ...file, allowable: true };
 }
 

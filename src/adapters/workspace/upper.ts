@@ -203,7 +203,7 @@ export class OverlayScan implements WorkspaceScan {
   }
 
   #add(found: Found): void {
-    this.#found.push(differenceOf(found, this.#judging));
+    this.#found.push(differenceOf(found, this.#judging, this.#layers.upper.at(found.path)));
   }
 }
 

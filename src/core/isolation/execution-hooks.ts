@@ -1,235 +1,47 @@
 /**
  * Files that programs of the user (version control, shell, editor, agent, package manager) execute or obey by themselves:
  * writing one runs code later, whatever folder it is in. No isolated server may write one, and a call to any other server
- * needs consent to do so (docs/decisions/0019).
+ * needs consent to do so (docs/decisions/0019, 0030). The names are data with a source each (`obeyed/`); where a name does
+ * not tell, the content does (`obeyed-content.ts`).
  *
  * `package.json`, build files and tests are not here although they can run code: changing them is what coding agents
  * are for, and they run at the request of the user.
  */
+import { agents } from "./obeyed/agents.ts";
+import { editors } from "./obeyed/editors.ts";
+import { packages } from "./obeyed/packages.ts";
+import { pipelines } from "./obeyed/pipelines.ts";
+import type { ObeyedFile, ObeyedKind } from "./obeyed/row.ts";
+import { shells } from "./obeyed/shells.ts";
+import { versionControl } from "./obeyed/version-control.ts";
 
-/** Kind of such a file; `why` is a clause that follows its name. */
-export type ObeyedFile = { readonly id: string; readonly why: string };
-
-type Row = { readonly id: string; readonly why: string; readonly patterns: readonly string[] };
-
-/** Parts of a pattern match parts of a path from any folder on; one that ends in `/` covers everything below. */
-const rows: readonly Row[] = [
-  {
-    id: "git-hook",
-    why: "git runs it on commit, checkout or merge",
-    patterns: [
-      ".git/hooks/",
-      ".git/modules/",
-      ".git/worktrees/",
-      ".githooks/",
-      ".husky/",
-      ".pre-commit-config.yaml",
-      "lefthook.yml",
-      ".lefthook.yml",
-      "lefthook.yaml",
-    ],
-  },
-  {
-    id: "git-config",
-    why: "git takes commands to run from it",
-    patterns: [
-      ".git/config",
-      ".git/config.worktree",
-      ".git/commondir",
-      ".git/gitdir",
-      ".git/info/attributes",
-      ".git/objects/info/alternates",
-      ".gitconfig",
-      ".config/git/",
-    ],
-  },
-  {
-    id: "agent-servers",
-    why: "agents start the servers that it names",
-    patterns: [
-      ".mcp.json",
-      "mcp.json",
-      ".vscode/mcp.json",
-      ".cursor/mcp.json",
-      "claude_desktop_config.json",
-      ".sluicegate/",
-    ],
-  },
-  {
-    id: "agent-rules",
-    why: "agents obey it as instructions",
-    patterns: [
-      "claude.md",
-      "claude.local.md",
-      "agents.md",
-      "agents.override.md",
-      "agent.md",
-      "gemini.md",
-      "warp.md",
-      "crush.md",
-      "qwen.md",
-      ".cursorrules",
-      ".windsurfrules",
-      ".clinerules",
-      ".clinerules/",
-      ".roorules",
-      ".roomodes",
-      ".rules",
-      ".goosehints",
-      ".aider.conf.yml",
-      ".github/copilot-instructions.md",
-      ".github/instructions/",
-      ".github/prompts/",
-      ".github/agents/",
-      ".github/chatmodes/",
-      ".cursor/",
-      ".windsurf/",
-      ".claude/",
-      ".codex/",
-      ".gemini/",
-      ".qwen/",
-      ".continue/",
-      ".roo/",
-      ".junie/",
-      ".kiro/",
-      ".amazonq/",
-      ".augment/",
-      ".trae/",
-      ".opencode/",
-      "opencode.json",
-      ".agents/",
-      ".agent/",
-      ".goose/",
-    ],
-  },
-  {
-    id: "editor-tasks",
-    why: "editors run commands from it when the folder is opened or built",
-    patterns: [
-      ".vscode/tasks.json",
-      ".vscode/settings.json",
-      ".vscode/launch.json",
-      ".vscode/extensions.json",
-      ".idea/",
-      ".zed/",
-      ".fleet/",
-      ".devcontainer/",
-      ".devcontainer.json",
-      ".exrc",
-      ".nvimrc",
-      ".nvim.lua",
-      ".vimrc",
-      ".gvimrc",
-      ".lvimrc",
-      ".vim/",
-      ".dir-locals.el",
-      ".emacs",
-      ".emacs.d/",
-      ".config/nvim/",
-    ],
-  },
-  {
-    id: "shell-start",
-    why: "shells and sessions run it when they start",
-    patterns: [
-      ".envrc",
-      ".bashrc",
-      ".bash_profile",
-      ".bash_login",
-      ".bash_logout",
-      ".bash_aliases",
-      ".profile",
-      ".zshrc",
-      ".zshenv",
-      ".zprofile",
-      ".zlogin",
-      ".zlogout",
-      ".kshrc",
-      ".cshrc",
-      ".tcshrc",
-      ".login",
-      ".logout",
-      ".inputrc",
-      ".xprofile",
-      ".xinitrc",
-      ".xsessionrc",
-      ".pam_environment",
-      ".config/fish/",
-      ".config/autostart/",
-      ".config/systemd/",
-      ".config/environment.d/",
-      ".ssh/",
-      ".gnupg/",
-      ".tmux.conf",
-      ".mise.toml",
-      "mise.toml",
-      ".direnv/",
-    ],
-  },
-  {
-    id: "package-manager",
-    why: "package managers take registries, scripts or hooks from it",
-    patterns: [
-      ".npmrc",
-      ".yarnrc",
-      ".yarnrc.yml",
-      ".yarn/releases/",
-      ".yarn/plugins/",
-      ".pnpmfile.cjs",
-      ".pnpmfile.mjs",
-      "bunfig.toml",
-      ".cargo/",
-      ".pypirc",
-      ".netrc",
-      ".pip/",
-      ".config/pip/",
-      ".bundle/",
-      ".gemrc",
-      ".condarc",
-      ".config/pnpm/",
-    ],
-  },
-  {
-    id: "program-path",
-    why: "it is run by its name in place of another program",
-    patterns: [
-      "node_modules/.bin/",
-      ".venv/bin/",
-      "venv/bin/",
-      ".local/bin/",
-      "bin/activate",
-      "pyvenv.cfg",
-      "sitecustomize.py",
-      "usercustomize.py",
-    ],
-  },
-  {
-    id: "pipeline",
-    why: "it runs with the repository's secrets once it is pushed",
-    patterns: [
-      ".github/workflows/",
-      ".github/actions/",
-      ".gitlab-ci.yml",
-      ".circleci/",
-      ".buildkite/",
-      ".woodpecker/",
-      ".drone.yml",
-      "bitbucket-pipelines.yml",
-      "azure-pipelines.yml",
-    ],
-  },
+/** Every kind of such files, with the pages that say so. */
+export const obeyedKinds: readonly ObeyedKind[] = [
+  ...versionControl,
+  ...agents,
+  ...editors,
+  ...shells,
+  ...packages,
+  ...pipelines,
 ];
 
-type Entry = { readonly file: ObeyedFile; readonly parts: readonly string[]; readonly below: boolean };
+/** One part of a pattern: its text, or the texts between its stars. */
+type Part = string | readonly string[];
+type Entry = { readonly file: ObeyedFile; readonly parts: readonly Part[]; readonly below: boolean };
 
-/** By first part, so that a path of n parts costs n look-ups. */
+/** By first part, so that a path of n parts costs n look-ups; entries whose first part has a star come apart. */
 const byFirstPart = new Map<string, Entry[]>();
-for (const { id, why, patterns } of rows) {
-  for (const pattern of patterns) {
-    const below = pattern.endsWith("/");
-    const parts = pattern.split("/").filter((part) => part !== "");
-    const entry = { file: { id, why }, parts, below };
-    byFirstPart.set(parts[0] ?? "", [...(byFirstPart.get(parts[0] ?? "") ?? []), entry]);
+const starred: Entry[] = [];
+for (const { id, why, rows } of obeyedKinds) {
+  for (const pattern of rows.flatMap(([, patterns]) => patterns.split(" "))) {
+    const parts = pattern
+      .split("/")
+      .filter((part) => part !== "")
+      .map((part) => (part.includes("*") ? part.split("*") : part));
+    const entry = { file: { id, why }, parts, below: pattern.endsWith("/") };
+    const [first = ""] = parts;
+    if (typeof first === "string") byFirstPart.set(first, [...(byFirstPart.get(first) ?? []), entry]);
+    else starred.push(entry);
   }
 }
 
@@ -251,13 +63,32 @@ export function obeyedFile(path: string, isFolder: boolean): ObeyedFile | undefi
   for (const [index, part] of parts.entries()) {
     // A file or link `.git` leads git to a folder elsewhere, with hooks of the server's choice.
     if (part === ".git" && index === parts.length - 1 && !isFolder) return gitItself;
-    for (const { file, parts: wanted, below } of byFirstPart.get(part) ?? []) {
-      const here = parts.slice(index, index + wanted.length);
-      if (here.length < wanted.length || !wanted.every((one, at) => one === here[at])) continue;
-      if (below || index + wanted.length === parts.length) return file;
-    }
+    const found = byFirstPart.get(part)?.find((entry) => fits(entry, parts, index));
+    if (found !== undefined) return found.file;
+    const matched = starred.find((entry) => fits(entry, parts, index));
+    if (matched !== undefined) return matched.file;
   }
   return undefined;
+}
+
+function fits({ parts: wanted, below }: Entry, parts: readonly string[], index: number): boolean {
+  const end = index + wanted.length;
+  if (end > parts.length || (!below && end !== parts.length)) return false;
+  return wanted.every((one, at) => fitsPart(one, parts[index + at] ?? ""));
+}
+
+/** The texts between the stars occur in this order, the first at the begin and the last at the end. */
+function fitsPart(wanted: Part, part: string): boolean {
+  if (typeof wanted === "string") return wanted === part;
+  const last = wanted.at(-1) ?? "";
+  let from = wanted[0]?.length ?? 0;
+  if (!part.startsWith(wanted[0] ?? "") || !part.endsWith(last) || part.length < from + last.length) return false;
+  for (const text of wanted.slice(1, -1)) {
+    const found = part.indexOf(text, from);
+    if (found === -1) return false;
+    from = found + text.length;
+  }
+  return from + last.length <= part.length;
 }
 
 const gitItself: ObeyedFile = { id: "git-folder", why: "it would put a repository of the server's making here" };

@@ -9,7 +9,7 @@ import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { type Result, err, ok } from "../../../core/result.ts";
-import type { Difference } from "../difference.ts";
+import { type Difference, guardOfContent } from "../difference.ts";
 import { copyContent, createFlags } from "../file-copy.ts";
 import { type HeldFolder, FolderWalk } from "../held-folder.ts";
 import { entriesPerTurn } from "../workspace-limits.ts";
@@ -96,7 +96,9 @@ async function stageOne({ difference, reason, walk, queue, blob }: One): Promise
   if (after !== "file") return entry;
   const descriptor = openSync(blob, createFlags, 0o600);
   const copied = await copyFrom(walk, path, descriptor);
-  if (copied.kind === "read" && copied.stamp === difference.mark) {
+  // What was looked at may have changed within one tick of the clock: the bytes that are kept are looked at again.
+  const told = copied.kind === "read" && guard === undefined && guardOfContent(path, after, blob) !== undefined;
+  if (copied.kind === "read" && copied.stamp === difference.mark && !told) {
     await queue.add(descriptor);
     return { ...entry, blob, digest: copied.digest };
   }

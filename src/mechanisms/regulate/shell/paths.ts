@@ -4,6 +4,7 @@
  */
 import type { Effect } from "../../../core/effect.ts";
 import { obeyedFile } from "../../../core/isolation/execution-hooks.ts";
+import { isHeadPath } from "../../../core/isolation/obeyed-content.ts";
 import { nameMatches } from "../../../policy/semantics/patterns.ts";
 import { canonicalPath } from "../../../policy/values/path.ts";
 
@@ -83,7 +84,10 @@ export function placeOf(path: string, glob = false): Place | undefined {
 
 /** The kind of place for a write: files that programs and agents obey count as places that run by themselves. */
 export function writtenPlaceOf(path: string, glob: boolean): Place | undefined {
-  return placeOf(path, glob) ?? (obeyedFile(inWorktree(path), false) === undefined ? undefined : "startup");
+  const plain = inWorktree(path);
+  // What the file will hold is not known here, and git takes the folder of a `HEAD` for a repository.
+  const obeyed = obeyedFile(plain, false) !== undefined || isHeadPath(plain);
+  return placeOf(path, glob) ?? (obeyed ? "startup" : undefined);
 }
 
 /** Coding agents keep worktrees below folders that they obey otherwise; in one its own root counts. */
