@@ -1,14 +1,17 @@
 /** `sluicegate daemon run|start|stop|status`: the per-user process behind all shims, and the commands that manage it. */
 import { join } from "node:path";
-import { ask, connectOrStart, connectSocket } from "../adapters/daemon/connect.ts";
+import { type AskFailure, ask, connectOrStart, connectSocket } from "../adapters/daemon/connect.ts";
 import {
   askWaitMsMax,
   daemonIdleMs,
   lockPollMs,
   lockWaitMsMax,
   startPollMs,
+  statusWaitMsMax,
+  stopGraceMsMax,
 } from "../adapters/daemon/daemon-limits.ts";
 import { daemonPaths, type DaemonPaths } from "../adapters/daemon/paths.ts";
+import { removePid, runningDaemon, writePid } from "../adapters/daemon/pid-file.ts";
 import { isAlive } from "../adapters/daemon/process-identity.ts";
 import { ownVersion } from "../adapters/daemon/version.ts";
 import { type Json, member } from "../core/json.ts";
@@ -85,10 +88,12 @@ async function runDaemon(paths: DaemonPaths, host: Host): Promise<number> {
     return 2;
   }
   for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => void started.value.stop(`got ${name}`));
+  writePid(paths.home);
   process.on("SIGHUP", () => undefined); // the terminal of the client that happened to start us is no concern of ours
   giveBackMemory();
   log(`version ${version} runs as ${process.pid}`);
   log(`ended: ${await started.value.stopped}`);
+  removePid(paths.home);
   lock.value.release();
   return 0;
 }
@@ -114,21 +119,59 @@ async function waitForLock(paths: DaemonPaths, takeLock: TakeLock): Promise<Retu
 }
 
 async function stop(paths: DaemonPaths, json: boolean): Promise<number> {
-  const options = { version: ownVersion(), waitMsMax: askWaitMsMax };
+  const options = { version: ownVersion(), waitMsMax: statusWaitMsMax };
   const answer = await ask(paths.socket, { kind: "daemon", command: "stop" }, options);
-  const deadline = performance.now() + askWaitMsMax;
-  const pid = answer.ok ? member(answer.value, "pid") : undefined;
+  if (!answer.ok) return stopMute(paths, json, answer.error);
+  const pid = member(answer.value, "pid");
   // Until the process is gone it owns the log: a user who moves or copies it next must not find it half written.
-  while (typeof pid === "number" && isAlive(pid) && performance.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, startPollMs));
-  }
-  print(json, { stopped: answer.ok }, answer.ok ? "The daemon was stopped." : "No daemon was running.");
+  if (typeof pid === "number") await untilEnded(pid, askWaitMsMax);
+  print(json, { stopped: true }, "The daemon was stopped.");
   return 0;
 }
 
+/** A daemon that gives no answer cannot end itself: frozen, or without its socket. */
+async function stopMute(paths: DaemonPaths, json: boolean, failure: AskFailure): Promise<number> {
+  const daemon = runningDaemon(paths.home);
+  if (daemon === undefined) {
+    if (isAbsent(failure)) print(json, { stopped: false }, "No daemon was running.");
+    else return failed(json, "SG-DAEMON-UNREACHABLE", mute(paths));
+    return 0;
+  }
+  // A process that was stopped takes no other signal before it goes on.
+  for (const signal of ["SIGTERM", "SIGCONT"] as const) process.kill(daemon.pid, signal);
+  await untilEnded(daemon.pid, stopGraceMsMax);
+  if (runningDaemon(paths.home) !== undefined) process.kill(daemon.pid, "SIGKILL");
+  await untilEnded(daemon.pid, stopGraceMsMax);
+  removePid(paths.home);
+  print(json, { stopped: true, killed: true }, `The daemon (process ${daemon.pid}) did not answer and was ended.`);
+  return 0;
+}
+
+async function untilEnded(pid: number, waitMsMax: number): Promise<void> {
+  const deadline = performance.now() + waitMsMax;
+  while (isAlive(pid) && performance.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, startPollMs));
+  }
+}
+
+function isAbsent(failure: AskFailure): boolean {
+  return failure.kind === "unreachable" && (failure.code === "ENOENT" || failure.code === "ECONNREFUSED");
+}
+
+function mute({ socket }: DaemonPaths): string {
+  return `A process holds the socket ${socket.slice(-100)} and does not answer, and no daemon of this state folder runs: end that process, or set SLUICEGATE_RUNTIME_DIR.`;
+}
+
 async function status(paths: DaemonPaths, json: boolean): Promise<number> {
-  const options = { version: ownVersion(), waitMsMax: askWaitMsMax };
+  const options = { version: ownVersion(), waitMsMax: statusWaitMsMax };
   const answer = await ask(paths.socket, { kind: "daemon", command: "status" }, options);
+  const silent = answer.ok ? undefined : runningDaemon(paths.home);
+  if (!answer.ok && silent !== undefined) {
+    const how = isAbsent(answer.error) ? "has no socket now, and makes it again within seconds" : "does not answer";
+    const sentence = `The daemon runs as process ${silent.pid} and ${how}: repeat, or run \`sluicegate daemon stop\`, which ends it.`;
+    return failed(json, "SG-DAEMON-UNREACHABLE", sentence);
+  }
+  if (!answer.ok && !isAbsent(answer.error)) return failed(json, "SG-DAEMON-UNREACHABLE", mute(paths));
   if (!answer.ok) {
     const text = "No daemon is running; the next `sluicegate run` starts one.";
     print(json, { running: false, socket: paths.socket, log: paths.log }, text);

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { err } from "../../src/core/result.ts";
@@ -57,6 +58,18 @@ test("foreign hosts and origins are refused before anything else", async () => {
   expect(await status({ origin: "https://ok.example" })).toBe(200);
   expect(await status({ origin: "http://localhost:6274" })).toBe(200);
   expect(await status({ host: "[::1]:1" })).toBe(200);
+});
+
+test("a second Host, whatever it says, is 400: which of them a proxy judged is unknown", async () => {
+  gateway = await new TestGateway().start();
+  for (const second of ["Host: 127.0.0.1", "host: evil.example", "Origin: http://localhost\r\nOrigin: null"]) {
+    const socket = connect(gateway.port, "127.0.0.1");
+    socket.write(`GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n${second}\r\n\r\n`);
+    const [head] = (await once(socket, "data")) as [Buffer];
+    expect(head.toString()).toMatch(/^HTTP\/1\.1 400 /);
+    socket.destroy();
+  }
+  expect(gateway.exchanges).toEqual([]);
 });
 
 test("versions: unknown is 400, one that contradicts the handshake is 400", async () => {

@@ -56,7 +56,9 @@ export async function connectOrStart(
     // One that ended with 0 met another daemon; should that one be gone by now, a new try is due.
     const absent = !passing.includes(tried.error);
     if (absent && (started?.state() === "over" || (started === undefined && takeStartMark(paths)))) {
-      started = await startDaemon(paths, launch);
+      const spawned = await startDaemon(paths, launch);
+      if (!spawned.ok) return spawned;
+      started = spawned.value;
     }
     await new Promise((resolve) => setTimeout(resolve, startPollMs));
   }
@@ -104,12 +106,12 @@ type StartedDaemon = { readonly state: () => "runs" | "over" | "failed" };
  * Starts the daemon in a session of its own, so that it outlives the client. It gets only what it needs of this
  * process's environment: the client's secrets must not sit in the environment of a process that serves other clients.
  */
-async function startDaemon(paths: DaemonPaths, launch: Launch): Promise<StartedDaemon> {
+async function startDaemon(paths: DaemonPaths, launch: Launch): Promise<Result<StartedDaemon, string>> {
   // Loaded here because most shims find a daemon running and need no more than a socket.
   const { spawn } = await import("node:child_process");
-  if ((statSync(paths.log, { throwIfNoEntry: false })?.size ?? 0) > logBytesMax)
-    renameSync(paths.log, `${paths.log}.1`);
-  const log = openSync(paths.log, "a", 0o600);
+  const opened = openLog(paths);
+  if (!opened.ok) return opened;
+  const log = opened.value;
   let state: ReturnType<StartedDaemon["state"]> = "runs";
   const child = spawn(process.execPath, [...daemonFlags, launch.entry, "daemon", "run"], {
     detached: true,
@@ -121,7 +123,20 @@ async function startDaemon(paths: DaemonPaths, launch: Launch): Promise<StartedD
   child.on("error", () => (state = "failed"));
   child.on("exit", (code) => (state = code === 0 ? "over" : "failed"));
   child.unref();
-  return { state: () => state };
+  return ok({ state: () => state });
+}
+
+/** The daemon's own log for appending; the error is a sentence, since a read-only folder lets nothing start. */
+function openLog({ log, home }: DaemonPaths): Result<number, string> {
+  try {
+    if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > logBytesMax) renameSync(log, `${log}.1`);
+    return ok(openSync(log, "a", 0o600));
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+    return err(
+      `The state folder ${home.slice(-80)} cannot be written (${code}), so nothing could be recorded: make it writable, or set SLUICEGATE_HOME to another folder.`,
+    );
+  }
 }
 
 const daemonVariables = /^(PATH|HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|XDG_\w+|SLUICEGATE_\w+|NODE_EXTRA_CA_CERTS)$/;

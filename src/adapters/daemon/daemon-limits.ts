@@ -47,6 +47,22 @@ export const wrappersMax = 8;
 /** Wait for an answer to a question that the user asked on the command line. */
 export const askWaitMsMax = 15_000;
 
+/** The same for the daemon's own word on itself, which it gives at once unless it is frozen. */
+export const statusWaitMsMax = 5_000;
+
+/** Silence after which a shim asks whether the daemon still answers; doubled while it does, up to the maximum. */
+export const heartbeatMs = 10_000;
+export const heartbeatMsMax = 60_000;
+
+/** Wait for that answer: a daemon may be busy for seconds with one large message. */
+export const pingWaitMsMax = 10_000;
+
+/** Time that a daemon which does not answer gets to end by itself, before it is killed. */
+export const stopGraceMsMax = 3_000;
+
+/** How often the daemon looks whether its socket is still where clients look for it. */
+export const socketCheckMs = 1_000;
+
 /** Bytes that a shim takes from the client or the daemon at once; Node's own streams read as much. */
 export const intakeBytes = 64 * 1024;
 

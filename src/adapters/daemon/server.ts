@@ -10,6 +10,7 @@ import { closeMsMax, connectionsMax, drainMsMax, helloBytesMax, helloWaitMsMax }
 import { readFirstLine } from "./lines.ts";
 import { type ControlHello, type Refusal, type RunHello, type SideHello, parseHello, toLine } from "./protocol.ts";
 import type { DaemonServices } from "./services.ts";
+import { keepSocket, type SocketKeeper } from "./socket-keeper.ts";
 import { Session } from "./session.ts";
 
 export type DaemonOptions = {
@@ -23,7 +24,8 @@ export type DaemonOptions = {
 
 export class Daemon {
   readonly #options: DaemonOptions;
-  readonly #server: Server;
+  #server: Server;
+  #keeper: SocketKeeper | undefined;
   readonly #sessions = new Set<Session>();
   /** Side connections whose run hello has not come, and run hellos whose side connection has not. */
   readonly #sides = new Map<string, Socket>();
@@ -39,29 +41,43 @@ export class Daemon {
     this.#options = options;
     this.#server = server;
     this.stopped = new Promise((resolve) => (this.#resolveStopped = resolve));
-    server.on("connection", (socket) => {
-      this.#accept(socket).catch((error: unknown) => {
-        // A bug of the daemon must cost one connection, not the sessions of all other clients.
-        options.log(`a connection failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-        socket.destroy();
-      });
-    });
+    this.#serve(server);
     this.#rearm();
   }
 
-  /** Listens on the socket. Call with the lock held: a socket file that is there then is a leftover. */
-  static start(options: DaemonOptions): Promise<Result<Daemon, string>> {
-    return new Promise((resolve) => {
-      rmSync(options.socket, { force: true });
-      const server = createServer({ allowHalfOpen: true, pauseOnConnect: true });
-      server.maxConnections = connectionsMax;
-      const daemon = new Daemon(options, server);
-      server.once("error", (error) => resolve(err(`cannot listen on ${options.socket}: ${error.message}`)));
-      server.listen(options.socket, () => {
-        chmodSync(options.socket, 0o600);
-        resolve(ok(daemon));
+  #serve(server: Server): void {
+    server.on("connection", (socket) => {
+      this.#accept(socket).catch((error: unknown) => {
+        // A bug of the daemon must cost one connection, not the sessions of all other clients.
+        const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        this.#options.log(`a connection failed: ${what}`);
+        socket.destroy();
       });
     });
+  }
+
+  /** The socket is gone: another one is made, and the sessions of the old one go on. */
+  async #listenAgain(): Promise<void> {
+    if (this.#state === "stopping") return;
+    const server = newServer();
+    this.#serve(server);
+    const listening = await listenOn(server, this.#options.socket);
+    if (!listening.ok) return this.#options.log(listening.error);
+    this.#options.log("the socket was gone and has been made again");
+    // Node removes the socket file of a server that closes, which is the new one's by now: only its handle may go.
+    this.#server.removeAllListeners("connection");
+    this.#server.unref();
+    this.#server = server;
+  }
+
+  /** Listens on the socket. Call with the lock held: a socket file that is there then is a leftover. */
+  static async start(options: DaemonOptions): Promise<Result<Daemon, string>> {
+    const server = newServer();
+    const daemon = new Daemon(options, server);
+    const listening = await listenOn(server, options.socket);
+    if (!listening.ok) return listening;
+    daemon.#keeper = keepSocket(options.socket, () => daemon.#listenAgain());
+    return ok(daemon);
   }
 
   /** Closes every session (their server groups die), the socket and the services. */
@@ -69,6 +85,7 @@ export class Daemon {
     if (this.#state === "stopping") return;
     this.#state = "stopping";
     clearTimeout(this.#idleTimer);
+    this.#keeper?.stop();
     this.#server.close();
     rmSync(this.#options.socket, { force: true });
     const open = [...this.#sessions];
@@ -213,6 +230,24 @@ export class Daemon {
     socket.end(toLine({ kind: "refused", reason, version: this.#options.version, refused }));
     socket.resume();
   }
+}
+
+function newServer(): Server {
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true });
+  server.maxConnections = connectionsMax;
+  return server;
+}
+
+/** A socket file that is there is a leftover, since the caller holds the lock. */
+function listenOn(server: Server, socket: string): Promise<Result<void, string>> {
+  return new Promise((resolve) => {
+    rmSync(socket, { force: true });
+    server.once("error", (error) => resolve(err(`cannot listen on ${socket}: ${error.message}`)));
+    server.listen(socket, () => {
+      chmodSync(socket, 0o600);
+      resolve(ok(undefined));
+    });
+  });
 }
 
 function isHousekeeping(hello: RunHello | SideHello | ControlHello): boolean {

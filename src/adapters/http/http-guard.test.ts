@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { accepted, bearerToken, endpointOf, hostName, refuseForeign } from "./http-guard.ts";
+import { accepted, bearerToken, endpointOf, hostName, refuseForeign, repeatedField } from "./http-guard.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const none = { hosts: [], origins: [] };
@@ -56,4 +56,13 @@ test("bearer tokens", () => {
   for (const header of [undefined, "Basic abc", "Bearer", "Bearer a b", "Bearer a, Bearer b"]) {
     expect(bearerToken(header)).toBeUndefined();
   }
+});
+
+test("a field that decides something is there once, in whatever letters", () => {
+  expect(repeatedField(["Host", "a", "HOST", "b"])).toBe("host");
+  for (const name of ["Origin", "Authorization", "Content-Type", "Mcp-Session-Id", "MCP-Protocol-Version"]) {
+    expect(repeatedField(["host", "a", name, "1", name.toLowerCase(), "1"])).toBe(name.toLowerCase());
+  }
+  expect(repeatedField(["host", "a", "accept", "x", "accept", "y", "x-host", "b"])).toBeUndefined();
+  expect(repeatedField(["x", "host", "host", "a"])).toBeUndefined();
 });

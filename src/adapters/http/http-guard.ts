@@ -31,6 +31,31 @@ export function refuseForeign(
   return "Pages of this origin may not use the gateway. Add the origin to the gateway's `origins` if you trust it.";
 }
 
+/** Header fields that a request has at most once, because something is decided by them. */
+const singleFields: ReadonlySet<string> = new Set([
+  "host",
+  "origin",
+  "authorization",
+  "content-type",
+  "mcp-session-id",
+  "mcp-protocol-version",
+]);
+
+/**
+ * The first field that is there twice, or undefined. Node keeps one of them and a proxy in front may have judged the
+ * other; RFC 9112, 3.2 wants 400 for a second `Host`. `raw` alternates names and values.
+ */
+export function repeatedField(raw: readonly string[]): string | undefined {
+  const seen = new Set<string>();
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = raw[index]?.toLowerCase() ?? "";
+    if (!singleFields.has(name)) continue;
+    if (seen.has(name)) return name;
+    seen.add(name);
+  }
+  return undefined;
+}
+
 /** Host without port, lower case; undefined for anything that is not `name`, `name:port` or a bracketed address. */
 export function hostName(host: string | undefined): string | undefined {
   return /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9.-]{1,253})(?::\d{1,5})?$/.exec(host?.toLowerCase() ?? "")?.[1];

@@ -10,7 +10,7 @@ import { defaultTransportLimits, type TransportLimits } from "../net/net-limits.
 import { answerBytes, refuse, refuseAndClose } from "./http-answer.ts";
 import { BodyReader } from "./http-body.ts";
 import type { HttpServer, HttpServerOptions, Identity, RequestFacts, Route } from "./http-contract.ts";
-import { bearerToken, endpointOf, refuseForeign } from "./http-guard.ts";
+import { bearerToken, endpointOf, refuseForeign, repeatedField } from "./http-guard.ts";
 import { McpEndpoint } from "./http-mcp.ts";
 import { defaultHttpLimits, type HttpLimits } from "./http-limits.ts";
 
@@ -78,6 +78,9 @@ class GatewayServer implements HttpServer {
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on("error", () => {});
+    const repeated = repeatedField(request.rawHeaders);
+    if (repeated !== undefined)
+      return refuseAndClose(response, 400, `The header field ${repeated} is there twice. Send it once.`);
     const { hosts = [], origins = [] } = this.#options;
     const foreign = refuseForeign(request.headers.host, request.headers.origin, { hosts, origins });
     if (foreign !== undefined) return refuseAndClose(response, 403, foreign);

@@ -27,8 +27,15 @@ export function storeFailure(kind: StoreFailure["kind"], place: string): StoreFa
   return { kind, place, sentence: sentences[kind](place) };
 }
 
+/** A log that lost its name: what is written to it goes nowhere. */
+export class LogGone extends Error {}
+
+const gone = (place: string): string =>
+  `The event log ${place} was removed or replaced while it was in use, so no call passes. Put it back, or run \`sluicegate daemon stop\` and start again.`;
+
 /** The failure behind an exception of node:sqlite or the file system. */
 export function failureFrom(cause: unknown, place: string): StoreFailure {
+  if (cause instanceof LogGone) return { ...storeFailure("unreachable", place), sentence: gone(place) };
   // Node puts SQLite's extended code into `errcode`; its low byte is the primary one.
   const code = cause instanceof Error && "errcode" in cause ? Number(cause.errcode) & 0xff : -1;
   const noSpace = cause instanceof Error && "code" in cause && cause.code === "ENOSPC";

@@ -3,13 +3,27 @@
  * for writing. A file that is damaged, foreign or newer is left unchanged: SQLite would otherwise begin to repair it
  * from its write-ahead log, and the evidence would be gone.
  */
-import { closeSync, existsSync, openSync, readSync, renameSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { err, ok, type Result } from "../../core/result.ts";
 import type { StoreFailure } from "../../gateway/ports/store.ts";
 import { privateFolder } from "../keys/key-files.ts";
-import { failureFrom, storeFailure } from "./failure.ts";
+import { failureFrom, LogGone, storeFailure } from "./failure.ts";
 import { applicationId, schema, schemaVersion } from "./sqlite-dialect.ts";
 
 export type SqliteFile = {
@@ -69,7 +83,7 @@ function judge(database: DatabaseSync, path: string): StoreFailure | "fresh" | u
 }
 
 /** Inspects the file without changing it. `fresh`: there is no database yet. */
-function inspect(path: string): Result<"fresh" | "ours", StoreFailure> {
+function inspect(path: string, place: string | URL = path): Result<"fresh" | "ours", StoreFailure> {
   if (!existsSync(path)) return ok("fresh");
   let database: DatabaseSync | undefined;
   try {
@@ -79,7 +93,7 @@ function inspect(path: string): Result<"fresh" | "ours", StoreFailure> {
       return existsSync(log) && statSync(log).size > 0 ? err(storeFailure("damaged", path)) : ok("fresh");
     }
     if (!startsLikeSqlite(path)) return err(storeFailure("damaged", path));
-    database = new DatabaseSync(path, { readOnly: true });
+    database = new DatabaseSync(place, { readOnly: true });
     const found = judge(database, path);
     if (found === undefined) return ok("ours");
     return found === "fresh" ? ok("fresh") : err(found);
@@ -121,7 +135,31 @@ function own(file: SqliteFile): Result<DatabaseSync, StoreFailure> {
   }
 }
 
-export type OpenedFile = { readonly database: DatabaseSync; readonly release: () => void };
+export type OpenedFile = {
+  readonly database: DatabaseSync;
+  readonly release: () => void;
+  /** Throws `LogGone` if a file of the log no longer has its name; called before each commit. */
+  readonly stillThere: () => void;
+};
+
+/**
+ * Writes to a file that was unlinked or renamed succeed, and are lost. The write-ahead log counts as well: without it
+ * the database lacks its newest records.
+ */
+function presence(path: string): () => void {
+  // Windows lets nobody remove an open file.
+  if (process.platform === "win32") return () => undefined;
+  const identities = [path, `${path}-wal`].flatMap((name) => {
+    const found = statSync(name, { throwIfNoEntry: false });
+    return found === undefined ? [] : [{ name, device: found.dev, inode: found.ino }];
+  });
+  return () => {
+    for (const { name, device, inode } of identities) {
+      const found = statSync(name, { throwIfNoEntry: false });
+      if (found?.ino !== inode || found.dev !== device) throw new LogGone();
+    }
+  };
+}
 
 /** Opens the file for writing as its only owner; creates it with its schema if it does not exist. */
 export function openFile(file: SqliteFile): Result<OpenedFile, StoreFailure> {
@@ -142,7 +180,7 @@ export function openFile(file: SqliteFile): Result<OpenedFile, StoreFailure> {
     configure(database, file);
     if (found.value === "fresh") create(database);
     else database.exec(`PRAGMA user_version = ${schemaVersion}`);
-    return ok({ database, release: () => lock.value.close() });
+    return ok({ database, release: () => lock.value.close(), stillThere: presence(file.path) });
   } catch (cause) {
     database?.close();
     lock.value.close();
@@ -150,15 +188,52 @@ export function openFile(file: SqliteFile): Result<OpenedFile, StoreFailure> {
   }
 }
 
-/** Opens an existing file for reading beside its owner. */
-export function openForReading(file: SqliteFile): Result<OpenedFile, StoreFailure> {
-  const found = inspect(file.path);
-  if (!found.ok) return found;
-  if (found.value === "fresh") return err(storeFailure("unreachable", file.path));
+/** A file that can be opened as it is, and how to leave it again. */
+type Readable = { readonly place: string | URL; readonly leave: () => void };
+
+/**
+ * SQLite reads a log in write-ahead mode only where it can write beside it. On a medium or in a folder that is read-only
+ * nothing changes the file, so it is read as immutable; where records are still in the write-ahead log, which SQLite
+ * would then leave out, a private copy of both is read.
+ */
+function readable(path: string): Readable {
+  const asItIs = { place: path, leave: () => undefined };
+  if (isWritable(dirname(path))) return asItIs;
+  const wal = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  if (wal === undefined || wal.size === 0) {
+    const place = pathToFileURL(path);
+    place.searchParams.set("immutable", "1");
+    return { place, leave: () => undefined };
+  }
+  const folder = mkdtempSync(join(tmpdir(), "sluicegate-log-"));
+  const copy = join(folder, "log.db");
+  for (const part of ["", "-wal"]) copyFileSync(path + part, copy + part);
+  return { place: copy, leave: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+function isWritable(folder: string): boolean {
   try {
-    const database = new DatabaseSync(file.path, { readOnly: true, timeout: file.busyWaitMsMax });
-    return ok({ database, release: () => undefined });
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Opens an existing file for reading beside its owner, also one that nothing can be written beside. */
+export function openForReading(file: SqliteFile): Result<OpenedFile, StoreFailure> {
+  let open: Readable | undefined;
+  try {
+    open = existsSync(file.path) ? readable(file.path) : undefined;
+    const found = open === undefined ? err(storeFailure("unreachable", file.path)) : inspect(file.path, open.place);
+    if (open === undefined || !found.ok || found.value === "fresh") {
+      open?.leave();
+      return found.ok ? err(storeFailure("unreachable", file.path)) : found;
+    }
+    const database = new DatabaseSync(open.place, { readOnly: true, timeout: file.busyWaitMsMax });
+    return ok({ database, release: open.leave, stillThere: () => undefined });
   } catch (cause) {
+    open?.leave();
     return err(failureFrom(cause, file.path));
   }
 }

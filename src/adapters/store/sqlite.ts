@@ -142,12 +142,15 @@ function assemble(parts: Parts): Store {
   };
 }
 
-function groupOf(database: DatabaseSync, path: string): GroupCommit {
+function groupOf({ database, stillThere }: OpenedFile, path: string): GroupCommit {
   const begin = database.prepare("BEGIN IMMEDIATE");
   const commit = database.prepare("COMMIT");
   return groupCommit({
     begin: () => void begin.run(),
-    commit: () => void commit.run(),
+    commit: () => {
+      stillThere();
+      commit.run();
+    },
     rollback: () => rollback(database),
     failureOf: (cause) => (cause instanceof DamagedRow ? storeFailure("damaged", path) : failureFrom(cause, path)),
     overload: storeFailure("unreachable", path),
@@ -160,7 +163,7 @@ const nothingOpened: Opening = { writer: 0, previous: undefined, resumeAtTop: fa
 function openedStore(file: OpenedFile, options: SqliteOptions, keptAside: string | undefined): Store {
   const { path } = options;
   const reader = sqliteReader(file.database);
-  const group = groupOf(file.database, path);
+  const group = groupOf(file, path);
   const isOwner = options.mode !== "read";
   const opening = isOwner ? enter(file.database, reader, options, keptAside) : nothingOpened;
   if (!isOwner) group.fail(storeFailure("closed", path));

@@ -16,8 +16,8 @@ import type { EventLog, LogKeys, Store } from "../../gateway/ports/store.ts";
 import { clearLeftovers } from "../state/leftovers.ts";
 import { goOnFrom, nodeClock, nodeSecrets } from "../state/node-services.ts";
 import { PolicyOracles } from "../oracles/oracles.ts";
-import { type LostHistory, lostHistory } from "../state/lost-history.ts";
-import { logPlaces, missingKeys } from "../state/log-files.ts";
+import { type LostHistory, lostHistory, rememberLoss } from "../state/lost-history.ts";
+import { logIsThere, logPlaces, missingKeys } from "../state/log-files.ts";
 import { type LogTrust, keysOlder, logTrust } from "../state/log-trust.ts";
 import { protectedInstallation } from "../state/self-protection.ts";
 import { type MoreMechanisms, type PolicyOptions, PolicyFiles } from "../policy/policy-files.ts";
@@ -127,6 +127,8 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
     await gateway.close();
     oracle.close();
     await log.value.close(nodeClock.monotonicMs());
+    // Its records went with the folder; the next daemon must not take what they restricted for unknown.
+    if (!logIsThere(setup.home)) rememberLoss(setup.home);
   };
   return ok({ gateway, log: log.value, policies, waiters, lost, trust, close });
 }

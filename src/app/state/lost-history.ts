@@ -2,6 +2,8 @@
  * A mark in the state folder that the log was lost. Until a user starts clean runs, every run of which nothing is
  * known counts as one of the lost ones, and holds everything: labels must never fall because a file broke.
  */
+import { attempt } from "../../adapters/attempt.ts";
+import { makeFolder } from "../../adapters/make-folder.ts";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -22,6 +24,14 @@ export function markHistoryLost(home: string): void {
       mode: 0o600,
     },
   );
+}
+
+/** The same in a folder that may be gone; without a folder there is none to tell, and the user is told anyway. */
+export function rememberLoss(home: string): void {
+  attempt(() => {
+    makeFolder(home, 0o700);
+    markHistoryLost(home);
+  }, undefined);
 }
 
 export function lostHistory(home: string): LostHistory {

@@ -8,7 +8,13 @@ import {
   shakeHands,
   type Launch,
 } from "../../adapters/daemon/connect.ts";
-import { drainMsMax, replyBytesMax, startPollMs, startWaitMsMax } from "../../adapters/daemon/daemon-limits.ts";
+import {
+  drainMsMax,
+  replyBytesMax,
+  startPollMs,
+  startWaitMsMax,
+  statusWaitMsMax,
+} from "../../adapters/daemon/daemon-limits.ts";
 import { readLines } from "../../adapters/daemon/lines.ts";
 import type { DaemonPaths } from "../../adapters/daemon/paths.ts";
 import {
@@ -19,7 +25,7 @@ import {
   type SessionEnd,
 } from "../../adapters/daemon/protocol.ts";
 import { parseRunReply, parseSideLine } from "../../adapters/daemon/replies.ts";
-import { isNewer } from "../../adapters/daemon/version.ts";
+import { isNewer, ownVersion } from "../../adapters/daemon/version.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { Intake } from "./intake.ts";
 
@@ -59,7 +65,9 @@ export async function openLink(paths: DaemonPaths, launch: Launch, hello: RunHel
     if (!line.ok) {
       last = line.error;
       drop(wire.value, side.value);
-      continue;
+      // A daemon that is busy may take a session with the next try; one that is frozen takes none.
+      if (await answersPing(paths, statusWaitMsMax)) continue;
+      return err(frozen);
     }
     const reply = parseRunReply(line.value);
     if (reply.kind === "accepted") return ok(makeLink(answers, side.value, reply.run));
@@ -72,6 +80,16 @@ export async function openLink(paths: DaemonPaths, launch: Launch, hello: RunHel
     await untilGone(paths);
   }
   return err(last);
+}
+
+const frozen =
+  "The Sluicegate daemon holds its socket and does not answer: run `sluicegate daemon stop`, which ends it, then reconnect this server.";
+
+/** Whether the daemon gives its word on itself in time. One that is not there counts: the next try starts it. */
+export async function answersPing({ socket }: DaemonPaths, waitMsMax: number): Promise<boolean> {
+  const options = { version: ownVersion(), waitMsMax };
+  const answer = await ask(socket, { kind: "daemon", command: "status" }, options);
+  return answer.ok || answer.error.kind !== "unreachable" || answer.error.code !== "ETIMEDOUT";
 }
 
 /** Waits until the socket of a draining daemon is gone. */

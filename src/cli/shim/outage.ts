@@ -11,7 +11,7 @@ export const sentences = {
   unknownWay: "Check before you repeat it.",
   away: "Sluicegate's daemon was lost and is being restarted; nothing was sent to the server.",
   awayWay: "Repeat the request in a few seconds.",
-  given: "Sluicegate's daemon is not running; nothing was sent to the server.",
+  given: "Sluicegate's daemon is not running or does not answer; nothing was sent to the server.",
   givenWay: "Ask the user to run `sluicegate doctor` and to reconnect this server.",
 } as const;
 

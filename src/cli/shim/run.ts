@@ -4,13 +4,14 @@
  */
 import { resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
+import { pingWaitMsMax } from "../../adapters/daemon/daemon-limits.ts";
 import { daemonPaths } from "../../adapters/daemon/paths.ts";
 import { clientProcess } from "../../adapters/daemon/process-identity.ts";
 import type { RunHello } from "../../adapters/daemon/protocol.ts";
 import { ownVersion } from "../../adapters/daemon/version.ts";
 import { type RunArguments, parseRunArguments } from "./arguments.ts";
 import type { Host } from "./host.ts";
-import { openLink } from "./link.ts";
+import { answersPing, openLink } from "./link.ts";
 import { say, ShimSession } from "./session.ts";
 
 /** Runs one session; resolves with the exit code: 0 done, 1 server or daemon failed, 2 wrong use or environment. */
@@ -28,9 +29,12 @@ export async function runShim(words: readonly string[], host: Host): Promise<num
   const link = await openLink(paths.value, host, hello);
   if (!link.ok) return fail(link.error);
   let current = hello;
-  const session = new ShimSession(() => {
-    current = { ...hello, session: sessionName(), resume: current.session };
-    return openLink(paths.value, host, current);
+  const session = new ShimSession({
+    reopen: () => {
+      current = { ...hello, session: sessionName(), resume: current.session };
+      return openLink(paths.value, host, current);
+    },
+    ping: () => answersPing(paths.value, pingWaitMsMax),
   });
   return session.run(link.value);
 }

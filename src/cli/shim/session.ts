@@ -15,18 +15,24 @@ import {
 import { killGroup } from "../../adapters/daemon/process-identity.ts";
 import type { ForwardedSignal } from "../../adapters/daemon/protocol.ts";
 import type { Result } from "../../core/result.ts";
+import { Heartbeat } from "./heartbeat.ts";
 import { openInput } from "./intake.ts";
 import { LineTail } from "./line-tail.ts";
 import type { Link } from "./link.ts";
 import type { Outage } from "./outage.ts";
 
-/** Opens a session that continues the one before; the error is a sentence. */
-export type Reopen = () => Promise<Result<Link, string>>;
+export type ShimWays = {
+  /** Opens a session that continues the one before; the error is a sentence. */
+  readonly reopen: () => Promise<Result<Link, string>>;
+  /** Whether the daemon answers at all, within a limit. */
+  readonly ping: () => Promise<boolean>;
+};
 
 const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 export class ShimSession {
-  readonly #reopen: Reopen;
+  readonly #ways: ShimWays;
+  #heartbeat: Heartbeat | undefined;
   readonly #requests = new LineTail(requestSampleBytesMax);
   readonly #answers = new LineTail(answerSampleBytesMax);
   readonly #input: Readable;
@@ -40,8 +46,8 @@ export class ShimSession {
   #signalled: ForwardedSignal | undefined;
   #finish: (exitCode: number) => void = () => undefined;
 
-  constructor(reopen: Reopen) {
-    this.#reopen = reopen;
+  constructor(ways: ShimWays) {
+    this.#ways = ways;
     this.#input = openInput((chunk) => this.#onInput(chunk));
   }
 
@@ -76,9 +82,14 @@ export class ShimSession {
     const onOver = (): void => {
       if (over) return;
       over = true;
+      heartbeat.stop();
       void this.#onWireEnd(link);
     };
+    // A connection that is destroyed ends like one that the daemon's death has ended.
+    const heartbeat = new Heartbeat({ ping: this.#ways.ping, lost: () => void wire.destroy() });
+    this.#heartbeat = heartbeat;
     link.answers.divert((chunk) => {
+      heartbeat.received();
       this.#answers.push(chunk);
       return stdout;
     });
@@ -93,6 +104,7 @@ export class ShimSession {
   #onInput(chunk: Buffer): Writable | undefined {
     if (this.#outage === undefined) {
       this.#requests.push(chunk);
+      this.#heartbeat?.sent();
       return this.#link?.wire;
     }
     // Refused, and with that done: even if the reopened session takes over now, these bytes are none of its.
@@ -147,7 +159,7 @@ export class ShimSession {
         "Sluicegate's daemon was lost twice within a minute: run `sluicegate doctor`, then reconnect this server.",
       );
     say("Sluicegate's daemon was lost; its server was stopped and the daemon is being restarted.");
-    const reopened = await this.#reopen();
+    const reopened = await this.#ways.reopen();
     if (!reopened.ok) return this.#giveUp(outage, reopened.error);
     this.#next = reopened.value;
     this.#resume();
