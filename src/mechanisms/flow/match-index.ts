@@ -19,7 +19,8 @@ import {
   visitWords,
   wholeKeys,
 } from "./text-keys.ts";
-import { skeletonOf, spellingsOf } from "./tokens.ts";
+import { spellingsOf } from "./spellings.ts";
+import { skeletonOf } from "./tokens.ts";
 
 export type MatchIndex = {
   readonly table: KeyTable;

@@ -4,7 +4,6 @@
  * provenance, where finding too much is an attack: `example.com` is no item of `bob@example.com`.
  */
 import { parseDecimal } from "../../policy/values/decimal.ts";
-import { withoutEncodings } from "./encodings.ts";
 
 const ideograph =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/v;
@@ -58,14 +57,17 @@ function asciiSkeleton(text: string): Skeleton | undefined {
   return { units: units.subarray(0, length), starts };
 }
 
-const unseen = /\p{Default_Ignorable_Code_Point}+/gu;
+/** Marks that any letter can be given, and what is not seen at all. Marks that make another letter of a script stay. */
+const ornaments =
+  /[\p{Default_Ignorable_Code_Point}\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+/gu;
 
 /**
- * The same letter in another dress is the same letter here: full-width, bold, ligature, capital `ß`; and what is not seen
- * parts nothing. Upper case before lower: letters with several lower forms (final sigma) meet only there.
+ * The same letter in another dress is the same letter here: full-width, bold, ligature, capital `ß`, with marks over,
+ * under and through it; and what is not seen parts nothing. Upper case before lower: letters with several lower forms
+ * (final sigma) meet only there.
  */
 function wideSkeleton(text: string): Skeleton {
-  const plain = text.normalize("NFKC").replace(unseen, "");
+  const plain = text.normalize("NFKD").replace(ornaments, "").normalize("NFC");
   const folded = plain.toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFC");
   const units = new Uint16Array(folded.length);
   const starts: number[] = [];
@@ -93,54 +95,6 @@ export function weightOf(units: Uint16Array): number {
   let weight = 0;
   for (const code of units) weight += unitWeight(code);
   return weight;
-}
-
-const jsonEscape = /\\(?:u[0-9a-fA-F]{4}|[nrtbf"\\/])/g;
-const percentRun = /(?:%[0-9a-fA-F]{2})+/g;
-
-/** Times that escapes are undone: a redirect inside of a link in JSON text has them one in the other. */
-const undoneMax = 3;
-
-/** The text, and what it says when its escapes, its percent-encoding and other encodings are undone, or all, and again. */
-export function spellingsOf(text: string): readonly string[] {
-  const spellings = unescaped(text);
-  const plain = spellings.flatMap((each) => withoutEncodings(each) ?? []);
-  return plain.length === 0 ? spellings : [...new Set([...spellings, ...plain])];
-}
-
-function unescaped(text: string): readonly string[] {
-  if (!text.includes("\\") && !text.includes("%")) return [text];
-  const spellings = new Set([text, withoutEscapes(text)]);
-  let undone = text;
-  for (let times = 0; times < undoneMax; times += 1) {
-    const decoded = undone.replace(percentRun, decodedRun);
-    spellings.add(decoded);
-    undone = withoutEscapes(decoded);
-    spellings.add(undone);
-  }
-  return [...spellings];
-}
-
-function withoutEscapes(text: string): string {
-  return text.replace(jsonEscape, (escape) => (escape[1] === "u" ? unicodeOf(escape) : plainOf(escape)));
-}
-
-function unicodeOf(escape: string): string {
-  return String.fromCharCode(Number.parseInt(escape.slice(2), 16));
-}
-
-function plainOf(escape: string): string {
-  const character = escape.charAt(1);
-  return '"\\/'.includes(character) ? character : " ";
-}
-
-function decodedRun(run: string): string {
-  try {
-    return decodeURIComponent(run);
-  } catch {
-    // Not UTF-8: byte by byte, so that one bad byte does not hide those around it.
-    return run.replace(/%(..)/g, (_, byte: string) => String.fromCharCode(Number.parseInt(byte, 16)));
-  }
 }
 
 /** Never inside an address, a path or a URL. */
