@@ -1,6 +1,6 @@
 /** Consent end to end: by command, by form, inside a result, by a watcher; once, for this call, in its time. */
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Client as ModernClient } from "@modelcontextprotocol/client";
@@ -75,6 +75,65 @@ test("approve --refuse keeps it stopped; --value trusts the value for the rest o
     expect(await sendLetter(client, { ...letter, body })).toBe("sent to zoe@far.example");
   }
   expect(await sendLetter(client, { to: "mallory@evil.example", body: "one" })).toMatch(/^! Not executed/);
+});
+
+test("cards are grouped by tool; several are ruled at once, each with its own answer", async () => {
+  const client = await suspicious();
+  const ids = [];
+  for (const body of ["one", "two", "three"]) ids.push(await asked(client, { ...letter, body }));
+  const listed = (await desk.finish(["approve"])).stdout;
+  expect(listed).toContain("desk.send  (3 cards, all with `sluicegate approve --all desk.send`)");
+  const [first = "", second = ""] = ids;
+  const mixed = await desk.json("approve", first, "no-such-id", "--refuse");
+  expect(mixed).toMatchObject({
+    code: 1,
+    value: {
+      results: [
+        { id: first, choice: "refuse" },
+        { id: "no-such-id", refused: expect.stringContaining("No approval") },
+      ],
+    },
+  });
+  expect((await desk.finish(["approve", "--all", "desk.send"])).stderr).toContain("add `--yes`");
+  const all = await desk.json("approve", "--all", "desk.send", "--yes");
+  expect(all.value).toMatchObject({ results: [{ choice: "once" }, { choice: "once" }] });
+  expect(JSON.stringify(all.value)).toContain(second);
+  expect(await sendLetter(client, { ...letter, body: "one" })).toMatch(/^! Not executed/);
+  expect(await sendLetter(client, { ...letter, body: "two" })).toBe("sent to zoe@far.example");
+  expect((await desk.finish(["approve", "--all", "desk.send", "--yes"])).stderr).toContain(
+    "No call of `desk.send` waits",
+  );
+});
+
+test("--always writes the narrowest rule, which --undo takes back; a question about data has none", async () => {
+  const policy = join(desk.root, "always.yaml");
+  const told = join(desk.root, "told");
+  const notify = JSON.stringify(["/bin/sh", "-c", `printf %s "$0" >> ${told}`]);
+  const text = `# mine\nversion: 1\nextends: [default]\napprovals: {notify: ${notify}}\n`;
+  writeFileSync(policy, text);
+  const client = await desk.connect(policy);
+  const write = async (given: Record<string, string>): Promise<string> =>
+    textOf(await client.call("write", { arguments: given }));
+  const id = /sluicegate approve ([\w-]+)`/.exec(await write({ text: "a" }))?.[1] ?? "none";
+  await until(() => existsSync(told) && readFileSync(told, "utf8").includes("`write` of `desk`"));
+  expect((await desk.finish(["approve", id, "--always"])).stderr).toContain("add `--yes`");
+  const done = await desk.json("approve", id, "--always", "--yes");
+  expect(done.value).toMatchObject({ id, file: policy, rule: { tier: "allow", when: { tool: "desk.write" } } });
+  await pause(500);
+  for (let call = 0; call < 3; call += 1) expect(await write({ text: "a" })).not.toMatch(/^!/);
+  expect(await write({ text: "b" }), "another value still asks").toMatch(/^! Not executed/);
+  const rule = (done.value as { readonly rule: { readonly id: string } }).rule.id; // as printed above
+  expect((await desk.json("approve", "--undo", rule)).value).toEqual({ removed: [policy] });
+  expect(readFileSync(policy, "utf8")).toContain("# mine");
+  expect(readFileSync(policy, "utf8")).not.toContain(rule);
+  await pause(300);
+  expect(await write({ text: "a" }), "the consent itself was not used yet").not.toMatch(/^!/);
+  expect(await write({ text: "a" })).toMatch(/^! Not executed/);
+  expect((await desk.finish(["approve", "--undo", "local-writes"])).stderr).toContain("that `--always` wrote");
+  expect((await desk.finish(["approve", "--undo", rule])).stderr).toContain("No policy in force has the rule");
+  const other = await suspicious();
+  const none = await desk.finish(["approve", await asked(other), "--always", "--yes"]);
+  expect(none.stderr).toContain("depends on the data");
 });
 
 test("an approval that has expired opens nothing", async () => {

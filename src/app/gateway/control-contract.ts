@@ -88,6 +88,8 @@ const run = record(
 );
 const approval = { id: text, run: text, server: text, tool: text, status: text, expires: text };
 const card = { title: text, lines: texts, arguments: text, risks: texts, choices: texts };
+/** `policy`: file of the policy in force. `rule`: what `approve --always` would write; `why` there is none. */
+const always = { always: record({}, { rule: text, why: text }), policy: text };
 const holds = { label: text, audience: texts, open: texts };
 const store = record({ store: text, ...holds, mark: text, declared: list(record({ policy: text, ...holds })) });
 const owner = record({
@@ -134,7 +136,7 @@ const contract = {
     /** Neither member: another gateway than the one that showed the store. */
     reply: record({}, { reset: record({ owner: text, stores: text }), refused: text }),
   },
-  approvals: { request: none, reply: record({ approvals: list(record(approval, card)) }) },
+  approvals: { request: none, reply: record({ approvals: list(record(approval, { ...card, ...always })) }) },
   approve: { request: record({ id: text, choice }), reply: record({ id: text, choice }) },
   /** Its parts come before the reply: cards that wait, cards that are withdrawn, notices. */
   "approve-watch": { request: none, reply: record({ ended: flag }) },

@@ -33,7 +33,7 @@ async function waitsWith(
   await store.createApproval({ ...match, id: "a1", createdWallMs: 1, expiresWallMs, status: "pending", card: sealed });
   const log = { store, open: (_run: string, bytes: Uint8Array) => readJsonObject(new TextDecoder().decode(bytes)) };
   const clock = { wallMs: Date.now };
-  const gateway = { state: { services: { clock } }, ruled: () => undefined };
+  const gateway = { state: { services: { clock } }, runs: { find: () => undefined }, ruled: () => undefined };
   // The requests about approvals touch only these.
   const composition = { log, gateway, waiters: new Waiters(() => undefined) } as unknown as Composition;
   const context = undefined as never; // of `approve-watch` alone

@@ -147,7 +147,7 @@ function summary({ id, run, server, tool, status, expiresWallMs }: ApprovalRow):
 }
 
 /** An approver must see the whole call, arguments included: the same tool with other arguments is another call. */
-function card({ log }: Composition, row: ApprovalRow): ApprovalView {
+function card({ log, gateway }: Composition, row: ApprovalRow): ApprovalView {
   const about = summary(row);
   const stored = storedCard(log, row);
   if (stored === undefined) {
@@ -158,7 +158,8 @@ function card({ log }: Composition, row: ApprovalRow): ApprovalView {
     return { ...about, title: "This card cannot be read.", lines: ways, choices: ["refuse"] };
   }
   const { by: _by, ...words } = stored;
-  return { ...about, ...words };
+  const policy = gateway.runs.find(row.run)?.policy.source;
+  return { ...about, ...words, ...(policy === undefined ? {} : { policy }) };
 }
 
 async function approve(

@@ -1,4 +1,5 @@
 /** Watchers at a terminal (`approve --watch`): they see the waiting cards and answer within the hold. */
+import { spawn } from "node:child_process";
 import type { Watched } from "./control-contract.ts";
 import type { ApprovalCard, ApprovalChoice, Human, Ruling } from "../../gateway/ports/services.ts";
 
@@ -9,7 +10,25 @@ type Open = {
   readonly waits: () => boolean;
 };
 
+/** Variables that a program needs to reach the user's desktop. */
+const desktopVariables = [
+  "PATH",
+  "HOME",
+  "LANG",
+  "DISPLAY",
+  "WAYLAND_DISPLAY",
+  "XDG_RUNTIME_DIR",
+  "DBUS_SESSION_BUS_ADDRESS",
+];
+
+/** Time between two starts of the program: an agent must not flood a desktop by asking in a loop. */
+const notifyEveryMs = 2_000;
+
+/** Time that the program gets. */
+const notifyMsMax = 10_000;
+
 export class Waiters implements Human {
+  #notifiedAtMs = -Infinity;
   readonly #watchers = new Set<(part: Watched) => void>();
   readonly #open = new Map<string, Open>();
   readonly #tell: (text: string) => void;
@@ -54,6 +73,20 @@ export class Waiters implements Human {
   notify(text: string): void {
     this.#tell(text);
     for (const show of this.#watchers) show({ notice: text });
+  }
+
+  /** Starts the program with the title as its last argument, without a shell; a failure is reported and harms nothing. */
+  waiting(title: string, [program = "", ...words]: readonly string[]): void {
+    const now = performance.now();
+    if (now - this.#notifiedAtMs < notifyEveryMs) return;
+    this.#notifiedAtMs = now;
+    const names = desktopVariables.flatMap((name) => (process.env[name] === undefined ? [] : [name]));
+    const env = Object.fromEntries(names.map((name) => [name, process.env[name]]));
+    const started = spawn(program, [...words, title], { env, stdio: "ignore", timeout: notifyMsMax });
+    started.on("error", (cause) =>
+      this.#tell(`The program of \`approvals.notify\` cannot be started (${cause.message}): correct its path.`),
+    );
+    started.unref();
   }
 
   /** Adds a watcher until the signal; cards that wait already are shown at once. */

@@ -1,46 +1,164 @@
 /**
- * `sluicegate approve [ID]`: shows what waits for consent, and gives it, to exactly one call. With `--watch` each call is
- * shown as it comes and answered while its client waits, by lines on standard input: `y` once, `v` the value, `n` refuse,
- * each for the oldest open card or with its id.
+ * `sluicegate approve [ID...]`: shows what waits for consent by server and tool, and gives it: to single calls, to all of
+ * a tool, or for always by a rule in the user's policy. `--watch` is in `approve-watch.ts`.
  */
 import type { Command } from "commander";
-import { createInterface } from "node:readline";
-import { type ApprovalView, type Reply, type Request, readWatched } from "../../app/gateway/control-contract.ts";
+import type { ApprovalView, Reply, Request } from "../../app/gateway/control-contract.ts";
 import { askDaemon, outcomeOf } from "../control-client.ts";
 import { type Outcome, failure } from "../../app/state/outcome.ts";
+import { userPolicies } from "../../app/policy/policy-source.ts";
+import { addRule, removeRule, userPolicyFile } from "../../app/policy/user-rules.ts";
+import { alwaysPrefix } from "../../gateway/consent/always-rule.ts";
+import { agreed } from "../agreed.ts";
 import { type OptionsOf, acts } from "../output.ts";
-import { shown } from "../../app/state/sentences.ts";
-import { BoundedMap } from "../../core/bounded-map.ts";
+import { many, shortPath, shown } from "../../app/state/sentences.ts";
+import { watch } from "./approve-watch.ts";
 import { type Json, stringMember } from "../../core/json.ts";
 
 const approveOptions = {
   "--value": "endorse the value in question for the rest of the run, instead of this call alone",
   "--refuse": "refuse instead",
+  "--all <tool>": "every call that waits of SERVER or SERVER.TOOL, after they were shown",
+  "--always": "also write a rule into your policy that lets this very call pass from now on; it is shown first",
+  "--undo <rule>": "take a rule of `--always` out of your policies again",
+  "--yes": "do not ask before `--all` or `--always`",
   "--watch": "show calls as they come, and answer them while the client waits",
 } as const;
 type Options = OptionsOf<typeof approveOptions> & { readonly json?: true };
 
 export function register(program: Command): void {
-  const command = program.command("approve [id]").description("show what waits for consent, or consent to one call");
-  acts(command, approveOptions, (options, id?: string) => approve(id, options));
+  const command = program.command("approve [ids...]").description("show what waits for consent, or consent to calls");
+  acts(command, approveOptions, (options, ids: readonly string[]) => approve(ids, options));
 }
 
-async function approve(id: string | undefined, options: Options): Promise<Outcome> {
-  if (options.value === true && options.refuse === true) {
-    return failure("SG-USAGE", "`--value` and `--refuse` exclude each other: give one of them.");
-  }
-  if (options.watch === true) {
-    if (id !== undefined) return failure("SG-USAGE", "`--watch` takes no id: answer with y, v or n when a call comes.");
-    return watch(options.json === true);
-  }
-  if (id === undefined) {
-    const word = options.value === true ? "value" : options.refuse === true ? "refuse" : undefined;
-    if (word === undefined) return pending();
-    return failure("SG-USAGE", `\`--${word}\` needs the id of a call: \`sluicegate approve\` lists them.`);
-  }
+async function approve(ids: readonly string[], options: Options): Promise<Outcome> {
+  const fault = usageFault(ids, options);
+  if (fault !== undefined) return failure("SG-USAGE", fault);
+  if (options.watch === true) return watch(options.json === true);
+  if (options.undo !== undefined) return undo(options.undo);
+  const [id] = ids;
+  if (options.always === true && id !== undefined) return always(id, options.yes === true);
   const choice = options.refuse === true ? "refuse" : options.value === true ? "value" : "once";
-  const done = choice === "refuse" ? "Refused." : "Approved: repeat the same call within its time.";
-  return outcomeOf(await askDaemon({ kind: "approve", id, choice }), () => done);
+  if (options.all !== undefined) return ofTool(options.all, { choice, yes: options.yes === true });
+  if (id === undefined) return pending();
+  if (ids.length > 1) return several(ids, choice);
+  return outcomeOf(await askDaemon({ kind: "approve", id, choice }), () => doneText(choice));
+}
+
+/** Why these words and options do not go together, as a sentence; undefined where they do. */
+function usageFault(ids: readonly string[], { value, refuse, all, always: rule, undo: back, watch: wait }: Options) {
+  const chosen = [value === true ? "--value" : "", refuse === true ? "--refuse" : "", rule === true ? "--always" : ""];
+  const [first, second] = chosen.filter((word) => word !== "");
+  if (second !== undefined) return `\`${first}\` and \`${second}\` exclude each other: give one of them.`;
+  if (wait === true && ids.length > 0) return "`--watch` takes no id: answer with y, v or n when a call comes.";
+  if (back !== undefined && (ids.length > 0 || first !== undefined))
+    return "`--undo` takes the id of a rule and nothing else.";
+  if (all !== undefined && ids.length > 0) return "`--all` takes no ids: it means every call of the tool that waits.";
+  if (rule === true && ids.length !== 1) return "`--always` needs the id of one call: `sluicegate approve` lists them.";
+  if (first !== undefined && ids.length === 0 && all === undefined)
+    return `\`${first}\` needs the id of a call: \`sluicegate approve\` lists them.`;
+  return undefined;
+}
+
+type Choice = Request<"approve">["choice"];
+
+function doneText(choice: Choice): string {
+  return choice === "refuse" ? "Refused." : "Approved: repeat the same call within its time.";
+}
+
+/** Rules several approvals one by one: each has its own answer, and one that is gone does not stop the others. */
+async function several(ids: readonly string[], choice: Choice): Promise<Outcome> {
+  const results: { readonly id: string; readonly choice?: Choice; readonly refused?: string }[] = [];
+  for (const id of ids) {
+    const answer = await askDaemon({ kind: "approve", id, choice });
+    if (!answer.ok && answer.error.absent) return failure(answer.error.code, answer.error.sentence);
+    results.push(answer.ok ? { id, choice } : { id, refused: answer.error.sentence });
+  }
+  const failed = results.some(({ refused }) => refused !== undefined);
+  const text = results.map(({ id, refused }) => `${shown(id)}  ${refused ?? doneText(choice)}`).join("\n");
+  return { exitCode: failed ? 1 : 0, json: { results }, text };
+}
+
+/** Every pending call of a server or of one tool, as they were when they were shown: a later one is not among them. */
+async function ofTool(
+  name: string,
+  { choice, yes }: { readonly choice: Choice; readonly yes: boolean },
+): Promise<Outcome> {
+  const answer = await askDaemon({ kind: "approvals" });
+  if (!answer.ok) return outcomeOf(answer, () => "");
+  const meant = answer.value.reply.approvals.filter(
+    (one) => one.status === "pending" && (one.server === name || `${one.server}.${one.tool}` === name),
+  );
+  if (meant.length === 0)
+    return failure("SG-USAGE", `No call of \`${shown(name, 80)}\` waits: \`sluicegate approve\` lists them.`);
+  if (!yes && choice !== "refuse") {
+    if (!process.stdin.isTTY)
+      return failure("SG-USAGE", "`--all` asks on a terminal, and this is not one: run it in one, or add `--yes`.");
+    const question = `Approve ${many(meant.length, "call")}?`;
+    if (!(await agreed(groupedText(meant), question)))
+      return { exitCode: 1, json: { results: [] }, text: "Nothing was approved." };
+  }
+  return several(
+    meant.map(({ id }) => id),
+    choice,
+  );
+}
+
+/** Approves one call, and writes the rule for it; the consent comes first, since a rule consents to all later calls. */
+async function always(id: string, yes: boolean): Promise<Outcome> {
+  const answer = await askDaemon({ kind: "approvals" });
+  if (!answer.ok) return outcomeOf(answer, () => "");
+  const card = answer.value.reply.approvals.find((one) => one.id === id && one.status === "pending");
+  if (card === undefined)
+    return failure("SG-USAGE", `No call \`${shown(id, 40)}\` waits: \`sluicegate approve\` lists them.`);
+  const rule = card.always?.rule;
+  if (rule === undefined)
+    return failure("SG-ALWAYS", card.always?.why ?? "This card offers no rule: approve the call once.");
+  const file = userPolicyFile(card.policy, process.env);
+  const text = [groupedText([card]), `The rule for ${shortPath(file)}:`, `  ${shown(rule, 2_100)}`].join("\n");
+  if (!yes) {
+    if (!process.stdin.isTTY)
+      return failure("SG-USAGE", "`--always` asks on a terminal, and this is not one: run it in one, or add `--yes`.");
+    if (!(await agreed(text, "Approve it, and write this rule?")))
+      return { exitCode: 1, json: { rule: null }, text: "Nothing was approved or written." };
+  }
+  const ruled = await askDaemon({ kind: "approve", id, choice: "once" });
+  if (!ruled.ok) return outcomeOf(ruled, () => "");
+  const added = addRule(file, rule);
+  if (!added.ok) return failure("SG-ALWAYS", `The call is approved once. ${added.error}`);
+  const back = `\`sluicegate approve --undo ${ruleId(rule)}\` takes it back.`;
+  return {
+    exitCode: 0,
+    json: { id, choice: "once", rule: JSON.parse(rule) as Json, file },
+    text: `${yes ? `${text}\n` : ""}Approved and written. ${back}`,
+  };
+}
+
+function ruleId(rule: string): string {
+  return stringMember(JSON.parse(rule) as Json, "id") ?? ""; // the gateway wrote it
+}
+
+/** Takes a rule of `--always` out of every policy of the user, and of those in force now. */
+async function undo(id: string): Promise<Outcome> {
+  if (!id.startsWith(alwaysPrefix))
+    return failure("SG-USAGE", `\`--undo\` takes the id of a rule that \`--always\` wrote (${alwaysPrefix}...).`);
+  const open = await askDaemon({ kind: "runs" });
+  const inForce = open.ok ? open.value.reply.runs.map(({ policy }) => policy) : [];
+  const files = [
+    ...new Set([...userPolicies(process.env), ...inForce.map((source) => userPolicyFile(source, process.env))]),
+  ];
+  const removed: string[] = [];
+  for (const file of files) {
+    const done = removeRule(file, id);
+    if (!done.ok) return failure("SG-ALWAYS", done.error);
+    if (done.value) removed.push(file);
+  }
+  if (removed.length === 0) return failure("SG-ALWAYS", `No policy in force has the rule \`${shown(id, 60)}\`.`);
+  return {
+    exitCode: 0,
+    json: { removed },
+    text: `Removed from ${removed.map((file) => shortPath(file)).join(", ")}: such calls ask again.`,
+  };
 }
 
 /** Characters of the arguments in the list; the card itself holds little more. */
@@ -51,93 +169,35 @@ async function pending(): Promise<Outcome> {
 }
 
 function pendingText({ approvals }: Reply<"approvals">): string {
-  const cards = approvals.map((one) =>
-    [
-      `${one.id}  ${shown(one.title ?? "")}${standing(one)}`,
-      ...(one.arguments === undefined ? [] : [`    with ${shown(one.arguments, argumentsShownMax)}`]),
-      ...(one.lines ?? []).map((line) => `    ${shown(line, 400)}`),
-    ].join("\n"),
-  );
-  return cards.length === 0 ? "Nothing waits for consent." : cards.join("\n");
+  return approvals.length === 0 ? "Nothing waits for consent." : groupedText(approvals);
+}
+
+/** Cards by server and tool, groups and cards in the order of the list; a group of several says how to answer them all. */
+export function groupedText(approvals: readonly ApprovalView[]): string {
+  const groups = new Map<string, ApprovalView[]>();
+  for (const one of approvals) {
+    const name = `${one.server}.${one.tool}`;
+    groups.set(name, [...(groups.get(name) ?? []), one]);
+  }
+  return [...groups]
+    .map(([name, cards]) => {
+      const waiting = cards.filter(({ status }) => status === "pending").length;
+      const bulk = waiting > 1 ? `, all with \`sluicegate approve --all ${shown(name, 140)}\`` : "";
+      return [`${shown(name, 140)}  (${many(cards.length, "card")}${bulk})`, ...cards.map(cardText)].join("\n");
+    })
+    .join("\n");
+}
+
+function cardText(one: ApprovalView): string {
+  return [
+    `  ${one.id}  ${shown(one.title ?? "")}${standing(one)}`,
+    ...(one.arguments === undefined ? [] : [`    with ${shown(one.arguments, argumentsShownMax)}`]),
+    ...(one.lines ?? []).map((line) => `    ${shown(line, 400)}`),
+    ...(one.always?.rule === undefined ? [] : [`    for always: \`sluicegate approve ${one.id} --always\``]),
+  ].join("\n");
 }
 
 /** Outcome of an approval in words; empty for a call that still waits. */
 function standing({ status, expires }: ApprovalView): string {
   return status === "pending" ? "" : `  (${shown(status, 20)}, until ${expires.slice(11, 16)} UTC)`;
-}
-
-/** Node's longest timer: the watcher ends it, or the daemon does. */
-const watchMsMax = 2 ** 31 - 1;
-
-/** Cards that wait for an answer here, by id: false where one cannot be read, so that it can only be refused. */
-type OpenCards = Map<string, boolean>;
-
-/** Older ones stay open in the daemon until they expire. */
-const cardsMax = 200;
-
-const choices: Readonly<Record<string, Request<"approve">["choice"]>> = { y: "once", v: "value", n: "refuse" };
-
-export async function watch(asJson: boolean): Promise<Outcome> {
-  const open: OpenCards = new BoundedMap<string, boolean>(cardsMax);
-  const say = (text: string): void => void process.stdout.write(`${text}\n`);
-  const onPart = (part: Json): void => {
-    const text = partText(part, open);
-    if (text !== undefined) say(asJson ? JSON.stringify(part) : text);
-  };
-  const input = createInterface({ input: process.stdin });
-  input.on("line", (line) => void answer(line, open).then((said) => say(asJson ? JSON.stringify(said) : said.text)));
-  if (!asJson) say("Watching. Answer with y (approve once), v (trust this value) or n (refuse); Ctrl-C ends.");
-  const ended = await askDaemon({ kind: "approve-watch" }, { waitMsMax: watchMsMax, onPart });
-  input.close();
-  if (ended.ok) return { exitCode: 0, json: undefined, text: "" };
-  if (ended.error.absent) return failure(ended.error.code, ended.error.sentence);
-  return failure(
-    "SG-DAEMON-GONE",
-    "The daemon ended, so nothing is watched any more: start `sluicegate approve --watch` again.",
-  );
-}
-
-/** A part of the watch in words; undefined where there is nothing to show. */
-export function partText(part: Json, open: OpenCards): string | undefined {
-  const read = readWatched(part);
-  if (!read.ok) return unreadableText(stringMember(part, "id"), open);
-  const { notice, withdrawn, id, title, lines, arguments: given } = read.value;
-  if (notice !== undefined) return shown(notice, 240);
-  // An answer without an id is for the oldest open card: it must not meet one that was answered elsewhere.
-  if (withdrawn !== undefined)
-    return open.delete(withdrawn) ? `${shown(withdrawn)}: answered in the client.` : undefined;
-  if (id === undefined) return undefined;
-  if (title === undefined || lines === undefined || given === undefined) return unreadableText(id, open);
-  open.set(id, true);
-  // Everything on a card may come from a model or a server, so nothing of it reaches the terminal unescaped.
-  const reasons = lines.map((line) => `    ${shown(line, 400)}`);
-  return [`${shown(id)}  ${shown(title)}`, ...reasons, `    arguments: ${shown(given, 2_000)}`].join("\n");
-}
-
-const versions = "The daemon and this command may be of different versions: run `sluicegate daemon stop`, then repeat.";
-
-function unreadableText(id: string | undefined, open: OpenCards): string {
-  if (id === undefined) return `A message of the daemon cannot be read. ${versions}`;
-  open.set(id, false);
-  return `${shown(id)}  This card cannot be read.\n    It can only be refused: \`n ${shown(id)}\`. ${versions}`;
-}
-
-export async function answer(line: string, open: OpenCards): Promise<{ readonly ok: boolean; readonly text: string }> {
-  const [word = "", given] = line.trim().split(/\s+/);
-  const choice = Object.hasOwn(choices, word) ? choices[word] : undefined;
-  const oldest = open.keys().next();
-  const id = given ?? (oldest.done === true ? undefined : oldest.value);
-  if (choice === undefined)
-    return { ok: false, text: "Answer with y, v or n, and the id if more than one call waits." };
-  if (id === undefined) return { ok: false, text: "Nothing waits for consent." };
-  if (choice !== "refuse" && open.get(id) === false) {
-    return {
-      ok: false,
-      text: `The card of ${shown(id)} cannot be read, so it can only be refused: \`n ${shown(id)}\`.`,
-    };
-  }
-  const ruled = await askDaemon({ kind: "approve", id, choice });
-  if (!ruled.ok) return { ok: false, text: ruled.error.sentence };
-  open.delete(id);
-  return { ok: true, text: choice === "refuse" ? `${shown(id)}: refused.` : `${shown(id)}: approved.` };
 }

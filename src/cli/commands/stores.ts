@@ -1,7 +1,7 @@
 /** `sluicegate stores [reset NAME]`: the content of shared stores, and the user's word that one is clean again. */
-import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import type { OwnerView, Reply, StoreView } from "../../app/gateway/control-contract.ts";
+import { agreed } from "../agreed.ts";
 import { askDaemon, outcomeOf } from "../control-client.ts";
 import { type Outcome, failure } from "../../app/state/outcome.ts";
 import { type OptionsOf, acts } from "../output.ts";
@@ -48,7 +48,7 @@ async function reset(options: Options, name: string | undefined): Promise<Outcom
         "`stores reset` asks on a terminal, and this is not one: run it in one, or add `--yes` to confirm that the store holds only what the policy declares.",
       );
     }
-    if (!(await agreed(card))) return { exitCode: 1, json: { reset: null }, text: "Nothing was reset." };
+    if (!(await agreed(card, "Reset?"))) return { exitCode: 1, json: { reset: null }, text: "Nothing was reset." };
   }
   const { owner, process: shownBy, mark } = chosen.owner;
   const seen = name === undefined ? { mark } : { mark: storeOf(chosen.owner, name)?.mark ?? mark, store: name };
@@ -100,18 +100,6 @@ export function cardText({ owner, lost, stores }: OwnerView, name: string | unde
     }),
     `You confirm that ${name === undefined ? "each of them" : "the store"} holds only what the policy declares, and that no other reader remains.`,
   ].join("\n");
-}
-
-async function agreed(card: string): Promise<boolean> {
-  process.stderr.write(`${card}\n`);
-  const asking = createInterface({ input: process.stdin, output: process.stderr });
-  const closed = new Promise<string>((resolve) => asking.once("close", () => resolve("")));
-  try {
-    const said = await Promise.race([asking.question("Reset? [y/N] "), closed]);
-    return /^y(es)?$/i.test(said.trim());
-  } finally {
-    asking.close();
-  }
 }
 
 /** The answer of the daemon to `stores`, as text. */

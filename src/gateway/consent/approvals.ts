@@ -3,7 +3,7 @@
  * and is used once. The repeated call finds it by digest, so the model never carries an id that matters.
  */
 import type { ToolContract } from "../../core/contract.ts";
-import { type JsonObject, isArray } from "../../core/json.ts";
+import { type JsonObject, isArray, stringMember } from "../../core/json.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import type { Call } from "../decision/call.ts";
 import type { ApprovalCard, ApprovalChoice, Clock } from "../ports/services.ts";
@@ -47,6 +47,7 @@ export function cardJson(card: ApprovalCard, by: "anyone" | "other"): JsonObject
     risks: [...card.risks],
     endorses: [...card.endorses],
     choices: [...card.choices],
+    ...(card.always === undefined ? {} : { always: { ...card.always } }),
     by,
   };
 }
@@ -54,6 +55,7 @@ export function cardJson(card: ApprovalCard, by: "anyone" | "other"): JsonObject
 type StoredCard = Pick<ApprovalCard, "title" | "lines" | "arguments" | "risks"> & {
   readonly choices: readonly string[];
   readonly by: "anyone" | "other";
+  readonly always?: { readonly rule: string } | { readonly why: string };
 };
 
 /** The card of a row; undefined if it cannot be opened, is of another approval, or a member is of another kind. */
@@ -61,10 +63,17 @@ export function storedCard(log: EventLog, { id, run, card }: ApprovalRow): Store
   const opened = card === undefined ? undefined : log.open(run, card);
   const [title, shown, by] = [opened?.["title"], opened?.["arguments"], opened?.["by"]];
   const [lines, risks, choices] = [textsOn(opened, "lines"), textsOn(opened, "risks"), textsOn(opened, "choices")];
-  if (opened?.["approval"] !== id || textsOn(opened, "endorses") === undefined) return undefined;
+  if (opened === undefined || opened["approval"] !== id || textsOn(opened, "endorses") === undefined) return undefined;
   if (typeof title !== "string" || typeof shown !== "string" || (by !== "anyone" && by !== "other")) return undefined;
   if (lines === undefined || risks === undefined || choices === undefined) return undefined;
-  return { title, lines, arguments: shown, risks, choices, by };
+  const always = alwaysOn(opened);
+  return { title, lines, arguments: shown, risks, choices, by, ...(always === undefined ? {} : { always }) };
+}
+
+function alwaysOn(card: JsonObject): ApprovalCard["always"] {
+  const rule = stringMember(card["always"], "rule");
+  const why = stringMember(card["always"], "why");
+  return rule === undefined ? (why === undefined ? undefined : { why }) : { rule };
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Decision } from "../../core/decision.ts";
 import type { Grant } from "../../core/event.ts";
 import { type JsonObject, member } from "../../core/json.ts";
 import { cardLines, risksIn } from "../../core/explain/render.ts";
+import { alwaysRule } from "./always-rule.ts";
 import { approvalMatch, cardJson, choiceOf, endorsedOn, risksOn, ruleApproval, type Purpose } from "./approvals.ts";
 import type { Call } from "../decision/call.ts";
 import {
@@ -130,6 +131,7 @@ export class ConsentDesk {
       status: "pending",
       card: log.seal(call.live.key, cardJson(card, approvals.by)),
     });
+    if (approvals.notify !== undefined) this.#needs.services.human.waiting?.(card.title, approvals.notify);
     for (const [key, old] of this.#open) if (old.expires <= now) this.#open.delete(key);
     this.#open.set(openKey(call, purpose), { id, expires: expiresWallMs, risks: risksIn(decision) });
     return id;
@@ -255,6 +257,7 @@ export class ConsentDesk {
       risks: risksIn(decision),
       endorses: endorses?.values.map(({ label }) => label.digest) ?? [],
       choices: endorses === undefined ? ["once", "refuse"] : ["once", "value", "refuse"],
+      ...(purpose === "call" ? { always: alwaysRule(call, decision, this.#needs.services.secrets.hash) } : {}),
     };
   }
 

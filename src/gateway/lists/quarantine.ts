@@ -133,6 +133,7 @@ async function ask(subject: Quarantine, decision: Decision, id: string): Promise
     status: "pending",
     card: log.seal(admissionRun, cardJson(card, approvals.by)),
   });
+  if (approvals.notify !== undefined) human.waiting?.(card.title, approvals.notify);
   const codes = decidingCodes(decision).join(", ");
   human.notify(
     `Server \`${key.server}\` is quarantined (${codes}): ${what} is hidden. Look with \`sluicegate approve\`, release it with \`sluicegate approve ${approval}\`.`.slice(

@@ -53,6 +53,8 @@ export type ApprovalCard = {
   /** Digests of the values that `value` endorses. */
   readonly endorses: readonly string[];
   readonly choices: readonly ApprovalChoice[];
+  /** The rule, a line of JSON, that would let such calls pass unasked from now on, or why there is none. */
+  readonly always?: { readonly rule: string } | { readonly why: string };
 };
 
 /** `value`: endorse this one value, or the elements of a list that the card names, for the rest of the run. */
@@ -69,6 +71,8 @@ export interface Human {
   ask(card: ApprovalCard, holdMs: number, withdrawn?: AbortSignal, unwatched?: AbortSignal): Promise<Ruling>;
   /** Tells the operator something that needs no answer. */
   notify(text: string): void;
+  /** A new card waits: starts the program that the policy names for that (`approvals.notify`). */
+  waiting?(title: string, command: readonly string[]): void;
 }
 
 /** Knows the gateway's own files (docs/decisions/0018). */

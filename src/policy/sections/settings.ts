@@ -1,7 +1,7 @@
 /** The sections `match`, `approvals`, `audit` and `limits`: for which clients a policy is, how the gateway asks, waits and keeps. */
 import type { PolicySettings } from "../../core/settings.ts";
 import { type Reporter, problem } from "../document/diagnostic.ts";
-import { type Infer, integer, object, oneOf, optional, text } from "../document/shape.ts";
+import { type Infer, integer, list, object, oneOf, optional, text } from "../document/shape.ts";
 import { type ModeText, duration, trust } from "../document/shapes-labels.ts";
 import { canonicalDuration, durationMs } from "../values/duration.ts";
 import type { HostForm } from "./host.ts";
@@ -20,6 +20,10 @@ const approvals = object("an approvals section", {
   by: optional(oneOf("choice", ["anyone", "other"]), "`other`: not the owner of the run"),
   hold: optional(duration, "how long a call waits for an approval"),
   expires: optional(duration, "how long an approval is good for"),
+  notify: optional(
+    list(text("word of a command", "^[^\\p{Cc}]{1,256}$", "notify-send"), 1),
+    "a program with its arguments, started for each call that waits",
+  ),
 });
 const audit = object("an audit section", {
   /** With `digests` there is nothing to replay: after a restart or a change of policy open runs hold everything. */
@@ -47,7 +51,8 @@ export type SettingsText = {
 };
 export type SettingsForm = {
   readonly match: Infer<typeof match>;
-  readonly approvals: Required<Infer<typeof approvals>>;
+  /** What has no default is absent where it is not said, so that the digest of a policy stays what it was. */
+  readonly approvals: Required<Omit<Infer<typeof approvals>, "notify">> & Pick<Infer<typeof approvals>, "notify">;
   readonly audit: Required<Infer<typeof audit>>;
   readonly limits: Required<Infer<typeof limits>>;
 };
@@ -60,6 +65,7 @@ export function canonical(document: SettingsText): SettingsForm {
       by: document.approvals?.by ?? "anyone",
       hold: canonicalDuration(document.approvals?.hold ?? "45s"),
       expires: canonicalDuration(document.approvals?.expires ?? "10m"),
+      ...(document.approvals?.notify === undefined ? {} : { notify: document.approvals.notify }),
     },
     audit: {
       payload: document.audit?.payload ?? "sealed",
@@ -95,6 +101,7 @@ export function compile(policy: Needs, report: Reporter): PolicySettings {
       by: approvals.by,
       holdMsMax: ms("approvals", "hold", approvals.hold, [0, consentHoldMsMax]),
       expiryMs: ms("approvals", "expires", approvals.expires, [1_000, 86_400_000]),
+      ...(approvals.notify === undefined ? {} : { notify: approvals.notify }),
     },
     // A gateway listens on this machine only, where a session belongs to the one user there is.
     sessions: policy.match.sessions ?? "trusted",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../core/json.ts";
-import { answer, partText } from "./approve.ts";
+import { answer, partText } from "./approve-watch.ts";
 
 const card = { id: "a1", title: "Sluicegate asks", lines: ["It leaves."], arguments: "{}", risks: [], choices: [] };
 
