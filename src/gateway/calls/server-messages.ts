@@ -10,7 +10,7 @@ import { channelOf } from "../../wire/channels.ts";
 import { errorCodes, errorMessage, refusalError } from "../../wire/errors.ts";
 import { metaKeys } from "../../wire/meta.ts";
 import type { NotificationMessage, RequestId, RequestMessage } from "../../wire/message.ts";
-import type { Call } from "../decision/call.ts";
+import { type Call, isObserved } from "../decision/call.ts";
 import type { Catalogue, ListMethod } from "../upstream/listed-tools.ts";
 import type { CurrentRun, LiveRun } from "../runs/live-run.ts";
 import type { ClientAnswers } from "./client-data.ts";
@@ -25,6 +25,7 @@ import type { ClientConnection } from "../ports/transport.ts";
 import type { Deliveries } from "../decision/ordered-output.ts";
 import type { TaskTable } from "./task-desk.ts";
 import type { EffectNeeds } from "../decision/effect-window.ts";
+import type { RunObligations } from "./run-obligations.ts";
 
 type Needs = ReleaseNeeds &
   EffectNeeds &
@@ -34,6 +35,7 @@ type Needs = ReleaseNeeds &
     readonly deliveries: Deliveries;
     readonly tasks: TaskTable;
     readonly session: CurrentRun;
+    readonly runObligations: Pick<RunObligations, "look">;
   };
 
 const listOf: Readonly<Record<string, readonly ListMethod[]>> = {
@@ -201,24 +203,30 @@ export class FromServer {
     // The state of a task can hold its result and its questions, whichever way it comes.
     const ofTask = taskOf(message) !== undefined;
     if (ofTask && refusesSecret(this.#needs, source, questionsIn(params))) return;
-    const ruled = ofTask ? this.#ruleByDeeds(source, params) : this.#rule(source, params);
+    const ruled = this.#ruleByDeeds(source, params);
     const ruling = ruled instanceof Promise ? await ruled : ruled;
     const withheld = this.#isCounted(message) ? this.#withoutText(message) : undefined;
-    if (ruling.how !== "pass" && withheld === undefined) return;
+    const trusted = this.#needs.link.projection === undefined || !this.#needs.admissions.isRevoked(this.#needs.server);
+    const passes = ruling.how === "pass" && (trusted || isObserved(live, this.#needs.server));
+    if (!passes && withheld === undefined) return;
     void this.#needs.deliveries.after(ruling.durable, (durable) => {
-      const shown = durable && ruling.how === "pass" ? replaced(message, ruling.value) : withheld;
+      const shown = durable && passes ? replaced(message, ruling.value) : withheld;
       if (shown !== undefined) this.#emit(shown, source.call);
     });
   }
 
   /**
    * A text can carry away data that its call has read: it is judged by the effects of the call so far, as the result
-   * will be.
+   * will be. A text beside all calls is judged after what the server did outside of calls, for the same reason.
    */
-  async #ruleByDeeds(source: Source, value: Json): Promise<Ruling> {
-    const { during } = source;
-    if (during?.scope === undefined) return this.#rule(source, value);
-    return (await checkInterimEffects(this.#needs, during, value)).ruling;
+  #ruleByDeeds(source: Source, value: Json): Ruling | Promise<Ruling> {
+    const { during, live } = source;
+    if (during?.scope !== undefined) {
+      return checkInterimEffects(this.#needs, during, value).then(({ ruling }) => ruling);
+    }
+    if (during !== undefined || this.#needs.link.projection === undefined) return this.#rule(source, value);
+    const looked = this.#needs.runObligations.look(live, { cause: "periodic", server: this.#needs.server });
+    return looked === undefined ? this.#rule(source, value) : looked.then(() => this.#rule(source, value));
   }
 
   #rule(source: Source, value: Json): Ruling | Promise<Ruling> {

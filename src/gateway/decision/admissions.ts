@@ -38,6 +38,11 @@ export class Admissions {
     if (this.#revoked.size < admissionsMax) this.#revoked.set(server, decision);
   }
 
+  /** True for a server whose behaviour cost it its trust. */
+  isRevoked(server: string): boolean {
+    return this.#revoked.has(server);
+  }
+
   find(key: AdmissionKey): Admission | undefined {
     const revoked = this.#revoked.get(key.server);
     if (revoked !== undefined) return { kind: "quarantined", decision: revoked };

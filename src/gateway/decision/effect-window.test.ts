@@ -16,7 +16,7 @@ import { backgroundOf } from "./effect-window.ts";
 const result = { content: [{ type: "text", text: "words" }] };
 
 /** Isolates every call and judges its evidence: any listening, and anything incomplete, is as bad as the test says. */
-function isolating(bad: Verdict = "deny", more: readonly Obligation[] = [], code = "SG-TEST"): FakeMechanism {
+export function isolating(bad: Verdict = "deny", more: readonly Obligation[] = [], code = "SG-TEST"): FakeMechanism {
   return {
     consider: ({ moment }, _run, _memory, answers): Opinion => {
       if (moment.kind === "call") return settled([], [{ kind: "isolate", scope: "S" }]);
@@ -36,11 +36,11 @@ function isolating(bad: Verdict = "deny", more: readonly Obligation[] = [], code
 }
 
 /** A server that listens, in a call. */
-const listening = (call: string | undefined) => traceOf(call === undefined ? [] : [{ action: "net-listen" }]);
+export const listening = (call: string | undefined) => traceOf(call === undefined ? [] : [{ action: "net-listen" }]);
 
-type Told = { readonly stage: Stage; readonly projection: FakeProjection };
+export type Told = { readonly stage: Stage; readonly projection: FakeProjection };
 
-async function staged(mechanism: FakeMechanism, more: Partial<FakeProjection> = {}): Promise<Told> {
+export async function staged(mechanism: FakeMechanism, more: Partial<FakeProjection> = {}): Promise<Told> {
   const projection = Object.assign(new FakeProjection(), more);
   const stage = new Stage({ policy: fakePolicy([mechanism], { isolation: anyOrder }), projection });
   await play(stage, [...setup]);
@@ -48,7 +48,7 @@ async function staged(mechanism: FakeMechanism, more: Partial<FakeProjection> = 
   return { stage, projection };
 }
 
-async function called({ stage }: Told): Promise<unknown> {
+export async function called({ stage }: Told): Promise<unknown> {
   stage.client.say(callOf(1, "read_file"));
   await stage.settle();
   if (stage.server.got.length > 0) stage.server.say({ id: 1, result });

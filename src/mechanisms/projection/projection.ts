@@ -51,7 +51,8 @@ export function makeProjection(settings: ProjectionSettings): Mechanism<Memory> 
         case "release": {
           const order = orderOf(moment.contract.server);
           const call = moment.call ?? moment.during;
-          if (order === undefined || call === undefined) return noObjection;
+          if (order === undefined) return noObjection;
+          if (call === undefined) return besideCalls(order, memory);
           return released({ settings, order, memory, answers }, moment, call);
         }
         case "reflect": {
@@ -93,6 +94,14 @@ function called(ground: Ground, moment: CallMoment, option: CallOption): Opinion
     way: "use another server, or start a new run",
   };
   return settled([reason], [isolate]);
+}
+
+/** A text beside all calls: of a server that went out of its scope it may be what a rejected result would have said. */
+function besideCalls(order: IsolationOrder, memory: Memory): Opinion {
+  if (order.mode === "learn" || !isDistrusted(memory, order.server)) return noObjection;
+  const facts = { server: order.server };
+  const way = "use another server, or start a new run";
+  return settled([{ mechanism: projectionId, code: "SG-DISTRUST", verdict: "deny", facts, way }]);
 }
 
 /** The trace in an answer, the reason why there is none as a clause, or undefined before there is an answer. */
