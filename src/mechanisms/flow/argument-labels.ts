@@ -55,6 +55,25 @@ export function labelArgument(
   return { range: granted(holding, contract, digest, range), digest, path };
 }
 
+/** The label of a value that is too large to look into: all that the run holds may be in it, and all may have shaped it. */
+export function labelUnexamined(
+  holding: Holding,
+  index: ProvenanceIndex,
+  contract: ArgumentContract,
+  value: Json,
+): ArgumentLabel {
+  const { lattice, mode, context } = holding;
+  const digest = holding.digest(value);
+  if (mode === "none") return { range: exactly(lattice.bottom), digest, path: [] };
+  const held = joinRanges(context, index.accounted);
+  const range = mode === "strict" ? context : { lo: lattice.bottom, hi: held.hi };
+  return {
+    range: granted(holding, contract, digest, range),
+    digest,
+    path: [{ origin: "context", pointer: "", label: range.hi }],
+  };
+}
+
 type Found = { readonly range: LabelRange; readonly path: readonly PathStep[] };
 
 /** Everything the agent holds may have shaped the value. */

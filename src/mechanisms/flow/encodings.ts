@@ -106,16 +106,14 @@ const digitPairs = /(?<![0-9a-zA-Z])[0-9a-fA-F]{2}(?:[^0-9a-zA-Z]{1,4}[0-9a-fA-F
 const digitMarks = [/(?:0|\\)?[xX](?=[0-9a-fA-F]{2})/g, /\\?[xX](?=[0-9a-fA-F]{2})/g];
 
 function inHexadecimal(text: string): readonly string[] {
-  const found: string[] = [];
-  for (const plain of new Set(digitMarks.map((mark) => text.replace(mark, " ")))) {
-    for (const [row] of plain.matchAll(digitRow)) {
-      found.push(...inDigits(row, stretchUnitsMin));
-      for (const pattern of [digitGroup, digitPairs]) {
-        for (const [part] of row.matchAll(pattern)) found.push(...inDigits(part, wordUnitsMin));
-      }
-    }
-  }
-  return found;
+  const plain = new Set(digitMarks.map((mark) => text.replace(mark, " ")));
+  const rows = [...plain].flatMap((each) => each.match(digitRow) ?? []);
+  return rows.flatMap((row) => [
+    ...inDigits(row, stretchUnitsMin),
+    ...[digitGroup, digitPairs].flatMap((form) =>
+      (row.match(form) ?? []).flatMap((part) => inDigits(part, wordUnitsMin)),
+    ),
+  ]);
 }
 
 /** A digit before the row shifts every pair. */

@@ -14,7 +14,8 @@ import type { Mechanism } from "../../core/mechanism.ts";
 import type { ArgumentLabel, CallOption } from "../../core/moment.ts";
 import { type Reason, noObjection, settled } from "../../core/opinion.ts";
 import type { Ir } from "../../policy/ir/ir.ts";
-import { labelArgument } from "./argument-labels.ts";
+import { labelArgument, labelUnexamined } from "./argument-labels.ts";
+import { examinedOf } from "./examined.ts";
 import { isValueName } from "./leaves.ts";
 import { linksIn, linksSuffix } from "./links.ts";
 import { type ProvenanceIndex, makeProvenanceIndex, registerText, releaseValue } from "./provenance-index.ts";
@@ -84,8 +85,13 @@ export function makeFlow(settings: FlowSettings): Mechanism<FlowMemory> {
       const unmediated = settings.unmediatedOf(run.q);
       const { digest } = settings;
       const holding = { lattice: ir.lattice, mode: ir.flow, context, unmediated, grants, at: moment.at, digest };
+      const examined = examinedOf(moment.arguments);
       for (const [name, value] of Object.entries(moment.arguments)) {
         const contract = moment.contract.arguments.get(name) ?? moment.contract.rest;
+        if (!examined.has(name)) {
+          labels.set(name, labelUnexamined(holding, memory.index, contract, value));
+          continue;
+        }
         const label = labelArgument(holding, memory.index, contract, value);
         // A name that no schema knows is the sender's word: `{"4111-1111": 1}` sends the number.
         const chosen = !moment.contract.arguments.has(name) && isValueName(name);

@@ -63,8 +63,11 @@ export const pathStepsMax = 8;
 /** Text content that is tried as JSON. */
 export const jsonTextUnitsMax = 1_048_576;
 
-/** One argument above this is labelled with everything that the run holds. */
+/** Text of all arguments of one call that is examined. What is beyond it is labelled with everything that the run holds. */
 export const argumentUnitsMax = 1_048_576;
+
+/** The same in values: numbers, texts and names in all lists and objects together. A few microseconds each, in which all wait. */
+export const argumentLeavesMax = 16_384;
 
 /** Untrusted text, the latest, kept for explanations only; nothing is decided by it. */
 export const explainedUnitsMax = 65_536;

@@ -54,6 +54,15 @@ const touched = (contract: ToolContract, given: { readonly [name: string]: Json 
   own({ contract, arguments: given, workspace })?.stake ?? "nothing";
 
 describe("the gateway's own files", () => {
+  it.each<[string, Json]>([
+    ["a list", Array.from({ length: 1_000_000 }, () => 7)],
+    ["an object", Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`k${at}`, at]))],
+    ["texts", Array.from({ length: 200_000 }, () => "a")],
+  ])("B15: are found behind %s that is longer than a function may have arguments", (_, value) => {
+    expect(touched(writer, { uri: [value, "/w/policy.yaml"] })).toBe("obeyed");
+    expect(touched(writer, { path: value })).toBe("nothing");
+  });
+
   it.each([
     ["a policy", { path: "/w/policy.yaml" }],
     ["in the workspace", { path: "policy.yaml" }],

@@ -49,8 +49,9 @@ export function selfProtection({ kept, obeyed, home, base }: ProtectedPlaces): S
       if (role === "content") continue;
       const texts = textsIn(value);
       if (role === "path") paths += texts.length;
-      if (role === "command") commands.push(...texts.map(folded));
-      for (const text of texts) named.push(...pathsOf(text, role, { roots: [...workspace, base], home }));
+      if (role === "command") for (const text of texts) commands.push(folded(text));
+      const roots = [...workspace, base];
+      for (const text of texts) for (const path of pathsOf(text, role, { roots, home })) named.push(path);
     }
     // Of two paths one may be moved to the other, with everything in it.
     const moves = changes && (paths > 1 || mayDelete(contract));
@@ -124,9 +125,9 @@ function textsIn(value: Json): readonly string[] {
   const open: Json[] = [value];
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
     if (typeof part === "string") texts.push(part);
-    else if (isArray(part)) open.push(...part);
-    else if (isObject(part))
-      open.push(...Object.keys(part), ...Object.values(part as { readonly [name: string]: Json }));
+    // One by one: a list is as long as its sender wants, and the arguments of a function are not.
+    else if (isArray(part)) for (const one of part) open.push(one);
+    else if (isObject(part)) for (const [name, one] of Object.entries(part)) open.push(name, one);
   }
   return texts;
 }
