@@ -121,6 +121,26 @@ describe("an argument carries the label of what it is or contains", () => {
     ["a state in lower case", "open", "please open the door"],
   ])("not: %s", (_, released, argument) => expect(labelOf(released, argument)).toBe(lattice.bottom));
 
+  test.each<[string, string]>([
+    ["ok s11-0", "s1-10"],
+    ["ok s1-12", "s11-2"],
+    ["move a1 b", "a 1b"],
+    ["row 12 3 done", "1 23"],
+    ["the rest room is here", "there stroom"],
+  ])("C22: a similar name is another name: %s, %s", (released, argument) => {
+    expect(labelOf(released, argument)).toBe(lattice.bottom);
+    expect(labelOf(released, released.split(" ").slice(1).join(" "))).toBe(medical);
+  });
+
+  test("C22: of 400 ordinary names after results none is taken for a copy of another", () => {
+    const index = makeProvenanceIndex(lattice);
+    for (let at = 0; at < 20; at += 1) {
+      expect(Array.from({ length: 20 }, (_, other) => matches(index, `s${at}-${other}`)).filter(Boolean)).toEqual([]);
+      for (let other = 0; other < 20; other += 1)
+        release(index, { content: [{ type: "text", text: `ok s${at}-${other}` }] });
+    }
+  });
+
   test("a short leaf is found inside an argument, a name by its capital", () => {
     const index = makeProvenanceIndex(lattice);
     release(index, { title: "Lunch", state: "done", ward: "oncology" });

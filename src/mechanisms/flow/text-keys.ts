@@ -61,9 +61,13 @@ export function visitWords({ units, starts }: Skeleton, visit: Visit): void {
   for (let word = 0; word + 1 < starts.length; word += 1) {
     const from = starts[word] ?? 0;
     visit(hashed(seeds.word, units, from, starts[word + 1] ?? 0));
-    const end = starts[word + 2];
-    if (end !== undefined) visit(hashed(seeds.pair, units, from, end));
+    if (word + 2 < starts.length) visit(pairKey(units, from, starts[word + 1] ?? 0, starts[word + 2] ?? 0));
   }
+}
+
+/** Two words, and where the first ends: `s11-0` is not `s1-10`. */
+function pairKey(units: Uint16Array, from: number, middle: number, to: number): number {
+  return Math.imul(hashed(seeds.pair, units, from, to) ^ (middle - from), 0x01000193);
 }
 
 /** The keys that must all be known for a short argument to be a run of a released text; none if it says too little. */
@@ -72,7 +76,7 @@ export function wholeKeys({ units, starts }: Skeleton): readonly number[] {
   if (weightOf(units) < leafWeightMin) return keys;
   if (starts.length === 2) keys.push(hashed(seeds.word, units, 0, units.length));
   for (let word = 0; word + 2 < starts.length; word += 1) {
-    keys.push(hashed(seeds.pair, units, starts[word] ?? 0, starts[word + 2] ?? 0));
+    keys.push(pairKey(units, starts[word] ?? 0, starts[word + 1] ?? 0, starts[word + 2] ?? 0));
   }
   return keys;
 }

@@ -59,6 +59,23 @@ describe("a value is derivable from text that says it", () => {
     expect(isDerivable({ id: 7 }, 7, "identifier")).toBe(true);
   });
 
+  test.each<[string, Json, Role, boolean]>([
+    ["close acme/site#12, please", "acme", "identifier", true],
+    ["close acme/site#12, please", "site", "recipient", true],
+    ["close acme/site#12, please", 12, "identifier", true],
+    ["look at `acme/my.site`", "my.site", "identifier", true],
+    ["close acme/site", "acme", "path", false],
+    ["close acme/site", "acme", "destination", false],
+    ["close acme/site", "sit", "identifier", false],
+    ["read docs/a/site", "site", "identifier", false],
+    ["read /acme/site", "acme", "identifier", false],
+    ["see https://x.com/acme", "acme", "identifier", false],
+    ["mail bob@x.com/acme", "acme", "identifier", false],
+    ["split 12/24", "24", "recipient", false],
+  ])("C22: of %s the name %j is derivable as %s: %s", (text, value, role, expected) => {
+    expect(isDerivable(text, value, role)).toBe(expected);
+  });
+
   test("amounts are read by value, ids are not", () => {
     expect(isDerivable("pay 98.70", "98.7", "amount")).toBe(true);
     expect(isDerivable("pay 98.70", "98.7", "identifier")).toBe(false);

@@ -21,12 +21,15 @@ export type TrustedIndex = {
   readonly leaves: Map<string, Origin>;
   readonly forms: Map<string, Origin>;
   readonly numbers: Map<string, Origin>;
+  /** Both names of items such as `acme/site`, which tools take as two identifiers. */
+  readonly names: Map<string, Origin>;
   /** Texts by word, to find the few that a run could be in. */
   readonly words: Map<string, number[]>;
 };
 
 export function makeTrustedIndex(): TrustedIndex {
-  return { units: 0, texts: [], leaves: new Map(), forms: new Map(), numbers: new Map(), words: new Map() };
+  const maps = { leaves: new Map(), forms: new Map(), numbers: new Map(), names: new Map(), words: new Map() };
+  return { units: 0, texts: [], ...maps };
 }
 
 const spacedIban =
@@ -52,9 +55,21 @@ export function addTrusted(index: TrustedIndex, leaf: Json, origin: Origin): voi
   for (const match of text.matchAll(spacedIban)) addSpacedIban(index, match[0], origin);
 }
 
+/**
+ * Owner and name of a repository, with an issue's number: all of the item, so no path, address or URL is cut. A name has a
+ * letter and no dot at its start.
+ */
+const twoNames = /^([A-Za-z0-9][\w.-]{0,99})\/([A-Za-z0-9][\w.-]{0,99})(?:#([0-9]{1,12}))?$/;
+
 function addItem(index: TrustedIndex, item: string, origin: Origin): void {
-  const number = numberOf(item);
+  const [, owner, name, issue] = twoNames.exec(item) ?? [];
+  for (const one of [owner, name]) {
+    if (one !== undefined && /[A-Za-z]/.test(one)) remember(index.names, normaliseText(one), origin);
+  }
+  const number = issue === undefined ? undefined : parseDecimal(issue);
   if (number !== undefined) remember(index.numbers, number, origin);
+  const whole = numberOf(item);
+  if (whole !== undefined) remember(index.numbers, whole, origin);
   else if ([...item].length >= runPointsMin) {
     for (const { form, value } of formsOf(item)) remember(index.forms, `${form}:${value}`, origin);
   }
@@ -80,7 +95,9 @@ export function derivableLeaf(index: TrustedIndex, leaf: Json, role: Role): Orig
   }
   const value = normaliseText(leaf);
   const known = index.leaves.get(value) ?? amountOf(index, value, role) ?? formOf(index, value);
-  return known ?? runOf(index, value);
+  return (
+    known ?? runOf(index, value) ?? (role === "identifier" || role === "recipient" ? index.names.get(value) : undefined)
+  );
 }
 
 function amountOf(index: TrustedIndex, value: string, role: Role): Origin | undefined {
