@@ -17,7 +17,9 @@ import { ownVersion } from "../adapters/daemon/version.ts";
 import { type Json, member } from "../core/json.ts";
 import { type Result, err } from "../core/result.ts";
 import type { Host } from "./shim/host.ts";
+import { readReply } from "../app/gateway/control-contract.ts";
 import { giveBackMemory } from "../app/gateway/idle-memory.ts";
+import { shown as plain } from "../app/state/sentences.ts";
 
 /** `run` is refused then, so it would be no help to call that daemon running. */
 export const otherHome =
@@ -184,7 +186,14 @@ async function status(paths: DaemonPaths, json: boolean): Promise<number> {
   const sessions = shown("sessions") === "1" ? "session" : "sessions";
   const megabytes = Math.round(Number(member(answer.value, "residentBytes") ?? 0) / 1_048_576);
   const text = `The daemon runs as process ${shown("pid")}, version ${shown("version")}, ${shown("sessions")} ${sessions}, ${megabytes} MB, up ${shown("upSeconds")} s.`;
-  print(json, { running: true, socket: paths.socket, log: paths.log, daemon: answer.value }, text);
+  const gateway = await ask(paths.socket, { kind: "status" }, options);
+  const reply = gateway.ok ? readReply("status", gateway.value) : gateway;
+  const sources = reply.ok ? (reply.value.sources ?? []) : [];
+  const lines = sources.map(
+    ({ run, from, holds }) => `\n${plain(run)} holds ${plain(holds.join(", "))} because of ${plain(from)}.`,
+  );
+  const value = { running: true, socket: paths.socket, log: paths.log, daemon: answer.value, sources: [...sources] };
+  print(json, value, `${text}${lines.join("")}`);
   return 0;
 }
 

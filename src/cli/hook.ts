@@ -4,7 +4,7 @@
  */
 import { ask, askOver, connectOrStart, type AskFailure } from "../adapters/daemon/connect.ts";
 import { daemonPaths, type DaemonPaths } from "../adapters/daemon/paths.ts";
-import { clientProcess } from "../adapters/daemon/process-identity.ts";
+import { clientChain } from "../adapters/daemon/process-identity.ts";
 import { parseJson } from "../adapters/daemon/protocol.ts";
 import { ownVersion } from "../adapters/daemon/version.ts";
 import { type Json, type JsonObject, isObject, member, stringMember } from "../core/json.ts";
@@ -64,7 +64,7 @@ async function decide(row: ClientRow, input: JsonObject, host: Host): Promise<Ho
   // Events that the row does not name are none of ours; calls of MCP tools are decided where they pass the gateway.
   if (eventRow === undefined || (tool !== undefined && row.isMediated(tool))) return silence;
   const event = eventOf(eventRow, input);
-  const request = hookRequest(row, { eventRow, event }, input, host);
+  const request = hookRequest(row, { eventRow, event }, input);
   const answer = await askDaemon(request, host);
   if (answer.ok) return row.render(event, input, verdictOf(answer.value));
   if (event !== "pre-tool" || row.harmless.includes(tool ?? "")) return silence;
@@ -82,9 +82,8 @@ function hookRequest(
   row: ClientRow,
   { eventRow, event }: { readonly eventRow: EventRow; readonly event: HookEvent },
   input: JsonObject,
-  host: Host,
 ): Request<"hook"> {
-  const own = clientProcess(process.ppid, host.entry);
+  const { client: own, above } = clientChain();
   const facts = {
     conversation: stringMember(input, row.fields.conversation),
     cwd: stringMember(input, row.fields.cwd),
@@ -96,6 +95,7 @@ function hookRequest(
     arguments: member(input, row.fields.arguments),
     result: eventRow.result === undefined ? undefined : member(input, eventRow.result),
     failed: eventRow.failed,
+    above: above.map(({ pid, startedAt }) => ({ pid, startedAt })),
   };
   const client = { pid: own.pid, startedAt: own.startedAt };
   const known = Object.entries(facts).filter(([, value]) => value !== undefined);

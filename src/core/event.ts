@@ -75,6 +75,8 @@ export type RunEvent = { readonly at: number } & (
       readonly consent?: string;
       /** The forecast of a world model, to be compared with the result. */
       readonly forecast?: Forecast;
+      /** Key of the run that made the call, where another run passed it on. */
+      readonly from?: string;
     }
   | { readonly kind: "succeeded"; readonly call: string }
   | { readonly kind: "failed"; readonly call: string; readonly noEffect: boolean }
@@ -92,6 +94,8 @@ export type RunEvent = { readonly at: number } & (
       readonly value?: Json;
       /** Codes of the reasons for which it did not pass, so that the run remembers the acts of a server. */
       readonly codes?: readonly string[];
+      /** Key of the run that received the value, where another run passed it on. */
+      readonly from?: string;
     }
   | { readonly kind: "granted"; readonly grant: Grant }
   | { readonly kind: "ended"; readonly cause: EndCause }

@@ -28,7 +28,9 @@ async function hook(name: string, more: Record<string, unknown> = {}, session = 
 function hookElsewhere(name: string, more: Record<string, unknown> = {}): string {
   const input = JSON.stringify({ session_id: "one", cwd: desk.root, hook_event_name: name, ...more });
   const start =
-    "require('node:child_process').spawnSync(process.execPath, process.argv.slice(1), { stdio: 'inherit' })";
+    "const { spawnSync } = require('node:child_process'); const input = require('node:fs').readFileSync(0);" +
+    "const { stdout, stderr } = spawnSync(process.execPath, process.argv.slice(1), { input });" +
+    "process.stdout.write(stdout); process.stderr.write(stderr);";
   const words = ["-e", start, desk.launcher, "hook", "claude-code"];
   const { status, stdout, stderr } = spawnSync(process.execPath, words, { input, env: desk.env, encoding: "utf8" });
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });

@@ -45,7 +45,8 @@ const events: readonly (readonly [string, Record<string, unknown>, Record<string
 
 test.each(events)("%s: the daemon is told, and without an objection nothing is printed", async (_, input, request) => {
   expect(await hook({ ...common, ...input })).toEqual({ code: 0, out: undefined, stderr: "" });
-  const { process: client, ...told } = world.requests().at(-1) ?? {};
+  const { process: client, above, ...told } = world.requests().at(-1) ?? {};
+  expect(above).toContainEqual({ pid: expect.any(Number) as unknown, startedAt: expect.any(String) as unknown });
   expect(told).toEqual({ kind: "hook", client: "claude-code", conversation: "abc", cwd: "/w", ...request });
   // The client is whoever started the hook: this very process.
   expect(client).toMatchObject({ pid: process.pid });

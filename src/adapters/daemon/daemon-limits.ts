@@ -41,8 +41,8 @@ export const socketPathBytesMax = 100;
 /** Size at which the daemon's log is moved aside at start. */
 export const logBytesMax = 1024 * 1024;
 
-/** Wrappers (`sh -c`, `npx`, our own launcher) skipped between a shim and the program that is the client. */
-export const wrappersMax = 8;
+/** Processes above a shim that are looked at: launchers, the client, and whatever started it. */
+export const ancestorsMax = 64;
 
 /** Wait for an answer to a question that the user asked on the command line. */
 export const askWaitMsMax = 15_000;

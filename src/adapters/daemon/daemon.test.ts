@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { takeLock } from "./lock.ts";
 import { daemonPaths, runtimeFolder, stateHome } from "./paths.ts";
-import { clientProcess, identify, isAlive, isWrapper, killGroup } from "./process-identity.ts";
+import { clientChain, hasEnded, identify, isAlive, killGroup } from "./process-identity.ts";
 import { parseHello, toLine } from "./protocol.ts";
 import { parseControlReply, parseRunReply, parseSideLine, parseSignalLine } from "./replies.ts";
 import { isNewer, ownVersion } from "./version.ts";
@@ -25,6 +25,7 @@ const run = {
   env: { A: "1" },
   umask: 18,
   client: { pid: 7, startedAt: "9" },
+  above: [{ pid: 6, startedAt: "8" }],
 } as const;
 
 test("hellos are read back as they were written", () => {
@@ -118,23 +119,63 @@ test("the lock has one holder at a time", () => {
   expect(takeLock(join(root, "none", "lock")).ok).toBe(false);
 });
 
+const identityFile = join(import.meta.dirname, "process-identity.ts");
+const report = `import(${JSON.stringify(identityFile)}).then((m)=>console.log(JSON.stringify(m.clientChain())))`;
+const asked = [process.execPath, "-e", report];
+const quoted = asked.map((word) => `'${word}'`).join(" ");
+const inNode = `require("child_process").spawn(process.execPath,["-e",${JSON.stringify(report)}],{stdio:"inherit"})`;
+const inPython = "import subprocess,sys; subprocess.run(sys.argv[1:])";
+
+/** A title as a hostile or unlucky launcher may have it: paths, names of clients and launchers, spaces, nothing. */
+function titleFrom(seed: number): string {
+  const parts = ["npm exec ", "/", "claude", "node /x/sluicegate", " ", "bash", "-c", "\u00fc", "sh -c 'x'", "npx"];
+  return Array.from({ length: seed % 5 }, (_, index) => parts[(seed * 7 + index * 3) % parts.length]).join("");
+}
+
 test.each([
-  [["/bin/sh", "-c", "x"], true],
-  [["bash", "-lc", "x"], false],
-  [["-bash"], false],
-  [["node", "/x/bin/sluicegate.js", "run"], true],
-  [["node", "/usr/lib/node_modules/npm/bin/npx-cli.js", "sluicegate"], true],
-  [["npm exec sluicegate"], true],
-  [["claude"], false],
-  [["node", "/x/agent.js"], false],
-])("wrapper or client: %j", (command, expected) => {
-  expect(isWrapper(command, "/x/bin/sluicegate.js")).toBe(expected);
+  ["nothing", asked],
+  ["sh", ["sh", "-c", `${quoted}; true`]],
+  ["timeout", ["timeout", "20", ...asked]],
+  ["env and nice", ["env", "A=1", "nice", "-n", "1", ...asked]],
+  ["three shells", ["sh", "-c", `sh -c "sh -c \\"\\$REPORT\\"; true"; true`]],
+  ["Python", ["python3", "-c", inPython, ...asked]],
+  ...Array.from({ length: 6 }, (_, seed): [string, string[]] => [
+    `Node with the title ${JSON.stringify(titleFrom(seed))}`,
+    [process.execPath, "-e", `process.title=${JSON.stringify(titleFrom(seed))};${inNode}`],
+  ]),
+  ["Node with a script that is called sluicegate", [process.execPath, "-e", inNode, "sluicegate", "npx-cli.js"]],
+])(
+  "A1: launched by %s, the client is the process that holds the other end",
+  async (_name, [program = "", ...words]) => {
+    const child = spawn(program, words, {
+      env: { ...process.env, REPORT: quoted },
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    let text = "";
+    child.stdout.setEncoding("utf8").on("data", (part: string) => (text += part));
+    await once(child, "close");
+    const chain = JSON.parse(text) as { client: unknown; above: readonly { pid: number }[] }; // our own report
+    expect(chain.client).toEqual(identify(process.pid));
+    expect(chain.above[0]?.pid).toBe(process.ppid);
+  },
+);
+
+test("A1: a program that relays what it reads counts as a client of its own, below the true one", async () => {
+  const relay = inNode.replace('stdio:"inherit"', 'stdio:["pipe","pipe","inherit"]');
+  const child = spawn(process.execPath, ["-e", `${relay}.stdout.pipe(process.stdout)`], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const [part] = await once(child.stdout, "data");
+  const chain = JSON.parse(String(part)) as { client: unknown; above: readonly unknown[] }; // our own report
+  expect(chain.client).toEqual({ pid: child.pid, startedAt: expect.any(String) as unknown });
+  expect(chain.above[0]).toEqual(identify(process.pid));
 });
 
 test("a process is itself, a killed group is one of the right age, and pid 1 is never touched", () => {
   const own = identify(process.pid);
   expect(own.startedAt).toMatch(/^\d+$/);
-  expect(clientProcess(process.pid, "none")).toEqual(own);
+  expect(clientChain(process.pid, 1)).toEqual({ client: own, above: [] });
+  expect([own, { ...own, startedAt: "1" }, { ...own, startedAt: "" }].map(hasEnded)).toEqual([false, true, false]);
   expect(identify(2 ** 22 + 1).startedAt).toBe("");
   killGroup({ pid: process.pid, startedAt: "1" }, "SIGKILL"); // another age: this process lives on
   killGroup({ pid: 1, startedAt: "" }, "SIGKILL");

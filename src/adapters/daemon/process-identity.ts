@@ -3,10 +3,9 @@
  * the start time costs one small file; elsewhere it is empty and the pid must do.
  */
 import { attempt } from "../attempt.ts";
-import { readFileSync } from "node:fs";
-import { basename } from "node:path";
+import { readFileSync, readlinkSync } from "node:fs";
 import type { ProcessIdentity } from "./protocol.ts";
-import { wrappersMax } from "./daemon-limits.ts";
+import { ancestorsMax } from "./daemon-limits.ts";
 
 /** Fields of `/proc/PID/stat` behind the command name, which may itself contain spaces and brackets. */
 function statFields(pid: number): readonly string[] | undefined {
@@ -35,6 +34,11 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** Whether a process has ended for certain: where start times are unknown, its number may be that of another one. */
+export function hasEnded({ pid, startedAt }: ProcessIdentity): boolean {
+  return startedAt !== "" && (identify(pid).startedAt !== startedAt || !isAlive(pid));
+}
+
 /**
  * Kills a process group unless its number was reused for another group meanwhile. While any member of a group lives the
  * kernel does not reuse its number, so a missing leader is still the right group; a leader of another age is not.
@@ -50,29 +54,41 @@ export function killGroup(leader: ProcessIdentity, signal: NodeJS.Signals): void
   }
 }
 
+/** The MCP client of a shim or hook, and the processes above it, nearest first. */
+export type ClientChain = { readonly client: ProcessIdentity; readonly above: readonly ProcessIdentity[] };
+
 /**
- * The MCP client: the nearest ancestor that does more than start us. Runs are keyed by it (gateway.md 4), and a
- * shell or `npx` between client and shim would give each server a run of its own, so that labels would not cross.
+ * The MCP client: the nearest ancestor that does more than start us. A launcher passes its own stdin or stdout on, so it
+ * holds the very pipe that we hold; a client holds the other end. Only the kernel says which file a descriptor is, while
+ * a process writes its own title and arguments, so those are never read. Where the kernel does not say, the nearest
+ * ancestor counts as the client; a key that is too fine loses nothing, since unnamed runs of a user share what restricts.
  */
-export function clientProcess(parent: number, launcher: string): ProcessIdentity {
-  let pid = parent;
-  for (let step = 0; step < wrappersMax; step += 1) {
-    const above = Number(statFields(pid)?.[1] ?? 0);
-    if (above <= 1 || !isWrapper(commandLine(pid), launcher)) break;
-    pid = above;
+export function clientChain(own = process.pid, parent = process.ppid): ClientChain {
+  const ancestors = ancestorsFrom(parent);
+  const pipes = pipesOf(own);
+  const found = ancestors.findIndex(({ pid }) => !passesOn(pid, pipes));
+  const at = found < 0 ? ancestors.length - 1 : found;
+  // A process without ancestors was left by its launcher: as its own client it still ends with its session.
+  return { client: ancestors[at] ?? identify(own), above: ancestors.slice(at + 1) };
+}
+
+/** From the parent upward, without the first process of the system: it starts everything and is nobody's client. */
+function ancestorsFrom(parent: number): readonly ProcessIdentity[] {
+  const found: ProcessIdentity[] = [];
+  for (let pid = parent; pid > 1 && found.length < ancestorsMax; pid = Number(statFields(pid)?.[1] ?? 0)) {
+    found.push(identify(pid));
   }
-  return identify(pid);
+  return found;
 }
 
-function commandLine(pid: number): readonly string[] {
-  return attempt(() => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0"), []);
+/** Names of the pipes or sockets that are stdin and stdout; a terminal or a file connects nobody with anybody. */
+function pipesOf(pid: number): readonly (string | undefined)[] {
+  return [0, 1].map((descriptor) => {
+    const name = attempt(() => readlinkSync(`/proc/${pid}/fd/${descriptor}`), "");
+    return /^(pipe|socket):/.test(name) ? name : undefined;
+  });
 }
 
-/** A shell that runs one command, npm's runner, or our launcher under an old Node. An interactive shell is none. */
-export function isWrapper(command: readonly string[], launcher: string): boolean {
-  const program = basename(command[0] ?? "");
-  if (["sh", "bash", "dash", "zsh", "ash", "ksh"].includes(program)) return command[1]?.startsWith("-c") ?? false;
-  if (/^(npm|npx)( |$)/.test(program)) return true;
-  const script = command[1] ?? "";
-  return script === launcher || /^(sluicegate|sluice|npx-cli\.js|npm-cli\.js)$/.test(basename(script));
+function passesOn(pid: number, own: readonly (string | undefined)[]): boolean {
+  return pipesOf(pid).some((name, descriptor) => name !== undefined && name === own[descriptor]);
 }

@@ -11,6 +11,7 @@
  */
 import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../../core/json.ts";
 import { type Result, err, ok } from "../../core/result.ts";
+import { ancestorsMax } from "./daemon-limits.ts";
 
 /** Identity of a process, distinct from a later process with the same pid. `startedAt` is empty where unknown. */
 export type ProcessIdentity = { readonly pid: number; readonly startedAt: string };
@@ -40,8 +41,10 @@ export type RunHello = {
   readonly server?: string;
   /** Name of this connection from the command line; policies select by it. */
   readonly tag?: string;
-  /** The MCP client: the shim's nearest ancestor that is not a wrapper. */
+  /** The MCP client: the shim's nearest ancestor that is not a launcher. */
   readonly client: ProcessIdentity;
+  /** The ancestors of the client, nearest first. */
+  readonly above: readonly ProcessIdentity[];
 };
 
 export type SideHello = { readonly kind: "side"; readonly version: string; readonly session: string };
@@ -125,6 +128,7 @@ function parseRun(value: JsonObject, version: string, session: string): Result<R
     env,
     umask: umask & 0o777,
     client,
+    above: parseIdentities(member(value, "above")),
     ...(resume === undefined ? {} : { resume }),
     ...(policy === undefined ? {} : { policy }),
     ...(server === undefined ? {} : { server }),
@@ -139,6 +143,12 @@ export function parseIdentity(value: Json | undefined): ProcessIdentity | undefi
   // Pids 0 and 1 and negative ones would turn a later kill of a group into a kill of far more than a group.
   if (typeof pid !== "number" || !Number.isInteger(pid) || pid < 1 || startedAt === undefined) return undefined;
   return { pid, startedAt };
+}
+
+/** The identities in a list; what is none is left out. */
+export function parseIdentities(value: Json | undefined): readonly ProcessIdentity[] {
+  const found = isArray(value) ? value.slice(0, ancestorsMax).map((one) => parseIdentity(one)) : [];
+  return found.filter((one) => one !== undefined);
 }
 
 function strings(value: Json | undefined): readonly string[] | undefined {

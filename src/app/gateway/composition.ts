@@ -9,6 +9,7 @@ import { openKeys } from "../../adapters/keys/sealing.ts";
 import { openSqliteStore } from "../../adapters/store/sqlite.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { distrustRuns } from "../../gateway/runs/distrusted-runs.ts";
+import type { ClientProcesses } from "../../gateway/ports/services.ts";
 import { Gateway, type GatewaySetup } from "../../gateway/session/gateway.ts";
 import { openEventLog } from "../../gateway/log/event-log.ts";
 import type { Connector } from "../../gateway/ports/transport.ts";
@@ -56,6 +57,8 @@ export type CompositionSetup = {
   readonly tag?: string | undefined;
   /** Files beside the policies that say what this gateway does. */
   readonly configuration?: readonly string[];
+  /** What the system says about the processes of clients; without it no run ends with its client. */
+  readonly clients?: ClientProcesses;
   /** One line for the operator. */
   readonly tell: (text: string) => void;
   /** Mechanisms beside those of the policy. */
@@ -107,6 +110,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
       log: log.value,
       selfProtection: protectedInstallation({ home: setup.home, policies, configuration: setup.configuration ?? [] }),
       historyLost: () => lost.lost,
+      ...(setup.clients === undefined ? {} : { clients: setup.clients }),
     },
     servers: setup.servers,
     version: ownVersion(),

@@ -84,7 +84,7 @@ const run = record(
     idleMsMax: number,
     lasts: text,
   },
-  { ended: flag, regulation },
+  { ended: flag, regulation, servers: texts, sources: list(record({ from: text, holds: texts })) },
 );
 const approval = { id: text, run: text, server: text, tool: text, status: text, expires: text };
 const card = { title: text, lines: texts, arguments: text, risks: texts, choices: texts };
@@ -112,7 +112,7 @@ const contract = {
         isolation,
         log: record({ state: text }, { sentence: text }),
       },
-      { lasts: text },
+      { lasts: text, sources: list(record({ run: text, from: text, holds: texts })) },
     ),
   },
   runs: {
@@ -145,6 +145,7 @@ const contract = {
       { client: text, event: text },
       {
         process: json,
+        above: json,
         conversation: text,
         cwd: text,
         agent: text,

@@ -65,6 +65,7 @@ function status({ gateway, log, trust }: Composition): Reply<"status"> {
   return {
     runs: open.length,
     ...lasts,
+    sources: open.flatMap((live) => sourcesOf(live).map((source) => ({ run: live.key, ...source }))),
     regulation: regulationOfAll(gateway),
     isolation: isolationOf(gateway),
     log: { state: broken === undefined || health.kind === "failed" ? health.kind : "broken", ...sentence },
@@ -93,6 +94,8 @@ function runView(gateway: Gateway, live: LiveRun): RunView {
     ...(live.ended ? { ended: true } : {}),
     ...(regulation === undefined ? {} : { regulation }),
     stores: policy.describeStores(state.q),
+    servers: gateway.serversOf(live),
+    sources: sourcesOf(live),
     inFlight: [...live.inFlight],
     idleMs: Math.round(nodeClock.monotonicMs() - live.lastAt),
     idleMsMax: idleMsOf(live),
@@ -100,11 +103,16 @@ function runView(gateway: Gateway, live: LiveRun): RunView {
   };
 }
 
+/** The runs that passed restrictions on to a run, and what it holds because of each. */
+function sourcesOf({ sources }: LiveRun): readonly { readonly from: string; readonly holds: readonly string[] }[] {
+  return [...sources].map(([from, holds]) => ({ from, holds: [...holds] }));
+}
+
 /** How long the labels of a run last, in words (gateway.md 4): an agent cannot shed them, a user can. */
 function labelsLast(idleMs: number): string {
   const minutes = Math.round(idleMs / 60_000);
   const idle = minutes >= 120 && minutes % 60 === 0 ? `${minutes / 60} hours` : `${minutes} minutes`;
-  return `What a run holds lasts until it ends: after ${idle} without a message (a conversation that hooks name keeps it), or when you run \`sluicegate runs new\` or \`runs close ID\`. Labels of stores stay (\`sluicegate stores\`).`;
+  return `What a run holds lasts until it ends: after ${idle} without a message or with its client (a conversation that hooks name keeps it), or when you run \`sluicegate runs new\` or \`runs close ID\`. Labels of stores stay (\`sluicegate stores\`).`;
 }
 
 /** A trusted act of the user at the machine: every run that is not tied to a token ends, so the next call is clean. */

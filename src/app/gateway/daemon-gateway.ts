@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import { BoundedMap } from "../../core/bounded-map.ts";
 import type { OpenServices } from "../../adapters/daemon/services.ts";
 import { type Result, err, ok } from "../../core/result.ts";
-import type { Accept, ConnectionFacts, Connector, ServerTarget } from "../../gateway/ports/transport.ts";
+import type { Accept, ClientProcess, ConnectionFacts, Connector, ServerTarget } from "../../gateway/ports/transport.ts";
+import { hasEnded, identify } from "../../adapters/daemon/process-identity.ts";
 import { digest } from "../../wire/canonical.ts";
 import { type Composition, compose } from "./composition.ts";
 import { control } from "./control.ts";
@@ -21,6 +22,7 @@ export const openServices: OpenServices = async (home) => {
   const sessions = new WeakMap<ConnectionFacts, SessionSetup>();
   const targets = new WeakMap<ServerTarget, Connector>();
   const clients = new BoundedMap<string, string>(clientsMax);
+  const connected = new Map<string, SessionSetup>();
   const composition = await compose({
     home,
     policies: userPolicies(process.env),
@@ -35,11 +37,23 @@ export const openServices: OpenServices = async (home) => {
     },
     // Hooks and servers without a policy of their own follow what another server of their client named.
     tagOf: (facts) => clients.get(clientOf(facts)),
+    clients: {
+      isGone: (client) =>
+        hasEnded(client) && [...connected.values()].every(({ facts }) => !isSame(facts.process, client)),
+      isOwn: (one) => isSame(identify(process.pid), one),
+    },
     tell: (text) => void process.stderr.write(`${text}\n`),
   });
   if (!composition.ok) return composition;
-  return ok(gatewayServices(sessionGateway(composition.value, { sessions, targets, clients }), home));
+  return ok(gatewayServices(sessionGateway(composition.value, { sessions, targets, clients, connected }), home));
 };
+
+function isSame(left: ClientProcess | undefined, right: ClientProcess): boolean {
+  return left?.pid === right.pid && left.startedAt === right.startedAt;
+}
+
+/** How long after a session its client is looked for. */
+const exitLookMs = 1_000;
 
 /** Client processes whose policy is remembered; beyond it the oldest is forgotten, and its open runs keep theirs. */
 const clientsMax = 1_024;
@@ -53,12 +67,24 @@ type Books = {
   readonly targets: WeakMap<ServerTarget, Connector>;
   /** The tag that the servers of a client process name, with `--tag` or as that of a policy file, by process. */
   readonly clients: Map<string, string>;
+  /** Sessions that are open now, by name. */
+  readonly connected: Map<string, SessionSetup>;
 };
 
 function sessionGateway(composition: Composition, books: Books): SessionGateway {
   const { gateway } = composition;
   return {
-    open: (setup) => openSession(composition, books, setup),
+    open: async (setup) => {
+      books.connected.set(setup.session, setup);
+      const opened = await openSession(composition, books, setup);
+      if (!opened.ok) books.connected.delete(setup.session);
+      return opened;
+    },
+    left: (setup) => {
+      books.connected.delete(setup.session);
+      // A client closes its servers first and is gone a moment later.
+      setTimeout(() => void gateway.runs.endExited(), exitLookMs).unref();
+    },
     notice: () => composition.trust.broken(),
     control: (request, context) => control(composition, request, context),
     drain: async () => {

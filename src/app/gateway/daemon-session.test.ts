@@ -36,6 +36,7 @@ function transparent(seen: SessionSetup[]): SessionGateway {
       return Promise.resolve(ok({ accept, run: "r1" }));
     },
     control: (request) => Promise.resolve(ok(request)),
+    left: () => undefined,
     drain: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
@@ -55,6 +56,7 @@ const hello: RunHello = {
   env: { PATH: process.env["PATH"] ?? "" },
   umask: 0o22,
   client: identify(process.pid),
+  above: [],
 };
 
 type Run = {

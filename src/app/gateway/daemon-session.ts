@@ -46,6 +46,8 @@ export interface SessionGateway {
   /** A sentence for the user of every session that begins now; undefined where nothing is wrong. */
   notice?(): string | undefined;
   control(request: Json, context: ControlContext): Promise<Result<Json, string>>;
+  /** A session is over; called once for each that was opened. */
+  left(setup: SessionSetup): void;
   drain(): Promise<void>;
   close(): Promise<void>;
 }
@@ -61,10 +63,14 @@ export function gatewayServices(gateway: SessionGateway, home?: string, connect 
   return {
     open: async (hello, side) => {
       const session = new GatewaySession(hello, side, { home, connect });
-      const opened = await gateway.open(session.setup(hello));
+      const setup = session.setup(hello);
+      const opened = await gateway.open(setup);
       const notice = gateway.notice?.();
       if (notice !== undefined) side.stderr(Buffer.from(`sluicegate: ${notice}\n`));
-      return opened.ok ? ok(session.start(opened.value)) : opened;
+      if (!opened.ok) return opened;
+      const started = session.start(opened.value);
+      void started.ended.then(() => gateway.left(setup));
+      return ok(started);
     },
     control: (request, context) => gateway.control(request, context),
     drain: () => gateway.drain(),
@@ -191,6 +197,7 @@ function factsOf(hello: RunHello): ConnectionFacts {
     server: serverName(hello),
     principal: `os:${process.getuid?.() ?? 0}`,
     process: hello.client,
+    above: hello.above,
     workingDirectory: hello.cwd,
   };
 }

@@ -1,6 +1,6 @@
 /** Turns the report of a client's hook into an event of the gateway, and returns the reply for the hook to format. */
 import { userInfo } from "node:os";
-import { parseIdentity } from "../../adapters/daemon/protocol.ts";
+import { parseIdentities, parseIdentity } from "../../adapters/daemon/protocol.ts";
 import { isObject } from "../../core/json.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import type { HostFacts } from "../../gateway/session/gateway.ts";
@@ -25,12 +25,12 @@ export async function hookEvent(
   return ok({ verdict: verdicts[reply.verdict], sentence: reply.sentence, ...decision });
 }
 
-function factsOf({ client, process: given, conversation: session, cwd }: Request<"hook">): HostFacts {
+function factsOf({ client, process: given, above, conversation: session, cwd }: Request<"hook">): HostFacts {
   const process = parseIdentity(given);
   return {
     client,
     principal: `os:${userInfo().uid}`,
-    ...(process === undefined ? {} : { process }),
+    ...(process === undefined ? {} : { process, above: parseIdentities(above) }),
     ...(session === undefined ? {} : { session }),
     ...(cwd === undefined ? {} : { workingDirectory: cwd }),
   };

@@ -69,6 +69,10 @@ export function runsText({ runs: open, dormant, isolation, approvals }: Reply<"r
       open.flatMap((run) => run.owed.map((one) => under(run, shown(one, 120)))),
     ),
     section(
+      "Taken over from other runs of this user",
+      open.flatMap((run) => sourceLines(run).map((line) => under(run, line))),
+    ),
+    section(
       "Open since before the last start; what they hold counts (sluicegate runs close ID)",
       dormant.map(({ run, principal }) => `  ${brief(run)}  ${brief(principal)}`),
     ),
@@ -110,6 +114,11 @@ function hiddenOf({ regulation }: RunView): readonly string[] {
   const { hidden = [], hiddenMore = 0 } = regulation ?? {};
   const lines = hidden.map(({ tool, why }) => `${brief(tool)}: ${shown(why, 240)}`);
   return hiddenMore > 0 ? [...lines, `and ${hiddenMore} more`] : lines;
+}
+
+/** What a run holds only because another run passed it on; `runs close` of that run and of this one ends it. */
+export function sourceLines({ sources = [] }: Pick<RunView, "sources">): readonly string[] {
+  return sources.map(({ from, holds }) => `${shown(holds.join(", "), 120)} from ${shown(from, 120)}`);
 }
 
 function savedText(open: readonly RunView[]): string {

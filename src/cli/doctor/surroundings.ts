@@ -15,6 +15,7 @@ import { type NamedLog, logHome, logNames, readLogs } from "../../app/state/log-
 import { missedLog, remembered } from "../../app/state/log-trust.ts";
 import { otherHome } from "../daemon.ts";
 import { shortPath, shown } from "../../app/state/sentences.ts";
+import { checkGroups } from "./groups.ts";
 import { type Check, compiledPolicies, failed, noted, passed } from "./check.ts";
 import { checkIsolation } from "./isolation.ts";
 import type { Judge } from "../../policy/sections/judges.ts";
@@ -30,7 +31,17 @@ export async function surroundings(): Promise<readonly Check[]> {
   const paths = daemonPaths(process.env);
   const daemon = paths.ok ? await checkDaemon(paths.value) : failed("daemon", paths.error);
   const policies = [checkPolicy(), ...(await checkJudges()), ...(await checkIsolation(compiledPolicies()))];
-  return [checkNode(), ...folders, daemon, ...(await checkLogs()), ...policies, checkProcesses(), checkHooks()];
+  const groups = paths.ok ? await checkGroups(paths.value) : [];
+  return [
+    checkNode(),
+    ...folders,
+    daemon,
+    ...groups,
+    ...(await checkLogs()),
+    ...policies,
+    checkProcesses(),
+    checkHooks(),
+  ];
 }
 
 function checkNode(): Check {

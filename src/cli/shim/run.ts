@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { pingWaitMsMax } from "../../adapters/daemon/daemon-limits.ts";
 import { daemonPaths } from "../../adapters/daemon/paths.ts";
-import { clientProcess } from "../../adapters/daemon/process-identity.ts";
+import { clientChain } from "../../adapters/daemon/process-identity.ts";
 import type { RunHello } from "../../adapters/daemon/protocol.ts";
 import { ownVersion } from "../../adapters/daemon/version.ts";
 import { type RunArguments, parseRunArguments } from "./arguments.ts";
@@ -21,11 +21,11 @@ export async function runShim(words: readonly string[], host: Host): Promise<num
   const paths = daemonPaths(process.env);
   if (parsed.value.solo) {
     const { runSolo } = await import("./solo.ts");
-    return runSolo(makeHello(parsed.value, host, ""), host);
+    return runSolo(makeHello(parsed.value, ""), host);
   }
   if (!paths.ok) return fail(paths.error);
   leaveOutOptimisers();
-  const hello = makeHello(parsed.value, host, paths.value.home);
+  const hello = makeHello(parsed.value, paths.value.home);
   const link = await openLink(paths.value, host, hello);
   if (!link.ok) return fail(link.error);
   let current = hello;
@@ -59,7 +59,7 @@ function leaveOutOptimisers(): void {
 }
 
 /** The environment goes over the socket only: arguments of a process can be read by every user of the machine. */
-function makeHello(run: RunArguments, host: Host, home: string): RunHello {
+function makeHello(run: RunArguments, home: string): RunHello {
   const env = Object.fromEntries(
     Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
@@ -72,7 +72,7 @@ function makeHello(run: RunArguments, host: Host, home: string): RunHello {
     cwd: process.cwd(),
     env,
     umask: process.umask(),
-    client: clientProcess(process.ppid, host.entry),
+    ...clientChain(),
     ...(run.policy === undefined ? {} : { policy: resolve(run.policy) }),
     ...(run.server === undefined ? {} : { server: run.server }),
     ...(run.tag === undefined ? {} : { tag: run.tag }),

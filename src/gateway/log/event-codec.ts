@@ -213,6 +213,7 @@ export const eventTable: { readonly [K in Kind]: Row<K> } = {
     method: name,
     digest,
     consent: optional(words),
+    from: optional(words),
     option,
     arguments: given,
     // A model has seen the arguments, so what it expects of them is as secret as they are.
@@ -228,6 +229,7 @@ export const eventTable: { readonly [K in Kind]: Row<K> } = {
     how: oneOf(["pass", "withhold", "reject"] as const),
     label: releaseLabel,
     codes: optional(texts),
+    from: optional(words),
     fields,
     value: optional(
       hidden(

@@ -4,7 +4,7 @@
  */
 import type { CallMoment } from "../../core/moment.ts";
 import type { Answer, Question } from "../../core/opinion.ts";
-import type { Connector } from "./transport.ts";
+import type { ClientProcess, Connector } from "./transport.ts";
 import type { Policies } from "./policy.ts";
 import type { EventLog } from "./store.ts";
 
@@ -85,6 +85,14 @@ export interface SelfProtection {
   readonly holds: (path: string) => boolean;
 }
 
+/** What the operating system says about client processes. */
+export interface ClientProcesses {
+  /** It has ended, and no connection of it is open; false where that cannot be known. */
+  isGone(process: ClientProcess): boolean;
+  /** It is this very process, which starts the guarded servers. */
+  isOwn(process: ClientProcess): boolean;
+}
+
 export type Services = {
   readonly clock: Clock;
   readonly secrets: Secrets;
@@ -93,6 +101,8 @@ export type Services = {
   readonly policies: Policies;
   readonly connector: Connector;
   readonly log: EventLog;
+  /** Without it no run ends with its client. */
+  readonly clients?: ClientProcesses;
   /** The gateway's own files; without it there are none to guard. */
   readonly selfProtection?: SelfProtection;
   /** The log of this installation was lost: a run of which nothing is known may be an old one, and holds everything. */

@@ -13,6 +13,9 @@ import type { Projection } from "./projection.ts";
 // ---------------------------------------------------------------------------------------------------------------
 // Transport, client side: how a client reaches the gateway.
 
+/** A process, told apart from a later one with the same pid; `startedAt` is empty where the system does not say. */
+export type ClientProcess = { readonly pid: number; readonly startedAt: string };
+
 /** Facts of a client connection before its first message. The model chose none of them. */
 export type ConnectionFacts = {
   readonly transport: "stdio" | "http";
@@ -21,7 +24,9 @@ export type ConnectionFacts = {
   /** Authenticated user or service; on this machine `os:UID`. */
   readonly principal: string;
   /** Client process behind a stdio shim: pid and start time. */
-  readonly process?: { readonly pid: number; readonly startedAt: string };
+  readonly process?: ClientProcess;
+  /** Ancestors of the client process, nearest first. */
+  readonly above?: readonly ClientProcess[];
   /** Run token from a run URL or a bearer token, not yet checked. */
   readonly runToken?: string;
   /** Legacy session id that this transport minted. */

@@ -63,8 +63,13 @@ export type Inherited = {
   readonly stopped: boolean;
 };
 
-/** Reads what restricts the runs of these keys, in the labels of `lattice`. */
-export async function inheritedFrom(log: EventLog, keys: Iterable<string>, lattice: Lattice): Promise<Inherited> {
+/** Reads what restricts the runs of these keys, in the labels of `lattice`; of `ownOnly` only what happened in it. */
+export async function inheritedFrom(
+  log: EventLog,
+  keys: Iterable<string>,
+  lattice: Lattice,
+  ownOnly?: string,
+): Promise<Inherited> {
   const images = new Images();
   let whole = true;
   let stopped = false;
@@ -78,7 +83,8 @@ export async function inheritedFrom(log: EventLog, keys: Iterable<string>, latti
     }
     for (const event of lastRunIn(history.value.events)) {
       if (event.kind === "ended" && event.cause === "unsafe") stopped = true;
-      for (const image of restrictiveImage(event)) images.add(image);
+      const passedOn = key === ownOnly && "from" in event && event.from !== undefined;
+      if (!passedOn) for (const image of restrictiveImage(event, key)) images.add(image);
     }
   }
   return { images: images.all(), whole, stopped };

@@ -5,6 +5,7 @@
  */
 import type { RunEvent, TrustedText } from "../../core/event.ts";
 import { type JsonObject, isObject, member, stringMember } from "../../core/json.ts";
+import { describe } from "../../core/label.ts";
 import { begin } from "../../core/mechanism.ts";
 import type { Run } from "../../core/run.ts";
 import { ToldPlaces } from "../../core/isolation/trace-dictionary.ts";
@@ -23,6 +24,10 @@ export type LiveRun = {
   readonly lineage: string | undefined;
   /** Lineages of it and of its ancestors. */
   groups: readonly string[];
+  /** It ended with its client process: a later run of that very process begins with what it held. */
+  exited: boolean;
+  /** Other runs that passed restrictions on to it: what the context label gained by each, in words. */
+  readonly sources: Map<string, Set<string>>;
   /** Its conversation was cleared since: later runs of the conversation no longer hold what it holds. */
   spent: boolean;
   /** Events that relatives pass to it while its history is being read; undefined when the history is folded. */
@@ -76,6 +81,8 @@ export type RunRequest = {
   readonly parent?: LiveRun | undefined;
   readonly client?: LiveRun["client"];
   readonly registered?: readonly TrustedText[];
+  /** Starts of the keys of guarded ancestors of the client process, nearest first. */
+  readonly above?: readonly string[];
   readonly idleMs?: number | undefined;
   /** Its key was made for it just now: nothing of it can have been before. */
   readonly isNew?: true;
@@ -91,6 +98,8 @@ export function newRun(request: RunRequest, at: number): LiveRun {
     lineage: key.lineage,
     groups: [],
     spent: false,
+    exited: false,
+    sources: new Map(),
     arrived: [],
     begins: false,
     client: request.client ?? { name: undefined, tag: undefined },
@@ -139,6 +148,7 @@ export function rowOf(live: LiveRun, wallMs: number): RunRow {
       client: clientJson(live.client),
       ...(live.idleMs === undefined ? {} : { idleMs: live.idleMs }),
       ...(live.spent ? { spent: true } : {}),
+      ...(live.exited ? { exited: true } : {}),
     },
   };
 }
@@ -179,6 +189,25 @@ function clientJson({ name, tag }: LiveRun["client"]): JsonObject {
 /** Whether later runs need not read what the run of a row held: it handed that on, or its conversation was cleared. */
 export function isSpent({ resume }: RunRow): boolean {
   return resume["spent"] === true;
+}
+
+/** Whether the run of a row ended only because its client process was gone. */
+export function hasExited({ endedWallMs, resume }: RunRow): boolean {
+  return endedWallMs !== undefined && resume["exited"] === true;
+}
+
+/** Keeps what the context label of a run gained by an event that another run passed on. */
+export function noteSource(live: LiveRun, event: RunEvent, before: Run["q"]): void {
+  if (!("from" in event) || event.from === undefined) return;
+  const { policy, state } = live;
+  const held = policy.contextLabel(before);
+  const holds = policy.contextLabel(state.q);
+  if (held === holds) return;
+  const known = new Set(describe(policy.lattice, held).split(", "));
+  const gained = describe(policy.lattice, holds)
+    .split(", ")
+    .filter((word) => !known.has(word));
+  live.sources.set(event.from, new Set([...(live.sources.get(event.from) ?? []), ...gained]));
 }
 
 export function asSpent(row: RunRow): RunRow {

@@ -2,7 +2,7 @@
 import type { RunEvent } from "../../core/event.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { evolve } from "../../core/step.ts";
-import { type LiveRun, trackCalls } from "./live-run.ts";
+import { type LiveRun, noteSource, trackCalls } from "./live-run.ts";
 import type { Clock } from "../ports/services.ts";
 
 /**
@@ -49,9 +49,11 @@ export function foldHistory(
   const start = clock.monotonicMs();
   let folded = 0;
   for (const event of events) {
+    const before = live.state.q;
     const next = evolve(live.policy.engine, live.state, event);
     if (!next.ok) return err(next.error);
     live.state = next.value;
+    noteSource(live, event, before);
     trackCalls(live, event);
     folded += 1;
     if (folded % foldsPerLook === 0 && clock.monotonicMs() - start > msMax) {

@@ -169,8 +169,8 @@ function sameImage(left: RunEvent, right: RunEvent): boolean {
   return aside(left) === aside(right) && sameJson(left.value ?? null, right.value ?? null);
 }
 
-/** Everything but the value. */
-function aside({ value, ...rest }: Released): string {
+/** Everything but the value, and the run that passed it on. */
+function aside({ value, from: _by, ...rest }: Released): string {
   return JSON.stringify({ ...rest, without: value === undefined });
 }
 
@@ -182,15 +182,21 @@ export function isJoined(events: readonly RunEvent[], call: string): boolean {
   return events.some((event) => event.kind === "unknown" && event.call === call && event.cause === joinedCause);
 }
 
-/** The restrictive image of an event; empty for what only permits or does not matter to others. */
-export function restrictiveImage(event: RunEvent): readonly RunEvent[] {
+/**
+ * The restrictive image of an event of the run `key`; empty for what only permits or does not matter to others. It keeps
+ * the name of the run in which it happened, however often it is passed on.
+ */
+export function restrictiveImage(event: RunEvent, key: string): readonly RunEvent[] {
   switch (event.kind) {
     case "dispatched": {
       const { consent: _lapses, ...rest } = event;
-      return [rest, { kind: "unknown", at: event.at, call: event.call, cause: joinedCause }];
+      return [
+        { ...rest, from: event.from ?? key },
+        { kind: "unknown", at: event.at, call: event.call, cause: joinedCause },
+      ];
     }
     case "released":
-      return event.how === "pass" ? [{ ...event, call: undefined }] : [];
+      return event.how === "pass" ? [{ ...event, call: undefined, from: event.from ?? key }] : [];
     case "begun":
     case "registered":
     case "refused":

@@ -4,7 +4,7 @@
  * all.
  */
 import type { RunEvent } from "../../core/event.ts";
-import type { Result } from "../../core/result.ts";
+import { type Result, err, ok } from "../../core/result.ts";
 import { begin } from "../../core/mechanism.ts";
 import type { DormantRuns } from "./dormant-runs.ts";
 import {
@@ -17,7 +17,17 @@ import {
 } from "./conversation-history.ts";
 import { appendBatch, EventBatch, flushDeferred } from "./event-batch.ts";
 import { resumeMsMax } from "../ports/limits.ts";
-import { type LiveRun, type RunRequest, asSpent, closedTo, isSpent, recognise, rowOf, toTop } from "./live-run.ts";
+import {
+  type LiveRun,
+  type RunRequest,
+  asSpent,
+  closedTo,
+  hasExited,
+  isSpent,
+  recognise,
+  rowOf,
+  toTop,
+} from "./live-run.ts";
 import { Images, type RelatedRuns, settleArrived } from "./related-runs.ts";
 import { foldHistory, foldsPerLook, lastRunIn } from "./refold.ts";
 import { conversationOf, earlyKeyOf, lineageOf, mintedPrefix } from "./run-key.ts";
@@ -34,6 +44,9 @@ export type ResumptionSetup = {
   readonly dormant: DormantRuns;
   readonly relatives: RelatedRuns;
   readonly find: (key: string) => LiveRun | undefined;
+  readonly all: () => Iterable<LiveRun>;
+  /** Ends the runs whose client process is gone, so that what they held ends with them. */
+  readonly endExited: () => Promise<void>;
   /** Folds an event of the run itself, and passes it on to its relatives. */
   readonly fold: (live: LiveRun, event: RunEvent, batch: EventBatch) => Result<void, string>;
   /** Folds an event received from another run, and passes it on to no run. */
@@ -48,7 +61,11 @@ export type ResumptionSetup = {
 /** The row of an open run in the store, and the early run of its client process, which it has not taken over yet. */
 type Known = { readonly row: RunRow | undefined; readonly early: Open };
 
-type Beginning = RunRequest & { readonly early: Open };
+type Beginning = RunRequest & {
+  readonly early: Open;
+  /** An earlier run of the key ended with its client process, which turns out to live. */
+  readonly exited: boolean;
+};
 
 export class Resumption {
   readonly #setup: ResumptionSetup;
@@ -73,7 +90,12 @@ export class Resumption {
     const early = await this.#early(live);
     if (known) {
       if (!(await this.#takeUp(live, { row: row.ok ? row.value : undefined, early }, batch))) return false;
-    } else spent.push(...(await this.#begin(live, { ...request, early }, batch)));
+    } else {
+      const exited = row.ok && row.value !== undefined && hasExited(row.value) && !isSpent(row.value);
+      const begun = await this.#begin(live, { ...request, early, exited }, batch);
+      if (begun === undefined) return false;
+      spent.push(...begun);
+    }
     const at = clock.monotonicMs();
     for (const text of request.registered ?? []) fold(live, { kind: "registered", at, text }, batch);
     if (batch.parts.length === 0) return true;
@@ -95,6 +117,8 @@ export class Resumption {
     const open = await this.#setup.awake(key, live.principal);
     if (open === undefined) return openIn(this.#setup.services.log.store, key);
     if (!open.ancestors.includes(live.key)) open.ancestors = [live.key, ...open.ancestors];
+    // The hook said which conversation this is, so from now on other clients are none of its business.
+    this.#setup.relatives.leave(open);
     // Events that it has folded so far are in the log, or refused, after this.
     await flushDeferred(this.#setup.services.log, open);
     return { key, lost: open.lost };
@@ -128,7 +152,7 @@ export class Resumption {
     live.lost = row?.top === true;
     // Events that others passed to it are in the log once an append behind them has its answer.
     await flushDeferred(log, live);
-    const before = await inheritedFrom(log, early.key === undefined ? [] : [early.key], live.policy.lattice);
+    const before = await inheritedFrom(log, early.key === undefined ? [] : [early.key], live.policy.lattice, early.key);
     const read = await this.#replayInto(live, row === undefined || live.lost || !conversation.ok);
     const known = new Images(read);
     const images = before.images.filter((image) => !known.has(image));
@@ -163,31 +187,49 @@ export class Resumption {
     return events;
   }
 
-  /** Gives the rows of ended runs whose facts it has taken over. */
-  async #begin(live: LiveRun, { parent, isNew, early }: Beginning, batch: EventBatch): Promise<readonly RunRow[]> {
+  /** Gives the rows of ended runs whose facts it has taken over; undefined where a run above it cannot be joined. */
+  async #begin(
+    live: LiveRun,
+    { parent: given, above: guarded = [], isNew, early, exited }: Beginning,
+    batch: EventBatch,
+  ): Promise<readonly RunRow[] | undefined> {
     const { services, dormant, relatives, fold } = this.#setup;
     const { log, clock } = services;
     live.begins = true;
+    if (live.lineage !== undefined && services.clients !== undefined) await this.#setup.endExited();
+    const guards = guarded.length === 0 ? ok([]) : await this.#guardsOf(live, guarded);
+    if (!guards.ok) return undefined;
+    const parent = given ?? guards.value[0];
     if (parent?.ready !== undefined) await parent.ready;
     if (parent !== undefined) {
       live.ancestors = [parent.key, ...parent.ancestors];
       live.groups = parent.groups;
     }
     const members = live.lineage === undefined ? [] : relatives.keysOf(live.lineage);
-    const above = [...(parent === undefined ? [] : [parent.key]), ...(early.key === undefined ? [] : [early.key])];
+    const above = [
+      ...(parent === undefined ? [] : [parent.key]),
+      ...guards.value.map(({ key }) => key),
+      ...(early.key === undefined ? [] : [early.key]),
+    ];
     relatives.join(live);
     const open = [...above, ...members].flatMap((key) => this.#setup.find(key) ?? []);
     // Members tell each other everything, so the history of one that has begun says it for all.
     const [heard] = members.filter((key) => this.#setup.find(key)?.begins !== true);
     // No run is read before its events are written: after this, the folded events are in the log, or refused.
-    if (parent !== undefined || live.lineage !== undefined) {
+    const alone = above.length === 0 && members.length === 0 && conversationOf(live.key, live.principal) === undefined;
+    if (!alone) {
       for (const one of [live, ...open]) await flushDeferred(log, one);
     }
     const earlier = await conversationRuns(log.store, live);
     const rows = earlier.ok ? earlier.value : [];
     this.#note(rows, live);
-    const sources = [...above, ...(heard === undefined ? [] : [heard]), ...rows.map(({ key }) => key)];
-    const before = await inheritedFrom(log, sources, live.policy.lattice);
+    const sources = [
+      ...above,
+      ...(exited ? [live.key] : []),
+      ...(heard === undefined ? [] : [heard]),
+      ...rows.map(({ key }) => key),
+    ];
+    const before = await inheritedFrom(log, sources, live.policy.lattice, early.key);
     // A run that is minted now is new for certain; one that was minted before has lost its row and its parents with it,
     // and every other key may name a conversation whose history went with the log.
     const minted = live.key.startsWith(mintedPrefix);
@@ -203,6 +245,29 @@ export class Resumption {
     // Another session of a stopped conversation must be stopped as well.
     if (before.stopped || open.some(ended) || (parent !== undefined && ended(parent))) this.#stop(live, batch);
     return rows.filter(({ key, endedWallMs }) => endedWallMs !== undefined && key !== live.key);
+  }
+
+  /**
+   * Open runs of guarded processes that started the client of this one, by the starts of their keys, nearest first: the
+   * agent may have started it, with what it holds. An error where one is open and cannot be taken up.
+   */
+  async #guardsOf(live: LiveRun, guarded: readonly string[]): Promise<Result<readonly LiveRun[], string>> {
+    const { all, awake, dormant } = this.#setup;
+    // A run that only begins holds nothing yet, and may wait for this one.
+    const settled = [...all()].filter((run) => !run.begins && !run.ended);
+    const open = [...settled, ...dormant.all()].filter(({ principal }) => principal === live.principal);
+    const found = new Set<LiveRun>();
+    for (const start of guarded) {
+      for (const { key, principal } of open) {
+        const isBelow = start.endsWith("/") ? key.startsWith(start) : key === start || key.startsWith(`${start}/`);
+        // What its own lineage holds it takes over anyway.
+        if (!isBelow || key === live.key || lineageOf(key, principal) === live.lineage) continue;
+        const run = await awake(key, principal);
+        if (run === undefined) return err("the run of a process above the client cannot be taken up");
+        found.add(run);
+      }
+    }
+    return ok([...found]);
   }
 
   #stop(live: LiveRun, batch: EventBatch): void {

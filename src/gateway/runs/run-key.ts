@@ -5,7 +5,7 @@
  * authenticated principal. Connections, `traceparent` and `clientInfo` are never keys.
  */
 import { type JsonObject, member } from "../../core/json.ts";
-import type { ConnectionFacts } from "../ports/transport.ts";
+import type { ClientProcess, ConnectionFacts } from "../ports/transport.ts";
 import { runMetaKey } from "../ports/ids.ts";
 
 /** `trusted` keys start a clean run; a `named` one continues the labels of its principal. */
@@ -69,7 +69,7 @@ export function runKeyOf({ facts, params, sessionsTrusted, hookSession, mac }: K
   const { principal } = facts;
   const keyed = (key: string, kind: RunKey["kind"]): RunKey => ({ key, kind, lineage: lineageOf(key, principal) });
   if (facts.process !== undefined) {
-    const process = `${principal}/process:${facts.process.pid}@${facts.process.startedAt}`;
+    const process = processPrefix(principal, facts.process);
     return keyed(hookSession === undefined ? process : `${process}/${hookSession}`, "trusted");
   }
   if (hookSession !== undefined) return keyed(`${principal}/hook:${hookSession}`, "trusted");
@@ -78,32 +78,46 @@ export function runKeyOf({ facts, params, sessionsTrusted, hookSession, mac }: K
   return keyed(anyOf(principal), "named");
 }
 
-/** Only a session or the principal named the run, so that its next message may begin nothing. */
-export function isNamed({ key, principal }: { readonly key: string; readonly principal: string }): boolean {
-  return lineageOf(key, principal) === anyOf(principal);
-}
-
 function anyOf(principal: string): string {
   return `${principal}/any`;
 }
 
-/** The lineage of the runs that may hold one conversation, read from the key of one; undefined if it is alone. */
+/**
+ * The lineage of the runs that may hold one conversation, read from the key of one; undefined if it is alone. Sessions
+ * and client processes without a hook do not say which conversation they are, and one client may be several of them, so
+ * all of a principal may hold the same one.
+ */
 export function lineageOf(key: string, principal: string): string | undefined {
-  const conversation = conversationOf(key, principal);
+  // Where the system does not say which process it is, a hook may name the conversation of another one.
+  const conversation = processOf(key, principal)?.startedAt === "" ? undefined : conversationOf(key, principal);
   if (conversation !== undefined) return `${principal}/conversation:${conversation}`;
   const any = anyOf(principal);
-  return key === any || key.startsWith(`${principal}/session:`) ? any : undefined;
+  return key === any || /^(?:session|process):/.test(ownPart(key, principal)) ? any : undefined;
 }
 
 /** The run of a client process from before its hook named the conversation of this key. */
 export function earlyKeyOf(key: string, principal: string): string | undefined {
-  if (!key.startsWith(`${principal}/`)) return undefined;
-  const process = /^process:[^/]*(?=\/)/.exec(key.slice(principal.length + 1))?.[0];
+  const process = /^process:[^/]*(?=\/)/.exec(ownPart(key, principal))?.[0];
   return process === undefined ? undefined : `${principal}/${process}`;
 }
 
 /** The conversation that a hook named and a key holds. */
 export function conversationOf(key: string, principal: string): string | undefined {
-  if (!key.startsWith(`${principal}/`)) return undefined;
-  return /^(?:hook:|process:[^/]*\/)(.*)$/s.exec(key.slice(principal.length + 1))?.[1];
+  return /^(?:hook:|process:[^/]*\/)(.*)$/s.exec(ownPart(key, principal))?.[1];
+}
+
+/** The client process that a key names. */
+export function processOf(key: string, principal: string): ClientProcess | undefined {
+  const found = /^process:(\d+)@([^/]*)/.exec(ownPart(key, principal));
+  return found === null ? undefined : { pid: Number(found[1]), startedAt: found[2] ?? "" };
+}
+
+/** The start of the keys of the runs of a client process. */
+export function processPrefix(principal: string, { pid, startedAt }: ClientProcess): string {
+  return `${principal}/process:${pid}@${startedAt}`;
+}
+
+/** The key without its principal; empty for a key of another principal, or of none. */
+function ownPart(key: string, principal: string): string {
+  return key.startsWith(`${principal}/`) ? key.slice(principal.length + 1) : "";
 }

@@ -7,6 +7,7 @@ import type { EndCause, RunEvent } from "../../core/event.ts";
 import { begin } from "../../core/mechanism.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { evolve } from "../../core/step.ts";
+import { exitedRuns, isHandedOn } from "./client-exit.ts";
 import { DormantRuns } from "./dormant-runs.ts";
 import { conversationRuns } from "./conversation-history.ts";
 import { appendBatch, EventBatch, flushDeferred, type Basis } from "./event-batch.ts";
@@ -20,6 +21,7 @@ import {
   idleIn,
   idleMsOf,
   newRun,
+  noteSource,
   rowOf,
   tooManyRuns,
   toTop,
@@ -29,7 +31,7 @@ import { OtherRuns } from "./cross-run-check.ts";
 import { type LoadedPolicy, startProblem } from "../ports/policy.ts";
 import { foldHistory, lastRunIn } from "./refold.ts";
 import { Resumption } from "./resume.ts";
-import { earlyKeyOf, isNamed, lineageOf } from "./run-key.ts";
+import { lineageOf } from "./run-key.ts";
 import type { Services } from "../ports/services.ts";
 import { SharedStates } from "./shared-store-state.ts";
 import type { RunRow, Waiting } from "../ports/store.ts";
@@ -75,6 +77,8 @@ export class RunRegistry {
       dormant,
       relatives: this.#relatives,
       find,
+      all: () => this.#live.values(),
+      endExited: () => this.endExited(),
       foldOne,
       fold: (live, event, batch) => this.fold(live, event, batch),
       awake: (key, principal) => this.awake(key, principal),
@@ -124,7 +128,7 @@ export class RunRegistry {
     if (!folded.ok) return folded;
     trackCalls(live, event);
     if (live.ancestors.length === 0 && live.groups.length === 0) return folded;
-    const images = restrictiveImage(event);
+    const images = restrictiveImage(event, live.key);
     if (images.length > 0) this.#relatives.tell(live, images, batch);
     return folded;
   }
@@ -175,13 +179,14 @@ export class RunRegistry {
   }
 
   /** Ends an open run that is not resumed; false when there is none of this key. */
-  async endDormant(key: string, cause: EndCause): Promise<boolean> {
+  async endDormant(key: string, cause: EndCause, exited = false): Promise<boolean> {
     const row = this.dormant.find(key);
     if (row === undefined) return false;
     const { principal } = row;
     const known = { key, kind: "trusted", lineage: lineageOf(key, principal) } as const;
     const live = this.obtain({ key: known, principal, ...this.#underOf(row), workspace: [] });
     if (!live.ok) return false;
+    live.value.exited = exited;
     await this.end(live.value, cause);
     return true;
   }
@@ -225,17 +230,14 @@ export class RunRegistry {
   async #retire(key: string): Promise<void> {
     const live = this.#live.get(key);
     if (live === undefined) await this.endDormant(key, "closed");
-    else if (this.#isHandedOn(live)) await this.end(live, "closed");
+    else if (isHandedOn(live, this.#live)) await this.end(live, "closed");
   }
 
-  /**
-   * Whether the conversation that the hook named, still open, holds all that the client's process did before its hook
-   * spoke; no answer is on its way, and no child passes events to the run.
-   */
-  #isHandedOn({ key, ancestors, principal, inFlight }: LiveRun): boolean {
-    const to = ancestors.find((above) => earlyKeyOf(above, principal) === key);
-    if (to === undefined || !this.#live.has(to) || inFlight.size > 0) return false;
-    return [...this.#live.values()].every((other) => !other.ancestors.includes(key));
+  /** Ends the runs whose client process is gone. */
+  async endExited(): Promise<void> {
+    const { live, dormant } = exitedRuns(this.#services.clients, this.#live, this.dormant);
+    for (const run of live) await this.end(Object.assign(run, { exited: true }), "closed");
+    for (const key of dormant) await this.endDormant(key, "closed", true);
   }
 
   /** A hook named the conversation of a client process: kept, so that a restart finds the process's run again. */
@@ -246,18 +248,13 @@ export class RunRegistry {
     await this.#services.log.store.putRun(rowOf(live, this.#services.clock.wallMs()));
   }
 
-  /** A trusted act of a principal: every run that only a session or the principal named ends (`runs new`). */
-  async endNamed(principal: string): Promise<void> {
-    const named = [...this.#live.values()].filter((live) => live.principal === principal && isNamed(live));
-    for (const live of named) await this.end(live, "operator");
-  }
-
   /** Ends runs that were idle for longer than their policy allows. */
   async expire(): Promise<void> {
+    await this.endExited();
     const now = this.#services.clock.monotonicMs();
     for (const live of this.#live.values()) {
       if (now - live.lastAt >= idleMsOf(live)) await this.end(live, "expired");
-      else if (this.#isHandedOn(live)) await this.end(live, "closed");
+      else if (isHandedOn(live, this.#live)) await this.end(live, "closed");
     }
     const { clock } = this.#services;
     for (const run of this.dormant.all()) {
@@ -362,6 +359,7 @@ export class RunRegistry {
     const next = evolve(live.policy.engine, live.state, event);
     if (!next.ok) return next;
     live.state = next.value;
+    noteSource(live, event, before);
     batch.add(live, event);
     if (live.policy.sharedChanged(before, next.value.q)) {
       batch.shared = this.shared.spread(live, this.#live.values());

@@ -37,6 +37,12 @@ export class ConnectedSessions implements RunServers {
     return this.#of(live).flatMap((session) => session.catalogues());
   }
 
+  /** Names of the servers that the clients of a run talk to. */
+  serversOf(live: LiveRun): readonly string[] {
+    const names = this.#of(live).flatMap(({ connection }) => connection.facts.server ?? []);
+    return [...new Set(names)].sort();
+  }
+
   /** Projections of the servers that the clients of a run talk to. */
   projectionsOf(live: LiveRun): ReadonlySet<Projection> {
     return new Set(this.#of(live).flatMap((session) => session.projections()));

@@ -14,12 +14,19 @@ import { Links } from "../upstream/upstream-pool.ts";
 import { type LiveRun, namedIn } from "../runs/live-run.ts";
 import { MergedDirectory } from "./merged-directory.ts";
 import { MergedSession } from "./merged-session.ts";
-import type { Accept, ClientConnection, ClientHandler, ConnectionFacts, ServerTarget } from "../ports/transport.ts";
+import type {
+  Accept,
+  ClientConnection,
+  ClientHandler,
+  ClientProcess,
+  ConnectionFacts,
+  ServerTarget,
+} from "../ports/transport.ts";
 import { admittedList } from "../lists/quarantine.ts";
 import { InputRequestTable } from "../calls/input-required.ts";
 import { type LoadedPolicy, startProblem } from "../ports/policy.ts";
 import { type MintedRun, type NewRun, beginRun } from "../runs/run-control.ts";
-import { runKeyOf } from "../runs/run-key.ts";
+import { processPrefix, runKeyOf } from "../runs/run-key.ts";
 import { RunRegistry } from "../runs/run-registry.ts";
 import type { GatewayState } from "./session-context.ts";
 import type { Services } from "../ports/services.ts";
@@ -38,7 +45,8 @@ export type ServerSetup = {
 export type HostFacts = {
   readonly client: string;
   readonly principal: string;
-  readonly process?: { readonly pid: number; readonly startedAt: string };
+  readonly process?: ClientProcess;
+  readonly above?: readonly ClientProcess[];
   readonly session?: string;
   readonly workingDirectory?: string;
 };
@@ -189,6 +197,11 @@ export class Gateway implements SessionHost {
     return [...catalogues].flatMap((catalogue) => catalogue.listed(live.policy));
   }
 
+  /** Names of the servers that the clients of a run talk to. */
+  serversOf(live: LiveRun): readonly string[] {
+    return this.#sessions.serversOf(live);
+  }
+
   /** An approver has ruled: clients of a server whose list left quarantine are notified to ask for it again. */
   ruled(row: ApprovalRow): void {
     const method = row.status === "approved" ? admittedList(row) : undefined;
@@ -200,7 +213,7 @@ export class Gateway implements SessionHost {
   runKeyFor(facts: ConnectionFacts): string {
     const { mac } = this.#setup.services.secrets;
     const sessionsTrusted = this.#sessionsTrusted(facts, undefined);
-    const hookSession = this.#hookSessions.get(processKey(facts));
+    const hookSession = this.#hookSessionOf(facts);
     return runKeyOf({ facts, params: undefined, sessionsTrusted, hookSession, mac }).key;
   }
 
@@ -225,7 +238,7 @@ export class Gateway implements SessionHost {
       facts,
       params,
       sessionsTrusted: this.#sessionsTrusted(facts, client.name),
-      hookSession: this.#hookSessions.get(processKey(facts)),
+      hookSession: this.#hookSessionOf(facts),
       mac: secrets.mac,
     });
     const known = this.runs.find(key.key);
@@ -244,7 +257,23 @@ export class Gateway implements SessionHost {
       client: { name: client.name, tag },
       workspace: workingDirectory === undefined ? [] : [workingDirectory],
       registered: operator,
+      above: this.#guardedAbove(facts),
     });
+  }
+
+  /** The conversation that a hook named for the client process, else for the nearest process above it. */
+  #hookSessionOf({ principal, process, above = [] }: ConnectionFacts): string | undefined {
+    const owners =
+      process === undefined ? [{ principal }] : [process, ...above].map((one) => ({ principal, process: one }));
+    return owners.map((owner) => this.#hookSessions.get(processKey(owner))).find((session) => session !== undefined);
+  }
+
+  /** Starts of the keys of runs that may have started this client; a server of ours may speak for any of them. */
+  #guardedAbove({ principal, process, above = [] }: ConnectionFacts): readonly string[] {
+    if (process === undefined) return [];
+    const { clients } = this.#setup.services;
+    const isOurs = [process, ...above].some((one) => clients?.isOwn(one) === true);
+    return isOurs ? [`${principal}/`] : above.map((one) => processPrefix(principal, one));
   }
 
   runOf({ connection, client }: ClientSession, params: JsonObject | undefined): Result<LiveRun, string> {

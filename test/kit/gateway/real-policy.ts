@@ -34,6 +34,9 @@ export type ConversationOptions = Pick<StageOptions, "log" | "oracle" | "human" 
 /** Tools by server: names, or entries as a server lists them. */
 type ToolsOf = Readonly<Record<string, readonly (string | JsonObject)[]>>;
 
+/** The client process whose run its key names; every further one gets a run that its user began. */
+const first = 7;
+
 /** Tools by server name; every connection of the conversation belongs to one client process, so to one run. */
 export class Conversation {
   readonly stage: Stage;
@@ -42,6 +45,7 @@ export class Conversation {
   answer: Answering;
   readonly #tools: ToolsOf;
   readonly #clients = new Map<string, FakeClient>();
+  readonly #tokens = new Map<number, string>();
   readonly #outside: () => Promise<unknown>;
   #ids = 0;
 
@@ -53,10 +57,10 @@ export class Conversation {
     this.stage = new Stage({ policy: policyOf(text), servers: Object.keys(tools), ...stage });
   }
 
-  /** Calls a tool and gives what the client got. `process` = another client process, so another run. */
-  async call(name: string, given: JsonObject = {}, process = 7): Promise<Told> {
+  /** Calls a tool and gives what the client got. `process` = another client, in a run that its user began. */
+  async call(name: string, given: JsonObject = {}, process = first): Promise<Told> {
     const [server = "", tool = ""] = name.split(".");
-    const client = this.#client(server, process);
+    const client = await this.#client(server, process);
     this.#ids += 1;
     client.say({ id: this.#ids, method: "tools/call", params: { name: tool, arguments: given } });
     await this.serve();
@@ -88,14 +92,24 @@ export class Conversation {
     return owed;
   }
 
-  #client(server: string, process: number): FakeClient {
+  async #client(server: string, process: number): Promise<FakeClient> {
     const key = `${server} ${process}`;
-    let client = this.#clients.get(key);
-    if (client === undefined) {
-      client = this.stage.connect({ server, process: { pid: process, startedAt: "1" } });
-      this.#clients.set(key, client);
-    }
+    const known = this.#clients.get(key);
+    if (known !== undefined) return known;
+    const token = process === first ? undefined : await this.#token(process);
+    const facts = { server, process: { pid: process, startedAt: "1" } };
+    const client = this.stage.connect(token === undefined ? facts : { ...facts, runToken: token });
+    this.#clients.set(key, client);
     return client;
+  }
+
+  async #token(process: number): Promise<string> {
+    const known = this.#tokens.get(process);
+    if (known !== undefined) return known;
+    const begun = await this.stage.gateway.beginRun({ principal: "os:1000", urlBase: "http://127.0.0.1" });
+    if (!begun.ok) throw new Error(begun.error);
+    this.#tokens.set(process, begun.value.token);
+    return begun.value.token;
   }
 
   #serveOne(server: FakeServer): number {
