@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { basename, dirname, join, sep } from "node:path";
 import { runtimeFolder, stateHome } from "../../adapters/daemon/paths.ts";
 import { type SelfProtection, selfProtection } from "../../policy/values/self-protection.ts";
+import { commandWords } from "../../mechanisms/regulate/shell/command-words.ts";
 import type { PolicyFiles } from "../policy/policy-files.ts";
 import { configurationFolder, packageFolder } from "../policy/policy-source.ts";
 
@@ -28,7 +29,14 @@ export function protectedInstallation({ home, policies, configuration }: Install
     const files = policies.files();
     if (own !== undefined && files === known) return own;
     known = files;
-    own = selfProtection({ kept, obeyed: bothWays([...fixed, ...files]), home: homedir(), base: process.cwd() });
+    own = selfProtection({
+      kept,
+      obeyed: bothWays([...fixed, ...files]),
+      home: homedir(),
+      base: process.cwd(),
+      resolve: withoutLinks,
+      commandWords,
+    });
     return own;
   };
   return { touched: (call) => now().touched(call), holds: (path) => now().holds(path) };

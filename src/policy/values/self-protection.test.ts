@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ArgumentContract, Role, ToolContract } from "../../core/contract.ts";
 import type { Json } from "../../core/json.ts";
 import { exactly, makeLattice } from "../../core/label.ts";
+import { commandWords } from "../../mechanisms/regulate/shell/command-words.ts";
 import { selfProtection } from "./self-protection.ts";
 
 const made = makeLattice({ levels: ["public", "private"], categories: [], groups: [] });
@@ -141,6 +142,60 @@ describe("the gateway's own files", () => {
   ])("a command: %s", (command, stake) => {
     const shell = tool(["execute.local"], { arguments: new Map([["command", argument("command")]]) });
     expect(touched(shell, { command })).toBe(stake);
+  });
+
+  describe("spelt in other ways (decision 0031)", () => {
+    const { touched: read } = selfProtection({
+      kept: ["/home/ana/.local/state/s1"],
+      obeyed: ["/w/policy.yaml"],
+      home: "/home/ana",
+      base: "/srv",
+      resolve: (path) => {
+        if (path.startsWith("/w/Shared")) return `/home/ana/.local/state/s1${path.slice(9)}`;
+        return path === "/w/other" ? "/w/policy.yaml" : path === "/w/gone" ? undefined : path;
+      },
+      commandWords,
+    });
+    const shell = tool(["execute.local"], { arguments: new Map([["command", argument("command")]]) });
+    const stakeOf = (contract: ToolContract, given: { readonly [name: string]: Json }): string =>
+      read({ contract, arguments: given, workspace: ["/w"] })?.stake ?? "nothing";
+
+    it.each([
+      ["s\\luicegate approve x", "obeyed"],
+      ["'sluice'gate app\"ro\"ve x", "obeyed"],
+      ["a=sluicegate; $a approve x", "obeyed"],
+      ["{sluicegate,approve,x}", "obeyed"],
+      ["bash -c 's\\luicegate approve x'", "obeyed"],
+      ["echo $(slu\\icegate runs new)", "obeyed"],
+      ['xargs sluice""gate approve < ids', "obeyed"],
+      ["cat /home/ana/.local/state/s?/k*/signing.pem", "kept"],
+      ["cat ~/.local/*/s1/keys/x", "kept"],
+      ["cat $HOME/.local/state/[a-z]1/log.db", "kept"],
+      ["cd ~/.local/state; cat s?/k*/signing.pem", "kept"],
+      ["cat /home/ana/.local/st''ate/s1/log.db", "kept"],
+      ["cp Shared/keys/a /tmp", "kept"],
+      ["echo x > other", "obeyed"],
+      ["echo x > p*.yaml", "obeyed"],
+      ["echo x > ./*.yaml", "obeyed"],
+      ["tee pol\\icy.yaml", "obeyed"],
+      ["echo 'unclosed s\\luicegate approve x", "obeyed"],
+      ["sed -i s/block/allow/ *", "obeyed"],
+      ["ls -l sub/*", "nothing"],
+      ["cat */*.md", "nothing"],
+      ["cat gone", "nothing"],
+      ["rm build/*.js", "nothing"],
+      ["grep -rn slu*ce docs", "nothing"],
+    ])("a command: %s", (command, stake) => {
+      expect(stakeOf(shell, { command })).toBe(stake);
+    });
+
+    it("a link to one of them, made after the start, is one of them", () => {
+      expect(stakeOf(reader, { path: "/w/Shared/keys/signing.pem" })).toBe("kept");
+      expect(stakeOf(reader, { path: "Shared" })).toBe("kept");
+      expect(stakeOf(writer, { path: "/w/other" })).toBe("obeyed");
+      expect(stakeOf(writer, { path: "/w/gone" })).toBe("nothing");
+      expect(stakeOf(reader, { note: "file:///w/Shared/x" })).toBe("kept");
+    });
   });
 
   it("a path is one of them, whatever is done with it", () => {
