@@ -1,15 +1,18 @@
 /** `sluicegate proof verify|check`: whether the hazards of a policy can happen, before anything runs under it. */
 import { basename } from "node:path";
 import type { Command } from "commander";
-import { checkCertificate } from "../../proof/check/check.ts";
+import { type Result, ok } from "../../core/result.ts";
+import { checkExpectations } from "../../app/policy/expectations.ts";
+import { namedTools } from "../../app/policy/named-policy.ts";
+import { type Present, checkCertificate } from "../../proof/check/check.ts";
 import { tableEntry } from "../../proof/prove/table.ts";
-import { type Outcome, failure, refusal } from "../../app/state/outcome.ts";
+import { type Fault, type Outcome, failure, refusal } from "../../app/state/outcome.ts";
 import { type OptionsOf, acts, manifestOption } from "../output.ts";
 import { many, shortPath, shown } from "../../app/state/sentences.ts";
 import { sha256 } from "../../app/policy/policy-source.ts";
 import { diffText, proofDiff } from "../../app/proof/diff.ts";
 import { exported, exportForms, writeExport } from "../../app/proof/export.ts";
-import { type ProofInput, proofInput, subjectOf } from "../../app/proof/subject-tools.ts";
+import { manifestDigests, proofInput, subjectOf } from "../../app/proof/subject-tools.ts";
 import { type Verified, type VerifiedProperty, verify } from "../../app/proof/verify.ts";
 import { readCertificates, writeCertificates } from "../../app/proof/bundle.ts";
 
@@ -104,32 +107,56 @@ function diffFiles(old: string, present: string, options: OptionsOf<typeof manif
 function checkFile(place: string, options: OptionsOf<typeof checkOptions>): Outcome {
   const certificates = readCertificates(place);
   if (!certificates.ok) return failure("SG-PROOF-READ", certificates.error);
-  const input = options.policy === undefined ? undefined : proofInput(options.policy, options.manifest);
-  if (input !== undefined && !input.ok) return refusal(input.error);
-  const present = input === undefined ? {} : presentOf(input.value);
+  const present = presentOf(options);
+  if (!present.ok) return refusal(present.error);
   const results = certificates.value.map(({ file: from, certificate }) => ({
     file: from,
-    ...checkCertificate(certificate, { hash: sha256, ...present }),
+    ...checkCertificate(certificate, { hash: sha256, ...present.value }),
   }));
   const several = results.some((result) => result.file !== results[0]?.file);
+  // Labels are the ground of a proof: without the policy in force they are the certificate's own claim.
+  const compared = options.policy !== undefined;
+  const under = compared ? "" : " under the policy and labels that the certificate carries";
   const lines = results.map((result) => {
     const from = several ? `${basename(result.file)}: ` : "";
     if (!result.ok) return `${from}Refused: ${result.reason}.`;
     const core = result.core.length === 0 ? "" : `, needing ${result.core.join(", ")}`;
-    return `${from}${result.hazard} cannot happen: the certificate holds${core}.`;
+    return `${from}${result.hazard} cannot happen${under}: the certificate holds${core}.`;
   });
+  const assumptions = [...new Set(results.flatMap((result) => (result.ok ? result.assumptions : [])))];
+  if (assumptions.length > 0) lines.push(takenForGranted, ...assumptions.map((one) => `  - ${one}`));
+  if (assumptions.length > 0 && !compared)
+    lines.push(
+      "Not compared with a policy and tools in force: give --policy, and --manifest for lists of its servers.",
+    );
   const all = results.every(({ ok: holds }) => holds);
   return {
     exitCode: all ? 0 : 1,
-    json: { ok: all, certificates: results },
+    json: { ok: all, compared, certificates: results },
     text: lines.map((line) => shown(line, 400)).join("\n"),
   };
 }
 
-function presentOf({ policy, manifest }: ProofInput): { readonly policyDigest: string; readonly tools: unknown } {
+/** What is known to be in force: all of it with a policy, and lists of tools without one. */
+function presentOf(options: OptionsOf<typeof checkOptions>): Result<Omit<Present, "hash">, Fault> {
+  if (options.policy === undefined) {
+    const named = namedTools(options.manifest);
+    if (!named.ok) return named;
+    return ok(options.manifest === undefined ? {} : { manifests: manifestDigests(named.value) });
+  }
+  const input = proofInput(options.policy, options.manifest);
+  if (!input.ok) return input;
+  const { policy, manifest } = input.value;
   const { contracts } = subjectOf(policy, manifest);
-  return { policyDigest: policy.digest, tools: contracts.map((contract) => tableEntry(policy.ir, contract)) };
+  return ok({
+    policyDigest: policy.digest,
+    tools: contracts.map((contract) => tableEntry(policy.ir, contract)),
+    manifests: manifestDigests(manifest),
+    expect: checkExpectations(policy).map(({ expected, holds }) => ({ verdict: expected, holds })),
+  });
 }
+
+const takenForGranted = "It is taken for granted that:";
 
 function textOf(verified: Verified): string {
   const { properties, usefulness, assumptions } = verified;
@@ -143,7 +170,7 @@ function textOf(verified: Verified): string {
   } else if (broken.length === 0)
     lines.push(`Still useful: ${many(allowed, "expected trace")} ${allowed === 1 ? "is" : "are"} allowed.`);
   for (const { about, message } of verified.lints) lines.push(shown(`Note on ${about}: ${message}.`, 400));
-  lines.push("It is taken for granted that:", ...assumptions.map((assumption) => `  - ${assumption}`));
+  lines.push(takenForGranted, ...assumptions.map((assumption) => `  - ${assumption}`));
   return lines.join("\n");
 }
 

@@ -8,7 +8,7 @@ import {
   tools,
   withPolicy,
 } from "../../../test/kit/proof/first-example.ts";
-import { checkCertificate, unreadable } from "./check.ts";
+import { type Present, checkCertificate, unreadable } from "./check.ts";
 
 const present = { hash: sha256, policyDigest: certificate.digest, tools, manifests: certificate.manifests };
 type Certificate = typeof certificate;
@@ -19,9 +19,37 @@ const changed = (change: (certificate: Certificate) => void): Certificate => {
 };
 
 it("law: the hand-written certificate of the first worked example is accepted", () => {
-  const accepted = { ok: true, hazard: "leak", core: ["no-private-write", "no-private-grant"] };
+  const accepted = {
+    ok: true,
+    hazard: "leak",
+    core: ["no-private-write", "no-private-grant"],
+    assumptions: certificate.assumptions,
+  };
   expect(checkCertificate(certificate, present)).toEqual(accepted);
   expect(checkCertificate(JSON.parse(JSON.stringify(certificate)), { hash: sha256 })).toEqual(accepted);
+});
+
+it("regression: a certificate tells what its policy takes for granted, and nothing else", () => {
+  const under = (change: (its: Members) => void, present: Omit<Present, "hash"> = {}) =>
+    checkCertificate(withPolicy(change), { hash: sha256, ...present });
+  const refused = { ok: false, reason: expect.stringMatching(/recorded assumptions/) };
+  for (const name of ["send", "read", "execute"])
+    expect(under((its) => (its["host"] = { ...(its["host"] as Members), [name]: "open" }))).toMatchObject(refused);
+  for (const mode of ["none", "strict", "handles"])
+    expect(under((its) => (its["flow"] = { mode }))).toMatchObject(refused);
+  // A list that opens nothing to send and to read is as good as `gated`; of what is executed, no list is.
+  for (const name of ["send", "read"])
+    expect(under((its) => (its["host"] = { ...(its["host"] as Members), [name]: { open: [] } }))).toMatchObject({
+      ok: true,
+    });
+});
+
+it("regression: expected traces that turn out otherwise than recorded are refused", () => {
+  const judged = (...expect: readonly { verdict: string; holds: boolean }[]) =>
+    checkCertificate(certificate, { ...present, expect });
+  expect(judged({ verdict: "allow", holds: true })).toMatchObject({ ok: true });
+  for (const other of [[], [{ verdict: "allow", holds: false }], [{ verdict: "deny", holds: true }]])
+    expect(judged(...other)).toMatchObject({ ok: false, reason: expect.stringMatching(/expected traces/) });
 });
 
 it("what a policy says beside its rules is covered by the digest and not read", () => {
@@ -78,6 +106,17 @@ const faults: readonly (readonly [string, Certificate | Members, RegExp])[] = [
   ["another policy", withPolicy((its) => (its["keep"] = ["x"])), /another policy than the one in force/],
   ["other labels", changed((one) => (one.tools = one.tools.toReversed())), /about other tools/],
   ["other manifests", changed((one) => (one.manifests.git = "")), /about other manifests/],
+  [
+    "manifests of two servers swapped",
+    changed((one) => Object.assign(one, { manifests: { it: one.manifests.git } })),
+    /other manifests/,
+  ],
+  ["no assumptions", changed((one) => (one.assumptions = [])), /recorded assumptions/],
+  ["one assumption less", changed((one) => one.assumptions.pop()), /recorded assumptions/],
+  ["one assumption more", changed((one) => one.assumptions.push("It rains.")), /recorded assumptions/],
+  ["one assumption twice", changed((one) => one.assumptions.splice(0, 1, one.assumptions[1] ?? "")), /recorded assump/],
+  ["a milder assumption", changed((one) => one.assumptions.splice(1, 1, "Labels are exact.")), /recorded assumptions/],
+  ["assumptions of another flow", withPolicy((its) => (its["flow"] = { mode: "none" })), /another policy/],
   ["no example", changed((one) => one.expect.pop()), /not those of the policy/],
   [
     "an example of another verdict",

@@ -3,6 +3,7 @@
  * that it cannot derive again: the invariant is a claim, and every move of the specification is tried on it. A refusal
  * is a sentence; nothing is thrown, and every limit has a name.
  */
+import { assumptionsUnder } from "./assumptions.ts";
 import { classesOf } from "./classes.ts";
 import { type DiagramLimits, diagramWithin } from "./diagram.ts";
 import { type Json, plainCopy, textOf } from "./json.ts";
@@ -30,10 +31,21 @@ export type Present = {
   readonly policyDigest?: string;
   readonly tools?: unknown;
   readonly manifests?: { readonly [server: string]: string };
+  /** How the traces that the policy expects are judged, in their order. */
+  readonly expect?: readonly { readonly verdict: string; readonly holds: boolean }[];
   readonly limits?: Partial<CheckLimits>;
 };
+/**
+ * A certificate that holds speaks of the policy and the labels that it carries, and rests on `assumptions`, which the
+ * checker derives. Whether these are the gateway's is known only of the members that the caller gives in `Present`.
+ */
 export type Checked =
-  | { readonly ok: true; readonly hazard: string; readonly core: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly hazard: string;
+      readonly core: readonly string[];
+      readonly assumptions: readonly string[];
+    }
   | { readonly ok: false; readonly reason: string };
 
 const texts = { list: "text" } as const;
@@ -68,8 +80,10 @@ export function checkCertificate(certificate: unknown, present: Present): Checke
     const reason = misfit(copy, certificateShape, "certificate");
     if (reason !== undefined) return refused(reason);
     const read = copy as unknown as Certificate; // the shape was found to fit
-    const wrong = differs(read, copy, present) ?? expectations(read) ?? disproved(read, present.limits ?? {});
-    return wrong === undefined ? { ok: true, hazard: read.hazard, core: read.core } : refused(wrong);
+    const wrong =
+      differs(read, copy, present) ?? expectations(read) ?? unassumed(read) ?? disproved(read, present.limits ?? {});
+    if (wrong !== undefined) return refused(wrong);
+    return { ok: true, hazard: read.hazard, core: read.core, assumptions: assumptionsUnder(read.policy) };
   } catch {
     return refused(unreadable);
   }
@@ -95,6 +109,9 @@ function differs(read: Certificate, copy: Json, present: Present): string | unde
   if (present.manifests !== undefined && !same(present.manifests, read.manifests)) {
     return "the certificate is about other manifests than those of the servers";
   }
+  if (present.expect !== undefined && !same(present.expect, read.expect)) {
+    return "the certificate records another outcome of the expected traces than they have";
+  }
   return undefined;
 }
 
@@ -107,6 +124,13 @@ function expectations({ policy, expect }: Certificate): string | undefined {
   if (!expect.some(({ verdict }) => verdict === "allow"))
     return "the policy expects nothing to be allowed: the proof is vacuous";
   return expect.every(({ holds }) => holds) ? undefined : "an expectation of the policy does not hold";
+}
+
+/** A proof that does not say what it takes for granted would be read as one that takes nothing for granted. */
+function unassumed({ policy, assumptions }: Certificate): string | undefined {
+  const due = assumptionsUnder(policy);
+  const same = due.length === assumptions.length && due.every((one, index) => one === assumptions[index]);
+  return same ? undefined : "the recorded assumptions are not those on which a proof of this policy rests";
 }
 
 function disproved(read: Certificate, limits: Partial<CheckLimits>): string | undefined {

@@ -44,7 +44,7 @@ describe("certificates", () => {
     expect(made).toMatchObject({ version: 1, hazard: "h", core: ["no"], manifests: { s: "d" }, expect: expected });
     expect(made?.["digest"]).toBe(subject.policy.digest);
     expect(made?.["tools"]).toEqual(subject.contracts.map((one) => tableEntry(subject.policy.ir, one)));
-    expect(checkCertificate(made, { hash: sha256 })).toEqual({ ok: true, hazard: "h", core: ["no"] });
+    expect(checkCertificate(made, { hash: sha256 })).toMatchObject({ ok: true, hazard: "h", core: ["no"] });
   });
 
   it("there is none where a way is left", () => {

@@ -125,7 +125,15 @@ export const certificate = {
   ],
   root: 5,
   expect: [{ verdict: "allow", holds: true }],
-  assumptions: ["Every call and every result passes through the gateway."],
+  assumptions: [
+    "Every call and every result passes through the gateway.",
+    "The labels of tools and stores are upper bounds of what they return and hold.",
+    "Runs are not split: all users of a run share its data, and only stores carry data between runs.",
+    "Stores begin as the policy says, and every run that shares them follows this policy.",
+    "Whoever endorses, declassifies or accepts a risk knows what they do; a proof never counts on it.",
+    "The client asks the person before it uses its own send, read, execute.",
+    "Data flows by values: what the model rephrases beyond recognition is not followed (mode `provenance`).",
+  ],
 };
 
 /** A deep copy that may be changed. */

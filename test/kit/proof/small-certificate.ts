@@ -1,4 +1,6 @@
 /** Small certificates around one hazard and one rule, for what formal.md example 1 does not have. */
+import { assumptionsUnder } from "../../../src/proof/check/assumptions.ts";
+import type { Policy } from "../../../src/proof/check/model.ts";
 import { textOf, type Json } from "../../../src/proof/check/json.ts";
 import { type Members, policy, sha256, tools } from "./first-example.ts";
 
@@ -36,7 +38,7 @@ export function small(parts: Small): Members {
     nodes: parts.nodes ?? [],
     root: parts.root ?? 1,
     expect: [{ verdict: "allow", holds: true }],
-    assumptions: [],
+    assumptions: [...assumptionsUnder(its as unknown as Policy)], // the checker reads the same two members of it
   };
 }
 

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { PolicyDocument } from "../../../src/policy/canonical/policy-document.ts";
 import { sha256 } from "../../../src/app/policy/policy-source.ts";
+import { assumptionsOf } from "../../../src/proof/prove/certificate.ts";
 import { type Checked, checkCertificate, unreadable } from "../../../src/proof/check/check.ts";
 import type { Json } from "../../../src/proof/check/json.ts";
 import { decideCore, makeProver } from "../../../src/proof/prove/prove.ts";
@@ -125,7 +126,7 @@ function corruptedPolicy({ one, certificate }: Proof, roll: Roll): Corrupted | u
   if (digestOf(policy) === certificate["digest"]) return undefined;
   const stale = checkCertificate(changed, { hash: sha256 });
   expect(stale).toMatchObject({ ok: false, reason: expect.stringMatching(/the digest is not/) });
-  const renewed = { ...changed, digest: digestOf(policy) };
+  const renewed = { ...changed, digest: digestOf(policy), assumptions: [...assumptionsOf(subject)] };
   expect(checkedFor(one.subject, renewed).ok).toBe(false);
   return { certificate: renewed, checked: checkCertificate(renewed, { hash: sha256 }), subject };
 }
