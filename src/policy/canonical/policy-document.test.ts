@@ -17,7 +17,10 @@ describe("mistakes are shown where they are, with the nearest legal word", () =>
   test.each([
     ["version: 1\nrulse: []\n", ["SG-POLICY-KEY", 2, 1, "did you mean `rules`?"]],
     ["version: 2\n", ["SG-POLICY-WORD", 1, 10, "write `1`"]],
-    ["rules: []\n", ["SG-POLICY-MISSING", 1, 1, "add `version`: 1"]],
+    [
+      "rules: []\n",
+      ["SG-POLICY-MISSING", 1, 1, "add `version: 1`, or name another file; without it nothing of the file is shown"],
+    ],
     ["version: 1\nmode: enforced\n", ["SG-POLICY-WORD", 2, 7, "did you mean `enforce`?"]],
     [
       "version: 1\nrules:\n  - {id: R, tier: blok, why: x, when: a.b}\n",
@@ -183,4 +186,35 @@ test("a document that was built in code is bounded like one that was written", (
   expect(found.ok ? [] : found.error.map(({ code }) => code)).toEqual(["SG-POLICY-DEPTH"]);
   const wide = checkDocument({ version: 1, extends: Array.from({ length: policyValuesMax }, () => "x") }, "built");
   expect(wide.ok ? [] : wide.error.map(({ code }) => code)).toEqual(["SG-POLICY-SIZE"]);
+});
+
+describe("regression: a file that does not say that it is a policy is not quoted", () => {
+  it.each([
+    "hunter2:*:19000:0:99999:7:::\ndaemon:*:19000:::\n",
+    "hunter2:x:0\nabc:x:1\n",
+    "*hunter2\n",
+    "a: *hunter2\n",
+    "a: !hunter2 x\n",
+    "!hunter2 {a: 1}\n",
+    '{"hunter2": 1}',
+    "hunter2: {a: 1}\nhunter2: {}\n",
+    "[hunter2]",
+    "hunter2",
+    "- hunter2: 1",
+    "? [hunter2]\n: 1",
+    "%hunter2 1\n---\na: 1",
+    '"\\hunter2"',
+    "hunter2: 99999999999999999999999",
+    "version: hunter2",
+    "versions: 1\nhunter2: 1",
+  ])("%j", (text) => {
+    const parsed = parsePolicy(text, "p.yaml");
+    expect(parsed.ok).toBe(false);
+    if (!parsed.ok) expect(JSON.stringify(parsed.error)).not.toContain("hunter2");
+  });
+
+  it("where it does, the key that is wrong is named", () => {
+    const parsed = parsePolicy("version: 1\nhunter2: 1\nhunter2: !x 2\n", "p.yaml");
+    expect(JSON.stringify(parsed)).toContain("hunter2");
+  });
 });

@@ -92,7 +92,7 @@ export function parseChecked<D>(
       logLevel: "error",
       lineCounter: lines,
     });
-    const faults = syntaxFaults(tree, { lines, file, what });
+    const faults = syntaxFaults(tree, { lines, file, what, quotes: claimsVersion.test(text) });
     if (faults.length > 0) return err(faults);
     value = tree.toJS({ maxAliasCount: policyAliasesMax });
   } catch (cause) {
@@ -109,7 +109,26 @@ export function parseChecked<D>(
   return ok({ file, document: value as D, locate });
 }
 
+/** The line that makes a text one of our documents, also where the rest of it cannot be read. */
+const claimsVersion = /(?:^|[{,\s])["']?version["']?\s*:\s*1(?![^\s,}#])/;
+
+/**
+ * A document shows by `version` that it is one. What lacks it may be any file that a link of an untrusted policy names,
+ * such as a file of passwords, so no message quotes it.
+ */
+function foreign(value: unknown, what: string): Problem | undefined {
+  if (!isPlainObject(value) || Object.hasOwn(value, "version")) return undefined;
+  return problem(
+    "MISSING",
+    [],
+    `${what} has no \`version\``,
+    "add `version: 1`, or name another file; without it nothing of the file is shown",
+  );
+}
+
 function problemsOf<D>(value: unknown, kind: DocumentKind<D>): readonly Problem[] {
+  const unknown = foreign(value, kind.what);
+  if (unknown !== undefined) return [unknown];
   const oversize = measure(value, kind);
   return oversize === undefined ? checkShape(kind.shape, value) : [oversize];
 }
@@ -139,9 +158,15 @@ function openBrackets(text: string): number {
   return most;
 }
 
-type Reading = { readonly lines: LineCounter; readonly file: string; readonly what: string };
+type Reading = {
+  readonly lines: LineCounter;
+  readonly file: string;
+  readonly what: string;
+  /** Messages may quote the text. */
+  readonly quotes: boolean;
+};
 
-function syntaxFaults(tree: Document, { lines, file, what }: Reading): readonly Diagnostic[] {
+function syntaxFaults(tree: Document, { lines, file, what, quotes }: Reading): readonly Diagnostic[] {
   const at = (offset: number): Position => position(lines, offset);
   const faults: Diagnostic[] = [];
   const add = (code: string, message: string, remedy: string, offset: number): void => {
@@ -150,13 +175,15 @@ function syntaxFaults(tree: Document, { lines, file, what }: Reading): readonly 
     }
   };
   for (const fault of tree.errors.slice(0, diagnosticsMax)) {
-    add("SYNTAX", `not readable as YAML 1.2: ${clipped(oneLine(fault.message))}`, "fix the syntax here", fault.pos[0]);
+    const detail = quotes ? `: ${clipped(oneLine(fault.message))}` : "";
+    add("SYNTAX", `not readable as YAML 1.2${detail}`, "fix the syntax here", fault.pos[0]);
   }
   for (const fault of tree.warnings.slice(0, diagnosticsMax)) {
     const tag = fault.code === "TAG_RESOLVE_FAILED";
-    add(tag ? "TAG" : "SYNTAX", clipped(oneLine(fault.message)), tag ? "remove the tag" : "fix it", fault.pos[0]);
+    const message = quotes ? clipped(oneLine(fault.message)) : "not readable as YAML 1.2";
+    add(tag ? "TAG" : "SYNTAX", message, tag ? "remove the tag" : "fix it", fault.pos[0]);
   }
-  if (faults.length > 0) return faults;
+  if (faults.length > 0 || (!quotes && isMap(tree.contents) && !tree.contents.has("version"))) return faults;
   if (tree.contents === null) add("EMPTY", `${what} is empty`, "start with `version: 1`", 0);
   visit(tree, {
     Scalar: (_, node) => checkTag(node, add),
