@@ -12,7 +12,8 @@ import type { Subject } from "../../proof/prove/subject.ts";
 import { type Manifest, labelTable } from "../../proof/prove/table.ts";
 import { digest } from "../../wire/canonical.ts";
 import { readManifest } from "../policy/manifest.ts";
-import { namedPolicy, namedTools } from "../policy/named-policy.ts";
+import { namedTools, readPolicy, whyUnloadable } from "../policy/named-policy.ts";
+import type { Loaded } from "../../policy/load.ts";
 import { isShipped, packageFolder, sha256, toolDigest } from "../policy/policy-source.ts";
 import type { Fault } from "../state/outcome.ts";
 
@@ -71,19 +72,29 @@ export type ProofInput = {
   readonly inherited: (rule: string) => boolean;
 };
 
+/**
+ * A policy of the command line as it will run: bare names of tools can only be resolved once it is known which tools
+ * there are, so a policy whose packs ship lists is read with these. `lists` are those that are known for certain.
+ */
+export function packedPolicy(name: string, given: Manifest): Result<Loaded & { readonly lists: Manifest }, Fault> {
+  const first = readPolicy(name, given);
+  if (!first.ok || first.value.policy === undefined) return first.ok ? ok({ ...first.value, lists: given }) : first;
+  const listed = listedTools(first.value.policy, given);
+  if (!listed.ok) return err({ code: "SG-MANIFEST", sentence: listed.error });
+  const lists = listed.value;
+  if (Object.keys(lists).length === Object.keys(given).length) return ok({ ...first.value, lists });
+  const packed = readPolicy(name, lists);
+  return packed.ok ? ok({ ...packed.value, lists }) : packed;
+}
+
 /** A policy that compiles, and the tools that it is proved for. */
 export function proofInput(file: string, manifests?: readonly string[]): Result<ProofInput, Fault> {
   const given = namedTools(manifests);
   if (!given.ok) return given;
-  const first = namedPolicy(file, given.value);
-  if (!first.ok) return first;
-  const listed = listedTools(first.value.policy, given.value);
-  if (!listed.ok) return err({ code: "SG-MANIFEST", sentence: listed.error });
-  // Bare names of tools can only be resolved once it is known which tools there are.
-  const known = Object.keys(listed.value).length === Object.keys(given.value).length;
-  const loaded = known ? first : namedPolicy(file, listed.value);
+  const loaded = packedPolicy(file, given.value);
   if (!loaded.ok) return loaded;
-  const { policy, place } = loaded.value;
+  const { policy, place, lists, diagnostics } = loaded.value;
+  if (policy === undefined) return err({ code: "SG-POLICY", sentence: whyUnloadable(file, diagnostics) });
   const inherited = (rule: string): boolean => isShipped(place(information("RULE", ["rules", rule], "", "")).file);
-  return ok({ policy, manifest: manifestOf(policy, listed.value), inherited });
+  return ok({ policy, manifest: manifestOf(policy, lists), inherited });
 }

@@ -19,7 +19,7 @@ import { type Outcome, failure, refusal } from "../../app/state/outcome.ts";
 import { type OptionsOf, acts, manifestOption } from "../output.ts";
 import { many, shortPath, shown } from "../../app/state/sentences.ts";
 import { diagnosticLine, namedPolicy, namedTools, readPolicy } from "../../app/policy/named-policy.ts";
-import { listedTools } from "../../app/proof/subject-tools.ts";
+import { listedTools, packedPolicy } from "../../app/proof/subject-tools.ts";
 import { startProblemOf } from "../../app/policy/regulator.ts";
 import { checkExpectations } from "../../app/policy/expectations.ts";
 import { defaultPolicyName, isShipped, toolDigest } from "../../app/policy/policy-source.ts";
@@ -58,11 +58,11 @@ export function register(program: Command): void {
 function check(name: string, options: OptionsOf<typeof checkOptions>): Outcome {
   const lists = namedTools(options.manifest);
   if (!lists.ok) return refusal(lists.error);
-  const loaded = readPolicy(name, lists.value);
+  const loaded = packedPolicy(name, lists.value);
   if (!loaded.ok) return refusal(loaded.error);
   const { policy, place } = loaded.value;
   // A rule of the default that finds no tool here is not a fault of the file in question.
-  const lints = policy === undefined ? [] : lintsOf(policy, lists.value).map(place);
+  const lints = policy === undefined ? [] : lintsOf(policy, { given: lists.value, known: loaded.value.lists }).map(place);
   const own = lints.filter((found) => name === defaultPolicyName || !isShipped(found.file));
   const silent = policy === undefined ? [] : programProblems(policy).map(place);
   const broken = policy === undefined ? [] : brokenExpectations(policy).map(place);
@@ -86,11 +86,12 @@ function check(name: string, options: OptionsOf<typeof checkOptions>): Outcome {
   };
 }
 
+type Lists = { readonly given: ToolLists; readonly known: ToolLists };
+
 /** Findings from the given lists, and for other servers from the lists of their packs. */
-function lintsOf(policy: CompiledPolicy, lists: ToolLists): readonly Problem[] {
-  const packed = listedTools(policy, lists);
-  const others = Object.entries(packed.ok ? packed.value : {}).filter(([server]) => !Object.hasOwn(lists, server));
-  return [...lintPolicy(policy, lists, toolDigest), ...lintNames(policy, Object.fromEntries(others), "packs")];
+function lintsOf(policy: CompiledPolicy, { given, known }: Lists): readonly Problem[] {
+  const others = Object.entries(known).filter(([server]) => !Object.hasOwn(given, server));
+  return [...lintPolicy(policy, given, toolDigest), ...lintNames(policy, Object.fromEntries(others), "packs")];
 }
 
 /** The scope of each server that the policy or a manifest names, and the scope of all others. */
