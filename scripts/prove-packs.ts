@@ -16,7 +16,7 @@ mkdirSync(certificates, { recursive: true });
 for (const file of readdirSync(policies).toSorted()) {
   const input = proofInput(join(policies, file), undefined);
   if (!input.ok) throw new Error(`${file}: ${input.error.sentence}`);
-  const verified = verify(input.value.policy, input.value.manifest);
+  const verified = verify(input.value.policy, input.value.manifest, { rulesOnly: true });
   const open = verified.properties.filter(({ verdict }) => verdict !== "proved").map(({ id }) => id);
   if (!verified.ok) throw new Error(`${file}: not proved: ${open.join(", ") || "an expected trace does not hold"}`);
   const made = verified.properties.flatMap(({ certificate }) => (certificate === undefined ? [] : [certificate]));

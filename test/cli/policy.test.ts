@@ -1,4 +1,5 @@
 // `policy`, `labels` and `replay`: what needs no daemon, no server and no log.
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { listTools } from "../kit/policy/list-tools.ts";
@@ -16,6 +17,12 @@ describe("policy check", () => {
       value: { ok: true, diagnostics: [] },
     });
     expect((await terminal.run("policy", "check", example("calendar/policy.yaml"))).code).toBe(0);
+  });
+
+  test("regression: every shipped policy is accepted without a list of tools", async () => {
+    const folder = join(repository, "packs/policies");
+    for (const name of readdirSync(folder))
+      expect((await terminal.run("policy", "check", join(folder, name))).code, name).toBe(0);
   });
 
   test("an error has file, line, column and remedy, and exit code 1", async () => {

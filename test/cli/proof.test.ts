@@ -46,7 +46,7 @@ describe("proof verify", () => {
   });
 
   test("shows the shortest way and the one change that closes it", async () => {
-    const ran = await terminal.run("proof", "verify", join(terminal.root, "open.yaml"));
+    const ran = await terminal.run("proof", "verify", join(terminal.root, "open.yaml"), "--rules-only");
     expect(ran.code).toBe(1);
     const lines = ran.stdout.split("\n");
     expect(lines[0]).toMatch(/^H1 can happen/);
@@ -55,6 +55,33 @@ describe("proof verify", () => {
     expect(lines[3]).toMatch(
       /^To close it, add: .*tier: block.*confidentiality: private.* \(costs 0 of 1 `expect:` traces\)$/,
     );
+  });
+
+  test("regression: a hazard that regulation prevents needs no rule, unless rules alone are asked for", async () => {
+    const place = join(terminal.root, "open.yaml");
+    expect(await terminal.run("proof", "verify", place)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("by the rules alone; the gateway refuses in time"),
+    });
+    expect((await terminal.run("proof", "verify", place, "--rules-only")).code).toBe(1);
+    // Where a policy only observes, nothing is refused in time.
+    terminal.file("watched.yaml", `mode: observe\n${policy(lift)}`);
+    expect((await terminal.run("proof", "verify", join(terminal.root, "watched.yaml"))).code).toBe(1);
+  });
+
+  test("regression: an expected trace that does not hold names argument, label and cause, in both commands", async () => {
+    const wrong = policy(rule).replace("{outbox.send_message: {to", "notes.read_note, {outbox.send_message: {to");
+    terminal.file("wrong.yaml", wrong.replace('body: "hello"', 'body: "{read_note}"'));
+    const place = join(terminal.root, "wrong.yaml");
+    const because = "`body` would carry private data from notes.read_note";
+    for (const command of [
+      ["policy", "check"],
+      ["proof", "verify"],
+    ]) {
+      const ran = await terminal.run(...command, place);
+      expect(ran.code).toBe(1);
+      expect(ran.stdout).toContain(`expect[0] wants allow and gets deny, since ${because}`);
+    }
   });
 
   test("JSON has the members that scripts rely on", async () => {

@@ -15,8 +15,13 @@ import { askProgram } from "./rule-programs.ts";
 import { replayTrace } from "../replay/replay-trace.ts";
 import type { TraceStep } from "../replay/trace.ts";
 
-/** `prompts` counts the calls of the trace that ask. */
-export type Judged = { readonly verdict: Verdict; readonly rules: readonly string[]; readonly prompts: number };
+/** `because` is the reason of the first call of this verdict, as a clause; `prompts` counts the calls that ask. */
+export type Judged = {
+  readonly verdict: Verdict;
+  readonly rules: readonly string[];
+  readonly because: string;
+  readonly prompts: number;
+};
 
 /** The expected and the actual verdict of a step. `holds` also wants every rule of `by` among the deciding ones. */
 export type Expectation = {
@@ -51,7 +56,14 @@ export function judgeExpectation(policy: CompiledPolicy, expectation: ExpectText
   const rows = replayTrace(loadedPolicy(policy, "expectation"), trace, options);
   const verdict = strictestOf(rows.map((row) => row.verdict));
   const rules = rows.filter((row) => row.verdict === verdict).flatMap((row) => row.rules);
-  return { verdict, rules, prompts: rows.filter((row) => row.verdict === "confirm").length };
+  const because = rows.find((row) => row.verdict === verdict)?.because ?? "";
+  return { verdict, rules, because, prompts: rows.filter((row) => row.verdict === "confirm").length };
+}
+
+/** What became of an expected trace that does not hold: the verdict, and the argument, label and rule behind it. */
+export function outcomeOf({ found: { verdict, rules, because } }: Expectation): string {
+  if (because !== "") return `${verdict}, since ${because}`;
+  return rules.length === 0 ? `${verdict}, and no rule objects` : `${verdict} (${rules.join(", ")})`;
 }
 
 /** The server whose labels name the tool, where a trace gives a bare name. */

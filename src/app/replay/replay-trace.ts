@@ -4,6 +4,7 @@
  */
 import type { ToolContract } from "../../core/contract.ts";
 import type { Decision } from "../../core/decision.ts";
+import { causeOf } from "../../core/explain/cause.ts";
 import { traceJson } from "../../core/isolation/effect-record.ts";
 import { type EffectTrace, traceQuestionKind } from "../../core/isolation/effect-trace.ts";
 import { type Json, type JsonObject, isObject, member, stringMember } from "../../core/json.ts";
@@ -22,6 +23,8 @@ export type ReplayedStep = {
   readonly hidden: boolean;
   readonly rules: readonly string[];
   readonly codes: readonly string[];
+  /** The deciding reason as a clause: the argument, the label that it carries, and the rule; empty where none objects. */
+  readonly because: string;
   /** How the values of this call came to carry their labels. */
   readonly path: readonly {
     readonly step: string;
@@ -163,6 +166,7 @@ function rowOf(
     hidden,
     rules: decision.reasons.flatMap((reason) => reason.rule ?? []),
     codes: decision.reasons.map((reason) => reason.code),
+    because: decision.verdict === "allow" ? "" : (causeOf(decision) ?? ""),
     path,
     release: released,
   };

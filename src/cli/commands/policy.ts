@@ -18,10 +18,10 @@ import { type Result, err, ok } from "../../core/result.ts";
 import { type Outcome, failure, refusal } from "../../app/state/outcome.ts";
 import { type OptionsOf, acts, manifestOption } from "../output.ts";
 import { many, shortPath, shown } from "../../app/state/sentences.ts";
-import { diagnosticLine, namedPolicy, namedTools, readPolicy } from "../../app/policy/named-policy.ts";
-import { listedTools, packedPolicy } from "../../app/proof/subject-tools.ts";
+import { diagnosticLine, namedTools, whyUnloadable } from "../../app/policy/named-policy.ts";
+import { packedPolicy } from "../../app/proof/subject-tools.ts";
 import { startProblemOf } from "../../app/policy/regulator.ts";
-import { checkExpectations } from "../../app/policy/expectations.ts";
+import { checkExpectations, outcomeOf } from "../../app/policy/expectations.ts";
 import { defaultPolicyName, isShipped, toolDigest } from "../../app/policy/policy-source.ts";
 import { programProblems } from "../../app/policy/rule-programs.ts";
 import { stpaFindings } from "../../app/proof/for-stpa.ts";
@@ -62,7 +62,8 @@ function check(name: string, options: OptionsOf<typeof checkOptions>): Outcome {
   if (!loaded.ok) return refusal(loaded.error);
   const { policy, place } = loaded.value;
   // A rule of the default that finds no tool here is not a fault of the file in question.
-  const lints = policy === undefined ? [] : lintsOf(policy, { given: lists.value, known: loaded.value.lists }).map(place);
+  const lints =
+    policy === undefined ? [] : lintsOf(policy, { given: lists.value, known: loaded.value.lists }).map(place);
   const own = lints.filter((found) => name === defaultPolicyName || !isShipped(found.file));
   const silent = policy === undefined ? [] : programProblems(policy).map(place);
   const broken = policy === undefined ? [] : brokenExpectations(policy).map(place);
@@ -108,9 +109,9 @@ function scopesOf(policy: CompiledPolicy, listed: readonly string[]) {
 function brokenExpectations(policy: CompiledPolicy): readonly Problem[] {
   return checkExpectations(policy)
     .filter(({ holds }) => !holds)
-    .map(({ index, expected, found }) => {
-      const rules = shown(found.rules.join(", ") || "no rule", 60);
-      const message = `expect[${index}] wants ${expected} and the policy says ${found.verdict} (${rules})`;
+    .map((one) => {
+      const { index, expected } = one;
+      const message = `expect[${index}] wants ${expected} and gets ${outcomeOf(one)}`;
       const remedy = "change the rule or the expectation";
       return { code: "SG-POLICY-EXPECT", severity: "error", path: ["expect", index], message, remedy };
     });
@@ -140,13 +141,14 @@ function rank(found: Diagnostic): number {
 function explain(name: string, word: string, options: OptionsOf<typeof manifestOption>): Outcome {
   const lists = namedTools(options.manifest);
   if (!lists.ok) return refusal(lists.error);
-  const loaded = namedPolicy(name, lists.value);
+  const loaded = packedPolicy(name, lists.value);
   if (!loaded.ok) return refusal(loaded.error);
-  const { policy } = loaded.value;
-  const found = resolveTool(policy, lists.value, word);
+  const { policy, lists: known, diagnostics } = loaded.value;
+  if (policy === undefined) return failure("SG-POLICY", whyUnloadable(name, diagnostics));
+  const found = resolveTool(policy, known, word);
   if (!found.ok) return failure("SG-TOOL", found.error);
   const { server, tool } = found.value;
-  const listed = toolsOf(lists.value, server).find((each) => stringMember(each, "name") === tool);
+  const listed = toolsOf(known, server).find((each) => stringMember(each, "name") === tool);
   const explanation = explainTool(policy, {
     server,
     tool,

@@ -19,6 +19,7 @@ import { readCertificates, writeCertificates } from "../../app/proof/bundle.ts";
 const verifyOptions = {
   ...manifestOption,
   "--cert-dir <folder>": "write a certificate for each proved hazard there",
+  "--rules-only": "rules have to prevent every hazard, without the help of regulation",
 } as const;
 const exportOptions = {
   "--to <form>": { required: exportForms.join(", ") },
@@ -63,7 +64,7 @@ function verifyFile(file: string, options: OptionsOf<typeof verifyOptions>): Out
   const input = proofInput(file, options.manifest);
   if (!input.ok) return refusal(input.error);
   const { policy, manifest, inherited } = input.value;
-  const found = verify(policy, manifest);
+  const found = verify(policy, manifest, { rulesOnly: options.rulesOnly === true });
   const verified = { ...found, lints: found.lints.filter(({ rule }) => rule === undefined || !inherited(rule)) };
   if (options.certDir !== undefined) {
     const made = verified.properties.flatMap(({ id, certificate }) =>
@@ -163,7 +164,8 @@ function textOf(verified: Verified): string {
   const lines = properties.flatMap(propertyLines);
   if (properties.length === 0) lines.push("The policy names no hazard, so there is nothing to prove: add `hazards:`.");
   const broken = usefulness.filter(({ holds }) => !holds);
-  for (const { expect, verdict } of broken) lines.push(`expect[${expect}] wants ${verdict} and does not get it.`);
+  for (const { expect, verdict, outcome = "another verdict" } of broken)
+    lines.push(shown(`expect[${expect}] wants ${verdict} and gets ${outcome}.`, 400));
   const allowed = usefulness.filter(({ verdict, holds }) => verdict === "allow" && holds).length;
   if (allowed === 0) {
     lines.push("No `expect:` trace shows that anything useful is allowed, so the proof counts as vacuous: add one.");

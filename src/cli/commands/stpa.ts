@@ -3,11 +3,9 @@ import { existsSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type Result, err, ok } from "../../core/result.ts";
-import type { CompiledPolicy } from "../../policy/compile/compile.ts";
 import { contractOfTool } from "../../policy/contracts/contracts.ts";
 import type { Diagnostic, Problem } from "../../policy/document/diagnostic.ts";
 import { inferTool } from "../../policy/contracts/infer.ts";
-import type { Loaded } from "../../policy/load.ts";
 import { diagnose } from "../../policy/document/parse.ts";
 import { compileStpa } from "../../policy/stpa/formal.ts";
 import type { Proves } from "../../policy/stpa/cost.ts";
@@ -18,7 +16,7 @@ import { markdownReport, makeReport } from "../../policy/stpa/report.ts";
 import { policyGaps, proofGaps } from "../../policy/stpa/policy-gaps.ts";
 import type { ProofResults } from "../../policy/stpa/proof-results.ts";
 import type { StpaSource } from "../../policy/stpa/read.ts";
-import { diagnosticLine, namedPolicy, namedTools } from "../../app/policy/named-policy.ts";
+import { type Placed, diagnosticLine, namedPolicy, namedTools, whyUnloadable } from "../../app/policy/named-policy.ts";
 import { type Outcome, failure, refusal } from "../../app/state/outcome.ts";
 import { type OptionsOf, acts, manifestOption } from "../output.ts";
 import { shortPath } from "../../app/state/sentences.ts";
@@ -34,7 +32,7 @@ import {
   seenFrom,
   underNames,
 } from "../../app/proof/for-stpa.ts";
-import { listedTools } from "../../app/proof/subject-tools.ts";
+import { packedPolicy } from "../../app/proof/subject-tools.ts";
 import { whyUnwritten } from "../../app/state/text-file.ts";
 
 const outOption = { "--out <file>": "write there instead of to standard output" } as const;
@@ -88,7 +86,7 @@ export function register(program: Command): void {
 /** Everything that a command was pointed at, or the outcome that names its fault. */
 type Material = {
   readonly source: StpaSource;
-  readonly loaded: (Loaded & { readonly policy: CompiledPolicy }) | undefined;
+  readonly loaded: Placed | undefined;
   readonly proofs: ProofResults | undefined;
   readonly proves: Proves;
 };
@@ -120,18 +118,17 @@ function readMaterial(file: string, { policy: name, proof, manifest }: Sources):
       ? ok({ source: source.value, loaded: undefined, proofs: undefined, proves: () => undefined })
       : err(failure("SG-USAGE", "`--proof` speaks of a policy: add `--policy FILE`."));
   }
-  const loaded = namedPolicy(name, lists.value);
+  const loaded = packedPolicy(name, lists.value);
   if (!loaded.ok) return err(refusal(loaded.error));
-  const { policy } = loaded.value;
-  const listed = listedTools(policy, lists.value);
-  if (!listed.ok) return err(failure("SG-MANIFEST", listed.error));
-  const proofs = proof === undefined ? ok(provenNow(policy, listed.value)) : proofFile(proof);
+  const { policy, lists: known, diagnostics, place } = loaded.value;
+  if (policy === undefined) return err(failure("SG-POLICY", whyUnloadable(name, diagnostics)));
+  const proofs = proof === undefined ? ok(provenNow(policy, known)) : proofFile(proof);
   if (!proofs.ok) return err(failure("SG-STPA-PROOF-FILE", proofs.error));
   return ok({
     source: source.value,
-    loaded: loaded.value,
+    loaded: { policy, place },
     proofs: proofs.value,
-    proves: provesWith(listed.value),
+    proves: provesWith(known),
   });
 }
 

@@ -25,7 +25,7 @@ describe("the cause of a decision", () => {
       "`body` would carry private, medical data from calendar.list /0/title to `mail.send` (rule R1: it stays here)",
     );
     expect(cause({ code: "SG-HAZARD-ASK", rule: "H1", facts: { ...culprit, origins: [] } })).toBe(
-      "`body` may carry private, medical data to `mail.send` (rule H1)",
+      "`body` may carry private, medical data to `mail.send` (hazard H1)",
     );
   });
 

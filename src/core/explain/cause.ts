@@ -119,7 +119,12 @@ function neededBy(reason: Reason): string {
 function ruleOf(reason: Reason, explained: boolean): string {
   if (reason.rule === undefined) return "";
   const why = !explained || reason.why === undefined || reason.why === "" ? "" : `: ${cut(reason.why, whyLengthMax)}`;
-  return ` (rule ${cut(reason.rule, nameLengthMax)}${why})`;
+  return ` (${ruleWord(reason)} ${cut(reason.rule, nameLengthMax)}${why})`;
+}
+
+/** Whether the id of a reason names a rule of the policy or one of its hazards, which regulation prevents without a rule. */
+export function ruleWord({ code, facts }: Reason): "hazard" | "rule" {
+  return code.startsWith("SG-HAZARD") || facts["moves"] !== undefined ? "hazard" : "rule";
 }
 
 function listed(reason: Reason, name: string): readonly string[] {

@@ -192,7 +192,7 @@ describe("regulation on cards and in records", () => {
         kind: "refused",
       });
     expect(sentence("take another step, and one more after it, and then look again")).toContain(
-      "sends what it holds (rule leak). Take another",
+      "sends what it holds (hazard leak). Take another",
     );
     const bare = sentence(`take another step ${"and another ".repeat(9)}`);
     expect(bare).toContain("nothing can stop that the client sends what it holds. Take");

@@ -2,7 +2,7 @@
  * Decisions in words. The sentence for the agent names the outcome, the cause and the remedy: names of tools, rules and
  * labels and the operator's own words, never a value. Approval cards and audit records get all facts.
  */
-import { causeOf } from "./cause.ts";
+import { causeOf, ruleWord } from "./cause.ts";
 import { riskInWords } from "./regulation-cause.ts";
 import type { Decision } from "../decision.ts";
 import type { Reason } from "../opinion.ts";
@@ -124,7 +124,7 @@ function tells(clause: string, fact: Reason["facts"][string]): boolean {
 
 /** One reason as a line. `cause` gives the words where the rule has none. */
 function reasonLine(reason: Reason, cause?: () => string | undefined): string {
-  const rule = reason.rule === undefined ? "" : ` (rule ${reason.rule})`;
+  const rule = reason.rule === undefined ? "" : ` (${ruleWord(reason)} ${reason.rule})`;
   const clause = reason.rule === undefined ? cause?.() : undefined;
   const facts = Object.entries(reason.facts)
     .filter(([, fact]) => clause === undefined || !tells(clause, fact))

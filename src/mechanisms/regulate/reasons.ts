@@ -34,7 +34,8 @@ export function hiddenReason(
     verdict: "deny",
     ...(rule === undefined ? {} : { rule }),
     ...(why === "" ? {} : { why }),
-    facts: { ...holding(board, q), ...safetyFacts(safety) },
+    // Moves are those of a hazard; where a rule decides, its id stands there.
+    facts: { ...holding(board, q), ...safetyFacts(byRule === undefined ? safety : undefined) },
     serves: danger === undefined || danger.hazard.loss === "" ? [] : [danger.hazard.loss],
     way: comesBack(board, q, contract, { rule, at, move: danger?.move }),
   };
