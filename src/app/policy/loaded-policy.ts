@@ -103,7 +103,7 @@ export function loadedPolicy(
     describeOwed: (q) => openDebts(frame, stateOf(q), 0).map((slot) => slot.id),
     sharedChanged: (before, after) => sharedChanged(stateOf(before), stateOf(after)),
     withShared: (q, shared) => withShared(stateOf(q), stateOf(shared)),
-    topState: () => topState(frame),
+    topState: (known) => topState(frame, known === undefined ? undefined : stateOf(known)),
     exportShared: (q, former) => exportShared(frame, stateOf(q), former),
     importShared: (value) => importShared(frame, value),
   };

@@ -3,6 +3,7 @@ import { type Result, err, ok } from "../../core/result.ts";
 import { type RecordedEntry, type RecordedQuery, type Unread, recordedEntries } from "../../gateway/log/run-history.ts";
 import { textOfDigest } from "../../gateway/log/read-record.ts";
 import type { LoadedPolicy } from "../../gateway/ports/policy.ts";
+import { isLostIn } from "../../gateway/runs/live-run.ts";
 import { type Subject, subjectOf } from "./audit-policy.ts";
 import { userPolicies, sha256 } from "../policy/policy-source.ts";
 import { loadCanonical } from "../../policy/load.ts";
@@ -105,7 +106,7 @@ export async function decideAgain(
   const row = await store.run(run);
   const again = replayRecorded(policy, { run, entries }, { workspace, hash: sha256, askProgram });
   const recorded = [...new Set(own.flatMap((entry) => entry.policy ?? []))];
-  const lost = row.ok && row.value?.top === true ? [lostNote] : [];
+  const lost = row.ok && row.value !== undefined && isLostIn(row.value) ? [lostNote] : [];
   const notes = [...notesOn(own, recorded, policy), ...lost, ...again.notes];
   return ok({ policy, recorded, moments: again.moments, notes });
 }

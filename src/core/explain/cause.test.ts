@@ -67,7 +67,18 @@ describe("the cause of a decision", () => {
     ["SG-PROGRAM", { program: "f", cause: "it threw: x" }, "a program that has to agree to `mail.send` did not answer"],
     ["SG-UNPROVED", { server: "s" }, "no proof covers what its server offers now"],
     ["SG-RULE-BLOCK", {}, "`mail.send` is stopped"],
+    [
+      "SG-LIMIT",
+      { unread: "os:1/session:a" },
+      "`mail.send` would go over a limit; it goes on from run `os:1/session:a`, which this policy cannot read (`sluicegate runs new` begins a clean one)",
+    ],
   ] as const)("%s %j", (code, facts, text) => expect(cause({ code, facts })).toBe(text));
+
+  it("names the unreadable run alone where there is room for nothing else", () => {
+    const reason: Reason = { mechanism: "m", code: "SG-LIMIT", verdict: "deny", facts: { unread: "os:1/session:a" } };
+    const decision = { verdict: "deny", enforcedVerdict: "deny", reasons: [reason], obligations: [], option } as const;
+    expect(causeOf(decision, "least")).toBe("run `session:a` is unreadable: all is held (`sluicegate runs new`)");
+  });
 
   it("is that of a reason that decided, whatever stands before it", () => {
     const milder: Reason = { mechanism: "m", code: "SG-LIMIT", verdict: "confirm", facts: {} };

@@ -26,7 +26,18 @@ export function causeOf(decision: Decision, length: CauseLength = "whole"): stri
     option === undefined ? "the call" : `\`${shownName(`${option.contract.server}.${option.contract.tool}`)}\``;
   const clause = clauseOf(reason, tool, length === "least");
   const ruled = length === "whole" || length === "named";
-  return clause === undefined ? undefined : `${clause}${ruled ? ruleOf(reason, length === "whole") : ""}`;
+  if (clause === undefined) return undefined;
+  const { unread } = reason.facts;
+  const said = `${clause}${ruled ? ruleOf(reason, length === "whole") : ""}`;
+  return typeof unread === "string" ? `${length === "least" ? "" : `${said}; `}${unreadClause(unread, length)}` : said;
+}
+
+/** A run whose history cannot be read under this policy: the deciding run goes on from it, so it holds everything. */
+function unreadClause(key: string, length: CauseLength): string {
+  const shown = (text: string): string => text.slice(0, pathLengthMax).replace(hiding, "?");
+  return length === "least"
+    ? `run \`${shown(key.slice(key.lastIndexOf("/") + 1))}\` is unreadable: all is held (\`sluicegate runs new\`)`
+    : `it goes on from run \`${shown(key)}\`, which this policy cannot read (\`sluicegate runs new\` begins a clean one)`;
 }
 
 function clauseOf(reason: Reason, tool: string, least: boolean): string | undefined {

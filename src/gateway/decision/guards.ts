@@ -12,6 +12,7 @@ import { type Result, ok } from "../../core/result.ts";
 import type { Services } from "../ports/services.ts";
 import type { EventBatch } from "../runs/event-batch.ts";
 import type { InDoubt } from "../runs/in-doubt.ts";
+import { plainKey } from "../runs/cross-run-check.ts";
 import type { LiveRun } from "../runs/live-run.ts";
 import { wouldMove } from "../runs/refold.ts";
 import type { RunRegistry } from "../runs/run-registry.ts";
@@ -38,7 +39,26 @@ export function guarded(needs: GuardNeeds, row: GuardRow, { call, decision: judg
   if (row.inDoubt.way === "on") decision = askInDoubt(needs, call, decision);
   if (row.otherRuns.way === "on") decision = checkOtherRuns(needs, call, { decision, event });
   if (row.runEnd.way === "on") decision = withRunEnd(decision, isObserved(call.live, call.contract.server));
-  return decision;
+  return namingUnread(call.live, decision);
+}
+
+/** Reasons that data or history of the run decides; the others would be the same in a clean one. */
+const aboutTheRun: ReadonlySet<string> = new Set(
+  [
+    "SG-RULE-BLOCK SG-RULE-UNSURE SG-RULE-CONFIRM SG-HAZARD SG-HAZARD-ASK SG-ASK-BOUND SG-ASK-UNTRUSTED",
+    "SG-UNSAFE-STATE SG-LOOMING SG-OTHER-RUN SG-OWED SG-MUST-FIRST SG-MUST-NOT-FOLLOW SG-LIMIT SG-BUDGET",
+  ].flatMap((codes) => codes.split(" ")),
+);
+
+/** A run that holds everything for another one says which, or a user looks for the cause in the call. */
+function namingUnread({ unread }: LiveRun, decision: Decision): Decision {
+  const [key] = unread;
+  if (key === undefined || decision.verdict === "allow") return decision;
+  const named = plainKey.test(key) ? key : "unnamed";
+  const reasons = decision.reasons.map((reason) =>
+    aboutTheRun.has(reason.code) ? { ...reason, facts: { ...reason.facts, unread: named } } : reason,
+  );
+  return { ...decision, reasons };
 }
 
 /** The same call has happened, or may have: it needs consent. Where consent is required, this reason is added. */

@@ -67,8 +67,11 @@ export interface PolicyDecides {
   mayRecordLate(contract: ToolContract): boolean;
   /** The label the agent's context has now (join of everything it holds), for status and sampling answers. */
   contextLabel(q: ModelState): Label;
-  /** The worst state, for a run whose history is lost: everything held, everything armed, nothing unlocked. */
-  topState(): ModelState;
+  /**
+   * The worst state, for a run whose history is lost: everything held, everything armed, nothing unlocked. The shared
+   * part is that of `known`; without it, it is the worst as well.
+   */
+  topState(known?: ModelState): ModelState;
 }
 
 /** The state of a run in words and numbers, for status and messages. */

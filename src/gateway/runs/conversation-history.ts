@@ -7,7 +7,7 @@ import type { Lattice } from "../../core/label.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { ancestorsMax, conversationRunsMax } from "../ports/limits.ts";
 import { Images, restrictiveImage } from "./related-runs.ts";
-import { isSpent } from "./live-run.ts";
+import { isLostIn, isSpent } from "./live-run.ts";
 import { lastRunIn } from "./refold.ts";
 import { conversationOf, lineageOf } from "./run-key.ts";
 import type { EventLog, RunRow, Store } from "../ports/store.ts";
@@ -51,7 +51,7 @@ export async function openIn(store: Store, key: string): Promise<Open> {
   const row = await store.run(key);
   if (!row.ok) return { key: undefined, lost: true };
   const isOpen = row.value !== undefined && row.value.endedWallMs === undefined;
-  return { key: isOpen ? key : undefined, lost: isOpen && row.value.top };
+  return { key: isOpen ? key : undefined, lost: isOpen && isLostIn(row.value) };
 }
 
 export type Inherited = {
@@ -59,6 +59,8 @@ export type Inherited = {
   readonly images: readonly RunEvent[];
   /** False if a history is lost or unreadable, so that it may have held anything. */
   readonly whole: boolean;
+  /** Keys of the runs whose history cannot be read. */
+  readonly unread: readonly string[];
   /** A policy ended one of them as unsafe, and no trusted act has begun a new run since. */
   readonly stopped: boolean;
 };
@@ -71,14 +73,14 @@ export async function inheritedFrom(
   ownOnly?: string,
 ): Promise<Inherited> {
   const images = new Images();
-  let whole = true;
+  const unread: string[] = [];
   let stopped = false;
   let count = 0;
   for (const key of new Set(keys)) {
     count += 1;
     const history = count > conversationRunsMax ? undefined : await log.replay(key, lattice);
     if (history?.ok !== true || !history.value.complete) {
-      whole = false;
+      unread.push(key);
       continue;
     }
     for (const event of lastRunIn(history.value.events)) {
@@ -87,5 +89,5 @@ export async function inheritedFrom(
       if (!passedOn) for (const image of restrictiveImage(event, key)) images.add(image);
     }
   }
-  return { images: images.all(), whole, stopped };
+  return { images: images.all(), whole: unread.length === 0, unread, stopped };
 }

@@ -8,7 +8,7 @@ import type { RunEvent } from "../../core/event.ts";
 import { begin } from "../../core/mechanism.ts";
 import { evolve } from "../../core/step.ts";
 import { dormantRunsMax, resumeMsMax } from "../ports/limits.ts";
-import { isSpent, sameLattice } from "./live-run.ts";
+import { isLostIn, isSpent, sameLattice } from "./live-run.ts";
 import type { LoadedPolicy } from "../ports/policy.ts";
 import { foldsPerLook, lastRunIn } from "./refold.ts";
 import { lineageOf } from "./run-key.ts";
@@ -149,7 +149,7 @@ export class DormantRuns {
       const late = clock.monotonicMs() > until;
       const told: Told[] = [];
       this.#told.set(`${policy.digest} ${row.key}`, told);
-      const q = row.top || late ? policy.topState() : await this.#folded(row, policy);
+      const q = isLostIn(row) || late ? policy.topState() : await this.#folded(row, policy);
       states.set(
         row.key,
         told.reduce((all, one) => restricted(policy, all, one), q),

@@ -4,7 +4,7 @@
  * (gateway.md 3), and nothing is held while an oracle is asked, a server works or an approver decides.
  */
 import type { RunEvent, TrustedText } from "../../core/event.ts";
-import { type JsonObject, isObject, member, stringMember } from "../../core/json.ts";
+import { type JsonObject, isArray, isObject, member, stringMember } from "../../core/json.ts";
 import { describe } from "../../core/label.ts";
 import { begin } from "../../core/mechanism.ts";
 import type { Run } from "../../core/run.ts";
@@ -61,6 +61,10 @@ export type LiveRun = {
   readonly tokensSaved: Map<string, number>;
   /** Part of its history is gone for good, so it holds everything until it ends, over every restart. */
   lost: boolean;
+  /** Events of it may be missing in the log, and then what they did to stores is missing there, too. */
+  storesLost: boolean;
+  /** Keys of runs that it holds everything for, since their history cannot be read under its policy. */
+  unread: readonly string[];
 };
 
 /** The run that a connection used last, for what belongs to no request. */
@@ -117,6 +121,8 @@ export function newRun(request: RunRequest, at: number): LiveRun {
     named: undefined,
     tokensSaved: new Map(),
     lost: false,
+    storesLost: false,
+    unread: [],
   };
 }
 
@@ -142,9 +148,10 @@ export function rowOf(live: LiveRun, wallMs: number): RunRow {
     policyDigest: live.policy.digest,
     begunWallMs: wallMs,
     idleExpiresWallMs: wallMs + idleMsOf(live),
-    top: live.lost,
+    top: live.lost && live.storesLost,
     resume: {
       ...live.named,
+      ...(live.lost ? { unread: live.unread.slice(0, unreadMax) } : {}),
       client: clientJson(live.client),
       ...(live.idleMs === undefined ? {} : { idleMs: live.idleMs }),
       ...(live.spent ? { spent: true } : {}),
@@ -173,6 +180,7 @@ export function closedTo({ principal }: LiveRun, row: RunRow | undefined): boole
 export function recognise(live: LiveRun, resume: JsonObject | undefined): void {
   live.named = namedIn(resume);
   live.idleMs = idleIn(resume);
+  live.unread = unreadIn(resume);
 }
 
 /** The client facts that the policy of the run was selected by; undefined in the row of an older version. */
@@ -184,6 +192,20 @@ export function clientIn(resume: JsonObject): LiveRun["client"] | undefined {
 
 function clientJson({ name, tag }: LiveRun["client"]): JsonObject {
   return { ...(name === undefined ? {} : { name }), ...(tag === undefined ? {} : { tag }) };
+}
+
+/** Keys of unreadable runs that a row names: one is enough for a user to find the cause. */
+const unreadMax = 8;
+
+/** Whether the run of a row holds everything for as long as it is open: a part of its history is gone or unreadable. */
+export function isLostIn({ top, resume }: Pick<RunRow, "top" | "resume">): boolean {
+  return top || resume["unread"] !== undefined;
+}
+
+/** Keys of the runs that a row names as unreadable, the first cause first. */
+export function unreadIn(resume: JsonObject | undefined): readonly string[] {
+  const unread = member(resume, "unread");
+  return isArray(unread) ? unread.filter((key) => typeof key === "string") : [];
 }
 
 /** Whether later runs need not read what the run of a row held: it handed that on, or its conversation was cleared. */
@@ -214,9 +236,15 @@ export function asSpent(row: RunRow): RunRow {
   return { ...row, resume: { ...row.resume, spent: true } };
 }
 
-/** The history of a run is lost or unreadable, so it counts as holding everything. */
-export function toTop(live: LiveRun): void {
-  live.state = { ...live.state, q: live.policy.topState() };
+/**
+ * The history of a run is lost or unreadable, so it counts as holding everything. Stores are recorded by owner, in the
+ * transaction of each change, so they are as they are known; or a run under another policy would open all of them.
+ * `unread` are the keys of the runs that it holds everything for.
+ */
+export function toTop(live: LiveRun, unread: readonly string[] = []): void {
+  live.unread = [...new Set([...live.unread, ...unread])];
+  const { policy, state, storesLost } = live;
+  live.state = { ...state, q: storesLost ? policy.topState() : policy.topState(state.q) };
 }
 
 /** Which conversation of which client process (or user) a run is, and since when (ms since 1970). */

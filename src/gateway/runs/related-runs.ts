@@ -75,7 +75,7 @@ export class RelatedRuns {
   #tellOne(from: LiveRun, to: LiveRun, images: readonly RunEvent[], batch: EventBatch): void {
     if (!sameLattice(from.policy, to.policy)) {
       batch.addAbsent(from, to.key, images); // the log knows in which labels it was written
-      return toTop(to);
+      return toTop(to, [from.key]);
     }
     for (const image of images) {
       if (this.#setup.fold(to, image, batch).ok) continue;

@@ -23,10 +23,12 @@ import {
   asSpent,
   closedTo,
   hasExited,
+  isLostIn,
   isSpent,
   recognise,
   rowOf,
   toTop,
+  unreadIn,
 } from "./live-run.ts";
 import { Images, type RelatedRuns, settleArrived } from "./related-runs.ts";
 import { foldHistory, foldsPerLook, lastRunIn } from "./refold.ts";
@@ -149,14 +151,15 @@ export class Resumption {
     relatives.join(live);
     const conversation = await conversationRuns(log.store, live);
     this.#note([...above.value, ...(conversation.ok ? conversation.value : [])], live);
-    live.lost = row?.top === true;
+    live.lost = row !== undefined && isLostIn(row);
+    live.storesLost = row?.top !== false || early.lost;
     // Events that others passed to it are in the log once an append behind them has its answer.
     await flushDeferred(log, live);
     const before = await inheritedFrom(log, early.key === undefined ? [] : [early.key], live.policy.lattice, early.key);
     const read = await this.#replayInto(live, row === undefined || live.lost || !conversation.ok);
     const known = new Images(read);
     const images = before.images.filter((image) => !known.has(image));
-    this.#inherit(live, { images, whole: before.whole && !early.lost }, batch);
+    this.#inherit(live, { ...before, images, whole: before.whole && !early.lost }, batch);
     if (before.stopped) this.#stop(live, batch);
     this.abandon(live, { open: log.store.opening.inFlight, cause: "the gateway stopped while it ran" }, batch);
     dormant.forget(live.key);
@@ -183,7 +186,7 @@ export class Resumption {
     const folded = history.ok && foldHistory(live, events, limit).ok;
     live.ended = events.some((event) => event.kind === "ended" && event.cause === "unsafe");
     settleArrived(live, events);
-    if (top || !folded || !history.value.complete) toTop(live);
+    if (top || !folded || !history.value.complete) toTop(live, [live.key]);
     return events;
   }
 
@@ -236,12 +239,19 @@ export class Resumption {
     const gone = isNew !== true && (minted || services.historyLost?.() === true);
     const unseen = dormant.more && live.lineage !== undefined && conversationOf(live.key, live.principal) === undefined;
     const asleep = members.flatMap((key) => dormant.find(key) ?? []);
-    const lost =
-      early.lost || gone || unseen || !earlier.ok || [...rows, ...asleep].some(({ top }) => top) || open.some(isLost);
+    const known = [...rows, ...asleep];
+    live.storesLost =
+      early.lost || gone || unseen || !earlier.ok || known.some(({ top }) => top) || open.some(lostStores);
+    const lost = live.storesLost || known.some(isLostIn) || open.some(isLost);
+    const origins = [...known.flatMap(({ resume }) => unreadIn(resume)), ...open.flatMap(({ unread: keys }) => keys)];
     const at = clock.monotonicMs();
     const facts = parent === undefined ? {} : { parent: parent.key };
     fold(live, { kind: "begun", at, principal: live.principal, ...facts }, batch);
-    this.#inherit(live, { ...before, whole: before.whole && !lost }, batch);
+    this.#inherit(
+      live,
+      { ...before, unread: [...new Set([...origins, ...before.unread])], whole: before.whole && !lost },
+      batch,
+    );
     // Another session of a stopped conversation must be stopped as well.
     if (before.stopped || open.some(ended) || (parent !== undefined && ended(parent))) this.#stop(live, batch);
     return rows.filter(({ key, endedWallMs }) => endedWallMs !== undefined && key !== live.key);
@@ -276,7 +286,7 @@ export class Resumption {
   }
 
   /** In one turn: the images read, then those that came meanwhile. From now on it hears of relatives itself. */
-  #inherit(live: LiveRun, { images, whole }: Omit<Inherited, "stopped">, batch: EventBatch): void {
+  #inherit(live: LiveRun, { images, whole, unread }: Omit<Inherited, "stopped">, batch: EventBatch): void {
     const { services, foldOne } = this.#setup;
     const until = services.clock.monotonicMs() + resumeMsMax;
     let fits = whole;
@@ -290,12 +300,16 @@ export class Resumption {
     for (const { event, from } of settleArrived(live, images)) batch.addAbsent(from, live.key, [event]);
     if (fits) return;
     live.lost = true;
-    toTop(live);
+    toTop(live, unread);
   }
 }
 
 function isLost({ lost }: { readonly lost: boolean }): boolean {
   return lost;
+}
+
+function lostStores({ storesLost }: { readonly storesLost: boolean }): boolean {
+  return storesLost;
 }
 
 /** Read after a wait: another caller may have changed the field meanwhile. */

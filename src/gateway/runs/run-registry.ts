@@ -307,7 +307,7 @@ export class RunRegistry {
       live.inFlight.clear();
       live.state = begin(live.policy.engine, live.key, shared);
       const folded = history.ok && foldHistory(live, lastRunIn(history.value.events), this.#limit(resumeMsMax)).ok;
-      if (live.lost || !folded || !open.ok || !history.value.complete) toTop(live);
+      if (live.lost || !folded || !open.ok || !history.value.complete) toTop(live, [live.key]);
       const batch = new EventBatch();
       const cause = "the event log stopped while it ran";
       this.#resumption.abandon(live, { open: open.ok ? open.value : [], cause }, batch);
@@ -380,7 +380,7 @@ export class RunRegistry {
     const events = history.ok ? lastRunIn(history.value.events) : [];
     const folded = history.ok && foldHistory(live, events, this.#limit(refoldMsMax)).ok;
     settleArrived(live, events);
-    if (live.lost || !folded || !history.value.complete) toTop(live);
+    if (live.lost || !folded || !history.value.complete) toTop(live, [live.key]);
     this.#moved(live);
   }
 

@@ -17,12 +17,16 @@ import {
 import type { Frame } from "./transition.ts";
 import { type Q, type StoreCell, initialState, joinStores } from "./state.ts";
 
-/** Everything may be held, written and seen: the state of a run whose history is lost. */
-export function topState(frame: Frame): Q {
+/**
+ * Everything may be held: the state of a run whose history is lost. Stores have a record of their own, so where that is
+ * there they are those of `known`; without it everything may be written and seen in each of them.
+ */
+export function topState(frame: Frame, known?: Q): Q {
   const { lattice } = frame.ir;
   const unknown = unknownRange(lattice);
   const everyone = (1 << lattice.groups.length) - 1;
   const first = initialState(frame.ir, frame.slots, undefined);
+  if (known !== undefined) return { ...first, stores: known.stores, held: [unknown], lost: true };
   const stores = first.stores.map(({ label }) => ({
     label: joinRanges(label, unknown),
     audience: everyone,

@@ -1,6 +1,7 @@
 /** The law of replay: whatever a gateway recorded is decided the same way again, under the same policy. */
 import { expect } from "vitest";
 import { decideAgain } from "../../../src/app/replay/run-report.ts";
+import { isLostIn } from "../../../src/gateway/runs/live-run.ts";
 import type { LoadedPolicy } from "../../../src/gateway/ports/policy.ts";
 import type { FakeLog } from "./fake-log.ts";
 import { temporaryFolder } from "./log-records.ts";
@@ -18,7 +19,10 @@ function disposableFolder(): Disposable & { readonly path: string } {
  */
 export async function replaysAlike(log: FakeLog, policy: LoadedPolicy): Promise<void> {
   if (log.failed || policy.settings.payload === "digests") return;
-  const whole = (run: string): boolean => run !== "" && log.runs.get(run)?.top !== true;
+  const whole = (run: string): boolean => {
+    const row = log.runs.get(run);
+    return run !== "" && (row === undefined || !isLostIn(row));
+  };
   const runs = new Set(log.entries.map(({ run }) => run).filter(whole));
   using folder = disposableFolder();
   const keptLog = await kept(log.entries, { folder: folder.path });
