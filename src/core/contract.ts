@@ -83,6 +83,8 @@ export type ToolContract = {
   readonly opens: readonly { readonly store: string; readonly audience: readonly string[] }[];
   /** True unless the call is a pure read whose arguments no other reader sees. */
   readonly consequential: boolean;
+  /** An answer of the client to a question of the server: nothing that the agent chose to do. */
+  readonly answers?: true;
 };
 
 /** True for the role of a control argument. */

@@ -95,6 +95,8 @@ export type CallClass = {
   readonly keys: ReadonlyMap<string, readonly string[]>;
   /** Amounts by rule id as decimal text, for budgets. */
   readonly amounts: ReadonlyMap<string, string>;
+  /** No control argument of the contract carries a text or a number: nothing shows who chose the call. */
+  readonly bare?: true;
 };
 
 /** An option of the agent: a class of calls with the labels of its arguments. */

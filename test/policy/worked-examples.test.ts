@@ -276,6 +276,12 @@ describe("defaults", () => {
     expect(at(option(pay, { iban: exactly(nothing) })).untrusted).toBe(false);
     expect(at(option(send, { body: privately })).bound).toBe(true);
     expect(at(option(contract("run", { does: ["execute.local"] }))).execute).toBe(true);
-    expect(at(option(readPrivate))).toEqual({ execute: false, outside: false, untrusted: false, bound: false });
+    expect(at(option(readPrivate))).toEqual({
+      execute: false,
+      outside: false,
+      untrusted: false,
+      bound: false,
+      untraced: false,
+    });
   });
 });

@@ -32,6 +32,11 @@ describe("the cause of a decision", () => {
   it.each([
     ["SG-ASK-UNTRUSTED", { arguments: ["to"] }, "`to` of `mail.send` may have been chosen by untrusted data"],
     ["SG-ASK-UNTRUSTED", {}, "a value of `mail.send` may have been chosen by untrusted data"],
+    [
+      "SG-ASK-UNTRACED",
+      {},
+      "`mail.send` acts, names nothing that shows who chose it, and untrusted data came before it",
+    ],
     ["SG-ASK-UNLABELLED", {}, "nothing in the policy says what `mail.send` does"],
     ["SG-ASK-EXECUTE", {}, "`mail.send` may run code"],
     ["SG-ASK-OUTSIDE", {}, "`mail.send` writes outside the workspace"],

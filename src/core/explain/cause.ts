@@ -56,6 +56,8 @@ function clauseOf(reason: Reason, tool: string, least: boolean): string | undefi
       const named = argument === undefined ? "a value" : `\`${shownName(argument)}\``;
       return `${named} of ${tool} may have been chosen by untrusted data`;
     }
+    case "SG-ASK-UNTRACED":
+      return `${tool} acts, names nothing that shows who chose it, and untrusted data came before it`;
     case "SG-ASK-UNLABELLED":
       return `nothing in the policy says what ${tool} does`;
     case "SG-ASK-EXECUTE":

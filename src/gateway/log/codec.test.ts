@@ -62,6 +62,7 @@ const anyOption: fc.Arbitrary<CallOption> = fc
       truths: new Map(parts.truths),
       keys: new Map(parts.keys),
       amounts: new Map(parts.amounts),
+      ...(parts.amounts.length === 0 ? { bare: true as const } : {}),
     },
     contract,
     arguments: new Map(parts.arguments),

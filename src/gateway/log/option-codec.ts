@@ -37,8 +37,9 @@ export function optionText(option: CallOption, pen: Pen, entry: EntryHead): stri
   }
   const truthful = pairs === "" ? "" : `,"truths":[${pairs}]`;
   const keyed = keys.size === 0 ? "" : `,"keyed":${pen.json([...keys.keys()])}`;
+  const bare = option.class.bare === true ? ',"bare":true' : "";
   const contract = `"contract":"${pen.contract(option.contract)}"`;
-  return `{${subject}${contract}${truthful}${keyed},"arguments":[${labels}]}`;
+  return `{${subject}${contract}${truthful}${keyed}${bare},"arguments":[${labels}]}`;
 }
 
 /** The payload of an option, as members behind others; it has none for what is empty, as it nearly always is. */
@@ -145,6 +146,7 @@ export function joinOption(
   );
   const whole = entries.filter((entry) => entry !== undefined);
   if (whole.length !== entries.length) return undefined;
-  const callClass = { server, tool, truths, keys, amounts: readAmounts(hidden) };
+  const bare = member(clear, "bare") === true ? ({ bare: true } as const) : {};
+  const callClass = { server, tool, truths, keys, amounts: readAmounts(hidden), ...bare };
   return { class: callClass, contract, arguments: new Map(whole) };
 }

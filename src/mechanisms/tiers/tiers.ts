@@ -139,6 +139,12 @@ function defaultReasons(scene: Scene, workspace: CallMoment["workspace"]): reado
     argumentFacts(control),
     "use values that the person gave or that trusted tools returned",
   );
+  ask(
+    { lo: lo.untraced, hi: hi.untraced },
+    "SG-ASK-UNTRACED",
+    {},
+    "name what the call acts on, in an argument that steers it, or call it before untrusted data comes in",
+  );
   ask({ lo: lo.bound, hi: hi.bound }, "SG-ASK-BOUND", argumentFacts(aboveBound(scene)), "leave that data out");
   return reasons;
 }

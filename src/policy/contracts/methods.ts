@@ -82,6 +82,7 @@ export function contractOfMethod(table: LabelTable, server: string, method: stri
     arguments: new Map(Object.entries(row.roles).map(([name, role]) => [name, argument(role)])),
     rest,
     consequential: row.base === "write" || (row.base === "read" && rest.sink),
+    ...(row.answer === true ? { answers: true as const } : {}),
   };
 }
 

@@ -3,6 +3,7 @@
  * canonical keys of keyed rules, and exact amounts. Calls of one class look alike to everything that decides.
  */
 import { type Json, type JsonObject, isArray } from "../../core/json.ts";
+import { isControl } from "../../core/contract.ts";
 import type { CallClass, CallMoment } from "../../core/moment.ts";
 import { evaluateTest } from "./argument-tests.ts";
 import type { Predicate } from "../ir/ir.ts";
@@ -10,6 +11,7 @@ import type { Slot } from "./monitors.ts";
 import type { Relevant } from "./relevance.ts";
 import { pathReadings } from "../values/spellings.ts";
 import type { Frame } from "./transition.ts";
+import { carriesValue } from "../values/carries.ts";
 import { canonicalKeys } from "../values/canonical-value.ts";
 import { canonicalNumber, parseDecimal } from "../values/decimal.ts";
 import { canonicalPath, isInside } from "../values/path.ts";
@@ -23,7 +25,8 @@ export function classify(frame: Frame, relevant: Relevant, moment: CallMoment): 
     if (predicate !== undefined) truths.set(index, truthOf(predicate, moment));
   }
   const { server, tool } = moment.contract;
-  if (relevant.slots.length === 0) return { server, tool, truths, keys: noKeys, amounts: noAmounts };
+  const bare = relevant.defaultAsks && isBare(moment) ? ({ bare: true } as const) : {};
+  if (relevant.slots.length === 0) return { server, tool, truths, keys: noKeys, amounts: noAmounts, ...bare };
   const keys = new Map<string, readonly string[]>();
   const amounts = new Map<string, string>();
   for (const slot of relevant.slots) {
@@ -32,7 +35,16 @@ export function classify(frame: Frame, relevant: Relevant, moment: CallMoment): 
     const amount = amountOf(slot, moment.arguments);
     if (amount !== undefined) amounts.set(slot.id, amount);
   }
-  return { server, tool, truths, keys, amounts };
+  return { server, tool, truths, keys, amounts, ...bare };
+}
+
+/** An argument that the contract does not name is the agent's invention: adding one must not make a call traceable. */
+function isBare({ contract, arguments: given }: CallMoment): boolean {
+  for (const [name, value] of Object.entries(given)) {
+    const argument = contract.arguments.get(name);
+    if (argument !== undefined && isControl(argument.role) && carriesValue(value)) return false;
+  }
+  return true;
 }
 
 const noKeys: CallClass["keys"] = new Map();

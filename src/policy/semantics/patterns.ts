@@ -28,6 +28,8 @@ export type Move<B> = {
   readonly contract: ToolContract;
   readonly truths: ReadonlyMap<number, boolean>;
   readonly arguments: readonly MoveArgument<B>[];
+  /** No control argument carries a text or a number; undefined means that one does. */
+  readonly bare?: B;
 };
 
 export type StoreState<B> = {

@@ -15,7 +15,7 @@ import {
   start,
   tool,
 } from "../../../test/kit/policy/scene.ts";
-import type { Hazard, Rule, Temporal } from "../ir/ir.ts";
+import type { FlowMode, Hazard, Rule, Temporal } from "../ir/ir.ts";
 import type { End } from "./patterns.ts";
 import {
   asksForTrust,
@@ -116,9 +116,10 @@ describe("the default", () => {
   ): readonly string[] => {
     const frame = frameOf({ execute });
     const move = { ...moveAt(frame, option(of, labels), end), truths: new Map([[0, inside]]) };
-    const parts = defaultParts(contextAt(frame, end), move);
+    const around = viewAt(frame.ir, [], start(frame), { end, at: 0, key: () => "" });
+    const parts = defaultParts(contextAt(frame, end), { move, around });
     const names = Object.entries(parts).flatMap(([name, holds]) => (holds ? [name] : []));
-    expect(defaultConfirm(contextAt(frame, end), move)).toBe(names.length > 0);
+    expect(defaultConfirm(contextAt(frame, end), { move, around })).toBe(names.length > 0);
     return names;
   };
   const does = (effect: Effect, part: Partial<ToolContract> = {}): ToolContract =>
@@ -189,9 +190,46 @@ describe("the default", () => {
     const frame = frameOf({});
     const context = contextAt(frame, "hi");
     const move = moveAt(frame, option(does("read.external"), tainted), "hi");
-    const present = (is: boolean) => ({ ...move, arguments: move.arguments.map((one) => ({ ...one, present: is })) });
+    const around = viewAt(frame.ir, [], start(frame), { end: "hi", at: 0, key: () => "" });
+    const present = (is: boolean) => ({
+      move: { ...move, arguments: move.arguments.map((one) => ({ ...one, present: is })) },
+      around,
+    });
     expect(defaultParts(context, present(true)).untrusted).toBe(true);
     expect(defaultParts(context, present(false)).untrusted).toBe(false);
+  });
+
+  it("asks about an act that carries nothing once something untrusted is held, and about no other call", () => {
+    const bareCall = (
+      of: ToolContract,
+      { bare = true, held = exactly(untrusted), end = "hi" as End, flow = "provenance" as FlowMode } = {},
+    ): boolean => {
+      const given = frameOf({});
+      const frame = { ...given, ir: { ...given.ir, flow } };
+      const move = { ...moveAt(frame, option(of), end), ...(bare ? { bare } : {}) };
+      const around = viewAt(frame.ir, [], start(frame), { end, at: 0, key: () => "", held: [held] });
+      const scene = { move, around };
+      const { untraced } = defaultParts(contextAt(frame, end), scene);
+      expect(untraced && !defaultConfirm(contextAt(frame, end), scene)).toBe(false);
+      return untraced;
+    };
+    const wipe = does("write.local.delete");
+    expect([bareCall(wipe), bareCall(wipe, { flow: "strict" }), bareCall(wipe, { flow: "none" })]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(bareCall(wipe, { bare: false })).toBe(false);
+    expect(bareCall(wipe, { held: exactly(secret) })).toBe(false);
+    expect([bareCall(wipe, { held: unknown, end: "lo" }), bareCall(wipe, { held: unknown })]).toEqual([false, true]);
+    expect(bareCall(does("write.local", { flags: { irreversible: true, openWorld: false } }))).toBe(true);
+    for (const effect of ["read.local", "read.external", "write.local", "execute.local"])
+      expect(bareCall(does(effect))).toBe(false);
+    // A move that says nothing of it carries something.
+    const frame = frameOf({});
+    const { bare: _bare, ...move } = moveAt(frame, option(wipe), "hi");
+    const around = viewAt(frame.ir, [], start(frame), { end: "hi", at: 0, key: () => "", held: [exactly(untrusted)] });
+    expect(defaultParts(contextAt(frame, "hi"), { move, around }).untraced).toBe(false);
   });
 
   it("asks at each end about what is so at that end", () => {

@@ -7,7 +7,7 @@
  * what must never happen, rules of how it is kept from happening.
  */
 import { type EffectRange, mayCover, mustCover } from "../../core/effect.ts";
-import { type Vector, joinVectors, some, vectorOf } from "../ir/algebra.ts";
+import { type Vector, hasAny, joinVectors, some, vectorOf } from "../ir/algebra.ts";
 import { type Hazard, type Rule, workspacePredicate } from "../ir/ir.ts";
 import { type Slot, monitorDispatched, monitorFires, monitorSucceeded } from "./monitors.ts";
 import {
@@ -17,6 +17,7 @@ import {
   type StoreState,
   type Surroundings,
   atomHolds,
+  contextVector,
   controlTrusted,
   dataVector,
   matches,
@@ -75,10 +76,12 @@ export type DefaultParts<B> = {
   readonly untrusted: B;
   /** The same with content above the bound of its sink. */
   readonly bound: B;
+  /** A call that acts, of which no control argument carries anything, while something untrusted is held. */
+  readonly untraced: B;
 };
 
 /** The default of policy.md 1 when no rule speaks, in its parts. */
-export function defaultParts<B>(context: Context<B>, move: Move<B>): DefaultParts<B> {
+export function defaultParts<B>(context: Context<B>, { move, around }: PatternScene<B>): DefaultParts<B> {
   const { algebra, end, ir } = context;
   const effects = end === "hi" ? move.contract.effects.may : move.contract.effects.must;
   const has = (pattern: string): boolean => (end === "hi" ? mayCover(pattern, effects) : mustCover(pattern, effects));
@@ -91,7 +94,21 @@ export function defaultParts<B>(context: Context<B>, move: Move<B>): DefaultPart
     outside: constant(has("write.local") && !inside),
     untrusted: algebra.and(acts, algebra.not(controlTrusted(context, move))),
     bound: algebra.and(acts, algebra.not(withinBounds(context, move))),
+    untraced:
+      surely && move.contract.answers !== true && ir.flow !== "none"
+        ? untraced(context, move, around)
+        : constant(false),
   };
+}
+
+/**
+ * Labels of values say whether untrusted data chose a call; a call without values has none to say it. So once the agent
+ * holds anything untrusted, such a call may be the idea of an author of that (docs/semantics.md 6).
+ */
+function untraced<B>(context: Context<B>, { bare }: Move<B>, around: Surroundings<B>): B {
+  const { algebra, ir } = context;
+  if (bare === undefined) return algebra.constant(false);
+  return algebra.and(bare, hasAny(algebra, contextVector(context, around), ir.lattice.untrustedBit));
 }
 
 /** The call says where outside to read: an argument that steers it is seen there. */
@@ -103,9 +120,9 @@ function placeChosen<B>({ algebra }: Context<B>, move: Move<B>): B {
   );
 }
 
-export function defaultConfirm<B>(context: Context<B>, move: Move<B>): B {
-  const parts = defaultParts(context, move);
-  return some(context.algebra, [parts.execute, parts.outside, parts.untrusted, parts.bound]);
+export function defaultConfirm<B>(context: Context<B>, scene: PatternScene<B>): B {
+  const parts = defaultParts(context, scene);
+  return some(context.algebra, [parts.execute, parts.outside, parts.untrusted, parts.bound, parts.untraced]);
 }
 
 /** guard(q, x) of formal.md 4.1 at one end. `fits` gives each budget's answer by slot index. */
@@ -133,7 +150,10 @@ export function guard<B>(
     fired[slot.tier === "allow" ? "confirm" : slot.tier].push(fires);
   });
   const deny = some(algebra, [...fired.block, ...fired.must]);
-  const asks = algebra.and(algebra.not(some(algebra, fired.allow)), defaultConfirm(context, scene.move));
+  const asks = algebra.and(
+    algebra.not(some(algebra, fired.allow)),
+    defaultConfirm(context, { move: scene.move, around: state }),
+  );
   const confirm = algebra.and(algebra.not(deny), algebra.or(some(algebra, fired.confirm), asks));
   return { deny, confirm };
 }

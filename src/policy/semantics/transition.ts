@@ -47,6 +47,7 @@ export function moveAt(frame: Frame, option: CallOption, end: End): Move<boolean
       contract: contract.arguments.get(name) ?? contract.rest,
       label: vectorOf(booleans, label.range[end], frame.ir.lattice.bitCount),
     })),
+    bare: option.class.bare === true,
   };
 }
 

@@ -86,8 +86,8 @@ it("the default is told at both ends", () => {
   });
   const labels = { to: { lo: lattice.untrustedBit as LabelRange["lo"], hi: lattice.top } };
   const { lo, hi } = defaultAtEnds({ frame, q: start(frame), option: option(send, labels), at: 1 });
-  expect(lo).toEqual({ execute: false, outside: false, untrusted: true, bound: false });
-  expect(hi).toEqual({ execute: true, outside: false, untrusted: true, bound: true });
+  expect(lo).toEqual({ execute: false, outside: false, untrusted: true, bound: false, untraced: false });
+  expect(hi).toEqual({ execute: true, outside: false, untrusted: true, bound: true, untraced: false });
 });
 
 it("what holds at both ends has the verdict, what holds at one asks", () => {

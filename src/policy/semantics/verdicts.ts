@@ -65,9 +65,8 @@ export function defaultAtEnds(scene: Scene): {
   readonly lo: DefaultParts<boolean>;
   readonly hi: DefaultParts<boolean>;
 } {
-  const at = (end: End): DefaultParts<boolean> =>
-    defaultParts(contextAt(scene.frame, end), moveAt(scene.frame, scene.option, end));
-  return { lo: at("lo"), hi: at("hi") };
+  const { lo, hi } = sceneAtEnds(scene);
+  return { lo: defaultParts(lo.context, lo), hi: defaultParts(hi.context, hi) };
 }
 
 export type FiredSlot = { readonly slot: Slot; readonly at: Ends };

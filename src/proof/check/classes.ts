@@ -24,6 +24,8 @@ export type Class = {
   /** Whether its key is the one that the model follows. */
   readonly key: Key;
   readonly consequential: boolean;
+  /** It answers a question of its server, so the agent did not choose to do it. */
+  readonly answers: boolean;
   /** The patterns that fit, labels and state aside. */
   readonly fits: readonly number[];
   readonly arguments: readonly ArgumentKind[];
@@ -121,6 +123,7 @@ function classOf(model: Model, candidates: readonly Candidate[], variant: Varian
     observed: policy.mode === "observe" || mode === "observe",
     key: "same",
     consequential,
+    answers: variant.answers === true,
     fits: fitting.map(({ index }) => index),
     arguments: variant.kindsOf(asked),
     byDefault,

@@ -77,7 +77,15 @@ export function judgementOf(space: Space, one: Class, caller: Caller): Judgement
         place ? bitsOf(model.matters).map((at) => argumentBit(index, at)) : [],
       ),
     );
-  const asked = { asks: () => 1, acts: chosenBadly, reads: () => and(placed(), chosenBadly()), passes: () => 0 };
+  // What is given carries all that is held, and in `provenance` a call that carries something is a choice, too.
+  const untraced = (): number => {
+    const { mode } = model.policy.flow;
+    if (one.answers || mode === "none" || mode === "provenance") return 0;
+    const given = one.arguments.flatMap(({ control }, place) => (control ? [argumentBit(place, untrustedBit)] : []));
+    return and(heldBit(untrustedBit), not(any(given)));
+  };
+  const acts = (): number => or(chosenBadly(), untraced());
+  const asked = { asks: () => 1, acts, reads: () => and(placed(), chosenBadly()), passes: () => 0 };
   const refusedByDefault = (): number => {
     const asks = asked[one.byDefault]();
     return model.allow === undefined ? 0 : and(asks, not(any(model.allow.map(match))));

@@ -45,6 +45,7 @@ export const contractShape = {
     opens: { list: { fields: { store: "text", audience: "whole" } } },
     consequential: "flag",
   },
+  optional: { answers: "flag" },
 } as const;
 export const policyShape = {
   open: true,

@@ -179,7 +179,7 @@ function doubt({ mattering }: Question, { contract }: Variant): number {
 
 /** Facts that the default reads besides labels. */
 function defaultSignature({ contract }: Variant, inside: boolean): string {
-  return `${contract.effects.may.join(",")} ${contract.flags.irreversible} ${inside}`;
+  return `${contract.effects.may.join(",")} ${contract.flags.irreversible} ${contract.answers} ${inside}`;
 }
 
 export type Outcome = Pick<ModelClass, "whole" | "fields" | "reads">;

@@ -28,9 +28,15 @@ export function contextOf(space: Space, end: End): Context<Node> {
 }
 
 export function seenBy(space: Space, view: RunView, one: ModelClass, end: End): Seen {
+  const { algebra } = contextOf(space, end);
+  const control = one.arguments.flatMap(({ contract }, index) =>
+    contract.role === "content" ? [] : [given(space, index)],
+  );
   const move: Move<Node> = {
     contract: one.variant.contract,
     truths: one.truths,
+    // In `provenance` a value may have any label, down to none: a call that carries one is always a choice as well.
+    ...(space.question.subject.policy.ir.flow === "strict" ? { bare: algebra.not(some(algebra, control)) } : {}),
     arguments: one.arguments.map((argument, index) => ({
       name: argument.name,
       contract: argument.contract,
@@ -174,7 +180,7 @@ export function stops(space: Space, one: ModelClass, { context, scene, bits }: S
   });
   if (question.useDefault && counts("confirm")) {
     const lifted = question.allows.map((rule) => ruleFires(context, rule, scene));
-    fired.push(diagram.and(diagram.not(some(diagram, lifted)), defaultConfirm(context, scene.move)));
+    fired.push(diagram.and(diagram.not(some(diagram, lifted)), defaultConfirm(context, scene)));
   }
   return some(diagram, fired);
 }

@@ -62,7 +62,7 @@ function clientTools({ policy, table }: CompiledPolicy): readonly ToolContract[]
 
 /** A contract as certificates carry it (docs/semantics.md 2): upper ends only, predicates in full. */
 export function tableEntry(ir: Ir, contract: ToolContract): JsonObject {
-  const { server, tool, effects, flags, reads, writes, opens, consequential } = contract;
+  const { server, tool, effects, flags, reads, writes, opens, consequential, answers } = contract;
   const entry = {
     server,
     tool,
@@ -80,6 +80,7 @@ export function tableEntry(ir: Ir, contract: ToolContract): JsonObject {
     writes: [...writes],
     opens: opens.map((open) => ({ store: open.store, audience: groupBits(ir.lattice.groups, open.audience) })),
     consequential,
+    ...(answers === undefined ? {} : { answers }),
   };
   // Plain data through and through; only the types of predicates are narrower than JSON.
   return entry as unknown as JsonObject;

@@ -172,9 +172,12 @@ function moveOf(
   choices: ReadonlySet<string>,
 ): Move<boolean> {
   const { bitCount } = simulation.space.question.subject.policy.ir.lattice;
+  const control = [...one.arguments.keys()].filter((at) => one.arguments[at]?.contract.role !== "content");
+  const strict = simulation.space.question.subject.policy.ir.flow === "strict";
   return {
     contract: one.variant.contract,
     truths: one.truths,
+    ...(strict ? { bare: !control.some((at) => choices.has(choiceNames.present(at))) } : {}),
     arguments: one.arguments.map((argument, index) => {
       const bits = labelOf(simulation, index, held, choices);
       // An argument without labels in the explored model is left out; else the trace would stop at a step that is open
@@ -212,7 +215,7 @@ function stoppingRules(simulation: Simulation, { move, choices }: Chosen): reado
   });
   if (simulation.end === "lo") return found;
   const lifted = whole.allows.some((rule) => ruleFires(at, rule, scene));
-  if (!lifted && defaultConfirm(at, scene.move)) found.push(defaultRule, boundsRule);
+  if (!lifted && defaultConfirm(at, scene)) found.push(defaultRule, boundsRule);
   return found;
 }
 

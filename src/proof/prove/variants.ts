@@ -57,7 +57,7 @@ export function makeVariants(subject: Subject): Variants {
 
 /** All of a variant that a model can read, except its names. */
 function kindText({ contract, fixed, observed }: Unnumbered): string {
-  const { effects, flags, output, reads, writes, opens, consequential } = contract;
+  const { effects, flags, output, reads, writes, opens, consequential, answers } = contract;
   const args = [...contract.arguments].map(([name, { role, sink, audience, forbidden }]) => [
     name,
     role,
@@ -77,6 +77,7 @@ function kindText({ contract, fixed, observed }: Unnumbered): string {
     writes,
     opens,
     consequential,
+    answers,
     [...fixed],
     observed,
   ]);

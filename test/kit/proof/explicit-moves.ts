@@ -189,10 +189,15 @@ function defaultAsks({ ir, withDefault, bounds, allows }: World, move: Move, aro
     flags.irreversible ||
     acting.some(may) ||
     (may("read.external") && control.some(({ contract, label }) => contract.sink && label !== 0));
+  const traced = move.contract.answers === true || ir.flow !== "strict" || control.some(({ label }) => label !== 0);
+  const untraced = !traced && (around.held & ir.lattice.untrustedBit) !== 0;
+  const surely = flags.irreversible || acting.some(may);
   const asks =
     control.some(({ label }) => (label & ir.lattice.untrustedBit) !== 0) ||
     move.arguments.some(({ contract, label }) => contract.sink && (label & contract.forbidden & bounds) !== 0);
-  return may("execute") || (may("write.local") && move.truths?.get(0) !== true) || (acts && asks);
+  return (
+    may("execute") || (may("write.local") && move.truths?.get(0) !== true) || (acts && asks) || (surely && untraced)
+  );
 }
 
 function storesAfter({ ir }: World, { contract, arguments: given }: Move, stores: readonly Store[]): readonly Store[] {
