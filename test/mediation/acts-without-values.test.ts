@@ -6,7 +6,10 @@ const policy = (mode: string, rules = "") => `
 flow: {mode: ${mode}}
 labels:
   web.read: {effects: [read.local], output: {confidentiality: public, trust: untrusted}}
-  web.fetch: {effects: [read.external], args: {url: {role: destination, sink: true}}, output: {confidentiality: public, trust: trusted}}
+  web.fetch:
+    effects: [read.external]
+    args: {url: {role: destination, sink: true}}
+    output: {confidentiality: public, trust: trusted}
   own.read: {effects: [read.local], output: {confidentiality: public, trust: trusted}}
   desk.wipe: {effects: [write.local.delete], args: {to: {role: identifier}, note: {role: content}}, output: {confidentiality: public, trust: trusted}}
   desk.publish: {effects: [write.external.publish]}

@@ -1,6 +1,6 @@
 /** Sections 3, 6 and 7 of the specification: the calls of a class that match, that are permitted, and that are bad. */
 import { type Automaton, type Reading, fires } from "./automata.ts";
-import { type Caller, carriedBy } from "./carried.ts";
+import { type Caller, type Carried, carriedBy } from "./carried.ts";
 import type { Class, Key } from "./classes.ts";
 import { type Atom, bitsOf } from "./labels.ts";
 import type { Pattern } from "./patterns.ts";
@@ -63,6 +63,26 @@ export function judgementOf(space: Space, one: Class, caller: Caller): Judgement
     // A gate opened for one key is not open for an unreadable key.
     return key === "unreadable" && kind === "gate" ? match(fireOn) : fires(automaton, reading(automaton));
   };
+  const refusedByDefault = (): number => {
+    const asks = askedByDefault(space, one, { heldBit, argumentBit, untrustedBit });
+    return model.allow === undefined ? 0 : and(asks, not(any(model.allow.map(match))));
+  };
+  const permitted = (): number =>
+    one.observed ? 1 : not(any([...model.plain.map(match), ...model.enforced.map(fired), refusedByDefault()]));
+  const { hazard } = model;
+  const bad = (): number => (hazard.kind === "match" ? all(hazard.patterns.map(match)) : fired(hazard.automaton));
+  const argumentsBit = (index: number): number => joinOf(index, () => true);
+  return { state, heldBit, argumentsBit, match, reading, keyFor, permitted, bad };
+}
+
+/** Where the default of section 6 asks about a call, allow rules aside. */
+function askedByDefault(
+  { model, diagram }: Space,
+  one: Class,
+  { heldBit, argumentBit, untrustedBit }: Pick<Carried, "heldBit" | "argumentBit" | "untrustedBit">,
+): number {
+  const { and, or, not } = diagram;
+  const any = (nodes: readonly number[]): number => nodes.reduce(or, 0);
   const chosenBadly = (): number =>
     any(
       one.arguments.flatMap(({ control, forbidden }, place) => [
@@ -84,16 +104,14 @@ export function judgementOf(space: Space, one: Class, caller: Caller): Judgement
     const given = one.arguments.flatMap(({ control }, place) => (control ? [argumentBit(place, untrustedBit)] : []));
     return and(heldBit(untrustedBit), not(any(given)));
   };
-  const acts = (): number => or(chosenBadly(), untraced());
-  const asked = { asks: () => 1, acts, reads: () => and(placed(), chosenBadly()), passes: () => 0 };
-  const refusedByDefault = (): number => {
-    const asks = asked[one.byDefault]();
-    return model.allow === undefined ? 0 : and(asks, not(any(model.allow.map(match))));
-  };
-  const permitted = (): number =>
-    one.observed ? 1 : not(any([...model.plain.map(match), ...model.enforced.map(fired), refusedByDefault()]));
-  const { hazard } = model;
-  const bad = (): number => (hazard.kind === "match" ? all(hazard.patterns.map(match)) : fired(hazard.automaton));
-  const argumentsBit = (index: number): number => joinOf(index, () => true);
-  return { state, heldBit, argumentsBit, match, reading, keyFor, permitted, bad };
+  switch (one.byDefault) {
+    case "asks":
+      return 1;
+    case "acts":
+      return or(chosenBadly(), untraced());
+    case "reads":
+      return and(placed(), chosenBadly());
+    case "passes":
+      return 0;
+  }
 }
