@@ -11,7 +11,10 @@ labels:
     args: {url: {role: destination, sink: true}}
     output: {confidentiality: public, trust: trusted}
   own.read: {effects: [read.local], output: {confidentiality: public, trust: trusted}}
-  desk.wipe: {effects: [write.local.delete], args: {to: {role: identifier}, note: {role: content}}, output: {confidentiality: public, trust: trusted}}
+  desk.wipe:
+    effects: [write.local.delete]
+    args: {to: {role: identifier}, note: {role: content}}
+    output: {confidentiality: public, trust: trusted}
   desk.publish: {effects: [write.external.publish]}
   desk.pay: {effects: [write.local], flags: [irreversible], args: {amount: {role: amount}}}
   desk.note: {effects: [write.local]}
