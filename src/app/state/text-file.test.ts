@@ -1,7 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { readConfig } from "../gateway/config.ts";
 import { loadFrom } from "../policy/policy-source.ts";
 import { textFile, whyUnwritten } from "./text-file.ts";
 
@@ -51,6 +53,19 @@ describe("a text of a person", () => {
 
   it("has an end, also where a device has none", () => {
     expect(textFile("/dev/zero", 1_000_000)).toEqual({ ok: false, error: { kind: "large" } });
+  });
+
+  it("C21: is no pipe, which would keep its reader waiting for ever", () => {
+    const pipe = join(folder, "pipe.yaml");
+    execFileSync("mkfifo", [pipe]);
+    symlinkSync(pipe, join(folder, "link.yaml"));
+    for (const name of [pipe, join(folder, "link.yaml")]) {
+      const error = { kind: "unread", why: "it is a pipe: write it into a file" };
+      expect(textFile(name, 1_000)).toEqual({ ok: false, error });
+      expect(loadFrom(name)).toMatchObject({ ok: false, error: expect.stringContaining("it is a pipe") });
+    }
+    expect(loadFrom(saved("extends.yaml", "version: 1\nextends: [pipe.yaml]\n", "utf8"))).toMatchObject({ ok: true });
+    expect(readConfig(pipe)).toMatchObject({ ok: false, error: { code: "SG-CONFIG-READ" } });
   });
 });
 

@@ -1,5 +1,6 @@
 /** Reads a file that the user names: bounded, whatever the path leads to, and bytes that are not UTF-8 stay visible. */
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { isatty } from "node:tty";
 import { type Result, err, ok } from "../../core/result.ts";
 import { shortPath } from "./sentences.ts";
 
@@ -28,8 +29,11 @@ export function fileBytes(file: string, bytesMax: number): Result<Buffer, Unread
   const pieces: Uint8Array[] = [];
   let size = 0;
   try {
-    const opened = openSync(file, "r");
+    // A pipe without a writer would keep an ordinary open waiting for ever.
+    const opened = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
+      if (fstatSync(opened).isFIFO()) return err({ kind: "unread", why: "it is a pipe: write it into a file" });
+      if (isatty(opened)) return err({ kind: "unread", why: "it is a terminal: write it into a file" });
       for (;;) {
         const piece = new Uint8Array(65_536);
         const count = readSync(opened, piece);
