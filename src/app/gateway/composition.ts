@@ -9,7 +9,7 @@ import { openKeys } from "../../adapters/keys/sealing.ts";
 import { openSqliteStore } from "../../adapters/store/sqlite.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { distrustRuns } from "../../gateway/runs/distrusted-runs.ts";
-import type { ClientProcesses } from "../../gateway/ports/services.ts";
+import type { ClientProcesses, Services } from "../../gateway/ports/services.ts";
 import { Gateway, type GatewaySetup } from "../../gateway/session/gateway.ts";
 import { openEventLog } from "../../gateway/log/event-log.ts";
 import type { Connector } from "../../gateway/ports/transport.ts";
@@ -22,6 +22,7 @@ import { logIsThere, logPlaces, missingKeys } from "../state/log-files.ts";
 import { type LogTrust, keysOlder, logTrust } from "../state/log-trust.ts";
 import { protectedInstallation } from "../state/self-protection.ts";
 import { type MoreMechanisms, type PolicyOptions, PolicyFiles } from "../policy/policy-files.ts";
+import { isWorkFolder } from "./work-folder.ts";
 import { Waiters } from "./waiters.ts";
 
 /** How often idle runs are ended, and the head of the log is signed. */
@@ -110,7 +111,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
       log: log.value,
       selfProtection: protectedInstallation({ home: setup.home, policies, configuration: setup.configuration ?? [] }),
       historyLost: () => lost.lost,
-      ...(setup.clients === undefined ? {} : { clients: setup.clients }),
+      ...clientServices(setup),
     },
     servers: setup.servers,
     version: ownVersion(),
@@ -144,6 +145,10 @@ async function distrustLog({ gateway, lost, tell }: Distrusting, sentence: strin
   lost.lose();
   tell(`The event log cannot be believed, so every run counts as holding private data. ${sentence}`);
   await distrustRuns(gateway.runs, gateway.state.services);
+}
+
+function clientServices({ clients }: CompositionSetup): Pick<Services, "clients" | "isWorkFolder"> {
+  return clients === undefined ? { isWorkFolder } : { isWorkFolder, clients };
 }
 
 async function openLog(store: Store, keys: LogKeys): Promise<Result<EventLog, string>> {

@@ -89,4 +89,33 @@ describe("configuration", () => {
     writeFileSync(file, JSON.stringify(good));
     expect(readConfig(file).ok).toBe(true);
   });
+
+  it("C21: fills `${VAR}` of headers and env in from the environment, and refuses what it cannot fill in", () => {
+    process.env["SG_TEST_TOKEN"] = "s3cret";
+    process.env["SG_TEST_LINES"] = "a\r\nx: y";
+    const headers = (text: string) => configOf(servers({ url: "https://h.example", headers: { k: text } }), "c");
+    const targetOf = (read: ReturnType<typeof configOf>) => (read.ok ? read.value.servers.get("a")?.target : undefined);
+    expect(targetOf(headers("Bearer ${SG_TEST_TOKEN}"))).toMatchObject({ headers: { k: "Bearer s3cret" } });
+    expect(targetOf(headers("${SG_TEST_TOKEN}:${SG_TEST_TOKEN}"))).toMatchObject({ headers: { k: "s3cret:s3cret" } });
+    expect(targetOf(headers("costs $5 {x}"))).toMatchObject({ headers: { k: "costs $5 {x}" } });
+    const env = configOf(servers({ command: "x", env: { T: "${SG_TEST_TOKEN}" } }), "c");
+    expect(targetOf(env)).toMatchObject({ env: { T: "s3cret" } });
+    for (const text of [
+      "${SG_TEST_NONE}",
+      "${SG_TEST_LINES}",
+      "${SG_TEST_TOKEN:-x}",
+      "${env:SG_TEST_TOKEN}",
+      "${",
+      "${}",
+    ]) {
+      const read = headers(text);
+      expect(read, text).toMatchObject({ ok: false, error: { code: "SG-CONFIG-HEADERS" } });
+      expect(JSON.stringify(read)).not.toContain("s3cret");
+    }
+    expect(configOf(servers({ command: "x", env: { T: "${SG_TEST_NONE}" } }), "c")).toMatchObject({
+      ok: false,
+      error: { code: "SG-CONFIG-ENV" },
+    });
+    expect(configOf(servers({ url: "https://h.example/${SG_TEST_TOKEN}" }), "c").ok).toBe(false);
+  });
 });

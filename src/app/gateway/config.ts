@@ -257,11 +257,13 @@ function commandOf(entry: Record<string, unknown>, place: string, file: string):
     return fault("SG-CONFIG-CWD", `${place}.cwd`, `${file}: ${place}.cwd must be a folder`);
   }
   const folder = dirname(file);
+  const filled = withVariables(env, { code: "SG-CONFIG-ENV", place: `${place}.env`, file });
+  if (!filled.ok) return filled;
   return ok({
     kind: "stdio",
     command,
     args,
-    env: Object.fromEntries(Object.entries(env).map(([key, one]) => [key, String(one)])),
+    env: filled.value,
     workingDirectory: cwd === undefined ? folder : isAbsolute(cwd) ? cwd : resolve(folder, cwd),
   });
 }
@@ -280,12 +282,44 @@ function urlOf(entry: Record<string, unknown>, place: string, file: string): Res
   if (!isRecord(headers) || !isTexts(Object.values(headers))) {
     return fault("SG-CONFIG-HEADERS", `${place}.headers`, `${file}: ${place}.headers must map names to texts`);
   }
-  return ok({
-    kind: "http",
-    url,
-    flavour,
-    headers: Object.fromEntries(Object.entries(headers).map(([key, one]) => [key, String(one)])),
-  });
+  if (url.includes("${")) {
+    const reason = "holds `${`, which is filled in for `headers` and `env` only: move the secret into `headers`";
+    return fault("SG-CONFIG-URL", `${place}.url`, `${file}: ${place}.url ${reason}`);
+  }
+  const filled = withVariables(headers, { code: "SG-CONFIG-HEADERS", place: `${place}.headers`, file });
+  if (!filled.ok) return filled;
+  return ok({ kind: "http", url, flavour, headers: filled.value });
+}
+
+/**
+ * Texts with each `${NAME}` replaced by that variable of the gateway's own environment. What is not filled in is refused: sent
+ * literally, it would be a credential that nobody meant.
+ */
+function withVariables(
+  texts: Record<string, unknown>,
+  at: { readonly code: string; readonly place: string; readonly file: string },
+): Result<Record<string, string>, ConfigFault> {
+  const filled: [string, string][] = [];
+  for (const [key, one] of Object.entries(texts)) {
+    const place = `${at.place}.${key.slice(0, 40)}`;
+    const absent: string[] = [];
+    const text = String(one).replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_all, name: string) => {
+      const value = process.env[name] ?? "";
+      if (value === "" || /[\r\n\0]/.test(value)) absent.push(name);
+      return value;
+    });
+    const [name] = absent;
+    if (name !== undefined) {
+      const reason = `needs the variable ${name.slice(0, 60)}, which is not set to one line of text: set it where the gateway starts`;
+      return fault(at.code, place, `${at.file}: ${place} ${reason}`);
+    }
+    if (/\$\{(?![A-Za-z_][A-Za-z0-9_]*\})/.test(String(one))) {
+      const reason = "holds a `${` that is no variable: write `${NAME}`, with letters, digits and underscores";
+      return fault(at.code, place, `${at.file}: ${place} ${reason}`);
+    }
+    filled.push([key, text]);
+  }
+  return ok(Object.fromEntries(filled));
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -181,3 +181,14 @@ test("each session is told on its standard error that the log cannot be believed
   expect(opened.ok).toBe(true);
   expect(stderr).toEqual(["sluicegate: The log is altered.\n"]);
 });
+
+test("C21: a client that was started in `/` or in its home has no workspace, and its server starts there all the same", async () => {
+  const seen: SessionSetup[] = [];
+  const side: SideChannel = { stderr: () => undefined, processGroup: () => undefined };
+  const services = gatewayServices(transparent(seen));
+  for (const cwd of ["/", "/srv/ann", "/srv/ann/work"]) {
+    await services.open({ ...hello, cwd, env: { ...hello.env, HOME: "/srv/ann" } }, side);
+  }
+  expect(seen.map(({ facts }) => facts.workingDirectory)).toEqual([undefined, undefined, "/srv/ann/work"]);
+  expect(seen[0]?.target).toMatchObject({ workingDirectory: "/" });
+});

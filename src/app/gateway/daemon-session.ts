@@ -2,7 +2,8 @@
  * The composed gateway as the daemon's services: a shim's socket becomes a stdio client connection, the shim's command
  * becomes the target of a connector that reports stderr and process group to the shim.
  */
-import { basename } from "node:path";
+import { homedir } from "node:os";
+import { basename, isAbsolute } from "node:path";
 import type { Duplex } from "node:stream";
 import { identify, killGroup } from "../../adapters/daemon/process-identity.ts";
 import type { RunHello, ProcessIdentity, SessionEnd } from "../../adapters/daemon/protocol.ts";
@@ -13,6 +14,7 @@ import { connectProcess } from "../../adapters/stdio/stdio-upstream.ts";
 import type { Json } from "../../core/json.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { IsolationOrder } from "../../core/isolation/scope.ts";
+import { workFolder } from "./work-folder.ts";
 import { forwardingClient, forwardingHandler } from "../../gateway/ports/forwarding.ts";
 import type {
   Accept,
@@ -198,6 +200,6 @@ function factsOf(hello: RunHello): ConnectionFacts {
     principal: `os:${process.getuid?.() ?? 0}`,
     process: hello.client,
     above: hello.above,
-    workingDirectory: hello.cwd,
+    ...workFolder(hello.cwd, [hello.env["HOME"] ?? "", homedir()].filter(isAbsolute)),
   };
 }

@@ -6,6 +6,7 @@ import { type Result, err, ok } from "../../core/result.ts";
 import type { HostFacts } from "../../gateway/session/gateway.ts";
 import type { HostEvent, HostReply } from "../../gateway/calls/client-hooks.ts";
 import type { Composition } from "./composition.ts";
+import { workFolder } from "./work-folder.ts";
 import type { Reply, Request } from "./control-contract.ts";
 
 /** How the reply of the gateway is named in the answer to a hook. */
@@ -32,7 +33,7 @@ function factsOf({ client, process: given, above, conversation: session, cwd }: 
     principal: `os:${userInfo().uid}`,
     ...(process === undefined ? {} : { process, above: parseIdentities(above) }),
     ...(session === undefined ? {} : { session }),
-    ...(cwd === undefined ? {} : { workingDirectory: cwd }),
+    ...workFolder(cwd),
   };
 }
 

@@ -7,6 +7,7 @@ import { UpstreamRefusals } from "../../adapters/http/upstream-refusals.ts";
 import { type JsonObject, member } from "../../core/json.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import type { ClientConnection, ConnectionFacts, ServerTarget } from "../../gateway/ports/transport.ts";
+import { workFolder } from "./work-folder.ts";
 import { type HeaderParameter, headerParameters } from "../../wire/headers.ts";
 import { type Composition, compose } from "./composition.ts";
 import type { GatewayConfig, ServerConfig } from "./config.ts";
@@ -105,7 +106,7 @@ export function isLoopback(host: string): boolean {
 /** An HTTP client sends no working directory; the operator's configuration says where its work is. */
 function inWorkspace(connection: ClientConnection, workingDirectory: string): ClientConnection {
   return {
-    facts: { ...connection.facts, workingDirectory },
+    facts: { ...connection.facts, ...workFolder(workingDirectory) },
     send: (message) => connection.send(message),
     drained: () => connection.drained(),
     close: (reason) => connection.close(reason),
@@ -119,7 +120,7 @@ export function serveStdio(composition: Composition): Promise<void> {
     server: undefined,
     principal: localPrincipal,
     process: { pid: process.ppid, startedAt: "" },
-    workingDirectory: process.cwd(),
+    ...workFolder(process.cwd()),
   };
   return new Promise((resolve) => {
     stdioClient({ input: process.stdin, output: process.stdout }, facts, (connection) => {

@@ -90,7 +90,8 @@ export class ClientAnswers {
   async #learnRoots(live: LiveRun, result: Json): Promise<void> {
     const listed = member(result, "roots");
     const roots = (isArray(listed) ? listed : []).flatMap((root) => stringMember(root, "uri") ?? []);
-    const fresh = roots.filter((root) => !live.workspace.includes(root));
+    const { isWorkFolder } = this.#needs.services;
+    const fresh = roots.filter((root) => !live.workspace.includes(root) && isWorkFolder?.(root) !== false);
     if (fresh.length === 0) return;
     live.workspace = [...live.workspace, ...fresh];
     const batch = new EventBatch();

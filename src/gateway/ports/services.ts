@@ -101,6 +101,8 @@ export type Services = {
   readonly policies: Policies;
   readonly connector: Connector;
   readonly log: EventLog;
+  /** Whether a folder or URI that a client names may be its workspace; without it each may. */
+  readonly isWorkFolder?: (place: string) => boolean;
   /** Without it no run ends with its client. */
   readonly clients?: ClientProcesses;
   /** The gateway's own files; without it there are none to guard. */
