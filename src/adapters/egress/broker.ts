@@ -12,12 +12,20 @@ import { ByteQuota } from "./byte-quota.ts";
 import { DnsStub, type NameAnswer } from "./dns-stub.ts";
 import { floodGate, type FloodLimits, floodLimits } from "./flood.ts";
 import { EgressRecord, type Seen } from "./egress-record.ts";
-import { firstBytesMax, inspectFirstBytes, type Inspection, mustSpeakFirst } from "./first-bytes.ts";
+import {
+  claimsHttp,
+  firstBytesMax,
+  inspectFirstBytes,
+  type Inspection,
+  mustSpeakFirst,
+  objectionTo,
+} from "./first-bytes.ts";
 import { readFirst } from "./first-flight.ts";
 import { closeDatagrams, type Listeners } from "./listeners.ts";
 import { Passage } from "./passage.ts";
 import { canonicalDestination, type Destination, Permissions } from "./permissions.ts";
 import { isGranted, reach, type Reached, type Surroundings, systemSurroundings } from "./reach.ts";
+import { FirstLine, RequestStream } from "./request-stream.ts";
 import { VirtualNames } from "./virtual-names.ts";
 
 export type BrokerOptions = Partial<Surroundings> & {
@@ -162,9 +170,16 @@ class EgressBroker implements Broker {
     const { socket, address, special } = reached;
     const seen = { action: "net-connect", transport: "tcp", ...described(destination), address } as const;
     const { client } = arrival;
+    let requests: RequestStream | FirstLine | undefined;
+    const judge = (bytes: Buffer): Buffer | undefined => {
+      const verdict = requests?.take(bytes) ?? { pass: bytes };
+      if ("pass" in verdict) return verdict.pass;
+      this.#record.add({ ...seen, outcome: "denied", detail: verdict.rule });
+      return undefined;
+    };
     const passage: Passage = new Passage(
       { client, upstream: socket, destination, address, special },
-      { take: (bytes) => this.#take(bytes, passage), closed: () => this.#forget(passage) },
+      { take: (bytes) => this.#take(bytes, passage), judge, closed: () => this.#forget(passage) },
     );
     this.#passages.add(passage);
     arrival.accept();
@@ -177,7 +192,8 @@ class EgressBroker implements Broker {
     });
     switch (first.kind) {
       case "given-up":
-        if (strict) this.#record.add({ ...seen, outcome: "failed", detail: "egress-no-first-bytes" });
+        if (strict || first.bytes.length > 0)
+          this.#record.add({ ...seen, outcome: "failed", detail: "egress-no-first-bytes" });
         return passage.cut("reset");
       case "ended":
         if (!strict) return passage.open(first.bytes, true);
@@ -189,6 +205,7 @@ class EgressBroker implements Broker {
           return passage.cut("reset");
         }
         if (strict) this.#record.add({ ...seen, outcome: "success", ...noted(first.value) });
+        requests = followed(first.value, destination);
         return passage.open(first.bytes, false);
     }
   }
@@ -234,6 +251,15 @@ class EgressBroker implements Broker {
 
 function decided(inspection: Inspection): Exclude<Inspection, { kind: "more" }> | undefined {
   return inspection.kind === "more" ? undefined : inspection;
+}
+
+/** What reads the bytes that follow the first ones. */
+function followed(
+  { then }: Extract<Inspection, { kind: "pass" }>,
+  destination: Destination,
+): RequestStream | FirstLine | undefined {
+  if (then === undefined) return undefined;
+  return then === "requests" ? new RequestStream((head) => objectionTo(destination, head)) : new FirstLine(claimsHttp);
 }
 
 function noted({ note }: Extract<Inspection, { kind: "pass" }>): { readonly detail?: string } {

@@ -37,9 +37,31 @@ test("elsewhere every protocol passes that does not contradict the name", () => 
   expect(inspect(5432, "\0\0\0\bstart")).toBe("pass");
   expect(inspect(25, "EHLO there\r\n")).toBe("pass");
   expect(inspect(25, "GET nothing\r\n")).toBe("pass");
+  expect(inspect(22, "SSH-2.0-x\r\n")).toBe("pass");
+  expect(inspect(6379, "*1\r\n$4\r\nPING\r\n")).toBe("pass");
   expect(inspect(6379, "PING\r\n")).toBe("pass");
   expect(inspect(6379, "\x16\x03\x01\0\0")).toBe("egress-malformed-hello");
   expect(inspect(8080, "GE")).toBe("more");
+});
+
+test("elsewhere what claims to be HTTP or TLS is read as that, however it is written", () => {
+  const other = request("b.example");
+  expect(inspect(8080, `\r\n${other}`)).toBe("egress-not-http");
+  expect(inspect(8080, `\n \r\n${other}`)).toBe("egress-not-http");
+  expect(inspect(8080, other.replace("GET", "FETCH"))).toBe("egress-host-differs");
+  expect(inspect(8080, other.replace("GET", "get"))).toBe("egress-not-http");
+  expect(inspect(8080, other.replaceAll("\r\n", "\n"))).toBe("egress-malformed-request");
+  expect(inspect(8080, "GET  / HTTP/1.1\r\nHost: b.example\r\n\r\n")).toBe("egress-malformed-request");
+  expect(inspect(8080, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")).toBe("egress-malformed-request");
+  expect(inspect(8080, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "93.184.215.14")).toBe("pass");
+  // The line is followed while its bytes pass: a client of another protocol may wait for an answer.
+  expect(inspectFirstBytes({ host: api, port: 8080 }, Buffer.from("FETCH /a"))).toMatchObject({ then: "first-line" });
+  expect(inspectFirstBytes({ host: api, port: 8080 }, Buffer.from("\r\n"))).toMatchObject({ then: "first-line" });
+  expect(inspect(8080, "FETCH / HTTP/1.1")).toBe("more");
+  for (const port of [80, 8080]) {
+    expect(inspect(port, request(api).replace("GET /", "CONNECT b.example:443"))).toBe("egress-connect");
+    expect(inspect(port, request(api).replace("\r\n\r\n", "\r\nUpgrade: h2c\r\n\r\n"))).toBe("egress-upgrade");
+  }
 });
 
 test("the two spellings of this machine are one host", () => {

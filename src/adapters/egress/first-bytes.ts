@@ -3,29 +3,27 @@
  * connection under a granted name and ask the machine behind, which may serve many names, for another.
  *
  * On 443 there must be TLS with exactly this name, on 80 HTTP with exactly this host. Elsewhere the protocol is not
- * known and may let the other side speak first: then TLS and HTTP are compared where the bytes are that, and everything
- * else passes by its address alone. Only the first request of a plain HTTP connection is read.
+ * known and may let the other side speak first: then TLS and HTTP are compared where the bytes are that or claim to be,
+ * and everything else passes by its address alone. Of HTTP every request is read (`request-stream.ts`).
  */
 import { parseAddress } from "../../core/isolation/internet-address.ts";
 import { helloBytesMax, parseClientHello } from "./client-hello.ts";
-import { headBytesMax, parseAuthority, parseRequestHead, targetAuthority } from "./http-head.ts";
+import { headBytesMax, parseAuthority, parseRequestHead, type RequestHead, targetAuthority } from "./http-head.ts";
 import { canonicalDestination, type Destination } from "./permissions.ts";
+import { leavesHttp, type StreamRule } from "./request-stream.ts";
 
 export type Inspection =
   | { readonly kind: "more" }
-  /** `note`: an observation for the record. */
-  | { readonly kind: "pass"; readonly note: string | undefined }
+  /** `note`: an observation for the record. `then`: what is read of the bytes that follow. */
+  | { readonly kind: "pass"; readonly note: string | undefined; readonly then?: "requests" | "first-line" }
   | { readonly kind: "refused"; readonly rule: FirstBytesRule };
 
 export type FirstBytesRule =
+  | StreamRule
   | "egress-not-tls"
-  | "egress-not-http"
   | "egress-malformed-hello"
-  | "egress-malformed-request"
   | "egress-server-name-absent"
-  | "egress-server-name-differs"
-  | "egress-host-absent"
-  | "egress-host-differs";
+  | "egress-server-name-differs";
 
 /** Bytes that are kept until a decision. */
 export const firstBytesMax = Math.max(helloBytesMax, headBytesMax);
@@ -45,14 +43,20 @@ export function inspectFirstBytes(destination: Destination, bytes: Uint8Array): 
   if (destination.port === httpPort) return inspectRequest(destination, bytes);
   const hello = inspectHello(destination, bytes);
   if (hello.kind !== "refused") return hello;
-  // No other protocol begins like TLS; a malformed hello could hide a name from the broker that the destination reads.
-  if (hello.rule === "egress-server-name-absent") return pass;
+  // No other protocol begins like TLS; without a name, or with a malformed one, another host could be meant.
   if (hello.rule !== "egress-not-tls") return hello;
-  // Other protocols may begin like HTTP: only a clear contradiction is refused.
-  if (!beginsLikeRequest(bytes)) return pass;
-  const request = inspectRequest(destination, bytes);
-  if (request.kind === "refused") return request.rule === "egress-host-differs" ? request : pass;
-  return request;
+  const claim = claimsHttp(bytes);
+  // An address is granted as such, whatever it is called; HTTP/2 in plain is passed to it only.
+  if (claim === "http" && isAddress(destination) && beginsHttp2(bytes)) return pass;
+  switch (claim) {
+    case "http":
+      return inspectRequest(destination, bytes);
+    case "open":
+      // A client of another protocol may wait for an answer now, so nothing is kept back but the end of the line.
+      return beginsLikeRequest(bytes) ? { kind: "more" } : { ...pass, then: "first-line" };
+    case "other":
+      return pass;
+  }
 }
 
 function inspectHello(destination: Destination, bytes: Uint8Array): Inspection {
@@ -87,20 +91,44 @@ function inspectRequest(destination: Destination, bytes: Uint8Array): Inspection
     case "malformed":
       return { kind: "refused", rule: "egress-malformed-request" };
     case "head": {
-      const { host, target } = parsed.head;
-      if (host === undefined || host === "") return { kind: "refused", rule: "egress-host-absent" };
-      const inTarget = targetAuthority(target);
-      const same = isSame(host, destination) && (inTarget === undefined || isSame(inTarget, destination));
-      return same ? pass : { kind: "refused", rule: "egress-host-differs" };
+      const rule = leavesHttp(parsed.head, Buffer.from(bytes)) ?? objectionTo(destination, parsed.head);
+      return rule === undefined ? { ...pass, then: "requests" } : { kind: "refused", rule };
     }
   }
 }
 
-const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"].map((method) => `${method} `);
+/** The objection to one request on a connection to this destination. */
+export function objectionTo(destination: Destination, { host, target }: RequestHead): StreamRule | undefined {
+  if (host === undefined || host === "") return "egress-host-absent";
+  const inTarget = targetAuthority(target);
+  const same = isSame(host, destination) && (inTarget === undefined || isSame(inTarget, destination));
+  return same ? undefined : "egress-host-differs";
+}
+
+/**
+ * Whether bytes on an unknown port are HTTP, perhaps written so that only the destination knows: servers skip empty
+ * lines, take any word for a method, and many take bare line feeds. `open`: the first line has not ended.
+ */
+export function claimsHttp(bytes: Uint8Array): "http" | "open" | "other" {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, headBytesMax)).toString("latin1");
+  const line = text.replace(/^[\s\0]+/, "");
+  const end = /[\r\n]/.exec(line)?.index;
+  if (end !== undefined) return /\bHTTP\/\d/i.test(line.slice(0, end)) ? "http" : "other";
+  if (/HTTP\/\d/i.test(line)) return "http";
+  return text.length >= headBytesMax ? "other" : "open";
+}
+
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PRI"].map(
+  (one) => `${one} `,
+);
 
 function beginsLikeRequest(bytes: Uint8Array): boolean {
   const text = String.fromCharCode(...bytes.subarray(0, 8));
-  return methods.some((method) => text.startsWith(method) || method.startsWith(text));
+  return text !== "" && methods.some((method) => text.startsWith(method) || method.startsWith(text));
+}
+
+function beginsHttp2(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes).toString("latin1", 0, 14) === "PRI * HTTP/2.0";
 }
 
 function isSame(authority: string, destination: Destination): boolean {

@@ -21,6 +21,8 @@ export type PassageEnds = {
 export type PassageEvents = {
   /** Called before bytes pass; false means that they must not. */
   readonly take: (bytes: number) => boolean;
+  /** Judges bytes of the client before they pass: those that may pass now, undefined = the connection must end. */
+  readonly judge?: (bytes: Buffer) => Buffer | undefined;
   /** Both sides are closed. */
   readonly closed: () => void;
 };
@@ -59,15 +61,26 @@ export class Passage {
 
   /** Lets the client's bytes through, first those that were read already; `ended` when there are no others. */
   open(first: Buffer, ended: boolean): void {
-    if (first.length > 0) {
-      if (!this.#events.take(first.length)) return;
-      this.#sent += first.length;
-      this.#upstream.write(first);
+    const passing = this.#judged(first);
+    if (passing === undefined) return this.cut("reset");
+    if (passing.length > 0) {
+      if (!this.#events.take(passing.length)) return;
+      this.#sent += passing.length;
+      this.#upstream.write(passing);
     }
     if (ended) return void this.#upstream.end();
-    this.#pump(this.#client, this.#upstream, (bytes) => {
-      this.#sent += bytes;
-    });
+    this.#pump(
+      this.#client,
+      this.#upstream,
+      (bytes) => {
+        this.#sent += bytes;
+      },
+      (bytes) => this.#judged(bytes),
+    );
+  }
+
+  #judged(bytes: Buffer): Buffer | undefined {
+    return this.#events.judge === undefined ? bytes : this.#events.judge(bytes);
   }
 
   /** Bytes sent to the destination since this was asked last. */
@@ -84,8 +97,16 @@ export class Passage {
     else this.#client.destroy();
   }
 
-  #pump(from: Socket, to: Socket, count: (bytes: number) => void): void {
-    from.on("data", (bytes: Buffer) => {
+  #pump(
+    from: Socket,
+    to: Socket,
+    count: (bytes: number) => void,
+    judge: (bytes: Buffer) => Buffer | undefined = (bytes) => bytes,
+  ): void {
+    from.on("data", (given: Buffer) => {
+      const bytes = judge(given);
+      if (bytes === undefined) return this.cut("reset");
+      if (bytes.length === 0) return;
       if (!this.#events.take(bytes.length)) return;
       count(bytes.length);
       if (to.write(bytes)) return;

@@ -134,6 +134,18 @@ describe.skipIf(why !== undefined).each(callers)("a server's network, started by
     ]);
   });
 
+  test("attack: a later request on the same connection for another name is refused, and on record", async () => {
+    const { network, broker, internet } = scene;
+    const host = "api.example.com";
+    const request = (name: string): string => `GET / HTTP/1.1\r\nHost: ${name}\r\n\r\n`;
+    const before = internet.received;
+    const send = [request(host) + request("other.example.com")];
+    const [outcome] = await network.client([{ kind: "tcp", host, port: 80, send }]);
+    expect(outcome?.how).toBe("ECONNRESET");
+    expect(internet.received - before).toBeLessThanOrEqual(request(host).length);
+    expect(told(broker.drain())).toContain(`net-connect denied ${host} 80 egress-host-differs`);
+  });
+
   test("clients that insist on a proxy are held to the same decision", async () => {
     const { network, broker } = scene;
     const hello = (host: string, port: number): string => `CONNECT ${host}:${port} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;

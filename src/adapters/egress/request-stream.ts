@@ -1,0 +1,163 @@
+/**
+ * Every request of a plain HTTP/1 connection, not only the first: a server could ask for its granted host once and for
+ * another one on the same connection. Bytes of a head pass only when the whole head was judged; bodies pass as they come.
+ *
+ * What ends HTTP/1 on a connection (CONNECT, an upgrade, HTTP/2) is refused, since nobody reads the names that follow,
+ * and so is each head of which two parsers could see different bodies (RFC 9112 section 6.3).
+ */
+import { headBytesMax, parseRequestHead, type RequestHead } from "./http-head.ts";
+
+export type StreamRule =
+  | "egress-connect"
+  | "egress-upgrade"
+  | "egress-body-ambiguous"
+  | "egress-malformed-request"
+  | "egress-not-http"
+  | "egress-host-absent"
+  | "egress-host-differs";
+
+/** What may pass now, or the rule that ends the connection. */
+export type StreamVerdict = { readonly pass: Buffer } | { readonly rule: StreamRule };
+
+/** The objection to one head; undefined where its request may pass. */
+export type HeadCheck = (head: RequestHead) => StreamRule | undefined;
+
+type State =
+  | { readonly kind: "head" }
+  /** `left`: bytes of a body, or of a chunk with its line end. */
+  | { readonly kind: "body" | "chunk"; readonly left: number }
+  | { readonly kind: "chunk-size" | "trailer" };
+
+/** Bytes of a chunk's size line, and of one trailer line. */
+const lineBytesMax = 4_096;
+
+export class RequestStream {
+  readonly #check: HeadCheck;
+  #state: State = { kind: "head" };
+  #waiting: Buffer = Buffer.alloc(0);
+
+  constructor(check: HeadCheck) {
+    this.#check = check;
+  }
+
+  /** Takes further bytes of the client. After a rule nothing may pass any more. */
+  take(bytes: Buffer): StreamVerdict {
+    let rest = this.#waiting.length === 0 ? bytes : Buffer.concat([this.#waiting, bytes]);
+    this.#waiting = Buffer.alloc(0);
+    const passed: Buffer[] = [];
+    while (rest.length > 0) {
+      const used = this.#step(rest);
+      if (typeof used === "string") return { rule: used };
+      if (used === 0) {
+        // A copy: the rest of a large piece must not be kept for it.
+        this.#waiting = Buffer.from(rest);
+        break;
+      }
+      passed.push(rest.subarray(0, used));
+      rest = rest.subarray(used);
+    }
+    return { pass: passed.length === 1 ? (passed[0] ?? rest) : Buffer.concat(passed) };
+  }
+
+  /** How many of the bytes may pass, 0 = more are needed. */
+  #step(bytes: Buffer): number | StreamRule {
+    const state = this.#state;
+    switch (state.kind) {
+      case "head":
+        return this.#head(bytes);
+      case "body":
+      case "chunk": {
+        const used = Math.min(state.left, bytes.length);
+        const left = state.left - used;
+        const next: State = state.kind === "body" ? { kind: "head" } : { kind: "chunk-size" };
+        this.#state = left > 0 ? { kind: state.kind, left } : next;
+        return used;
+      }
+      case "chunk-size":
+      case "trailer":
+        return this.#line(bytes, state.kind);
+    }
+  }
+
+  #head(bytes: Buffer): number | StreamRule {
+    const parsed = parseRequestHead(bytes);
+    switch (parsed.kind) {
+      case "more":
+        return 0;
+      case "foreign":
+        return "egress-not-http";
+      case "malformed":
+        return "egress-malformed-request";
+      case "head": {
+        const { head } = parsed;
+        const rule = leavesHttp(head, bytes) ?? this.#check(head);
+        if (rule !== undefined) return rule;
+        const body = bodyOf(bytes.toString("latin1", 0, head.bytes));
+        if (body === undefined) return "egress-body-ambiguous";
+        this.#state = body.kind === "body" && body.left === 0 ? { kind: "head" } : body;
+        return head.bytes;
+      }
+    }
+  }
+
+  #line(bytes: Buffer, kind: "chunk-size" | "trailer"): number | StreamRule {
+    const end = bytes.indexOf("\r\n");
+    if (end === -1) return bytes.length > lineBytesMax || bytes.includes("\n") ? "egress-body-ambiguous" : 0;
+    const line = bytes.toString("latin1", 0, end);
+    if (end > lineBytesMax || line.includes("\n")) return "egress-body-ambiguous";
+    if (kind === "trailer") {
+      if (line === "") this.#state = { kind: "head" };
+      return end + 2;
+    }
+    const size = /^([0-9a-fA-F]{1,8})(?:;[\t -~\x80-\xff]*)?$/.exec(line)?.[1];
+    if (size === undefined) return "egress-body-ambiguous";
+    const left = Number.parseInt(size, 16);
+    this.#state = left === 0 ? { kind: "trailer" } : { kind: "chunk", left: left + 2 };
+    return end + 2;
+  }
+}
+
+/**
+ * Watches the first line of an unknown protocol, whose bytes pass as they come: a request that is cut within its first
+ * line is seen before its fields have passed.
+ */
+export class FirstLine {
+  readonly #claims: (bytes: Uint8Array) => "http" | "open" | "other";
+  #seen: Buffer | undefined = Buffer.alloc(0);
+
+  constructor(claims: (bytes: Uint8Array) => "http" | "open" | "other") {
+    this.#claims = claims;
+  }
+
+  take(bytes: Buffer): StreamVerdict {
+    if (this.#seen === undefined) return { pass: bytes };
+    this.#seen = Buffer.concat([this.#seen, bytes]);
+    const claim = this.#claims(this.#seen);
+    if (claim === "http") return { rule: "egress-not-http" };
+    if (claim === "other") this.#seen = undefined;
+    return { pass: bytes };
+  }
+}
+
+/** Requests after which the connection may speak something else. */
+export function leavesHttp({ method, bytes }: RequestHead, all: Buffer): StreamRule | undefined {
+  if (method === "CONNECT") return "egress-connect";
+  const fields = all.toString("latin1", 0, Math.min(bytes, headBytesMax));
+  return /\r\n(?:upgrade|http2-settings)[\t ]*:/i.test(fields) ? "egress-upgrade" : undefined;
+}
+
+/** The body that follows a head; undefined where parsers differ about it. */
+function bodyOf(head: string): State | undefined {
+  const lengths = [...head.matchAll(/\r\ncontent-length:[\t ]*([^\r]*?)[\t ]*(?=\r\n)/gi)].map(
+    ([, value]) => value ?? "",
+  );
+  const codings = [...head.matchAll(/\r\ntransfer-encoding:[\t ]*([^\r]*?)[\t ]*(?=\r\n)/gi)].map(
+    ([, value]) => value ?? "",
+  );
+  if (lengths.length + codings.length > 1) return undefined;
+  const [length] = lengths;
+  if (length !== undefined) return /^\d{1,15}$/.test(length) ? { kind: "body", left: Number(length) } : undefined;
+  const [coding] = codings;
+  if (coding === undefined) return { kind: "body", left: 0 };
+  return coding.toLowerCase() === "chunked" && / HTTP\/1\.1\r\n/.test(head) ? { kind: "chunk-size" } : undefined;
+}
