@@ -17,6 +17,8 @@ function block(text: string, prefix: number): Block {
   return { address, prefix };
 }
 
+/** The loopback of IPv6 alone, not that of IPv4 in its spelling. */
+const tried: readonly Block[] = [block("::1", 128)];
 const loopback: readonly Block[] = [block("127.0.0.0", 8), block("::1", 128)];
 
 /** Addresses that only the broker gives out and only the broker answers (RFC 2544): its own decision comes with them. */
@@ -52,6 +54,17 @@ export function isLoopback({ address, domain }: EffectEvent): boolean {
   if (address !== undefined) return lies(address, loopback);
   const name = domain === undefined ? undefined : canonicalHost(domain);
   return name === "localhost" || name?.endsWith(".localhost") === true || lies(domain, loopback);
+}
+
+/**
+ * An attempt at a service of this machine that the server's own network does not have: nothing was reached, and yet it
+ * was looked for. `::1` is not meant: libraries try it first and take the other address then.
+ */
+export function looksForLoopback(event: EffectEvent, grounds: Grounds): boolean {
+  const { action, transport, outcome, address, grade } = event;
+  const connects = (action === "net-connect" || action === "net-send") && transport !== "unix" && grade !== "broker";
+  if (!connects || outcome === "success" || !isLoopback(event) || lies(address, tried)) return false;
+  return hasOwnNetwork(grounds) && !isExplicit(event, grounds);
 }
 
 export function isEverywhere({ address }: EffectEvent): boolean {

@@ -5,7 +5,7 @@
  * file.
  */
 import { changesFiles, type EffectEvent } from "../../core/isolation/effect-trace.ts";
-import { hasOwnNetwork, isBrokered, isEverywhere, isLoopback } from "./destinations.ts";
+import { hasOwnNetwork, isBrokered, isEverywhere, isLoopback, looksForLoopback } from "./destinations.ts";
 import {
   isObeyed,
   isOwn,
@@ -155,7 +155,8 @@ export const noiseRules: readonly NoiseRule[] = [
       // The broker stands outside of that network: what it was asked for is the loopback of the machine.
       event.grade !== "broker" &&
       isLoopback(event) &&
-      hasOwnNetwork(grounds),
+      hasOwnNetwork(grounds) &&
+      !looksForLoopback(event, grounds),
   },
   {
     id: "noise.brokered",

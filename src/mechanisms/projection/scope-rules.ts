@@ -5,7 +5,7 @@
  */
 import { changesFiles, type EffectEvent, type WorkspaceChange } from "../../core/isolation/effect-trace.ts";
 import { isWithin, matchesPath, normalPath, resolvePatterns } from "../../core/isolation/scope-patterns.ts";
-import { destinationOf, isLoopback, namesDestination } from "./destinations.ts";
+import { destinationOf, isLoopback, looksForLoopback, namesDestination } from "./destinations.ts";
 import { inWorkspace, isObeyed, isScratch, isShut, mayRead, mayWrite, normalIn, secretAt } from "./file-scope.ts";
 import { type EventRule, type Finding, type Grounds, shown, took } from "./grounds.ts";
 
@@ -86,6 +86,7 @@ export const scopeRules: readonly EventRule[] = [
     applies: (event, grounds) =>
       (event.action === "net-connect" || event.action === "net-send") &&
       event.transport !== "unix" &&
+      !looksForLoopback(event, grounds) &&
       !namesDestination(event, grounds),
     what: (event) => `tried to reach ${shown(destinationOf(event))}, which its scope does not name`,
     way: (event, server) =>

@@ -5,6 +5,7 @@
  */
 import { changesFiles, type EffectEvent } from "../../core/isolation/effect-trace.ts";
 import { isWithin, normalPath } from "../../core/isolation/scope-patterns.ts";
+import { destinationOf, looksForLoopback } from "./destinations.ts";
 import { leaves, mayExecute, mayLeave, mayWriteAnything } from "./effect-rules.ts";
 import { inWorkspace, isSystemRead, leadsToScope, mayRead, normalIn } from "./file-scope.ts";
 import { type Finding, type Grounds, shown, took } from "./grounds.ts";
@@ -44,6 +45,13 @@ export type SuspicionRule = {
 };
 
 export const suspicionRules: readonly SuspicionRule[] = [
+  {
+    id: "suspicion.loopback",
+    what: ({ events, grounds }) => {
+      const found = events.find((event) => looksForLoopback(event, grounds));
+      return found === undefined ? undefined : `looked for a service of this machine at ${shown(destinationOf(found))}`;
+    },
+  },
   {
     id: "suspicion.collects-and-sends",
     what: (seen) => {
