@@ -255,11 +255,13 @@ function decided(inspection: Inspection): Exclude<Inspection, { kind: "more" }> 
 
 /** What reads the bytes that follow the first ones. */
 function followed(
-  { then }: Extract<Inspection, { kind: "pass" }>,
+  { follow }: Extract<Inspection, { kind: "pass" }>,
   destination: Destination,
 ): RequestStream | FirstLine | undefined {
-  if (then === undefined) return undefined;
-  return then === "requests" ? new RequestStream((head) => objectionTo(destination, head)) : new FirstLine(claimsHttp);
+  if (follow === undefined) return undefined;
+  return follow === "requests"
+    ? new RequestStream((head) => objectionTo(destination, head))
+    : new FirstLine(claimsHttp);
 }
 
 function noted({ note }: Extract<Inspection, { kind: "pass" }>): { readonly detail?: string } {

@@ -55,8 +55,8 @@ test("elsewhere what claims to be HTTP or TLS is read as that, however it is wri
   expect(inspect(8080, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")).toBe("egress-malformed-request");
   expect(inspect(8080, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "93.184.215.14")).toBe("pass");
   // The line is followed while its bytes pass: a client of another protocol may wait for an answer.
-  expect(inspectFirstBytes({ host: api, port: 8080 }, Buffer.from("FETCH /a"))).toMatchObject({ then: "first-line" });
-  expect(inspectFirstBytes({ host: api, port: 8080 }, Buffer.from("\r\n"))).toMatchObject({ then: "first-line" });
+  expect(inspectFirstBytes({ host: api, port: 8080 }, Buffer.from("FETCH /a"))).toMatchObject({ follow: "first-line" });
+  expect(inspectFirstBytes({ host: api, port: 8080 }, Buffer.from("\r\n"))).toMatchObject({ follow: "first-line" });
   expect(inspect(8080, "FETCH / HTTP/1.1")).toBe("more");
   for (const port of [80, 8080]) {
     expect(inspect(port, request(api).replace("GET /", "CONNECT b.example:443"))).toBe("egress-connect");

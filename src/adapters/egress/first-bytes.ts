@@ -14,8 +14,8 @@ import { leavesHttp, type StreamRule } from "./request-stream.ts";
 
 export type Inspection =
   | { readonly kind: "more" }
-  /** `note`: an observation for the record. `then`: what is read of the bytes that follow. */
-  | { readonly kind: "pass"; readonly note: string | undefined; readonly then?: "requests" | "first-line" }
+  /** `note`: an observation for the record. `follow`: what is read of the bytes that follow. */
+  | { readonly kind: "pass"; readonly note: string | undefined; readonly follow?: "requests" | "first-line" }
   | { readonly kind: "refused"; readonly rule: FirstBytesRule };
 
 export type FirstBytesRule =
@@ -53,7 +53,7 @@ export function inspectFirstBytes(destination: Destination, bytes: Uint8Array): 
       return inspectRequest(destination, bytes);
     case "open":
       // A client of another protocol may wait for an answer now, so nothing is kept back but the end of the line.
-      return beginsLikeRequest(bytes) ? { kind: "more" } : { ...pass, then: "first-line" };
+      return beginsLikeRequest(bytes) ? { kind: "more" } : { ...pass, follow: "first-line" };
     case "other":
       return pass;
   }
@@ -92,7 +92,7 @@ function inspectRequest(destination: Destination, bytes: Uint8Array): Inspection
       return { kind: "refused", rule: "egress-malformed-request" };
     case "head": {
       const rule = leavesHttp(parsed.head, Buffer.from(bytes)) ?? objectionTo(destination, parsed.head);
-      return rule === undefined ? { ...pass, then: "requests" } : { kind: "refused", rule };
+      return rule === undefined ? { ...pass, follow: "requests" } : { kind: "refused", rule };
     }
   }
 }
