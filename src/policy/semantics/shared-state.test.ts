@@ -34,6 +34,16 @@ describe("shared state", () => {
     expect(sharedChanged(start(frame), dispatch(frame, start(frame), option(contract("read")), 1).q)).toBe(false);
   });
 
+  it("is that of a known state where only the history of a run is lost", () => {
+    const lost = topState(frame, written);
+    expect(lost.stores).toBe(written.stores);
+    expect(lost).toMatchObject({ held: topState(frame).held, lost: true });
+    expect(topState(frame).stores.map(({ audience, open }) => [audience, open])).toEqual([
+      [3, 3],
+      [3, 3],
+    ]);
+  });
+
   it("joins, and never forgets", () => {
     const shared = dispatch(frame, start(frame), option(share), 1).q;
     const both = withShared(written, shared);
