@@ -58,6 +58,8 @@ function clauseOf(reason: Reason, tool: string, least: boolean): string | undefi
     }
     case "SG-ASK-UNTRACED":
       return `${tool} acts, names nothing that shows who chose it, and untrusted data came before it`;
+    case "SG-RESULT-LABEL":
+      return `its server says that a result of ${tool} is more restricted than the policy says`;
     case "SG-ASK-UNLABELLED":
       return `nothing in the policy says what ${tool} does`;
     case "SG-ASK-EXECUTE":

@@ -9,10 +9,10 @@ import type { ModelState } from "../../core/run.ts";
 import type { ToolContract, OutputContract } from "../../core/contract.ts";
 import type { Grant, RunEvent } from "../../core/event.ts";
 import type { Json } from "../../core/json.ts";
-import { type LabelRange, joinRanges, atMost } from "../../core/label.ts";
+import { type LabelRange, join, joinRanges, atMost } from "../../core/label.ts";
 import type { Mechanism } from "../../core/mechanism.ts";
-import type { ArgumentLabel, CallOption } from "../../core/moment.ts";
-import { type Reason, noObjection, settled } from "../../core/opinion.ts";
+import type { ArgumentLabel, CallOption, ReleaseMoment } from "../../core/moment.ts";
+import { type Opinion, type Reason, noObjection, settled } from "../../core/opinion.ts";
 import type { Ir } from "../../policy/ir/ir.ts";
 import { labelArgument, labelUnexamined } from "./argument-labels.ts";
 import { examinedOf } from "./examined.ts";
@@ -20,6 +20,7 @@ import { isValueName } from "./leaves.ts";
 import { linksIn, linksSuffix } from "./links.ts";
 import { type ProvenanceIndex, makeProvenanceIndex, registerText, releaseValue } from "./provenance-index.ts";
 import { resultObligation } from "./result-label.ts";
+import { statedLabel, withStated } from "./stated-label.ts";
 
 export type FlowSettings = {
   readonly ir: Ir;
@@ -57,7 +58,7 @@ export function makeFlow(settings: FlowSettings): Mechanism<FlowMemory> {
           const { reads } = moment.contract;
           const reading = { all: settings.storeLabels(run.q, reads), added: settings.addedLabels(run.q, reads) };
           const sent = moment.option === undefined ? memory.sent.get(moment.contract.server) : undefined;
-          return settled([], [resultObligation(ir, moment, reading, sent)]);
+          return released(settings, { moment, q: run.q, label: resultObligation(ir, moment, reading, sent) });
         }
         case "admit":
         case "expose":
@@ -109,6 +110,22 @@ export function makeFlow(settings: FlowSettings): Mechanism<FlowMemory> {
       return labels;
     },
   };
+}
+
+type Release = {
+  readonly moment: ReleaseMoment;
+  readonly q: ModelState;
+  readonly label: ReturnType<typeof resultObligation>;
+};
+
+/** The label of a release, with what its server says of it within all that the call may bring or the agent holds. */
+function released({ ir, contextOf }: FlowSettings, { moment, q, label }: Release): Opinion {
+  const { lattice } = ir;
+  if (ir.flow === "none") return settled([], [label]);
+  const brought = moment.call === undefined ? lattice.top : label.range.hi;
+  const bound = join(brought, contextOf(q).hi);
+  const stated = withStated(lattice, label, statedLabel(lattice, moment.value), bound);
+  return settled(stated.reasons, [stated.obligation]);
 }
 
 /** The label of an argument that is two things; its digest and path stay those of the value. */

@@ -18,7 +18,7 @@ export function resultObligation(
   moment: ReleaseMoment,
   reading: { readonly all: LabelRange; readonly added: LabelRange },
   sent: LabelRange | undefined,
-): Obligation {
+): Extract<Obligation, { kind: "label" }> {
   const { lattice } = ir;
   const contract =
     moment.option === undefined ? moment.contract : contractFor(moment.option.contract, moment.option.class.truths);
