@@ -23,7 +23,7 @@ import { shown as plain } from "../app/state/sentences.ts";
 
 /** `run` is refused then, so it would be no help to call that daemon running. */
 export const otherHome =
-  "The running daemon uses another state folder: set SLUICEGATE_RUNTIME_DIR together with SLUICEGATE_HOME, or stop it with `sluicegate daemon stop`.";
+  "The running daemon uses another state folder: set SLUICEGATE_RUNTIME_DIR together with SLUICEGATE_HOME, or run `sluicegate daemon stop` with the SLUICEGATE_HOME that it was started with.";
 
 const usage = "sluicegate daemon run|start|stop|status [--json]";
 
@@ -122,6 +122,9 @@ async function waitForLock(paths: DaemonPaths, takeLock: TakeLock): Promise<Retu
 
 async function stop(paths: DaemonPaths, json: boolean): Promise<number> {
   const options = { version: ownVersion(), waitMsMax: statusWaitMsMax };
+  const found = await ask(paths.socket, { kind: "daemon", command: "status" }, options);
+  // The socket may be that of another state folder, and its daemon has clients of its own.
+  if (found.ok && member(found.value, "home") !== paths.home) return failed(json, "SG-DAEMON-HOME", otherHome);
   const answer = await ask(paths.socket, { kind: "daemon", command: "stop" }, options);
   if (!answer.ok) return stopMute(paths, json, answer.error);
   const pid = member(answer.value, "pid");

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { commandLine, pause, until, World } from "./fixture/world.ts";
 
@@ -160,4 +161,14 @@ test("control requests: parts before the value, refusals in words, and no daemon
   const drained = await ask(socket, { kind: "daemon", command: "drain" }, { ...options, version: "9.0.0" });
   expect(drained).toMatchObject({ ok: true, value: { state: "draining" } });
   expect(await world.leftOver()).toEqual([]);
+});
+
+test("C21: `daemon stop` leaves a daemon alone that has another state folder", async () => {
+  const client = world.shim();
+  await client.answer(client.send("initialize", {}));
+  const other = { env: { SLUICEGATE_HOME: join(world.root, "other") } };
+  const refused = await world.finish(["daemon", "stop"], "", other);
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("another state folder") });
+  expect(world.daemonPid()).toBeDefined();
+  expect((await world.finish(["daemon", "stop"])).stdout).toContain("was stopped");
 });

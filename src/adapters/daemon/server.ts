@@ -139,7 +139,7 @@ export class Daemon {
       return this.#refuse(wire, "draining", "The Sluicegate daemon is about to end: try again.");
     if (hello.home !== this.#options.home) {
       const sentence =
-        "The running Sluicegate daemon uses another state folder: set SLUICEGATE_RUNTIME_DIR together with SLUICEGATE_HOME, or stop it with `sluicegate daemon stop`.";
+        "The running Sluicegate daemon uses another state folder: set SLUICEGATE_RUNTIME_DIR together with SLUICEGATE_HOME, or run `sluicegate daemon stop` with the SLUICEGATE_HOME that it was started with.";
       return this.#refuse(wire, "refused", sentence);
     }
     const side = await this.#sideOf(hello.session);

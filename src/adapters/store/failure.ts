@@ -17,7 +17,7 @@ const sentences: Readonly<Record<StoreFailure["kind"], (place: string) => string
   newer: (place) => `The event log ${place} was made by a newer version of Sluicegate. Run that version or newer.`,
   foreign: (place) => `${place} is a database of another program. Choose another state folder.`,
   busy: (place) =>
-    `Another Sluicegate process owns ${place}. Stop it (a daemon with \`sluicegate daemon stop\`), then try again.`,
+    `Another Sluicegate process owns ${place}. Stop it (a daemon with \`sluicegate daemon stop\`, a gateway in its own terminal or service), then try again.`,
   closed: (place) => `The event log ${place} is closed. Start the gateway again.`,
   unreachable: (place) => `The event log ${place} cannot be read or written. Check its owner, its folder and the disk.`,
 };
