@@ -54,9 +54,13 @@ export type ChangeOrigin = { readonly server: string; readonly call: string; rea
 
 /** Counts of the kernel: processes ended for want of memory, forks refused, time used up. */
 export interface LimitWatch {
+  /** The limit that ended the server, by its key in a scope; undefined while it runs, or where it ended otherwise. */
+  readonly fatal?: FatalLimit | undefined;
   drain(): readonly Sighting[];
   close(): void;
 }
+
+export type FatalLimit = "memoryMb" | "cpuSeconds" | "fileMb";
 
 /** A server that runs in its projection. */
 export type Launched = {

@@ -98,5 +98,8 @@ export function withQuota(
       return fresh ? [...limits.drain(), hit] : limits.drain();
     },
     close: () => limits.close(),
+    get fatal() {
+      return limits.fatal;
+    },
   };
 }

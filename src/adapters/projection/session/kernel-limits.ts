@@ -8,7 +8,7 @@ import type { LimitScope } from "../../../core/isolation/scope.ts";
 import type { ServerProcess } from "../../process/server-process.ts";
 import { cgroupBase } from "./cgroup.ts";
 import { joinGroup, type ServerGroup } from "./cgroup-group.ts";
-import type { LimitWatch, Sighting } from "../parts.ts";
+import type { FatalLimit, LimitWatch, Sighting } from "../parts.ts";
 import { processTree } from "./process-tree.ts";
 import { countsEveryMs } from "./session-limits.ts";
 import type { Support } from "../launch/support.ts";
@@ -48,6 +48,8 @@ export function watchLimits(order: LimitOrder): LimitWatch {
 
 abstract class Watch implements LimitWatch {
   protected readonly order: LimitOrder;
+  fatal: FatalLimit | undefined;
+  #memoryWasHit = false;
   readonly #waiting: Sighting[] = [];
 
   constructor(order: LimitOrder) {
@@ -56,6 +58,9 @@ abstract class Watch implements LimitWatch {
       const detail = endings.get(signal) ?? endings.get(code);
       if (detail !== undefined) this.hit(detail);
       this.close();
+      const killed = signal === "SIGKILL" || code === 128 + 9;
+      if (detail !== undefined) this.fatal = detail === "cpu" ? "cpuSeconds" : "fileMb";
+      else if (killed && this.#memoryWasHit) this.fatal = "memoryMb";
     });
   }
 
@@ -67,6 +72,7 @@ abstract class Watch implements LimitWatch {
 
   protected hit(detail: string): void {
     const { now, pid } = this.order;
+    if (detail === "memory") this.#memoryWasHit = true;
     this.#waiting.push({ at: now(), action: "limit-hit", outcome: "denied", grade: "kernel", process: pid, detail });
   }
 }

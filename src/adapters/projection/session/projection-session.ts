@@ -31,6 +31,7 @@ import {
   serverEndWaitMsMax,
   verdictWaitMsMax,
 } from "./session-limits.ts";
+import { limitText } from "./limit-text.ts";
 import { partFailure } from "./sightings.ts";
 import { type Look, type WriteVerdict, WorkspaceBook } from "./workspace-book.ts";
 
@@ -117,7 +118,7 @@ class Session implements LaunchedProjection {
   }
 
   get ending(): string | undefined {
-    return this.#ending;
+    return this.#ending ?? limitText(this.#launched.limits?.fatal, this.#order);
   }
 
   listed(): void {
