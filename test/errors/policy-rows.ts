@@ -157,6 +157,11 @@ export const policyRows: readonly PolicyRow[] = [
   },
   { code: "ALWAYS-DENY", text: rule("when: mail.send"), names: "mail.send", lists },
   { code: "UNSCOPED", text: "rules: [{id: R, tier: allow, why: w, when: send}]", names: "any server" },
+  {
+    code: "LIFTS-BOUND",
+    text: "labels: {mail.send: {args: {body: {role: content, bound: public}}, effects: write.external}}\nrules: [{id: R, tier: allow, why: w, when: mail.send}]",
+    names: "body",
+  },
   { code: "APPROVER", text: "approvals: {by: other}", names: "by: other" },
   { code: "UNLABELLED", text: "mode: enforce", names: "mail.send", lists },
 ];

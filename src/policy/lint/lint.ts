@@ -10,6 +10,7 @@ import { type Problem, information, quoted, warning } from "../document/diagnost
 import type { Pattern, Rule, Temporal, ToolSelector } from "../ir/ir.ts";
 import { lintScopes } from "./lint-scopes.ts";
 import { type Slot, slotsOf, unlockingOf } from "../semantics/monitors.ts";
+import { lintBounds } from "./lint-bounds.ts";
 import { lintNames } from "./lint-names.ts";
 import { lintOrder } from "./lint-order.ts";
 import { contradicts, implies, isBare, nameMatches } from "../semantics/patterns.ts";
@@ -27,6 +28,9 @@ export function lintPolicy(policy: CompiledPolicy, lists: ToolLists, digestOf: T
     ...shadowedRules(policy.ir.rules),
     ...policy.ir.rules.flatMap((rule) => alwaysDenies(rule, contracts)),
     ...lintOrder(policy),
+    ...lintBounds(policy, [...contracts, ...labelledElsewhere(policy, lists, digestOf)], ({ when }, contract) =>
+      couldMatch(when, contract),
+    ),
     ...lintOrigins(policy),
     ...slotsOf(policy.ir).flatMap((slot) => lockedGate(slot, policy.ir.rules, known)),
     ...unlabelled(contracts),

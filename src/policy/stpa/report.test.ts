@@ -69,10 +69,10 @@ describe("the trace matrix", () => {
     ];
     expect(cells(report({ document: smallDocument(...broken) }), "Trace matrix")).toEqual([
       "L1 | H1 | U1 | SR1 | R1 | H1 | not computed",
-      "L1 | H1 | U2 | no requirement:gap | no rule:gap | - | -",
-      "L1 | H2 | none:gap | no requirement:gap | no rule:gap | - | -",
-      "L1 | H3 | (the hazard itself) | SR2 | no rule:gap | - | -",
-      "L2 | no hazard:gap | none:gap | no requirement:gap | no rule:gap | - | -",
+      "L1 | H1 | U2 | no requirement:gap | no rule:gap | - | no proof:gap",
+      "L1 | H2 | none:gap | no requirement:gap | no rule:gap | - | no proof:gap",
+      "L1 | H3 | (the hazard itself) | SR2 | no rule:gap | - | no proof:gap",
+      "L2 | no hazard:gap | none:gap | no requirement:gap | no rule:gap | - | no proof:gap",
     ]);
   });
 
@@ -91,6 +91,33 @@ describe("the trace matrix", () => {
       "L1 | H1 | U1 | SR1 | - | H1 | not computed",
       "L1 | H1 | (the hazard itself) | SR2 | R1 | H1 | not computed",
     ]);
+  });
+
+  it("regression: prose alone has no proof, and what makes it precise has its own", () => {
+    const alone: Change = ["  SR1:\n", "  SR2: {says: s, hazards: H1, tier: block, reason: r}\n  SR1:\n"];
+    const rowOf = (name: string, ...changes: readonly Change[]) =>
+      cells(report({ document: smallDocument(...changes) }), "Trace matrix").find((row) => row.includes(`| ${name} |`));
+    expect(rowOf("SR2", alone)).toBe("L1 | H1 | (the hazard itself) | SR2 | no rule:gap | - | no proof:gap");
+    const refined: Change = ["    says: no secret in a mail\n", "    says: no secret in a mail\n    refines: SR2\n"];
+    expect(rowOf("SR2", alone, refined)).toBe("L1 | H1 | (the hazard itself) | SR2 | - | H1 | not computed");
+    // At any remove, in a circle of two that the reader refuses elsewhere, and never by a requirement beside it.
+    const middle: Change = ["  SR1:\n", "  SR3: {says: s, refines: SR2, tier: block, reason: r}\n  SR1:\n"];
+    const lower: Change = ["    says: no secret in a mail\n", "    says: no secret in a mail\n    refines: SR3\n"];
+    expect(rowOf("SR2", alone, middle, lower)).toContain("| H1 | not computed");
+    expect(rowOf("SR2", alone, middle)).toContain("no proof:gap");
+  });
+
+  it("regression: the summary names hazards that no proved property covers", () => {
+    const more: Change = ["control:", "  H2: {says: x, losses: L1}\ncontrol:"];
+    const summary = (...changes: readonly Change[]) =>
+      report({ document: smallDocument(...changes), policy: smallPolicy(), proofs: proof("proved") }).summary[2];
+    expect(summary()).toBe("1 of 1 hazards are covered by properties that are proved");
+    expect(summary(more)).toBe("1 of 2 hazards are covered by properties that are proved; not H2");
+    const many = Array.from({ length: 9 }, (_, index) => `  X${index}: {says: x, losses: L1}\n`).join("");
+    expect(summary(["control:", `${many}control:`])).toMatch(/^1 of 10 .*; not X0, .*, X7, \.\.\.$/);
+    expect(report({ document: smallDocument() }).summary[2]).toBe(
+      "0 of 1 hazards are covered by properties that are proved; not H1",
+    );
   });
 
   it("has a limit and says so", () => {

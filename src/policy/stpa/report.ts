@@ -77,10 +77,26 @@ function summaryOf(document: StpaDocument, matrix: Matrix, gaps: readonly Diagno
       count(document.ucas, "unsafe control action", "unsafe control actions"),
       count(document.requirements, "requirement", "requirements"),
     ].join(", "),
-    `${proved} of ${properties.size} properties proved, ${gaps.length} gaps`,
+    `${proved} of ${properties.size} properties proved, ${gaps.length} ${gaps.length === 1 ? "gap" : "gaps"}`,
+    coverageOf(document, matrix),
     ...(matrix.rowsLeftOut === 0 ? [] : [`${matrix.rowsLeftOut} rows of the matrix are left out`]),
   ];
 }
+
+/** A hazard without a property has no proof, whatever its rules do; counting properties alone would hide it. */
+function coverageOf({ hazards }: StpaDocument, { rows }: Matrix): string {
+  const proved = (hazard: string): boolean => {
+    const found = rows.filter((row) => row.hazard === hazard).flatMap(({ properties }) => properties);
+    return found.length > 0 && found.every((property) => property.proved);
+  };
+  const ids = Object.keys(hazards);
+  const open = ids.filter((id) => !proved(id));
+  const covered = `${ids.length - open.length} of ${ids.length} hazards are covered by properties that are proved`;
+  const named = open.slice(0, openHazardsNamedMax).join(", ");
+  return open.length === 0 ? covered : `${covered}; not ${named}${open.length > openHazardsNamedMax ? ", ..." : ""}`;
+}
+
+const openHazardsNamedMax = 8;
 
 const missing = (what: string): Cell => ({ text: what, mark: "gap" });
 
@@ -107,7 +123,7 @@ function matrixTable({ rows }: Matrix): Table {
 
 function proofCell(properties: Matrix["rows"][number]["properties"]): Cell {
   const text = [...new Set(properties.map(({ proof }) => proof))].join(", ");
-  if (properties.length === 0) return { text: "-" };
+  if (properties.length === 0) return missing("no proof");
   if (properties.every(({ proved }) => proved)) return { text, mark: "good" };
   return text === "not computed" ? { text } : missing(text);
 }

@@ -98,6 +98,8 @@ type Sources = {
   readonly parts: readonly FormalPart[];
   /** Hazards of the analysis that each requirement with a property is about. */
   readonly about: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Requirements that refine one, at any remove. */
+  readonly refiners: (requirement: string) => ReadonlySet<string>;
   readonly evidence: Evidence;
 };
 
@@ -108,7 +110,7 @@ function measuresOf(document: StpaDocument, evidence: Evidence): (requirement: s
       .filter(([, { property }]) => property !== undefined)
       .map(([id, requirement]) => [id, new Set(hazardsOf(document, requirement))]),
   );
-  const sources: Sources = { parts: formalParts(document), about, evidence };
+  const sources: Sources = { parts: formalParts(document), about, refiners: refinersIn(document), evidence };
   const known = new Map<string, Measures>();
   return (requirement, hazard) => {
     const key = `${requirement} ${hazard}`;
@@ -121,22 +123,40 @@ function measuresOf(document: StpaDocument, evidence: Evidence): (requirement: s
   };
 }
 
+function refinersIn(document: StpaDocument): Sources["refiners"] {
+  const direct = namedBy(document.requirements, ({ refines }) => refines);
+  return (requirement) => {
+    const found = new Set<string>();
+    const open = [...(direct.get(requirement) ?? [])];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (found.has(next)) continue;
+      found.add(next);
+      open.push(...(direct.get(next) ?? []));
+    }
+    return found;
+  };
+}
+
 function rulesFor({ parts, evidence: { policy } }: Sources, requirement: string): readonly string[] {
   if (policy !== undefined) return rulesServing(policy, requirement).map(({ id }) => id);
   return parts.filter((part) => part.kind === "rule" && part.requirement === requirement).map(({ id }) => id);
 }
 
-/** Its own properties; else those of other requirements about the same hazard, which its rules help to hold. */
-function propertiesFor(
-  { parts, about, evidence: { policy, proofs } }: Sources,
-  requirement: string,
-  hazard: string,
-): readonly TracedProperty[] {
+/**
+ * Its own properties; else those of the requirements that make it precise; else, where it has rules, those of other
+ * requirements about the same hazard, which its rules help to hold. Prose alone enforces nothing, so no proof stands
+ * behind it.
+ */
+function propertiesFor(sources: Sources, requirement: string, hazard: string): readonly TracedProperty[] {
+  const { parts, about, refiners, evidence } = sources;
+  const { policy, proofs } = evidence;
   const properties = parts.filter(
     ({ kind, id }) => kind === "property" && (policy === undefined || Object.hasOwn(policy.hazards, id)),
   );
-  const own = properties.filter((part) => part.requirement === requirement);
-  const others = properties.filter((part) => about.get(part.requirement)?.has(hazard) === true);
+  const precise = new Set([requirement, ...refiners(requirement)]);
+  const own = properties.filter((part) => precise.has(part.requirement));
+  const enforced = rulesFor(sources, requirement).length > 0;
+  const others = properties.filter((part) => enforced && about.get(part.requirement)?.has(hazard) === true);
   return (own.length > 0 ? own : others).flatMap((part) => {
     if (part.kind !== "property") return [];
     const found = proofs?.get(part.id);
