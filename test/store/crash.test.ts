@@ -54,7 +54,7 @@ describe("crashes", () => {
       const open = new Set<string>();
       for (let index = 0; index < 8; index += 1) {
         const run = `run-${index}`;
-        const { events, complete } = unwrap(await replayRun(store, keys, run, lattice));
+        const { events, complete } = unwrap(await replayRun({ store, keys, lattice }, run));
         expect(complete).toBe(true);
         for (const event of events) {
           if (event.kind !== "dispatched" && event.kind !== "succeeded") continue;

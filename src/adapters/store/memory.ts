@@ -152,6 +152,7 @@ export function openMemoryStore(recordsMax: number = recordsMaxDefault): Store {
   return {
     opening: { writer: 1, previous: undefined, resumeAtTop: false, inFlight: [] },
     hurry: () => undefined,
+    idle: () => Promise.resolve(),
     append: (given) =>
       read(() => given).then((admitted) => {
         if (!admitted.ok) return admitted;

@@ -98,6 +98,7 @@ function assemble(parts: Parts): Store {
     opening,
     append: (batch) => group.write(() => writer.append(typeof batch === "function" ? batch() : batch)),
     hurry: group.hurry,
+    idle: () => new Promise((resolve) => setImmediate(resolve)),
     records: (query) => read(() => reader.records(query)),
     writers: () => read(reader.writers),
     checkpoints: (number) => read(() => reader.checkpoints(number)),

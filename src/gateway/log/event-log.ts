@@ -78,7 +78,7 @@ export async function openEventLog(options: EventLogOptions, at: number): Promis
       store.hurry();
       return batch.written;
     },
-    replay: (run, lattice) => replayRun(store, keys, run, lattice),
+    replay: (run, lattice, way) => replayRun({ store, keys, lattice }, run, way),
     waiting: (run) => waitingOf(store, keys, run),
     tail: (count, run) => tailOf(options, count, run),
     checkpoint: (now) => {

@@ -8,7 +8,7 @@ import { type Json, isArray, isObject, member, stringMember } from "../../core/j
 import type { Lattice } from "../../core/label.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import { PlacesRead } from "../../core/isolation/trace-dictionary.ts";
-import type { LogKeys, Replayed, Store, StoredRecord, Waiting } from "../ports/store.ts";
+import type { LogKeys, Replayed, ReplayWay, Store, StoredRecord, Waiting } from "../ports/store.ts";
 import { readDecision, type RecordedDecision } from "./decision-codec.ts";
 import { makeLoader, openRecord, type Loader, type OpenedEntry, type OpenedRecord } from "./read-record.ts";
 import { boundTo, eventsOf, readBody, readPayload, recordPages, type PayloadNote, type ReadBody } from "./record.ts";
@@ -186,10 +186,9 @@ function readWaiting(
  * record.
  */
 export async function replayRun(
-  store: Store,
-  keys: LogKeys,
+  { store, keys, lattice }: { readonly store: Store; readonly keys: LogKeys; readonly lattice: Lattice },
   run: string,
-  lattice: Lattice,
+  { pause }: ReplayWay = {},
 ): Promise<Result<Replayed, string>> {
   const loader = makeLoader(store, keys, lattice);
   const events: RunEvent[] = [];
@@ -197,6 +196,8 @@ export async function replayRun(
   const waiting = new WaitingBook();
   let complete = true;
   for await (const record of boundedRecords(store, { run })) {
+    const made = pause?.();
+    if (made !== undefined) await made;
     const part = record.ok ? await partOf(loader, record.value, waiting) : record;
     if (!part.ok) return part;
     events.push(...part.value.events);

@@ -115,11 +115,16 @@ export type Waiting = {
   readonly repeated?: true;
 };
 
+export type ReplayWay = {
+  /** Called between records; the replay goes on when it resolves. Without it nothing else runs meanwhile. */
+  readonly pause?: () => Promise<void> | undefined;
+};
+
 export interface EventLog {
   /** Resolves when the entries are durable as configured; rejects never. Order of calls = order in the log. */
   append(entries: readonly LogEntry[], alongside?: Alongside): Promise<Result<void, StoreFailure>>;
   /** The events of a run for folding, labels translated into `lattice`; an error means: resume at the top label. */
-  replay(run: string, lattice: Lattice): Promise<Result<Replayed, string>>;
+  replay(run: string, lattice: Lattice, way?: ReplayWay): Promise<Result<Replayed, string>>;
   /** The waiting items of a run that cannot be replayed: reading them needs no labels. */
   waiting(run: string): Promise<readonly Waiting[]>;
   /** Newest last. */
@@ -331,6 +336,8 @@ export interface Store {
   append(batch: AppendBatch | (() => AppendBatch)): StoreAnswer<void>;
   /** More entries joined an append that waits: a store that has let it wait for long begins its transaction now. */
   hurry(): void;
+  /** Resolves when everything else that is ready was done: for long work that must not hold up calls. */
+  idle(): Promise<void>;
   records(query: RecordQuery): StoreAnswer<readonly StoredRecord[]>;
   writers(): StoreAnswer<readonly number[]>;
   checkpoints(writer: number): StoreAnswer<readonly StoredCheckpoint[]>;

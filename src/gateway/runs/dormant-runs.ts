@@ -14,6 +14,7 @@ import { foldsPerLook, lastRunIn } from "./refold.ts";
 import { lineageOf } from "./run-key.ts";
 import type { Services } from "../ports/services.ts";
 import type { SharedStates } from "./shared-store-state.ts";
+import { UnhurriedWork } from "./unhurried-work.ts";
 import type { RunRow } from "../ports/store.ts";
 
 export type DormantRun = Pick<RunRow, "key" | "principal" | "begunWallMs" | "top" | "resume">;
@@ -141,20 +142,23 @@ export class DormantRuns {
     let states = this.#states.get(policy.digest);
     if (states === undefined) this.#states.set(policy.digest, (states = new Map()));
     this.#policies.set(policy.digest, policy);
-    const { clock } = this.#services;
-    const until = clock.monotonicMs() + resumeMsMax;
-    for (const row of this.#rows.values()) {
-      if (row.principal !== principal || states.has(row.key)) continue;
+    const { clock, log } = this.#services;
+    const work = new UnhurriedWork(clock, log.store);
+    // Of those that are there now: the map changes while others go first.
+    for (const row of [...this.#rows.values()]) {
+      if (row.principal !== principal || states.has(row.key) || this.#rows.get(row.key) !== row) continue;
       // After too long a time of folding, the remaining runs count as holding everything.
-      const late = clock.monotonicMs() > until;
+      const late = work.workedMs > resumeMsMax;
       const told: Told[] = [];
       this.#told.set(`${policy.digest} ${row.key}`, told);
-      const q = isLostIn(row) || late ? policy.topState() : await this.#folded(row, policy);
+      const q = isLostIn(row) || late ? policy.topState() : await this.#folded(row, policy, work);
+      this.#told.delete(`${policy.digest} ${row.key}`);
+      // Resumed, ended or distrusted meanwhile: what was folded is no longer what it holds.
+      if (this.#rows.get(row.key) !== row) continue;
       states.set(
         row.key,
         told.reduce((all, one) => restricted(policy, all, one), q),
       );
-      this.#told.delete(`${policy.digest} ${row.key}`);
     }
   }
 
@@ -192,18 +196,19 @@ export class DormantRuns {
     if (keys?.size === 0) this.#lineages.delete(lineage);
   }
 
-  async #folded({ key, principal }: RunRow, policy: LoadedPolicy): Promise<ModelState> {
-    const history = await this.#services.log.replay(key, policy.lattice);
+  async #folded({ key, principal }: RunRow, policy: LoadedPolicy, work: UnhurriedWork): Promise<ModelState> {
+    const pause = (): Promise<void> | undefined => work.pause();
+    const history = await this.#services.log.replay(key, policy.lattice, { pause });
     const shared = await this.#shared.of(principal, policy);
     if (!history.ok || !history.value.complete) return policy.topState();
-    const { clock } = this.#services;
-    const until = clock.monotonicMs() + resumeMsMax;
+    const until = work.workedMs + resumeMsMax;
     let run = begin(policy.engine, key, shared);
     for (const [index, event] of lastRunIn(history.value.events).entries()) {
+      const looks = index % foldsPerLook === 0;
+      const made = looks ? work.pause() : undefined;
+      if (made !== undefined) await made;
       const next = evolve(policy.engine, run, event);
-      // All clients wait while a history is folded.
-      const late = index % foldsPerLook === 0 && clock.monotonicMs() > until;
-      if (!next.ok || late) return policy.topState();
+      if (!next.ok || (looks && work.workedMs > until)) return policy.topState();
       run = next.value;
     }
     return run.q;

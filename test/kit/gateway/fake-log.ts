@@ -114,6 +114,7 @@ export class FakeLog {
         this.runs.set(row.key, row);
         return ok(undefined);
       },
+      idle: () => Promise.resolve(),
       openCalls: async () => ok(this.inFlight),
       openRuns: async () => ok([...this.runs.values()].filter((row) => row.endedWallMs === undefined)),
       runsEnding: async (principal, ending) =>
