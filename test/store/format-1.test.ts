@@ -10,7 +10,7 @@ import type { RunEvent } from "../../src/core/event.ts";
 import { join as joinLabels } from "../../src/core/label.ts";
 import { openEventLog } from "../../src/gateway/log/event-log.ts";
 import { toOcsf } from "../../src/gateway/log/ocsf.ts";
-import { recordedEntries } from "../../src/gateway/log/run-history.ts";
+import { type RecordedEntry, eachRecordedEntry } from "../../src/gateway/log/run-history.ts";
 import { verifyLog, type Verified } from "../../src/gateway/log/verify.ts";
 import type { EventLog, Head, LogKeys, Store } from "../../src/gateway/ports/store.ts";
 import { callEntries, contract, lattice, option, temporaryFolder, unwrap } from "../kit/gateway/log-records.ts";
@@ -181,7 +181,9 @@ describe("a log of format 1", () => {
 
   it("gives decisions, answers and notes back with the events that they led to", async () => {
     const store = storeIn("read");
-    const entries = unwrap(await recordedEntries(store, keys, { run: "run-sealed", others: false, lattice }));
+    const entries: RecordedEntry[] = [];
+    const query = { run: "run-sealed", others: false, lattice };
+    unwrap(await eachRecordedEntry({ store, keys }, query, (entry) => void entries.push(entry)));
     const shown = entries.map(({ kind, call, decision }) => `${kind} ${call ?? "-"} ${decision?.verdict ?? "-"}`);
     expect(shown).toEqual([
       "registered - -",

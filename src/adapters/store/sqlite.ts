@@ -34,6 +34,9 @@ export type SqliteOptions = {
 const busyWaitMsDefault = 2_000;
 const bootMinuteMs = 60_000;
 
+/** Time that long work leaves to calls between two stretches of it: a call has several turns of the event loop. */
+const idleMs = 10;
+
 /** Linux has an id for each start; elsewhere the minute of the start stands for it. */
 export function currentBootId(wallMs: number): string {
   return attempt(
@@ -98,7 +101,8 @@ function assemble(parts: Parts): Store {
     opening,
     append: (batch) => group.write(() => writer.append(typeof batch === "function" ? batch() : batch)),
     hurry: group.hurry,
-    idle: () => new Promise((resolve) => setImmediate(resolve)),
+    idle: (urgent) =>
+      new Promise((resolve) => void (urgent ? setImmediate(resolve) : setTimeout(resolve, idleMs).unref())),
     records: (query) => read(() => reader.records(query)),
     writers: () => read(reader.writers),
     checkpoints: (number) => read(() => reader.checkpoints(number)),

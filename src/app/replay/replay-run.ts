@@ -36,8 +36,6 @@ export type ReplayedMoment = {
 
 export type ReplayedRun = { readonly moments: readonly ReplayedMoment[]; readonly notes: readonly string[] };
 
-export type RecordedRun = { readonly run: string; readonly entries: readonly RecordedEntry[] };
-
 export type AgainOptions = {
   readonly workspace: readonly string[];
   readonly hash: (text: string) => string;
@@ -56,18 +54,11 @@ type Case = {
   readonly recorded: RecordedDecision | undefined;
 };
 
-export function replayRecorded(
-  policy: LoadedPolicy,
-  { run, entries }: RecordedRun,
-  options: AgainOptions,
-): ReplayedRun {
-  const course = new Course(policy, run, options);
-  course.lookAhead(entries);
-  for (const entry of entries) course.play(entry);
-  return { moments: course.moments, notes: course.notes() };
-}
-
-class Course {
+/**
+ * A run that is decided again while it is read: first every entry of its own is shown to `lookAhead`, twice where
+ * `looksAgain`; then all entries are played in order. Of what was read only the outcome of each moment is kept.
+ */
+export class RecordedReplay {
   readonly moments: ReplayedMoment[] = [];
   readonly #policy: LoadedPolicy;
   readonly #run: string;
@@ -78,7 +69,7 @@ class Course {
   readonly #calls = new Map<string, KnownCall>();
   readonly #failed = new Set<string>();
   /** Values of results that were withheld first and released later. */
-  readonly #opened = new Map<string, Json>();
+  readonly #opened = new Map<string, Json | undefined>();
   readonly #labels = new Map<string, ReleaseLabel>();
   readonly #said = new Set<string>();
 
@@ -97,14 +88,21 @@ class Course {
     return [...this.#said, ...(this.#believed.unheard ? [unheard] : [])];
   }
 
-  lookAhead(entries: readonly RecordedEntry[]): void {
-    for (const { run, events } of entries) {
-      if (run !== this.#run) continue;
-      for (const event of events) {
-        if (event.kind !== "released" || event.call === undefined || event.value === undefined) continue;
-        this.#opened.set(event.call, event.value);
-      }
+  /** Some result was withheld: a second look finds the value that came later. */
+  get looksAgain(): boolean {
+    return this.#opened.size > 0;
+  }
+
+  lookAhead({ events }: RecordedEntry): void {
+    for (const event of events) {
+      if (event.kind !== "released" || event.call === undefined) continue;
+      if (event.value === undefined) this.#opened.set(event.call, this.#opened.get(event.call));
+      else if (this.#opened.has(event.call)) this.#opened.set(event.call, event.value);
     }
+  }
+
+  outcome(): ReplayedRun {
+    return { moments: this.moments, notes: this.notes() };
   }
 
   play(entry: RecordedEntry): void {

@@ -1,6 +1,11 @@
 /** `sluicegate replay --run KEY`: a run of the log of this installation, decided again. */
 import { type Result, err, ok } from "../../core/result.ts";
-import { type RecordedEntry, type RecordedQuery, type Unread, recordedEntries } from "../../gateway/log/run-history.ts";
+import {
+  type RecordedEntry,
+  type RecordedQuery,
+  type Unread,
+  eachRecordedEntry,
+} from "../../gateway/log/run-history.ts";
 import { textOfDigest } from "../../gateway/log/read-record.ts";
 import type { LoadedPolicy } from "../../gateway/ports/policy.ts";
 import { isLostIn } from "../../gateway/runs/live-run.ts";
@@ -15,8 +20,8 @@ import { many, sentenceMax, shortPath, shown, table } from "../state/sentences.t
 import { PolicyFiles } from "../policy/policy-files.ts";
 import { askProgram } from "../policy/rule-programs.ts";
 import type { Judgement } from "./judgement.ts";
-import { type ReplayedMoment, type ReplayedRun, replayRecorded } from "./replay-run.ts";
-import { traceOf, writeTrace } from "./saved-trace.ts";
+import { RecordedReplay, type ReplayedMoment, type ReplayedRun } from "./replay-run.ts";
+import { TraceWriter, writeTrace } from "./saved-trace.ts";
 
 export type RunQuery = {
   readonly run: string;
@@ -81,9 +86,12 @@ async function saved(
   log: OpenedLog,
   { run, policy, file }: { run: string; policy: LoadedPolicy; file: string },
 ): Promise<Result<Outcome, LogFault>> {
-  const read = await entriesFor(log, { run, others: false, lattice: policy.lattice });
+  const writer = new TraceWriter();
+  const read = await readOwn(log, { run, others: false, lattice: policy.lattice }, (entry) => {
+    for (const event of entry.events) writer.add(entry, event);
+  });
   if (!read.ok) return read;
-  const { trace, steps, calls, leftOut } = traceOf(read.value.own);
+  const { trace, steps, calls, leftOut } = writer.saved();
   const written = writeTrace(file, trace);
   if (!written.ok) return err({ code: "SG-TRACE", sentence: written.error });
   const rest = leftOut === 0 ? "" : ` ${many(leftOut, "call")} left out: a trace has calls of servers' tools only.`;
@@ -98,36 +106,63 @@ export async function decideAgain(
 ): Promise<Result<Replayed, LogFault>> {
   // Runs share data in stores alone: without any, no other run has to be read.
   const others = policy.describeStores(policy.topState()).length > 0;
-  const read = await entriesFor({ store, keys }, { run, others, lattice: policy.lattice });
+  const own = { run, others: false, lattice: policy.lattice };
+  const again = new RecordedReplay(policy, run, { workspace, hash: sha256, askProgram });
+  const look = (entry: RecordedEntry): void => again.lookAhead(entry);
+  const read = await readOwn({ store, keys }, own, look);
   if (!read.ok) return read;
-  const { own, all } = read.value;
-  const principal = own.find((entry) => entry.principal !== undefined)?.principal;
-  const entries = all.filter((entry) => entry.run === run || entry.principal === principal);
+  if (again.looksAgain) await readOwn({ store, keys }, own, look);
+  const { principal, masked, policies } = read.value;
+  const played = await eachRecordedEntry({ store, keys }, { ...own, others }, (entry) => {
+    if (entry.run === run || entry.principal === principal) again.play(entry);
+  });
+  if (!played.ok) return err(unreadable(played.error));
   const row = await store.run(run);
-  const again = replayRecorded(policy, { run, entries }, { workspace, hash: sha256, askProgram });
-  const recorded = [...new Set(own.flatMap((entry) => entry.policy ?? []))];
+  const { moments, notes: said } = again.outcome();
+  const recorded = [...policies];
   const lost = row.ok && row.value !== undefined && isLostIn(row.value) ? [lostNote] : [];
-  const notes = [...notesOn(own, recorded, policy), ...lost, ...again.notes];
-  return ok({ policy, recorded, moments: again.moments, notes });
+  const notes = [...notesOn(masked, recorded, policy), ...lost, ...said];
+  return ok({ policy, recorded, moments, notes });
 }
 
-type Found = { readonly own: readonly RecordedEntry[]; readonly all: readonly RecordedEntry[] };
+/** What the entries of a run say of it as a whole. */
+type Own = {
+  readonly principal: string | undefined;
+  /** Digests of the policies that it was decided under, oldest first. */
+  readonly policies: ReadonlySet<string>;
+  readonly masked: boolean;
+};
 
-/** The entries of a run with everything in them, or why there is no such thing. */
-async function entriesFor(
-  { store, keys }: Pick<OpenedLog, "store" | "keys">,
+/** Hands the entries of a run on, or says why they cannot be decided again: some of them hide what they were about. */
+async function readOwn(
+  log: Pick<OpenedLog, "store" | "keys">,
   query: RecordedQuery,
-): Promise<Result<Found, LogFault>> {
-  const read = await recordedEntries(store, keys, query);
-  if (!read.ok) {
-    const sentence = `The run cannot be read under this policy: ${read.error}. Leave \`--policy\` out, or name the one that it had.`;
-    return err({ code: "SG-REPLAY-RUN", sentence: sentence.slice(0, sentenceMax) });
-  }
-  const own = read.value.filter((entry) => entry.run === query.run);
-  if (own.length === 0) return err(unknownRun(query.run));
-  const missing = own.find(({ unread }) => unread !== undefined);
-  if (missing?.unread === undefined) return ok({ own, all: read.value });
-  return err({ code: "SG-REPLAY-PAYLOAD", sentence: whyUnread(missing, missing.unread) });
+  each: (entry: RecordedEntry) => void,
+): Promise<Result<Own, LogFault>> {
+  let found = 0;
+  let principal: string | undefined;
+  let masked = false;
+  let missing: RecordedEntry | undefined;
+  const policies = new Set<string>();
+  const read = await eachRecordedEntry(log, query, (entry) => {
+    found += 1;
+    principal ??= entry.principal;
+    masked ||= entry.masked;
+    if (entry.unread !== undefined) missing ??= entry;
+    if (entry.policy !== undefined) policies.add(entry.policy);
+    each(entry);
+  });
+  if (!read.ok) return err(unreadable(read.error));
+  if (found === 0) return err(unknownRun(query.run));
+  // Assigned in the callback, which the compiler does not follow.
+  const gap = missing as RecordedEntry | undefined;
+  if (gap?.unread !== undefined) return err({ code: "SG-REPLAY-PAYLOAD", sentence: whyUnread(gap, gap.unread) });
+  return ok({ principal, policies, masked });
+}
+
+function unreadable(why: string): LogFault {
+  const sentence = `The run cannot be read under this policy: ${why}. Leave \`--policy\` out, or name the one that it had.`;
+  return { code: "SG-REPLAY-RUN", sentence: sentence.slice(0, sentenceMax) };
 }
 
 const lostNote =
@@ -155,17 +190,13 @@ function whyUnread({ wallTime }: RecordedEntry, unread: Unread): string {
   }
 }
 
-function notesOn(
-  own: readonly RecordedEntry[],
-  recorded: readonly string[],
-  policy: { readonly digest: string },
-): readonly string[] {
+function notesOn(masked: boolean, recorded: readonly string[], policy: { readonly digest: string }): readonly string[] {
   const notes: string[] = [];
   const changed = recorded.length > 1 && recorded.includes(policy.digest);
   const another = recorded.some((digest) => digest !== policy.digest);
   if (changed) notes.push("The policy changed while the run was open: here one decides everything.");
   else if (another) notes.push("The run was decided under another policy than this one.");
-  if (own.some(({ masked }) => masked)) {
+  if (masked) {
     notes.push("Texts that looked like secrets are not on record: labels that follow such a value may differ.");
   }
   return notes;

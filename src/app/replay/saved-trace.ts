@@ -23,12 +23,6 @@ export type SavedTrace = {
   readonly leftOut: number;
 };
 
-export function traceOf(entries: readonly RecordedEntry[]): SavedTrace {
-  const writer = new TraceWriter();
-  for (const entry of entries) for (const event of entry.events) writer.add(entry, event);
-  return writer.saved();
-}
-
 /** Never overwrites a file, and no other user can read the new one. */
 export function writeTrace(file: string, trace: JsonObject): Result<void, string> {
   try {
@@ -59,7 +53,8 @@ type Asked = Pick<Extract<RunEvent, { kind: "refused" }>, "call" | "server" | "t
   readonly option?: CallOption;
 };
 
-class TraceWriter {
+/** A trace in the making: takes the events of a run, in order. */
+export class TraceWriter {
   readonly #steps: Step[] = [];
   readonly #byCall = new Map<string, Step>();
   readonly #tools = new Map<string, Map<string, Listed>>();

@@ -115,7 +115,7 @@ export function otherRunsReady(
   { principal, policy }: LiveRun,
   { writes, opens }: ToolContract,
 ): Promise<void> | undefined {
-  return writes.length === 0 && opens.length === 0 ? undefined : runs.dormant.prepare(principal, policy);
+  return writes.length === 0 && opens.length === 0 ? undefined : runs.dormant.prepare(principal, policy, true);
 }
 
 /** The decision with what the call would mean for the other live runs of its owner (formal.md 4.5). */

@@ -214,13 +214,14 @@ const pageRecords = 1_000;
 export async function* recordPages(
   store: Pick<Store, "records">,
   query: Omit<RecordQuery, "order" | "limit">,
+  limit = pageRecords,
 ): AsyncGenerator<Result<readonly StoredRecord[], StoreFailure>, void> {
   let place: Pick<RecordQuery, "after"> = {};
   for (;;) {
-    const page = await store.records({ ...query, ...place, order: "oldest", limit: pageRecords });
+    const page = await store.records({ ...query, ...place, order: "oldest", limit });
     const last = page.ok ? page.value.at(-1) : undefined;
     if (!page.ok || last !== undefined) yield page;
-    if (!page.ok || last === undefined || page.value.length < pageRecords) return;
+    if (!page.ok || last === undefined || page.value.length < limit) return;
     place = { after: { writer: last.writer, seq: last.seq } };
   }
 }

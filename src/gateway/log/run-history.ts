@@ -17,6 +17,9 @@ import { saysWaiting, WaitingBook } from "./waiting.ts";
 /** Records of one run that are folded; a longer run resumes at the top label. */
 export const replayRecordsMax = 200_000;
 
+/** Records that are read at once where the replay makes way for others. */
+const pausedPageRecords = 100;
+
 /** The answers of oracles by question; undefined = the oracle was asked and gave no answer. */
 export type RecordedAnswers = ReadonlyMap<string, Json | undefined>;
 
@@ -53,36 +56,43 @@ export type RecordedQuery = {
   readonly lattice: Lattice;
 };
 
-/** Records one by one, oldest first, up to the number that is folded. The error is a sentence. */
+/** Records one by one, oldest first, up to a number of them. The error is a sentence. */
 async function* boundedRecords(
   store: Store,
   query: { readonly run?: string },
+  {
+    recordsMax = Number.POSITIVE_INFINITY,
+    pageRecords,
+  }: { recordsMax?: number; pageRecords?: number | undefined } = {},
 ): AsyncGenerator<Result<StoredRecord, string>, void> {
   let count = 0;
-  for await (const page of recordPages(store, query)) {
+  for await (const page of recordPages(store, query, pageRecords)) {
     if (!page.ok) return yield err(page.error.sentence);
-    if (count >= replayRecordsMax) return yield err(`there are more than ${replayRecordsMax} records`);
+    if (count >= recordsMax) return yield err(`there are more than ${recordsMax} records`);
     for (const record of page.value) yield ok(record);
     count += page.value.length;
   }
 }
 
-/** The entries of a run, oldest first; an error where one of its own records cannot be read. */
-export async function recordedEntries(
-  store: Store,
-  keys: LogKeys,
+/**
+ * Hands the entries of a run to `each`, oldest first, and keeps none, so that a log of any length can be decided again;
+ * an error where one of the run's own records cannot be read.
+ */
+export async function eachRecordedEntry(
+  { store, keys }: { readonly store: Store; readonly keys: LogKeys },
   { run, others, lattice }: RecordedQuery,
-): Promise<Result<readonly RecordedEntry[], string>> {
+  each: (entry: RecordedEntry) => void,
+): Promise<Result<void, string>> {
   const loader = makeLoader(store, keys, lattice);
   const told = new PlacesRead();
-  const found: RecordedEntry[] = [];
   for await (const record of boundedRecords(store, others ? {} : { run })) {
     if (!record.ok) return record;
     const opened = await openRecord(loader, record.value);
     if (!opened.ok && record.value.run === run) return opened;
-    if (opened.ok) found.push(...entriesOf(loader, { record: record.value, opened: opened.value, run, told }));
+    if (!opened.ok) continue;
+    for (const entry of entriesOf(loader, { record: record.value, opened: opened.value, run, told })) each(entry);
   }
-  return ok(found);
+  return ok(undefined);
 }
 
 type Read = {
@@ -195,7 +205,9 @@ export async function replayRun(
   const policies = new Set<string>();
   const waiting = new WaitingBook();
   let complete = true;
-  for await (const record of boundedRecords(store, { run })) {
+  // A page is read without a pause.
+  const pages = { recordsMax: replayRecordsMax, pageRecords: pause === undefined ? undefined : pausedPageRecords };
+  for await (const record of boundedRecords(store, { run }, pages)) {
     const made = pause?.();
     if (made !== undefined) await made;
     const part = record.ok ? await partOf(loader, record.value, waiting) : record;

@@ -336,8 +336,11 @@ export interface Store {
   append(batch: AppendBatch | (() => AppendBatch)): StoreAnswer<void>;
   /** More entries joined an append that waits: a store that has let it wait for long begins its transaction now. */
   hurry(): void;
-  /** Resolves when everything else that is ready was done: for long work that must not hold up calls. */
-  idle(): Promise<void>;
+  /**
+   * Makes way for everything else, so that long work does not hold up calls; for a few milliseconds, or with `urgent` only
+   * for what is ready now.
+   */
+  idle(urgent: boolean): Promise<void>;
   records(query: RecordQuery): StoreAnswer<readonly StoredRecord[]>;
   writers(): StoreAnswer<readonly number[]>;
   checkpoints(writer: number): StoreAnswer<readonly StoredCheckpoint[]>;

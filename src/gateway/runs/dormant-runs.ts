@@ -34,6 +34,8 @@ export class DormantRuns {
   readonly #rows = new Map<string, RunRow>();
   /** Preparations under way, by policy and principal; undefined once they are done. */
   readonly #prepared = new Map<string, Promise<void> | undefined>();
+  /** The work of those that are under way. */
+  readonly #work = new Map<string, UnhurriedWork>();
   /** Keys by lineage. */
   readonly #lineages = new Map<string, Set<string>>();
   /** There are more open runs than can be tested: any of the others may hold anything. */
@@ -126,24 +128,28 @@ export class DormantRuns {
    * Folds what a principal's dormant runs hold under a policy, so that the test needs to wait for nothing. Begun with
    * the first message of a run, and waited for by calls that could change what is shared.
    */
-  prepare(principal: string, policy: LoadedPolicy): Promise<void> | undefined {
+  prepare(principal: string, policy: LoadedPolicy, urgent = false): Promise<void> | undefined {
     const name = `${policy.digest} ${principal}`;
     if (!policy.regulated || this.#rows.size === 0) return undefined;
+    const work = this.#work.get(name) ?? new UnhurriedWork(this.#services.clock, this.#services.log.store);
+    work.urgent ||= urgent;
     if (this.#prepared.has(name)) return this.#prepared.get(name);
+    this.#work.set(name, work);
     // A run that could not be folded stays unknown, and so counts as holding everything.
-    const preparing = this.#prepare(principal, policy)
+    const preparing = this.#prepare(principal, policy, work)
       .catch(() => undefined)
-      .finally(() => this.#prepared.set(name, undefined));
+      .finally(() => {
+        this.#prepared.set(name, undefined);
+        this.#work.delete(name);
+      });
     this.#prepared.set(name, preparing);
     return preparing;
   }
 
-  async #prepare(principal: string, policy: LoadedPolicy): Promise<void> {
+  async #prepare(principal: string, policy: LoadedPolicy, work: UnhurriedWork): Promise<void> {
     let states = this.#states.get(policy.digest);
     if (states === undefined) this.#states.set(policy.digest, (states = new Map()));
     this.#policies.set(policy.digest, policy);
-    const { clock, log } = this.#services;
-    const work = new UnhurriedWork(clock, log.store);
     // Of those that are there now: the map changes while others go first.
     for (const row of [...this.#rows.values()]) {
       if (row.principal !== principal || states.has(row.key) || this.#rows.get(row.key) !== row) continue;

@@ -22,13 +22,14 @@ const rowOf = (key: string): RunRow => ({
 /** Everything that folding a run looks at; each reading of it takes `msPerRun`. */
 function world(runs: number, msPerRun: number) {
   let now = 0;
-  const seen = { idle: 0, longestMs: 0, since: 0 };
+  const seen = { idle: 0, urgent: 0, longestMs: 0, since: 0 };
   const between: (() => void)[] = [];
   const top = { name: "top" } as unknown as ModelState; // opaque to what is tested
   const clean = { name: "clean" } as unknown as ModelState;
   const rows = Array.from({ length: runs }, (_, index) => rowOf(`ann/process:${index}@1`));
-  const idle = async (): Promise<void> => {
+  const idle = async (urgent: boolean): Promise<void> => {
     seen.idle += 1;
+    seen.urgent += Number(urgent);
     seen.longestMs = Math.max(seen.longestMs, now - seen.since);
     between.shift()?.();
     now += 1_000; // other calls take their time
@@ -57,7 +58,7 @@ test("between two stretches of a few milliseconds everything else goes first", a
   const { dormant, policy, seen, clean } = world(100, 3);
   await dormant.load();
   await dormant.prepare("ann", policy);
-  expect(seen.idle).toBeGreaterThanOrEqual(40);
+  expect(seen.idle).toBeGreaterThanOrEqual(90);
   expect(seen.longestMs).toBeLessThanOrEqual(8);
   // The seconds that others took meanwhile do not count against the limit: each run was folded.
   expect(dormant.of("ann", policy).every(({ q }) => q === clean)).toBe(true);
@@ -91,10 +92,19 @@ test("a log that is distrusted while runs are folded from it leaves none of thei
   expect(dormant.of("ann", policy).map(({ q }) => q)).toEqual([top, top, top]);
 });
 
+test("a call that waits for it hurries the work on", async () => {
+  const { dormant, policy, seen } = world(10, 3);
+  await dormant.load();
+  const preparing = dormant.prepare("ann", policy);
+  expect(dormant.prepare("ann", policy, true)).toBe(preparing);
+  await preparing;
+  expect(seen.urgent).toBeGreaterThanOrEqual(9);
+});
+
 test("short work makes no way, and its time is counted across pauses", async () => {
   let now = 0;
   const work = new UnhurriedWork({ monotonicMs: () => now } as never, { idle: async () => void (now += 50) });
-  now = 4;
+  now = 1;
   expect(work.pause()).toBeUndefined();
   now = 7;
   await work.pause();

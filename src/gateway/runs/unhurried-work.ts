@@ -6,13 +6,15 @@ import type { Clock } from "../ports/services.ts";
 import type { Store } from "../ports/store.ts";
 
 /** Work without a pause, in milliseconds: a call that comes meanwhile waits for that. */
-const stretchMsMax = 5;
+const stretchMsMax = 2;
 
 export class UnhurriedWork {
   readonly #clock: Clock;
   readonly #store: Pick<Store, "idle">;
   #since: number;
   #workedMs = 0;
+  /** A call waits for it. */
+  urgent = false;
 
   constructor(clock: Clock, store: Pick<Store, "idle">) {
     this.#clock = clock;
@@ -32,7 +34,7 @@ export class UnhurriedWork {
 
   async #wait(): Promise<void> {
     this.#workedMs = this.workedMs;
-    await this.#store.idle();
+    await this.#store.idle(this.urgent);
     this.#since = this.#clock.monotonicMs();
   }
 }

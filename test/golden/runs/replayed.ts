@@ -15,7 +15,7 @@ import type { Judgement } from "../../../src/app/replay/judgement.ts";
 import type { ReplayedMoment } from "../../../src/app/replay/replay-run.ts";
 import { decideAgain } from "../../../src/app/replay/run-report.ts";
 import { textOfDigest } from "../../../src/gateway/log/read-record.ts";
-import { type RecordedEntry, recordedEntries } from "../../../src/gateway/log/run-history.ts";
+import { type RecordedEntry, eachRecordedEntry } from "../../../src/gateway/log/run-history.ts";
 import { recordPages } from "../../../src/gateway/log/record.ts";
 import { verifyLog } from "../../../src/gateway/log/verify.ts";
 import type { LoadedPolicy } from "../../../src/gateway/ports/policy.ts";
@@ -54,7 +54,9 @@ async function decisionsOf(log: OpenedLog, run: string): Promise<readonly string
   const { watched, seen } = watching(policy);
   const again = await decideAgain(log, { run, policy: watched, workspace: [] });
   if (!again.ok) return [again.error.code];
-  const entries = unwrap(await recordedEntries(log.store, log.keys, { run, others: false, lattice: policy.lattice }));
+  const entries: RecordedEntry[] = [];
+  const query = { run, others: false, lattice: policy.lattice };
+  unwrap(await eachRecordedEntry(log, query, (entry) => void entries.push(entry)));
   const { lattice } = policy;
   return again.value.moments.map((moment, index) => {
     const was = [inShort(moment.recorded), ...pathOf(lattice, recordedOption(entries, moment))].join("; ");
