@@ -60,6 +60,16 @@ const inShort = ({ moments }: Replayed): readonly string[] =>
       `${moment} ${tool ?? ""}: ${recorded.verdict}${differs ? ` -> ${now?.verdict}` : ""}`,
   );
 
+const shared = `${labels}
+  desk.keep:
+    effects: write.local
+    args: {text: {role: content, sink: false}}
+    writes: [box]
+    output: {confidentiality: public, trust: trusted}
+  desk.open_box: {effects: read.local, reads: [box], output: {confidentiality: public, trust: trusted}}
+stores: {box: {label: {confidentiality: public, trust: trusted}, audience: me}}
+${rules(leak)}`;
+
 describe("a run decided again", () => {
   it("gives the same verdicts under the same policy, for calls by the values that results brought", async () => {
     const policy = `${labels}${rules(leak)}`;
@@ -245,16 +255,6 @@ describe("what is not on record", () => {
 });
 
 describe("what other runs did", () => {
-  const shared = `${labels}
-  desk.keep:
-    effects: write.local
-    args: {text: {role: content, sink: false}}
-    writes: [box]
-    output: {confidentiality: public, trust: trusted}
-  desk.open_box: {effects: read.local, reads: [box], output: {confidentiality: public, trust: trusted}}
-stores: {box: {label: {confidentiality: public, trust: trusted}, audience: me}}
-${rules(leak)}`;
-
   it("stores hold what the owner's runs put there before and meanwhile", async () => {
     const log = new FakeLog();
     const box = { desk: ["read_file", "keep", "open_box"], post: ["send"] };
@@ -275,6 +275,34 @@ ${rules(leak)}`;
       "release open_box: allow",
       "call send: deny",
     ]);
+  });
+});
+
+describe("a log of more records than any list should hold", () => {
+  it("is read as a stream: the run in it is decided again", { timeout: 60_000 }, async () => {
+    const log = new FakeLog();
+    const conversation = new Conversation(shared, { desk: ["look", "keep"] }, { answer, log });
+    await conversation.call("desk.look");
+    await conversation.call("desk.keep", { text: "a note" });
+    const keptLog = await kept(log.entries);
+    const { store } = keptLog;
+    const opened = await store.records({ order: "oldest", limit: 1 });
+    const [first] = opened.ok ? opened.value : [];
+    if (first === undefined) throw new Error("the log is empty");
+    // Records of the log itself before the run, one page after another, as a log of years has them.
+    const page = Array.from({ length: 1_000 }, () => first);
+    let pages = 0;
+    const records: typeof store.records = async (query) => {
+      if (query.run !== undefined || pages > 200) return store.records({ ...query, after: { writer: 1, seq: 0 } });
+      pages += 1;
+      return { ok: true, value: page };
+    };
+    const long = { ...keptLog, store: { ...store, records } };
+    const found = await decideAgain(long, { run: runOf(log), policy: policyOf(shared), workspace: [] });
+    expect(pages).toBe(201);
+    if (!found.ok) throw new Error(found.error.sentence);
+    expect(inShort(found.value)).toEqual(inShort(await again(log, shared)));
+    expect(found.value.moments.length).toBeGreaterThan(2);
   });
 });
 
