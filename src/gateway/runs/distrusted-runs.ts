@@ -14,6 +14,8 @@ export async function distrustRuns(runs: RunRegistry, { log }: Services): Promis
   runs.dormant.distrust();
   for (const live of runs.all()) {
     live.lost = true;
+    // The rows of the stores are of the same log.
+    live.storesLost = true;
     toTop(live);
   }
   return log.store.distrust();
