@@ -151,7 +151,8 @@ export class DormantRuns {
     if (states === undefined) this.#states.set(policy.digest, (states = new Map()));
     this.#policies.set(policy.digest, policy);
     // Of those that are there now: the map changes while others go first.
-    for (const row of [...this.#rows.values()]) {
+    const there = [...this.#rows.values()];
+    for (const row of there) {
       if (row.principal !== principal || states.has(row.key) || this.#rows.get(row.key) !== row) continue;
       // After too long a time of folding, the remaining runs count as holding everything.
       const late = work.workedMs > resumeMsMax;
