@@ -5,6 +5,7 @@ import type { Verdict } from "../../src/core/verdict.ts";
 import { FakeLog } from "../kit/gateway/fake-log.ts";
 import { type FakeMechanism, fakePolicy } from "../kit/gateway/fake-policy.ts";
 import { plain, Stage } from "../kit/gateway/playbook.ts";
+import { stageTools } from "../kit/gateway/stage-tools.ts";
 
 /** What the fixture of contracts calls consequential is what is not called `read...`. */
 const secretly: FakeMechanism = {
@@ -36,7 +37,7 @@ class Life {
       for (const message of this.stage.servers.flatMap(({ got }) => got.splice(0))) {
         if (message.kind !== "request") continue;
         const content = [{ type: "text", text: `secret words of ${name}` }];
-        if (message.method === "tools/list") this.stage.server.say({ id: message.id, result: { tools: [] } });
+        if (message.method === "tools/list") this.stage.server.say({ id: message.id, result: { tools: stageTools } });
         else {
           executed = true;
           this.stage.server.say({ id: message.id, result: { content }, ...answer } as never);

@@ -14,7 +14,7 @@ import { denial } from "../decision/ask-loop.ts";
 import { type Call, argumentsOf, newCall } from "../decision/call.ts";
 import { logFailureText, refusalMessage, refusalOf, requestOf } from "../decision/client-answer.ts";
 import { commitCall, recordHeld, recordRefusal } from "../decision/commit.ts";
-import { consentInputName } from "../decision/display-text.ts";
+import { consentInputName, escapeForDisplay } from "../decision/display-text.ts";
 import { closeTraceWindow, openTraceWindow } from "../decision/effect-window.ts";
 import type { Deliveries } from "../decision/ordered-output.ts";
 import type { Exchange } from "../ports/transport.ts";
@@ -71,6 +71,12 @@ export class Calls {
     } finally {
       this.#deciding.delete(request.id);
     }
+  }
+
+  /** A call of a tool that its server does not list; `known`: its list could be had. */
+  refuseUnlisted(call: Call, known: boolean): void {
+    recordRefusal(this.#needs, call, { decision: denial("SG-UNLISTED"), answers: new Map() });
+    this.#answer(call, unlistedAnswer(call, known));
   }
 
   /** Sends the continuation of a call that was committed before and whose questions have been answered. */
@@ -193,6 +199,16 @@ function withoutOwnRetry(params: JsonObject | undefined): JsonObject | undefined
   if (params === undefined || member(responses, consentInputName) === undefined || !isObject(responses)) return params;
   const { inputResponses: _answers, requestState: _state, ...rest } = params;
   return rest;
+}
+
+function unlistedAnswer({ request, contract }: Call, known: boolean): ErrorMessage {
+  if (known) {
+    // The words of the protocol, which clients know.
+    const text = `Unknown tool: ${escapeForDisplay(contract.tool).slice(0, 64)}`;
+    return errorMessage(request.id, errorCodes.invalidParams, text);
+  }
+  const text = `Not sent: \`${contract.server}\` did not list its tools. Try again, or check whether it runs.`;
+  return errorMessage(request.id, errorCodes.internalError, text);
 }
 
 /** Characters of the name of a tool; a longer one is refused, since rules would judge another name than is called. */

@@ -105,7 +105,9 @@ export class InputRequests {
     const round = retry === undefined ? undefined : this.#table.take(call, retry.state);
     // Below, such a state alone leads to a call that waits: another call with it would get that call's result.
     if (round === undefined && retry?.state.startsWith(eraIdPrefix) === true) return "gone";
-    for (const { name, value } of answersIn(retry?.responses)) {
+    // A state that no open question has may be a server's from before a restart, or any text: it is data for the server.
+    const unknown = round === undefined && !this.#isOurs(call) ? retry?.state : undefined;
+    for (const { name, value } of [...answersIn(retry?.responses), ...stateIn(unknown)]) {
       // An answer to no question of ours is still data for the server: it is judged as the answer to a form.
       const method = round?.methods.get(name) ?? "elicitation/create";
       const contract = call.live.policy.contractOfMethod(this.#needs.server, method);
@@ -177,6 +179,10 @@ function answersIn(responses: Json | undefined): readonly { readonly name: strin
   if (responses === undefined) return [];
   if (!isObject(responses)) return [{ name: "", value: responses }];
   return Object.entries(responses).map(([name, value]) => ({ name, value }));
+}
+
+function stateIn(state: string | undefined): readonly { readonly name: string; readonly value: Json }[] {
+  return state === undefined || state === "" ? [] : [{ name: "", value: { requestState: state } }];
 }
 
 function roundKey(call: Call, state: string): string {

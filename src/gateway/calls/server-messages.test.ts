@@ -163,12 +163,6 @@ describe("manifests", () => {
       { client: ">>", message: { id: "m", method: "tools/list", params: { cursor: "c2" } } },
       { client: "<<", message: { id: "m", result: second } },
       { client: ">>", message: { id: "n", method: "tools/list", params: { cursor: "c9" } } },
-      { server: "<<", message: { id: "n", method: "tools/list", params: { cursor: "c9" } } },
-      { server: ">>", message: { id: "n", error: { code: -32602, message: "Invalid cursor" } } },
-      { client: "<<", message: { id: "n", error: { code: -32602, message: "Invalid cursor" } } },
-      { client: ">>", message: { id: "o", method: "tools/list", params: { cursor: "c9" } } },
-      { server: "<<", message: { id: "o", method: "tools/list", params: { cursor: "c9" } } },
-      { server: ">>", message: { id: "o", result: { tools: [{ name: "smuggled" }] } } },
       { client: "<<", message: expect.objectContaining({ error: expect.objectContaining({ code: -32602 }) }) },
     ]);
     expect(seen).toEqual([2]);

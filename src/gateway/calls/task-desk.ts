@@ -25,7 +25,8 @@ import { isModern } from "../upstream/client-facts.ts";
 import type { ToolContract } from "../../core/contract.ts";
 import type { CallOption } from "../../core/moment.ts";
 import type { Answers } from "../../core/opinion.ts";
-import { runTasksMax } from "../ports/limits.ts";
+import { BoundedMap } from "../../core/bounded-map.ts";
+import { listPagesMax, runTasksMax } from "../ports/limits.ts";
 
 type Needs = DataNeeds &
   EffectNeeds &
@@ -36,6 +37,8 @@ type Needs = DataNeeds &
 
 export class TaskDesk {
   readonly #needs: Needs;
+  /** Cursors that the server gave for its list of tasks; of too many the oldest are forgotten. */
+  readonly #cursors = new BoundedMap<string, true>(listPagesMax);
 
   constructor(needs: Needs) {
     this.#needs = needs;
@@ -45,7 +48,14 @@ export class TaskDesk {
   async answer(exchange: Exchange, live: LiveRun, relay: (params?: JsonObject) => Promise<Relayed>): Promise<Answered> {
     const { request } = exchange;
     if (request.method === "tasks/list") {
+      const cursor = stringMember(request.params, "cursor");
+      // A cursor that the server did not give is text of the client, and not for the server to read.
+      if (cursor !== undefined && !this.#cursors.has(cursor)) {
+        return errorMessage(request.id, errorCodes.invalidParams, "Invalid cursor");
+      }
       const listed = await relay();
+      const next = listed.kind === "response" ? stringMember(listed.result, "nextCursor") : undefined;
+      if (next !== undefined) this.#cursors.set(next, true);
       return listed.kind === "lost" ? listed.answer : this.#list(live, listed);
     }
     const entry = this.#needs.tasks.find(live.key, this.#needs.server, stringMember(request.params, "taskId") ?? "");

@@ -10,6 +10,7 @@ import {
   done,
   hello,
   list,
+  listing,
   refusal,
   setup,
   stageWith,
@@ -133,7 +134,7 @@ describe("consent", () => {
       [{ approvals: { ...approvals, form: "all", by: "other" } }, "send_mail"],
     ] as const) {
       const stage = stageWith({ policy: fakePolicy([confirmSends], { settings }) });
-      await play(stage, [...hello({ elicitation: {} }), ...setup]);
+      await play(stage, [...hello({ elicitation: {} }), ...listing("send_mail", "delete_all")]);
       for (const decision of ["approve once", "trust this value in this run", "I have answered there"]) {
         const form = await formFor(stage, callOf(1, "bob", tool));
         expect(form["params"]).toMatchObject({
@@ -151,7 +152,7 @@ describe("consent", () => {
 
   it("an approval that is given elsewhere while the form is open lets the call through", async () => {
     const stage = stageWith();
-    await play(stage, [...hello({ elicitation: {} }), ...setup]);
+    await play(stage, [...hello({ elicitation: {} }), ...listing("delete_all")]);
     const form = await formFor(stage, callOf(1, "bob", "delete_all"));
     const [id = ""] = stage.log.approvals.keys();
     await ruleApproval(stage.log.port, stage.clock, { id, choice: "once", by: "alice", role: "operator" });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Obligation, Opinion } from "../../core/opinion.ts";
 import { type FakeMechanism, type FakeState, fakePolicy, fakeState } from "../../../test/kit/gateway/fake-policy.ts";
+import { listing } from "../../../test/kit/gateway/consent-scene.ts";
 import { play, Stage } from "../../../test/kit/gateway/playbook.ts";
 
 /** Puts an obligation on calls of `send_mail` as long as the state asks for it. */
@@ -93,7 +94,7 @@ describe("the outbox", () => {
   it("a held call is sent once what it waits for has succeeded; nobody gets its result", async () => {
     const stage = new Stage({ policy: fakePolicy([waits]) });
     await play(stage, [
-      ...setup,
+      ...listing("send_mail", "backup"),
       { client: ">>", message: send },
       {
         client: "<<",

@@ -58,10 +58,8 @@ export class Lists {
       const state = known ?? (await this.drain(method, request.params));
       const page = state?.pages.find((one) => one.cursor === cursor);
       if (state === undefined || page === undefined) {
-        // The server may say no in its own words; a list under a cursor that admission never saw is not shown.
-        const answer = await relayed();
-        if (answer.kind === "error") return answer;
-        return errorMessage(request.id, errorCodes.invalidParams, "Unknown cursor. Start the list again.");
+        // A cursor that no list of this server had is text of the client, and not for the server to read.
+        return errorMessage(request.id, errorCodes.invalidParams, "Invalid cursor");
       }
       return this.#show(live, state, page, { kind: "response", id: request.id, result: page.result });
     }

@@ -5,6 +5,7 @@ import type { Opinion } from "../../core/opinion.ts";
 import { fakePolicy } from "../../../test/kit/gateway/fake-policy.ts";
 import { plain, Stage } from "../../../test/kit/gateway/playbook.ts";
 import { callTool, serve } from "../../../test/kit/gateway/served.ts";
+import { threeTools } from "../../../test/kit/gateway/stage-tools.ts";
 import type { ListedTool } from "../../core/explain/regulation-view.ts";
 import type { LoadedPolicy } from "../ports/policy.ts";
 
@@ -40,7 +41,7 @@ function policy(asked: (readonly ListedTool[])[] = []): LoadedPolicy {
 
 async function listed(stage: Stage): Promise<readonly (string | undefined)[]> {
   stage.client.say({ id: "l", method: "tools/list" });
-  await serve(stage);
+  await serve(stage, threeTools);
   const answer = stage.client.got
     .splice(0)
     .map(plain)
@@ -65,7 +66,7 @@ describe("a run with a registered instruction", () => {
     await stage.settle();
     expect(await listed(stage)).toEqual(["read_secret", "send_mail"]);
     await stage.gateway.hostEvent(hook, prompt);
-    await serve(stage);
+    await serve(stage, threeTools);
     expect(stage.client.got.splice(0).map(plain)).toEqual([{ method: "notifications/tools/list_changed" }]);
     expect(await listed(stage)).toEqual(["send_mail"]);
     // What is hidden is not offered to the shortlist; sizes are those of the entries.
@@ -73,8 +74,8 @@ describe("a run with a registered instruction", () => {
       { server: "files", name: "read_secret", description: "", bytes: 22 },
       { server: "files", name: "send_mail", description: "", bytes: 20 },
     ]);
-    expect((await callTool(stage, stage.client, "read_secret")).refused).toBe(false);
-    expect((await callTool(stage, stage.client, "write_store")).refused).toBe(true);
+    expect((await callTool(stage, stage.client, "read_secret", threeTools)).refused).toBe(false);
+    expect((await callTool(stage, stage.client, "write_store", threeTools)).refused).toBe(true);
     const [live] = [...stage.gateway.runs.all()];
     expect(live?.tokensSaved).toEqual(new Map([["files", 25]]));
     const notes = stage.log.entries.flatMap((entry) => (entry.notes?.["moment"] === "expose" ? [entry.notes] : []));

@@ -52,6 +52,12 @@ export class Showings {
     return admission;
   }
 
+  /** Nothing is called that its server does not list now: no text of a client becomes the name of a tool. */
+  isUnlisted(live: LiveRun, tool: string): boolean {
+    if (isObserved(live, this.#needs.server)) return false;
+    return this.#catalogue.known("tools/list") === undefined || this.#catalogue.tool(tool) === undefined;
+  }
+
   /** The signature of the part of a list that the run would be shown now; undefined when the list is not known. */
   async signature(live: LiveRun, method: ListMethod): Promise<string | undefined> {
     const state = this.#catalogue.known(method);

@@ -6,6 +6,7 @@ import { fakePolicy, lattice } from "../../../test/kit/gateway/fake-policy.ts";
 import { Stage } from "../../../test/kit/gateway/playbook.ts";
 import { fetches, read, restarted, rules, stateOf, tell, who } from "../../../test/kit/gateway/resumed.ts";
 import { callTool } from "../../../test/kit/gateway/served.ts";
+import { threeTools } from "../../../test/kit/gateway/stage-tools.ts";
 
 describe("a conversation that is resumed", () => {
   it.each([["in a new process", 8] as const, ["in the same one", 7] as const])(
@@ -249,11 +250,11 @@ it("a new session of many is told by one what all of them hold", async () => {
     stage.connect({ sessionId: `s${count}` }).say({ id: 1, method: "tools/list", params: {} });
     await stage.settle();
   }
-  await callTool(stage, stage.connect({ sessionId: "s40" }), "read_secret");
+  await callTool(stage, stage.connect({ sessionId: "s40" }), "read_secret", threeTools);
   const again = new Stage({ policy: fakePolicy([rules]), facts: http, log });
   await again.gateway.restore();
   for (const one of [stage, again]) {
-    expect((await callTool(one, one.connect({ sessionId: "new" }), "send_mail")).refused).toBe(true);
+    expect((await callTool(one, one.connect({ sessionId: "new" }), "send_mail", threeTools)).refused).toBe(true);
     expect(stateOf(one, "os:1000/session:new")).toMatchObject({ held: lattice.top, top: false });
   }
 });

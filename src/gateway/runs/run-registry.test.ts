@@ -4,6 +4,7 @@ import type { Opinion, Reason } from "../../core/opinion.ts";
 import type { PolicySettings } from "../../core/settings.ts";
 import { type FakeMechanism, fakePolicy, fakeState, lattice } from "../../../test/kit/gateway/fake-policy.ts";
 import { type FakeClient, plain, Stage } from "../../../test/kit/gateway/playbook.ts";
+import { stageTools } from "../../../test/kit/gateway/stage-tools.ts";
 import { checkRunToken, mintRunToken, runKeyOf } from "./run-key.ts";
 
 /** Stands for a keyed digest: unlike for unlike texts, which is all that these tests need. */
@@ -79,7 +80,7 @@ async function call(stage: Stage, client: FakeClient, name: string, more: JsonOb
     for (const server of stage.servers) {
       for (const message of server.got.splice(0)) {
         if (message.kind !== "request") continue;
-        if (message.method === "tools/list") server.say({ id: message.id, result: { tools: [] } });
+        if (message.method === "tools/list") server.say({ id: message.id, result: { tools: stageTools } });
         else server.say({ id: message.id, result: { content: [{ type: "text", text: "ok" }] } });
       }
     }

@@ -24,7 +24,7 @@ import { ClientAnswers, maySendToServer } from "../calls/client-data.ts";
 import { callUnattended, orderedCall } from "../calls/unattended-calls.ts";
 import { Calls, malformedCall, toolName } from "../calls/client-calls.ts";
 import { type Catalogue, isListMethod } from "../upstream/listed-tools.ts";
-import { exchangeWithoutSampling, isModern } from "../upstream/client-facts.ts";
+import { exchangeWithoutSampling, isModern, protocolOnly } from "../upstream/client-facts.ts";
 import { ConsentDesk } from "../consent/consent-desk.ts";
 import { cancelReason, FromServer } from "../calls/server-messages.ts";
 import { denial } from "../decision/ask-loop.ts";
@@ -108,9 +108,6 @@ export class MessageRouter implements LinkUser {
     return this.#link.catalogue;
   }
 
-  // -------------------------------------------------------------------------------------------------------------
-  // From the client.
-
   request(exchange: Exchange): void {
     const { id } = exchange.request;
     const opening: Opening = { cancelled: false, exchange };
@@ -177,9 +174,6 @@ export class MessageRouter implements LinkUser {
     return admission?.kind === "quarantined" ? admission : undefined;
   }
 
-  // -------------------------------------------------------------------------------------------------------------
-  // From the server.
-
   message(message: Message, relatedTo: RequestId | undefined): void {
     const slow = this.#needs.connection.drained();
     if (slow !== undefined) this.#link.slowDown(slow);
@@ -212,8 +206,6 @@ export class MessageRouter implements LinkUser {
     // As without a gateway: when the server goes, the conversation ends, after what is still on its way.
     this.#needs.deliveries.now(() => this.#needs.connection.close(reason));
   }
-
-  // -------------------------------------------------------------------------------------------------------------
 
   async #serve(asked: Exchange, opening: Opening): Promise<void> {
     const found = this.#needs.session.liveOf(asked.request.params);
@@ -276,6 +268,15 @@ export class MessageRouter implements LinkUser {
       const { approval, decision } = admitted;
       const how: Refusal = approval === undefined ? { kind: "refused" } : { kind: "approvable", approval: approval.id };
       return this.#deliver(exchange, refusalOf(asked, denial("SG-QUARANTINED"), decision, how));
+    }
+    if (tool && this.#showings.isUnlisted(live, contract.tool)) {
+      // Asked as the client's own request, the list says what stands in its way: its login may have run out.
+      const asking = { ...request, method: "tools/list", params: protocolOnly(request.params) };
+      const row = channelOf({ method: asking.method, kind: "request", direction: "to-server" });
+      const answer = list === undefined ? await this.#forward(asking) : undefined;
+      if (answer === undefined || answer.kind === "response")
+        return this.#calls.refuseUnlisted(call, list !== undefined);
+      return this.#deliver(exchange, await this.#releaseRelayed(row, live, answer));
     }
     if (call.retry !== undefined) {
       const continued = await this.#inputRequests.continued(call);

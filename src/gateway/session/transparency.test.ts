@@ -94,10 +94,9 @@ describe("with an allow-all policy", () => {
       ...through({ id: 11, method: "logging/setLevel", params: { level: "debug" } }, { id: 11, result: {} }),
       ...through({ id: 12, method: "ping" }, { id: 12, result: {} }),
       ...through({ id: 13, method: "vendor/thing", params: { a: 1 } }, { id: 13, result: { b: 2 } }),
-      ...through(
-        { id: 14, method: "tools/call", params: { name: "nope", arguments: {} } },
-        { id: 14, error: { code: -32602, message: "Unknown tool: nope" } },
-      ),
+      // What the server does not list is answered in its place, in the words of the protocol.
+      { client: ">>", message: { id: 14, method: "tools/call", params: { name: "nope", arguments: {} } } },
+      { client: "<<", message: { id: 14, error: { code: -32602, message: "Unknown tool: nope" } } },
       ...through({ id: 15, method: "resources/unsubscribe", params: { uri: "file:///a" } }, { id: 15, result: {} }),
     ]);
   });

@@ -3,10 +3,10 @@
  * modern clients share one, and then ids, progress tokens and subscription ids are ours (gateway.md 7). Requests of the
  * gateway itself carry ids that no client may use.
  */
-import { type Json, type JsonObject, isObject, member } from "../../core/json.ts";
+import { type JsonObject, isObject, member } from "../../core/json.ts";
 import { methodNotFound } from "../../wire/errors.ts";
 import { metaKeys } from "../../wire/meta.ts";
-import type { Message, NotificationMessage, RequestId, RequestMessage, Revision } from "../../wire/message.ts";
+import type { Message, RequestId, RequestMessage, Revision } from "../../wire/message.ts";
 import { Catalogue } from "./listed-tools.ts";
 import { type DroppedCounts, UnsolicitedBudget } from "./unsolicited-budget.ts";
 import type { LiveRun } from "../runs/live-run.ts";
@@ -17,7 +17,8 @@ import type { IsolationOrder } from "../../core/isolation/scope.ts";
 import type { Clock, Secrets } from "../ports/services.ts";
 import { ownIdPrefix } from "../ports/ids.ts";
 import type { Answered, OwnWait } from "../ports/conversation.ts";
-import { cleanMessage } from "./meta.ts";
+import { cleanMessage, isWordy } from "./meta.ts";
+import { type ClientNames, asId, readdressed } from "./request-routes.ts";
 
 /** One user of a link. `relatedTo` is an id of this user's request. */
 export interface LinkUser {
@@ -33,7 +34,7 @@ export interface LinkUser {
 
 type Own = { readonly answered: (answer: Answered | undefined) => void; readonly run: string | undefined };
 
-type Route = { readonly user: LinkUser; readonly id: RequestId; readonly token: Json | undefined };
+type Route = ClientNames & { readonly user: LinkUser };
 
 export type LinkSetup = {
   readonly server: string;
@@ -166,12 +167,11 @@ export class Link {
     if (this.#down !== undefined) return;
     // The one way of a client's message to a server, so no server gets what it may not see of `_meta`.
     const cleaned = cleanMessage(message, this.#secrets.mac);
-    this.#connection.send(this.#shared ? this.#outgoing(user, cleaned) : cleaned);
+    this.#connection.send(this.#outgoing(user, cleaned));
   }
 
   abandon(user: LinkUser, id: RequestId): void {
-    if (!this.#shared) return this.#connection.abandon(id);
-    const ours = this.#ourId(user, id);
+    const ours = this.#ourId(user, id) ?? (this.#shared ? undefined : id);
     if (ours !== undefined) this.#connection.abandon(ours);
   }
 
@@ -192,7 +192,7 @@ export class Link {
         resolve(answer);
       };
       this.#own.set(id, { answered, run: wait.run });
-      this.#connection.send({ kind: "request", id, method, params });
+      this.#connection.send(cleanMessage({ kind: "request", id, method, params }, this.#secrets.mac));
     });
   }
 
@@ -227,7 +227,7 @@ export class Link {
       const waiting = typeof message.id === "string" ? this.#own.get(message.id) : undefined;
       if (waiting !== undefined) return waiting.answered(message);
     }
-    if (this.#shared) return this.#incoming(message, relatedTo);
+    if (this.#shared || this.#isRouted(message, relatedTo)) return this.#incoming(message, relatedTo);
     if (message.kind === "notification" || message.kind === "request") this.#pace(this.#users.size);
     for (const user of this.#users) user.message(message, relatedTo);
   }
@@ -243,11 +243,11 @@ export class Link {
   #lost(id: RequestId, reason: string): void {
     const waiting = typeof id === "string" ? this.#own.get(id) : undefined;
     if (waiting !== undefined) return waiting.answered(undefined);
-    if (!this.#shared) {
+    const route = this.#routes.get(id);
+    if (!this.#shared && route === undefined) {
       for (const user of this.#users) user.lost(id, reason);
       return;
     }
-    const route = this.#routes.get(id);
     this.#routes.delete(id);
     route?.user.lost(route.id, reason);
   }
@@ -256,7 +256,7 @@ export class Link {
     const own = typeof id === "string" ? this.#own.get(id) : undefined;
     if (own !== undefined) return own.run;
     const route = this.#routes.get(id);
-    if (this.#shared) return route?.user.runOf?.(route.id);
+    if (this.#shared || route !== undefined) return route?.user.runOf?.(route.id);
     for (const user of this.#users) {
       const run = user.runOf?.(id);
       if (run !== undefined) return run;
@@ -277,10 +277,12 @@ export class Link {
 
   #outgoing(user: LinkUser, message: Message): Message {
     if (message.kind === "request") {
-      this.#count += 1;
-      const id = this.#count;
       const meta = member(message.params, "_meta");
       const token = member(meta, metaKeys.progressToken);
+      // On its own connection a client's ids go as they are, unless they could say something.
+      if (!this.#shared && !isWordy(message.id) && !isWordy(token)) return message;
+      this.#count += 1;
+      const id = this.#shared ? this.#count : `r${this.#count}`;
       this.#routes.set(id, { user, id: message.id, token });
       const params =
         token === undefined || !isObject(meta)
@@ -313,6 +315,14 @@ export class Link {
     }
     const mine = message.kind === "notification" ? readdressed(message, related) : message;
     related.user.message(mine, related.id);
+  }
+
+  /** On a connection of one client: the message belongs to a request whose id is ours. */
+  #isRouted(message: Message, relatedTo: RequestId | undefined): boolean {
+    if (this.#routes.size === 0) return false;
+    if (message.kind === "response" || message.kind === "error")
+      return message.id !== null && this.#routes.has(message.id);
+    return this.#routeOf(message.params, relatedTo) !== undefined;
   }
 
   #routeOf(params: JsonObject | undefined, relatedTo: RequestId | undefined): Route | undefined {
@@ -375,21 +385,4 @@ export class LinkSeat {
   get working(): Map<string, () => boolean> {
     return this.#link.working;
   }
-}
-
-function asId(value: Json | undefined): RequestId | undefined {
-  return typeof value === "string" || typeof value === "number" ? value : undefined;
-}
-
-/** Puts the client's own token and subscription id back. */
-function readdressed(message: NotificationMessage, route: Route): NotificationMessage {
-  const { params } = message;
-  if (params === undefined) return message;
-  const changed: Record<string, Json> = { ...params };
-  if (params["progressToken"] !== undefined && route.token !== undefined) changed["progressToken"] = route.token;
-  const meta = params["_meta"];
-  if (isObject(meta) && member(meta, metaKeys.subscriptionId) !== undefined) {
-    changed["_meta"] = { ...meta, [metaKeys.subscriptionId]: route.id };
-  }
-  return { kind: "notification", method: message.method, params: changed };
 }

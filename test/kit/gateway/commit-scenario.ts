@@ -6,6 +6,7 @@ import { callDigest } from "../../../src/gateway/decision/call.ts";
 import { type FakeMechanism, type FakeState, type PolicyChanges, fakePolicy, fakeState } from "./fake-policy.ts";
 import { FakeLog } from "./fake-log.ts";
 import { type FakeServer, plain, Stage } from "./playbook.ts";
+import { stageTools } from "./stage-tools.ts";
 
 export type Says = { readonly verdict?: Verdict; readonly obligations?: readonly Obligation[] };
 
@@ -44,7 +45,7 @@ export class Scenario {
   }
 
   #answer(server: FakeServer, { id, method, params }: JsonObject): void {
-    if (method === "tools/list") server.say({ id: id ?? 0, result: { tools: [{ name: "send_mail" }] } });
+    if (method === "tools/list") server.say({ id: id ?? 0, result: { tools: stageTools } });
     else if (id !== undefined && method !== undefined) {
       this.reached.push(stringMember(params, "name") ?? "");
       server.say({ id: id ?? 0, result: { content: [{ type: "text", text: "ok" }] } });

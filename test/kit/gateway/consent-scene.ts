@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { Opinion } from "../../../src/core/opinion.ts";
 import { type FakeMechanism, fakePolicy } from "./fake-policy.ts";
-import { type StageOptions, Stage } from "./playbook.ts";
+import { type Line, type StageOptions, Stage } from "./playbook.ts";
 
 export const confirmSends: FakeMechanism = {
   consider: ({ moment }): Opinion => {
@@ -18,6 +18,17 @@ export const confirmSends: FakeMechanism = {
   },
 };
 export const list = { id: "l", method: "tools/list" };
+/** The server lists these tools, and the client gets all of them. */
+export function listing(...names: readonly string[]): readonly Line[] {
+  const answer = { id: "l", result: { tools: names.map((name) => ({ name, inputSchema: { type: "object" } })) } };
+  return [
+    { client: ">>", message: list },
+    { server: "<<", message: list },
+    { server: ">>", message: answer },
+    { client: "<<", message: answer },
+  ];
+}
+
 const listed = { id: "l", result: { tools: [{ name: "send_mail", inputSchema: { type: "object" } }] } };
 export const setup = [
   { client: ">>", message: list },

@@ -2,19 +2,19 @@
 import { type JsonObject, isArray, member, stringMember } from "../../../src/core/json.ts";
 import { listQuietMs } from "../../../src/gateway/ports/limits.ts";
 import { type FakeClient, plain, Stage } from "./playbook.ts";
+import { stageTools } from "./stage-tools.ts";
 
 let ids = 0;
 
 export type Served = { readonly text: string; readonly refused: boolean; readonly answer: JsonObject };
 
-/** Lets the servers answer, and the quiet time of lists pass. */
-export async function serve(stage: Stage): Promise<void> {
+/** Lets the servers answer, each with this list of tools, and the quiet time of lists pass. */
+export async function serve(stage: Stage, tools: readonly JsonObject[] = stageTools): Promise<void> {
   for (let turn = 0; turn < 6; turn += 1) {
     await stage.settle();
     for (const server of stage.servers) {
       for (const { id, method } of server.got.splice(0).map(plain)) {
         if (id === undefined || id === null) continue;
-        const tools = ["read_secret", "write_store", "send_mail"].map((name) => ({ name }));
         server.say({ id, result: method === "tools/list" ? { tools } : { content: [{ type: "text", text: "ok" }] } });
       }
     }
@@ -24,11 +24,11 @@ export async function serve(stage: Stage): Promise<void> {
 }
 
 /** Calls a tool and gives what the client saw. */
-export async function callTool(stage: Stage, client: FakeClient, name: string): Promise<Served> {
+export async function callTool(stage: Stage, client: FakeClient, name: string, tools = stageTools): Promise<Served> {
   ids += 1;
   const id = ids;
   client.say({ id, method: "tools/call", params: { name, arguments: {} } });
-  await serve(stage);
+  await serve(stage, tools);
   const answer =
     client.got
       .splice(0)
