@@ -55,6 +55,10 @@ export function isWordy(id: Json | undefined): boolean {
   return typeof id === "string" && id.length > ownTokenMax;
 }
 
+function isLevel(value: Json): boolean {
+  return typeof value === "string" && levels.has(value);
+}
+
 /** Params as the server may see them: the same object when there is nothing to clean. */
 function cleanParams(
   way: { readonly method: string; readonly judged: boolean },
@@ -80,7 +84,7 @@ function keptMember(known: readonly string[] | undefined, name: string, value: J
   if (name === "clientInfo") return clientInfo(value);
   // Whatever a server of the protocol may learn of a task that is wanted is a number.
   if (name === "task") return isObject(value) ? onlyNumbers(value) : undefined;
-  if (name === "level" && known !== undefined) return levels.has(String(value)) ? value : undefined;
+  if (name === "level" && known !== undefined) return isLevel(value) ? value : undefined;
   return value;
 }
 
@@ -134,7 +138,7 @@ function keptMeta(name: string, value: Json, mac: (text: string) => string): Jso
     case metaKeys.clientInfo:
       return clientInfo(value);
     case metaKeys.logLevel:
-      return levels.has(String(value)) ? value : undefined;
+      return isLevel(value) ? value : undefined;
     case metaKeys.relatedTask: {
       const taskId = stringMember(value, "taskId");
       return taskId === undefined || (isObject(value) && Object.keys(value).length === 1) ? value : { taskId };
