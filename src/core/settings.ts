@@ -10,6 +10,8 @@ export type ApprovalSettings = {
   readonly holdMsMax: number;
   /** Lifetime of an approval card and of the grant that it gives. */
   readonly expiryMs: number;
+  /** What proves who gives consent to lasting effects, beside the choice itself; absent: nothing. */
+  readonly factor?: "terminal";
   /** Program and arguments that are started for each new card, with its title behind them; absent: none. */
   readonly notify?: readonly string[];
 };

@@ -23,6 +23,7 @@ import { type LogTrust, keysOlder, logTrust } from "../state/log-trust.ts";
 import { protectedInstallation } from "../state/self-protection.ts";
 import { type MoreMechanisms, type PolicyOptions, PolicyFiles } from "../policy/policy-files.ts";
 import { isWorkFolder } from "./work-folder.ts";
+import { TerminalProofs } from "./terminal-proof.ts";
 import { Waiters } from "./waiters.ts";
 
 /** How often idle runs are ended, and the head of the log is signed. */
@@ -39,6 +40,7 @@ export type Composition = {
   readonly policies: PolicyFiles;
   readonly waiters: Waiters;
   readonly lost: LostHistory;
+  readonly proofs: TerminalProofs;
   /** Whether the log can be believed. */
   readonly trust: Pick<LogTrust, "broken">;
   readonly close: () => Promise<void>;
@@ -135,7 +137,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
     // Its records went with the folder; the next daemon must not take what they restricted for unknown.
     if (!logIsThere(setup.home)) rememberLoss(setup.home);
   };
-  return ok({ gateway, log: log.value, policies, waiters, lost, trust, close });
+  return ok({ gateway, log: log.value, policies, waiters, lost, trust, proofs: new TerminalProofs(setup.home), close });
 }
 
 type Distrusting = Pick<Composition, "gateway" | "lost"> & Pick<CompositionSetup, "tell">;

@@ -137,7 +137,12 @@ const contract = {
     reply: record({}, { reset: record({ owner: text, stores: text }), refused: text }),
   },
   approvals: { request: none, reply: record({ approvals: list(record(approval, { ...card, ...always })) }) },
-  approve: { request: record({ id: text, choice }), reply: record({ id: text, choice }) },
+  /** `file`: what the process that rules must hold open, where the policy demands a terminal of it. */
+  "approve-proof": { request: record({ id: text, choice }), reply: record({}, { file: text }) },
+  approve: {
+    request: record({ id: text, choice }, { proof: record({ file: text, pid: number }) }),
+    reply: record({ id: text, choice }),
+  },
   /** Its parts come before the reply: cards that wait, cards that are withdrawn, notices. */
   "approve-watch": { request: none, reply: record({ ended: flag }) },
   hook: {

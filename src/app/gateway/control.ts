@@ -43,6 +43,8 @@ export async function control(
       return resetReport(composition, request);
     case "approvals":
       return ok({ approvals: (await approvals(composition)).map((row) => card(composition, row)) });
+    case "approve-proof":
+      return proofFor(composition, request);
     case "approve":
       return approve(composition, request);
     case "approve-watch":
@@ -170,17 +172,40 @@ function card({ log, gateway }: Composition, row: ApprovalRow): ApprovalView {
   return { ...about, ...words, ...(policy === undefined ? {} : { policy }) };
 }
 
+async function factorOf(log: Composition["log"], id: string): Promise<"terminal" | undefined> {
+  const found = await log.store.approval(id);
+  return found.ok && found.value !== undefined ? storedCard(log, found.value)?.factor : undefined;
+}
+
+async function proofFor(
+  { gateway, log, proofs }: Composition,
+  { id, choice }: Request<"approve-proof">,
+): Promise<Result<Reply<"approve-proof">, string>> {
+  const by = `os:${userInfo().uid}`;
+  const may = await checkRuling(log, gateway.state.services.clock, { id, choice, by });
+  if (!may.ok) return may;
+  return ok((await factorOf(log, id)) === undefined ? {} : { file: proofs.open(`${id} ${choice}`) });
+}
+
 async function approve(
-  { gateway, log, waiters }: Composition,
-  { id, choice }: Request<"approve">,
+  { gateway, log, waiters, proofs }: Composition,
+  { id, choice, proof }: Request<"approve">,
 ): Promise<Result<Reply<"approve">, string>> {
   const by = `os:${userInfo().uid}`;
   const { clock } = gateway.state.services;
   const may = await checkRuling(log, clock, { id, choice, by });
   if (!may.ok) return may;
+  const factor = choice === "refuse" ? undefined : await factorOf(log, id);
+  if (factor !== undefined) {
+    if (proof === undefined)
+      return err("This approval needs a terminal: run `sluicegate approve` of this version in one.");
+    const proven = proofs.check(`${id} ${choice}`, proof);
+    if (!proven.ok) return proven;
+  }
+  const role = factor === undefined ? "operator" : `operator:${factor}`;
   // A call that is held right now gets its answer at once; the desk then records the ruling itself.
-  if (waiters.rule(id, choice, by)) return ok({ id, choice });
-  const ruled = await ruleApproval(log, clock, { id, choice, by, role: "operator" });
+  if (waiters.rule(id, { choice, by, role })) return ok({ id, choice });
+  const ruled = await ruleApproval(log, clock, { id, choice, by, role });
   if (!ruled.ok) return ruled;
   gateway.ruled(ruled.value);
   return ok({ id, choice });

@@ -41,7 +41,7 @@ describe("cards", () => {
     answered.abort();
     expect(await asked).toBe("absent");
     expect(shown).toEqual([expect.objectContaining({ id: "a1" }), { withdrawn: "a1" }]);
-    expect(waiters.rule("a1", "once", "alice")).toBe(false);
+    expect(waiters.rule("a1", { choice: "once", by: "alice" })).toBe(false);
     gone.abort();
     await watching;
   });
@@ -55,7 +55,7 @@ describe("cards", () => {
     const twice = waiters.ask(card, 1_000);
     first.abort();
     expect(await once).toBe("absent");
-    expect(waiters.rule("a1", "once", "alice")).toBe(true);
+    expect(waiters.rule("a1", { choice: "once", by: "alice" })).toBe(true);
     expect(await twice).toEqual({ choice: "once", by: "alice" });
     gone.abort();
     await watching;

@@ -1,7 +1,7 @@
 /** Watchers at a terminal (`approve --watch`): they see the waiting cards and answer within the hold. */
 import { spawn } from "node:child_process";
 import type { Watched } from "./control-contract.ts";
-import type { ApprovalCard, ApprovalChoice, Human, Ruling } from "../../gateway/ports/services.ts";
+import type { ApprovalCard, Human, Ruling } from "../../gateway/ports/services.ts";
 
 type Open = {
   readonly card: ApprovalCard;
@@ -104,9 +104,9 @@ export class Waiters implements Human {
   }
 
   /** Answers a call that is held right now; false if none is held under this id. */
-  rule(approval: string, choice: ApprovalChoice, by: string): boolean {
+  rule(approval: string, ruling: Exclude<Ruling, "absent">): boolean {
     const open = this.#open.get(approval);
-    open?.answer({ choice, by });
+    open?.answer(ruling);
     return open !== undefined;
   }
 }

@@ -10,6 +10,7 @@ import { userPolicies } from "../../app/policy/policy-source.ts";
 import { addRule, removeRule, userPolicyFile } from "../../app/policy/user-rules.ts";
 import { alwaysPrefix } from "../../gateway/consent/always-rule.ts";
 import { agreed } from "../agreed.ts";
+import { rule } from "../ruling.ts";
 import { type OptionsOf, acts } from "../output.ts";
 import { many, shortPath, shown } from "../../app/state/sentences.ts";
 import { watch } from "./approve-watch.ts";
@@ -42,19 +43,27 @@ async function approve(ids: readonly string[], options: Options): Promise<Outcom
   if (options.all !== undefined) return ofTool(options.all, { choice, yes: options.yes === true });
   if (id === undefined) return pending();
   if (ids.length > 1) return several(ids, choice);
-  return outcomeOf(await askDaemon({ kind: "approve", id, choice }), () => doneText(choice));
+  return outcomeOf(await rule(id, choice), () => doneText(choice));
 }
 
 /** Why these words and options do not go together, as a sentence; undefined where they do. */
-function usageFault(ids: readonly string[], { value, refuse, all, always: rule, undo: back, watch: wait }: Options) {
-  const chosen = [value === true ? "--value" : "", refuse === true ? "--refuse" : "", rule === true ? "--always" : ""];
+function usageFault(
+  ids: readonly string[],
+  { value, refuse, all, always: forAlways, undo: back, watch: wait }: Options,
+) {
+  const chosen = [
+    value === true ? "--value" : "",
+    refuse === true ? "--refuse" : "",
+    forAlways === true ? "--always" : "",
+  ];
   const [first, second] = chosen.filter((word) => word !== "");
   if (second !== undefined) return `\`${first}\` and \`${second}\` exclude each other: give one of them.`;
   if (wait === true && ids.length > 0) return "`--watch` takes no id: answer with y, v or n when a call comes.";
   if (back !== undefined && (ids.length > 0 || first !== undefined))
     return "`--undo` takes the id of a rule and nothing else.";
   if (all !== undefined && ids.length > 0) return "`--all` takes no ids: it means every call of the tool that waits.";
-  if (rule === true && ids.length !== 1) return "`--always` needs the id of one call: `sluicegate approve` lists them.";
+  if (forAlways === true && ids.length !== 1)
+    return "`--always` needs the id of one call: `sluicegate approve` lists them.";
   if (first !== undefined && ids.length === 0 && all === undefined)
     return `\`${first}\` needs the id of a call: \`sluicegate approve\` lists them.`;
   return undefined;
@@ -70,7 +79,7 @@ function doneText(choice: Choice): string {
 async function several(ids: readonly string[], choice: Choice): Promise<Outcome> {
   const results: { readonly id: string; readonly choice?: Choice; readonly refused?: string }[] = [];
   for (const id of ids) {
-    const answer = await askDaemon({ kind: "approve", id, choice });
+    const answer = await rule(id, choice);
     if (!answer.ok && answer.error.absent) return failure(answer.error.code, answer.error.sentence);
     results.push(answer.ok ? { id, choice } : { id, refused: answer.error.sentence });
   }
@@ -111,25 +120,25 @@ async function always(id: string, yes: boolean): Promise<Outcome> {
   const card = answer.value.reply.approvals.find((one) => one.id === id && one.status === "pending");
   if (card === undefined)
     return failure("SG-USAGE", `No call \`${shown(id, 40)}\` waits: \`sluicegate approve\` lists them.`);
-  const rule = card.always?.rule;
-  if (rule === undefined)
+  const written = card.always?.rule;
+  if (written === undefined)
     return failure("SG-ALWAYS", card.always?.why ?? "This card offers no rule: approve the call once.");
   const file = userPolicyFile(card.policy, process.env);
-  const text = [groupedText([card]), `The rule for ${shortPath(file)}:`, `  ${shown(rule, 2_100)}`].join("\n");
+  const text = [groupedText([card]), `The rule for ${shortPath(file)}:`, `  ${shown(written, 2_100)}`].join("\n");
   if (!yes) {
     if (!process.stdin.isTTY)
       return failure("SG-USAGE", "`--always` asks on a terminal, and this is not one: run it in one, or add `--yes`.");
     if (!(await agreed(text, "Approve it, and write this rule?")))
       return { exitCode: 1, json: { rule: null }, text: "Nothing was approved or written." };
   }
-  const ruled = await askDaemon({ kind: "approve", id, choice: "once" });
+  const ruled = await rule(id, "once");
   if (!ruled.ok) return outcomeOf(ruled, () => "");
-  const added = addRule(file, rule);
+  const added = addRule(file, written);
   if (!added.ok) return failure("SG-ALWAYS", `The call is approved once. ${added.error}`);
-  const back = `\`sluicegate approve --undo ${ruleId(rule)}\` takes it back.`;
+  const back = `\`sluicegate approve --undo ${ruleId(written)}\` takes it back.`;
   return {
     exitCode: 0,
-    json: { id, choice: "once", rule: JSON.parse(rule) as Json, file },
+    json: { id, choice: "once", rule: JSON.parse(written) as Json, file },
     text: `${yes ? `${text}\n` : ""}Approved and written. ${back}`,
   };
 }

@@ -47,6 +47,7 @@ export function cardJson(card: ApprovalCard, by: "anyone" | "other"): JsonObject
     risks: [...card.risks],
     endorses: [...card.endorses],
     choices: [...card.choices],
+    ...(card.factor === undefined ? {} : { factor: card.factor }),
     ...(card.always === undefined ? {} : { always: { ...card.always } }),
     by,
   };
@@ -55,6 +56,7 @@ export function cardJson(card: ApprovalCard, by: "anyone" | "other"): JsonObject
 type StoredCard = Pick<ApprovalCard, "title" | "lines" | "arguments" | "risks"> & {
   readonly choices: readonly string[];
   readonly by: "anyone" | "other";
+  readonly factor?: "terminal";
   readonly always?: { readonly rule: string } | { readonly why: string };
 };
 
@@ -67,7 +69,10 @@ export function storedCard(log: EventLog, { id, run, card }: ApprovalRow): Store
   if (typeof title !== "string" || typeof shown !== "string" || (by !== "anyone" && by !== "other")) return undefined;
   if (lines === undefined || risks === undefined || choices === undefined) return undefined;
   const always = alwaysOn(opened);
-  return { title, lines, arguments: shown, risks, choices, by, ...(always === undefined ? {} : { always }) };
+  const factor = opened["factor"];
+  if (factor !== undefined && factor !== "terminal") return undefined;
+  const proven: Pick<StoredCard, "factor"> = factor === undefined ? {} : { factor: "terminal" };
+  return { title, lines, arguments: shown, risks, choices, by, ...proven, ...(always === undefined ? {} : { always }) };
 }
 
 function alwaysOn(card: JsonObject): ApprovalCard["always"] {

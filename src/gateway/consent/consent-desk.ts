@@ -20,6 +20,7 @@ import {
   answerIn,
   formOf,
   formRole,
+  lasting,
   sealedState,
 } from "./consent-form.ts";
 import { consentInputName, shownArguments, escapeForDisplay } from "../decision/display-text.ts";
@@ -226,7 +227,7 @@ export class ConsentDesk {
   ): Promise<PersonalChoice | undefined> {
     const card = this.#card(call, decision, approval, "call");
     const ruling = await this.#needs.services.human.ask(card, ms, withdrawn, unwatched);
-    return ruling === "absent" ? undefined : { ...ruling, role: "operator" };
+    return ruling === "absent" ? undefined : { role: "operator", ...ruling };
   }
 
   /**
@@ -257,8 +258,14 @@ export class ConsentDesk {
       risks: risksIn(decision),
       endorses: endorses?.values.map(({ label }) => label.digest) ?? [],
       choices: endorses === undefined ? ["once", "refuse"] : ["once", "value", "refuse"],
+      ...this.#factor(call, decision),
       ...(purpose === "call" ? { always: alwaysRule(call, decision, this.#needs.services.secrets.hash) } : {}),
     };
+  }
+
+  #factor(call: Call, decision: Decision): Pick<ApprovalCard, "factor"> {
+    const { factor } = call.live.policy.settings.approvals;
+    return factor === undefined || !lasting(call, decision, this.#needs.link.projection) ? {} : { factor };
   }
 
   /** The consent as events, in the log before anything is done with it. */

@@ -27,7 +27,9 @@ export function formRole(
   const { approvals } = call.live.policy.settings;
   if (approvals.form === "none" || !takesForms(facts.capabilities)) return undefined;
   if (approvals.by === "other") return "shows";
-  return approvals.form === "all" || !lasting(call, decision, facts.projection) ? "consents" : "shows";
+  if (!lasting(call, decision, facts.projection)) return "consents";
+  // A form proves nothing about who answers it.
+  return approvals.form === "all" && approvals.factor === undefined ? "consents" : "shows";
 }
 
 /**

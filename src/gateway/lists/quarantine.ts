@@ -123,6 +123,7 @@ async function ask(subject: Quarantine, decision: Decision, id: string): Promise
     risks: [],
     endorses: [],
     choices: ["once", "refuse"] as const,
+    ...(approvals.factor === undefined ? {} : { factor: approvals.factor }),
   };
   const expires = now + approvals.expiryMs;
   await log.store.createApproval({

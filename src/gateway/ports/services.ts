@@ -53,6 +53,8 @@ export type ApprovalCard = {
   /** Digests of the values that `value` endorses. */
   readonly endorses: readonly string[];
   readonly choices: readonly ApprovalChoice[];
+  /** What the approver has to prove. */
+  readonly factor?: "terminal";
   /** The rule, a line of JSON, that would let such calls pass unasked from now on, or why there is none. */
   readonly always?: { readonly rule: string } | { readonly why: string };
 };
@@ -60,7 +62,8 @@ export type ApprovalCard = {
 /** `value`: endorse this one value, or the elements of a list that the card names, for the rest of the run. */
 export type ApprovalChoice = "once" | "value" | "refuse";
 
-export type Ruling = { readonly choice: ApprovalChoice; readonly by: string } | "absent";
+/** `role`: how the approver was identified; an operator where it is absent. */
+export type Ruling = { readonly choice: ApprovalChoice; readonly by: string; readonly role?: string } | "absent";
 
 /**
  * Approvers at a console or a terminal. `absent` comes at once when no approver watches, unless the question is held

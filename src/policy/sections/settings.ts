@@ -20,6 +20,7 @@ const approvals = object("an approvals section", {
   by: optional(oneOf("choice", ["anyone", "other"]), "`other`: not the owner of the run"),
   hold: optional(duration, "how long a call waits for an approval"),
   expires: optional(duration, "how long an approval is good for"),
+  factor: optional(oneOf("factor", ["terminal", "none"]), "what proves who approves irreversible effects"),
   notify: optional(
     list(text("word of a command", "^[^\\p{Cc}]{1,256}$", "notify-send"), 1),
     "a program with its arguments, started for each call that waits",
@@ -52,7 +53,8 @@ export type SettingsText = {
 export type SettingsForm = {
   readonly match: Infer<typeof match>;
   /** What has no default is absent where it is not said, so that the digest of a policy stays what it was. */
-  readonly approvals: Required<Omit<Infer<typeof approvals>, "notify">> & Pick<Infer<typeof approvals>, "notify">;
+  readonly approvals: Required<Omit<Infer<typeof approvals>, "factor" | "notify">> &
+    Pick<Infer<typeof approvals>, "factor" | "notify">;
   readonly audit: Required<Infer<typeof audit>>;
   readonly limits: Required<Infer<typeof limits>>;
 };
@@ -65,6 +67,7 @@ export function canonical(document: SettingsText): SettingsForm {
       by: document.approvals?.by ?? "anyone",
       hold: canonicalDuration(document.approvals?.hold ?? "45s"),
       expires: canonicalDuration(document.approvals?.expires ?? "10m"),
+      ...(document.approvals?.factor === undefined ? {} : { factor: document.approvals.factor }),
       ...(document.approvals?.notify === undefined ? {} : { notify: document.approvals.notify }),
     },
     audit: {
@@ -101,6 +104,7 @@ export function compile(policy: Needs, report: Reporter): PolicySettings {
       by: approvals.by,
       holdMsMax: ms("approvals", "hold", approvals.hold, [0, consentHoldMsMax]),
       expiryMs: ms("approvals", "expires", approvals.expires, [1_000, 86_400_000]),
+      ...(approvals.factor === "terminal" ? { factor: "terminal" as const } : {}),
       ...(approvals.notify === undefined ? {} : { notify: approvals.notify }),
     },
     // A gateway listens on this machine only, where a session belongs to the one user there is.
