@@ -35,9 +35,12 @@ export type ReplayedStep = {
   readonly release: "pass" | "withhold" | "reject" | "none";
 };
 
+/** The answer of the approver: `once` lets the asked call through, `value` also endorses its control arguments. */
+export type Consent = "once" | "value" | "refuse";
+
 export type ReplayOptions = {
-  /** The answer of the approver: `once` lets the asked call through, `value` also endorses its control arguments. */
-  readonly consent: "once" | "value" | "refuse";
+  /** One answer to every question, or the answer to questions about one step, counted from 0. */
+  readonly consent: Consent | ((step: number) => Consent);
   readonly workspace: readonly string[];
   readonly digest: (value: Json) => string;
   /** Asks the programs of rules; without it they are silent, and refuse. */
@@ -70,7 +73,7 @@ export function replayTrace(policy: LoadedPolicy, trace: Trace, options: ReplayO
     run.at = index + 1;
     if (one.kind === "user") run.instruct(one.text);
     else if (one.kind === "run") run.beginAnother(`replay ${index}`);
-    else rows.push(replayCall(replay, one, `step ${index + 1}`));
+    else rows.push(replayCall(replay, one, index));
   }
   return rows;
 }
@@ -95,8 +98,10 @@ const nothingDone: EffectTrace = {
   changes: [],
 };
 
-function replayCall(replay: Replay, step: TraceStep & { kind: "call" }, call: string): ReplayedStep {
+function replayCall(replay: Replay, step: TraceStep & { kind: "call" }, index: number): ReplayedStep {
   const { run, options } = replay;
+  const call = `step ${index + 1}`;
+  const consent = typeof options.consent === "string" ? options.consent : options.consent(index);
   const { server, tool, arguments: given } = step;
   const contract = replay.contracts.get(`${server} ${tool}`);
   if (contract === undefined) throw new Error(`${server} lists no ${tool}`);
@@ -106,13 +111,13 @@ function replayCall(replay: Replay, step: TraceStep & { kind: "call" }, call: st
   const { verdict, option } = decision;
   // No entry of a list is hidden whose call could pass, so only refused calls are looked up there.
   const hidden = verdict === "deny" && run.decide({ kind: "expose", at: run.at, contract }).verdict === "deny";
-  const consents = options.consent !== "refuse";
+  const consents = consent !== "refuse";
   const row = (release: ReplayedStep["release"]): ReplayedStep => rowOf(replay, tool, { decision, hidden }, release);
   if (verdict === "deny" || (verdict === "confirm" && !consents) || option === undefined) {
     run.refuse(moment, decision);
     return row("none");
   }
-  if (verdict === "confirm" && options.consent === "value") endorse(replay, decision);
+  if (verdict === "confirm" && consent === "value") endorse(replay, decision);
   run.dispatch(moment, option);
   const handing = (judged: Verdict): "pass" | "withhold" | "reject" =>
     judged === "deny" ? "reject" : judged === "confirm" && !consents ? "withhold" : "pass";

@@ -1,27 +1,29 @@
 /** `sluicegate bench NAME`: evaluation suites that a user can rerun (contract: foresight.md 6). */
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Json } from "../../core/json.ts";
-import { type Result, ok } from "../../core/result.ts";
+import { type Result, err, ok } from "../../core/result.ts";
 import { digest } from "../../wire/canonical.ts";
 import {
   type Baseline,
+  type DojoFinding,
   type DojoRow,
   type DojoVariant,
   dojoCells,
   runVariant,
 } from "../../lab/bench/agentdojo/agentdojo.ts";
-import { type DojoSuite, readSuite } from "../../lab/bench/agentdojo/data.ts";
+import { type DojoSuite, readSuite, suiteNames } from "../../lab/bench/agentdojo/data.ts";
 import { loadPolicyFor } from "../../app/policy/named-policy.ts";
 import { type Outcome, failure } from "../../app/state/outcome.ts";
-import { acts } from "../output.ts";
-import { shown, table } from "../../app/state/sentences.ts";
+import { whyUnwritten } from "../../app/state/text-file.ts";
+import { type OptionsOf, acts } from "../output.ts";
+import { shortPath, shown, table } from "../../app/state/sentences.ts";
 import { packageFolder, sha256 } from "../../app/policy/policy-source.ts";
 
 /** The options that a suite reads; any other is refused, since users would believe that it had an effect. */
 const optionsOf: Readonly<Record<string, readonly string[]>> = {
-  agentdojo: ["data"],
+  agentdojo: ["data", "policy", "detail"],
   proof: ["svg"],
   regulation: ["data", "latency"],
   isolation: ["quick"],
@@ -31,6 +33,8 @@ const benchOptions = {
   "--quick": "bench isolation: few calls, to see that it runs",
   "--svg <file>": "bench proof: draw how the costs grow",
   "--latency": "bench regulation: measure what a call and a list cost",
+  "--policy <file>": "bench agentdojo: labels of your own, beside the shipped ones; the server is called `app`",
+  "--detail <file>": "bench agentdojo: write each attacker's call that passed and each question, one JSON a line",
   "--data <folder>": ["root of the evaluation data", process.env["SLUICEGATE_DATA"]],
 } as const;
 
@@ -43,7 +47,7 @@ export function register(program: Command): void {
     const given = Object.keys(options).filter((option) => command.getOptionValueSource(option) === "cli");
     const idle = given.find((option) => option !== "json" && read?.includes(option) === false);
     if (idle !== undefined) return failure("SG-USAGE", `The suite ${name} does not read \`--${idle}\`: leave it out.`);
-    if (name === "agentdojo") return agentdojo(options.data);
+    if (name === "agentdojo") return agentdojo(options);
     if (name === "proof") return proof(options.svg);
     if (name === "regulation") return regulation(options.data, options.latency === true);
     if (name === "isolation") return isolation(options.quick === true);
@@ -87,26 +91,56 @@ async function isolation(quick: boolean): Promise<Outcome> {
   return { exitCode: 0, json: { suite: "isolation", ...measured.value }, text: isolationText(measured.value) };
 }
 
-function agentdojo(data: string | undefined): Outcome {
+type DojoOptions = Pick<OptionsOf<typeof benchOptions>, "data" | "policy" | "detail">;
+
+function agentdojo({ data, policy, detail }: DojoOptions): Outcome {
   if (data === undefined) return failure("SG-BENCH-DATA", "Name the folder that holds agentdojo/ with --data.");
+  const names = suiteNames(resolve(data));
+  if (!names.ok) return failure("SG-BENCH-DATA", `${names.error}.`);
   const rows: DojoRow[] = [];
-  for (const part of ["banking", "slack"]) {
+  const findings: DojoFinding[] = [];
+  for (const part of names.value) {
     const suite = readSuite(resolve(data), part);
     if (!suite.ok) return failure("SG-BENCH-DATA", suite.error);
-    for (const variant of variants(suite.value)) {
+    for (const variant of variants(suite.value, policy)) {
       if (!variant.ok) return failure("SG-POLICY", variant.error);
-      rows.push(runVariant(suite.value, variant.value));
+      rows.push(runVariant(suite.value, variant.value, (finding) => void findings.push(finding)));
     }
   }
-  return { exitCode: 0, json: { suite: "agentdojo", seed: 0, rows }, text: text(rows) };
+  if (detail !== undefined) {
+    const written = writeText(detail, findings.map((one) => `${JSON.stringify(one)}\n`).join(""));
+    if (!written.ok) return failure("SG-BENCH-FAILED", written.error);
+  }
+  return { exitCode: 0, json: { suite: "agentdojo", seed: 0, answers: dojoAnswers, rows }, text: text(rows) };
+}
+
+/** How the questions of a replay are answered. */
+const dojoAnswers = { honest: "once", attacker: "no" } as const;
+
+function writeText(file: string, content: string): Result<undefined, string> {
+  try {
+    writeFileSync(file, content);
+    return ok(undefined);
+  } catch (cause) {
+    return err(`${shortPath(file)} cannot be written (${whyUnwritten(cause)}): name another file with --detail.`);
+  }
 }
 
 /** Strict and provenance, hand and inferred labels, with and without the registered instruction, beside baselines. */
-function variants(suite: DojoSuite): readonly Result<DojoVariant, string>[] {
+function variants(suite: DojoSuite, own: string | undefined): readonly Result<DojoVariant, string>[] {
   const made: Result<DojoVariant, string>[] = [];
   const valueDigest = (value: Json): string => digest(value, sha256);
+  // Labels by hand exist for some suites; what every call acts on is then taken from names and schemas.
+  const byHand = existsSync(dojoFile(suite, "hand"));
+  if (own !== undefined) {
+    const policy = loadPolicyFor(own);
+    for (const instruction of [true, false]) {
+      const name = `own policy${instruction ? "" : " no-instruction"}`;
+      made.push(policy.ok ? ok({ name, instruction, policy: policy.value, digest: valueDigest }) : policy);
+    }
+  }
   for (const mode of ["strict", "provenance"] as const) {
-    for (const labels of ["hand", "inferred"] as const) {
+    for (const labels of byHand ? (["hand", "inferred"] as const) : (["inferred"] as const)) {
       for (const instruction of [true, false]) {
         const name = `${mode} ${labels}${instruction ? "" : " no-instruction"}`;
         const policy = dojoPolicy(suite, labels, mode);
@@ -114,7 +148,7 @@ function variants(suite: DojoSuite): readonly Result<DojoVariant, string>[] {
       }
     }
   }
-  const labels = dojoPolicy(suite, "hand", "strict");
+  const labels = dojoPolicy(suite, byHand ? "hand" : "inferred", "strict");
   if (!labels.ok) return [...made, labels];
   const baselines: readonly Baseline[] = [
     { kind: "allow-all" },
@@ -127,12 +161,26 @@ function variants(suite: DojoSuite): readonly Result<DojoVariant, string>[] {
 }
 
 function dojoPolicy(suite: DojoSuite, labels: "hand" | "inferred", flow: "strict" | "provenance") {
+  return loadPolicyFor(dojoFile(suite, labels), { flow });
+}
+
+function dojoFile(suite: DojoSuite, labels: "hand" | "inferred"): string {
   const name = labels === "hand" ? `${suite.name}.yaml` : "inferred.yaml";
-  return loadPolicyFor(resolve(packageFolder, "examples/agentdojo", name), { flow });
+  return resolve(packageFolder, "examples/agentdojo", name);
 }
 
 function text(rows: readonly DojoRow[]): string {
-  const head = ["part", "variant", "stopped", "encoded", "prompt-free", "prompts/task", "blocked benign", "autonomous"];
+  const head = [
+    "part",
+    "variant",
+    "stopped",
+    "by question",
+    "encoded",
+    "prompt-free",
+    "prompts/task",
+    "blocked benign",
+    "autonomous",
+  ];
   const lines = rows.map((row) => [...dojoCells(row), `${row.autonomous}/${row.consequential}`]);
-  return table([head, ...lines]);
+  return `${table([head, ...lines])}\nQuestions about honest calls are answered with \`once\`, about the attacker's calls with no.`;
 }

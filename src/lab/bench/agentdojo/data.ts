@@ -2,10 +2,11 @@
  * The AgentDojo replay corpus as traces. Every pair of a user task and an injection task becomes a trace of an agent
  * that obeys: the user's calls up to the poisoned result, then the attacker's calls, then the rest.
  */
-import { readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../../../core/json.ts";
 import { type Result, err, ok } from "../../../core/result.ts";
+import { fileBytes, fileSentence } from "../../../app/state/text-file.ts";
 import type { Trace, TraceStep } from "../../../app/replay/trace.ts";
 
 export type DojoCall = {
@@ -32,15 +33,47 @@ export type DojoSuite = {
 
 export const dojoServer = "app";
 
+/** Bytes of one suite. */
+const suiteBytesMax = 256 * 1024 * 1024;
+
+/** Suites of the evaluation data that are read; each is a file of some megabytes. */
+const suitesMax = 64;
+
+/** Names of the suites below the root of the evaluation data, sorted; the error says what to name instead. */
+export function suiteNames(dataFolder: string): Result<readonly string[], string> {
+  const folder = join(dataFolder, "agentdojo");
+  try {
+    const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
+    const names = files.map((name) => name.slice(0, -".json".length)).toSorted();
+    if (names.length === 0) return err(`${folder} holds no suite (*.json): name the folder above it with --data`);
+    if (names.length > suitesMax) return err(`${folder} holds more than ${suitesMax} suites: name another folder`);
+    return ok(names);
+  } catch {
+    return err(`${folder} cannot be read: name the folder that holds agentdojo/ with --data`);
+  }
+}
+
 /** Reads a suite below the root of the evaluation data; absent data is a reason, never an empty result. */
 export function readSuite(dataFolder: string, name: string): Result<DojoSuite, string> {
   const file = join(dataFolder, "agentdojo", `${name}.json`);
+  const bytes = fileBytes(file, suiteBytesMax);
+  if (!bytes.ok)
+    return err(
+      fileSentence(
+        file,
+        bytes.error,
+        `larger than ${suiteBytesMax} bytes: split the suite.`,
+        "name the folder that holds agentdojo/ with --data.",
+      ),
+    );
   let value: Json;
   try {
-    value = JSON.parse(readFileSync(file, "utf8")) as Json; // JSON.parse yields JSON
+    value = JSON.parse(bytes.value.toString("utf8")) as Json; // JSON.parse yields JSON
   } catch {
-    return err(`${file} cannot be read: name the folder that holds agentdojo/ with --data`);
+    return err(`${file} is not JSON: restore it, or take it out of the folder`);
   }
+  if (listOf(member(value, "tools")).length === 0 || listOf(member(value, "userTasks")).length === 0)
+    return err(`${file} has no \`tools\` or no \`userTasks\`, so it is no suite: take it out of the folder`);
   const users = tasksOf(member(value, "userTasks"), "prompt");
   const injections = tasksOf(member(value, "injectionTasks"), "goal");
   const vectors = Object.entries(member(value, "injectionVectors") ?? {}).map(([vector, about]): [string, string] => [

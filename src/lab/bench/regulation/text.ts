@@ -27,7 +27,7 @@ const heads: { readonly [suite in Kind]: readonly string[] } = {
   ],
   toolsword: ["part", "variant", "n", "stopped", "95 %", "hidden", "`finish` stopped"],
   toolemu: ["labels", "variant", "read-only hidden", "95 %", "read-only asked", "risky stopped"],
-  agentdojo: ["part", "variant", "stopped", "encoded", "prompt-free", "prompts/task", "blocked benign"],
+  agentdojo: ["part", "variant", "stopped", "by question", "encoded", "prompt-free", "prompts/task", "blocked benign"],
   latency: ["what", "variant", "p50 ms", "p95 ms", "mean CPU ms", "n"],
   tokens: ["what", "variant", "shown", "tokens", "saved"],
 };
