@@ -79,11 +79,14 @@ test("hooks follow a policy that appears while the daemon runs, and ask while it
 });
 
 test("an agent that may write in the workspace asks before it writes a policy, or looks at keys", async () => {
-  const policy = join(desk.root, "policy.json");
+  // The home folder itself is no workspace.
+  const project = join(desk.root, "project");
+  mkdirSync(project);
+  const policy = join(project, "policy.json");
   writeFileSync(policy, JSON.stringify({ version: 1, extends: ["default"] }));
   const use = async (tool: string, file: string): Promise<string> => {
     const about = { hook_event_name: "PreToolUse", tool_name: tool, tool_input: { file_path: file } };
-    const input = JSON.stringify({ session_id: "abc", cwd: desk.root, ...about });
+    const input = JSON.stringify({ session_id: "abc", cwd: project, ...about });
     return (await desk.finish(["hook", "claude-code"], input, { env: { SLUICEGATE_POLICY: policy } })).stdout;
   };
   expect(await use("Write", "notes.txt")).toBe("");

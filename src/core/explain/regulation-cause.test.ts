@@ -13,7 +13,7 @@ describe("what regulation objects to, in one clause", () => {
     [
       "SG-HIDDEN",
       { holds: ["private"], moves: ["fire repo anyone", "host.send"] },
-      "`repo.push` is hidden: this run holds private data, and after it `anyone` reads `repo` unasked",
+      "`repo.push` is hidden: this run holds private data; after it `anyone` reads `repo` unasked",
     ],
     [
       "SG-HIDDEN",

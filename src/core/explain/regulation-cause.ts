@@ -100,7 +100,7 @@ function hidden(reason: Reason, tool: string, move: string | undefined): string 
   const holds = namesIn(reason, "holds");
   const held = holds.length === 0 ? "" : `this run holds ${holds.map(short).join(", ")} data`;
   const danger = move === undefined ? "" : `after it ${moveInWords(move)} unasked`;
-  const causes = [held, danger].filter((part) => part !== "").join(", and ");
+  const causes = [held, danger].filter((part) => part !== "").join("; ");
   const lost = quoted(namesIn(reason, "lost"));
   if (causes === "" && lost !== "") return `${tool} is hidden: after it ${lost} could not follow any more`;
   return causes === "" ? `${tool} is hidden` : `${tool} is hidden: ${causes}`;

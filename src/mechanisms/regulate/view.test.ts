@@ -54,7 +54,7 @@ describe("what people are told of a run", () => {
     expect(view(written, ["s.write_repo"]).hidden).toEqual([
       {
         tool: "s.write_repo",
-        why: "this run holds private data, and after it `anyone` reads `repo` unasked (rule leak); it comes back in a new run (`sluicegate runs new`)",
+        why: "this run holds private data; after it `anyone` reads `repo` unasked (hazard leak); it comes back in a new run (`sluicegate runs new`)",
       },
     ]);
     const leased = new SmallRun({

@@ -34,12 +34,14 @@ export function trialsOf(subject: Subject, { held }: Point): fc.Arbitrary<Trial>
   );
 }
 
-function classOf(subject: Subject, { contract, truths, keys }: Trial): CallClass {
+function classOf(subject: Subject, { contract, truths, keys, given }: Trial): CallClass {
   const [first] = keys;
   const own = first === "same" ? [followedKey] : first === "other" ? ["another"] : [];
   const keyed = subject.policy.ir.hazards.map(({ id }) => [id, own] as const);
   const { server, tool } = contract;
-  return { server, tool, truths, keys: new Map(keyed), amounts: new Map() };
+  // What carries nothing is left out of the call.
+  const bare = !given.some((one) => one.contract.role !== "content" && one.label !== 0);
+  return { server, tool, truths, keys: new Map(keyed), amounts: new Map(), ...(bare ? { bare } : {}) };
 }
 
 /** The verdict of the engine on a call in a state, or on its entry in a list. */
