@@ -45,7 +45,7 @@ describe("what people are told of a run", () => {
     expect(view(never).hidden).toEqual([
       {
         tool: "s.read_priv",
-        why: "after it the client sends what it holds unasked (rule leak); use another tool; the user can change the policy",
+        why: "after it the client sends what it holds unasked (hazard leak); use another tool; the user can change the policy",
       },
     ]);
     const written = new SmallRun({ ...repository(), flow: { mode: "strict" } }, ["text"]);
@@ -74,7 +74,7 @@ describe("what people are told of a run", () => {
       run.run = begin(run.policy.engine, "next", run.q);
       return view(run, ["s.grant"]).hidden[0]?.why ?? "";
     };
-    const reads = "after it `anyone` reads `repo` unasked (rule leak); use another tool; the user can run";
+    const reads = "after it `anyone` reads `repo` unasked (hazard leak); use another tool; the user can run";
     expect(hiddenAfter(repository(), "s.read_secret", "s.write_repo")).toBe(
       `${reads} \`sluicegate stores reset repo\``,
     );
@@ -108,7 +108,7 @@ describe("what people are told of a run", () => {
     expect(view(run, ["s.read", "s.clean"]).hidden).toEqual([
       {
         tool: "s.read",
-        why: "after it the client runs code unasked (rule order); it comes back after s.clean",
+        why: "after it the client runs code unasked (hazard order); it comes back after s.clean",
       },
     ]);
   });

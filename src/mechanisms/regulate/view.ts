@@ -2,6 +2,7 @@
 import type { ToolContract } from "../../core/contract.ts";
 import type { ArgumentLabel, CallOption } from "../../core/moment.ts";
 import type { StateClass } from "../../core/questions/prediction.ts";
+import { ruleWord } from "../../core/explain/cause.ts";
 import { regulationClause } from "../../core/explain/regulation-cause.ts";
 import type { RegulationView } from "../../core/explain/regulation-view.ts";
 import type { Ir } from "../../policy/ir/ir.ts";
@@ -67,7 +68,7 @@ function whyHidden(
   const clause = regulationClause(reason, tool) ?? reason.code;
   // The tool stands before the sentence already.
   const cause = clause.startsWith(`${tool} is hidden: `) ? clause.slice(`${tool} is hidden: `.length) : clause;
-  const rule = reason.rule === undefined ? "" : ` (rule ${reason.rule})`;
+  const rule = reason.rule === undefined ? "" : ` (${ruleWord(reason)} ${reason.rule})`;
   return `${cause}${rule}; ${reason.way ?? "use another tool"}`;
 }
 
