@@ -30,6 +30,8 @@ export type WireError = {
   readonly message: string;
   readonly about: "request" | "notification" | "response" | "unknown";
   readonly id: RequestId | undefined;
+  /** Ids of the requests that a refused message may answer, where it has none that is its own: a repeated id, a batch. */
+  readonly among?: readonly RequestId[];
   /** Byte offset of the offence in the message, where there is one. */
   readonly position: number | undefined;
 };
@@ -56,11 +58,14 @@ const sentences: Readonly<Record<WireErrorKind, string>> = {
 export type WireErrorFacts = {
   readonly about?: WireError["about"];
   readonly id?: RequestId | undefined;
+  readonly among?: readonly RequestId[];
   readonly position?: number | undefined;
 };
 
 export function wireError(kind: WireErrorKind, facts: WireErrorFacts = {}): WireError {
   const code = kind === "invalid-json" || kind === "invalid-utf8" ? -32700 : -32600;
   const message = sentences[kind];
-  return { kind, code, message, about: facts.about ?? "unknown", id: facts.id, position: facts.position };
+  const { about = "unknown", id, among, position } = facts;
+  const error = { kind, code, message, about, id, position } as const;
+  return among === undefined ? error : { ...error, among };
 }

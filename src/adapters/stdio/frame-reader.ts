@@ -23,6 +23,10 @@ export class FrameReader {
   readonly #splitter: LineSplitter;
   readonly #listener: FrameListener;
   #ended = false;
+  /** First bytes of the line over the cap that was looked at before its end. */
+  #lookedAt: Uint8Array | undefined;
+  /** The line over the cap is refused already. */
+  #refused = false;
 
   constructor(input: Readable, limits: WireLimits, listener: FrameListener) {
     this.#limits = limits;
@@ -55,6 +59,7 @@ export class FrameReader {
 
   readonly #data = (chunk: Uint8Array): void => {
     this.#deliver(this.#splitter.push(chunk));
+    this.#refuseEarly();
   };
 
   readonly #end = (): void => {
@@ -69,9 +74,22 @@ export class FrameReader {
       if (this.#ended) return;
       if (event.kind === "line") {
         this.#listener.frame(parseMessage(event.bytes, this.#limits, this.revision), event.bytes);
+      } else if (this.#refused) {
+        this.#refused = false;
       } else {
         this.#listener.frame(err(wireError("too-large", recoverSample(event.head, event.tail))), undefined);
       }
     }
+  }
+
+  /** An answer over the cap whose first bytes name its request is refused at once: its end may be long in coming. */
+  #refuseEarly(): void {
+    const head = this.#splitter.droppedHead;
+    if (this.#ended || head === undefined || head === this.#lookedAt) return;
+    this.#lookedAt = head;
+    const found = recoverSample(head, new Uint8Array());
+    if (found.about !== "response" || found.id === undefined) return;
+    this.#refused = true;
+    this.#listener.frame(err(wireError("too-large", found)), undefined);
   }
 }

@@ -12,6 +12,7 @@ let folder: string;
 let upstream: UpstreamConnection;
 let messages: Message[];
 let reasons: string[];
+let losses: string[];
 let diagnostics: string[];
 
 beforeAll(() => {
@@ -24,13 +25,18 @@ afterEach(() => upstream.close());
 function start(script: string, more: { readonly outputBufferBytesHardMax?: number } = {}): void {
   messages = [];
   reasons = [];
+  losses = [];
   diagnostics = [];
   const file = join(folder, "server.sh");
   writeFileSync(file, script);
   const env = { PATH: "/usr/bin:/bin" };
   upstream = connectProcess(
     { kind: "stdio", command: "sh", args: [file], env, workingDirectory: folder },
-    { message: (message) => messages.push(message), closed: (reason) => reasons.push(reason) },
+    {
+      message: (message) => messages.push(message),
+      lost: (id, reason) => losses.push(`${id}: ${reason}`),
+      closed: (reason) => reasons.push(reason),
+    },
     {
       limits: { ...defaultTransportLimits, stopGraceMs: 100, outputBufferBytesMax: 100_000, ...more },
       wire: { ...defaultWireLimits, messageBytesMax: 200_000 },
@@ -138,6 +144,7 @@ test("a server that does not read makes `drained` wait, and is ended past the ha
 
 test("failed connect: the reason comes after the call, and the connection is inert", async () => {
   reasons = [];
+  losses = [];
   const env = {};
   upstream = connectProcess(
     { kind: "stdio", command: "no-such-server", args: [], env, workingDirectory: folder },
@@ -154,6 +161,7 @@ test("a file that the system cannot execute is told apart from a crash", async (
   start("");
   await upstream.close();
   reasons = [];
+  losses = [];
   const file = join(folder, "bad");
   writeFileSync(file, "#!/no/such/interpreter\n", { mode: 0o755 });
   upstream = connectProcess(
@@ -162,4 +170,42 @@ test("a file that the system cannot execute is told apart from a crash", async (
   );
   await until(() => reasons.length === 1);
   expect(reasons[0]).toContain("could not be executed (exit code 127)");
+});
+
+test.each([
+  ["a repeated id", '{"jsonrpc":"2.0","id":1,"id":9,"result":{}}', "same member name twice"],
+  ["the same id twice", '{"jsonrpc":"2.0","id":1,"result":{},"id":1}', "same member name twice"],
+  ["a batch", '[{"jsonrpc":"2.0","id":1,"result":{}}]', "Batches exist only"],
+  ["an error in a batch", '["a",{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m"}}]', "Batches exist only"],
+])("an answer with %s ends the request that it may answer, and no other", async (_what, line, why) => {
+  start(`read -r a; read -r b; echo '${line}'; echo '{"jsonrpc":"2.0","id":2,"result":{}}'; sleep 9`);
+  upstream.send(ask(1));
+  upstream.send(ask(2));
+  await until(() => messages.length === 1);
+  expect(losses).toEqual([expect.stringMatching(`^1: An answer was refused. .*${why}`)]);
+  expect(messages).toMatchObject([{ kind: "response", id: 2 }]);
+});
+
+test("an answer without an id that can be read ends the one request that waits, and none of two", async () => {
+  const broken = `echo '{"jsonrpc":"2.0","id":1.5,"result":{}}'`;
+  start(
+    `read -r a; ${broken}; read -r b; read -r c; ${broken}; echo '["up"]'; echo '{"jsonrpc":"2.0","method":"n"}'; sleep 9`,
+  );
+  upstream.send(ask(1));
+  await until(() => losses.length === 1);
+  upstream.send(ask(2));
+  upstream.send(ask(3));
+  await until(() => messages.length === 1);
+  expect(losses).toHaveLength(1);
+});
+
+test("an answer over the cap ends its call before its line ends, and once", async () => {
+  start(`read -r a; printf '{"jsonrpc":"2.0","id":1,"result":{"a":"'; head -c 300000 /dev/zero | tr '\\0' x
+read -r b; printf '"}}\\n{"jsonrpc":"2.0","id":2,"result":{}}\\n'; sleep 9`);
+  upstream.send(ask(1));
+  await until(() => messages.length === 1);
+  expect(messages).toMatchObject([{ kind: "error", id: 1 }]);
+  upstream.send(ask(2));
+  await until(() => messages.length === 2);
+  expect(messages[1]).toMatchObject({ kind: "response", id: 2 });
 });

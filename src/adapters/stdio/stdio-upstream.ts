@@ -2,7 +2,8 @@
  * The gateway's side of a local server: a process of its own group and one JSON-RPC message a line on its streams.
  *
  * Servers print stray text on stdout; such a line is reported and skipped. A malformed answer ends its call with an
- * error, because its caller would otherwise wait for an answer that is never delivered.
+ * error, because its caller would otherwise wait for an answer that is never delivered. One that has no id of its own
+ * ends the requests whose ids it repeats, else the request that waits, if there is just one.
  */
 import { constants } from "node:os";
 import { type Result, err, ok } from "../../core/result.ts";
@@ -94,6 +95,8 @@ class StdioUpstream implements UpstreamConnection {
   readonly #queue: OutputQueue;
   readonly #reader: FrameReader;
   readonly #batches = new BatchReplies();
+  /** Requests that the server has not answered. */
+  readonly #open = new Set<RequestId>();
   /** Set once we decided to end the connection; the process may live on for its grace periods. */
   #ending: string | undefined;
   /** The first request for the list of tools, while it is not answered. */
@@ -126,12 +129,17 @@ class StdioUpstream implements UpstreamConnection {
       if (taken === "held") return;
       if (taken !== "apart") return this.#queue.line(encodeBatch(taken));
     }
-    if (message.kind === "request" && message.method === "tools/list") this.#listing ??= message.id;
+    if (message.kind === "request") {
+      if (message.method === "tools/list") this.#listing ??= message.id;
+      if (message.method !== "subscriptions/listen") this.#open.add(message.id);
+    }
     this.#queue.line(encodeMessage(message));
   }
 
   /** Nothing to close: the caller sends `notifications/cancelled` and drops a late answer. */
-  abandon(): void {}
+  abandon(id: RequestId): void {
+    this.#open.delete(id);
+  }
 
   negotiated(revision: Revision): void {
     this.#reader.revision = revision;
@@ -197,6 +205,7 @@ class StdioUpstream implements UpstreamConnection {
    */
   #hand(message: Message): void {
     const answer = message.kind === "response" || message.kind === "error";
+    if (answer && message.id !== null) this.#open.delete(message.id);
     if (answer && this.#listing !== undefined && message.id === this.#listing) {
       this.#listing = undefined;
       if (message.kind === "response") this.#launched?.listed();
@@ -206,9 +215,12 @@ class StdioUpstream implements UpstreamConnection {
 
   #refuse(refused: WireError, bytes: Uint8Array | undefined): void {
     const { about, id } = refused;
+    if (id === undefined) this.#unassigned(refused);
     switch (about) {
       case "response":
-        if (id !== undefined) this.#handler.message(malformedAnswer(id, refused));
+        if (id === undefined) break;
+        this.#open.delete(id);
+        this.#handler.message(malformedAnswer(id, refused));
         break;
       case "request": {
         const error = { code: refused.code, message: refused.message };
@@ -221,6 +233,14 @@ class StdioUpstream implements UpstreamConnection {
     }
     const text = bytes === undefined ? "" : ` It began: ${printableBytes(bytes, 120)}`;
     this.#diagnostic(`skipped a line that is not a message. ${refused.message}${text}`);
+  }
+
+  /** An answer that is refused and has no id of its own: what may have waited for it waits no longer. */
+  #unassigned({ about, among, message }: WireError): void {
+    const only = about === "response" && this.#open.size === 1 ? [...this.#open] : [];
+    for (const id of among ?? only) {
+      if (this.#open.delete(id)) this.#handler.lost?.(id, `An answer was refused. ${message}`);
+    }
   }
 }
 

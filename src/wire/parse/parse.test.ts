@@ -224,6 +224,15 @@ test("a message over the limit is named by its ends", () => {
 });
 
 describe("batches", () => {
+  test("a refused batch says which requests its answers are for", () => {
+    const error = '{"jsonrpc":"2.0","id":"b","error":{"code":1,"message":"m"}}';
+    const rest = '"text",{"id":3,"method":"m"},{"id":4},{"id":null,"result":{}},{"id":1.5,"result":{}}';
+    const batch = `[{"jsonrpc":"2.0","id":1,"result":{}},${error},${rest}]`;
+    expect(refused(batch)).toMatchObject({ kind: "batch-not-allowed", about: "unknown", among: [1, "b"] });
+    const long = `[${Array.from({ length: 101 }, () => error).join(",")}]`;
+    expect(refused(long, "2025-03-26")).toMatchObject({ kind: "batch-length" });
+  });
+
   const one = '{"jsonrpc":"2.0","id":1,"method":"m"}';
 
   test("exist in 2025-03-26, in order, with bad entries refused alone", () => {

@@ -97,9 +97,20 @@ function parseBatch(
   limits: WireLimits,
   revision: Revision | undefined,
 ): Result<ParsedFrame, WireError> {
-  if (revision !== "2025-03-26") return err(wireError("batch-not-allowed"));
-  if (values.length === 0 || values.length > limits.batchLengthMax) return err(wireError("batch-length"));
+  if (revision !== "2025-03-26") return err(wireError("batch-not-allowed", { among: answeredIn(values, limits) }));
+  if (values.length === 0 || values.length > limits.batchLengthMax) {
+    return err(wireError("batch-length", { among: answeredIn(values, limits) }));
+  }
   return ok({ kind: "batch", entries: values.map((value) => toMessage(value, limits)) });
+}
+
+/** The ids that the answers of a refused batch carry. */
+function answeredIn(values: readonly Json[], limits: WireLimits): readonly RequestId[] {
+  return values.flatMap((value) => {
+    if (!isObject(value) || member(value, "method") !== undefined) return [];
+    if (member(value, "result") === undefined && member(value, "error") === undefined) return [];
+    return readId(value, limits) ?? [];
+  });
 }
 
 const envelopeNames = new Set(["jsonrpc", "id", "method", "params", "result", "error"]);

@@ -13,6 +13,8 @@ describe("what can be told of a refused message", () => {
     ['{"method":"m","params":{"id":3}}', { about: "notification", id: undefined }],
     ['{"id":1,"id":2,"method":"m"}', { about: "request", id: undefined }],
     ['{"id":1,"ID":2,"method":"m"}', { about: "request", id: undefined }],
+    ['{"id":1,"result":{},"id":"a"}', { about: "response", id: undefined, among: [1, "a"] }],
+    ['{"id":1,"ID":1.5,"result":{}}', { about: "response", id: undefined, among: [1] }],
     ['{"id":1.5,"method":"m"}', { about: "request", id: undefined }],
     ['{"id":-0,"method":"m"}', { about: "request", id: undefined }],
     ['{"id":9007199254740993,"method":"m"}', { about: "request", id: undefined }],

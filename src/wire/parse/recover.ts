@@ -8,7 +8,12 @@
 import type { RequestId } from "../message.ts";
 import type { WireError } from "../wire-error.ts";
 
-export type Recovered = { readonly about: WireError["about"]; readonly id: RequestId | undefined };
+export type Recovered = {
+  readonly about: WireError["about"];
+  readonly id: RequestId | undefined;
+  /** The ids of an answer that has more than one. */
+  readonly among?: readonly RequestId[];
+};
 
 /** Bytes looked at; a refused message may be large, and the time spent on it should not be. */
 const recoverBytesMax = 1024 * 1024;
@@ -46,7 +51,10 @@ function recoverText(text: string): Recovered {
   }
   const first = ids[0];
   const id = ids.length === 1 && first !== undefined ? readId(first) : undefined;
-  return { about: aboutOf(names, id), id };
+  const about = aboutOf(names, id);
+  return ids.length < 2 || about !== "response"
+    ? { about, id }
+    : { about, id, among: ids.flatMap((text) => readId(text) ?? []) };
 }
 
 /** The same for a line that was dropped while it arrived: `head` and `tail` are its first and last bytes. */

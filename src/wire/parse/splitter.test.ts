@@ -18,6 +18,17 @@ const shown = (events: readonly SplitEvent[]): string[] =>
   events.map((event) => (event.kind === "line" ? textOf(event.bytes) : `oversize ${event.lengthBytes}`));
 
 describe("line splitter", () => {
+  test("the first bytes of a line over the cap are known before its end", () => {
+    const splitter = new LineSplitter(4);
+    splitter.push(bytesOf("abcdefg"));
+    const head = splitter.droppedHead;
+    expect(textOf(head ?? bytesOf(""))).toBe("abcdefg");
+    splitter.push(bytesOf("hij"));
+    expect(splitter.droppedHead).toBe(head);
+    splitter.push(bytesOf("\n"));
+    expect(splitter.droppedHead).toBeUndefined();
+  });
+
   test("gives the same lines for every way of cutting the stream", () => {
     const lines = fc.array(fc.string({ unit: "grapheme" }).map((line) => line.replaceAll(/[\r\n]/g, "")));
     fc.assert(

@@ -36,6 +36,11 @@ export class LineSplitter {
     return this.#pendingBytes;
   }
 
+  /** First bytes of a line over the cap whose end has not come; the same value until then. */
+  get droppedHead(): Uint8Array | undefined {
+    return this.#dropped?.head;
+  }
+
   /** Takes the next bytes of the stream and returns the lines that they complete, in order; empty lines are no event. */
   push(chunk: Uint8Array): readonly SplitEvent[] {
     const events: SplitEvent[] = [];
