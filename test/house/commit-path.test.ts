@@ -94,7 +94,7 @@ const journey: readonly Step[] = [
   { file: "calls/client-calls", of: "Calls", method: "#pursue", calls: "this.#send" },
   { file: "calls/client-calls", of: "Calls", method: "#send", calls: "this.#sendIn" },
   { file: "calls/client-calls", of: "Calls", method: "#sendIn", calls: "this.#needs.link.send" },
-  { file: "upstream/upstream-link", of: "LinkSeat", method: "send", calls: "this.#link.send" },
+  { file: "upstream/link-seat", of: "LinkSeat", method: "send", calls: "this.#link.send" },
   { file: "upstream/upstream-link", of: "Link", method: "send", calls: "this.#connection.send" },
 ];
 

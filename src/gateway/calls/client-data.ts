@@ -15,7 +15,7 @@ import type { Catalogue } from "../upstream/listed-tools.ts";
 import { appendBatch, EventBatch } from "../runs/event-batch.ts";
 import { serverRequestsOpenMax } from "../ports/limits.ts";
 import type { Answered } from "../ports/conversation.ts";
-import type { LinkSeat } from "../upstream/upstream-link.ts";
+import type { LinkSeat } from "../upstream/link-seat.ts";
 
 export type DataNeeds = CommitNeeds & { readonly ids: IdSource; readonly projections: Projections };
 

@@ -26,7 +26,7 @@ import type { LiveRun } from "../runs/live-run.ts";
 import { unattendedMeta } from "../upstream/client-facts.ts";
 import type { Catalogue } from "../upstream/listed-tools.ts";
 import type { HeldCalls } from "./outbox.ts";
-import type { LinkSeat } from "../upstream/upstream-link.ts";
+import type { LinkSeat } from "../upstream/link-seat.ts";
 
 /** Makes calls in the name of a run at any server that it reaches. */
 export interface RunServers extends HeldCalls {

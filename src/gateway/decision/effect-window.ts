@@ -16,7 +16,7 @@ import type { LiveRun } from "../runs/live-run.ts";
 import type { SelfProtection, Services } from "../ports/services.ts";
 import type { Projections } from "../upstream/projection-registry.ts";
 import type { Admissions } from "./admissions.ts";
-import type { LinkSeat } from "../upstream/upstream-link.ts";
+import type { LinkSeat } from "../upstream/link-seat.ts";
 import type { RunEvent } from "../../core/event.ts";
 
 export type EffectNeeds = {

@@ -22,7 +22,7 @@ import { consentMetaKey } from "../ports/ids.ts";
 import type { Answered, ClientState } from "../ports/conversation.ts";
 import { isModern, protocolOnly } from "../upstream/client-facts.ts";
 import type { ListWatch } from "./list-signatures.ts";
-import type { LinkSeat } from "../upstream/upstream-link.ts";
+import type { LinkSeat } from "../upstream/link-seat.ts";
 import type { Showing, Showings } from "./showings.ts";
 import type { Announcer } from "./list-changed.ts";
 import type { Services } from "../ports/services.ts";

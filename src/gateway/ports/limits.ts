@@ -52,6 +52,14 @@ export const performWaitMsMax = 60_000;
 /** Time a handshake that the gateway itself holds with a server may take. */
 export const handshakeWaitMsMax = 60_000;
 
+/**
+ * Time a server may be silent on a request of a client: on one that runs its code, and on one of the protocol alone
+ * (handshake, ping, lists). Progress starts the time anew, up to the longest time that a request may take at all.
+ */
+export const silenceMsMax = 30 * 60_000;
+export const shortSilenceMsMax = 5 * 60_000;
+export const requestMsMax = 24 * 60 * 60_000;
+
 /** Results kept behind consent for one run, and their size in characters of JSON. */
 export const withheldResultsMax = 64;
 export const withheldCharactersMax = 16 * 1024 * 1024;

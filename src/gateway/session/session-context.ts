@@ -17,7 +17,7 @@ import type { InDoubt } from "../runs/in-doubt.ts";
 import type { CurrentRun, LiveRun } from "../runs/live-run.ts";
 import type { RunRegistry } from "../runs/run-registry.ts";
 import type { Projections } from "../upstream/projection-registry.ts";
-import type { LinkSeat } from "../upstream/upstream-link.ts";
+import type { LinkSeat } from "../upstream/link-seat.ts";
 
 /** State shared by all sessions of a gateway. */
 export type GatewayState = {

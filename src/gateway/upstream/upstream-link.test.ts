@@ -1,6 +1,12 @@
 import { expect, it } from "vitest";
 import { FakeClock } from "../../../test/kit/gateway/playbook.ts";
-import { chatterMessagesMax, chatterUsersPerMessage } from "../ports/limits.ts";
+import {
+  chatterMessagesMax,
+  chatterUsersPerMessage,
+  requestMsMax,
+  shortSilenceMsMax,
+  silenceMsMax,
+} from "../ports/limits.ts";
 import { Link } from "./upstream-link.ts";
 import type { Connector, UpstreamHandler } from "../ports/transport.ts";
 
@@ -94,4 +100,89 @@ it("a request that names nothing is not put to all who share a connection, and i
   link.attach({ message: () => (given += 1), lost: () => undefined, closed: () => undefined });
   handlers[0]?.message({ kind: "request", id: 1, method: "elicitation/create", params: {} });
   expect([given, did]).toEqual([0, ["error"]]);
+});
+
+const callOf = (id: number, token?: string) =>
+  ({
+    kind: "request",
+    id,
+    method: "tools/call",
+    params: { name: "build", ...(token === undefined ? {} : { _meta: { progressToken: token } }) },
+  }) as const;
+
+/** A user of a connection, and what it was told. */
+function user(link: Link) {
+  const told: string[] = [];
+  const one = {
+    message: () => undefined,
+    lost: (id: string | number, reason: string) => void told.push(`${id}: ${reason}`),
+    closed: () => undefined,
+  };
+  link.attach(one);
+  return { one, told };
+}
+
+it.each([true, false])(
+  "a request that a server is silent on ends with a reason and a cancel (shared: %s)",
+  (shared) => {
+    const { link, did, clock } = connected(shared);
+    const { one, told } = user(link);
+    link.send(one, callOf(7));
+    clock.pass(silenceMsMax - 1);
+    expect(told).toEqual([]);
+    clock.pass(1);
+    expect(told).toEqual([
+      "7: The server was silent for 30 minutes and was notified to stop. Longer work needs progress or a task.",
+    ]);
+    expect(did).toEqual(["request", "notification"]);
+  },
+);
+
+it("a handshake that a server is silent on ends sooner, and is not cancelled", () => {
+  const { link, did, clock } = connected(false);
+  const { one, told } = user(link);
+  link.send(one, { kind: "request", id: 1, method: "initialize", params: {} });
+  clock.pass(shortSilenceMsMax);
+  expect(told).toHaveLength(1);
+  expect(did).toEqual(["request"]);
+});
+
+it.each([true, false])("progress gives a request new time, up to a day (shared: %s)", (shared) => {
+  const { link, handlers, clock } = connected(shared);
+  const { one, told } = user(link);
+  link.send(one, callOf(7, "p"));
+  const progressToken = shared ? 1 : "p";
+  const progress = { kind: "notification", method: "notifications/progress", params: { progressToken } } as const;
+  for (let past = 0; past < requestMsMax; past += silenceMsMax / 2) {
+    expect(told).toEqual([]);
+    handlers[0]?.message(progress);
+    clock.pass(silenceMsMax / 2);
+  }
+  expect(told).toEqual(["7: It took longer than 24 hours, so the server was notified to stop."]);
+});
+
+it("a server that waits for an answer of its client does not run out of time", () => {
+  const { link, handlers, clock } = connected(false);
+  const { one, told } = user(link);
+  link.send(one, callOf(7));
+  handlers[0]?.message({ kind: "request", id: "q", method: "elicitation/create", params: {} });
+  clock.pass(silenceMsMax);
+  expect(told).toEqual([]);
+  link.send(one, { kind: "response", id: "q", result: {} });
+  clock.pass(silenceMsMax);
+  expect(told).toHaveLength(1);
+});
+
+it("what is answered, cancelled, given up or a stream of changes does not run out of time", () => {
+  const { link, handlers, clock, did } = connected(false);
+  const { one, told } = user(link);
+  for (const id of [1, 2, 3]) link.send(one, callOf(id));
+  link.send(one, { kind: "request", id: 4, method: "subscriptions/listen", params: {} });
+  handlers[0]?.message({ kind: "response", id: 1, result: {} });
+  link.send(one, { kind: "notification", method: "notifications/cancelled", params: { requestId: 2 } });
+  link.abandon(one, 3);
+  const before = did.length;
+  clock.pass(requestMsMax);
+  expect(told).toEqual([]);
+  expect(did).toHaveLength(before);
 });

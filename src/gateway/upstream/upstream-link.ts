@@ -18,6 +18,7 @@ import type { Clock, Secrets } from "../ports/services.ts";
 import { ownIdPrefix } from "../ports/ids.ts";
 import type { Answered, OwnWait } from "../ports/conversation.ts";
 import { cleanMessage, isWordy } from "./meta.ts";
+import { type Overdue, RequestLimits } from "./request-limits.ts";
 import { type ClientNames, asId, readdressed } from "./request-routes.ts";
 
 /** One user of a link. `relatedTo` is an id of this user's request. */
@@ -81,6 +82,7 @@ export class Link {
   readonly #users = new Set<LinkUser>();
   readonly #routes = new Map<RequestId, Route>();
   readonly #own = new Map<string, Own>();
+  readonly #limits: RequestLimits;
   readonly #met = new WeakSet<LiveRun>();
   #count = 0;
   /** Reasons for which nothing is read now. */
@@ -96,6 +98,7 @@ export class Link {
     this.#clock = clock;
     this.#secrets = secrets;
     this.budget = new UnsolicitedBudget(clock, (dropped) => watch?.dropped(this, dropped));
+    this.#limits = new RequestLimits(clock, (request) => this.#overdue(request));
     this.#connection = connector.connect(
       target,
       {
@@ -148,6 +151,7 @@ export class Link {
     for (const [id, route] of this.#routes) {
       if (route.user !== user) continue;
       this.#routes.delete(id);
+      this.#limits.end(id);
       if (this.#down !== undefined) continue;
       // Over HTTP closing the stream is enough; a server on stdio needs a notification.
       this.#connection.send({ kind: "notification", method: "notifications/cancelled", params: { requestId: id } });
@@ -167,12 +171,16 @@ export class Link {
     if (this.#down !== undefined) return;
     // The one way of a client's message to a server, so no server gets what it may not see of `_meta`.
     const cleaned = cleanMessage(message, this.#secrets.mac);
-    this.#connection.send(this.#outgoing(user, cleaned));
+    const outgoing = this.#outgoing(user, cleaned);
+    this.#limits.sent(outgoing);
+    this.#connection.send(outgoing);
   }
 
   abandon(user: LinkUser, id: RequestId): void {
     const ours = this.#ourId(user, id) ?? (this.#shared ? undefined : id);
-    if (ours !== undefined) this.#connection.abandon(ours);
+    if (ours === undefined) return;
+    this.#limits.end(ours);
+    this.#connection.abandon(ours);
   }
 
   /** A request of the gateway itself, for a run or for none; undefined when the server does not answer in time. */
@@ -227,6 +235,7 @@ export class Link {
       const waiting = typeof message.id === "string" ? this.#own.get(message.id) : undefined;
       if (waiting !== undefined) return waiting.answered(message);
     }
+    this.#limits.heard(message, relatedTo);
     if (this.#shared || this.#isRouted(message, relatedTo)) return this.#incoming(message, relatedTo);
     if (message.kind === "notification" || message.kind === "request") this.#pace(this.#users.size);
     for (const user of this.#users) user.message(message, relatedTo);
@@ -240,7 +249,18 @@ export class Link {
     if (this.budget.isHasty(users)) this.#hold(new Promise((resolve) => this.#clock.after(hasteRestMs, resolve)));
   }
 
+  /** A request that the server does not answer in time: it is notified to stop, and the outcome is unknown. */
+  #overdue({ id, method, reason }: Overdue): void {
+    // The protocol forbids to cancel the handshake.
+    if (method !== "initialize") {
+      this.#connection.send({ kind: "notification", method: "notifications/cancelled", params: { requestId: id } });
+    }
+    this.#connection.abandon(id);
+    this.#lost(id, reason);
+  }
+
   #lost(id: RequestId, reason: string): void {
+    this.#limits.end(id);
     const waiting = typeof id === "string" ? this.#own.get(id) : undefined;
     if (waiting !== undefined) return waiting.answered(undefined);
     const route = this.#routes.get(id);
@@ -267,6 +287,7 @@ export class Link {
   #closed(reason: string): void {
     if (this.#down !== undefined) return;
     this.#down = reason;
+    this.#limits.close();
     this.budget.flush();
     const { projection } = this;
     if (projection !== undefined) this.#projections?.remove(projection);
@@ -309,7 +330,11 @@ export class Link {
     // A message of a server on a shared connection names its subject; one that names nothing goes to all users.
     if (related === undefined) {
       // Nor does a server of the modern era ask anything of its own accord, least of all all of them.
-      if (message.kind === "request") return this.#connection.send(methodNotFound(message.id, message.method));
+      if (message.kind === "request") {
+        const refused = methodNotFound(message.id, message.method);
+        this.#limits.sent(refused);
+        return this.#connection.send(refused);
+      }
       for (const user of this.#users) user.message(message, undefined);
       return;
     }
@@ -335,54 +360,5 @@ export class Link {
   #ourId(user: LinkUser, id: RequestId): RequestId | undefined {
     for (const [ours, route] of this.#routes) if (route.user === user && route.id === id) return ours;
     return undefined;
-  }
-}
-
-/** The end of a link that one client uses: it sends, asks and gives up for this client, without the other users. */
-export class LinkSeat {
-  readonly #link: Link;
-  #user: LinkUser | undefined;
-
-  constructor(link: Link) {
-    this.#link = link;
-  }
-
-  /** From now on messages of the server come to this user, and what is sent here is the user's. */
-  attach(user: LinkUser): void {
-    this.#user = user;
-    this.#link.attach(user);
-  }
-
-  detach(): void {
-    if (this.#user !== undefined) this.#link.detach(this.#user);
-  }
-
-  send(message: Message): void {
-    if (this.#user !== undefined) this.#link.send(this.#user, message);
-  }
-
-  /** Gives up a request of this user. */
-  abandon(id: RequestId): void {
-    if (this.#user !== undefined) this.#link.abandon(this.#user, id);
-  }
-
-  /** A request of the gateway itself, for a run or for none; undefined when the server does not answer in time. */
-  ask(method: string, params: JsonObject | undefined, wait: OwnWait): Promise<Answered | undefined> {
-    return this.#link.ask(method, params, wait);
-  }
-
-  /** The projection that the server runs in; undefined where the policy orders none for it. */
-  get projection(): Projection | undefined {
-    return this.#link.projection;
-  }
-
-  /** The account of the messages that the server sends beside its answers, to all users. */
-  get budget(): UnsolicitedBudget {
-    return this.#link.budget;
-  }
-
-  /** Ids of the calls that the server works on, of all users, each with whether it still does. */
-  get working(): Map<string, () => boolean> {
-    return this.#link.working;
   }
 }
