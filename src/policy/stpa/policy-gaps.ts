@@ -9,7 +9,7 @@ import type { StpaDocument } from "./document.ts";
 import { type FormalPart, formalParts, formalSections } from "./formal.ts";
 import { gap } from "./gaps.ts";
 import { entriesOf, many } from "./names.ts";
-import { type ProofResults, satisfies } from "./proof-results.ts";
+import { type ProofResults, held } from "./proof-results.ts";
 
 /** Gaps with their place in the policy, and gaps with their place in the document. */
 export type PolicyGaps = { readonly inPolicy: readonly Problem[]; readonly inDocument: readonly Problem[] };
@@ -105,11 +105,11 @@ function otherTiers(document: StpaDocument, policy: CanonicalPolicy): readonly P
   });
 }
 
-/** Properties that no proof covers, placed in the policy. */
+/** Properties that neither a proof nor regulation covers, placed in the policy. */
 export function proofGaps(policy: CompiledPolicy, proofs: ProofResults): readonly Problem[] {
   return Object.entries(policy.policy.hazards).flatMap(([id, { consent }]) => {
     const found = proofs.get(id);
-    if (satisfies(found, consent)) return [];
+    if (held(found, consent)) return [];
     const path = ["hazards", id];
     if (found?.proved === true) {
       const message = `hazard ${quoted(id)} is prevented only by a question, and its consent is \`never\``;

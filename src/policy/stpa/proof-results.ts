@@ -9,6 +9,8 @@ export type ProofResult = {
   readonly proved: boolean;
   /** The proof relies on the answer of an approver. */
   readonly byConsent: boolean;
+  /** Rules alone do not prevent the hazard; regulation, which refuses in time, does. */
+  readonly byRegulation: boolean;
   /** The hazard cannot happen even without any rule; such a proof says nothing of the policy. */
   readonly withoutRules: boolean;
 };
@@ -30,6 +32,7 @@ export function proofResults(report: Json): Result<ProofResults, string> {
       verdict,
       proved: isProof(verdict),
       byConsent: stringMember(property, "enforcedBy") === "consent" || verdict.includes("consent"),
+      byRegulation: !isProof(verdict) && stringMember(property, "enforcedBy") === "regulation",
       withoutRules: isProof(wordOf(member(property, "without"))),
     });
   }
@@ -52,8 +55,14 @@ export function satisfies(found: ProofResult | undefined, consent: "never" | "ma
   return found?.proved === true && (consent === "may" || !found.byConsent);
 }
 
+/** Whether the hazard is kept from happening: by a proof, or by regulation, which plays the same game at run time. */
+export function held(found: ProofResult | undefined, consent: "never" | "may"): boolean {
+  return found?.byRegulation === true || satisfies(found, consent);
+}
+
 /** The proof in a few words. */
-export function proofWords({ verdict, proved, byConsent, withoutRules }: ProofResult): string {
+export function proofWords({ verdict, proved, byConsent, byRegulation, withoutRules }: ProofResult): string {
+  if (byRegulation) return "prevented by regulation";
   if (!proved) return verdict;
   return withoutRules ? "proved, even without rules" : byConsent ? "proved, where the user is asked" : "proved";
 }

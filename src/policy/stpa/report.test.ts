@@ -15,6 +15,7 @@ import { type StpaDocument, matrixRowsMax } from "./document.ts";
 import { documentGaps } from "./gaps.ts";
 import { htmlReport } from "./html.ts";
 import { type ReportInput, type StpaReport, markdownReport, makeReport } from "./report.ts";
+import { proofGaps } from "./policy-gaps.ts";
 import { proofResults } from "./proof-results.ts";
 import { traceMatrix } from "./trace.ts";
 
@@ -142,6 +143,10 @@ describe("a report", () => {
       cells(report({ document: smallDocument(), policy, proofs: proof(verdict, more) }), "Trace matrix")[0];
     expect(at("proved")).toContain("| proved:good");
     expect(at("refuted")).toContain("| refuted:gap");
+    // Regression: what regulation prevents need not be repeated as a rule.
+    expect(at("refuted", { enforcedBy: "regulation" })).toContain("| prevented by regulation:good");
+    expect(proofGaps(policy, proof("refuted", { enforcedBy: "regulation" }))).toEqual([]);
+    expect(proofGaps(policy, proof("refuted", { enforcedBy: "none" }))).toHaveLength(1);
     expect(at("proved", { enforcedBy: "consent" })).toContain("| proved, where the user is asked:gap");
     expect(at("proved", { without: { verdict: "proved" } })).toContain("| proved, even without rules:good");
     const other = proofResults({ properties: [] });

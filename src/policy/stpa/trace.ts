@@ -5,7 +5,7 @@ import { type FormalPart, formalParts, hazardsOf } from "./formal.ts";
 import { many } from "./names.ts";
 import type { Words } from "../document/shapes-labels.ts";
 import { rulesServing } from "./policy-gaps.ts";
-import { type ProofResults, proofWords, satisfies } from "./proof-results.ts";
+import { type ProofResults, held, proofWords } from "./proof-results.ts";
 
 /** Evidence to compare with; without a policy the document's own properties and rules stand in for it. */
 export type Evidence = { readonly policy?: CanonicalPolicy; readonly proofs?: ProofResults };
@@ -14,6 +14,7 @@ export type TracedProperty = {
   readonly id: string;
   /** Verdict of the proof; `not computed` where no proof was given, `not proved` where it does not mention it. */
   readonly proof: string;
+  /** Proved, or kept from happening by regulation. */
   readonly proved: boolean;
 };
 
@@ -161,6 +162,6 @@ function propertiesFor(sources: Sources, requirement: string, hazard: string): r
     if (part.kind !== "property") return [];
     const found = proofs?.get(part.id);
     const proof = proofs === undefined ? "not computed" : found === undefined ? "not proved" : proofWords(found);
-    return [{ id: part.id, proof, proved: satisfies(found, part.hazard.consent ?? "may") }];
+    return [{ id: part.id, proof, proved: held(found, part.hazard.consent ?? "may") }];
   });
 }
