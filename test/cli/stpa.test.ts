@@ -30,16 +30,20 @@ describe("stpa check", () => {
   });
 
   test("a policy that proves nothing is a gap in the policy", async () => {
+    // Where a policy only observes, regulation refuses nothing either.
     const loose = terminal.file(
       "loose.yaml",
-      smallPolicyText.replace("tier: block", "tier: allow").replace(", by: R1", ""),
+      smallPolicyText
+        .replace("stpa: stpa.yaml", "stpa: stpa.yaml\nmode: observe")
+        .replace("tier: block", "tier: allow")
+        .replace(", by: R1", ""),
     );
     const { code, value } = await terminal.json("stpa", "check", small, "--policy", loose);
     expect(code).toBe(1);
     const { diagnostics } = value as { diagnostics: { code: string; file: string; line: number }[] };
     expect(diagnostics.map((found) => [found.code, found.line])).toEqual([
       ["SG-STPA-TIER", 23],
-      ["SG-STPA-PROOF", 8],
+      ["SG-STPA-PROOF", 9],
     ]);
   });
 
