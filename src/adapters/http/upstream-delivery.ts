@@ -107,6 +107,10 @@ export class UpstreamDelivery {
   #refuse(refused: WireError, relatedTo: RequestId | undefined, bytes: Uint8Array | undefined): void {
     const id = refused.about === "response" ? refused.id : undefined;
     if (id !== undefined) this.message(malformedAnswer(id, refused), relatedTo);
+    // An answer without an id of its own: the requests that it names, else the one whose stream it came on.
+    const own = refused.about === "response" && relatedTo !== undefined ? [relatedTo] : [];
+    const concerned = refused.id === undefined ? (refused.among ?? own) : [];
+    for (const one of concerned) this.lost(one, `An answer was refused. ${refused.message}`);
     const began = bytes === undefined ? "" : ` It began: ${printableBytes(bytes, 120)}`;
     this.#diagnostic(`skipped a message. ${refused.message}${began}`);
   }
