@@ -229,7 +229,7 @@ describe("batches", () => {
     const rest = '"text",{"id":3,"method":"m"},{"id":4},{"id":null,"result":{}},{"id":1.5,"result":{}}';
     const batch = `[{"jsonrpc":"2.0","id":1,"result":{}},${error},${rest}]`;
     expect(refused(batch)).toMatchObject({ kind: "batch-not-allowed", about: "unknown", among: [1, "b"] });
-    const long = `[${Array.from({ length: 101 }, () => error).join(",")}]`;
+    const long = `[${Array.from({ length: 101 }, () => '{"id":"b","result":{}}').join(",")}]`;
     expect(refused(long, "2025-03-26")).toMatchObject({ kind: "batch-length" });
   });
 
