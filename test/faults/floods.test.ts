@@ -73,7 +73,8 @@ describe.skipIf(!best)("52 a hostile stream (needs tier A)", () => {
     console.log(`forged: ${[...new Set(texts)].join(" | ").slice(0, 400)}`);
     // One process may lie about all of its own calls; the first answer to each counts, and no second one.
     expect(texts.every((text) => ["first", "forged", "waited"].includes(text) || /[.`)]$/.test(text))).toBe(true);
-    expect(texts[3]).toBe("first");
+    // An answer whose id cannot be read ends the one request that is open by then, which is the forger's own.
+    expect(texts[3]).toMatch(/^first$|^refused by protocol: No answer of `faulty` arrived/);
     // Other servers' calls and other requests of the gateway are out of its reach.
     expect(await stage.call("other", "echo", { text: "mine" })).toMatchObject({ text: "mine", isError: false });
     expect(await stage.call("faulty", "echo", { text: "mine" })).toMatchObject({ text: "mine", isError: false });
