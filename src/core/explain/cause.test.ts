@@ -37,6 +37,7 @@ describe("the cause of a decision", () => {
       {},
       "`mail.send` acts, names nothing that shows who chose it, and untrusted data came before it",
     ],
+    ["SG-RESULT-LABEL", {}, "its server says that a result of `mail.send` is more restricted than the policy says"],
     ["SG-ASK-UNLABELLED", {}, "nothing in the policy says what `mail.send` does"],
     ["SG-ASK-EXECUTE", {}, "`mail.send` may run code"],
     ["SG-ASK-OUTSIDE", {}, "`mail.send` writes outside the workspace"],

@@ -176,6 +176,8 @@ describe("the gateway's own files", () => {
       ["cp Shared/keys/a /tmp", "kept"],
       ["echo x > other", "obeyed"],
       ["echo x > p*.yaml", "obeyed"],
+      ["echo x > p*c*.yaml", "obeyed"],
+      ["echo x > p*zz*.yaml", "nothing"],
       ["echo x > ./*.yaml", "obeyed"],
       ["tee pol\\icy.yaml", "obeyed"],
       ["echo 'unclosed s\\luicegate approve x", "obeyed"],

@@ -1,9 +1,9 @@
 /** Strict flows: once untrusted data is held no act without values is permitted, in engine, explorer and checker alike. */
 import { expect, it } from "vitest";
-import { decideCore, makeProver } from "../../../src/proof/prove/prove.ts";
-import { certified, checkedFor } from "../../kit/proof/certified.ts";
-import { exploreExplicitly } from "../../kit/proof/explicit.ts";
-import { hazardId, subjectOf } from "../../kit/proof/random-policy.ts";
+import { decideCore, makeProver } from "../prove/prove.ts";
+import { certified, checkedFor } from "../../../test/kit/proof/certified.ts";
+import { exploreExplicitly } from "../../../test/kit/proof/explicit.ts";
+import { hazardId, subjectOf } from "../../../test/kit/proof/random-policy.ts";
 
 const effects = [
   ["write.local.delete", true],
