@@ -72,7 +72,7 @@ export function clientChain(own = process.pid, parent = process.ppid): ClientCha
   return { client: ancestors[at] ?? identify(own), above: ancestors.slice(at + 1) };
 }
 
-/** From the parent upward, without the first process of the system: it starts everything and is nobody's client. */
+/** From the parent upward, without the first process of the system: it starts everything and is no client. */
 function ancestorsFrom(parent: number): readonly ProcessIdentity[] {
   const found: ProcessIdentity[] = [];
   for (let pid = parent; pid > 1 && found.length < ancestorsMax; pid = Number(statFields(pid)?.[1] ?? 0)) {
@@ -81,7 +81,7 @@ function ancestorsFrom(parent: number): readonly ProcessIdentity[] {
   return found;
 }
 
-/** Names of the pipes or sockets that are stdin and stdout; a terminal or a file connects nobody with anybody. */
+/** Names of the pipes or sockets that are stdin and stdout; a terminal or a file connects no two processes. */
 function pipesOf(pid: number): readonly (string | undefined)[] {
   return [0, 1].map((descriptor) => {
     const name = attempt(() => readlinkSync(`/proc/${pid}/fd/${descriptor}`), "");

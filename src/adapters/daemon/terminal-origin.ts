@@ -24,7 +24,7 @@ export interface ProcessTable {
   group(pid: number): string;
   /** Processes that hold the other end of a pseudo-terminal, as far as they can be seen. */
   holders(terminal: number): readonly number[];
-  /** Whether a process listens on a socket of this machine: whoever may connect can have it type. */
+  /** Whether a process listens on a socket of this machine: a process that may connect can have it type. */
   listens(pid: number): boolean;
 }
 

@@ -2,7 +2,7 @@
  * Every request of a plain HTTP/1 connection, not only the first: a server could ask for its granted host once and for
  * another one on the same connection. Bytes of a head pass only when the whole head was judged; bodies pass as they come.
  *
- * What ends HTTP/1 on a connection (CONNECT, an upgrade, HTTP/2) is refused, since nobody reads the names that follow,
+ * What ends HTTP/1 on a connection (CONNECT, an upgrade, HTTP/2) is refused, since the names that follow are not read,
  * and so is each head of which two parsers could see different bodies (RFC 9112 section 6.3).
  */
 import { headBytesMax, parseRequestHead, type RequestHead } from "./http-head.ts";

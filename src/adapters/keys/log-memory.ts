@@ -1,6 +1,6 @@
 /**
  * What a key folder remembers of its log, so that a log that was removed, emptied or put back to an older copy does
- * not pass for a new one. The file is signed by the key beside it: whoever can sign can also write a log.
+ * not pass for a new one. The file is signed by the key beside it: a process that can sign can also write a log.
  */
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

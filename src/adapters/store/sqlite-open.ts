@@ -147,7 +147,7 @@ export type OpenedFile = {
  * the database lacks its newest records.
  */
 function presence(path: string): () => void {
-  // Windows lets nobody remove an open file.
+  // Windows removes no open file.
   if (process.platform === "win32") return () => undefined;
   const identities = [path, `${path}-wal`].flatMap((name) => {
     const found = statSync(name, { throwIfNoEntry: false });

@@ -293,7 +293,7 @@ function urlOf(entry: Record<string, unknown>, place: string, file: string): Res
 
 /**
  * Texts with each `${NAME}` replaced by that variable of the gateway's own environment. What is not filled in is refused: sent
- * literally, it would be a credential that nobody meant.
+ * literally, it would be a wrong credential.
  */
 function withVariables(
   texts: Record<string, unknown>,

@@ -14,7 +14,7 @@ export async function checkGroups({ socket }: DaemonPaths): Promise<readonly Che
   return reply.ok ? groupChecks(reply.value.runs) : [];
 }
 
-/** What is said of the runs that are open. Runs of several processes without a hook may be one client's. */
+/** The sentences about the runs that are open. Runs of several processes without a hook may be one client's. */
 export function groupChecks(runs: readonly Pick<RunView, "run" | "servers">[]): readonly Check[] {
   const serving = runs.filter(({ servers = [] }) => servers.length > 0);
   const checks = serving.map(({ run, servers = [] }) =>

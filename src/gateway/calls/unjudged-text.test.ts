@@ -1,4 +1,4 @@
-// Text of a client beside the arguments that are judged: it is refused or dropped, whoever is trusted.
+// Text of a client beside the arguments that are judged: it is refused or dropped, for trusted servers as well.
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../core/json.ts";
 import { fakePolicy } from "../../../test/kit/gateway/fake-policy.ts";
@@ -81,7 +81,7 @@ describe("text beside the arguments", () => {
     ["an unknown member of `_meta`", call({ _meta: { note: salary } })],
     ["a name in `_meta`", call({ _meta: { [salary]: 1 } })],
     ["a progress token", call({ _meta: { progressToken: salary } })],
-    ["what is said of a task", call({ task: { ttl: 1, note: salary, [salary]: 2 } })],
+    ["the note of a task", call({ task: { ttl: 1, note: salary, [salary]: 2 } })],
     ["what a client says of itself", call({ _meta: { "io.modelcontextprotocol/clientInfo": { about: salary } } })],
     ["a related task", call({ _meta: { "io.modelcontextprotocol/related-task": { taskId: "t", note: salary } } })],
     ["an id", { ...call({}), id: salary }],

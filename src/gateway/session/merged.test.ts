@@ -55,7 +55,7 @@ describe("names at the merged endpoint", () => {
 
 type Reply = (method: string, params: JsonObject) => JsonObject | undefined;
 
-/** Lets all servers answer until nobody has anything to say; gives what the client saw. */
+/** Lets all servers answer until none has anything to send; gives what the client saw. */
 async function drive(
   stage: Stage,
   replies: Readonly<Record<string, Reply>>,
@@ -274,7 +274,7 @@ describe("a call that comes before every server has listed", () => {
     expect(await passing(stage, mail.replies)).toMatchObject([{ id: 2, result: {} }]);
   });
 
-  it("knows at once that a name is nobody's when all have listed, also one without tools", async () => {
+  it("knows at once that no server has a name when all have listed, also one without tools", async () => {
     const stage = await greeted();
     stage.client.say({ ...call, params: { name: "none", arguments: {} } });
     for (let turn = 0; turn < 6; turn += 1) {

@@ -126,7 +126,7 @@ function cleanMeta(meta: Json, judged: boolean, mac: (text: string) => string): 
   return Object.keys(cleaned).length > 0 ? cleaned : undefined;
 }
 
-/** Members that no server gets, whoever judged them. */
+/** Members that no server gets, judged or not. */
 function isChannel(name: string): boolean {
   return name === metaKeys.tracestate || name === metaKeys.baggage || name.startsWith(ownMetaPrefix);
 }

@@ -123,7 +123,7 @@ function trustLabel(lattice: Lattice, word: string): Label | undefined {
   return word === "untrusted" ? withTrust(lattice, lattice.bottom, "untrusted") : undefined;
 }
 
-/** A word that this policy does not have restricts in a way that nobody knows. */
+/** A word that this policy does not have restricts in an unknown way. */
 function anything(lattice: Lattice): LabelRange {
   return { lo: lattice.bottom, hi: confidentiality(lattice, lattice.top) };
 }

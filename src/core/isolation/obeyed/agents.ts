@@ -13,7 +13,7 @@ export const agents: readonly ObeyedKind[] = [
       ["https://docs.windsurf.com/windsurf/cascade/mcp", "mcp_config.json .codeium/"],
       ["https://docs.cline.bot/mcp/configuring-mcp-servers", "cline_mcp_settings.json mcp_settings.json"],
       ["https://docs.warp.dev/knowledge-and-collaboration/mcp", ".warp/"],
-      ["https://www.npmjs.com/package/sluicegate", ".sluicegate/"],
+      ["docs/threat-model.md", ".sluicegate/"],
     ],
   },
   {

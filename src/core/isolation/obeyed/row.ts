@@ -1,6 +1,6 @@
 /**
- * How the list of files that programs obey is written. Each row is one page of the documentation of one program; from it
- * comes what the program executes or obeys without being asked to.
+ * How the list of files that programs obey is written. Each row is one page of the documentation of one program, a page
+ * of this project for its own; from it comes what the program executes or obeys without being asked to.
  */
 
 /** Kind of such a file; `why` is a clause that follows its name. */
