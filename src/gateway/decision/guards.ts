@@ -43,12 +43,24 @@ export function guarded(needs: GuardNeeds, row: GuardRow, { call, decision: judg
 }
 
 /** Reasons that data or history of the run decides; the others would be the same in a clean one. */
-const aboutTheRun: ReadonlySet<string> = new Set(
-  [
-    "SG-RULE-BLOCK SG-RULE-UNSURE SG-RULE-CONFIRM SG-HAZARD SG-HAZARD-ASK SG-ASK-BOUND SG-ASK-UNTRUSTED",
-    "SG-UNSAFE-STATE SG-LOOMING SG-OTHER-RUN SG-OWED SG-MUST-FIRST SG-MUST-NOT-FOLLOW SG-LIMIT SG-BUDGET",
-  ].flatMap((codes) => codes.split(" ")),
-);
+const aboutTheRun: ReadonlySet<string> = new Set([
+  "SG-RULE-BLOCK",
+  "SG-RULE-UNSURE",
+  "SG-RULE-CONFIRM",
+  "SG-HAZARD",
+  "SG-HAZARD-ASK",
+  "SG-ASK-BOUND",
+  "SG-ASK-UNTRUSTED",
+  "SG-ASK-UNTRACED",
+  "SG-UNSAFE-STATE",
+  "SG-LOOMING",
+  "SG-OTHER-RUN",
+  "SG-OWED",
+  "SG-MUST-FIRST",
+  "SG-MUST-NOT-FOLLOW",
+  "SG-LIMIT",
+  "SG-BUDGET",
+]);
 
 /** A run that holds everything for another one says which, or a user looks for the cause in the call. */
 function namingUnread({ unread }: LiveRun, decision: Decision): Decision {

@@ -71,6 +71,13 @@ describe("a run that goes on from one whose history cannot be read", () => {
     );
   });
 
+  it("regression: names that run in a question about a call that carries nothing", async () => {
+    const { log, today } = await nextDay();
+    expect(await ask(today, "new", { ...mail, given: {} })).toMatch(/^Not executed, approval required/);
+    expect(cardOf(log)).toContain("SG-ASK-UNTRACED");
+    expect(cardOf(log)).toContain(`it goes on from run \`${old}\``);
+  });
+
   it("stays so, and passes it on, over restarts", async () => {
     const { log, today } = await nextDay();
     await ask(today, "new", readme);
