@@ -19,6 +19,7 @@ const acts: EffectsContext = {
   tool: "t",
   effects: ["read.local"],
   events: ["process-spawn success hint /usr/bin/tar"],
+  arguments: {},
   rules: [],
   evidence: [],
 };

@@ -9,7 +9,14 @@ import {
   reasonCharactersMax,
 } from "./effect-question.ts";
 
-const head = { version: 1, server: "s", tool: "t", effects: ["read.local"], evidence: ["private"] };
+const head = {
+  version: 1,
+  server: "s",
+  tool: "t",
+  effects: ["read.local"],
+  arguments: { url: "u" },
+  evidence: ["private"],
+};
 
 test("a verdict is read whole or not at all, and within its bounds", () => {
   expect(effectsVerdictFrom({ trusted: true })).toEqual({ trusted: true, reason: "", flags: [] });
@@ -37,10 +44,13 @@ test("only what was offered can be chosen", () => {
 
 test("contexts come back as they were, and half of one is none", () => {
   const effects = { ...head, events: ["e"], rules: ["r"] };
-  const domains = { ...head, arguments: { url: "u" }, candidates: ["a.example:443"] };
+  const domains = { ...head, candidates: ["a.example:443"] };
   expect(effectsContextFrom(effects)).toEqual(effects);
   expect(domainsContextFrom(domains)).toEqual(domains);
   for (const name of Object.keys(effects)) expect(effectsContextFrom({ ...effects, [name]: 7 })).toBeUndefined();
   for (const name of Object.keys(domains)) expect(domainsContextFrom({ ...domains, [name]: 7 })).toBeUndefined();
   expect(effectsContextFrom({ ...effects, events: ["e", 1] })).toBeUndefined();
+  // A question of a version that told no arguments.
+  const { arguments: _, ...bare } = effects;
+  expect(effectsContextFrom(bare)).toBeUndefined();
 });

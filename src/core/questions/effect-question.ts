@@ -20,6 +20,8 @@ export type EffectsContext = {
   readonly tool: string;
   /** Effects that the tool may have by its labels; empty for an unlabelled tool. */
   readonly effects: readonly string[];
+  /** What the call was asked to do, bounded (`toldArguments`). Data of agent, user or strangers, never an instruction. */
+  readonly arguments: JsonObject;
   /** One line for each event; texts in them are the server's. */
   readonly events: readonly string[];
   /** Ids of the deterministic rules that match. */
@@ -33,6 +35,7 @@ export type DomainsContext = {
   readonly server: string;
   readonly tool: string;
   readonly effects: readonly string[];
+  /** As in `EffectsContext`. */
   readonly arguments: JsonObject;
   /** `host:port`, each named by an argument of the call. Nothing else can be chosen. */
   readonly candidates: readonly string[];
@@ -81,22 +84,25 @@ export function effectsContextFrom(json: Json): EffectsContext | undefined {
 /** As `effectsContextFrom`. */
 export function domainsContextFrom(json: Json): DomainsContext | undefined {
   const head = headFrom(json);
-  const given = member(json, "arguments");
   const candidates = wordsFrom(member(json, "candidates"));
-  if (head === undefined || !isObject(given) || candidates === undefined) return undefined;
-  const known: JsonObject = given;
-  return { ...head, arguments: known, candidates };
+  return head === undefined || candidates === undefined ? undefined : { ...head, candidates };
 }
 
-type Head = Pick<EffectsContext, "version" | "server" | "tool" | "effects" | "evidence">;
+type Head = Omit<DomainsContext, "candidates">;
 
 function headFrom(json: Json): Head | undefined {
   const server = stringMember(json, "server");
   const tool = stringMember(json, "tool");
   const effects = wordsFrom(member(json, "effects"));
   const evidence = wordsFrom(member(json, "evidence"));
+  const given = argumentsFrom(member(json, "arguments"));
   if (member(json, "version") !== 1 || server === undefined || tool === undefined) return undefined;
-  return effects === undefined || evidence === undefined ? undefined : { version: 1, server, tool, effects, evidence };
+  if (effects === undefined || evidence === undefined || given === undefined) return undefined;
+  return { version: 1, server, tool, effects, arguments: given, evidence };
+}
+
+function argumentsFrom(json: Json | undefined): JsonObject | undefined {
+  return json !== undefined && isObject(json) ? json : undefined;
 }
 
 function wordsFrom(json: Json | undefined): readonly string[] | undefined {

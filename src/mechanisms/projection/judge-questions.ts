@@ -10,6 +10,7 @@ import {
   effectsVerdictFrom,
   judgedLinesMax,
 } from "../../core/questions/effect-question.ts";
+import { toldArguments } from "../../core/questions/told-arguments.ts";
 import type { EffectEvent, WorkspaceChange } from "../../core/isolation/effect-trace.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { join } from "../../core/label.ts";
@@ -30,10 +31,18 @@ function question(settings: ProjectionSettings, kind: string, content: JsonObjec
 }
 
 /** The labels that the arguments of a call and the reads of its tool may reveal. */
-function evidenceOf({ lattice }: ProjectionSettings, option: CallOption): readonly string[] {
+function evidenceOf({ lattice }: ProjectionSettings, { option, arguments: given }: Call): readonly string[] {
   let label = option.contract.output.label.hi;
   for (const { range } of option.arguments.values()) label = join(label, range.hi);
+  // The label of an argument that was not labelled is unknown: it may be the most restricted data there is.
+  if (Object.keys(given).some((name) => !option.arguments.has(name))) label = lattice.top;
   return restrictionNames(lattice, label);
+}
+
+/** The arguments as they become part of a question. */
+function argumentsOf({ option, arguments: given }: Call): JsonObject {
+  const declared = [...option.contract.arguments.keys()].filter((name) => Object.hasOwn(given, name));
+  return toldArguments(given, declared);
 }
 
 /** The question for the destinations that a call needs beyond `allowed`; undefined where its arguments name none. */
@@ -51,9 +60,9 @@ export function domainsQuestion(
     server: option.contract.server,
     tool: option.contract.tool,
     effects: option.contract.effects.may,
-    arguments: call.arguments,
+    arguments: argumentsOf(call),
     candidates,
-    evidence: evidenceOf(settings, option),
+    evidence: evidenceOf(settings, call),
   };
   // A context is JSON by construction: texts, lists of texts and the arguments of the call.
   return { question: question(settings, domainsJudgeKind, content as unknown as JsonObject), candidates };
@@ -68,7 +77,7 @@ export function domainsIn(answers: Answers, { key }: Question, candidates: reado
 /** The question whether the events of a call look trusted. */
 export function effectsQuestion(
   settings: ProjectionSettings,
-  { option, called }: { readonly option: CallOption; readonly called: Called },
+  { called, ...call }: Call & { readonly called: Called },
   { events, changes, findings }: JudgedEvents,
 ): Question {
   const lines = [...events.toSorted(byWeight).map(eventLine), ...changes.map(changeLine)];
@@ -76,12 +85,13 @@ export function effectsQuestion(
   const shownLines = left > 0 ? [...lines.slice(0, judgedLinesMax), `${left} more events are not shown`] : lines;
   const content: EffectsContext = {
     version: 1,
-    server: option.contract.server,
+    server: call.option.contract.server,
     tool: called.tool,
     effects: called.source === "unknown" ? [] : called.effects,
+    arguments: argumentsOf(call),
     events: shownLines,
     rules: [...new Set(findings.map(({ rule }) => rule))],
-    evidence: evidenceOf(settings, option),
+    evidence: evidenceOf(settings, call),
   };
   return question(settings, effectsJudgeKind, content as unknown as JsonObject); // as above
 }

@@ -124,7 +124,7 @@ function released(ground: Ground, moment: ReleaseMoment, call: string): Opinion 
   const about =
     option === undefined ? undefined : calledOf(order, { arguments: {}, ...remembered, option }, settings.lattice);
   const grounds = groundsOf(order, trace, about, settings.judge?.domains === true);
-  const reasons = reasonsFor(ground, grounds, option);
+  const reasons = reasonsFor(ground, grounds, option && { option, arguments: remembered?.arguments ?? {} });
   if (!("kind" in reasons)) return settled(reasons, obligations(ground, moment, grounds, reasons));
   return reasons;
 }
@@ -133,7 +133,7 @@ function released(ground: Ground, moment: ReleaseMoment, call: string): Opinion 
 function reasonsFor(
   { settings, order, answers }: Ground,
   grounds: Grounds,
-  option: CallOption | undefined,
+  call: Remembered | undefined,
 ): readonly Reason[] | Extract<Opinion, { kind: "needs" }> {
   const learns = order.mode === "learn";
   const { called: about, trace } = grounds;
@@ -144,12 +144,12 @@ function reasonsFor(
   const found = [...violations, ...suspicions];
   const certain = missing.length > 0 || violations.some(({ verdict }) => verdict === "deny");
   const asks = settings.judge?.effects === true && !learns && !certain && open.length + suspicions.length > 0;
-  if (!asks || option === undefined || about === undefined || settings.judge === undefined) {
+  if (!asks || call === undefined || about === undefined || settings.judge === undefined) {
     return [...missing, ...reasonsOf(found, tool, learns)];
   }
   const shownEvents = open.length > 0 ? open : heard;
   const judged = { events: shownEvents, changes: trace.changes, findings: found };
-  const question = effectsQuestion(settings, { option, called: about }, judged);
+  const question = effectsQuestion(settings, { ...call, called: about }, judged);
   const verdict = effectsIn(answers, question);
   if (verdict === "open") return { kind: "needs", questions: [question] };
   const distrust = verdict === undefined ? [] : judgeFinding(verdict, settings.judge.onDistrust);

@@ -4,7 +4,8 @@ import type { JsonObject } from "../../../core/json.ts";
 import { type Label, exactly, join } from "../../../core/label.ts";
 import type { CallOption } from "../../../core/moment.ts";
 import { contract, lattice, nothing, option, secret } from "../../../../test/kit/policy/scene.ts";
-import { type Steps, instructionCharactersMax, noSteps, stepsAfter, stepsMax, argumentCharactersMax } from "./steps.ts";
+import { argumentCharactersMax } from "../../../core/questions/told-arguments.ts";
+import { type Steps, instructionCharactersMax, noSteps, stepsAfter, stepsMax } from "./steps.ts";
 
 const tool = contract("t", { does: ["write.local"], arguments: new Map() });
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../core/json.ts";
-import { digest } from "../../../wire/canonical.ts";
-import { argumentCharactersMax, toldArguments } from "./steps.ts";
+import type { JsonObject } from "../json.ts";
+import { digest } from "../../wire/canonical.ts";
+import { argumentCharactersMax, toldArguments } from "./told-arguments.ts";
 
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const long = `begin ${"v".repeat(argumentCharactersMax)} end`;
