@@ -33,6 +33,7 @@ const commands = new Set([
   "labels",
   "replay",
   "approve",
+  "factor",
   "runs",
   "runs new",
   "runs close",

@@ -11,7 +11,12 @@ import { gatewaySockets } from "../app/gateway/gateway-sockets.ts";
 
 export type ControlFailure = { readonly code: string; readonly sentence: string; readonly absent: boolean };
 
-export type AskWay = { readonly waitMsMax?: number; readonly onPart?: (value: Json) => void };
+export type AskWay = {
+  readonly waitMsMax?: number;
+  readonly onPart?: (value: Json) => void;
+  /** The daemon alone, not the gateways in the foreground. */
+  readonly daemonOnly?: boolean;
+};
 
 /** A reply as it came, for `--json`, and as it was read. */
 export type Answered<K extends RequestKind> = { readonly json: Json; readonly reply: Reply<K> };
@@ -26,7 +31,8 @@ export async function askDaemon<K extends RequestKind>(
 ): Promise<Result<Answered<K>, ControlFailure>> {
   const paths = daemonPaths(process.env);
   if (!paths.ok) return err({ code: "SG-DAEMON-FOLDER", sentence: paths.error, absent: false });
-  const sockets = [paths.value.socket, ...gatewaySockets(paths.value.runtime)];
+  const others = way.daemonOnly === true ? [] : gatewaySockets(paths.value.runtime);
+  const sockets = [paths.value.socket, ...others];
   const answers = await Promise.all(sockets.map((socket) => askOne(socket, request, way)));
   const known = answers.filter((answer) => answer.ok).map((answer) => answer.value);
   if (known.length > 0) {
@@ -43,7 +49,11 @@ export async function askDaemon<K extends RequestKind>(
 const absentSentence =
   "No daemon is running, so nothing is guarded now: it starts with the first `sluicegate run -- CMD`.";
 
-async function askOne(socket: string, request: Json, way: AskWay): Promise<Result<Json, ControlFailure>> {
+async function askOne(
+  socket: string,
+  request: Json,
+  { daemonOnly: _daemonOnly, ...way }: AskWay,
+): Promise<Result<Json, ControlFailure>> {
   const answer = await ask(socket, request, { version: ownVersion(), waitMsMax: askWaitMsMax, ...way });
   if (answer.ok) return answer;
   if (answer.error.kind === "unreachable") {

@@ -21,6 +21,7 @@ const modules: Readonly<Record<string, () => Promise<{ readonly register: Regist
   stores: () => import("./commands/stores.ts"),
   changes: () => import("./commands/changes.ts"),
   approve: () => import("./commands/approve.ts"),
+  factor: () => import("./commands/factor.ts"),
   audit: () => import("./commands/audit.ts"),
   learn: () => import("./commands/learn.ts"),
   doctor: () => import("./commands/doctor.ts"),

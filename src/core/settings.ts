@@ -1,5 +1,7 @@
 /** Settings of a policy for the gateway: how to ask, wait and keep. The policy compiler makes them from the document. */
 
+import type { ConsentFactor } from "./consent-factor.ts";
+
 /** How consent is asked for (gateway.md 5); section `approvals`. */
 export type ApprovalSettings = {
   /** Where the answer to an elicitation form counts: for effects that can be undone, for all calls, for none. */
@@ -11,7 +13,7 @@ export type ApprovalSettings = {
   /** Lifetime of an approval card and of the grant that it gives. */
   readonly expiryMs: number;
   /** What proves who gives consent to lasting effects, beside the choice itself; absent: nothing. */
-  readonly factor?: "terminal";
+  readonly factor?: ConsentFactor;
   /** Program and arguments that are started for each new card, with its title behind them; absent: none. */
   readonly notify?: readonly string[];
 };

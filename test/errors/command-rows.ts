@@ -215,6 +215,12 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-DAEMON-FOLDER", "approve 1234", "/dev/null", () => void vi.stubEnv("SLUICEGATE_HOME", "/dev/null/x")),
   row("SG-DAEMON-UNREACHABLE", "approve 1234", "daemon", listening(undefined)),
   row(
+    "SG-FACTOR",
+    "approve 1234",
+    "--code",
+    listening('{"kind":"value","value":{"tickets":[{"ticket":"t","factor":"device"}]}}'),
+  ),
+  row(
     "SG-DAEMON-REFUSED",
     "approve 1234",
     "daemon",

@@ -1,59 +1,23 @@
 // `approvals.factor: terminal`: who may consent to what cannot be undone, and which ways around are closed.
 import { spawn, spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Desk, deskServer, shakeHands, textOf } from "./fixture/desk.ts";
-import { Client, finished } from "./fixture/world.ts";
+import { GuardedClient, asking, has } from "./fixture/guarded-client.ts";
+import { finished } from "./fixture/world.ts";
 
-let desk: Desk;
-let client: Client;
+let desk: GuardedClient;
 let id = "";
 
-/** A client process of its own, between this test and the shim, so that the test itself is no child of a client. */
-const clientProgram = `
-const { spawn } = require("node:child_process");
-const shim = spawn(process.execPath, process.argv.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
-process.stdin.pipe(shim.stdin);
-shim.stdout.pipe(process.stdout);
-process.on("SIGUSR2", () => {
-  const [command, ...words] = JSON.parse(process.env.AGENT_COMMAND);
-  spawn(command, words, { stdio: "ignore", detached: true });
-});
-shim.on("exit", () => process.exit());
-`;
-
-/** What the agent runs: a file that each case writes first, since the client is started once. */
-const agent = (): string => join(desk.root, "agent.sh");
-
 beforeEach(async () => {
-  desk = new Desk();
-  const policy = join(desk.root, "factor.yaml");
-  writeFileSync(policy, "version: 1\nextends: [default]\napprovals: {factor: terminal}\n");
-  const words = [desk.launcher, "run", "--policy", policy, "--server", "desk", "--", process.execPath, deskServer];
-  desk.env["AGENT_COMMAND"] = JSON.stringify(["/bin/sh", agent()]);
-  client = new Client(spawn(process.execPath, ["-e", clientProgram, ...words], { env: desk.env, cwd: desk.root }));
-  await shakeHands(client);
-  id = /sluicegate approve ([\w-]+)`/.exec(await write())?.[1] ?? "none";
+  desk = new GuardedClient();
+  await desk.begin("{factor: terminal}");
+  id = await desk.card();
 });
 afterEach(() => desk.dispose());
 
-const write = async (): Promise<string> => textOf(await client.call("write", { arguments: { text: "a" } }));
-const has = (program: string): boolean => spawnSync("which", [program]).status === 0;
-const command = (): string => `${process.execPath} ${desk.launcher} approve ${id}`;
-
-/** Runs a line from a child of the client, and gives what it wrote once it is through. */
-async function byAgent(line: string): Promise<string> {
-  const out = join(desk.root, `out-${id}`);
-  writeFileSync(agent(), `exec > ${out}.part 2>&1\n${line.replaceAll("OUT", `${out}.in`)}\nmv ${out}.part ${out}\n`);
-  client.child.kill("SIGUSR2");
-  for (let look = 0; look < 150; look += 1) {
-    const read = spawnSync("cat", [out, `${out}.in`], { encoding: "utf8" });
-    if (spawnSync("test", ["-e", out]).status === 0) return read.stdout;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error("the agent's command did not end");
-}
+const write = (): Promise<string> => desk.write();
+const byAgent = (line: string): Promise<string> => desk.byAgent(line);
+const command = (): string => desk.line("approve", id);
 
 test("a terminal that no client stands behind may approve, and the log names the factor", async () => {
   if (!has("script")) throw new Error("script(1) is needed");
@@ -100,5 +64,22 @@ test.runIf(has("tmux"))("tmux send-keys is refused, also into a session of the u
   } finally {
     spawnSync("sh", ["-c", `${tmux} kill-server`]);
   }
+  expect(await write()).toMatch(/^! Not executed/);
+});
+
+test("A9: a child of the client that takes the file of a proof gains nothing by it", async () => {
+  // The approver's own process holds its file open for a moment; the thief reads the name and asks in its own name.
+  const stolen = desk.byAgentProgram(`
+    const { readdirSync, openSync } = require("node:fs");
+    const until = Date.now() + 8000;
+    const look = () => {
+      const found = readdirSync(process.env.SLUICEGATE_HOME).filter((name) => name.startsWith("proof-"));
+      if (found.length === 0 && Date.now() < until) return setTimeout(look, 1);
+      for (const name of found) try { openSync(process.env.SLUICEGATE_HOME + "/" + name, "r"); } catch {}
+      ${asking(`{ kind: "approve", id: "${id}", choice: "once", tickets: found }`)}
+    };
+    look();`);
+  await desk.finish(["approve", id]); // no terminal: its proof is refused, and its file was there to be taken
+  expect(await stolen).toContain("needs a terminal");
   expect(await write()).toMatch(/^! Not executed/);
 });

@@ -23,7 +23,7 @@ import { type LogTrust, keysOlder, logTrust } from "../state/log-trust.ts";
 import { protectedInstallation } from "../state/self-protection.ts";
 import { type MoreMechanisms, type PolicyOptions, PolicyFiles } from "../policy/policy-files.ts";
 import { isWorkFolder } from "./work-folder.ts";
-import { TerminalProofs } from "./terminal-proof.ts";
+import { type FactorDesk, openFactors } from "../factors/factor-desk.ts";
 import { Waiters } from "./waiters.ts";
 
 /** How often idle runs are ended, and the head of the log is signed. */
@@ -40,7 +40,7 @@ export type Composition = {
   readonly policies: PolicyFiles;
   readonly waiters: Waiters;
   readonly lost: LostHistory;
-  readonly proofs: TerminalProofs;
+  readonly factors: FactorDesk;
   /** Whether the log can be believed. */
   readonly trust: Pick<LogTrust, "broken">;
   readonly close: () => Promise<void>;
@@ -92,7 +92,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
   if (!keys.ok) return failed(keys.error);
   const { durability, keepDays } = policy.value.settings;
   const before = readLogMemory(places.keys, keys.value);
-  // Looked for before the store is opened, which makes the database where there is none.
+  // Before the store is opened, which makes the database where there is none.
   const older = keysOlder(setup.home, before.ok ? before.value : undefined);
   const store = openSqliteStore({ path: places.database, durability, wallMs: nodeClock.wallMs });
   if (!store.ok) return failed(store.error.sentence);
@@ -119,8 +119,7 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
     version: ownVersion(),
     tagOf: setup.tagOf,
   });
-  const { home, tell } = setup;
-  const { wallMs } = nodeClock;
+  const [{ home, tell }, { wallMs }] = [setup, nodeClock];
   const lose = (sentence: string): Promise<void> => distrustLog({ gateway, lost, tell }, sentence);
   const trust = logTrust({ home, keys: keys.value, before, older, store: store.value, wallMs, tell, lose });
   await trust.checkFirst();
@@ -137,7 +136,8 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
     // Its records went with the folder; the next daemon must not take what they restricted for unknown.
     if (!logIsThere(setup.home)) rememberLoss(setup.home);
   };
-  return ok({ gateway, log: log.value, policies, waiters, lost, trust, proofs: new TerminalProofs(setup.home), close });
+  const factors = openFactors(home, wallMs);
+  return ok({ gateway, log: log.value, policies, waiters, lost, trust, factors, close });
 }
 
 type Distrusting = Pick<Composition, "gateway" | "lost"> & Pick<CompositionSetup, "tell">;

@@ -100,6 +100,8 @@ const owner = record({
   unreadable: texts,
   stores: list(store),
 });
+/** Proofs for an act that needs one (`factor`). */
+const tickets = { tickets: texts };
 const ended = record({ ended: texts, owed: texts });
 
 const contract = {
@@ -137,12 +139,18 @@ const contract = {
     reply: record({}, { reset: record({ owner: text, stores: text }), refused: text }),
   },
   approvals: { request: none, reply: record({ approvals: list(record(approval, { ...card, ...always })) }) },
-  /** `file`: what the process that rules must hold open, where the policy demands a terminal of it. */
-  "approve-proof": { request: record({ id: text, choice }), reply: record({}, { file: text }) },
-  approve: {
-    request: record({ id: text, choice }, { proof: record({ file: text, pid: number }) }),
-    reply: record({ id: text, choice }),
+  approve: { request: record({ id: text, choice }, tickets), reply: record({ id: text, choice }) },
+  /** Tickets for the acts that need a proof, each a request as it will be made. `file`: what to hold open for it. */
+  factor: {
+    request: record({ acts: list(json) }),
+    reply: record({ tickets: list(record({ ticket: text, factor: text }, { file: text })) }),
   },
+  "factor-prove": { request: record({ ticket: text }, { pid: number, code: text }), reply: record({ proven: flag }) },
+  factors: { request: none, reply: record({ factors: list(record({ factor: text, enrolled: flag })) }) },
+  /** What the new device has to be given; `factor-confirm` with a code of it enrols it. */
+  "factor-add": { request: record({ factor: text }, tickets), reply: record({ uri: text, secret: text }) },
+  "factor-confirm": { request: record({ factor: text, code: text }), reply: record({ enrolled: flag }) },
+  "factor-remove": { request: record({ factor: text }, tickets), reply: record({ removed: flag }) },
   /** Its parts come before the reply: cards that wait, cards that are withdrawn, notices. */
   "approve-watch": { request: none, reply: record({ ended: flag }) },
   hook: {
@@ -170,7 +178,7 @@ const contract = {
 export type RequestKind = keyof typeof contract;
 export type Request<K extends RequestKind> = { readonly kind: K } & Read<(typeof contract)[K]["request"]>;
 export type Reply<K extends RequestKind> = Read<(typeof contract)[K]["reply"]>;
-type AnyRequest = { readonly [K in RequestKind]: Request<K> }[RequestKind];
+export type AnyRequest = { readonly [K in RequestKind]: Request<K> }[RequestKind];
 
 export type RunView = Reply<"runs">["runs"][number];
 export type OwnerView = Reply<"stores">["owners"][number];
@@ -180,6 +188,11 @@ export type ApprovalView = Reply<"approvals">["approvals"][number];
 /** A part of `approve-watch`. */
 export const readWatched = record({}, { ...card, id: text, notice: text, withdrawn: text });
 export type Watched = Read<typeof readWatched>;
+
+/** An act as its tickets name it: the request as it was read, without them. */
+export function actText({ tickets: _tickets, ...act }: { readonly kind: string; readonly tickets?: unknown }): string {
+  return JSON.stringify(act);
+}
 
 function isKind(name: Json | undefined): name is RequestKind {
   return typeof name === "string" && Object.hasOwn(contract, name);

@@ -11,6 +11,7 @@ import type { ApprovalRow } from "../../gateway/ports/store.ts";
 import type { Gateway } from "../../gateway/session/gateway.ts";
 import type { Composition } from "./composition.ts";
 import { type ApprovalView, type Reply, type Request, type RunView, readRequest } from "./control-contract.ts";
+import { addFactor, confirmFactor, factorsOf, proven, prove, removeFactor, ticketsFor } from "./control-factor.ts";
 import { hookEvent } from "./hook-events.ts";
 import { nodeClock } from "../state/node-services.ts";
 import { resetReport, storesReport } from "./store-report.ts";
@@ -43,10 +44,20 @@ export async function control(
       return resetReport(composition, request);
     case "approvals":
       return ok({ approvals: (await approvals(composition)).map((row) => card(composition, row)) });
-    case "approve-proof":
-      return proofFor(composition, request);
     case "approve":
       return approve(composition, request);
+    case "factor":
+      return ticketsFor(composition, request);
+    case "factor-prove":
+      return prove(composition, request);
+    case "factors":
+      return ok(factorsOf(composition));
+    case "factor-add":
+      return addFactor(composition, request);
+    case "factor-confirm":
+      return confirmFactor(composition, request);
+    case "factor-remove":
+      return removeFactor(composition, request);
     case "approve-watch":
       await composition.waiters.watch(context.part, context.signal);
       return ok({ ended: true });
@@ -172,37 +183,19 @@ function card({ log, gateway }: Composition, row: ApprovalRow): ApprovalView {
   return { ...about, ...words, ...(policy === undefined ? {} : { policy }) };
 }
 
-async function factorOf(log: Composition["log"], id: string): Promise<"terminal" | undefined> {
-  const found = await log.store.approval(id);
-  return found.ok && found.value !== undefined ? storedCard(log, found.value)?.factor : undefined;
-}
-
-async function proofFor(
-  { gateway, log, proofs }: Composition,
-  { id, choice }: Request<"approve-proof">,
-): Promise<Result<Reply<"approve-proof">, string>> {
-  const by = `os:${userInfo().uid}`;
-  const may = await checkRuling(log, gateway.state.services.clock, { id, choice, by });
-  if (!may.ok) return may;
-  return ok((await factorOf(log, id)) === undefined ? {} : { file: proofs.open(`${id} ${choice}`) });
-}
-
 async function approve(
-  { gateway, log, waiters, proofs }: Composition,
-  { id, choice, proof }: Request<"approve">,
+  composition: Composition,
+  request: Request<"approve">,
 ): Promise<Result<Reply<"approve">, string>> {
+  const { gateway, log, waiters } = composition;
+  const { id, choice } = request;
   const by = `os:${userInfo().uid}`;
   const { clock } = gateway.state.services;
   const may = await checkRuling(log, clock, { id, choice, by });
   if (!may.ok) return may;
-  const factor = choice === "refuse" ? undefined : await factorOf(log, id);
-  if (factor !== undefined) {
-    if (proof === undefined)
-      return err("This approval needs a terminal: run `sluicegate approve` of this version in one.");
-    const proven = proofs.check(`${id} ${choice}`, proof);
-    if (!proven.ok) return proven;
-  }
-  const role = factor === undefined ? "operator" : `operator:${factor}`;
+  const proof = await proven(composition, request);
+  if (!proof.ok) return proof;
+  const role = proof.value === undefined ? "operator" : `operator:${proof.value}`;
   // A call that is held right now gets its answer at once; the desk then records the ruling itself.
   if (waiters.rule(id, { choice, by, role })) return ok({ id, choice });
   const ruled = await ruleApproval(log, clock, { id, choice, by, role });

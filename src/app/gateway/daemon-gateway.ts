@@ -112,7 +112,7 @@ async function openSession(
     const agreed = await agreeOn(composition, books, { setup, tag });
     if (!agreed.ok) return agreed;
   }
-  if (setup.facts.process !== undefined) composition.proofs.guard(setup.facts.process);
+  if (setup.facts.process !== undefined) composition.factors.guard(setup.facts.process);
   books.sessions.set(setup.facts, setup);
   books.targets.set(setup.target, setup.connector);
   gateway.serve({ name: setup.server, target: (facts) => books.sessions.get(facts)?.target ?? setup.target });

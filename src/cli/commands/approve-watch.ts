@@ -9,7 +9,7 @@ import { shown } from "../../app/state/sentences.ts";
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { type Json, stringMember } from "../../core/json.ts";
 import { askDaemon } from "../control-client.ts";
-import { rule } from "../ruling.ts";
+import { askProven } from "../proven.ts";
 
 /** Node's longest timer: the watcher ends it, or the daemon does. */
 const watchMsMax = 2 ** 31 - 1;
@@ -81,7 +81,7 @@ export async function answer(line: string, open: OpenCards): Promise<{ readonly 
       text: `The card of ${shown(id)} cannot be read, so it can only be refused: \`n ${shown(id)}\`.`,
     };
   }
-  const ruled = await rule(id, choice);
+  const ruled = await askProven({ kind: "approve", id, choice }, { elsewhere: true });
   if (!ruled.ok) return { ok: false, text: ruled.error.sentence };
   open.delete(id);
   return { ok: true, text: choice === "refuse" ? `${shown(id)}: refused.` : `${shown(id)}: approved.` };

@@ -10,7 +10,7 @@ import { userPolicies } from "../../app/policy/policy-source.ts";
 import { addRule, removeRule, userPolicyFile } from "../../app/policy/user-rules.ts";
 import { alwaysPrefix } from "../../gateway/consent/always-rule.ts";
 import { agreed } from "../agreed.ts";
-import { rule } from "../ruling.ts";
+import { type Proving, askProven, ticketsFor } from "../proven.ts";
 import { type OptionsOf, acts } from "../output.ts";
 import { many, shortPath, shown } from "../../app/state/sentences.ts";
 import { watch } from "./approve-watch.ts";
@@ -22,6 +22,7 @@ const approveOptions = {
   "--all <tool>": "every call that waits of SERVER or SERVER.TOOL, after they were shown",
   "--always": "also write a rule into your policy that lets this very call pass from now on; it is shown first",
   "--undo <rule>": "take a rule of `--always` out of your policies again",
+  "--code <code>": "the code of your device, where the policy demands one (`approvals.factor: device`)",
   "--yes": "do not ask before `--all` or `--always`",
   "--watch": "show calls as they come, and answer them while the client waits",
 } as const;
@@ -38,12 +39,13 @@ async function approve(ids: readonly string[], options: Options): Promise<Outcom
   if (options.watch === true) return watch(options.json === true);
   if (options.undo !== undefined) return undo(options.undo);
   const [id] = ids;
-  if (options.always === true && id !== undefined) return always(id, options.yes === true);
+  const proving = { code: options.code };
+  if (options.always === true && id !== undefined) return always(id, options.yes === true, proving);
   const choice = options.refuse === true ? "refuse" : options.value === true ? "value" : "once";
-  if (options.all !== undefined) return ofTool(options.all, { choice, yes: options.yes === true });
+  if (options.all !== undefined) return ofTool(options.all, { choice, yes: options.yes === true, proving });
   if (id === undefined) return pending();
-  if (ids.length > 1) return several(ids, choice);
-  return outcomeOf(await rule(id, choice), () => doneText(choice));
+  if (ids.length > 1) return several(ids, choice, proving);
+  return outcomeOf(await askProven({ kind: "approve", id, choice }, proving), () => doneText(choice));
 }
 
 /** Why these words and options do not go together, as a sentence; undefined where they do. */
@@ -76,10 +78,14 @@ function doneText(choice: Choice): string {
 }
 
 /** Rules several approvals one by one: each has its own answer, and one that is gone does not stop the others. */
-async function several(ids: readonly string[], choice: Choice): Promise<Outcome> {
+async function several(ids: readonly string[], choice: Choice, proving: Proving): Promise<Outcome> {
+  const acts = ids.map((id) => ({ kind: "approve", id, choice }) as const);
+  const tickets = await ticketsFor(acts, proving);
+  if (!tickets.ok) return failure(tickets.error.code, tickets.error.sentence);
   const results: { readonly id: string; readonly choice?: Choice; readonly refused?: string }[] = [];
-  for (const id of ids) {
-    const answer = await rule(id, choice);
+  for (const act of acts) {
+    const { id } = act;
+    const answer = await askDaemon({ ...act, ...tickets.value });
     if (!answer.ok && answer.error.absent) return failure(answer.error.code, answer.error.sentence);
     results.push(answer.ok ? { id, choice } : { id, refused: answer.error.sentence });
   }
@@ -91,7 +97,7 @@ async function several(ids: readonly string[], choice: Choice): Promise<Outcome>
 /** Every pending call of a server or of one tool, as they were when they were shown: a later one is not among them. */
 async function ofTool(
   name: string,
-  { choice, yes }: { readonly choice: Choice; readonly yes: boolean },
+  { choice, yes, proving }: { readonly choice: Choice; readonly yes: boolean; readonly proving: Proving },
 ): Promise<Outcome> {
   const answer = await askDaemon({ kind: "approvals" });
   if (!answer.ok) return outcomeOf(answer, () => "");
@@ -110,11 +116,12 @@ async function ofTool(
   return several(
     meant.map(({ id }) => id),
     choice,
+    proving,
   );
 }
 
 /** Approves one call, and writes the rule for it; the consent comes first, since a rule consents to all later calls. */
-async function always(id: string, yes: boolean): Promise<Outcome> {
+async function always(id: string, yes: boolean, proving: Proving): Promise<Outcome> {
   const answer = await askDaemon({ kind: "approvals" });
   if (!answer.ok) return outcomeOf(answer, () => "");
   const card = answer.value.reply.approvals.find((one) => one.id === id && one.status === "pending");
@@ -131,7 +138,7 @@ async function always(id: string, yes: boolean): Promise<Outcome> {
     if (!(await agreed(text, "Approve it, and write this rule?")))
       return { exitCode: 1, json: { rule: null }, text: "Nothing was approved or written." };
   }
-  const ruled = await rule(id, "once");
+  const ruled = await askProven({ kind: "approve", id, choice: "once" }, proving);
   if (!ruled.ok) return outcomeOf(ruled, () => "");
   const added = addRule(file, written);
   if (!added.ok) return failure("SG-ALWAYS", `The call is approved once. ${added.error}`);

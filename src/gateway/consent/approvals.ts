@@ -2,6 +2,7 @@
  * Approvals (gateway.md 5): each is bound to run, principal, server, tool, argument digest and policy digest, expires,
  * and is used once. The repeated call finds it by digest, so the model never carries an id that matters.
  */
+import { type ConsentFactor, consentFactor } from "../../core/consent-factor.ts";
 import type { ToolContract } from "../../core/contract.ts";
 import { type JsonObject, isArray, stringMember } from "../../core/json.ts";
 import { type Result, err, ok } from "../../core/result.ts";
@@ -56,7 +57,7 @@ export function cardJson(card: ApprovalCard, by: "anyone" | "other"): JsonObject
 type StoredCard = Pick<ApprovalCard, "title" | "lines" | "arguments" | "risks"> & {
   readonly choices: readonly string[];
   readonly by: "anyone" | "other";
-  readonly factor?: "terminal";
+  readonly factor?: ConsentFactor;
   readonly always?: { readonly rule: string } | { readonly why: string };
 };
 
@@ -69,9 +70,10 @@ export function storedCard(log: EventLog, { id, run, card }: ApprovalRow): Store
   if (typeof title !== "string" || typeof shown !== "string" || (by !== "anyone" && by !== "other")) return undefined;
   if (lines === undefined || risks === undefined || choices === undefined) return undefined;
   const always = alwaysOn(opened);
-  const factor = opened["factor"];
-  if (factor !== undefined && factor !== "terminal") return undefined;
-  const proven: Pick<StoredCard, "factor"> = factor === undefined ? {} : { factor: "terminal" };
+  const factor = consentFactor(stringMember(opened, "factor"));
+  // A factor that this version does not know must not count as none.
+  if (factor === undefined && opened["factor"] !== undefined) return undefined;
+  const proven: Pick<StoredCard, "factor"> = factor === undefined ? {} : { factor };
   return { title, lines, arguments: shown, risks, choices, by, ...proven, ...(always === undefined ? {} : { always }) };
 }
 

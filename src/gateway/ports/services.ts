@@ -2,6 +2,7 @@
  * The outside services of the enforcement point besides transports: time, chance, secrets, answers and approvers. All
  * of it is injected, so that a test decides what time it is and a replay sees the same digests.
  */
+import type { ConsentFactor } from "../../core/consent-factor.ts";
 import type { CallMoment } from "../../core/moment.ts";
 import type { Answer, Question } from "../../core/opinion.ts";
 import type { ClientProcess, Connector } from "./transport.ts";
@@ -54,7 +55,7 @@ export type ApprovalCard = {
   readonly endorses: readonly string[];
   readonly choices: readonly ApprovalChoice[];
   /** What the approver has to prove. */
-  readonly factor?: "terminal";
+  readonly factor?: ConsentFactor;
   /** The rule, a line of JSON, that would let such calls pass unasked from now on, or why there is none. */
   readonly always?: { readonly rule: string } | { readonly why: string };
 };

@@ -1,4 +1,5 @@
 /** The sections `match`, `approvals`, `audit` and `limits`: for which clients a policy is, how the gateway asks, waits and keeps. */
+import { consentFactors } from "../../core/consent-factor.ts";
 import type { PolicySettings } from "../../core/settings.ts";
 import { type Reporter, problem } from "../document/diagnostic.ts";
 import { type Infer, integer, list, object, oneOf, optional, text } from "../document/shape.ts";
@@ -20,7 +21,7 @@ const approvals = object("an approvals section", {
   by: optional(oneOf("choice", ["anyone", "other"]), "`other`: not the owner of the run"),
   hold: optional(duration, "how long a call waits for an approval"),
   expires: optional(duration, "how long an approval is good for"),
-  factor: optional(oneOf("factor", ["terminal", "none"]), "what proves who approves irreversible effects"),
+  factor: optional(oneOf("factor", [...consentFactors, "none"]), "what proves who approves irreversible effects"),
   notify: optional(
     list(text("word of a command", "^[^\\p{Cc}]{1,256}$", "notify-send"), 1),
     "a program with its arguments, started for each call that waits",
@@ -104,7 +105,7 @@ export function compile(policy: Needs, report: Reporter): PolicySettings {
       by: approvals.by,
       holdMsMax: ms("approvals", "hold", approvals.hold, [0, consentHoldMsMax]),
       expiryMs: ms("approvals", "expires", approvals.expires, [1_000, 86_400_000]),
-      ...(approvals.factor === "terminal" ? { factor: "terminal" as const } : {}),
+      ...(approvals.factor === undefined || approvals.factor === "none" ? {} : { factor: approvals.factor }),
       ...(approvals.notify === undefined ? {} : { notify: approvals.notify }),
     },
     // A gateway listens on this machine only, where a session belongs to the one user there is.

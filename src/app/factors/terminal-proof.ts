@@ -40,6 +40,11 @@ export class TerminalProofs {
     this.#clients.set(`${process.pid} ${process.startedAt}`, { process, group: this.#table.group(process.pid) });
   }
 
+  /** Whether the process of any client is known. */
+  guards(): boolean {
+    return this.#clients.size > 0;
+  }
+
   /** Makes the file that the ruling process has to hold open. */
   open(ruling: string): string {
     const file = join(this.#folder, `proof-${randomBytes(12).toString("hex")}`);
@@ -71,4 +76,4 @@ export class TerminalProofs {
 }
 
 const unknownClients =
-  "Only a server behind `sluicegate run` has a client whose process is known, so `approvals.factor: terminal` cannot be met here: use `factor: none` for this gateway.";
+  "Only a server behind `sluicegate run` has a client whose process is known, so `approvals.factor: terminal` cannot be met here, as over HTTP: write `factor: device` into the policy of this gateway, or refuse the call.";

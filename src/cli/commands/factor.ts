@@ -1,0 +1,75 @@
+/** `sluicegate factor [add|remove NAME]`: what proves an approver, and the enrolment of it. */
+import type { Command } from "commander";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { connectOrStart } from "../../adapters/daemon/connect.ts";
+import { daemonPaths } from "../../adapters/daemon/paths.ts";
+import type { Reply } from "../../app/gateway/control-contract.ts";
+import { packageFolder } from "../../app/policy/policy-source.ts";
+import { type Outcome, failure } from "../../app/state/outcome.ts";
+import { shown } from "../../app/state/sentences.ts";
+import type { Result } from "../../core/result.ts";
+import { typed } from "../agreed.ts";
+import { type ControlFailure, askDaemon, outcomeOf } from "../control-client.ts";
+import { type Proving, askProven } from "../proven.ts";
+import { type OptionsOf, acts } from "../output.ts";
+
+const usage = "Use `sluicegate factor`, `sluicegate factor add device` or `sluicegate factor remove device`.";
+
+const factorOptions = {
+  "--code <code>": "a code of the device that is enrolled, to replace or remove it",
+} as const;
+
+export function register(program: Command): void {
+  const command = program
+    .command("factor [word] [name]")
+    .description("list what proves who approves (`approvals.factor`); `factor add device` enrols a device for codes");
+  acts(command, factorOptions, (options, word?: string, name?: string) => factor(options, word, name));
+}
+
+async function factor(options: OptionsOf<typeof factorOptions>, word?: string, name?: string): Promise<Outcome> {
+  const paths = daemonPaths(process.env);
+  if (!paths.ok) return failure("SG-DAEMON-FOLDER", paths.error);
+  if (word !== undefined && name === undefined) return failure("SG-USAGE", usage);
+  // The daemon knows which client processes are guarded, so it is the one that enrols.
+  const running = await connectOrStart(paths.value, { entry: join(packageFolder, "bin", "sluicegate.js") });
+  if (!running.ok) return failure("SG-DAEMON-START", running.error);
+  running.value.destroy();
+  const proving = { code: options.code, daemonOnly: true };
+  if (word === undefined) return outcomeOf(await askDaemon({ kind: "factors" }, { daemonOnly: true }), listText);
+  if (word === "add" && name === "device") return addDevice(proving);
+  if (word !== "remove" || name !== "device") return failure("SG-USAGE", usage);
+  const removed = await askProven({ kind: "factor-remove", factor: name }, proving);
+  return outcomeOf(removed, ({ removed: done }) => (done ? "Removed." : "Nothing was enrolled."));
+}
+
+function listText({ factors }: Reply<"factors">): string {
+  const lines = factors.map(({ factor: name, enrolled }) =>
+    name === "terminal"
+      ? `  ${name}: needs no enrolment`
+      : `  ${shown(name)}: ${enrolled ? "enrolled" : "not enrolled"}`,
+  );
+  return ["What can prove who approves (`approvals.factor` of a policy):", ...lines].join("\n");
+}
+
+/** Shows the secret once and asks for a code of it: a device that was set up wrongly would lock its owner out. */
+async function addDevice(proving: Proving): Promise<Outcome> {
+  const begun = await askProven({ kind: "factor-add", factor: "device" }, proving);
+  if (!begun.ok) return failed(begun);
+  const { uri, secret } = begun.value.reply;
+  const parts = secret.match(/.{1,4}/g) ?? [];
+  process.stderr.write(
+    `Add this to the authenticator of your device, as account ${userInfo().username}:\n  ${parts.join(" ")}\n  ${uri}\n`,
+  );
+  const code = await typed("Code that it shows now: ");
+  if (code === "") return { exitCode: 1, json: { enrolled: false }, text: "Nothing was enrolled." };
+  const text = "Enrolled. `approvals.factor: device` in a policy makes it count.";
+  return outcomeOf(
+    await askDaemon({ kind: "factor-confirm", factor: "device", code }, { daemonOnly: true }),
+    () => text,
+  );
+}
+
+function failed(answer: Result<never, ControlFailure> & { readonly ok: false }): Outcome {
+  return failure(answer.error.code, answer.error.sentence);
+}
