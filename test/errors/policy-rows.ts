@@ -143,6 +143,7 @@ export const policyRows: readonly PolicyRow[] = [
   },
   { code: "KEEP", text: "keep: [{trace: [{user: hello}]}]", names: "trace" },
   { code: "DIGESTS", text: "audit: {payload: digests}", names: "restart" },
+  { code: "BOUNDED", text: "admission: {pre_result_max_chars: 0}", names: "pre_result_max_chars" },
   { code: "INACTIVE", text: "flow: {mode: handles}", names: "handles" },
   {
     code: "DEAD",

@@ -5,7 +5,7 @@ import type { Json } from "../../core/json.ts";
 import { exactly, trustOf } from "../../core/label.ts";
 import { argument, contract, lattice, nothing, option } from "../../../test/kit/policy/scene.ts";
 import { orderOf } from "../../../test/kit/isolation/projection-scene.ts";
-import { argumentHostsMax, hostsIn, publicDestination, textsIn, trustedHosts } from "./argument-hosts.ts";
+import { argumentHostsMax, namedHosts, publicDestination, textsIn, trustedHosts } from "./argument-hosts.ts";
 import { destinationsOf } from "./call-scope.ts";
 
 const numRuns = Number(process.env.SLUICEGATE_RUNS ?? 200);
@@ -14,6 +14,12 @@ const untrusted = trustOf(lattice, lattice.top);
 function hosts(value: Json, role: Role = "destination", label = nothing): readonly string[] {
   const of = contract("t", { arguments: new Map([["url", argument(role, false)]]) });
   return trustedHosts(option(of, { url: exactly(label) }), { url: value }, lattice);
+}
+
+/** Hosts that a judge is offered for these values of an argument of a role. */
+function offered(value: Json, role: Role = "content"): readonly string[] {
+  const of = contract("t", { arguments: new Map([["text", argument(role, false)]]) });
+  return namedHosts({ contract: of }, { text: value });
 }
 
 test.each([
@@ -63,7 +69,7 @@ describe("hosts that a call may reach by its own arguments", () => {
     expect(hosts(Array.from({ length: 99 }, (_, index) => `https://h${index}.example.org`))).toHaveLength(
       argumentHostsMax,
     );
-    expect(hostsIn(Array.from({ length: 99 }, (_, index) => `h${index}.example.org`))).toHaveLength(argumentHostsMax);
+    expect(offered(Array.from({ length: 99 }, (_, index) => `h${index}.example.org`))).toHaveLength(argumentHostsMax);
     expect(textsIn(Array.from({ length: 999 }, () => "x"))).toHaveLength(256);
     let deep: Json = "https://docs.example.org";
     for (let depth = 0; depth < 20; depth += 1) deep = [deep];
@@ -87,13 +93,49 @@ describe("hosts that a call may reach by its own arguments", () => {
 
   test("attack: arguments that are long to search are searched up to a bound", () => {
     const long = Array.from({ length: 8 }, () => "-".repeat(8_192));
-    expect(hostsIn([...long, "docs.example.org"])).toEqual([]);
-    expect(hostsIn([...long.slice(1), "docs.example.org"])).toEqual(["docs.example.org:443"]);
+    expect(offered([...long, "docs.example.org"])).toEqual([]);
+    expect(offered([...long.slice(1), "docs.example.org"])).toEqual(["docs.example.org:443"]);
+  });
+
+  test.each([
+    ["report.md"],
+    ["read docs/report.md and src/main.rs:12, then run deploy.sh"],
+    ["archive.tar.gz", "a.b.py", "Makefile.mk", "photo.zip"],
+    ["ana@corp.example.org, ftp.example.org(1)"],
+    ["./data.example.org ~/x.example.org ..\\data.example.org $HOME.example.org"],
+    ["file://data.example.org/x"],
+    ["README.MD", "Report.Md"],
+  ])("D26: file names, paths, mail addresses and calls are no hosts: %j", (...texts) => {
+    expect(offered(texts)).toEqual([]);
+  });
+
+  test("D26: a URL is a host whatever its name ends in, and a bare host in a sentence is one", () => {
+    expect(offered("see https://report.md/x, WSS://live.rs and (docs.example.org) or b.example.org:8443.")).toEqual([
+      "report.md:443",
+      "live.rs:443",
+      "docs.example.org:443",
+      "b.example.org:8443",
+    ]);
+    expect(offered("postgres://db.example.org:5432/x")).toEqual(["db.example.org:5432"]);
+    expect(offered("https://a.example.org/docs/b.example.org?u=c.example.org")).toEqual([
+      "a.example.org:443",
+      "c.example.org:443",
+    ]);
+  });
+
+  test("D26: an argument that is a path names files, and URLs only where it says so", () => {
+    expect(offered("backup.example.org", "path")).toEqual([]);
+    expect(offered("https://backup.example.org", "path")).toEqual(["backup.example.org:443"]);
+  });
+
+  test("D26: nor does a trusted destination open a host where a file is named", () => {
+    expect(hosts("report.md")).toEqual([]);
+    expect(hosts("https://report.md")).toEqual(["report.md:443"]);
   });
 
   test("attack: a name that ends like a number is a spelling of an address, or nobody's", () => {
     for (const text of ["0.0a", "https://10.0.0x1", "1.2.3.0b", "http://a.1e3/", "0._", "a.-b"]) {
-      expect([publicDestination(text), ...hostsIn(text)].filter((one) => one !== undefined)).toEqual([]);
+      expect([publicDestination(text), ...offered(text)].filter((one) => one !== undefined)).toEqual([]);
     }
   });
 
@@ -107,7 +149,7 @@ describe("hosts that a call may reach by its own arguments", () => {
     );
     fc.assert(
       fc.property(texts, (text) => {
-        for (const found of [publicDestination(text), ...hostsIn(text)]) {
+        for (const found of [publicDestination(text), ...offered(text)]) {
           if (found !== undefined) expect(found).toMatch(/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.[a-z][a-z0-9-]*:[0-9]+$/);
         }
       }),

@@ -4,6 +4,7 @@ import { type Json, type JsonObject, isArray, isObject } from "../../core/json.t
 import { type Lattice, isUntrusted } from "../../core/label.ts";
 import type { CallOption } from "../../core/moment.ts";
 import { canonicalHost } from "../../core/isolation/scope-patterns.ts";
+import { isFileName } from "./file-endings.ts";
 
 /** Destinations that one call can name. */
 export const argumentHostsMax = 16;
@@ -56,24 +57,44 @@ export function trustedHosts(option: CallOption, given: JsonObject, lattice: Lat
   return [...found];
 }
 
-/** Hosts named anywhere in a value, trusted or not: what a judge may choose among. */
-export function hostsIn(value: Json): readonly string[] {
+/**
+ * Hosts named anywhere in the arguments of a call, trusted or not: what a judge may choose among. A name counts if it is
+ * written as a URL, or if nothing says that it is something else: a file, a part of a path, the domain of a mail address,
+ * a call in source text. An argument that is a path names files.
+ */
+export function namedHosts({ contract }: Pick<CallOption, "contract">, given: JsonObject): readonly string[] {
   const found = new Set<string>();
   let left = searchedCharactersMax;
-  for (const text of textsIn(value)) {
-    const searched = text.slice(0, Math.min(left, textCharactersMax));
-    left -= searched.length;
-    for (const [match] of searched.matchAll(
-      /(?:https?:\/\/)?(?:[\p{L}\p{N}_-]{1,63}\.){1,16}\p{L}[\p{L}\p{N}-]{1,62}(?::[0-9]{1,5})?/gu,
-    )) {
-      const destination = publicDestination(match);
-      if (destination !== undefined && found.size < argumentHostsMax) found.add(destination);
+  for (const [name, value] of Object.entries(given)) {
+    const isPath = (contract.arguments.get(name) ?? contract.rest).role === "path";
+    for (const text of textsIn(value)) {
+      const searched = text.slice(0, Math.min(left, textCharactersMax));
+      left -= searched.length;
+      for (const match of searched.matchAll(hostPattern)) {
+        if (!isUrl(searched, match) && (isPath || isOther(searched, match))) continue;
+        const destination = publicDestination(match[0]);
+        if (destination !== undefined && found.size < argumentHostsMax) found.add(destination);
+      }
     }
   }
   return [...found];
 }
 
-/** `host:port` of a URL or a host with or without a port, if its name is in the form of a public one. */
+const hostPattern =
+  /(?:(?:https?|wss?):\/\/)?(?:[\p{L}\p{N}_-]{1,63}\.){1,16}\p{L}[\p{L}\p{N}-]{1,62}(?::[0-9]{1,5})?/giu;
+
+/** With a scheme of its own, or after one of another protocol than those of the pattern. */
+function isUrl(text: string, { 0: match, index }: RegExpExecArray): boolean {
+  const before = text.slice(Math.max(0, index - 7), index).toLowerCase();
+  return match.includes("://") || (before.endsWith("://") && !before.endsWith("file://"));
+}
+
+/** Right after a path, a mail address or a variable, or right before a call. */
+function isOther(text: string, { 0: match, index }: RegExpExecArray): boolean {
+  return /[/\\@.~$#]/.test(text.slice(Math.max(0, index - 1), index)) || text[index + match.length] === "(";
+}
+
+/** `host:port` of a URL or a host with or without a port, if its name is in the form of a public host, not of a file. */
 export function publicDestination(text: string): string | undefined {
   if (text.length > textCharactersMax || /[\s\p{C}\\]/u.test(text)) return undefined;
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
@@ -87,6 +108,7 @@ export function publicDestination(text: string): string | undefined {
   // A top level begins with a letter: what ends otherwise is some spelling of an address, or nothing.
   if (host === undefined || !/\.[a-z][a-z0-9-]*$/.test(host)) return undefined;
   if (privateSuffixes.some((suffix) => host === suffix || host.endsWith(`.${suffix}`))) return undefined;
+  if (scheme === undefined && isFileName(host)) return undefined;
   return `${host}:${port === "" ? ports[scheme ?? "https"] : port}`;
 }
 

@@ -65,3 +65,25 @@ test("D26: the question about destinations is bounded in the same way, and an un
     evidence: restrictionNames(lattice, lattice.top),
   });
 });
+
+test("D26: a trusted server that the policy exempts is traced and judged by rules, and asked about once it is distrusted", () => {
+  const exempt = makeProjection({
+    order: () => orderOf(),
+    lattice,
+    digest: (value) => JSON.stringify(value),
+    judge,
+    unjudged: new Set(["s"]),
+  });
+  const moment = { kind: "release", at: 2, call: "c", contract: of, option: option(of), outcome: "succeeded" } as const;
+  const released = (trace: typeof reached, distrusted: readonly string[] = []): Opinion =>
+    exempt.consider(
+      { moment: { ...moment, value: null }, option: undefined },
+      run,
+      { ...nothingRemembered, distrusted: new Set(distrusted) },
+      evidence(trace),
+    );
+  expect(released(reached)).toMatchObject({ kind: "settled", verdict: "allow" });
+  expect(released(reached, ["s"])).toMatchObject({ kind: "needs", questions: [{ kind: "effects-judge" }] });
+  const outside = traceOf({ events: [event({ action: "file-read", path: "/home/ana/.ssh/id_rsa" })] });
+  expect(released(outside)).toMatchObject({ verdict: "deny", reasons: [{ code: "SG-SCOPE-FILE" }] });
+});

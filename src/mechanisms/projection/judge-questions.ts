@@ -17,7 +17,7 @@ import { join } from "../../core/label.ts";
 import type { CallOption } from "../../core/moment.ts";
 import type { Answers, Question } from "../../core/opinion.ts";
 import { restrictionNames } from "../../core/explain/restriction-names.ts";
-import { hostsIn } from "./argument-hosts.ts";
+import { namedHosts } from "./argument-hosts.ts";
 import { destinationOf } from "./destinations.ts";
 import type { Called, Finding } from "./grounds.ts";
 import { projectionId } from "./reasons.ts";
@@ -52,7 +52,7 @@ export function domainsQuestion(
   allowed: readonly string[],
 ): { readonly question: Question; readonly candidates: readonly string[] } | undefined {
   const { option } = call;
-  const named = hostsIn(call.arguments).filter((one) => !allowed.includes(one));
+  const named = namedHosts(option, call.arguments).filter((one) => !allowed.includes(one));
   const candidates = named.slice(0, candidatesMax);
   if (candidates.length === 0) return undefined;
   const content: DomainsContext = {

@@ -22,7 +22,7 @@ export type Judgement = {
   readonly heard: readonly EffectEvent[];
 };
 
-export function judgeTrace(grounds: Grounds, unjudged: true | readonly string[] = []): Judgement {
+export function judgeTrace(grounds: Grounds, unjudged: readonly string[] = []): Judgement {
   const heard = grounds.trace.events.filter((event) => noiseOf(event, grounds) === undefined);
   const outside = new Set<EffectEvent>();
   const violations: Finding[] = [];

@@ -131,7 +131,7 @@ function released(ground: Ground, moment: ReleaseMoment, call: string): Opinion 
 
 /** Reasons against a result, or the question that has to be answered first. */
 function reasonsFor(
-  { settings, order, answers }: Ground,
+  { settings, order, memory, answers }: Ground,
   grounds: Grounds,
   call: Remembered | undefined,
 ): readonly Reason[] | Extract<Opinion, { kind: "needs" }> {
@@ -140,10 +140,13 @@ function reasonsFor(
   const tool = shown(about === undefined ? order.server : `${order.server}.${about.tool}`);
   const gap = gapIn(grounds);
   const missing = gap === undefined ? [] : [evidenceReason(order.server, gap, learns)];
-  const { violations, suspicions, open, heard } = judgeTrace(grounds, settings.unjudged);
+  const { violations, suspicions, open, heard } = judgeTrace(grounds, settings.judge?.programs);
   const found = [...violations, ...suspicions];
   const certain = missing.length > 0 || violations.some(({ verdict }) => verdict === "deny");
-  const asks = settings.judge?.effects === true && !learns && !certain && open.length + suspicions.length > 0;
+  // A server that went out of its scope earlier in the run is no longer trusted.
+  const exempt = settings.unjudged?.has(order.server) === true && !isDistrusted(memory, order.server);
+  const asks =
+    settings.judge?.effects === true && !exempt && !learns && !certain && open.length + suspicions.length > 0;
   if (!asks || call === undefined || about === undefined || settings.judge === undefined) {
     return [...missing, ...reasonsOf(found, tool, learns)];
   }

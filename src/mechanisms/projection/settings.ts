@@ -11,6 +11,8 @@ export type JudgeUse = {
   readonly effects: boolean;
   /** Verdict on a result that the judge distrusts. */
   readonly onDistrust: "deny" | "confirm";
+  /** Programs whose start it is not asked about; traced like all others. */
+  readonly programs?: readonly string[];
 };
 
 export type ProjectionSettings = {
@@ -18,7 +20,7 @@ export type ProjectionSettings = {
   readonly lattice: Lattice;
   /** Digest of a canonical value: keys of questions. */
   readonly digest: (value: Json) => string;
-  /** Programs whose start no judge is asked about (`exec_trace_whitelisted`); traced like all others. */
-  readonly unjudged?: true | readonly string[];
+  /** Trusted servers whose effects no judge is asked about (`exec_trace_whitelisted: false`); traced like all others. */
+  readonly unjudged?: ReadonlySet<string>;
   readonly judge?: JudgeUse;
 };

@@ -201,7 +201,7 @@ function isProbe({ action, outcome, path }: EffectEvent, grounds: Grounds): bool
 export function unexplained(
   events: readonly EffectEvent[],
   grounds: Grounds,
-  unjudged: true | readonly string[],
+  unjudged: readonly string[],
 ): readonly EffectEvent[] {
   const { called } = grounds;
   if (called === undefined) return [];
@@ -214,7 +214,7 @@ export function unexplained(
     if (changesFiles(event)) return !mayWriteAnything(declared) || isElsewhere(event);
     if (event.action !== "process-spawn") return leaves(event) && !mayLeave(declared);
     const { program } = event;
-    if (unjudged === true || unjudged.includes(baseName(program)) || unjudged.includes(program ?? "")) return false;
+    if (unjudged.includes(baseName(program)) || unjudged.includes(program ?? "")) return false;
     return !mayExecute(declared) && !mayStart(event, grounds);
   });
 }

@@ -117,21 +117,18 @@ describe("a section", () => {
       effects: true,
       domains: false,
       onDistrust: "confirm",
+      programs: [],
     });
     const judge = { use: "j", effects: false, domains: true, onDistrust: "deny" } as const;
-    expect(isolationForm({ judge }).judge).toEqual(judge);
+    const form = isolationForm({ judge: { ...judge, programs: ["node", "git", "node"] } });
+    expect(form.judge).toEqual({ ...judge, programs: ["git", "node"] });
   });
 
   it.each<[IsolationSection["exec_trace_whitelisted"], unknown]>([
     [undefined, undefined],
-    [false, undefined],
-    [true, true],
-    [
-      ["node", "git", "node"],
-      ["git", "node"],
-    ],
-    [[], []],
-  ])("programs without a judge: %j are %j", (said, wanted) => {
+    [false, false],
+    [true, undefined],
+  ])("D26: only `false` leaves the judge of trusted servers out: %j is %j", (said, wanted) => {
     expect(isolationForm(said === undefined ? {} : { exec_trace_whitelisted: said }).exec_trace_whitelisted).toEqual(
       wanted,
     );

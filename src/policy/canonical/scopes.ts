@@ -71,13 +71,16 @@ const builtIn = {
 
 export function isolationForm(section: IsolationSection): IsolationForm {
   const plain = plainSection(section);
-  const said = plain.exec_trace_whitelisted;
+  const { programs = [], ...judge } = plain.judge ?? { use: "" };
   return given<IsolationForm>({
     backend: plain.backend ?? "auto",
     require: tierOf(plain.require) ?? "none",
-    exec_trace_whitelisted: typeof said === "object" ? sortedWords(said) : said === false ? undefined : said,
+    exec_trace_whitelisted: plain.exec_trace_whitelisted === false ? false : undefined,
     // A judge that is named is asked about what happened; what it could open has to be asked for.
-    judge: plain.judge && { effects: true, domains: false, onDistrust: "confirm", ...plain.judge },
+    judge: plain.judge && {
+      ...{ effects: true, domains: false, onDistrust: "confirm", ...judge },
+      programs: sortedWords(programs),
+    },
     // Every key of the built-in layer is there, and joining takes none away.
     defaults: scopeForm(joinScopes<ScopeText>(builtIn, plain.defaults ?? {})) as IsolationForm["defaults"],
     servers: mapValues(plain.servers ?? {}, serverForm),
@@ -238,7 +241,8 @@ function paperScope(section: IsolationSection): ScopeText {
         per: section.persist_workspace === undefined ? undefined : section.persist_workspace ? "run" : "call",
       }),
     }),
-    net: tidy<NonNullable<ScopeText["net"]>>({ allow: section.allowed_domains }),
+    // The paper begins with an empty list: nothing but the destinations that a call is given.
+    net: section.allowed_domains === undefined ? undefined : { mode: "list" as const, allow: section.allowed_domains },
     limits: tidy<NonNullable<ScopeText["limits"]>>({ callTimeoutMs: section.callTimeoutMs }),
     trace: section.trace ?? mode,
     onViolation: section.onViolation,

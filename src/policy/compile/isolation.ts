@@ -6,7 +6,7 @@ import type { DefaultScopeForm, IsolationForm, ServerIsolationForm } from "../do
 import { sortedWords } from "../document/label-forms.ts";
 import { type DocumentPath, type Reporter, problem, quoted } from "../document/diagnostic.ts";
 import type { PackScopeText } from "../document/shapes-isolation.ts";
-import { type Conflict, checkScope, checkLayer, conflictsOf } from "../isolation/check.ts";
+import { type Conflict, checkLayer, checkPrograms, checkScope, conflictsOf } from "../isolation/check.ts";
 import { joinScopes } from "../canonical/scopes.ts";
 import { learnedScope } from "../isolation/learned-scope.ts";
 import type { Isolation } from "../ir/isolation-order.ts";
@@ -44,7 +44,6 @@ export function compileIsolation(policy: CanonicalPolicy, hash: Hash, report: Re
     }
     named.set(name, order);
   }
-  const said = section.exec_trace_whitelisted;
   const others = new Map<string, IsolationOrder>();
   return {
     named,
@@ -56,13 +55,19 @@ export function compileIsolation(policy: CanonicalPolicy, hash: Hash, report: Re
       if (others.size < rememberedServersMax) others.set(server, made);
       return made;
     },
-    unjudged: typeof said === "object" ? said : said === true ? true : [],
+    unjudged: new Set(section.exec_trace_whitelisted === false ? trustedServers(policy) : []),
     judge: section.judge,
   };
 }
 
+/** Servers that the operator calls trusted, by name. */
+function trustedServers({ servers }: CanonicalPolicy): readonly string[] {
+  return Object.entries(servers).flatMap(([name, { trust }]) => (trust === "trusted" ? [name] : []));
+}
+
 function checkJudge({ isolation, judges = {} }: CanonicalPolicy, report: Reporter): void {
   const use = isolation?.judge?.use;
+  checkPrograms(isolation?.judge?.programs, ["isolation", "judge", "programs"], report);
   const names = Object.keys(judges);
   if (use === undefined || names.includes(use)) return;
   const remedy = suggestion(use, names, "declare it under `judges`");

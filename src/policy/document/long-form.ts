@@ -161,7 +161,8 @@ export type ServerIsolationForm = Omit<ServerIsolationText, "require"> & { reado
 export type IsolationForm = {
   readonly backend: "auto" | "off";
   readonly require: IsolationTier;
-  readonly exec_trace_whitelisted?: boolean | readonly string[];
+  /** Only `false` is written: `true` is the default. */
+  readonly exec_trace_whitelisted?: boolean;
   readonly judge?: Required<EffectsJudgeText>;
   readonly defaults: DefaultScopeForm;
   readonly servers: { readonly [server: string]: ServerIsolationForm };

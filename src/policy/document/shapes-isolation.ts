@@ -5,7 +5,6 @@ import {
   type Infer,
   type Members,
   type Shape,
-  either,
   flag,
   integer,
   list,
@@ -118,6 +117,7 @@ const judge = object("the judge of isolation", {
   effects: optional(flag, "it is asked about acts that neither labels nor arguments explain"),
   domains: optional(flag, "it chooses what a call may reach, among hosts that its arguments name"),
   onDistrust: optional(oneOf("act", ["deny", "confirm"]), "what its distrust does to a result"),
+  programs: optional(programs, "programs whose start it is not asked about; they are traced like all others"),
 });
 /** A judge of what rules leave open. It tightens, and chooses destinations among names that arguments hold. */
 export type EffectsJudgeText = Infer<typeof judge>;
@@ -138,12 +138,9 @@ const isolationObject = object("an isolation section", {
   persist_workspace: optional(flag, "as `workspace: {per: run}` in the defaults"),
   link_inputs: optional(flag, "as `workspace: {mode: read}` in the defaults"),
   allowed_paths: optional(paths, "as `files: {read: ...}` in the defaults"),
-  allowed_domains: optional(destinations, "as `net: {allow: ...}` in the defaults"),
-  /** Programs whose start needs no judge. It is traced all the same. */
-  exec_trace_whitelisted: optional(
-    either("a choice or a list of programs", flag, programs),
-    "programs whose start needs no judge",
-  ),
+  allowed_domains: optional(destinations, "as `net: {mode: list, allow: ...}` in the defaults; it may be empty"),
+  /** In the paper: whether servers that are already trusted are traced. Here they always are; the judge can be left out. */
+  exec_trace_whitelisted: optional(flag, "`false`: the judge is not asked about servers with `trust: trusted`"),
   callTimeoutMs: optional(integer("milliseconds", 1, 24 * hour), "as `limits: {callTimeoutMs: ...}` in the defaults"),
 });
 export interface IsolationSection extends Infer<typeof isolationObject> {}

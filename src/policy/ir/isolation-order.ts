@@ -7,6 +7,8 @@ export type EffectsJudge = {
   readonly effects: boolean;
   readonly domains: boolean;
   readonly onDistrust: "deny" | "confirm";
+  /** Programs whose start it is not asked about. */
+  readonly programs: readonly string[];
 };
 
 export type Isolation = {
@@ -14,8 +16,8 @@ export type Isolation = {
   readonly named: ReadonlyMap<string, IsolationOrder>;
   /** Order for any server; one that is not named gets the defaults. */
   readonly orderOf: (server: string) => IsolationOrder;
-  /** Programs whose start needs no judge, `true` for all. Never a reason to trace less. */
-  readonly unjudged: true | readonly string[];
+  /** Trusted servers that the judge is not asked about (`exec_trace_whitelisted: false`). Never a reason to trace less. */
+  readonly unjudged: ReadonlySet<string>;
   readonly judge: EffectsJudge | undefined;
 };
 

@@ -101,7 +101,8 @@ function checkSet(name: string, value: string, path: DocumentPath, report: Repor
   }
 }
 
-function checkPrograms(entries: Entries, path: DocumentPath, report: Reporter): void {
+/** Refuses entries that are neither the name nor the path of a program. */
+export function checkPrograms(entries: Entries, path: DocumentPath, report: Reporter): void {
   for (const entry of entries ?? []) {
     if (entry.includes("/")) isSpelled(entry, path, report);
     else if (!/^[^\s*?[\]{}\p{C}]{1,255}$/u.test(entry) || entry === "." || entry === ".." || entry === "~") {

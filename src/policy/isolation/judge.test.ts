@@ -12,11 +12,47 @@ function load(text: string) {
 
 test("without a word only acts are judged, and distrust asks a person", () => {
   const { policy, diagnostics } = load(`isolation: {judge: {use: j}}\n${judges}`);
-  expect(policy?.isolation?.judge).toEqual({ use: "j", effects: true, domains: false, onDistrust: "confirm" });
+  expect(policy?.isolation?.judge).toEqual({
+    use: "j",
+    effects: true,
+    domains: false,
+    onDistrust: "confirm",
+    programs: [],
+  });
   expect(diagnostics).toEqual([]);
   const said = load(`isolation: {judge: {use: j, domains: true, effects: false, onDistrust: deny}}\n${judges}`);
-  expect(said.policy?.isolation?.judge).toEqual({ use: "j", effects: false, domains: true, onDistrust: "deny" });
+  expect(said.policy?.isolation?.judge).toEqual({
+    use: "j",
+    effects: false,
+    domains: true,
+    onDistrust: "deny",
+    programs: [],
+  });
   expect(load("isolation: {}").policy?.isolation?.judge).toBeUndefined();
+});
+
+test("D26: `exec_trace_whitelisted: false` exempts trusted servers from the judge, and nothing else does", () => {
+  const servers = "servers: {a: {trust: trusted}, b: {trust: untrusted}, c: {}}";
+  const unjudged = (said: string): readonly string[] => [
+    ...(load(`isolation: {${said}}\n${servers}`).policy?.isolation?.unjudged ?? ["nothing compiled"]),
+  ];
+  expect(unjudged("exec_trace_whitelisted: false")).toEqual(["a"]);
+  expect(unjudged("exec_trace_whitelisted: true")).toEqual([]);
+  expect(unjudged("trace_mode: py")).toEqual([]);
+  const list = load("isolation: {exec_trace_whitelisted: [git]}").diagnostics;
+  expect(list.map(({ severity }) => severity)).toEqual(["error"]);
+  const odd = load(`isolation: {judge: {use: j, programs: ["*"]}}\n${judges}`).diagnostics;
+  expect(odd.map(({ code }) => code)).toEqual(["SG-POLICY-SCOPE-PATH"]);
+});
+
+test("D26: the paper's empty `allowed_domains` lets a call reach what its arguments name, and asks the judge", () => {
+  const net = (text: string) => load(`isolation: {${text}}`).policy?.isolation?.orderOf("s").scope.net;
+  expect(net("allowed_domains: []")).toMatchObject({ mode: "list", allow: [] });
+  expect(net("allowed_paths: []")).toMatchObject({ mode: "none", allow: [] });
+  expect(net("defaults: {net: {allow: []}}")).toMatchObject({ mode: "none" });
+  expect(net("allowed_domains: [], servers: {s: {net: {mode: none}}}")).toMatchObject({ mode: "none" });
+  const twice = load("isolation: {allowed_domains: [], defaults: {net: {mode: none}}}").diagnostics;
+  expect(twice.map(({ code }) => code)).toEqual(["SG-POLICY-SCOPE-CONFLICT"]);
 });
 
 test("a judge that is not declared is refused, with the nearest name", () => {
