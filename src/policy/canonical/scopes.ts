@@ -78,7 +78,10 @@ export function isolationForm(section: IsolationSection): IsolationForm {
     exec_trace_whitelisted: plain.exec_trace_whitelisted === false ? false : undefined,
     // A judge that is named is asked about what happened; what it could open has to be asked for.
     judge: plain.judge && {
-      ...{ effects: true, domains: false, onDistrust: "confirm", ...judge },
+      effects: true,
+      domains: false,
+      onDistrust: "confirm",
+      ...judge,
       programs: sortedWords(programs),
     },
     // Every key of the built-in layer is there, and joining takes none away.
