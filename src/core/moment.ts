@@ -36,6 +36,8 @@ export type CallMoment = {
   readonly workspace: readonly string[];
   /** Digest of server, method, tool and canonical arguments. A consent is bound to it. */
   readonly digest: string;
+  /** Set where the call comes from the outbox: the `since` of the obligation with which it began to wait. */
+  readonly heldSince?: number;
 };
 
 /** A message of a server is about to reach the agent. */

@@ -41,8 +41,11 @@ export type Obligation =
       readonly tool: string;
       readonly arguments: Json;
     }
-  /** Keep the call in the outbox until the rule lets it go; `way` names the condition. */
-  | { readonly kind: "hold"; readonly rule: string; readonly way?: string }
+  /**
+   * Keep the call in the outbox until the rule lets it go; `way` names the condition. `since` is the place in the history
+   * of the run at which it began to wait, for the moment at which it is judged again.
+   */
+  | { readonly kind: "hold"; readonly rule: string; readonly since: number; readonly way?: string }
   /** Refuse the moment and end the run: continuing it is too dangerous. */
   | { readonly kind: "end-run"; readonly rule: string }
   /** Only with a rejected result: take the server's admission back, and with `end` also end its process. */

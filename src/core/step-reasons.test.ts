@@ -93,7 +93,7 @@ describe("reasons", () => {
 });
 
 it("obligations come in the order of their text, each as often as it was stated", () => {
-  const hold = (rule: string): Obligation => ({ kind: "hold", rule });
+  const hold = (rule: string): Obligation => ({ kind: "hold", rule, since: 0 });
   // A call is judged twice, also as an entry of the list.
   expect(giving([], ["b", "a"].map(hold)).obligations).toEqual(["a", "a", "b", "b"].map(hold));
 });

@@ -263,7 +263,7 @@ it("obligations of several mechanisms come in one order, whatever the order of t
   const obliging = (id: string): Mechanism<number> => ({
     ...mechanism(id, { verdict: "allow", asks: "no", throws: false }),
     consider: ({ moment }) =>
-      moment.kind === "call" ? settled([], [{ kind: "hold", rule: id, way: "wait" }]) : noObjection,
+      moment.kind === "call" ? settled([], [{ kind: "hold", rule: id, since: 0, way: "wait" }]) : noObjection,
   });
   const rules = (ids: readonly string[]): readonly unknown[] => {
     const engine = { model, mechanisms: ids.map((id) => seal(obliging(id))) };

@@ -202,7 +202,8 @@ describe("what the gateway must do itself", () => {
       decision: { obligations: [{ kind: "hold", rule: "R" }] },
     });
     const told = { ...run, q: round(frame, stateOf(run.q), option(notify), { at: 1 }) };
-    expect(step(engine, told, call, new Map())).toMatchObject({ decision: { obligations: [] } });
+    const waiting = { ...call, heldSince: 0 };
+    expect(step(engine, told, waiting, new Map())).toMatchObject({ decision: { obligations: [] } });
   });
 
   it("M4 report: what is still owed when the run ends is said", () => {

@@ -68,6 +68,8 @@ export class RecordedReplay {
   #workspace: readonly string[];
   readonly #calls = new Map<string, KnownCall>();
   readonly #failed = new Set<string>();
+  /** Where calls of the outbox began to wait, as decided now, by the id under which they do. */
+  readonly #heldSince = new Map<string, number>();
   /** Values of results that were withheld first and released later. */
   readonly #opened = new Map<string, Json | undefined>();
   readonly #labels = new Map<string, ReleaseLabel>();
@@ -224,8 +226,11 @@ export class RecordedReplay {
     const { server = "", tool = "" } = head.subject;
     const { policy } = head.entry;
     const contract = this.#believed.contractOf({ server, tool, method: about.method, recorded, policy });
-    const moment: CallMoment = { kind: "call", ...about, contract, workspace: this.#workspace };
+    const left = stringMember(head.entry.notes, "outbox");
+    const held = left === undefined ? {} : { heldSince: this.#heldSince.get(left) ?? 0 };
+    const moment: CallMoment = { kind: "call", ...about, ...held, contract, workspace: this.#workspace };
     const decision = this.#decided(moment, head.entry.answers, { server, call: about.call });
+    for (const duty of decision.obligations) if (duty.kind === "hold") this.#heldSince.set(about.call, duty.since);
     this.#calls.set(about.call, { contract, method: about.method, option: decision.option });
     this.#tell("call", head, this.#noMove(moment, decision, head.recorded));
   }

@@ -13,7 +13,7 @@ import type { ConsentDesk } from "../consent/consent-desk.ts";
 import { denial } from "../decision/ask-loop.ts";
 import { type Call, argumentsOf, newCall } from "../decision/call.ts";
 import { logFailureText, refusalMessage, refusalOf, requestOf } from "../decision/client-answer.ts";
-import { commitCall, recordHeld, recordRefusal } from "../decision/commit.ts";
+import { type Hold, commitCall, recordHeld, recordRefusal } from "../decision/commit.ts";
 import { consentInputName, escapeForDisplay } from "../decision/display-text.ts";
 import { closeTraceWindow, openTraceWindow } from "../decision/effect-window.ts";
 import type { Deliveries } from "../decision/ordered-output.ts";
@@ -102,7 +102,7 @@ export class Calls {
         case "refused":
           return this.#refuse(call, committed.decision);
         case "held":
-          return this.#hold(call, committed.decision, committed.way);
+          return this.#hold(call, committed.decision, committed.hold);
         case "dispatched":
           return this.#send(call, await committed.durable);
         case "confirm": {
@@ -134,16 +134,17 @@ export class Calls {
     this.#refuse(call, decision, refusal);
   }
 
-  #hold(call: Call, decision: Decision, way: string | undefined): void {
+  #hold(call: Call, decision: Decision, { since, way }: Hold): void {
     const { id, live, digest, contract } = call;
     const { server, tool, toolDigest } = contract;
     const { deliveries, runObligations } = this.#needs;
-    const held = { id, live, server, tool, arguments: call.arguments, digest, toolDigest, settled: call.settled };
+    const { arguments: given, settled } = call;
+    const held = { id, since, live, server, tool, arguments: given, digest, toolDigest, settled };
     if (!runObligations.hold(held)) return this.#refuseLate(call, denial("SG-OUTBOX-FULL"));
     const asked = requestOf(this.#needs, call);
     const how = { kind: "held", ...(way === undefined ? {} : { way }) } as const;
     // A call that is not on record as waiting would be gone with this process.
-    void deliveries.after(recordHeld(this.#needs, call, decision), (durable) => {
+    void deliveries.after(recordHeld(this.#needs, call, decision, { since }), (durable) => {
       if (!durable) runObligations.unhold(held);
       const answer = durable ? refusalOf(asked, decision, id, how) : refusalMessage(asked, id, logFailureText);
       call.exchange.respond(answer);

@@ -8,6 +8,7 @@ const live = { key: "run-1" } as LiveRun; // an outbox looks at nothing else of 
 function heldCall(id: string): Held {
   return {
     id,
+    since: 0,
     live,
     server: "post",
     tool: "send",

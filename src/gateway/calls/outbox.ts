@@ -16,6 +16,8 @@ import type { Waiting } from "../ports/store.ts";
 export type Held = {
   /** Id of the call that was held; the call that leaves the outbox names it. */
   readonly id: string;
+  /** Where in the history of its run it began to wait (`Obligation`). */
+  readonly since: number;
   readonly live: LiveRun;
   readonly server: string;
   readonly tool: string;
@@ -156,7 +158,14 @@ export function resumedCall(live: LiveRun, waiting: Waiting, hash: Secrets["hash
   if (callDigest(name, method, kept, hash) !== digest) return { kind: "lost", call, name, cause: "unreadable" };
   const toolDigest = stringMember(notes, "toolDigest");
   const settled = settledIn(notes);
-  return { kind: "held", held: { id: call, live, ...name, arguments: kept, digest, toolDigest, settled } };
+  const since = sinceIn(notes);
+  return { kind: "held", held: { id: call, since, live, ...name, arguments: kept, digest, toolDigest, settled } };
+}
+
+/** Records of older versions have none: the call goes with the first success that its rule waits for, as it did then. */
+function sinceIn(notes: JsonObject): number {
+  const since = member(notes, "since");
+  return typeof since === "number" && since > 0 ? since : 0;
 }
 
 /** The consent to a repeat in the notes of a held call; absent in older records, and where no approver was asked. */

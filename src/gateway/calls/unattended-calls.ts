@@ -7,7 +7,7 @@ import { type Refusal, decidingCodes } from "../../core/explain/render.ts";
 import { member } from "../../core/json.ts";
 import { resultTypeOf } from "../../wire/modern.ts";
 import { denial } from "../decision/ask-loop.ts";
-import { type Call, type DoubtSettled, newCall } from "../decision/call.ts";
+import { type Call, type DoubtSettled, type Waited, newCall } from "../decision/call.ts";
 import { type CommitNeeds, commitCall, recordRefusal } from "../decision/commit.ts";
 import { checkEffects, keepWrites } from "../decision/effect-check.ts";
 import {
@@ -50,7 +50,7 @@ export function orderedCall(
   needs: Pick<UnattendedNeeds, "ids" | "services" | "link">,
   catalogue: Catalogue,
   live: LiveRun,
-  order: PerformOrder & { readonly held?: string; readonly settled?: DoubtSettled | undefined },
+  order: PerformOrder & { readonly held?: Waited; readonly settled?: DoubtSettled | undefined },
 ): Call {
   return newCall(needs, {
     live,

@@ -21,6 +21,9 @@ export type Consent = {
 /** A consent to a call that may have been made already: it settles each doubt about the call that is no newer. */
 export type DoubtSettled = { readonly approval: string; readonly wallMs: number };
 
+/** A call of the outbox: the id under which it waits, and the place in the run's history where it began to. */
+export type Waited = { readonly id: string; readonly since: number };
+
 export type Call = {
   /** Unique over all runs and restarts; also the id of the decision. */
   readonly id: string;
@@ -34,8 +37,8 @@ export type Call = {
   readonly manifestDigest: string | undefined;
   /** The members that a modern client sent when it repeated the call: our sealed question and its answers. */
   readonly retry: { readonly state: string; readonly responses: Json | undefined } | undefined;
-  /** Id under which it waited in the outbox. */
-  readonly held: string | undefined;
+  /** How it waited in the outbox, where it comes from there. */
+  readonly held: Waited | undefined;
   /**
    * Whether the place where it is executed is a projection, so that the obligation `isolate` can be met. Read in the
    * turn of its commit, since a projection may end while the call waits for answers.
@@ -147,6 +150,7 @@ export function callMoment(call: Call, at: number): CallMoment {
     arguments: call.arguments,
     workspace: call.live.workspace,
     digest: call.digest,
+    ...(call.held === undefined ? {} : { heldSince: call.held.since }),
   };
 }
 

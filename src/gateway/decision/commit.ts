@@ -9,7 +9,7 @@ import type { RunEvent } from "../../core/event.ts";
 import { decidingCodes, risksIn, warningsIn } from "../../core/explain/render.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { CallOption } from "../../core/moment.ts";
-import type { Answers } from "../../core/opinion.ts";
+import type { Answers, Obligation } from "../../core/opinion.ts";
 import { forecastAmong } from "../../core/questions/prediction.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { outboxMoment } from "../log/waiting.ts";
@@ -44,9 +44,11 @@ export type Committed =
   /** Other calls must be made first; then it is decided again. */
   | { readonly kind: "perform"; readonly orders: readonly (PerformOrder & { readonly rule: string })[] }
   /** It must wait in the outbox. */
-  | { readonly kind: "held"; readonly decision: Decision; readonly way: string | undefined }
+  | { readonly kind: "held"; readonly decision: Decision; readonly hold: Hold }
   /** Its client gave it up before it was decided. */
   | { readonly kind: "dropped" };
+
+export type Hold = Extract<Obligation, { kind: "hold" }>;
 
 /** A call that is on record with its decision. */
 export type Recorded =
@@ -108,7 +110,7 @@ function enforced(needs: CommitNeeds, call: Call, { attendance, decision: judged
   const hold = decision.obligations.find((obligation) => obligation.kind === "hold");
   if (hold !== undefined) {
     call.settled = settledAtHold(needs, call, consent);
-    return { kind: "held", decision, way: hold.way };
+    return { kind: "held", decision, hold };
   }
   const orders = row.perform.way === "first" ? ordersOf(decision.obligations, call.performed) : [];
   if (orders.length > 0) return { kind: "perform", orders };
@@ -260,7 +262,7 @@ export function recordRefusal(
 
 /** Which call of the outbox this one is: in the record that lets it go, so that it can leave only once. */
 function fromOutbox({ held }: Call): JsonObject {
-  return held === undefined ? {} : { outbox: held };
+  return held === undefined ? {} : { outbox: held.id };
 }
 
 /**
@@ -271,13 +273,14 @@ export function recordHeld(
   { services }: Pick<CommitNeeds, "services">,
   call: Call,
   decision: Decision,
+  { since }: Pick<Hold, "since">,
 ): Promise<boolean> {
   const batch = new EventBatch();
   batch.parts.push({ live: call.live, events: [] });
   const { server, tool, toolDigest } = call.contract;
   const listed = toolDigest === undefined ? {} : { toolDigest };
   const doubt = call.settled === undefined ? {} : { doubtSettled: call.settled };
-  const what = { held: `${server}.${tool}`, server, tool, digest: call.digest, ...listed, ...doubt };
+  const what = { held: `${server}.${tool}`, since, server, tool, digest: call.digest, ...listed, ...doubt };
   const notes = { decision: call.id, moment: outboxMoment, ...what };
   const details = { method: call.method, arguments: call.arguments };
   const at = services.clock.monotonicMs();

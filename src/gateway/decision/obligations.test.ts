@@ -87,7 +87,7 @@ describe("must by injection", () => {
 });
 
 describe("the outbox", () => {
-  const hold = { kind: "hold", rule: "R2" } as const;
+  const hold = { kind: "hold", rule: "R2", since: 0 } as const;
   const backupCall = { id: 2, method: "tools/call", params: { name: "backup", arguments: {} } };
   const waits = owing((q) => q.succeeded.length === 0, hold);
 

@@ -26,7 +26,7 @@ describe("labels of releases", () => {
   it("without a mechanism it is the output joined with every argument", () => {
     const option = { arguments: new Map([["q", { range: high, digest: "d", path: [] }]]) } as never;
     expect(releaseLabel([], contract, option).range).toEqual(high);
-    expect(releaseLabel([{ kind: "hold", rule: "r" }], contract, undefined).range).toEqual(low);
+    expect(releaseLabel([{ kind: "hold", rule: "r", since: 0 }], contract, undefined).range).toEqual(low);
   });
 });
 

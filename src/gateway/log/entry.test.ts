@@ -81,7 +81,7 @@ function entryOf(foreign: string, call = "c-1"): LogEntry {
         { kind: "label", range: label, fields: [{ pointer: foreign, range: label }] },
         { kind: "redact", pointer: foreign },
         { kind: "perform", rule: foreign, server: foreign, tool: foreign, arguments: foreign },
-        { kind: "hold", rule: foreign },
+        { kind: "hold", rule: foreign, since: 0 },
         { kind: "revoke", server: foreign, end: true, rule: foreign },
         { kind: "notify", rule: foreign, text: foreign },
       ],

@@ -146,9 +146,9 @@ export class MessageRouter implements LinkUser {
 
   /** A call from the outbox is judged again, and sent if its rules now permit it. */
   async flush(held: Held): Promise<Flushed> {
-    const { id, live, digest, toolDigest } = held;
+    const { id, since, live, digest, toolDigest } = held;
     if ((await this.#keptBack(live)) !== undefined) return "unadmitted";
-    const call = orderedCall(this.#needs, this.#link.catalogue, live, { ...held, held: id });
+    const call = orderedCall(this.#needs, this.#link.catalogue, live, { ...held, held: { id, since } });
     // The held call itself is sent: no other method, and no tool that has since been put under its name.
     if (call.digest !== digest || call.contract.toolDigest !== toolDigest) return "changed";
     const outcome = await callUnattended(this.#needs, call, "outbox");

@@ -38,6 +38,12 @@ function called(frame: Frame, of: ToolContract, q = start(frame), keys?: Record<
   return consider(frame, { ...head, arguments: {}, workspace: [], digest: "d" }, q, of, keys);
 }
 
+/** The same call from the outbox. */
+function flushed(frame: Frame, of: ToolContract, q: Q, heldSince: number): Opinion {
+  const head = { kind: "call", at: 5, call: "c", method: "tools/call", contract: of, heldSince } as const;
+  return consider(frame, { ...head, arguments: {}, workspace: [], digest: "d" }, q, of);
+}
+
 /** The state after one call, so that counters are full and locks are shut. */
 const after = (frame: Frame, of: ToolContract): Q => round(frame, start(frame), option(of), { at: 1 });
 
@@ -204,9 +210,30 @@ describe("obligations", () => {
 
   it("a call that owes another is held until that one succeeded", () => {
     const frame = frameWith(hold);
-    expect(called(frame, pay)).toMatchObject({ obligations: [{ kind: "hold", way: "call tell first" }] });
-    expect(called(frame, pay, after(frame, contract("tell")))).toMatchObject({ obligations: [] });
+    const holding = { kind: "hold", since: 0, way: "call tell after it" };
+    expect(called(frame, pay)).toMatchObject({ obligations: [holding] });
+    expect(called(frame, check)).toMatchObject({ obligations: [] });
+    expect(flushed(frame, pay, after(frame, contract("tell")), 0)).toMatchObject({ obligations: [] });
     expect(called(frameWith({ ...hold, action: "report" }), pay)).toMatchObject({ obligations: [] });
+  });
+
+  it("a success from before a call was asked for does not let it go", () => {
+    const frame = frameWith(hold);
+    const told = after(frame, contract("tell"));
+    expect(called(frame, pay, told)).toMatchObject({ obligations: [{ kind: "hold", since: 1 }] });
+    expect(flushed(frame, pay, told, 1)).toMatchObject({ obligations: [{ kind: "hold", since: 1 }] });
+    const again = round(frame, told, option(contract("tell")), { at: 3 });
+    expect(flushed(frame, pay, again, 1)).toMatchObject({ obligations: [] });
+  });
+
+  it("a call whose key cannot be read would wait for ever: it is refused, and told which argument it lacks", () => {
+    const frame = frameWith({ ...hold, key: { argument: "id", form: "id", foldLocalPart: false } });
+    const found = called(frame, pay);
+    expect(found).toMatchObject({
+      verdict: "deny",
+      reasons: [{ code: "SG-BY-END", way: expect.stringMatching(/`id`/) }],
+    });
+    expect(called(frame, check)).toMatchObject({ verdict: "allow", reasons: [], obligations: [] });
   });
 
   it("of automata that concern another tool nothing is asked, nor of a hazard that may hold", () => {
@@ -253,7 +280,7 @@ describe("the end of a run", () => {
       why: "because of R",
       facts: { kind: "by-end", needs: ["tell"] },
       serves: [],
-      way: "call tell first",
+      way: "call tell after it",
     };
     expect(consider(frame, end, sent)).toEqual({
       kind: "settled",
@@ -281,6 +308,29 @@ describe("the end of a run", () => {
       verdict: "allow",
       reasons: [{ code: "SG-BY-END", verdict: "confirm", observed: true }],
     });
+  });
+
+  it.each<[string, Partial<Extract<Temporal, { kind: "by-end" }>>, string]>([
+    ["", {}, "call tell after it"],
+    [" of any time", { once: true }, "call tell"],
+    [" without a name", { by: pattern() }, "do what the rule asks for after it"],
+  ])("names the call that would have met it: one%s", (_, part, way) => {
+    const owing = frameWith({ kind: "by-end", after: tool("pay"), by: tool("tell"), action: "report", ...part });
+    const sent = dispatch(owing, start(owing), option(pay), 1).q;
+    expect(consider(owing, end, sent)).toMatchObject({ reasons: [{ way }] });
+  });
+
+  it("a success of any time meets what asks for one at any time", () => {
+    const once = { kind: "by-end", after: tool("pay"), by: tool("tell"), action: "report", once: true } as const;
+    for (const [temporal, owed] of [
+      [once, []],
+      [{ ...once, once: undefined }, ["R"]],
+    ] as const) {
+      const { once: any, ...rest } = temporal;
+      const owing = frameWith(any === undefined ? rest : { ...rest, once: any });
+      const told = after(owing, contract("tell"));
+      expect(openDebts(owing, dispatch(owing, told, option(pay), 2).q, 3).map(({ id }) => id)).toEqual(owed);
+    }
   });
 
   it("and nothing once it is met, or before anything is owed", () => {

@@ -7,9 +7,10 @@ import type { ToolContract } from "../../core/contract.ts";
 import { type Obligation, type Opinion, type Reason, noObjection, settled } from "../../core/opinion.ts";
 import type { ReflectMoment } from "../../core/moment.ts";
 import type { Rule, Temporal } from "../../policy/ir/ir.ts";
-import { type Slot, monitorHolds, monitorOwes } from "../../policy/semantics/monitors.ts";
+import { type Slot, monitorOwes } from "../../policy/semantics/monitors.ts";
+import { holdOf, holds } from "../../policy/semantics/outbox.ts";
 import { matches } from "../../policy/semantics/patterns.ts";
-import { type Q, cellAt, globalKey, isKeyed, stateOf } from "../../policy/semantics/state.ts";
+import { type Q, cellAt, isKeyed, stateOf } from "../../policy/semantics/state.ts";
 import { type Frame, contextAt } from "../../policy/semantics/transition.ts";
 import { type Scene, firedSlots, sceneAt, verdictAt } from "../../policy/semantics/verdicts.ts";
 import { neededBy, remedyFor } from "../../policy/semantics/explanations.ts";
@@ -31,12 +32,16 @@ export function makeSequence(
       if (frame.slots.length === 0) return noObjection;
       if (moment.kind === "reflect" && tellsDebts(moment)) return stillOwed(frame, rules, stateOf(run.q), moment.at);
       if (moment.kind !== "call" || option === undefined) return noObjection;
-      return called({ frame, q: stateOf(run.q), option, at: moment.at }, rules, slotsFor(option.contract));
+      const scene = { frame, q: stateOf(run.q), option, at: moment.at, heldSince: moment.heldSince };
+      return called(scene, rules, slotsFor(option.contract));
     },
   };
 }
 
-function called(scene: Scene, rules: ReadonlyMap<string, Rule>, slots: readonly Slot[]): Opinion {
+/** A call, and since when it has waited in the outbox if it comes from there. */
+type Called = Scene & { readonly heldSince: number | undefined };
+
+function called(scene: Called, rules: ReadonlyMap<string, Rule>, slots: readonly Slot[]): Opinion {
   const reasons = firedSlots(scene, "rule", slots).map(({ slot, at }): Reason => {
     const rule = rules.get(slot.id);
     return {
@@ -48,11 +53,19 @@ function called(scene: Scene, rules: ReadonlyMap<string, Rule>, slots: readonly 
       // The key is a value of the call; the reason states only that there is one, since a refusal must carry no data.
       facts: { kind: slot.temporal.kind, ...(isKeyed(slot) ? { keyed: "yes" } : {}), needs: neededBy(slot.temporal) },
       serves: rule?.serves ?? [],
-      way: remedyFor(slot.temporal),
+      way: wayOn(slot),
       ...(rule?.mode === "observe" ? { observed: true as const } : {}),
     };
   });
   return settled(reasons, obligations(scene, slots));
+}
+
+/** What is held waits for a call; it is refused only where its key cannot be read, so that no call could let it go. */
+function wayOn({ temporal }: Slot): string {
+  const named = holds(temporal) ? temporal.key?.argument : undefined;
+  return named === undefined
+    ? remedyFor(temporal)
+    : `give \`${named}\` one plain value, so that the rule can follow it`;
 }
 
 const codes: Readonly<Record<Temporal["kind"], string>> = {
@@ -67,7 +80,7 @@ const codes: Readonly<Record<Temporal["kind"], string>> = {
 };
 
 /** M3 and the outbox of M4: what the gateway must do if the call goes ahead. */
-function obligations(scene: Scene, slots: readonly Slot[]): readonly Obligation[] {
+function obligations(scene: Called, slots: readonly Slot[]): readonly Obligation[] {
   const obliging = slots.filter(
     ({ owner, mode, temporal: { kind } }) =>
       owner === "rule" && mode === "enforce" && (kind === "inject" || kind === "by-end"),
@@ -81,9 +94,8 @@ function obligations(scene: Scene, slots: readonly Slot[]): readonly Obligation[
       const { server, tool } = temporal;
       return [{ kind: "perform", rule: slot.id, server, tool, arguments: temporal.arguments }];
     }
-    const { bits } = cellAt(slot, scene.q.monitors.hi[slot.index] ?? new Map(), globalKey, scene.at);
-    const held = monitorHolds(context, temporal, bits, seen);
-    return held ? [{ kind: "hold", rule: slot.id, way: remedyFor(temporal) }] : [];
+    const held = holdOf(slot, scene, { context, scene: seen });
+    return held === undefined ? [] : [{ kind: "hold", rule: slot.id, ...held, way: remedyFor(temporal) }];
   });
 }
 

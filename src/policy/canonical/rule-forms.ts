@@ -215,11 +215,14 @@ function owing(rule: RuleText, naming: Naming, base: DocumentPath): Owing {
         arguments: inject.call.arguments ?? {},
       },
     },
-    byEnd: byEnd && {
-      after: restrict(byEnd.after, "byEnd", "after"),
-      by: permit(byEnd.by, "byEnd", "by"),
-      action: byEnd.action,
-    },
+    byEnd:
+      byEnd &&
+      given<NonNullable<RuleForm["byEnd"]>>({
+        after: restrict(byEnd.after, "byEnd", "after"),
+        by: permit(byEnd.by, "byEnd", "by"),
+        action: byEnd.action,
+        key: keyForm(byEnd.key),
+      }),
   };
 }
 

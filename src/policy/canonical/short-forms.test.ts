@@ -250,6 +250,11 @@ describe("rules and hazards", () => {
     ],
     ["must", "byEnd: {after: s.a, by: s.b, action: hold}", `byEnd: {after: ${a}, by: ${b}, action: hold}`],
     [
+      "must",
+      "byEnd: {after: s.a, by: s.b, action: report, key: to}",
+      `byEnd: {after: ${a}, by: ${b}, action: report, key: {argument: to, form: id}}`,
+    ],
+    [
       "block",
       "when: s.a, predicate: {name: f, source: 'export const f = () => true'}",
       `when: ${a}, predicate: {name: f, source: 'export const f = () => true'}`,

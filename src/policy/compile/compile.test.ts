@@ -234,13 +234,31 @@ describe("temporal rules", () => {
       "byEnd: {after: a, by: b, action: hold}",
       [{ kind: "by-end", after: of("a"), by: of("b"), action: "hold" }],
     ],
+    [
+      "must",
+      "byEnd: {after: a, by: b, action: report, key: id}",
+      [
+        {
+          kind: "by-end",
+          after: of("a"),
+          by: of("b"),
+          action: "report",
+          key: { argument: "id", form: "id", foldLocalPart: false },
+        },
+      ],
+    ],
+    [
+      "must",
+      "mode: observe, byEnd: {after: a, by: b, action: hold}",
+      [{ kind: "by-end", after: of("a"), by: of("b"), action: "report" }],
+    ],
     ["block", "exactlyOnce: {of: a}", [{ kind: "at-most", of: of("a"), count: 1 }]],
     [
       "block",
       "exactlyOnce: {of: a, after: b}",
       [
         { kind: "at-most", of: of("a"), count: 1 },
-        { kind: "by-end", after: of("b"), by: of("a"), action: "report" },
+        { kind: "by-end", after: of("b"), by: of("a"), action: "report", once: true },
       ],
     ],
   ])("%s %s", (tier, body, wanted) => {

@@ -108,7 +108,8 @@ function exactlyOnce(rule: RuleForm, { restrict, permit }: Parts): readonly Name
   if (form.after === undefined) return [once];
   const after = restrict(form.after, "exactlyOnce", "after");
   const by = permit(form.of, "exactlyOnce", "of");
-  return [once, { temporal: { kind: "by-end", after, by, action: "report" }, suffix: "/end" }];
+  // It may have been made before it was due: what is reported is that it was never made.
+  return [once, { temporal: { kind: "by-end", after, by, action: "report", once: true }, suffix: "/end" }];
 }
 
 function owing(rule: RuleForm, { restrict, permit, scope }: Parts): Temporal | undefined {
@@ -139,7 +140,13 @@ function owing(rule: RuleForm, { restrict, permit, scope }: Parts): Temporal | u
   }
   if (byEnd === undefined) return undefined;
   const after = restrict(byEnd.after, "byEnd", "after");
-  return { kind: "by-end", after, by: permit(byEnd.by, "byEnd", "by"), action: byEnd.action };
+  const by = permit(byEnd.by, "byEnd", "by");
+  return { kind: "by-end", after, by, action: actionOf(rule, byEnd), ...keyOf(byEnd.key, false) };
+}
+
+/** A rule that only observes keeps nothing back: what it would have waited for is owed. */
+function actionOf({ mode }: RuleForm, { action }: NonNullable<RuleForm["byEnd"]>): typeof action {
+  return mode === "observe" && action === "hold" ? "report" : action;
 }
 
 /** Rules that ask a program of the operator, which may only add refusals. */

@@ -127,6 +127,7 @@ export type RuleForm = {
     readonly after: PatternForm;
     readonly by: PatternForm;
     readonly action: "hold" | "compensate" | "report";
+    readonly key?: KeyFormObject;
   };
 };
 

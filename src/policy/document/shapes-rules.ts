@@ -92,6 +92,7 @@ const byEnd = object("a by-end", {
   after: required(pattern, "the call that makes it due"),
   by: required(pattern, "the call that must have succeeded by the end of the run"),
   action: required(oneOf("action", ["hold", "compensate", "report"]), "what happens to the first call until then"),
+  key: optional(key, "argument that both calls must share"),
 });
 export type ByEndText = Infer<typeof byEnd>;
 

@@ -130,12 +130,17 @@ export type Temporal =
       readonly tool: string;
       readonly arguments: JsonObject;
     }
-  /** M4: `by` must have succeeded by the end of the run. `hold` keeps `after` in an outbox until then. */
+  /**
+   * M4: after each `after`, `by` must succeed by the end of the run. `hold` keeps `after` in an outbox until then. With
+   * `once` a success of any time in the run is enough, also one before `after`.
+   */
   | {
       readonly kind: "by-end";
       readonly after: Pattern;
       readonly by: Pattern;
       readonly action: "hold" | "compensate" | "report";
+      readonly once?: true;
+      readonly key?: KeySpec;
     };
 
 export type Rule = {

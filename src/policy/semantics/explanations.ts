@@ -105,9 +105,12 @@ export function remedyFor(temporal: Temporal): string {
     case "gate":
     case "immediately":
     case "owed":
-    case "by-end":
     case "inject": // never refuses, so it never has to show a way
       return needed === "" ? "do first what the rule asks for" : `call ${needed} first`;
+    case "by-end": {
+      const when = temporal.once === true ? "" : " after it";
+      return needed === "" ? `do what the rule asks for${when}` : `call ${needed}${when}`;
+    }
     case "absence":
       return needed === "" ? "start a new run for this" : `call ${needed} first, or start a new run`;
     case "at-most":

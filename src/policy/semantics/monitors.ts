@@ -156,7 +156,7 @@ export function monitorDispatched<B>(
     case "absence":
       return [algebra.or(bit(context, bits, 0), restricts(temporal.after))];
     case "by-end": {
-      // Bit 0: something waits for `by`. Bit 1: `by` has succeeded in this run, so nothing more will be owed.
+      // Bit 0: `by` is owed. Bit 1: `by` has succeeded in this run, for the rules to which that is enough for good.
       const met = bit(context, bits, 1);
       return [algebra.or(bit(context, bits, 0), algebra.and(restricts(temporal.after), algebra.not(met))), met];
     }
@@ -206,7 +206,8 @@ export function monitorSucceeded<B>(
     }
     case "by-end": {
       const met = permits(temporal.by);
-      return [algebra.and(bit(context, bits, 0), algebra.not(met)), algebra.or(bit(context, bits, 1), met)];
+      const stays = algebra.and(algebra.constant(staysMet(temporal)), met);
+      return [algebra.and(bit(context, bits, 0), algebra.not(met)), algebra.or(bit(context, bits, 1), stays)];
     }
     case "owed": {
       const met = permits(temporal.owe);
@@ -219,14 +220,14 @@ export function monitorSucceeded<B>(
   }
 }
 
+type ByEnd = Extract<Temporal, { kind: "by-end" }>;
+
 /**
- * The dispatch waits in the outbox until `by` has succeeded (formal.md 4.3, M4 `hold`): an outside reader does not see
- * it yet, and it is judged again when it is sent.
+ * A success of `by` meets later debts, too. With `hold` the debt is made when the agent asks for the call, and the outbox
+ * keeps it (`outbox.ts`): a call that has left the outbox owes nothing more.
  */
-export function monitorHolds<B>(context: Context<B>, temporal: Temporal, bits: Vector<B>, scene: PatternScene<B>): B {
-  const { algebra } = context;
-  if (temporal.kind !== "by-end" || temporal.action !== "hold") return algebra.constant(false);
-  return algebra.and(matches(context, temporal.after, "restrict", scene), algebra.not(bit(context, bits, 1)));
+export function staysMet({ action, once }: ByEnd): boolean {
+  return action === "hold" || once === true;
 }
 
 /** Something is still owed, for the end of a run. */

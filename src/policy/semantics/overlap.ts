@@ -5,7 +5,7 @@
  */
 import type { CallOption } from "../../core/moment.ts";
 import { type Pattern, type Temporal, contractFor } from "../ir/ir.ts";
-import type { Slot } from "./monitors.ts";
+import { type Slot, staysMet } from "./monitors.ts";
 import { type Context, type PatternScene, matches, staticMatch } from "./patterns.ts";
 import { type InFlight, type Lock, type MonitorCell, type Monitors, type Q, globalKey, keysOf } from "./state.ts";
 import { VersionedMap } from "./versioned-map.ts";
@@ -21,12 +21,13 @@ function contestOf(temporal: Temporal): Contest | undefined {
       return temporal.until && { lock: temporal.after, unlock: temporal.until };
     case "owed":
       return { lock: temporal.after, unlock: temporal.owe };
+    case "by-end":
+      return staysMet(temporal) ? undefined : { lock: temporal.after, unlock: temporal.by };
     case "immediately":
       return { lock: "any call", unlock: temporal.need };
     case "at-most":
     case "budget":
     case "inject":
-    case "by-end":
       return undefined;
   }
 }

@@ -38,6 +38,8 @@ export type MonitorCell = {
   /** When each counted call was dispatched, for windows; amounts for budgets. */
   readonly times: readonly number[];
   readonly amounts: readonly string[];
+  /** Of a rule that holds calls: number of the newest dispatch of `by` that has succeeded; absent before the first. */
+  readonly metBy?: number;
 };
 
 /** By slot, then by canonical key; unkeyed automata use `globalKey`. */
@@ -50,6 +52,8 @@ export type InFlight = {
   readonly option: CallOption;
   /** When it was dispatched: what it counted is found again by that. */
   readonly at: number;
+  /** The number of its dispatch among those that rules with `hold` count (`Q.dispatches`). */
+  readonly number: number;
   readonly settled: boolean;
   /** The locks of its dispatch, and those that its success does not open since overlapping calls hold them. */
   readonly locks: readonly Lock[];
@@ -68,6 +72,8 @@ export type Q = ModelState & {
   /** E and A: the grants of the run's approvers. */
   readonly grants: readonly Grant[];
   readonly inFlight: ReadonlyMap<string, InFlight>;
+  /** Dispatches so far that could let a held call go: with it the order of holds and dispatches is known. */
+  readonly dispatches: number;
   readonly ended: boolean;
   /** The history of the run was lost: every lock may be closed, every counter full, every debt open. */
   readonly lost: boolean;
@@ -92,6 +98,7 @@ export function initialState(ir: Ir, slots: readonly Slot[], shared: Q | undefin
     monitors: { lo: empty, hi: empty },
     grants: [],
     inFlight: new Map(),
+    dispatches: 0,
     ended: false,
     lost: false,
   };

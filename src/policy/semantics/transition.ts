@@ -13,6 +13,7 @@ import { type Slot, monitorDispatched, monitorSucceeded, patternsOf } from "./mo
 import { begun, isOvertaken, locksOf, notBegun, overtaken, timedLock, underWay } from "./overlap.ts";
 import { type Context, type End, type Move, type PatternScene, matches } from "./patterns.ts";
 import { written } from "./semantics.ts";
+import { lettingGo, mayLetGo } from "./outbox.ts";
 import {
   type InFlight,
   type MonitorCell,
@@ -85,8 +86,13 @@ function dispatched(frame: Frame, q: Q, event: RunEvent & { kind: "dispatched" }
   const locks =
     frame.slots.length === 0 ? [] : locksOf(frame.slots, seenAt(frame, q, { move: "dispatch", option, at }, "hi"));
   const overtakenBy = underWay(frame.slots, q.inFlight, option);
-  const sent = { option, at, settled: false, locks, overtakenBy, brings };
-  return ok({ ...after, inFlight: VersionedMap.of(overtaken(frame.slots, q.inFlight, locks)).with(call, sent) });
+  const dispatches = q.dispatches + (mayLetGo(frame.slots, option) ? 1 : 0);
+  const sent = { option, at, number: dispatches, settled: false, locks, overtakenBy, brings };
+  return ok({
+    ...after,
+    dispatches,
+    inFlight: VersionedMap.of(overtaken(frame.slots, q.inFlight, locks)).with(call, sent),
+  });
 }
 
 function writtenStores(frame: Frame, q: Q, option: CallOption): Q["stores"] {
@@ -185,7 +191,7 @@ function keysForAny(
 ): readonly string[] {
   if (counted) return [globalKey];
   if (move !== "dispatch" || end === "lo") return [];
-  if (temporal.kind === "absence") return [globalKey];
+  if (temporal.kind === "absence" || temporal.kind === "by-end") return [globalKey];
   return temporal.kind === "gate" ? [...cells.keys()] : [];
 }
 
@@ -237,7 +243,8 @@ function succeededMonitors(frame: Frame, q: Q, sent: InFlight, at: number): Q["m
       if (context.end === "hi" && isOvertaken(sent, slot, key)) return cell;
       const bits = monitorSucceeded(context, slot.temporal, cell.bits, scene);
       const renewed = slot.temporal.kind === "gate" && matches(context, slot.temporal.need, "permit", scene);
-      return changed(cell, { bits, times: cell.times, amounts: cell.amounts }, renewed ? at : undefined);
+      const after = changed(cell, { bits, times: cell.times, amounts: cell.amounts }, renewed ? at : undefined);
+      return lettingGo(slot, after, sent.number, { context, scene });
     }),
   );
 }
@@ -250,7 +257,7 @@ function changed(
 ): MonitorCell {
   const same = restart === undefined && to.times === cell.times;
   if (same && to.bits.every((bit, index) => bit === cell.bits[index])) return cell;
-  return { ...to, since: restart ?? cell.since };
+  return { ...cell, ...to, since: restart ?? cell.since };
 }
 
 /**

@@ -9,7 +9,8 @@ import type { CallOption } from "../../core/moment.ts";
 import { type Verdict, combineEnds } from "../../core/verdict.ts";
 import type { Hazard, Rule } from "../ir/ir.ts";
 import { type Slot, monitorFires } from "./monitors.ts";
-import type { Context, End, PatternScene } from "./patterns.ts";
+import { type Holding, holds } from "./outbox.ts";
+import { type Context, type End, type PatternScene, matches } from "./patterns.ts";
 import { type DefaultParts, bad, defaultParts, ruleFires } from "./semantics.ts";
 import { type MonitorCell, type Q, cellAt, globalKey, isKeyed, keysOf, reservedHeld, viewAt } from "./state.ts";
 import { type Frame, contextAt, moveAt } from "./transition.ts";
@@ -87,12 +88,20 @@ function firedAmong(scene: Scene, slots: readonly Slot[], { lo, hi }: BothEnds):
     const keys = keysOf(slot, scene.option);
     // No readable key: a gate cannot have been opened for it, and counters share one key (formal.md annex 8).
     const among = keys.length === 0 ? [globalKey] : keys;
-    const firesAt = (end: SceneAt): boolean => among.some((key) => slotFires(scene, { slot, key }, end));
+    const firesAt = (end: SceneAt): boolean =>
+      keys.length === 0 && holds(slot.temporal)
+        ? waitsInVain(slot.temporal, end)
+        : among.some((key) => slotFires(scene, { slot, key }, end));
     // One refused key refuses the call, and one refused for certain refuses it for certain.
     const at = { lo: firesAt(lo), hi: firesAt(hi) };
     if (at.lo || at.hi) fired.push({ slot, at });
   }
   return fired;
+}
+
+/** A call without a readable key would wait for ever, since no success can be for its key: it is refused at once. */
+function waitsInVain({ after }: Holding, { context, ...seen }: SceneAt): boolean {
+  return matches(context, after, "restrict", seen);
 }
 
 function slotFires(

@@ -317,6 +317,10 @@ describe("keys", () => {
     expect(
       answer({ ...gated, rules: [rule("r", { gate: { before: b, need: a, key: { ...keyed, exact: true } } })] }),
     ).toBe("accepted");
+    const held = { after: b, by: a, action: "hold" };
+    const heldBy = (key: Members) => answer({ ...gated, rules: [rule("r", { byEnd: { ...held, key } }, "must")] });
+    expect(heldBy({ ...keyed, exact: true })).toBe("accepted");
+    expect(heldBy({ ...keyed, argument: "cc" })).toMatch(/key/);
     const absence = { ...sequence, key: keyed };
     expect(
       answer({

@@ -37,7 +37,10 @@ const bodies = {
   immediately: { fields: { before: pattern, need: pattern } },
   owed: { fields: { after: pattern, owe: pattern }, optional: { within: "whole", before: pattern } },
   inject: { fields: { before: pattern, call } },
-  byEnd: { fields: { after: pattern, by: pattern, action: { words: ["hold", "compensate", "report"] } } },
+  byEnd: {
+    fields: { after: pattern, by: pattern, action: { words: ["hold", "compensate", "report"] } },
+    optional: { key },
+  },
   unless: { fields: { call: pattern, need: pattern }, optional: { within, key } },
 } as const;
 type Body = {

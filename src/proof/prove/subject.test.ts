@@ -54,6 +54,10 @@ describe("candidates of a core", () => {
   it("a keyed rule takes part where the hazard follows the same key", () => {
     const keyed = small({ labels, rules: every, never: { atMost: { of: "s.send", count: 1, key: "to" } } });
     expect(candidates(keyed.policy.ir, question(keyed).hazard)).toContain("keyed");
+    const held = must("mine", { byEnd: { after: "s.send", by: "s.ask", action: "hold", key: "to" } });
+    const never = { unless: { call: "s.send", need: "s.ask", key: "to" } };
+    const waits = small({ labels, rules: [...every, held], never });
+    expect(candidates(waits.policy.ir, question(waits).hazard)).toContain("mine");
     const other = small({ labels, rules: every, never: { atMost: { of: "s.send", count: 1, key: "cc" } } });
     expect(candidates(other.policy.ir, question(other).hazard)).not.toContain("keyed");
   });

@@ -141,8 +141,11 @@ export function modelTemporal(temporal: Temporal): ModelTemporal | undefined {
       const need: Pattern = { tools: [{ server, tool }], predicates: [], data: [], stores: [] };
       return { kind: "gate", before, need, relock: before };
     }
-    case "by-end":
-      return temporal.action === "hold" ? { kind: "gate", before: temporal.after, need: temporal.by } : undefined;
+    case "by-end": {
+      const { action, after, by, key } = temporal;
+      if (action !== "hold") return undefined;
+      return { kind: "gate", before: after, need: by, ...(key === undefined ? {} : { key }) };
+    }
     case "budget":
       return undefined;
   }

@@ -111,6 +111,6 @@ export class Scenario {
 
 export const hook = { client: "claude", principal: "os:1000", process: { pid: 9, startedAt: "1" } } as const;
 export const must = { kind: "perform", rule: "R1", server: "files", tool: "backup", arguments: {} } as const;
-export const hold = { kind: "hold", rule: "R2" } as const;
+export const hold = { kind: "hold", rule: "R2", since: 0 } as const;
 /** Held until a file was read. */
 export const held = ({ allowed }: FakeState): Says => (allowed.includes("read_file") ? {} : { obligations: [hold] });

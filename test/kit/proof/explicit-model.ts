@@ -130,8 +130,8 @@ function automaton(id: string, temporal: Temporal): readonly Automaton[] {
       return [{ id, temporal: { kind: "gate", before, need, relock: before }, key: undefined }];
     }
     case "by-end": {
-      const { after, by, action } = temporal;
-      return action === "hold" ? [{ id, temporal: { kind: "gate", before: after, need: by }, key: undefined }] : [];
+      const { after, by, action, key } = temporal;
+      return action === "hold" ? [{ id, temporal: { kind: "gate", before: after, need: by }, key }] : [];
     }
     case "budget":
       return [];

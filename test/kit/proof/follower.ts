@@ -154,7 +154,8 @@ export class Follower {
     if (slot === undefined || slot.temporal.kind === "inject") return undefined;
     const see = (key: string): readonly boolean[] =>
       viewAt(ir, slots, q, { end: "hi", at, key: () => key }).monitors[slot.index] ?? [];
-    if (slot.temporal.kind === "by-end") return [see(globalKey)[1] === true];
+    if (slot.temporal.kind === "by-end")
+      return [see(automaton.key === undefined ? globalKey : followedKey)[1] === true];
     if (automaton.key === undefined) return see(globalKey);
     const own = see(followedKey);
     // A lock that was armed without a readable key may be meant for this one.

@@ -117,9 +117,14 @@ export class Household {
     this.#calls += 1;
     const call = `c${this.#calls}`;
     const head = { kind: "call" as const, at: this.#at, call, method: "tools/call", contract, arguments: text };
-    const moment: CallMoment = { ...head, workspace: [], digest: valueDigest([server, tool, text]) };
+    // A call that was asked for before may come from the outbox now.
+    const waiting = `${member.run.key} ${server}.${tool}`;
+    const since = this.#waiting.get(waiting);
+    const held = since === undefined ? {} : { heldSince: since };
+    const moment: CallMoment = { ...head, ...held, workspace: [], digest: valueDigest([server, tool, text]) };
     const observed = isObserved(this.#subject, contract);
     let { verdict, option, obligations } = this.#decide(member, moment);
+    for (const duty of obligations) if (duty.kind === "hold") this.#waiting.set(waiting, duty.since);
     const mayGo = (): boolean => verdict === "allow" && !obligations.some(({ kind }) => kind === "hold");
     if (!observed && mayGo() && obligations.some(({ kind }) => kind === "perform")) {
       // What had to come first may have changed what this call may do: it is decided again, as the gateway does.
@@ -137,6 +142,7 @@ export class Household {
       return undefined;
     }
     this.met.allowed += 1;
+    this.#waiting.delete(waiting);
     this.#checkArguments(option, values);
     const move = this.#trueMove(option, values);
     const how = {
@@ -199,6 +205,8 @@ export class Household {
   }
 
   #injecting = false;
+  /** Where calls that a rule holds began to wait, by run and tool. */
+  readonly #waiting = new Map<string, number>();
 
   /** R1: the range of every argument reaches up to what really shaped it. */
   #checkArguments(option: CallOption, values: ReadonlyMap<string, Value>): void {

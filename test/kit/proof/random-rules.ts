@@ -72,8 +72,8 @@ export function ruleParts(names: Names, { r, p }: Patterns): fc.Arbitrary<RulePa
     {
       weight: 1,
       arbitrary: fc
-        .record({ after: r, by: p, action: fc.constantFrom("hold" as const, "report" as const) })
-        .map((byEnd) => ({ tier: "must" as const, byEnd })),
+        .record({ after: r, by: p, action: fc.constantFrom("hold" as const, "report" as const), key })
+        .map((byEnd) => ({ tier: "must" as const, byEnd: given(byEnd) })),
     },
     {
       weight: 1,
@@ -155,7 +155,7 @@ export function defence(names: Names, { r, p }: Patterns, { never }: HazardText)
       fc.record({ unless: sometimes(r, { of: 0.3 }), within }).map((more) => gate({ before, need, ...same, ...more })),
       must.map((tier) => ({ tier, immediately: { before, need } })),
       fc.tuple(must, tool).map(([tier, one]) => ({ tier, inject: { before, call: { tool: one } } })),
-      must.map((tier) => ({ tier, byEnd: { after: before, by: need, action: "hold" as const } })),
+      must.map((tier) => ({ tier, byEnd: { after: before, by: need, action: "hold" as const, ...same } })),
     );
   }
   if (atMost !== undefined) {

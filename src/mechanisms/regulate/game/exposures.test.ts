@@ -117,7 +117,7 @@ describe("exposures of a state", () => {
       new Map(
         Array.from({ length: count }, (_, index) => [
           `c${index}`,
-          { option, at: 1, settled: false, locks: [], overtakenBy: [], brings: contract.output.label },
+          { option, at: 1, number: 1, settled: false, locks: [], overtakenBy: [], brings: contract.output.label },
         ]),
       );
     const waiting = board.state({ inFlight: flight(1) });
@@ -146,7 +146,7 @@ describe("exposures of a state", () => {
     const board = new CountingBoard({ ...openHost(), rules: [{ id: "r", tier: "must", gate, why: "first" }] });
     const { contract, option } = board.run.send("s.read_any");
     const held = [contract.output.label];
-    const sent = { option, at: 1, overtakenBy: [], brings: contract.output.label };
+    const sent = { option, at: 1, number: 1, overtakenBy: [], brings: contract.output.label };
     const flying = (settled: boolean): Q["inFlight"] =>
       new Map([["c", { ...sent, settled, locks: [{ slot: 0, keys: [""] }] }]]);
     const still = board.state({ held });
