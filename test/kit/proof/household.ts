@@ -114,24 +114,21 @@ export class Household {
   ): Sent | undefined {
     const contract = this.#subject.contracts.find((one) => one.server === server && one.tool === tool);
     if (contract === undefined) return undefined;
-    this.#calls += 1;
-    const call = `c${this.#calls}`;
+    const call = `c${(this.#calls += 1)}`;
     const head = { kind: "call" as const, at: this.#at, call, method: "tools/call", contract, arguments: text };
-    // A call that was asked for before may come from the outbox now.
     const waiting = `${member.run.key} ${server}.${tool}`;
-    const since = this.#waiting.get(waiting);
-    const held = since === undefined ? {} : { heldSince: since };
-    const moment: CallMoment = { ...head, ...held, workspace: [], digest: valueDigest([server, tool, text]) };
+    const digest = valueDigest([server, tool, text]);
+    const moment: CallMoment = { ...head, ...this.#waiting.get(waiting), workspace: [], digest };
     const observed = isObserved(this.#subject, contract);
     let { verdict, option, obligations } = this.#decide(member, moment);
-    for (const duty of obligations) if (duty.kind === "hold") this.#waiting.set(waiting, duty.since);
+    for (const duty of obligations) if (duty.kind === "hold") this.#waiting.set(waiting, { heldSince: duty.since });
     const mayGo = (): boolean => verdict === "allow" && !obligations.some(({ kind }) => kind === "hold");
     if (!observed && mayGo() && obligations.some(({ kind }) => kind === "perform")) {
       // What had to come first may have changed what this call may do: it is decided again, as the gateway does.
       if (this.#performFirst(member, obligations)) ({ verdict, option, obligations } = this.#decide(member, moment));
       else verdict = "deny";
     }
-    const sends = { at: this.#at, call, method: "tools/call", arguments: text, digest: moment.digest };
+    const sends = { at: this.#at, call, method: "tools/call", arguments: text, digest };
     const allowed: RunEvent | undefined = option && { kind: "dispatched", option, ...sends };
     if (
       option === undefined ||
@@ -206,7 +203,7 @@ export class Household {
 
   #injecting = false;
   /** Where calls that a rule holds began to wait, by run and tool. */
-  readonly #waiting = new Map<string, number>();
+  readonly #waiting = new Map<string, { readonly heldSince: number }>();
 
   /** R1: the range of every argument reaches up to what really shaped it. */
   #checkArguments(option: CallOption, values: ReadonlyMap<string, Value>): void {
