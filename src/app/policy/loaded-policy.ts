@@ -8,7 +8,7 @@ import { makeProjection } from "../../mechanisms/projection/projection.ts";
 import { makeSequence, openDebts } from "../../mechanisms/sequence/sequence.ts";
 import { makeTiers } from "../../mechanisms/tiers/tiers.ts";
 import type { CompiledPolicy } from "../../policy/compile/compile.ts";
-import { contractOfTool } from "../../policy/contracts/contracts.ts";
+import { contractOfTool, isLabelled, isPinned } from "../../policy/contracts/contracts.ts";
 import { contractOfHostTool, contractOfMethod } from "../../policy/contracts/methods.ts";
 import { serverFacts } from "../../policy/ir/label-table.ts";
 import { hazardReasons } from "../../policy/semantics/explanations.ts";
@@ -93,8 +93,9 @@ export function loadedPolicy(
     isolation: (server) => isolationOrder(compiled, server),
     server: (name) => {
       const facts = serverFacts(table, name);
-      return { trusted: facts.trust === "trusted", mode: facts.mode };
+      return { trusted: facts.trust === "trusted", labelled: isLabelled(table, name), mode: facts.mode };
     },
+    pinned: (server, tool, toolDigest) => isPinned(table, { server, tool, toolDigest }),
     permitsQuestions: (server) => permitsQuestions(ir, server),
     ...regulation.port,
     mayRecordLate: (contract) => engine.model.relevant(contract).leavesNoTrace,

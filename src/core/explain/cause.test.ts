@@ -60,6 +60,12 @@ describe("the cause of a decision", () => {
       { needs: ["s.backup"], quarantined: "s" },
       "`s.backup` must come first, and its server is in quarantine",
     ],
+    [
+      "SG-MUST-FAILED",
+      { needs: ["s.backup"], changed: "backup" },
+      "`s.backup` must come first, and changed since it was accepted",
+    ],
+    ["SG-CHANGED", {}, "what its server says of it changed, and is not accepted yet"],
     ["SG-MUST-NOT-FOLLOW", {}, "`mail.send` must not follow what this run has done"],
     ["SG-LIMIT", {}, "`mail.send` would go over a limit"],
     ["SG-MAYBE-DONE", { at: "2026-11-21T14:02:31.000Z" }, "the same call may already have happened at 14:02 UTC"],

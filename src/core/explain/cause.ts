@@ -72,12 +72,14 @@ function clauseOf(reason: Reason, tool: string, least: boolean): string | undefi
     case "SG-OWED":
       return `${neededBy(reason)} must come first`;
     case "SG-MUST-FAILED":
-      return `${neededBy(reason)} must come first, and ${reason.facts["quarantined"] !== undefined ? "its server is in quarantine" : "did not succeed"}`;
+      return `${neededBy(reason)} must come first, and ${failureOf(reason)}`;
     case "SG-MUST-NOT-FOLLOW":
       return `${tool} must not follow what this run has done`;
     case "SG-LIMIT":
     case "SG-BUDGET":
       return `${tool} would go over a limit`;
+    case "SG-CHANGED":
+      return "what its server says of it changed, and is not accepted yet";
     case "SG-UNPROVED":
       return "no proof covers what its server offers now";
     case "SG-MAYBE-DONE": {
@@ -124,6 +126,12 @@ function ownClause({ facts }: Reason, tool: string): string {
   return facts["stake"] === "kept"
     ? `${tool} would touch what Sluicegate keeps${place}`
     : `${tool} could change what Sluicegate obeys${place}`;
+}
+
+/** Why a call that must come first did not. */
+function failureOf({ facts }: Reason): string {
+  if (facts["quarantined"] !== undefined) return "its server is in quarantine";
+  return facts["changed"] === undefined ? "did not succeed" : "changed since it was accepted";
 }
 
 function neededBy(reason: Reason): string {

@@ -4,6 +4,7 @@
  */
 import type { ToolContract } from "../../core/contract.ts";
 import type { Decision } from "../../core/decision.ts";
+import { shownName } from "../../core/explain/cause.ts";
 import type { Refusal } from "../../core/explain/render.ts";
 import { type Json, type JsonObject, isObject, member, stringMember } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
@@ -17,6 +18,7 @@ import { type Hold, commitCall, recordHeld, recordRefusal } from "../decision/co
 import { consentInputName, escapeForDisplay } from "../decision/display-text.ts";
 import { closeTraceWindow, openTraceWindow } from "../decision/effect-window.ts";
 import type { Deliveries } from "../decision/ordered-output.ts";
+import type { KeptFromCalls } from "../lists/showings.ts";
 import type { Exchange } from "../ports/transport.ts";
 import type { LiveRun } from "../runs/live-run.ts";
 import type { RunObligations } from "./run-obligations.ts";
@@ -77,6 +79,18 @@ export class Calls {
   refuseUnlisted(call: Call, known: boolean): void {
     recordRefusal(this.#needs, call, { decision: denial("SG-UNLISTED"), answers: new Map() });
     this.#answer(call, unlistedAnswer(call, known));
+  }
+
+  /** A call of what its server lists and nothing has admitted. */
+  refuseKept(call: Call, { code, decision, approval }: KeptFromCalls): void {
+    const { server, tool } = call.contract;
+    const changed = code === "SG-CHANGED";
+    const way = `ask the user to look at decision ${decision}: what \`${shownName(server)}\` says now is not accepted`;
+    const denied = denial(code, { server, tool }, changed && approval === undefined ? way : undefined);
+    // A server in quarantine is on record once, with the decision about its manifest.
+    if (changed) recordRefusal(this.#needs, call, { decision: denied, answers: new Map() });
+    const refusal: Refusal = approval === undefined ? { kind: "refused" } : { kind: "approvable", approval };
+    this.#answer(call, refusalOf(requestOf(this.#needs, call), denied, decision, refusal));
   }
 
   /** Sends the continuation of a call that was committed before and whose questions have been answered. */

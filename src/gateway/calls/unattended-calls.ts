@@ -83,10 +83,10 @@ export async function performAll(
 
 function missing({ server, tool }: PerformOrder, done: Performed): Missing {
   const needs = [`${server}.${tool}`];
-  if (done.kind !== "quarantined")
+  if (done.kind !== "quarantined" && done.kind !== "changed")
     return { decision: denial("SG-MUST-FAILED", { needs }), refusal: { kind: "refused" } };
   const { approval } = done;
-  const facts = { needs, quarantined: server };
+  const facts = done.kind === "changed" ? { needs, changed: tool } : { needs, quarantined: server };
   if (approval !== undefined)
     return { decision: denial("SG-MUST-FAILED", facts), refusal: { kind: "approvable", approval } };
   const way = `ask the user to look at decision ${done.decision}, which did not admit it`;

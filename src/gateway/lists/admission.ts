@@ -10,6 +10,8 @@ import type { ListState } from "../upstream/listed-tools.ts";
 import { appendBatch, EventBatch } from "../runs/event-batch.ts";
 import { decide } from "../decision/ask-loop.ts";
 import type { LiveRun } from "../runs/live-run.ts";
+import { selfDescription } from "./entry-form.ts";
+import { type WithheldNeeds, withheldOf } from "./withheld-entries.ts";
 import { type Quarantine, type QuarantineNeeds, quarantine, released } from "./quarantine.ts";
 import { type Json, type JsonObject, isObject, member, stringMember } from "../../core/json.ts";
 import { metaKeys } from "../../wire/meta.ts";
@@ -78,6 +80,14 @@ function judged(
     return admission;
   });
   return found instanceof Promise ? found.then((one) => one) : found;
+}
+
+/** Whether a server says something else of itself than was accepted; its prose is withheld then. */
+export async function hasNewProse(needs: WithheldNeeds, live: LiveRun, declared: JsonObject): Promise<boolean> {
+  const info = member(declared, "serverInfo") ?? member(member(declared, "_meta"), metaKeys.serverInfo);
+  const said = selfDescription(declared, info);
+  const withheld = await withheldOf(needs, live, { what: "instructions", entries: [said], contracts: [] });
+  return withheld !== undefined && !isObserved(live, needs.server);
 }
 
 // The part of a server's first answer that passes before admission: the members that the protocol needs, and no prose.

@@ -21,6 +21,7 @@ import type { Exchange } from "../ports/transport.ts";
 import { consentMetaKey } from "../ports/ids.ts";
 import type { Answered, ClientState } from "../ports/conversation.ts";
 import { isModern, protocolOnly } from "../upstream/client-facts.ts";
+import { addressOf } from "./entry-form.ts";
 import type { ListWatch } from "./list-signatures.ts";
 import type { LinkSeat } from "../upstream/link-seat.ts";
 import type { Showing, Showings } from "./showings.ts";
@@ -105,15 +106,16 @@ export class Lists {
     const start = startOf(state, page);
     const entries = entriesOf(state.method, page.result);
     const verdicts = showing.verdicts.slice(start, start + entries.length);
-    const { shortlist } = showing;
-    if (verdicts.every((verdict) => verdict === "allow") && shortlist === undefined) {
+    const { shortlist, bare } = showing;
+    if (verdicts.every((verdict) => verdict === "allow") && shortlist === undefined && bare.size === 0) {
       const kept = { ...page.result, ...caching };
       return live.policy.regulated && isModern(this.#needs) ? { kind: "response", id, result: kept } : message;
     }
     const shown = entries.flatMap((entry, index) => {
       const verdict = verdicts[index] ?? "deny";
       if (verdict === "deny" || shortlist?.shown.has(start + index) === false) return [];
-      return [verdict === "confirm" ? marked(entry) : entry];
+      const whole = bare.has(start + index) ? addressOf(entry) : entry;
+      return [verdict === "confirm" ? marked(whole) : whole];
     });
     return { kind: "response", id, result: { ...page.result, [name]: shown, ...caching } };
   }

@@ -8,22 +8,18 @@ import type { ToolContract } from "../../core/contract.ts";
 import type { Decision } from "../../core/decision.ts";
 import { cardLines, decidingCodes } from "../../core/explain/render.ts";
 import type { Admission, AdmissionKey, Admissions } from "../decision/admissions.ts";
-import { cardJson } from "../consent/approvals.ts";
 import { escapeForDisplay } from "../decision/display-text.ts";
-import { appendBatch, EventBatch } from "../runs/event-batch.ts";
 import type { LiveRun } from "../runs/live-run.ts";
-import type { ApprovalMatch, ApprovalRow, ManifestRow } from "../ports/store.ts";
+import type { ManifestRow } from "../ports/store.ts";
 import type { Services } from "../ports/services.ts";
 import type { IdSource } from "../ports/ids.ts";
+import { type ListSubject, askOperator, matchOf, noteOfList } from "./list-question.ts";
 
 export type QuarantineNeeds = {
   readonly services: Services;
   readonly admissions: Admissions;
   readonly ids: IdSource;
 };
-
-/** Names no run: a manifest is admitted for every run of the gateway. */
-const admissionRun = "admission";
 
 /** Characters of tool names on the card. */
 const namesCharactersMax = 400;
@@ -69,21 +65,12 @@ export async function released(
   return held.approval.expires > needs.services.clock.wallMs() ? held : undefined;
 }
 
-/** The list whose entries an approval of this kind lets out, by the notification that says so. */
-export function admittedList(row: ApprovalRow): string | undefined {
-  if (!row.argumentDigest.startsWith("admit:")) return undefined;
-  const [list] = row.tool.split("/");
-  return list === "tools" || list === "prompts" || list === "resources"
-    ? `notifications/${list}/list_changed`
-    : undefined;
-}
-
 const connected: Admission = { kind: "connected" };
 
 async function taken(subject: Quarantine): Promise<Admission | undefined> {
   const { needs, live, key } = subject;
   const { log, clock } = needs.services;
-  const row = await log.store.takeApproval(matchOf(subject), clock.wallMs());
+  const row = await log.store.takeApproval(matchOf(live, subjectOf(subject)), clock.wallMs());
   if (!row.ok || row.value === undefined) return undefined;
   const by = row.value.decidedBy ?? "unknown";
   const pin: ManifestRow = {
@@ -96,64 +83,29 @@ async function taken(subject: Quarantine): Promise<Admission | undefined> {
     seenWallMs: clock.wallMs(),
   };
   await log.store.putManifest(pin);
-  const batch = new EventBatch();
-  batch.parts.push({ live, events: [] });
-  const notes = { moment: "admit", server: key.server, approval: row.value.id, by };
-  void appendBatch(log, batch, { notes, manifestDigest: key.manifestDigest });
+  noteOfList(needs.services, live, { server: key.server, approval: row.value.id, by }, key.manifestDigest);
   return connected;
 }
 
 async function ask(subject: Quarantine, decision: Decision, id: string): Promise<Admission> {
   const { needs, live, key, what, contracts } = subject;
-  const { log, clock, secrets, human } = needs.services;
-  const { approvals } = live.policy.settings;
-  const approval = secrets.token().slice(0, 12);
-  const now = clock.wallMs();
   const names = contracts.map(({ tool }) => escapeForDisplay(tool)).join(", ");
-  const card = {
-    approval,
+  const codes = decidingCodes(decision).join(", ");
+  const asked = await askOperator(needs.services, live, {
+    match: matchOf(live, subjectOf(subject)),
     title: `Sluicegate asks: admit ${what} of the server \`${escapeForDisplay(key.server)}\`?`,
     lines: [
       ...cardLines(decision).map(escapeForDisplay),
       ...(names === "" ? [] : [`It lists ${names}`.slice(0, namesCharactersMax)]),
     ],
-    server: key.server,
-    tool: what,
-    arguments: "",
-    risks: [],
-    endorses: [],
-    choices: ["once", "refuse"] as const,
-    ...(approvals.factor === undefined ? {} : { factor: approvals.factor }),
-  };
-  const expires = now + approvals.expiryMs;
-  await log.store.createApproval({
-    ...matchOf(subject),
-    id: approval,
-    createdWallMs: now,
-    expiresWallMs: expires,
-    status: "pending",
-    card: log.seal(admissionRun, cardJson(card, approvals.by)),
+    notice: (approval) =>
+      `Server \`${key.server}\` is quarantined (${codes}): ${what} is hidden. Look with \`sluicegate approve\`, release it with \`sluicegate approve ${approval}\`.`,
   });
-  if (approvals.notify !== undefined) human.waiting?.(card.title, approvals.notify);
-  const codes = decidingCodes(decision).join(", ");
-  human.notify(
-    `Server \`${key.server}\` is quarantined (${codes}): ${what} is hidden. Look with \`sluicegate approve\`, release it with \`sluicegate approve ${approval}\`.`.slice(
-      0,
-      240,
-    ),
-  );
-  return { kind: "quarantined", decision: id, approval: { id: approval, expires } };
+  return { kind: "quarantined", decision: id, approval: asked };
 }
 
-function matchOf({ live, key, what }: Quarantine): ApprovalMatch {
-  return {
-    run: admissionRun,
-    principal: live.principal,
-    server: key.server,
-    tool: what,
-    argumentDigest: `admit:${key.manifestDigest}`,
-    policyDigest: key.policyDigest,
-  };
+function subjectOf({ key, what }: Quarantine): ListSubject {
+  return { server: key.server, what, of: key.manifestDigest };
 }
 
 function pinKey({ server, manifestDigest, policyDigest }: AdmissionKey): string {

@@ -14,19 +14,26 @@ import { type Catalogue, type ListMethod, type ListState, usedBy } from "../upst
 import { type AdmissionNeeds, admitList } from "./admission.ts";
 import type { Exposures } from "./exposures.ts";
 import { plainSignature } from "./list-signatures.ts";
+import { type KeptBack, type Withheld, type WithheldNeeds, addressLists, withheldOf } from "./withheld-entries.ts";
 
-type Needs = AdmissionNeeds & { readonly exposures: Exposures };
+type Needs = AdmissionNeeds & WithheldNeeds & { readonly exposures: Exposures };
+
+/** Why a call of what a server lists is refused, and the approval that would let it pass. */
+export type KeptFromCalls = { readonly code: "SG-QUARANTINED" | "SG-CHANGED" } & KeptBack;
 
 /** The part of a list that a run is shown; without verdicts in observe mode, where all entries are shown. */
 export type Showing = {
   readonly verdicts: readonly Verdict[];
   /** Entries that the task needs, where the run has a shortlist; the others are left out and stay callable. */
   readonly shortlist: Shortlist | undefined;
+  /** Entries that are shown by their address alone, since the rest of them changed and is not accepted. */
+  readonly bare: ReadonlySet<number>;
   /** Equal signatures, equal lists; `plainSignature` where everything is shown as it is. */
   readonly signature: string;
 };
 
-const everything: Showing = { verdicts: [], shortlist: undefined, signature: plainSignature };
+const noPlaces: ReadonlySet<number> = new Set();
+const everything: Showing = { verdicts: [], shortlist: undefined, bare: noPlaces, signature: plainSignature };
 
 export class Showings {
   readonly #needs: Needs;
@@ -34,6 +41,8 @@ export class Showings {
   /** The entries of the newest list, measured once. */
   #measured: { readonly entries: readonly Json[]; readonly tools: readonly ListedTool[] } | undefined;
   #admitted: { state: ListState; policy: LoadedPolicy; epoch: number; admission: Admission } | undefined;
+  /** The list and policy of which nothing was withheld when last looked at. */
+  readonly #accepted = new Map<ListMethod, { state: ListState; policy: LoadedPolicy; epoch: number }>();
 
   constructor(needs: Needs, catalogue: Catalogue) {
     this.#needs = needs;
@@ -50,6 +59,47 @@ export class Showings {
     const admission = admitList(this.#needs, live, { state, contracts, what: state.method });
     if (!(admission instanceof Promise)) this.#admitted = { state, policy: live.policy, epoch, admission };
     return admission;
+  }
+
+  /** Why nothing of this name may be called now; undefined where it may. */
+  keptBack(
+    live: LiveRun,
+    state: ListState,
+    name: string,
+  ): KeptFromCalls | undefined | Promise<KeptFromCalls | undefined> {
+    const admission = this.admission(live, state);
+    if (!(admission instanceof Promise) && admission.kind === "connected" && this.#isAccepted(live, state))
+      return undefined;
+    return this.#keptBack(live, state, name);
+  }
+
+  async #keptBack(live: LiveRun, state: ListState, name: string): Promise<KeptFromCalls | undefined> {
+    const admission = await this.admission(live, state);
+    if (admission.kind === "quarantined") {
+      const { decision, approval } = admission;
+      return { code: "SG-QUARANTINED", decision, ...(approval === undefined ? {} : { approval: approval.id }) };
+    }
+    const withheld = await this.#withheld(live, state);
+    const among = (place: number): boolean => stringMember(state.entries[place], "name") === name;
+    // Of several entries with one name any may be the one that the server means.
+    return withheld !== undefined && [...withheld.places].some(among)
+      ? { code: "SG-CHANGED", ...withheld.why }
+      : undefined;
+  }
+
+  #isAccepted(live: LiveRun, state: ListState): boolean {
+    const last = this.#accepted.get(state.method);
+    return last?.state === state && last.policy === live.policy && last.epoch === this.#needs.accepted.epoch;
+  }
+
+  /** Entries that changed since they were accepted. */
+  async #withheld(live: LiveRun, state: ListState): Promise<Withheld | undefined> {
+    if (this.#isAccepted(live, state)) return undefined;
+    const contracts = this.#contracts(live, state);
+    const withheld = await withheldOf(this.#needs, live, { what: state.method, entries: state.entries, contracts });
+    const { epoch } = this.#needs.accepted;
+    if (withheld === undefined) this.#accepted.set(state.method, { state, policy: live.policy, epoch });
+    return withheld;
   }
 
   /** Nothing is called that its server does not list now: no text of a client becomes the name of a tool. */
@@ -69,13 +119,20 @@ export class Showings {
 
   async of(live: LiveRun, state: ListState): Promise<Showing> {
     const { server, exposures } = this.#needs;
+    const withheld = await this.#withheld(live, state);
     if (isObserved(live, server)) return everything;
     const contracts = this.#contracts(live, state);
-    const verdicts = await exposures.of({ live, server, state, contracts });
+    const judged = await exposures.of({ live, server, state, contracts });
+    const bare = addressLists.has(state.method) ? (withheld?.places ?? noPlaces) : noPlaces;
+    const hidden = bare.size > 0 ? noPlaces : (withheld?.places ?? noPlaces);
+    const verdicts = hidden.size === 0 ? judged : judged.map((verdict, at) => (hidden.has(at) ? "deny" : verdict));
     const shortlist = state.method === "tools/list" ? this.#shortlist(live, state, verdicts) : undefined;
-    const plain = shortlist === undefined && verdicts.every((verdict) => verdict === "allow");
-    const letters = verdicts.map((verdict, index) => (shortlist?.shown.has(index) === false ? "-" : verdict[0]));
-    return { verdicts, shortlist, signature: plain ? plainSignature : letters.join("") };
+    const plain = shortlist === undefined && bare.size === 0 && verdicts.every((verdict) => verdict === "allow");
+    const letters = verdicts.map((verdict, at) => {
+      if (shortlist?.shown.has(at) === false) return "-";
+      return bare.has(at) ? `${verdict[0]}b` : verdict[0];
+    });
+    return { verdicts, shortlist, bare, signature: plain ? plainSignature : letters.join("") };
   }
 
   /** Of the tools that may be shown, those that the task needs; indices are those of the list. */

@@ -42,4 +42,5 @@ export type PerformOrder = { readonly server: string; readonly tool: string; rea
 /** Outcome of the order. `quarantined`: not made: admission keeps the tool back, and the operator may release it. */
 export type Performed =
   | { readonly kind: "succeeded" | "failed" }
-  | { readonly kind: "quarantined"; readonly decision: string; readonly approval: string | undefined };
+  /** The server is in quarantine, or its tool changed since it was accepted. */
+  | { readonly kind: "quarantined" | "changed"; readonly decision: string; readonly approval?: string };

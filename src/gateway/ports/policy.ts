@@ -41,7 +41,14 @@ export interface PolicyDecides {
   /** How a local server is to be isolated; undefined where the policy says nothing of isolation. */
   isolation(server: string): IsolationOrder | undefined;
   /** Server-level facts of the policy. */
-  server(name: string): { readonly trusted: boolean; readonly mode: "enforce" | "observe" };
+  server(name: string): {
+    readonly trusted: boolean;
+    /** The operator says something of its tools, or chose a label pack for it. */
+    readonly labelled: boolean;
+    readonly mode: "enforce" | "observe";
+  };
+  /** Whether a label pack in use is pinned to exactly this tool, by the digest of its whole entry. */
+  pinned(server: string, tool: string, digest: string): boolean;
   /** Whether a rule lets all questions of the server to users pass, unchanged and without a heading of the gateway. */
   permitsQuestions(server: string): boolean;
   /** Lists may depend on the state of the run, so that they are neither cached nor shared. */

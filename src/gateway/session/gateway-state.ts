@@ -8,8 +8,10 @@ import { resumeResults } from "../consent/withheld-recovery.ts";
 import { Admissions } from "../decision/admissions.ts";
 import { flushWrites } from "../decision/effect-window.ts";
 import { WithheldResults } from "../decision/withheld-results.ts";
+import { AcceptedLists } from "../lists/accepted-lists.ts";
 import { Exposures } from "../lists/exposures.ts";
 import { ListWatch } from "../lists/list-signatures.ts";
+import { OpenChanges } from "../lists/withheld-entries.ts";
 import { IdSource } from "../ports/ids.ts";
 import type { Services } from "../ports/services.ts";
 import type { Waiting } from "../ports/store.ts";
@@ -36,6 +38,12 @@ export function gatewayState(services: Services, sessions: ConnectedSessions): G
     runs,
     admissions,
     exposures: new Exposures(services),
+    accepted: new AcceptedLists({
+      store: services.log.store,
+      hash: services.secrets.hash,
+      wallMs: () => services.clock.wallMs(),
+    }),
+    changes: new OpenChanges(),
     lists: new ListWatch(services.clock),
     runObligations: new RunObligations({ services, runs, projections, admissions, ids }, sessions),
     withheld: new WithheldResults(),

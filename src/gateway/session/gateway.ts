@@ -22,7 +22,7 @@ import type {
   ConnectionFacts,
   ServerTarget,
 } from "../ports/transport.ts";
-import { admittedList } from "../lists/quarantine.ts";
+import { admittedList } from "../lists/list-question.ts";
 import { InputRequestTable } from "../calls/input-required.ts";
 import { type LoadedPolicy, startProblem } from "../ports/policy.ts";
 import { type MintedRun, type NewRun, beginRun } from "../runs/run-control.ts";

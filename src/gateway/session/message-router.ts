@@ -17,8 +17,7 @@ import type {
 } from "../../wire/message.ts";
 import { without } from "../../wire/object.ts";
 import { isRevision } from "../../wire/revision.ts";
-import type { Admission } from "../decision/admissions.ts";
-import { admitList, withoutProse } from "../lists/admission.ts";
+import { admitList, hasNewProse, withoutProse } from "../lists/admission.ts";
 import { Announcer } from "../lists/list-changed.ts";
 import { ClientAnswers, maySendToServer } from "../calls/client-data.ts";
 import { callUnattended, orderedCall } from "../calls/unattended-calls.ts";
@@ -36,7 +35,6 @@ import type { Exchange } from "../ports/transport.ts";
 import { errorValue, isEmptyAnswer, refusalOf, releasedAnswer, requestOf } from "../decision/client-answer.ts";
 import { judgeRelease } from "../decision/release.ts";
 import { InputRequests, type InputRequestTable } from "../calls/input-required.ts";
-import type { Refusal } from "../../core/explain/render.ts";
 import { Settlement } from "../calls/settlement.ts";
 import { Subscriptions } from "../calls/subscriptions.ts";
 import { TaskDesk } from "../calls/task-desk.ts";
@@ -45,7 +43,7 @@ import { openStored } from "../consent/withheld-opening.ts";
 import { isReservedId, notOpenText } from "../ports/ids.ts";
 import type { Answered, Performed, PerformOrder, Relayed } from "../ports/conversation.ts";
 import type { SessionContext } from "./session-context.ts";
-import { Showings } from "../lists/showings.ts";
+import { type KeptFromCalls, Showings } from "../lists/showings.ts";
 
 /** A request of which nothing has been decided yet. */
 type Opening = { cancelled: boolean; run?: string; readonly exchange: Exchange };
@@ -147,7 +145,7 @@ export class MessageRouter implements LinkUser {
   /** A call from the outbox is judged again, and sent if its rules now permit it. */
   async flush(held: Held): Promise<Flushed> {
     const { id, since, live, digest, toolDigest } = held;
-    if ((await this.#keptBack(live)) !== undefined) return "unadmitted";
+    if ((await this.#keptBack(live, held.tool)) !== undefined) return "unadmitted";
     const call = orderedCall(this.#needs, this.#link.catalogue, live, { ...held, held: { id, since } });
     // The held call itself is sent: no other method, and no tool that has since been put under its name.
     if (call.digest !== digest || call.contract.toolDigest !== toolDigest) return "changed";
@@ -157,21 +155,17 @@ export class MessageRouter implements LinkUser {
 
   /** The injected call of a must-rule. */
   async perform(live: LiveRun, order: PerformOrder): Promise<Performed> {
-    const kept = await this.#keptBack(live);
-    if (kept !== undefined) return { kind: "quarantined", decision: kept.decision, approval: kept.approval?.id };
+    const kept = await this.#keptBack(live, order.tool);
+    if (kept !== undefined) return { ...kept, kind: kept.code === "SG-CHANGED" ? "changed" : "quarantined" };
     const call = orderedCall(this.#needs, this.#link.catalogue, live, order);
     return { kind: (await callUnattended(this.#needs, call, "injected")) === "succeeded" ? "succeeded" : "failed" };
   }
 
-  /**
-   * The quarantine of the server's tools, also where no client asked for their list; undefined where they may be
-   * called.
-   */
-  async #keptBack(live: LiveRun): Promise<Extract<Admission, { kind: "quarantined" }> | undefined> {
+  /** Why a tool may not be called, also where no client asked for the list; undefined where it may. */
+  async #keptBack(live: LiveRun, tool: string): Promise<KeptFromCalls | undefined> {
     await this.#contractsReady(undefined);
     const list = this.#link.catalogue.known("tools/list");
-    const admission = list === undefined ? undefined : await this.#showings.admission(live, list);
-    return admission?.kind === "quarantined" ? admission : undefined;
+    return list === undefined ? undefined : this.#showings.keptBack(live, list, tool);
   }
 
   message(message: Message, relatedTo: RequestId | undefined): void {
@@ -261,14 +255,10 @@ export class MessageRouter implements LinkUser {
       : catalogue.contractOfMethod(policy, request.method);
     const list = tool ? catalogue.known("tools/list") : undefined;
     const call = this.#calls.make(exchange, { live, contract, manifestDigest: list?.digest });
-    const admission = list === undefined ? undefined : this.#showings.admission(live, list);
-    const admitted = admission instanceof Promise ? await admission : admission;
-    const asked = requestOf(this.#needs, call);
-    if (admitted?.kind === "quarantined") {
-      const { approval, decision } = admitted;
-      const how: Refusal = approval === undefined ? { kind: "refused" } : { kind: "approvable", approval: approval.id };
-      return this.#deliver(exchange, refusalOf(asked, denial("SG-QUARANTINED"), decision, how));
-    }
+    const from = request.method === "prompts/get" ? catalogue.known("prompts/list") : list;
+    const keeping = from === undefined ? undefined : this.#showings.keptBack(live, from, toolName(request.params));
+    const kept = keeping instanceof Promise ? await keeping : keeping;
+    if (kept !== undefined) return this.#calls.refuseKept(call, kept);
     if (tool && this.#showings.isUnlisted(live, contract.tool)) {
       // Asked as the client's own request, the list says what stands in its way: its login may have run out.
       const asking = { ...request, method: "tools/list", params: protocolOnly(request.params) };
@@ -281,6 +271,7 @@ export class MessageRouter implements LinkUser {
     if (call.retry !== undefined) {
       const continued = await this.#inputRequests.continued(call);
       if (continued === "refused") {
+        const asked = requestOf(this.#needs, call);
         return this.#deliver(exchange, refusalOf(asked, denial("SG-ANSWER"), call.id, { kind: "refused" }));
       }
       if (continued === "gone") {
@@ -309,7 +300,7 @@ export class MessageRouter implements LinkUser {
     const state = { digest: digest(said, this.#needs.services.secrets.hash) };
     const admission = await admitList(this.#needs, live, { state, contracts: [], what: "instructions" });
     const declared = this.#announcer.declared(live, answer.result);
-    if (admission.kind === "connected") {
+    if (admission.kind === "connected" && !(await hasNewProse(this.#needs, live, answer.result))) {
       return this.#deliver(exchange, declared === answer.result ? answer : answerWith(request.id, declared));
     }
     return this.#deliver(exchange, answerWith(request.id, withoutProse(declared)));

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../core/json.ts";
 import { everyEffect } from "../../core/effect.ts";
 import { type LabelRange, describe as words, trustOf, unknownRange } from "../../core/label.ts";
-import { contractOfTool } from "./contracts.ts";
+import { contractOfTool, isLabelled, isPinned } from "./contracts.ts";
 import { contractOfHostTool, contractOfMethod, knownMethods } from "./methods.ts";
 import { loadPolicy } from "../load.ts";
 
@@ -95,6 +95,18 @@ describe("packs", () => {
     expect(chosen).toMatchObject({ source: "pack", reads: ["p:graph"], consequential: false });
     expect(chosen.arguments.get("path")).toMatchObject({ role: "path", sink: false });
     expect(contract("servers: {s: {pack: p}}", { name: "other" }).effects.may).not.toContain("write.external");
+  });
+
+  test("A7: a server is labelled by statements and by a pack, and a pack pins exactly its digests", () => {
+    expect(isLabelled(table("labels: {s.peek: {effects: read.local}}"), "s")).toBe(true);
+    expect(isLabelled(table("labels: {s.peek: {effects: read.local}}"), "t")).toBe(false);
+    expect(isLabelled(table("servers: {s: {pack: p}}"), "s")).toBe(true);
+    const tool = { server: "s", tool: "peek", toolDigest: digestOf(pinned) };
+    expect(isPinned(table("extends: [p]"), tool)).toBe(true);
+    expect(isPinned(table("servers: {s: {pack: p}}"), tool)).toBe(true);
+    expect(isPinned(table("servers: {s: {pack: p}}"), { ...tool, toolDigest: "0" })).toBe(false);
+    expect(isPinned(table("extends: [p]"), { ...tool, tool: "other" })).toBe(false);
+    expect(isPinned(table(""), tool)).toBe(false);
   });
 
   test("are restricted by what the server ships, and overridden by the operator", () => {

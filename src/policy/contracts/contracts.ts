@@ -99,6 +99,21 @@ export function packOf(table: LabelTable, facts: ServerFacts, subject: ToolSubje
   return [...table.packs.values()].find((pack) => pack.digests.get(subject.tool)?.includes(digest) === true);
 }
 
+/** Whether the operator says anything of a server's tools: by labels, or by a pack chosen for it. */
+export function isLabelled(table: LabelTable, server: string): boolean {
+  return serverFacts(table, server).pack !== undefined || table.entries.some((one) => nameMatches(one.server, server));
+}
+
+/** Whether the pack of a server, or without one any pack in use, is pinned to exactly this tool. */
+export function isPinned(
+  table: LabelTable,
+  tool: Pick<ToolSubject, "server" | "tool"> & { toolDigest: string },
+): boolean {
+  const { pack } = serverFacts(table, tool.server);
+  const packs = pack === undefined ? [...table.packs.values()] : [table.packs.get(pack)];
+  return packs.some((one) => one?.digests.get(tool.tool)?.includes(tool.toolDigest) === true);
+}
+
 function shippedStatement(table: LabelTable, listed: JsonObject): ToolStatement | undefined {
   const form = shippedLabels(listed, table.labels.lattice.levels);
   if (form === undefined) return undefined;

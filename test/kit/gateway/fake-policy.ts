@@ -117,6 +117,10 @@ export type PolicyChanges = {
   readonly digest?: string;
   readonly settings?: Partial<PolicySettings>;
   readonly trusted?: boolean;
+  /** The operator says what the tools of all servers do. */
+  readonly labelled?: boolean;
+  /** Tools that a pack is pinned to, whatever they look like. */
+  readonly pinned?: readonly string[];
   readonly questions?: "named";
   /** Tools whose name starts so may be recorded after they were sent. */
   readonly late?: string;
@@ -169,7 +173,8 @@ export function fakePolicy(mechanisms: readonly FakeMechanism[] = [], changes: P
     contractOfMethod: (server, method) => fakeContract(server, method),
     contractOfHostTool: (client, tool) => fakeContract(`host:${client}`, tool),
     isolation: () => changes.isolation,
-    server: () => ({ trusted: changes.trusted ?? false, mode: "enforce" }),
+    server: () => ({ trusted: changes.trusted ?? false, labelled: changes.labelled ?? false, mode: "enforce" }),
+    pinned: (_server, tool) => changes.pinned?.includes(tool) === true,
     permitsQuestions: () => changes.questions !== "named",
     regulated: changes.regulation !== undefined,
     risks: ["leak fire repo anyone", "leak host.send"],
