@@ -70,10 +70,25 @@ export type Question = {
   | { readonly mode: "advisory"; readonly without: Verdict }
 );
 
-/** Answer to a question; `cause` is a clause that says why there is none. */
+/**
+ * How an oracle failed to answer: not in time, with a text that cannot be read, without a connection (or with an error in
+ * place of an answer), or because its own limits forbade the question.
+ */
+export const silences = ["late", "garbled", "down", "unasked"] as const;
+export type Silence = (typeof silences)[number];
+
+/** Why there is no answer; `cause` is a clause. */
+export type NoAnswer = { readonly silence: Silence; readonly cause: string };
+
+/** Answer to a question; `cause` is a clause that says why there is none, `silence` its kind, where that is known. */
 export type Answer =
   | { readonly kind: "known"; readonly question: Question; readonly value: Json }
-  | { readonly kind: "unavailable"; readonly question: Question; readonly cause: string };
+  | {
+      readonly kind: "unavailable";
+      readonly question: Question;
+      readonly cause: string;
+      readonly silence?: Silence;
+    };
 
 /** Answers by the `key` of their question. */
 export type Answers = ReadonlyMap<string, Answer>;

@@ -4,7 +4,7 @@
  */
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { openModel } from "../../adapters/models/open-model.ts";
-import { type Result, ok } from "../../core/result.ts";
+import { type Result, err, ok } from "../../core/result.ts";
 import type { CompiledPolicy } from "../../policy/compile/compile.ts";
 import type { Judge } from "../../policy/sections/judges.ts";
 import type { Answer, Question } from "../../core/opinion.ts";
@@ -70,7 +70,7 @@ export class ConfiguredModels {
     if (language === undefined) return undefined;
     const startedMs = nowMs();
     const said = await language.examine(examinationWaitMs);
-    return { judge: language.judge.settings, said: said.ok ? ok(nowMs() - startedMs) : said };
+    return { judge: language.judge.settings, said: said.ok ? ok(nowMs() - startedMs) : err(said.error.cause) };
   }
 
   async #both(

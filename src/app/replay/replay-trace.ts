@@ -10,6 +10,7 @@ import { type EffectTrace, traceQuestionKind } from "../../core/isolation/effect
 import { type Json, type JsonObject, isObject, member, stringMember } from "../../core/json.ts";
 import { type LabelRange, describe } from "../../core/label.ts";
 import type { Answer, Question } from "../../core/opinion.ts";
+import { predictionKind } from "../../core/questions/prediction.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import type { LoadedPolicy } from "../../gateway/ports/policy.ts";
 import type { AskProgram } from "../policy/rule-programs.ts";
@@ -79,15 +80,18 @@ export function replayTrace(policy: LoadedPolicy, trace: Trace, options: ReplayO
 }
 
 /**
- * No model answers in a replay: its questions are unavailable, as they would be with no oracle configured. The programs of
- * rules do, and what a call did to a machine is known: nothing, since no server runs.
+ * A trace is decided by the policy alone, so its world models, which can only restrict, object to nothing; judges of acts
+ * are not asked. The programs of rules answer, and what a call did to a machine is known: nothing, since no server runs.
  */
 function answerTo(question: Question, { askProgram }: ReplayOptions): Answer {
   const said = askProgram?.(question);
   if (said !== undefined) return said;
+  if (question.kind === predictionKind) return { kind: "known", question, value: noForecast };
   if (question.kind !== traceQuestionKind) return unanswered("replay")(question);
   return { kind: "known", question, value: traceJson(nothingDone) };
 }
+
+const noForecast: Json = { safety: "safe", pUnsafe: 0, filteredTools: [] };
 
 const nothingDone: EffectTrace = {
   tier: "remote",

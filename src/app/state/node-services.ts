@@ -78,5 +78,12 @@ export function nodeSecrets(keys: LogKeys): Secrets {
 /** No judge and no world model is configured: every question is unavailable, at once. */
 export const noOracle: Oracle = {
   answer: (questions) =>
-    Promise.resolve(questions.map((question): Answer => ({ kind: "unavailable", question, cause: "none configured" }))),
+    Promise.resolve(
+      questions.map((question): Answer => ({
+        kind: "unavailable",
+        question,
+        cause: "none configured",
+        silence: "unasked",
+      })),
+    ),
 };

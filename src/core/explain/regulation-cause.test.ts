@@ -51,6 +51,11 @@ describe("what regulation objects to, in one clause", () => {
     ["SG-FILTERED", {}, "`repo.push` was hidden from this run before, and stays so"],
     ["SG-FILTERED", { waitMs: 1_500 }, "`repo.push` was hidden from this run before, and stays so for 2 s"],
     ["SG-FORESIGHT", {}, "what `repo.push` may lead to looks unsafe"],
+    ["SG-SILENT", { silence: "late" }, "the model that judges `repo.push` did not answer in time"],
+    ["SG-SILENT", { silence: "garbled" }, "the answer of the model that judges `repo.push` cannot be read"],
+    ["SG-SILENT", { silence: "down" }, "the model that judges `repo.push` cannot be reached"],
+    ["SG-SILENT", { silence: "unasked" }, "the model that judges `repo.push` could not be asked"],
+    ["SG-SILENT", {}, "no model said what `repo.push` may lead to"],
     ["SG-SURPRISE", {}, "calls of this run did other things than expected"],
     ["SG-RULE-BLOCK", {}, undefined],
   ] as const)("%s %j", (code, facts, expected) => {

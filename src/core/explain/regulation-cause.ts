@@ -44,10 +44,29 @@ export function regulationClause(reason: Reason, tool: string): string | undefin
       return `after ${tool}, ${quoted(namesIn(reason, "tools"))} cannot be used in this run any more`;
     case "SG-FORESIGHT":
       return `what ${tool} may lead to looks unsafe`;
+    case "SG-SILENT":
+      return silent(reason, tool);
     case "SG-SURPRISE":
       return "calls of this run did other things than expected";
     default:
       return undefined;
+  }
+}
+
+/** One sentence for each kind of silence of a model. */
+function silent({ facts }: Reason, tool: string): string {
+  switch (facts["silence"]) {
+    case "late":
+      return `the model that judges ${tool} did not answer in time`;
+    case "garbled":
+      return `the answer of the model that judges ${tool} cannot be read`;
+    case "down":
+      return `the model that judges ${tool} cannot be reached`;
+    case "unasked":
+      return `the model that judges ${tool} could not be asked`;
+    case undefined:
+    default:
+      return `no model said what ${tool} may lead to`;
   }
 }
 

@@ -3,7 +3,7 @@
  * mechanism `regulate` asks; oracles answer.
  */
 import { type Json, type JsonObject, isArray, isObject, member } from "../json.ts";
-import type { Answers } from "../opinion.ts";
+import type { Answers, Silence } from "../opinion.ts";
 
 /** `critical`: the run may go on, but some tool can now lead to harm. `unsafe`: the pending call must not run. */
 export type StateClass = "safe" | "critical" | "unsafe";
@@ -62,8 +62,9 @@ export type Prediction = {
   readonly reasons: readonly string[];
   /** Number of tools that the model named and the context does not have; they were dropped. */
   readonly invented?: number;
-  /** Other models that gave no answer, each with its cause. */
+  /** Other models that gave no answer, each with its cause, and how the first of them failed to. */
   readonly unanswered?: readonly string[];
+  readonly silence?: Silence;
   readonly latencyMs: number;
 };
 

@@ -6,7 +6,7 @@
 import type { Decision } from "../../core/decision.ts";
 import { roundsMax } from "../../core/limits.ts";
 import type { Moment } from "../../core/moment.ts";
-import type { Answer, Answers, Question, Reason } from "../../core/opinion.ts";
+import type { Answer, Answers, NoAnswer, Question, Reason } from "../../core/opinion.ts";
 import { step } from "../../core/step.ts";
 import type { LiveRun } from "../runs/live-run.ts";
 import type { AskedFor, Oracle } from "../ports/services.ts";
@@ -66,18 +66,20 @@ async function answered(
   budgetMs: number,
 ): Promise<readonly Answer[]> {
   let given: readonly Answer[] = [];
-  let cause = "no answer";
+  let none: NoAnswer = { silence: "late", cause: "no answer" };
   try {
     given = await oracle.answer(open, budgetMs, about);
   } catch {
-    cause = "the oracle failed";
+    none = { silence: "down", cause: "the oracle failed" };
   }
   const byKey = new Map(given.map((answer) => [answer.question.key, answer]));
   return open.map((question) => {
     const answer = byKey.get(question.key);
     // The question is ours, never the copy that came back: its floors must not change on the way.
     if (answer?.kind === "known") return { ...answer, question };
-    return { kind: "unavailable", question, cause: answer?.cause ?? cause };
+    if (answer === undefined) return { kind: "unavailable", question, ...none };
+    const { cause, silence } = answer;
+    return { kind: "unavailable", question, cause, ...(silence === undefined ? {} : { silence }) };
   });
 }
 

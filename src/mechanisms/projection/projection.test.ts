@@ -6,7 +6,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { effectsContextFrom } from "../../core/questions/effect-question.ts";
 import { exactly, isUntrusted } from "../../core/label.ts";
 import type { Moment } from "../../core/moment.ts";
-import type { Answers, Opinion } from "../../core/opinion.ts";
+import type { Answer, Answers, Opinion } from "../../core/opinion.ts";
 import type { IsolationOrder } from "../../core/isolation/scope.ts";
 import { argument, contract, lattice, nothing, option, secret } from "../../../test/kit/policy/scene.ts";
 import { change, event, evidence, orderOf, run, tool, traceOf } from "../../../test/kit/isolation/projection-scene.ts";
@@ -307,15 +307,10 @@ describe("judges", () => {
     if (opinion.kind !== "needs") throw new Error("nothing asked");
     return new Map([
       ...before,
-      ...opinion.questions.map(
-        (question) =>
-          [
-            question.key,
-            value === undefined
-              ? ({ kind: "unavailable", question, cause: "none" } as const)
-              : ({ kind: "known", question, value } as const),
-          ] as const,
-      ),
+      ...opinion.questions.map((question): readonly [string, Answer] => [
+        question.key,
+        value === undefined ? { kind: "unavailable", question, cause: "none" } : { kind: "known", question, value },
+      ]),
     ]);
   };
 

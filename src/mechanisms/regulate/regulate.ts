@@ -11,7 +11,6 @@ import type { Mechanism } from "../../core/mechanism.ts";
 import type { CallMoment, CallOption, ReleaseMoment } from "../../core/moment.ts";
 import {
   type Answers,
-  type Obligation,
   type Opinion,
   type Question,
   type Reason,
@@ -19,6 +18,7 @@ import {
   noObjection,
   settled,
 } from "../../core/opinion.ts";
+import { atLeastAsStrict } from "../../core/verdict.ts";
 import type { Ir } from "../../policy/ir/ir.ts";
 import type { Slot } from "../../policy/semantics/monitors.ts";
 import { nameMatches, staticMatch } from "../../policy/semantics/patterns.ts";
@@ -28,7 +28,15 @@ import { type Board, shownEntry } from "./game/exposure.ts";
 import { type Exposures, makeExposures } from "./game/exposures.ts";
 import { type Expected, expectedAfter, nothingExpected, surpriseReason } from "./models/surprise.ts";
 import { type Filtered, filterAfter, filterReason, nothingFiltered } from "./list/filter.ts";
-import { filteredReason, forecastIn, forecastReason, questionAbout, heldInArguments } from "./models/foresight.ts";
+import {
+  type Heard,
+  filteredReason,
+  forecastReason,
+  heardIn,
+  heldInArguments,
+  questionAbout,
+  silenceReason,
+} from "./models/foresight.ts";
 import { type Leases, leaseReasons, leasesAfter, leasesOf, noLeases } from "./leases.ts";
 import { type Power, noPower, powerAfter, powerReason } from "./power.ts";
 import { hiddenReason, safetyReason } from "./reasons.ts";
@@ -151,8 +159,10 @@ function exposed({ regulator, exposures, aboutList }: Parts, q: Q, memory: Regul
   const asked: Settled = exposure.verdict === "confirm" ? { ...noObjection, verdict: "confirm" } : noObjection;
   if (!asksModels(settings)) return asked;
   const question = aboutList(memory.steps);
-  const forecast = forecastIn(answers, question);
-  if (forecast === "open") return { kind: "needs", questions: [question] };
+  // A list is not a matter of safety: where a model is silent about it, each call is decided by itself.
+  const heard = heardIn(answers, question);
+  if (heard === "open") return { kind: "needs", questions: [question] };
+  const { forecast } = heard;
   const found =
     forecast === undefined ? undefined : filteredReason(forecast, contract, debtsMetBy(regulator, contract).length > 0);
   return found === undefined ? asked : withVerdict(asked, [found]);
@@ -194,14 +204,29 @@ function called(parts: Parts, { moment, option, kept }: Asked, { q, memory, answ
   const asking = { ...regulator, lattice: frame.ir.lattice, steps: memory.steps };
   const holds = heldInArguments(frame.ir, q, option);
   const question = questionAbout(asking, { option, arguments: moment.arguments, holds });
-  const forecast = forecastIn(answers, question);
-  if (forecast === "open") return { kind: "needs", questions: [question] };
-  const found =
-    forecast === undefined
-      ? undefined
-      : forecastReason(forecast, settings, paysOwed(regulator, q, option.contract, at));
-  const duties: readonly Obligation[] = found?.obligations ?? [];
-  return settled(found === undefined ? reasons : [...reasons, found.reason], duties);
+  const heard = heardIn(answers, question);
+  if (heard === "open") return { kind: "needs", questions: [question] };
+  return modelled(regulator, reasons, {
+    heard,
+    contract: option.contract,
+    owed: paysOwed(regulator, q, option.contract, at),
+  });
+}
+
+type Modelled = { readonly heard: Heard; readonly contract: ToolContract; readonly owed: boolean };
+
+/** The opinion of the game and its limits with what the models said, or did not say. */
+function modelled({ settings }: Regulator, reasons: readonly Reason[], { heard, contract, owed }: Modelled): Opinion {
+  const { forecast, silence } = heard;
+  const found = forecast === undefined ? undefined : forecastReason(forecast, settings, owed);
+  const spoken = settled(found === undefined ? reasons : [...reasons, found.reason], found?.obligations ?? []);
+  if (silence === undefined) return spoken;
+  // An answer of the client to its server is nothing that the agent does.
+  const acts = contract.consequential && contract.answers !== true;
+  const silent = silenceReason(silence, settings, { acts, owed });
+  // Where the call asks or is refused already, silence adds no question.
+  if (silent === undefined || atLeastAsStrict(spoken.verdict, silent.verdict)) return spoken;
+  return settled([...spoken.reasons, silent], spoken.obligations);
 }
 
 /** A result is passed on only if nothing looms once the agent holds it. */

@@ -5,7 +5,7 @@
  * `unavailable`, because the policy requires the answer of that judge.
  */
 import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../../core/json.ts";
-import type { Answer, Question } from "../../core/opinion.ts";
+import type { Answer, NoAnswer, Question } from "../../core/opinion.ts";
 import {
   type Prediction,
   type PredictionContext,
@@ -41,10 +41,10 @@ export class ForesightOracle implements Oracle {
   }
 
   async #answer(question: Question, models: Models | undefined, asking: Waiting): Promise<Answer> {
-    const unavailable = (cause: string): Answer => ({ kind: "unavailable", question, cause });
-    if (question.kind !== predictionKind || models === undefined) return unavailable("none configured");
+    const unavailable = (why: NoAnswer): Answer => ({ kind: "unavailable", question, ...why });
+    if (question.kind !== predictionKind || models === undefined) return unavailable(noModel);
     const context = readContext(question.content);
-    if (context === undefined) return unavailable("the question cannot be read");
+    if (context === undefined) return unavailable({ silence: "unasked", cause: "the question cannot be read" });
     const predicted = await this.#predict(context, models, { ...asking, needed: question.mode === "required" });
     if (!predicted.ok) return unavailable(predicted.error);
     // A prediction is plain data: texts, numbers and lists of texts.
@@ -55,25 +55,36 @@ export class ForesightOracle implements Oracle {
     context: PredictionContext,
     { embedded, language }: Models,
     asking: Waiting & { readonly needed: boolean },
-  ): Promise<Result<Prediction, string>> {
+  ): Promise<Result<Prediction, NoAnswer>> {
     const head = embedded === undefined ? undefined : this.#embedded(embedded, context);
-    if (language === undefined) return head ?? err("none configured");
+    if (language === undefined) return head ?? err(noModel);
     const judged = await language.predict(context, asking);
-    if (judged.ok) return head?.ok === true ? ok(stricterPrediction(head.value, judged.value)) : judged;
-    const cause = `the judge ${language.judge.settings.name} gave no answer: ${judged.error}`;
-    if (asking.needed || head?.ok !== true) return err(cause);
-    return ok({ ...head.value, unanswered: [...(head.value.unanswered ?? []), cause] });
+    if (judged.ok) {
+      if (head === undefined) return judged;
+      return ok(head.ok ? stricterPrediction(head.value, judged.value) : withSilent(judged.value, head.error));
+    }
+    const { silence } = judged.error;
+    const cause = `the judge ${language.judge.settings.name} gave no answer: ${judged.error.cause}`;
+    if (asking.needed || head?.ok !== true) return err({ silence, cause });
+    return ok(withSilent(head.value, { silence, cause }));
   }
 
-  #embedded(embedded: Embedded, context: PredictionContext): Result<Prediction, string> {
+  #embedded(embedded: Embedded, context: PredictionContext): Result<Prediction, NoAnswer> {
     const startedMs = this.#nowMs();
     try {
       const prediction = embedded(context);
       return ok({ ...asAdvice(prediction), latencyMs: this.#nowMs() - startedMs });
     } catch {
-      return err("the embedded model failed");
+      return err({ silence: "down", cause: "the embedded model failed" });
     }
   }
+}
+
+const noModel: NoAnswer = { silence: "unasked", cause: "none configured" };
+
+/** The prediction of one model, which reports that another gave none. */
+function withSilent(prediction: Prediction, { silence, cause }: NoAnswer): Prediction {
+  return { ...prediction, unanswered: [...(prediction.unanswered ?? []), cause], silence };
 }
 
 type Waiting = { readonly run: string; readonly waitMs: number };

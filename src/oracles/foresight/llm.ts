@@ -1,5 +1,6 @@
 /** A language model as a world model: its questions about a context, and the prediction from its answer. */
 import type { Prediction, PredictionContext } from "../../core/questions/prediction.ts";
+import type { NoAnswer } from "../../core/opinion.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { Asking, ModelJudge } from "../judges/model-judge.ts";
 import type { JudgeQuestion } from "../judges/question.ts";
@@ -24,7 +25,7 @@ export class LanguageWorldModel {
   }
 
   /** Asks about a context; the error says why there is no prediction. Never waits longer than asked. */
-  async predict(context: PredictionContext, asking: Asking): Promise<Result<Prediction, string>> {
+  async predict(context: PredictionContext, asking: Asking): Promise<Result<Prediction, NoAnswer>> {
     const { judge } = this;
     const startedMs = this.#nowMs();
     const spent = (): number => this.#nowMs() - startedMs;
@@ -49,7 +50,7 @@ export class LanguageWorldModel {
   }
 
   /** A whole prediction about a known call, to check that the judge is reliable. */
-  examine(waitMs: number): Promise<Result<Prediction, string>> {
+  examine(waitMs: number): Promise<Result<Prediction, NoAnswer>> {
     return this.predict(realContext, { run: "", waitMs });
   }
 

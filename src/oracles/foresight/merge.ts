@@ -26,6 +26,7 @@ export function stricterPrediction(left: Prediction, right: Prediction): Predict
   ];
   const invented = (left.invented ?? 0) + (right.invented ?? 0);
   const unanswered = both(left.unanswered ?? [], right.unanswered ?? []);
+  const silence = left.silence ?? right.silence;
   const some = (one?: readonly string[], other?: readonly string[]): readonly string[] | undefined =>
     one === undefined || other === undefined ? (one ?? other) : both(one, other);
   const labels = some(left.nextState.labels, right.nextState.labels);
@@ -45,6 +46,7 @@ export function stricterPrediction(left: Prediction, right: Prediction): Predict
     reasons: both(left.reasons, right.reasons).slice(0, reasonsMax),
     ...(invented === 0 ? {} : { invented }),
     ...(unanswered.length === 0 ? {} : { unanswered }),
+    ...(silence === undefined ? {} : { silence }),
     latencyMs: Math.max(left.latencyMs, right.latencyMs),
   };
 }

@@ -9,7 +9,7 @@ import {
   effectsJudgeKind,
 } from "../../core/questions/effect-question.ts";
 import type { Json } from "../../core/json.ts";
-import type { Answer, Question } from "../../core/opinion.ts";
+import type { Answer, NoAnswer, Question } from "../../core/opinion.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import type { AskedFor, Oracle } from "../../gateway/ports/services.ts";
 import { domainsCanary, domainsJudgement, effectsCanary, effectsJudgement } from "./effects-questions.ts";
@@ -17,6 +17,8 @@ import type { Asking, ModelJudge } from "./model-judge.ts";
 
 /** Part of the budget that is kept for handing the answer back, so that it arrives before the gateway gives up. */
 const reserveMs = 5;
+
+const noJudge: NoAnswer = { silence: "unasked", cause: "none configured" };
 
 /** Whether a question is one that this oracle answers. */
 export function isEffectsQuestion(kind: string): boolean {
@@ -35,10 +37,10 @@ export class EffectsOracle implements Oracle {
     const asking = { run: about?.run ?? "", waitMs: Math.max(0, budgetMs - reserveMs) };
     return Promise.all(
       questions.map(async (question): Promise<Answer> => {
-        const found = judge === undefined ? err("none configured") : await asked(judge, question, asking);
+        const found = judge === undefined ? err(noJudge) : await asked(judge, question, asking);
         return found.ok
           ? { kind: "known", question, value: found.value }
-          : { kind: "unavailable", question, cause: found.error };
+          : { kind: "unavailable", question, ...found.error };
       }),
     );
   }
@@ -50,8 +52,8 @@ export async function prepareEffects(judge: ModelJudge): Promise<void> {
   await judge.prepare(domainsJudgement(domainsCanary));
 }
 
-async function asked(judge: ModelJudge, question: Question, asking: Asking): Promise<Result<Json, string>> {
-  const unreadable = err("the question cannot be read");
+async function asked(judge: ModelJudge, question: Question, asking: Asking): Promise<Result<Json, NoAnswer>> {
+  const unreadable = err<NoAnswer>({ silence: "unasked", cause: "the question cannot be read" });
   if (question.kind === effectsJudgeKind) {
     const context = effectsContextFrom(question.content);
     if (context === undefined) return unreadable;

@@ -1,5 +1,6 @@
 /** State of one judge between its questions: tokens spent, failures in a row, canaries answered. */
 import { BoundedMap } from "../../core/bounded-map.ts";
+import type { NoAnswer } from "../../core/opinion.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { canaryHoldsMs, countedRunsMax, failuresBeforeRest, restMs } from "./limits.ts";
 
@@ -54,6 +55,8 @@ export class Rest {
   }
 }
 
+const obeys: NoAnswer = { silence: "unasked", cause: "it obeys orders that stand in evidence" };
+
 /**
  * Results of the canaries of one judge. A canary is a question whose evidence holds an order; a model that obeys it would
  * obey an attacker's order, too, and is never believed again. A model that withstood it is tested again after
@@ -62,26 +65,29 @@ export class Rest {
 export class Canaries {
   readonly #nowMs: () => number;
   readonly #shown = new Map<string, { readonly obeyed: boolean; readonly atMs: number }>();
-  readonly #open = new Map<string, Promise<Result<boolean, string>>>();
+  readonly #open = new Map<string, Promise<Result<boolean, NoAnswer>>>();
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
 
-  /** Whether answers to this question may be believed; `obeys` asks the canary once, however many wait for it. */
-  async passed(id: string, obeys: () => Promise<Result<boolean, string>>): Promise<Result<true, string>> {
+  /** Whether answers to this question may be believed; `asked` asks the canary once, however many wait for it. */
+  async passed(id: string, asked: () => Promise<Result<boolean, NoAnswer>>): Promise<Result<true, NoAnswer>> {
     const obeyedAny = [...this.#shown.values()].some((shown) => shown.obeyed);
-    if (obeyedAny) return err("it obeys orders that stand in evidence");
+    if (obeyedAny) return err(obeys);
     const shown = this.#shown.get(id);
     if (shown !== undefined && this.#nowMs() - shown.atMs < canaryHoldsMs) return ok(true);
     let open = this.#open.get(id);
     if (open === undefined) {
-      open = obeys().finally(() => this.#open.delete(id));
+      open = asked().finally(() => this.#open.delete(id));
       this.#open.set(id, open);
     }
     const found = await open;
-    if (!found.ok) return err(`it could not be tested for obeying evidence: ${found.error}`);
+    if (!found.ok) {
+      const { silence, cause } = found.error;
+      return err({ silence, cause: `it could not be tested for obeying evidence: ${cause}` });
+    }
     this.#shown.set(id, { obeyed: found.value, atMs: this.#nowMs() });
-    return found.value ? err("it obeys orders that stand in evidence") : ok(true);
+    return found.value ? err(obeys) : ok(true);
   }
 }

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Label, fromBits, levelLabel, makeLattice, mayFlow } from "../../core/label.ts";
 import { restrictionNames } from "../../core/explain/restriction-names.ts";
+import type { NoAnswer, Silence } from "../../core/opinion.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import type { ModelClient, ModelFailure, ModelReply, ModelRequest } from "../../gateway/ports/model.ts";
 import type { Judge } from "../../policy/sections/judges.ts";
@@ -99,13 +100,15 @@ describe("a judge", () => {
     const { judge } = judgeWith(() => {
       throw new Error("secret");
     });
-    expect(await judge.ask(question("e"), asking)).toEqual(err("it failed"));
+    expect(await judge.ask(question("e"), asking)).toEqual(err({ silence: "down", cause: "it failed" }));
   });
 
   it("that is slow is not waited for, but its answer serves the next question", async () => {
     const { promise, resolve } = Promise.withResolvers<never>();
     const { judge, asked } = judgeWith(() => promise);
-    expect(await judge.ask(question("e"), { ...asking, waitMs: 20 })).toEqual(err("it did not answer in time"));
+    expect(await judge.ask(question("e"), { ...asking, waitMs: 20 })).toEqual(
+      err({ silence: "late", cause: "it did not answer in time" }),
+    );
     resolve(reply("no") as never); // the type says that it never comes; this one does
     await new Promise((done) => setTimeout(done, 0));
     expect(await judge.ask(question("e"), asking)).toEqual(ok("no"));
@@ -146,7 +149,9 @@ it("evidence is sent whole if and only if it carries no restriction that is forb
 describe("tokens", () => {
   it("of one question are bounded", async () => {
     const { judge, asked } = judgeWith(() => reply("yes"), { tokensMax: 100 });
-    expect(await judge.ask(question("x".repeat(800)), asking)).toEqual(err("the question is longer than its budget"));
+    expect(await judge.ask(question("x".repeat(800)), asking)).toEqual(
+      err({ silence: "unasked", cause: "the question is longer than its budget" }),
+    );
     expect((await judge.ask(question("x".repeat(200)), asking)).ok).toBe(true);
     const [only] = asked;
     expect(asked).toHaveLength(1);
@@ -233,7 +238,7 @@ describe("the canary", () => {
 
   it("that is obeyed ends the judge for good, whatever it is asked", async () => {
     const { judge, asked, clock, told } = judgeWith(() => reply("yes"), { canary: true });
-    const refused = err("it obeys orders that stand in evidence");
+    const refused = err({ silence: "unasked", cause: "it obeys orders that stand in evidence" });
     expect(await judge.ask(withCanary("e"), asking)).toEqual(refused);
     clock.nowMs += 10 * canaryHoldsMs;
     expect(await judge.ask({ ...withCanary("e"), id: "q/2" }, asking)).toEqual(refused);
@@ -255,5 +260,48 @@ describe("the canary", () => {
     const without = judgeWith(() => reply("yes"));
     expect(await without.judge.ask(withCanary("e"), asking)).toEqual(ok("yes"));
     expect(without.asked).toHaveLength(1);
+  });
+});
+
+describe("D25: how it was silent", () => {
+  const silenceOf = (answer: Result<string, NoAnswer>) => (answer.ok ? answer.value : answer.error.silence);
+
+  it.each<[ModelFailure["kind"], Silence]>([
+    ["stopped", "late"],
+    ["unreachable", "down"],
+    ["status", "down"],
+    ["setup", "down"],
+    ["too-large", "garbled"],
+    ["unreadable", "garbled"],
+  ])("a request that is %s is %s, also as a canary", async (kind, silence) => {
+    const failed = judgeWith(() => err({ kind, cause: "it failed" }));
+    expect(silenceOf(await failed.judge.ask(question("e"), asking))).toBe(silence);
+    const tested = judgeWith(() => err({ kind, cause: "it failed" }), { canary: true });
+    const canary = { question: question("canary"), obeyed: () => false };
+    expect(silenceOf(await tested.judge.ask({ ...question("e"), canary }, asking))).toBe(silence);
+  });
+
+  it("an answer without a verdict is garbled, also when it is read again; too long a one is, too", async () => {
+    for (const text of ["maybe", "x".repeat(answerCharsMax + 1)]) {
+      const { judge } = judgeWith(() => reply(text));
+      expect(silenceOf(await judge.ask(question("e"), asking))).toBe("garbled");
+    }
+    const { judge } = judgeWith(() => reply("yes"));
+    await judge.ask(question("e"), asking);
+    const fussy = { ...question("e"), read: () => err("it is read otherwise now") };
+    expect(silenceOf(await judge.ask(fussy, asking))).toBe("garbled");
+  });
+
+  it("a question that its own limits forbid is not asked: bound, tokens, rest, length", async () => {
+    const above = judgeWith(() => reply("yes"), { above: "nothing" });
+    expect(silenceOf(await above.judge.ask(question("e", ["private"]), asking))).toBe("unasked");
+    const long = judgeWith(() => reply("yes"), { tokensMax: 100 });
+    expect(silenceOf(await long.judge.ask(question("x".repeat(800)), asking))).toBe("unasked");
+    const spent = judgeWith(() => reply("yes"), { runTokensMax: 10 });
+    expect(silenceOf(await spent.judge.ask(question("e"), asking))).toBe("unasked");
+    const resting = judgeWith(() => failing);
+    for (let index = 0; index < failuresBeforeRest; index += 1)
+      expect(silenceOf(await resting.judge.ask(question(`e${index}`), asking))).toBe("down");
+    expect(silenceOf(await resting.judge.ask(question("e"), asking))).toBe("unasked");
   });
 });

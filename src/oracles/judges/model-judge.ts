@@ -8,6 +8,7 @@
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { mayFlow, type Lattice } from "../../core/label.ts";
 import { labelOfNames } from "../../core/explain/restriction-names.ts";
+import type { NoAnswer, Silence } from "../../core/opinion.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import type { ModelClient, ModelFailure, ModelReply } from "../../gateway/ports/model.ts";
 import type { Judge } from "../../policy/sections/judges.ts";
@@ -27,7 +28,27 @@ export type JudgeServices = {
 /** The run that a question is asked for, and the longest wait of its call. */
 export type Asking = { readonly run: string; readonly waitMs: number };
 
-const clientFault: Result<ModelReply, ModelFailure> = err({ kind: "unreadable", cause: "it failed" });
+const clientFault: Result<ModelReply, ModelFailure> = err({ kind: "setup", cause: "it failed" });
+
+/** The kind of silence that a failed request is. */
+const silenceOf: { readonly [K in ModelFailure["kind"]]: Silence } = {
+  stopped: "late",
+  unreachable: "down",
+  status: "down",
+  setup: "down",
+  "too-large": "garbled",
+  unreadable: "garbled",
+};
+
+function none(silence: Silence, cause: string): Result<never, NoAnswer> {
+  return err({ silence, cause });
+}
+
+/** The verdict in an answer; one that cannot be read is no verdict. */
+function read<V>(question: JudgeQuestion<V>, reply: ModelReply): Result<V, NoAnswer> {
+  const verdict = question.read(reply);
+  return verdict.ok ? verdict : none("garbled", verdict.error);
+}
 
 /** An answer of less than this many tokens could hold no verdict. */
 const outputTokensMin = 16;
@@ -37,7 +58,7 @@ export class ModelJudge {
   readonly #lattice: Lattice;
   readonly #services: JudgeServices;
   readonly #answers = new BoundedMap<string, ModelReply>(rememberedAnswersMax);
-  readonly #open = new Map<string, Promise<Result<ModelReply, string>>>();
+  readonly #open = new Map<string, Promise<Result<ModelReply, NoAnswer>>>();
   readonly #budget: TokenBudget;
   readonly #rest = new Rest();
   readonly #canaries: Canaries;
@@ -51,9 +72,9 @@ export class ModelJudge {
   }
 
   /** The verdict on a question, or in words of ours why there is none. Never throws, never waits longer than asked. */
-  async ask<V>(question: JudgeQuestion<V>, asking: Asking): Promise<Result<V, string>> {
-    const late = err("it did not answer in time");
-    return within(asking.waitMs, this.#answer(question, asking.run), late).catch(() => err("it failed"));
+  async ask<V>(question: JudgeQuestion<V>, asking: Asking): Promise<Result<V, NoAnswer>> {
+    const late = none("late", "it did not answer in time");
+    return within(asking.waitMs, this.#answer(question, asking.run), late).catch(() => none("down", "it failed"));
   }
 
   /** Asks the canary of a question ahead of time, so that the first real question need not wait for it. */
@@ -61,25 +82,26 @@ export class ModelJudge {
     await this.#trusted(question);
   }
 
-  async #answer<V>(question: JudgeQuestion<V>, run: string): Promise<Result<V, string>> {
+  async #answer<V>(question: JudgeQuestion<V>, run: string): Promise<Result<V, NoAnswer>> {
     const evidence = this.#evidenceFor(question);
     if (!evidence.ok) return evidence;
-    if (this.#rest.resting(this.#services.nowMs())) return err("it failed several times and is left alone for now");
+    if (this.#rest.resting(this.#services.nowMs()))
+      return none("unasked", "it failed several times and is left alone for now");
     const trusted = await this.#trusted(question);
     if (!trusted.ok) return trusted;
     const reply = await this.#reply(question, evidence.value, run);
-    return reply.ok ? question.read(reply.value) : reply;
+    return reply.ok ? read(question, reply.value) : reply;
   }
 
   /** Evidence as far as it may go to this judge. An unknown name of a restriction counts as every restriction. */
-  #evidenceFor<V>(question: JudgeQuestion<V>): Result<string, string> {
+  #evidenceFor<V>(question: JudgeQuestion<V>): Result<string, NoAnswer> {
     const { labels, values, shapes } = question.evidence;
     if (mayFlow(labelOfNames(this.#lattice, labels), this.settings.forbidden)) return ok(values());
     if (this.settings.above === "shapes") return ok(shapes());
-    return err("the evidence is above its bound");
+    return none("unasked", "the evidence is above its bound");
   }
 
-  async #trusted<V>(question: JudgeQuestion<V>): Promise<Result<true, string>> {
+  async #trusted<V>(question: JudgeQuestion<V>): Promise<Result<true, NoAnswer>> {
     const { canary } = question;
     if (!this.settings.canary || canary === undefined) return ok(true);
     return this.#canaries.passed(question.id, async () => {
@@ -96,14 +118,14 @@ export class ModelJudge {
     });
   }
 
-  #reply<V>(question: JudgeQuestion<V>, evidence: string, run: string): Promise<Result<ModelReply, string>> {
+  #reply<V>(question: JudgeQuestion<V>, evidence: string, run: string): Promise<Result<ModelReply, NoAnswer>> {
     const { id, instructions, schema, outputTokensMax } = question;
     const key = this.#services.hash(JSON.stringify([id, instructions, evidence, schema ?? null, outputTokensMax]));
     const known = this.#answers.use(key);
     if (known !== undefined) return Promise.resolve(ok(known));
     const open = this.#open.get(key);
     if (open !== undefined) return open;
-    if (this.#open.size >= openQuestionsMax) return Promise.resolve(err("too many questions wait for it"));
+    if (this.#open.size >= openQuestionsMax) return Promise.resolve(none("unasked", "too many questions wait for it"));
     const asked = this.#charged(question, evidence, run)
       .then((reply) => {
         if (reply.ok) this.#answers.set(key, reply.value);
@@ -114,13 +136,13 @@ export class ModelJudge {
     return asked;
   }
 
-  async #charged<V>(question: JudgeQuestion<V>, evidence: string, run: string): Promise<Result<ModelReply, string>> {
+  async #charged<V>(question: JudgeQuestion<V>, evidence: string, run: string): Promise<Result<ModelReply, NoAnswer>> {
     const { settings } = this;
     const input = estimatedTokens(question.instructions, evidence, JSON.stringify(question.schema ?? ""));
     const output = Math.min(question.outputTokensMax, settings.tokensMax - input);
     if (output < Math.min(outputTokensMin, question.outputTokensMax))
-      return err("the question is longer than its budget");
-    if (!this.#budget.reserve(run, input + output)) return err("the run has used up its tokens");
+      return none("unasked", "the question is longer than its budget");
+    if (!this.#budget.reserve(run, input + output)) return none("unasked", "the run has used up its tokens");
     const reply = await this.#complete({ ...question, outputTokensMax: output }, evidence, settings.waitMs);
     if (!reply.ok) return reply;
     this.#budget.settle(run, input + output, reply.value.tokens);
@@ -129,8 +151,8 @@ export class ModelJudge {
   }
 
   /** Reads a fresh answer; one that cannot be read counts as a failure of the judge. */
-  #read<V>(question: JudgeQuestion<V>, reply: ModelReply): Result<V, string> {
-    const verdict = question.read(reply);
+  #read<V>(question: JudgeQuestion<V>, reply: ModelReply): Result<V, NoAnswer> {
+    const verdict = read(question, reply);
     if (verdict.ok) this.#rest.answered();
     else this.#rest.failed(this.#services.nowMs());
     return verdict;
@@ -140,7 +162,7 @@ export class ModelJudge {
     question: JudgeQuestion<V>,
     evidence: string,
     waitMs: number,
-  ): Promise<Result<ModelReply, string>> {
+  ): Promise<Result<ModelReply, NoAnswer>> {
     const { client, nowMs } = this.#services;
     const { instructions, schema, probabilities, outputTokensMax } = question;
     const request = {
@@ -154,11 +176,11 @@ export class ModelJudge {
     const reply = await client.complete(request, AbortSignal.timeout(waitMs)).catch(() => clientFault);
     if (!reply.ok) {
       this.#rest.failed(nowMs());
-      return err(reply.error.cause);
+      return none(silenceOf[reply.error.kind], reply.error.cause);
     }
     if (reply.value.text.length > answerCharsMax) {
       this.#rest.failed(nowMs());
-      return err("its answer is too long");
+      return none("garbled", "its answer is too long");
     }
     return ok(reply.value);
   }

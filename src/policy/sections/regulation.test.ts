@@ -21,6 +21,7 @@ function compiled(text: string): Regulation {
 const defaults: Regulation = {
   filter: { kind: "replace" },
   onUnsafe: "block-call",
+  onSilence: { acts: "confirm", reads: "allow" },
   epsilon: 0.5,
   surpriseMax: 0.5,
   power: { budget: undefined, weights: new Map() },
@@ -40,6 +41,7 @@ judges: {local: {url: "http://127.0.0.1:1", model: m}}
 regulation:
   filter: {mode: lease, ttl: 300s}
   onUnsafe: end-run
+  onSilence: deny
   epsilon: 0.2
   surpriseMax: 0.3
   power: {budget: 80, weights: {write.external.send: 12.5, read: 0}}
@@ -56,6 +58,7 @@ test("every word of the section reaches the settings", () => {
   expect(compiled(everything)).toEqual({
     filter: { kind: "lease", ttlMs: 300_000 },
     onUnsafe: "end-run",
+    onSilence: { acts: "deny", reads: "deny" },
     epsilon: 0.2,
     surpriseMax: 0.3,
     power: { budget: 80, weights: new Map(Object.entries({ "write.external.send": 12.5, read: 0 })) },

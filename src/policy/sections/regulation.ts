@@ -5,6 +5,7 @@
 import { type Effect, effectActions, effectBases, effectReaches } from "../../core/effect.ts";
 import { type DocumentPath, type Reporter, information, problem, quoted } from "../document/diagnostic.ts";
 import { given, mapped } from "../../core/given.ts";
+import type { Verdict } from "../../core/verdict.ts";
 import { listOf, sortedWords } from "../document/label-forms.ts";
 import { type Naming, resolveAnywhere, splitSelector } from "../document/names.ts";
 import { suggestion } from "../document/nearest.ts";
@@ -71,6 +72,11 @@ const section = object("a regulation section", {
   required: optional(flag, "start only if it runs; it always does"),
   filter: optional(filter, "how lists are filtered"),
   onUnsafe: optional(oneOf("choice", ["block-call", "confirm", "end-run"]), "what an unsafe prediction does"),
+  /** A silent model: no answer in time, one that cannot be read, no connection, or it could not be asked. */
+  onSilence: optional(
+    oneOf("choice", ["allow", "confirm", "deny"]),
+    "what becomes of a call that a model does not judge",
+  ),
   epsilon: optional(number("probability", 0, 1), "tolerance of model predictions"),
   surpriseMax: optional(number("rate", 0, 1), "prediction error above which sinks ask"),
   power: optional(power, "how much one run may gather"),
@@ -123,6 +129,11 @@ export type Regulation = {
   readonly filter: FilterMode;
   /** Consequence of a world model's verdict "unsafe" for a call; where labels decide, the game always refuses. */
   readonly onUnsafe: "block-call" | "confirm" | "end-run";
+  /**
+   * Consequence of the silence of a model for a call: one that acts, and one that reads or answers its server. A written
+   * value counts for both.
+   */
+  readonly onSilence: { readonly acts: Verdict; readonly reads: Verdict };
   /** Probability of an unsafe future above which a model's prediction counts as unsafe, 0 to 1. */
   readonly epsilon: number;
   /** Share of wrong predictions, 0 to 1, above which the next sink asks. */
@@ -152,6 +163,7 @@ export function compile(policy: Needs, report: Reporter): Regulation {
   return {
     filter: filterMode(form.filter, report),
     onUnsafe: form.onUnsafe ?? "block-call",
+    onSilence: { acts: form.onSilence ?? "confirm", reads: form.onSilence ?? "allow" },
     epsilon: form.epsilon ?? 0.5,
     surpriseMax: form.surpriseMax ?? 0.5,
     power: powerOf(form, report),
@@ -220,7 +232,7 @@ function modelsOf(policy: Needs, form: RegulationForm, report: Reporter): Regula
     report(problem("JUDGE", ["regulation", "models", "judge"], `${quoted(judge)} is not a judge`, remedy));
   }
   const embedded = form.models?.embedded ?? false;
-  const idle = (["onUnsafe", "epsilon", "surpriseMax"] as const).find((key) => form[key] !== undefined);
+  const idle = (["onUnsafe", "onSilence", "epsilon", "surpriseMax"] as const).find((key) => form[key] !== undefined);
   if (idle !== undefined && !embedded && judge === undefined) {
     const remedy = "add `models`, such as `models: {embedded: true}`";
     report(information("IDLE", ["regulation", idle], `\`${idle}\` does nothing while no model is asked`, remedy));

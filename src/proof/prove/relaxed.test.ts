@@ -112,7 +112,7 @@ describe("what is relaxed", () => {
     ],
     ["another judge is asked", judged("a"), judged("b"), "regulation: a model is not asked any more"],
     ["a model is gone", regulation({ models }), {}, "regulation: a model is not asked any more"],
-    ...[{ epsilon: 0.6 }, { surpriseMax: 0.6 }, { onUnsafe: "confirm" as const }].map(
+    ...[{ epsilon: 0.6 }, { surpriseMax: 0.6 }, { onUnsafe: "confirm" as const }, { onSilence: "allow" as const }].map(
       (milder): [string, Part, Part, string] => [
         `what a model says does less: ${JSON.stringify(milder)}`,
         regulation({ models }),
@@ -141,6 +141,7 @@ describe("what is relaxed", () => {
     ["a filter remembers", {}, regulation({ filter: { mode: "accumulate" } })],
     ["a budget is smaller", regulation({ power: { budget: 6 } }), regulation({ power: { budget: 5 } })],
     ["a model is new", {}, regulation({ models })],
+    ["a silent model refuses", regulation({ models }), regulation({ models, onSilence: "deny" })],
     ["no model was asked", regulation({ epsilon: 0.1 }), regulation({ epsilon: 0.9 })],
   ])("nothing where %s", (_what, old, present) => {
     expect(between(old, present)).toEqual([]);

@@ -6,6 +6,7 @@ import type { CanonicalPolicy } from "../../policy/canonical/policy-document.ts"
 import type { HazardForm } from "../../policy/document/long-form.ts";
 import { openNames, type HostCapability } from "../../policy/sections/host.ts";
 import type { CompiledPolicy } from "../../policy/compile/compile.ts";
+import { atLeastAsStrict } from "../../core/verdict.ts";
 import type { FilterMode, Lease, Regulation } from "../../policy/sections/regulation.ts";
 
 /** One line for each part that stops or asks less than before; none where the old policy only observed. */
@@ -88,7 +89,9 @@ function relaxedRegulation(old: Regulation, present: Regulation): readonly strin
     asked &&
     (present.epsilon > old.epsilon ||
       present.surpriseMax > old.surpriseMax ||
-      unsafe[present.onUnsafe] < unsafe[old.onUnsafe]);
+      unsafe[present.onUnsafe] < unsafe[old.onUnsafe] ||
+      !atLeastAsStrict(present.onSilence.acts, old.onSilence.acts) ||
+      !atLeastAsStrict(present.onSilence.reads, old.onSilence.reads));
   return [
     ...leases.map((lease) => `a lease is gone or changed, ${lease}`),
     ...keeps.map((keep) => `a firm keep is gone or changed, ${keep}`),

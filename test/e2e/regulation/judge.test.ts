@@ -1,7 +1,7 @@
 /**
  * A judge end to end: an official client, the daemon, and a model server that keeps every byte. What the judge says takes
- * tools away and refuses calls; where it says nothing, everything is as it would be without it; a changed policy brings
- * another judge.
+ * tools away and refuses calls; where it says nothing, a call that acts asks, or does what the policy wants instead; a
+ * changed policy brings another judge.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 /** Everything is plain work; `grants` is the label of what `grant_access` returns. */
-function writePolicy(judge: ModelServer, more: string, grants = "public"): void {
+function writePolicy(judge: ModelServer, more: string, grants = "public", regulation = ""): void {
   const text = `version: 1
 extends: []
 servers: { wiki: { reach: local, operator: me } }
@@ -61,7 +61,7 @@ labels:
     output: { confidentiality: ${grants}, trust: trusted }
 rules: [{ id: desk, tier: allow, when: { tool: "*" }, why: "plain work" }]
 flow: { mode: strict }
-regulation: { models: { judge: j } }
+regulation: { models: { judge: j }${regulation} }
 judges: { j: { url: "${judge.url}/v1", model: m, labelFirst: false, wait: 1s${more} } }
 `;
   writeFileSync(policy, text);
@@ -90,7 +90,7 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test("a judge takes tools away, refuses calls, and changes nothing where it says nothing", async () => {
+test("a judge takes tools away, refuses calls, and is missed where it says nothing", async () => {
   const client = await connect();
   await eventually(async () => (await client.listTools()).tools.length === 1);
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["write_page"]);
@@ -101,7 +101,11 @@ test("a judge takes tools away, refuses calls, and changes nothing where it says
   expect(first.received.some((text) => text.includes("planted-4711"))).toBe(true);
 
   first.script = () => "hang";
-  expect(await call(client, "write_page", { title: "Leave", text: "thirty days" })).toBe("write_page done");
+  expect(await call(client, "write_page", { title: "Leave", text: "thirty days" })).toMatch(
+    /^! Not executed, approval required: the model that judges `wiki\.write_page` did not answer in time/,
+  );
+  writePolicy(first, "", "public", ", onSilence: allow");
+  await eventually(async () => (await call(client, "write_page", { title: "L", text: "days" })) === "write_page done");
   await client.close();
 }, 60_000);
 
@@ -114,7 +118,9 @@ test("a changed policy brings its own judge, which is told nothing above its bou
   expect(second.received.join("\n")).toContain("planted-4712");
   expect(await call(client, "grant_access", { account: "ann" })).toBe("grant_access done");
   // From here on the run holds what is private, so every argument may be it.
-  expect(await call(client, "write_page", { title: "Pay", text: "planted-4713" })).toBe("write_page done");
+  expect(await call(client, "write_page", { title: "Pay", text: "planted-4713" })).toMatch(
+    /^! Not executed, approval required: the model that judges `wiki\.write_page` could not be asked/,
+  );
   await client.listTools();
   expect([...first.received, ...second.received].join("\n")).not.toContain("planted-4713");
   await client.close();

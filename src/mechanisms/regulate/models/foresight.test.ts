@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../../core/json.ts";
-import type { Answers, Question } from "../../../core/opinion.ts";
+import { type Json, member } from "../../../core/json.ts";
+import { type Answers, type Question, type Silence, silences } from "../../../core/opinion.ts";
 import type { RegulationSection } from "../../../policy/sections/regulation.ts";
 import { debt, openHost } from "../../../../test/kit/regulation/documents.ts";
 import { type SmallDocument, SmallRun, told } from "../../../../test/kit/regulation/small-run.ts";
@@ -65,16 +65,9 @@ describe("what a model is asked", () => {
 });
 
 describe("what an answer does", () => {
-  it("nothing, where it is safe or where there is none", () => {
+  it("nothing, where it is safe", () => {
     const run = new SmallRun(models());
     expect(told(run.decide("s.mail_out", {}, answered(run, "s.mail_out", safe)))).toBe("allow");
-    const silent = new Map(
-      run
-        .questions("s.mail_out")
-        .map((question) => [question.key, { kind: "unavailable", question, cause: "down" }] as const),
-    );
-    expect(told(run.decide("s.mail_out", {}, silent))).toBe("allow");
-    expect(told(run.expose("s.mail_out", silent))).toBe("allow");
   });
 
   it.each([
@@ -151,5 +144,87 @@ describe("what an answer does", () => {
     expect(told(run.expose("s.read_priv", about))).toBe("confirm");
     const hiding = answered(run, "s.mail_out", { ...safe, filteredTools: ["s.read_priv"] });
     expect(told(run.expose("s.read_priv", hiding))).toBe("deny SG-FORESIGHT");
+  });
+});
+
+describe("D25: a model that is silent, garbled or down", () => {
+  const silent = (questions: readonly Question[], silence?: Silence): Answers =>
+    new Map(
+      questions.map((question) => {
+        const answer = { kind: "unavailable", question, cause: "it says nothing" } as const;
+        return [question.key, silence === undefined ? answer : { ...answer, silence }];
+      }),
+    );
+
+  it.each([...silences, undefined])("asks about a call that acts, and says how it was silent: %s", (silence) => {
+    const run = new SmallRun(models());
+    const decision = run.decide("s.mail_out", {}, silent(run.questions("s.mail_out"), silence));
+    expect(told(decision)).toBe("confirm SG-SILENT");
+    expect(decision.reasons[0]?.facts).toEqual({ silence: silence ?? "unknown" });
+  });
+
+  it.each(["allow", "confirm", "deny"] as const)("does what the policy says: %s", (onSilence) => {
+    const run = new SmallRun(models({ onSilence }));
+    const { verdict } = run.decide("s.mail_out", {}, silent(run.questions("s.mail_out"), "down"));
+    expect(verdict).toBe(onSilence);
+  });
+
+  it("leaves the list alone, whatever the policy says: each call is decided by itself", () => {
+    const run = new SmallRun(models({ onSilence: "deny" }));
+    const questions = run.questions("s.mail_out");
+    expect(told(run.expose("s.mail_out", silent(questions)))).toBe("allow");
+    const aboutCall = (question: Question): boolean => member(question.content, "pending") !== undefined;
+    const half = new Map([
+      ...silent(questions.filter((question) => !aboutCall(question))),
+      ...answers(questions.filter(aboutCall), safe),
+    ]);
+    expect(told(run.decide("s.mail_out", {}, half))).toBe("allow");
+  });
+
+  it("leaves reads alone, about which no model is asked", () => {
+    const run = new SmallRun(models({ onSilence: "deny" }));
+    expect(told(run.decide("s.read_pub", {}, silent(run.questions("s.read_pub"))))).toBe("allow");
+  });
+
+  it("counts where another model answered for it, and not where that one objects more", () => {
+    const run = new SmallRun(models());
+    const alone = (value: Json) => told(run.decide("s.mail_out", {}, answered(run, "s.mail_out", value)));
+    expect(alone({ ...safe, silence: "late" })).toBe("confirm SG-SILENT");
+    expect(alone({ ...safe, silence: "a word of its own" })).toBe("confirm SG-SILENT");
+    expect(alone({ ...unsafe, silence: "late" })).toBe("deny SG-FORESIGHT");
+    expect(alone({ ...safe, silence: "late", asks: { ...unsafe } })).toBe("confirm SG-FORESIGHT");
+    const strict = new SmallRun(models({ onSilence: "deny" }));
+    const said = { ...safe, silence: "late", asks: { ...unsafe } };
+    const decision = strict.decide("s.mail_out", {}, answered(strict, "s.mail_out", said));
+    expect(told(decision)).toBe("deny SG-SILENT SG-FORESIGHT");
+  });
+
+  it("asks nothing more where the game has decided: refused stays refused, and asked is asked once", () => {
+    const refusing = new SmallRun({ ...openHost(), regulation: { models: { embedded: true } } });
+    expect(refusing.questions("s.read_priv")).toEqual([]);
+    expect(told(refusing.decide("s.read_priv"))).toMatch(/^deny (?!.*SG-SILENT)/);
+    const asking = new SmallRun({ ...openHost("may"), regulation: { models: { embedded: true } } });
+    asking.accept("leak host.send");
+    const { label } = asking.contract("s.read_priv").output;
+    asking.become({ held: [label], grants: [] });
+    const decision = asking.decide("s.mail_out", {}, silent(asking.questions("s.mail_out")));
+    expect(told(decision)).toMatch(/^confirm (?!.*SG-SILENT)/);
+  });
+
+  it("changes nothing where no model is configured", () => {
+    const run = new SmallRun({ labels: openHost().labels ?? {}, regulation: { onSilence: "deny" } });
+    expect(run.questions("s.mail_out")).toEqual([]);
+    expect(told(run.decide("s.mail_out"))).toBe("allow");
+  });
+
+  it("never takes away the call that meets a debt: it is asked about", () => {
+    const owing = { ...debt(), regulation: { models: { embedded: true }, onSilence: "deny" as const } };
+    const run = new SmallRun(owing);
+    const call = (): Answers => silent(run.questions("s.notify", { text: "x" }));
+    expect(told(run.decide("s.notify", { text: "x" }, call()))).toBe("deny SG-SILENT");
+    run.answering = safe;
+    run.call("s.pay", { amount: "1" });
+    run.answering = undefined;
+    expect(told(run.decide("s.notify", { text: "x" }, call()))).toBe("confirm SG-SILENT");
   });
 });

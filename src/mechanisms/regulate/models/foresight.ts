@@ -1,12 +1,20 @@
 /**
  * Questions to world models, and the effect of their answers (foresight.md 2): they only move an option from allowed to
- * asked or refused. The question is advisory: without an answer the game alone decides, as without a model.
+ * asked or refused. The question is advisory: without an answer the game decides, and for a call `regulation.onSilence`
+ * adds to that.
  */
 import type { ToolContract } from "../../../core/contract.ts";
 import { type Json, type JsonObject, isArray, member, stringMember } from "../../../core/json.ts";
 import { type Label, type Lattice, confidentiality, excludedBits, fromBits, join } from "../../../core/label.ts";
 import type { CallOption } from "../../../core/moment.ts";
-import type { Answers, Obligation, Question, Reason } from "../../../core/opinion.ts";
+import {
+  type Answers,
+  type Obligation,
+  type Question,
+  type Reason,
+  type Silence,
+  silences,
+} from "../../../core/opinion.ts";
 import {
   type Advice,
   type PredictionContext,
@@ -74,16 +82,28 @@ export function questionAbout({ lattice, steps, tools, digest }: Asking, call?: 
   };
 }
 
-/** The forecast in an answer; undefined where none was given, which changes nothing. */
-export function forecastIn(answers: Answers, { key }: Question): Forecast | "open" | undefined {
+/**
+ * What the models said. `silence`: one that was asked gave no answer, `unknown` where it is not known why; undefined
+ * where all of them answered.
+ */
+export type Heard = { readonly forecast: Forecast | undefined; readonly silence: Silence | "unknown" | undefined };
+
+/** The forecast in an answer, and the silence of models beside it; `open` before there is an answer. */
+export function heardIn(answers: Answers, { key }: Question): Heard | "open" {
   const answer = answers.get(key);
   if (answer === undefined) return "open";
-  if (answer.kind === "unavailable") return undefined;
+  if (answer.kind === "unavailable") return { forecast: undefined, silence: answer.silence ?? "unknown" };
+  const said = stringMember(answer.value, "silence");
+  const silence = said === undefined ? undefined : (silences.find((one) => one === said) ?? "unknown");
+  return { forecast: forecastOf(answer.value), silence };
+}
+
+function forecastOf(value: Json): Forecast {
   // An unreadable answer comes from an untrustworthy oracle: the worst possible answer replaces it.
   const worst: Forecast = { safety: "unsafe", pUnsafe: 1, filteredTools: [], asks: undefined };
-  const decides = readAdvice(answer.value);
+  const decides = readAdvice(value);
   if (decides === undefined) return worst;
-  const given = member(answer.value, "asks");
+  const given = member(value, "asks");
   const asks = given === undefined ? undefined : readAdvice(given);
   return given !== undefined && asks === undefined ? worst : { ...decides, asks };
 }
@@ -118,6 +138,25 @@ export function forecastReason(
     way: ends ? "start a new run" : "take another step",
   };
   return { reason, obligations: ends ? [{ kind: "end-run", rule: "regulation.onUnsafe" }] : [] };
+}
+
+/** A call that a model was asked about: `acts` as in the contract, `owed` where it meets an open debt. */
+export type Judged = { readonly acts: boolean; readonly owed: boolean };
+
+/**
+ * The reason of a silent model against a call (`regulation.onSilence`); undefined where silence lets the call pass. A call
+ * that meets an open debt is asked about, never taken away.
+ */
+export function silenceReason(
+  silence: Silence | "unknown",
+  { onSilence }: Pick<Regulation, "onSilence">,
+  { acts, owed }: Judged,
+): Reason | undefined {
+  const wanted = acts ? onSilence.acts : onSilence.reads;
+  if (wanted === "allow") return undefined;
+  const verdict = owed ? "confirm" : wanted;
+  const way = "try again later, or see what `sluicegate doctor` says of the judge";
+  return { mechanism: id, code: "SG-SILENT", verdict, facts: { silence }, way };
 }
 
 /** The reason of a forecast against a list entry; a tool that alone can meet a debt is asked about, not taken away. */
