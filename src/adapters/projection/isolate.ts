@@ -30,7 +30,7 @@ export async function isolate(
   { home, limits = defaultTransportLimits, diagnostic }: IsolationSetup,
 ): Promise<Result<LaunchedServer, string>> {
   if (home === undefined) return err("This gateway has no state folder, so it cannot isolate a server.");
-  const plan = { target, order, stateFolder: home, workspace: [target.workingDirectory], limits };
+  const plan = { target, order, stateFolder: home, workspace: [target.workspace ?? target.workingDirectory], limits };
   const launched = await launch({ ...plan, stderrLine: diagnostic });
   if (!launched.ok) return launched;
   const projection = openProjection(launched.value, order, { clock, offsetMs: performance.timeOrigin, diagnostic });

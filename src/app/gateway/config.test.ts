@@ -1,5 +1,5 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { configBytesMax, configOf, readConfig } from "./config.ts";
@@ -14,6 +14,29 @@ describe("configuration", () => {
     expect(server?.target).toMatchObject({ kind: "stdio", command: "server", workingDirectory: "/etc/sg/w" });
     const http = configOf({ version: 1, servers: { web: { url: "https://h.example/mcp", headers: { k: "v" } } } }, "c");
     expect(http.ok && http.value.servers.get("web")?.target).toMatchObject({ kind: "http", flavour: "auto" });
+  });
+
+  it("D26: local servers work in the workspace of the gateway's clients, wherever their program starts", () => {
+    const workspaceOf = (workspace?: string): unknown => {
+      const read = configOf({ ...good, ...(workspace === undefined ? {} : { workspace }) }, "/etc/sg/c.yaml");
+      if (!read.ok) throw new Error(read.error.sentence);
+      const target = read.value.servers.get("files")?.target;
+      expect(target).toMatchObject({ workingDirectory: "/etc/sg/w", workspace: read.value.workspace });
+      return read.value.workspace;
+    };
+    expect(workspaceOf()).toBe("/etc/sg");
+    expect(workspaceOf("../work/")).toBe("/etc/work");
+    expect(workspaceOf("/srv/work")).toBe("/srv/work");
+    expect(workspaceOf("~/work")).toBe(join(homedir(), "work"));
+    expect(workspaceOf("~")).toBe(homedir());
+    expect(workspaceOf("~ann")).toBe("/etc/sg/~ann");
+    const tilde = { version: 1, policy: "~/p.yaml", servers: { files: { command: "server", cwd: "~/bin" } } };
+    const read = configOf(tilde, "/etc/sg/c.yaml");
+    expect(read).toMatchObject({ ok: true, value: { policies: [join(homedir(), "p.yaml")] } });
+    expect(read.ok && read.value.servers.get("files")?.target).toMatchObject({
+      workingDirectory: join(homedir(), "bin"),
+      workspace: "/etc/sg",
+    });
   });
 
   const servers = (entry: unknown) => ({ version: 1, servers: { a: entry } });
@@ -88,6 +111,23 @@ describe("configuration", () => {
     expect(readConfig(file)).toMatchObject({ error: { code: "SG-CONFIG-SIZE" } });
     writeFileSync(file, JSON.stringify(good));
     expect(readConfig(file).ok).toBe(true);
+  });
+
+  it("D26: a workspace that is not a folder is refused, and one behind a link keeps its name", () => {
+    const folder = mkdtempSync(join(tmpdir(), "sg-config-"));
+    const file = join(folder, "c.yaml");
+    mkdirSync(join(folder, "work"));
+    symlinkSync("work", join(folder, "link"));
+    symlinkSync("gone", join(folder, "broken"));
+    const read = (workspace: string) => {
+      writeFileSync(file, JSON.stringify({ ...good, workspace }));
+      return readConfig(file);
+    };
+    for (const workspace of ["gone", "broken", "c.yaml", "c.yaml/x", "\0"]) {
+      expect(read(workspace), workspace).toMatchObject({ error: { code: "SG-CONFIG-WORKSPACE" } });
+    }
+    for (const workspace of [".", "work", "link", "/"]) expect(read(workspace).ok, workspace).toBe(true);
+    expect(read("link")).toMatchObject({ value: { workspace: join(folder, "link") } });
   });
 
   it("C21: fills `${VAR}` of headers and env in from the environment, and refuses what it cannot fill in", () => {

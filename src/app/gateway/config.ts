@@ -2,12 +2,16 @@
  * The gateway's configuration: which servers there are, how to reach them, which policy holds. Errors name the place
  * in the file and the way on; a file with errors starts nothing.
  */
-import { dirname, isAbsolute, resolve } from "node:path";
+import { statSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
+import { attempt } from "../../adapters/attempt.ts";
 import { hostName } from "../../adapters/http/http-guard.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import type { ServerTarget } from "../../gateway/ports/transport.ts";
 import { tagShape } from "../policy/names.ts";
+import { shortPath } from "../state/sentences.ts";
 import { textFile } from "../state/text-file.ts";
 
 export const configBytesMax = 1024 * 1024;
@@ -55,7 +59,8 @@ export function readConfig(file: string): Result<GatewayConfig, ConfigFault> {
   }
   if (!text.value.isWellFormed()) return fault("SG-CONFIG-SYNTAX", file, `${file} is not UTF-8: save it as UTF-8`);
   try {
-    return configOf(parse(text.value, { maxAliasCount: 16 }), file);
+    const read = configOf(parse(text.value, { maxAliasCount: 16 }), file);
+    return read.ok && !isFolder(read.value.workspace) ? missingWorkspace(read.value.workspace, file) : read;
   } catch (cause) {
     const first = cause instanceof Error ? (cause.message.split("\n")[0] ?? "") : "";
     return fault(
@@ -64,6 +69,15 @@ export function readConfig(file: string): Result<GatewayConfig, ConfigFault> {
       `${file} is neither YAML nor JSON (${first.slice(0, 100)}): correct it there`,
     );
   }
+}
+
+function isFolder(path: string): boolean {
+  return attempt(() => statSync(path).isDirectory(), false);
+}
+
+function missingWorkspace(workspace: string, file: string): Result<never, ConfigFault> {
+  const sentence = `${file}: \`workspace\` leads to ${shortPath(workspace)}, which is not a folder: create it, or correct the path`;
+  return fault("SG-CONFIG-WORKSPACE", "workspace", sentence);
 }
 
 /** Variables for finding a program and its files, and for the user's language; none of them holds a secret. */
@@ -151,16 +165,26 @@ export function configOf(value: unknown, file: string): Result<GatewayConfig, Co
   if (typeof workspace !== "string") {
     return fault("SG-CONFIG-WORKSPACE", "workspace", `${file}: \`workspace\` must be the folder that clients work in`);
   }
-  const beside = (path: string): string => resolve(dirname(file), path);
+  const beside = (path: string): string => placeOf(path, dirname(file));
   return ok({
     file: resolve(file),
-    servers,
+    servers: new Map([...servers].map(([name, server]) => [name, workingIn(server, beside(workspace))])),
     policies: policies.map(beside),
     workspace: beside(workspace),
     hosts: hosts.value,
     origins,
     ...(tag === undefined ? {} : { tag }),
   });
+}
+
+/** An absolute path as it is, `~/x` below the home folder, any other one relative to a folder. */
+function placeOf(path: string, folder: string): string {
+  return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : resolve(folder, path);
+}
+
+/** A local server works in the workspace of the gateway's clients, wherever its program is started. */
+function workingIn({ target, ...server }: ServerConfig, workspace: string): ServerConfig {
+  return { ...server, target: target.kind === "stdio" ? { ...target, workspace } : target };
 }
 
 function hostsOf(value: unknown, file: string): Result<readonly string[], ConfigFault> {
@@ -264,7 +288,7 @@ function commandOf(entry: Record<string, unknown>, place: string, file: string):
     command,
     args,
     env: filled.value,
-    workingDirectory: cwd === undefined ? folder : isAbsolute(cwd) ? cwd : resolve(folder, cwd),
+    workingDirectory: placeOf(cwd ?? ".", folder),
   });
 }
 

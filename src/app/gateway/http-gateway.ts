@@ -113,14 +113,14 @@ function inWorkspace(connection: ClientConnection, workingDirectory: string): Cl
   };
 }
 
-/** Serves one client on this process's own standard input and output. */
-export function serveStdio(composition: Composition): Promise<void> {
+/** Serves one client on this process's own standard input and output, in the workspace of the configuration. */
+export function serveStdio(composition: Composition, { workspace }: GatewayConfig): Promise<void> {
   const facts: ConnectionFacts = {
     transport: "stdio",
     server: undefined,
     principal: localPrincipal,
     process: { pid: process.ppid, startedAt: "" },
-    ...workFolder(process.cwd()),
+    ...workFolder(workspace),
   };
   return new Promise((resolve) => {
     stdioClient({ input: process.stdin, output: process.stdout }, facts, (connection) => {

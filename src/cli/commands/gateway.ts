@@ -103,7 +103,7 @@ export async function serve(config: GatewayConfig, serving: Serving): Promise<nu
         );
     }
     if (serving.place === undefined) {
-      await Promise.race([serveStdio(composition), stopped()]);
+      await Promise.race([serveStdio(composition, config), stopped()]);
       return 0;
     }
     const control = makeControlToken(serving.home);

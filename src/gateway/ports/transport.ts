@@ -126,6 +126,8 @@ export type ServerTarget =
       readonly args: readonly string[];
       readonly env: Readonly<Record<string, string>>;
       readonly workingDirectory: string;
+      /** The folder that its clients work in, where that is not the working directory. An isolated server sees this one. */
+      readonly workspace?: string;
       readonly umask?: number;
     }
   | {

@@ -1,5 +1,6 @@
 /** The parts of a projection that are fixed before its first process runs. */
 import { existsSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
 import type { ProjectionPlaces } from "../../../core/isolation/effect-trace.ts";
 import { err, ok, type Result } from "../../../core/result.ts";
 import { isWithin } from "../../../core/isolation/scope-patterns.ts";
@@ -81,7 +82,7 @@ export function prepareProjection(
     ],
     binds: view.binds,
     environment: environment.variables,
-    workingDirectory: workingDirectory(target.workingDirectory, view, plan),
+    workingDirectory: workingDirectory(plan, view, code, folders),
     uid: user.uid,
     gid: user.gid,
     filterDescriptor: launcherDescriptors.filter,
@@ -152,10 +153,17 @@ function hostOf(
   return { folder, ...homeLayer(home, folder) };
 }
 
-/** The working directory of the server, if its view contains the wanted one. */
-function workingDirectory(wanted: string, view: View, { home, order, support, serviceUser }: LaunchOrder): string {
+/**
+ * The working directory of the server, if its view contains the wanted one, or code that its command names from there. Else
+ * the workspace: relative paths in a call are paths of the client's work.
+ */
+function workingDirectory(plan: LaunchOrder, view: View, code: ServerCode, [workspace]: readonly string[]): string {
+  const { home, order, support, serviceUser } = plan;
+  const wanted = plan.target.workingDirectory;
   const there = view.binds.filter((bind) => bind.kind === "bind").some((bind) => isWithin(wanted, bind.target));
   const watched = order.mode === "learn" && isOnHost(wanted) && existsSync(wanted);
   const open = watched && (!support.root || reachable([wanted], serviceUser).ok);
-  return there || open || isWithin(wanted, "/usr") ? wanted : home;
+  const names = [plan.target.command, ...plan.target.args].filter((one) => !isAbsolute(one));
+  const leads = names.some((name) => name !== "" && code.paths.includes(resolve(wanted, name)));
+  return there || open || leads || isWithin(wanted, "/usr") ? wanted : (workspace ?? home);
 }
