@@ -14,6 +14,8 @@ import {
   runVariant,
 } from "../../lab/bench/agentdojo/agentdojo.ts";
 import { type DojoSuite, readSuite, suiteNames } from "../../lab/bench/agentdojo/data.ts";
+import { type AdmissionDetail, type AdmissionRow, admissionRow } from "../../lab/bench/admission/admission.ts";
+import { admissionSuites } from "../../lab/bench/admission/data.ts";
 import { loadPolicyFor } from "../../app/policy/named-policy.ts";
 import { type Outcome, failure } from "../../app/state/outcome.ts";
 import { whyUnwritten } from "../../app/state/text-file.ts";
@@ -23,6 +25,7 @@ import { packageFolder, sha256 } from "../../app/policy/policy-source.ts";
 
 /** The options that a suite reads; any other is refused, since users would believe that it had an effect. */
 const optionsOf: Readonly<Record<string, readonly string[]>> = {
+  admission: ["data", "detail"],
   agentdojo: ["data", "policy", "detail"],
   proof: ["svg"],
   regulation: ["data", "latency"],
@@ -34,26 +37,28 @@ const benchOptions = {
   "--svg <file>": "bench proof: draw how the costs grow",
   "--latency": "bench regulation: measure what a call and a list cost",
   "--policy <file>": "bench agentdojo: labels of your own, beside the shipped ones; the server is called `app`",
-  "--detail <file>": "bench agentdojo: write each attacker's call that passed and each question, one JSON a line",
+  "--detail <file>":
+    "bench agentdojo, admission: write each call that passed, each question, each finding, one JSON a line",
   "--data <folder>": ["root of the evaluation data", process.env["SLUICEGATE_DATA"]],
 } as const;
 
 export function register(program: Command): void {
   const command = program
     .command("bench <name>")
-    .description("evaluation suites and benchmarks: agentdojo, isolation, proof, regulation");
+    .description("evaluation suites and benchmarks: admission, agentdojo, isolation, proof, regulation");
   acts(command, benchOptions, (options, name: string) => {
     const read = Object.hasOwn(optionsOf, name) ? optionsOf[name] : undefined;
     const given = Object.keys(options).filter((option) => command.getOptionValueSource(option) === "cli");
     const idle = given.find((option) => option !== "json" && read?.includes(option) === false);
     if (idle !== undefined) return failure("SG-USAGE", `The suite ${name} does not read \`--${idle}\`: leave it out.`);
+    if (name === "admission") return admission(options);
     if (name === "agentdojo") return agentdojo(options);
     if (name === "proof") return proof(options.svg);
     if (name === "regulation") return regulation(options.data, options.latency === true);
     if (name === "isolation") return isolation(options.quick === true);
     return failure(
       "SG-USAGE",
-      `There is no suite \`${shown(name, 40)}\`: choose agentdojo, isolation, proof or regulation.`,
+      `There is no suite \`${shown(name, 40)}\`: choose admission, agentdojo, isolation, proof or regulation.`,
     );
   });
 }
@@ -89,6 +94,39 @@ async function isolation(quick: boolean): Promise<Outcome> {
   const measured = await isolationBench(quick ? quickSizes : sizes);
   if (!measured.ok) return failure("SG-BENCH-FAILED", measured.error);
   return { exitCode: 0, json: { suite: "isolation", ...measured.value }, text: isolationText(measured.value) };
+}
+
+function admission({ data, detail }: Pick<OptionsOf<typeof benchOptions>, "data" | "detail">): Outcome {
+  if (data === undefined) return failure("SG-BENCH-DATA", "Name the folder that holds manifests/ with --data.");
+  const suites = admissionSuites(resolve(data));
+  if (!suites.ok) return failure("SG-BENCH-DATA", `${suites.error}.`);
+  const details: AdmissionDetail[] = [];
+  const rows = suites.value.map((suite) => admissionRow(suite, (one) => void details.push(one)));
+  if (detail !== undefined) {
+    const written = writeText(detail, details.map((one) => `${JSON.stringify(one)}\n`).join(""));
+    if (!written.ok) return failure("SG-BENCH-FAILED", written.error);
+  }
+  return { exitCode: 0, json: { suite: "admission", seed: 0, rows }, text: admissionText(rows) };
+}
+
+/** Per suite, never pooled: shares of different suites mean different things. */
+function admissionText(rows: readonly AdmissionRow[]): string {
+  const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+  const head = ["suite", "label", "servers", "entries", "asked", "denied", "long", "words", "families"];
+  const lines = rows.map((row) => [
+    row.suite,
+    row.label,
+    `${row.servers}`,
+    `${row.entries}`,
+    `${row.asked} (${percent(row.asked / row.entries)})`,
+    `${row.denied} (${percent(row.denied / row.entries)})`,
+    percent(row.baselines.length),
+    percent(row.baselines.words),
+    Object.entries(row.families)
+      .map(([family, count]) => `${family} ${count}`)
+      .join(", "),
+  ]);
+  return `${table([head, ...lines])}\nasked: one family of findings or more; denied: two or more. \`long\` and \`words\` ask about long texts and about words of order.`;
 }
 
 type DojoOptions = Pick<OptionsOf<typeof benchOptions>, "data" | "policy" | "detail">;

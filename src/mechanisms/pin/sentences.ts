@@ -1,0 +1,91 @@
+/**
+ * Text of a server cut into sentences, and sentences into tokens with the word classes that they belong to. One pass over
+ * the text, no backtracking: the text is hostile, and its length is the only bound on the work.
+ */
+import { asLatin } from "./look-alikes.ts";
+import { type WordClass, phraseIndex, stemOf } from "./words.ts";
+
+/** What a token is by its form, or by what the caller knows of it. */
+export type FormClass =
+  | "address"
+  | "sensitivePath"
+  | "path"
+  | "commandLine"
+  | "ownTool"
+  | "otherTool"
+  | "identifier"
+  | "parameter";
+
+export type TokenClass = WordClass | FormClass;
+
+/** Names that the text may speak of; lower case. */
+export type Names = {
+  readonly own: string;
+  /** Other tools that the client may have at the same time. */
+  readonly others: ReadonlySet<string>;
+  readonly parameters: ReadonlySet<string>;
+};
+
+/** Classes of the token at each position. A phrase counts at the position of its first word. */
+export type Sentence = {
+  readonly text: string;
+  readonly classes: readonly ReadonlySet<TokenClass>[];
+};
+
+/** Characters that show nothing: format characters (bidi, zero width, tags), variation selectors, private use. */
+const invisible = /[\p{Cf}\p{Co}\u034F\u115F\u1160\u17B4\u17B5\u3164\uFE00-\uFE0F\uFFA0\u{E0100}-\u{E01EF}]/gu;
+
+export function visible(text: string): string {
+  return text.replace(invisible, "");
+}
+
+/** The text as a reader takes it in: compatibility forms folded, quotes made plain. */
+function plain(text: string): string {
+  return visible(text)
+    .normalize("NFKC")
+    .replace(/[\u2018\u2019\u02BC\u0060\u00B4]/gu, "'")
+    .replace(/[\u201C\u201D]/gu, '"');
+}
+
+const token =
+  /https?:\/\/[^\s"'<>)\]]+|[\w.+-]+@[\w-]+\.[\w.-]+|(?:~|\.{1,2})?\/[\w.~@%+*/-]*|\$\(|&&|\|\||\.?[\p{L}\p{N}_$][\p{L}\p{N}_.'’%/-]*/gu;
+const boundary = /[.!?;](?=\s|$)|\n\s*\n|\n\s*(?=[-*•\d]|\w+:)|:\s*\n/u;
+
+/** Sentences of a text. `names` are those that a rule may speak of. */
+export function sentencesOf(text: string, names: Names): Sentence[] {
+  return plain(text)
+    .split(boundary)
+    .filter((part) => part.trim() !== "")
+    .map((part) => sentence(part, names));
+}
+
+function sentence(part: string, names: Names): Sentence {
+  const words = [...part.matchAll(token)].map(([word]) => asLatin(word.replace(/[.'’-]+$/u, "")));
+  const stems = words.map((word) => stemOf(word.toLowerCase()));
+  const classes = words.map((word) => new Set<TokenClass>(formsOf(word, names)));
+  for (const [index, stem] of stems.entries()) {
+    for (const { rest, of } of phraseIndex.get(stem) ?? []) {
+      if (rest.every((next, offset) => stems[index + 1 + offset] === next)) classes[index]?.add(of);
+    }
+  }
+  return { text: part, classes };
+}
+
+const sensitive =
+  /(?:^|\/)(?:\.(?:bash|zsh|sh|profile|cshrc|ssh|aws|netrc|env|git-credentials|gitconfig|npmrc|pypirc|kube|docker|gnupg|azure|cursor|claude|vscode|config)\w*|id_(?:rsa|ed25519|ecdsa)|authorized_keys|known_hosts|credentials(?:\.\w+)?|etc\/(?:passwd|shadow|sudoers|hosts|crontab)|mcp\.json|keychain|wallet\.dat)\b/u;
+const commandWord =
+  /^(?:\$\(|&&|\|\||sudo|curl|wget|chmod|chown|bash|sh|powershell|rm|nc|netcat|crontab|eval|base64|scp|rsync|ssh)$/u;
+const compound = /^[\p{L}\d]+(?:_[\p{L}\d]+)+$|^\p{Ll}+(?:\p{Lu}\p{Ll}+)+$|^[\p{Ll}\d]+(?:-[\p{Ll}\d]+){2,}$/u;
+
+function formsOf(word: string, { own, others, parameters }: Names): FormClass[] {
+  const lower = word.toLowerCase();
+  const forms: FormClass[] = [];
+  if (/^https?:|@[\w-]+\./u.test(lower)) forms.push("address");
+  if (sensitive.test(lower)) forms.push("sensitivePath");
+  if (commandWord.test(lower)) forms.push("commandLine");
+  if (lower === own) forms.push("ownTool");
+  else if (others.has(lower)) forms.push("otherTool");
+  else if (parameters.has(lower)) forms.push("parameter");
+  else if (compound.test(word)) forms.push("identifier");
+  return forms;
+}
