@@ -24,6 +24,7 @@ const modules: Readonly<Record<string, () => Promise<{ readonly register: Regist
   factor: () => import("./commands/factor.ts"),
   audit: () => import("./commands/audit.ts"),
   learn: () => import("./commands/learn.ts"),
+  scan: () => import("./commands/scan.ts"),
   doctor: () => import("./commands/doctor.ts"),
   bench: () => import("./commands/bench.ts"),
   train: () => import("./commands/train.ts"),

@@ -170,6 +170,8 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-BENCH-FAILED", "bench isolation --quick", "bare", () => void vi.stubEnv("NODE_OPTIONS", "--no-such-option")),
   row("SG-USAGE", "learn --json --server a.b -- node", "no dot"),
   row("SG-LEARN-NOTHING", "learn notes", "notes"),
+  row("SG-SCAN", "scan --json ROOT/none.json", "none.json"),
+  row("SG-SCAN", "scan --json ROOT", "it is a folder"),
   row("SG-LEARN-CALLS", "learn --json --server notes --calls ROOT/none.json -- node", "none.json"),
   row("SG-LEARN-CALLS", "learn --json --server notes --calls ROOT -- node", "it is a folder"),
   row("SG-LEARN-FAILED", "learn --json --server notes -- /no/such/server", "/no/such/server"),

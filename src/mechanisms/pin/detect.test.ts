@@ -2,7 +2,8 @@ import type { JsonObject } from "../../core/json.ts";
 import { describe, expect, it } from "vitest";
 import { findingsIn, findingsInText, verdictOf } from "./detect.ts";
 import { entryCharactersMax } from "./list-texts.ts";
-import { type RuleId, families, formRules, wordRules } from "./rules.ts";
+import { familyTexts, ruleTexts } from "./rule-texts.ts";
+import { type RuleId, families, familyOf, formRules, wordRules } from "./rules.ts";
 
 const neighbours = { siblings: ["list_mail", "send_mail"], foreign: ["run_query"] };
 
@@ -105,8 +106,12 @@ describe("each rule", () => {
     });
   }
 
-  it("belongs to a family", () => {
-    for (const { id } of [...wordRules, ...formRules]) expect(families).toContain(id.slice(0, id.indexOf(".")));
+  it("belongs to a family, and both have a sentence", () => {
+    for (const { id } of [...wordRules, ...formRules]) {
+      expect(families).toContain(familyOf(id));
+      expect(ruleTexts.get(id), id).toBeDefined();
+    }
+    expect(Object.keys(familyTexts)).toEqual([...families]);
   });
 });
 

@@ -7,7 +7,7 @@ import { holds } from "./chain.ts";
 import type { Finding } from "./finding.ts";
 import { type ListText, namesOf, textsOf } from "./list-texts.ts";
 import { nameFindings } from "./look-alikes.ts";
-import { type Family, type RuleId, contextArguments, formRules, wordRules } from "./rules.ts";
+import { type RuleId, contextArguments, familyOf, formRules, wordRules } from "./rules.ts";
 import { type Names, sentencesOf, visible } from "./sentences.ts";
 
 /** Tools that the client may have at the same time, by who offers them. */
@@ -71,7 +71,10 @@ function isContextArgument({ pointer, text, name }: ListText): boolean {
 }
 
 function findingOf(rule: RuleId, pointer: string, text: string): Finding {
-  // The part of an id before the stop is its family, by its type.
-  const family = rule.slice(0, rule.indexOf(".")) as Family;
-  return { rule, family, pointer, excerpt: visible(text).trim().replace(/\s+/gu, " ").slice(0, excerptCharactersMax) };
+  return {
+    rule,
+    family: familyOf(rule),
+    pointer,
+    excerpt: visible(text).trim().replace(/\s+/gu, " ").slice(0, excerptCharactersMax),
+  };
 }

@@ -29,6 +29,10 @@ export type Family = (typeof families)[number];
 /** Rules of the form `family.what`: the family is the part before the stop. */
 export type RuleId = `${Family}.${string}`;
 
+export function familyOf(rule: RuleId): Family {
+  return rule.slice(0, rule.indexOf(".")) as Family; // the part before the stop, by the type of ids
+}
+
 export type WordRule = { readonly id: RuleId; readonly chains: readonly Chain[] };
 
 const anyTool = ["otherTool", "identifier"] as const;
@@ -105,9 +109,10 @@ export const formRules: readonly FormRule[] = [
     form: /(?<![\p{L}\p{N}-])(?:\p{Lu}{2,} ){1,4}\p{Lu}{3,}(?: \([^()\n]{1,32}\))? ?:(?!\S)/u,
   },
   {
-    // Bidi controls, zero-width characters but joiners (scripts need those), soft hyphens, fillers, and Unicode tags.
+    // Bidi controls, zero-width characters but joiners (scripts need those), soft hyphens, fillers, Unicode tags, and
+    // variation selectors but the two of emoji.
     id: "hidden.character",
-    form: /[\u00AD\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\u{E0000}-\u{E007F}\u{E0100}-\u{E01EF}]/u,
+    form: /[\u00AD\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\u{E0000}-\u{E007F}]|(?=\p{VS})[^\uFE0E\uFE0F]/u,
   },
   // So much white space that what follows is out of sight.
   { id: "hidden.padding", form: /[^\S\n]{60}|\n[^\S\n]*(?:\n[^\S\n]*){11}/u },

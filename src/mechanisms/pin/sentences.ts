@@ -33,7 +33,7 @@ export type Sentence = {
 };
 
 /** Characters that show nothing: format characters (bidi, zero width, tags), variation selectors, private use. */
-const invisible = /[\p{Cf}\p{Co}\u034F\u115F\u1160\u17B4\u17B5\u3164\uFE00-\uFE0F\uFFA0\u{E0100}-\u{E01EF}]/gu;
+const invisible = /[\p{Cf}\p{Co}\p{VS}\u034F\u115F\u1160\u17B4\u17B5\u3164\uFFA0]/gu;
 
 export function visible(text: string): string {
   return text.replace(invisible, "");

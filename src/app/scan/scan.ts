@@ -1,0 +1,202 @@
+/**
+ * `sluicegate scan`: starts every server once, reads what it says of itself, and judges that text. Coverage is part of the
+ * result: a server that did not answer, or a list that was not read whole, is never clean.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type JsonObject, stringMember } from "../../core/json.ts";
+import { type Result, ok } from "../../core/result.ts";
+import { findingsIn, verdictOf } from "../../mechanisms/pin/detect.ts";
+import type { Finding } from "../../mechanisms/pin/finding.ts";
+import { openGateway } from "../gateway/http-gateway.ts";
+import { withUsualVariables } from "../gateway/config.ts";
+import { sha256 } from "../policy/policy-source.ts";
+import { type ConfiguredServer, scanConfig } from "./client-config.ts";
+import { type ListRead, listServer } from "./listing.ts";
+
+/** A server with its lists, wherever they come from. */
+export type ScannedServer = {
+  readonly name: string;
+  /** File and line that name it. */
+  readonly place: { readonly file: string; readonly line: number };
+  readonly lists: readonly ListRead[];
+  readonly gap: string | undefined;
+  readonly tier: string;
+};
+
+/** Findings of one entry. */
+export type EntryReport = {
+  readonly list: string;
+  readonly entry: string;
+  readonly verdict: "confirm" | "deny";
+  readonly findings: readonly (Finding & { readonly fingerprint: string })[];
+};
+
+export type ServerReport = {
+  readonly server: string;
+  readonly place: ScannedServer["place"];
+  readonly tier: string;
+  readonly entries: number;
+  /** What was not read, and why; empty = all of it was. */
+  readonly gaps: readonly string[];
+  readonly verdict: "clean" | "incomplete" | "confirm" | "deny";
+  readonly reports: readonly EntryReport[];
+};
+
+export type ScanOptions = {
+  readonly isolation: "auto" | "required" | "none";
+  /** Milliseconds for all servers together. */
+  readonly budgetMs: number;
+  /** One line for each server as it is read, and for what servers print. */
+  readonly tell: (line: string) => void;
+};
+
+/** Servers that run at the same time. */
+const parallelMax = 4;
+
+/** Starts and lists the servers of configurations. The error is a sentence for the user. */
+export async function listServers(
+  configured: readonly ConfiguredServer[],
+  options: ScanOptions,
+): Promise<Result<readonly ScannedServer[], string>> {
+  const home = mkdtempSync(join(tmpdir(), "sluicegate-scan-"));
+  try {
+    const policy = join(home, "policy.json");
+    writeFileSync(policy, JSON.stringify(policyOf(options.isolation)));
+    const names = gatewayNames(configured);
+    const usable = configured.flatMap(({ config }, at) =>
+      config.ok ? [[names[at] ?? "", config.value] as const] : [],
+    );
+    const config = withUsualVariables(scanConfig(new Map(usable), policy, home), process.env);
+    const opened = await openGateway(config, join(home, "state"), () => undefined);
+    if (!opened.ok) return opened;
+    try {
+      return ok(await listAll({ configured, names, composition: opened.value }, options));
+    } finally {
+      await opened.value.close();
+    }
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+type Scanning = {
+  readonly configured: readonly ConfiguredServer[];
+  /** Names of the servers inside the gateway, in the same order. */
+  readonly names: readonly string[];
+  readonly composition: Parameters<typeof listServer>[0];
+};
+
+async function listAll(
+  { configured, names, composition }: Scanning,
+  { budgetMs, tell }: ScanOptions,
+): Promise<readonly ScannedServer[]> {
+  const until = performance.now() + budgetMs;
+  const found: ScannedServer[] = [];
+  const waiting = [...configured.entries()];
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [at, server] = next;
+      const scanned = await listOne(composition, server, { name: names[at] ?? "", until });
+      found[at] = scanned;
+      tell(progressOf(scanned));
+    }
+  };
+  await Promise.all(Array.from({ length: parallelMax }, work));
+  return found;
+}
+
+/** Names that a gateway accepts, like those of the files, each once. */
+function gatewayNames(configured: readonly ConfiguredServer[]): readonly string[] {
+  const names = new Set<string>();
+  for (const { name } of configured) {
+    const plain =
+      name
+        .toLowerCase()
+        .replace(/[^a-z0-9_-]+/g, "-")
+        .replace(/^[^a-z0-9]+/, "")
+        .slice(0, 24) || "server";
+    let free = plain;
+    for (let count = 2; names.has(free); count += 1) free = `${plain}-${count}`;
+    names.add(free);
+  }
+  return [...names];
+}
+
+async function listOne(
+  composition: Parameters<typeof listServer>[0],
+  { name, file, line, config }: ConfiguredServer,
+  asked: { readonly name: string; readonly until: number },
+): Promise<ScannedServer> {
+  const blank = { name, place: { file, line }, lists: [], tier: "none" };
+  if (!config.ok) return { ...blank, gap: config.error };
+  const left = asked.until - performance.now();
+  if (left <= 0) return { ...blank, gap: "the time of the scan was over: raise it with --budget" };
+  const listing = await listServer(composition, asked.name, Math.min(left, answerMsMax));
+  return { ...blank, ...listing, tier: config.value.target.kind === "http" ? "remote" : listing.tier };
+}
+
+/** A server that has not answered a request by then counts as silent. */
+const answerMsMax = 30_000;
+
+/** Lets everything pass, since nothing is called, and isolates as asked. */
+function policyOf(isolation: ScanOptions["isolation"]): JsonObject {
+  if (isolation === "none") return { version: 1, mode: "observe" };
+  return { version: 1, mode: "observe", isolation: isolation === "required" ? { require: "A" } : {} };
+}
+
+function progressOf({ name, lists, gap }: ScannedServer): string {
+  const entries = lists.reduce((sum, list) => sum + list.entries.length, 0);
+  return gap === undefined ? `${name}: ${entries} entries read` : `${name}: not read (${gap})`;
+}
+
+/** Judges all lists together: a name can only be a look-alike of names that are known. */
+export function judgeServers(servers: readonly ScannedServer[]): readonly ServerReport[] {
+  const names = servers.map((server) => server.lists.flatMap(toolNames));
+  return servers.map((server, at) => {
+    const foreign = names.flatMap((of, other) => (other === at ? [] : of));
+    const reports = server.lists.flatMap((list) => reportsOf(server.name, list, foreign));
+    const gaps = [...(server.gap === undefined ? [] : [server.gap]), ...server.lists.flatMap(gapOf)];
+    const entries = server.lists.reduce((sum, list) => sum + list.entries.length, 0);
+    return reportOf({ server: server.name, place: server.place, tier: server.tier, entries, gaps, reports });
+  });
+}
+
+/** The worst verdict of its entries; without any, a server that was not read whole is not clean. */
+function reportOf(judged: Omit<ServerReport, "verdict">): ServerReport {
+  const { reports, gaps } = judged;
+  const worst = reports.some((one) => one.verdict === "deny") ? "deny" : reports.length > 0 ? "confirm" : undefined;
+  return { ...judged, verdict: worst ?? (gaps.length > 0 ? "incomplete" : "clean") };
+}
+
+/** The report without the entries whose findings are all known from an earlier one. */
+export function withoutKnown(report: ServerReport, known: ReadonlySet<string>): ServerReport {
+  const reports = report.reports.filter((entry) => entry.findings.some((one) => !known.has(one.fingerprint)));
+  return reportOf({ ...report, reports });
+}
+
+const gapOf = ({ method, gap }: ListRead): string[] => (gap === undefined ? [] : [`${method}: ${gap}`]);
+
+const toolNames = ({ method, entries }: ListRead): string[] =>
+  method === "tools/list" ? entries.flatMap((entry) => stringMember(entry, "name") ?? []) : [];
+
+function reportsOf(server: string, list: ListRead, foreign: readonly string[]): EntryReport[] {
+  const names = list.entries.flatMap((entry) => stringMember(entry, "name") ?? []);
+  const tools = list.method === "tools/list";
+  return list.entries.flatMap((entry) => {
+    const name = stringMember(entry, "name") ?? stringMember(entry, "uri") ?? list.method;
+    // Names of resources are titles, and two of them may be alike without any harm.
+    const siblings = tools ? names.filter((other) => other !== name) : [];
+    const findings = findingsIn(entry, { siblings, foreign: tools ? foreign : [] });
+    const verdict = verdictOf(findings);
+    if (verdict === "allow") return [];
+    const marked = findings.map((one) => ({ ...one, fingerprint: fingerprintOf(server, list.method, name, one) }));
+    return [{ list: list.method, entry: name, verdict, findings: marked }];
+  });
+}
+
+/** The same finding has the same fingerprint in every scan, wherever the configuration file is. */
+function fingerprintOf(server: string, list: string, entry: string, { rule, pointer, excerpt }: Finding): string {
+  return sha256(JSON.stringify([server, list, entry, rule, pointer, excerpt]));
+}
