@@ -1,6 +1,7 @@
 // D25: a call that acts and that a configured model does not judge asks, whatever way the model fails; the policy may want
 // otherwise. No model configured, or a game that has decided: nothing is asked for the model's sake.
 import { expect, it } from "vitest";
+import { member, stringMember } from "../../src/core/json.ts";
 import type { Answer, Question, Silence } from "../../src/core/opinion.ts";
 import { Conversation } from "../kit/gateway/real-policy.ts";
 
@@ -83,4 +84,22 @@ it("a call that a rule refuses is refused without a word about the model", async
   const { text } = await talk.call("desk.write", { text: "hello" });
   expect(text).toMatch(/rule ALL|all may pass/);
   expect(text).not.toMatch(/model/);
+});
+
+it("`judge: all` has the model asked about reads, whose silence is no question by itself", async () => {
+  const pending: string[] = [];
+  const oracle: Answering = (all) => {
+    for (const { content } of all) pending.push(stringMember(member(content, "pending"), "tool") ?? "the list");
+    return none("down")(all);
+  };
+  const talk = new Conversation(policy("regulation: {models: {embedded: true}, judge: all}"), tools, { oracle });
+  expect((await talk.call("desk.read")).refused).toBe(false);
+  expect(pending.toSorted()).toEqual(["read", "the list"]);
+  const unsafe: Answering = async (all) =>
+    all.map((question) => ({ kind: "known", question, value: { safety: "unsafe", pUnsafe: 1, filteredTools: [] } }));
+  const careful = new Conversation(policy("regulation: {models: {embedded: true}, judge: all}"), tools, {
+    oracle: unsafe,
+  });
+  expect((await careful.call("desk.read")).text).toMatch(/may lead to looks unsafe/);
+  expect(careful.reached).toEqual([]);
 });

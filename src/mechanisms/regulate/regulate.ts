@@ -198,7 +198,7 @@ function called(parts: Parts, { moment, option, kept }: Asked, { q, memory, answ
   reasons.push(...revealedReasons(regulator, q, { moment, option }));
   const warning = keepWarning(keepsLost(regulator, q, option, { kept, at }));
   if (warning !== undefined) reasons.push(warning);
-  if (!asksModels(settings) || !option.contract.consequential || reasons.some(({ verdict }) => verdict === "deny")) {
+  if (!isJudged(settings, option.contract) || reasons.some(({ verdict }) => verdict === "deny")) {
     return settled(reasons);
   }
   const asking = { ...regulator, lattice: frame.ir.lattice, steps: memory.steps };
@@ -241,6 +241,11 @@ function released({ frame, game, ...rest }: Regulator, q: Q, moment: ReleaseMome
 
 function asksModels({ models }: Regulation): boolean {
   return models.embedded || models.judge !== undefined;
+}
+
+/** Models are asked about calls of the tool. */
+function isJudged(settings: Regulation, { consequential }: ToolContract): boolean {
+  return asksModels(settings) && (consequential || settings.judged === "all");
 }
 
 /** Debts that a call of the tool may meet. */

@@ -334,6 +334,7 @@ describe("other sections", () => {
     isShortFor("regulation: {filter: {mode: accumulate}}\n", "regulation: {filter: {mode: accumulate}}\n");
     isShortFor("regulation: {onUnsafe: confirm}\n", "regulation: {onUnsafe: confirm}\n");
     isShortFor("regulation: {onSilence: deny}\n", "regulation: {onSilence: deny}\n");
+    isShortFor("regulation: {judge: all}\n", "regulation: {judge: all}\n");
     isShortFor(
       "regulation: {leases: [{tool: s.a, calls: 2}, {tool: [s.b, s.a], for: 60s}]}\n",
       "regulation: {leases: [{tool: [s.a], calls: 2}, {tool: [s.a, s.b], for: 1m}]}\n",

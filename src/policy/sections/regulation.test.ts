@@ -21,6 +21,7 @@ function compiled(text: string): Regulation {
 const defaults: Regulation = {
   filter: { kind: "replace" },
   onUnsafe: "block-call",
+  judged: "acts",
   onSilence: { acts: "confirm", reads: "allow" },
   epsilon: 0.5,
   surpriseMax: 0.5,
@@ -42,6 +43,7 @@ regulation:
   filter: {mode: lease, ttl: 300s}
   onUnsafe: end-run
   onSilence: deny
+  judge: all
   epsilon: 0.2
   surpriseMax: 0.3
   power: {budget: 80, weights: {write.external.send: 12.5, read: 0}}
@@ -58,6 +60,7 @@ test("every word of the section reaches the settings", () => {
   expect(compiled(everything)).toEqual({
     filter: { kind: "lease", ttlMs: 300_000 },
     onUnsafe: "end-run",
+    judged: "all",
     onSilence: { acts: "deny", reads: "deny" },
     epsilon: 0.2,
     surpriseMax: 0.3,

@@ -72,6 +72,7 @@ const section = object("a regulation section", {
   required: optional(flag, "start only if it runs; it always does"),
   filter: optional(filter, "how lists are filtered"),
   onUnsafe: optional(oneOf("choice", ["block-call", "confirm", "end-run"]), "what an unsafe prediction does"),
+  judge: optional(oneOf("choice", ["acts", "all"]), "calls that models are asked about"),
   /** A silent model: no answer in time, one that cannot be read, no connection, or it could not be asked. */
   onSilence: optional(
     oneOf("choice", ["allow", "confirm", "deny"]),
@@ -129,6 +130,8 @@ export type Regulation = {
   readonly filter: FilterMode;
   /** Consequence of a world model's verdict "unsafe" for a call; where labels decide, the game always refuses. */
   readonly onUnsafe: "block-call" | "confirm" | "end-run";
+  /** Calls that models are asked about: those that act, or plain reads as well. */
+  readonly judged: "acts" | "all";
   /**
    * Consequence of the silence of a model for a call: one that acts, and one that reads or answers its server. A written
    * value counts for both.
@@ -163,6 +166,7 @@ export function compile(policy: Needs, report: Reporter): Regulation {
   return {
     filter: filterMode(form.filter, report),
     onUnsafe: form.onUnsafe ?? "block-call",
+    judged: form.judge ?? "acts",
     onSilence: { acts: form.onSilence ?? "confirm", reads: form.onSilence ?? "allow" },
     epsilon: form.epsilon ?? 0.5,
     surpriseMax: form.surpriseMax ?? 0.5,
@@ -232,7 +236,9 @@ function modelsOf(policy: Needs, form: RegulationForm, report: Reporter): Regula
     report(problem("JUDGE", ["regulation", "models", "judge"], `${quoted(judge)} is not a judge`, remedy));
   }
   const embedded = form.models?.embedded ?? false;
-  const idle = (["onUnsafe", "onSilence", "epsilon", "surpriseMax"] as const).find((key) => form[key] !== undefined);
+  const idle = (["judge", "onUnsafe", "onSilence", "epsilon", "surpriseMax"] as const).find(
+    (key) => form[key] !== undefined,
+  );
   if (idle !== undefined && !embedded && judge === undefined) {
     const remedy = "add `models`, such as `models: {embedded: true}`";
     report(information("IDLE", ["regulation", idle], `\`${idle}\` does nothing while no model is asked`, remedy));

@@ -110,6 +110,12 @@ describe("what is relaxed", () => {
       {},
       "regulation: a lease is gone or changed, s.send, 1000 ms",
     ],
+    [
+      "a model judges what acts alone",
+      regulation({ models, judge: "all" }),
+      regulation({ models }),
+      "regulation: what models say does less",
+    ],
     ["another judge is asked", judged("a"), judged("b"), "regulation: a model is not asked any more"],
     ["a model is gone", regulation({ models }), {}, "regulation: a model is not asked any more"],
     ...[{ epsilon: 0.6 }, { surpriseMax: 0.6 }, { onUnsafe: "confirm" as const }, { onSilence: "allow" as const }].map(
@@ -141,6 +147,7 @@ describe("what is relaxed", () => {
     ["a filter remembers", {}, regulation({ filter: { mode: "accumulate" } })],
     ["a budget is smaller", regulation({ power: { budget: 6 } }), regulation({ power: { budget: 5 } })],
     ["a model is new", {}, regulation({ models })],
+    ["a model judges more", regulation({ models }), regulation({ models, judge: "all" })],
     ["a silent model refuses", regulation({ models }), regulation({ models, onSilence: "deny" })],
     ["no model was asked", regulation({ epsilon: 0.1 }), regulation({ epsilon: 0.9 })],
   ])("nothing where %s", (_what, old, present) => {

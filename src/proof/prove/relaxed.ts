@@ -90,6 +90,7 @@ function relaxedRegulation(old: Regulation, present: Regulation): readonly strin
     (present.epsilon > old.epsilon ||
       present.surpriseMax > old.surpriseMax ||
       unsafe[present.onUnsafe] < unsafe[old.onUnsafe] ||
+      (old.judged === "all" && present.judged === "acts") ||
       !atLeastAsStrict(present.onSilence.acts, old.onSilence.acts) ||
       !atLeastAsStrict(present.onSilence.reads, old.onSilence.reads));
   return [

@@ -181,6 +181,17 @@ describe("D25: a model that is silent, garbled or down", () => {
     expect(told(run.decide("s.mail_out", {}, half))).toBe("allow");
   });
 
+  it("lets a read pass that a model is asked about, unless the policy says otherwise", () => {
+    for (const [onSilence, verdict] of [
+      [undefined, "allow"],
+      ["confirm", "confirm"],
+      ["deny", "deny"],
+    ] as const) {
+      const run = new SmallRun(models({ judge: "all", ...(onSilence === undefined ? {} : { onSilence }) }));
+      expect(run.decide("s.read_pub", {}, silent(run.questions("s.read_pub"), "late")).verdict).toBe(verdict);
+    }
+  });
+
   it("leaves reads alone, about which no model is asked", () => {
     const run = new SmallRun(models({ onSilence: "deny" }));
     expect(told(run.decide("s.read_pub", {}, silent(run.questions("s.read_pub"))))).toBe("allow");
@@ -226,5 +237,32 @@ describe("D25: a model that is silent, garbled or down", () => {
     run.call("s.pay", { amount: "1" });
     run.answering = undefined;
     expect(told(run.decide("s.notify", { text: "x" }, call()))).toBe("confirm SG-SILENT");
+  });
+});
+
+describe("D25: the calls that a model is asked about", () => {
+  const aboutCalls = (questions: readonly Question[]) =>
+    questions.filter(({ content }) => member(content, "pending") !== undefined);
+
+  it("act, or are all calls where the policy says so", () => {
+    for (const [judge, asked] of [
+      ["acts", 0],
+      ["all", 1],
+    ] as const) {
+      const run = new SmallRun(models({ judge }));
+      expect(aboutCalls(run.questions("s.mail_out"))).toHaveLength(1);
+      expect(aboutCalls(run.questions("s.read_priv"))).toHaveLength(asked);
+    }
+  });
+
+  it("a read that a model finds unsafe is refused, and one that it finds safe passes", () => {
+    const run = new SmallRun(models({ judge: "all" }));
+    expect(told(run.decide("s.read_priv", {}, answered(run, "s.read_priv", unsafe)))).toBe("deny SG-FORESIGHT");
+    expect(told(run.decide("s.read_priv", {}, answered(run, "s.read_priv", safe)))).toBe("allow");
+  });
+
+  it("are none without a model", () => {
+    const run = new SmallRun({ labels: openHost().labels ?? {}, regulation: { judge: "all" } });
+    expect(run.questions("s.read_priv")).toEqual([]);
   });
 });
