@@ -6,6 +6,7 @@ import { closeSync, openSync } from "node:fs";
 import { attempt } from "../adapters/attempt.ts";
 import type { Reply, Request, RequestKind } from "../app/gateway/control-contract.ts";
 import { type Result, err, ok } from "../core/result.ts";
+import { showPage } from "./show-page.ts";
 import { typed } from "./agreed.ts";
 import { type Answered, type AskWay, type ControlFailure, askDaemon } from "./control-client.ts";
 
@@ -42,8 +43,18 @@ export async function ticketsFor(
   return ok(tickets.length === 0 ? {} : { tickets: tickets.map(({ ticket }) => ticket) });
 }
 
-async function prove({ ticket, factor, file }: Ticket, proving: Proving): Promise<Result<unknown, ControlFailure>> {
+/** A key has to be found, plugged in and touched; the gateway ends the wait a little earlier. */
+export const touchMsMax = 190_000;
+
+async function prove(
+  { ticket, factor, file, url }: Ticket,
+  proving: Proving,
+): Promise<Result<unknown, ControlFailure>> {
   if (factor === "terminal") return proveTerminal(ticket, file ?? "");
+  if (factor === "presence") {
+    showPage(url ?? "");
+    return askDaemon({ kind: "factor-prove", ticket }, { waitMsMax: touchMsMax });
+  }
   if (factor !== "device") return refused(`This command cannot prove \`${factor}\`: use the daemon's version.`);
   const code = proving.code === undefined ? await typedCode(proving) : ok(proving.code);
   return code.ok ? askDaemon({ kind: "factor-prove", ticket, code: code.value }) : code;

@@ -7,7 +7,7 @@ it("knows its own names alone", () => {
 });
 
 it("takes the strongest of several demands", () => {
-  expect(strongest(["terminal", undefined, "device", "terminal"])).toBe("device");
+  expect(strongest(["terminal", "presence", undefined, "device", "terminal"])).toBe("presence");
   expect(strongest([undefined, "terminal"])).toBe("terminal");
   expect(strongest([])).toBeUndefined();
 });

@@ -27,27 +27,29 @@ function enrol(): void {
   now += 60_000;
 }
 
-function ticket(...acts: readonly string[]): string {
-  const opened = desk.open("device", acts);
+const act = (text: string) => ({ text, bound: "", lines: [] });
+
+async function ticket(...acts: readonly string[]): Promise<string> {
+  const opened = await desk.open("device", acts.map(act));
   if (!opened.ok) throw new Error(opened.error);
   return opened.value.ticket;
 }
 
 const refused = { ok: false, error: expect.stringContaining("needs a code of your device") };
 
-describe("a ticket", () => {
-  it("is not opened for a factor that was never enrolled, and the sentence says how to", () => {
-    expect(desk.open("device", ["a"])).toMatchObject({
+describe("a ticket", async () => {
+  it("is not opened for a factor that was never enrolled, and the sentence says how to", async () => {
+    expect(await desk.open("device", [act("a")])).toMatchObject({
       ok: false,
       error: expect.stringContaining("`sluicegate factor add device`"),
     });
   });
 
-  it("A9: is good for each of its acts once, and for no other", () => {
+  it("A9: is good for each of its acts once, and for no other", async () => {
     enrol();
-    const name = ticket("a", "b");
+    const name = await ticket("a", "b");
     expect(desk.take([name], "a", "device")).toMatchObject(refused);
-    expect(desk.prove(name, { code: code() })).toMatchObject({ ok: true });
+    expect(await desk.prove(name, { code: code() })).toMatchObject({ ok: true });
     expect(desk.take([name], "c", "device")).toMatchObject(refused);
     expect(desk.take([name], "a", "device")).toMatchObject({ ok: true });
     expect(desk.take([name], "a", "device")).toMatchObject(refused);
@@ -55,29 +57,35 @@ describe("a ticket", () => {
     expect(desk.take([name], "b", "device")).toMatchObject(refused);
   });
 
-  it("A9: of a weaker factor is none", () => {
+  it("A9: of a weaker factor is none", async () => {
     enrol();
-    const opened = desk.open("terminal", ["a"]);
+    const opened = await desk.open("terminal", [act("a")]);
     const name = opened.ok ? opened.value.ticket : "";
-    expect(desk.prove(name, { code: code() })).toMatchObject({ ok: false });
+    expect(await desk.prove(name, { code: code() })).toMatchObject({ ok: false });
     expect(desk.take([name], "a", "device")).toMatchObject(refused);
   });
 
-  it("is proved once: a second proof neither renews it nor gives its acts back", () => {
+  it("is proved once: a second proof neither renews it nor gives its acts back", async () => {
     enrol();
-    const name = ticket("a");
-    expect(desk.prove(name, { code: "1" })).toMatchObject({ ok: false });
-    expect(desk.prove(name, { code: code() })).toMatchObject({ ok: true });
+    const name = await ticket("a");
+    expect(await desk.prove(name, { code: "1" })).toMatchObject({ ok: false });
+    expect(await desk.prove(name, { code: code() })).toMatchObject({ ok: true });
     now += 60_000;
-    expect(desk.prove(name, { code: code() })).toMatchObject({ ok: false, error: expect.stringContaining("is over") });
-    expect(desk.prove("other", { code: code() })).toBeUndefined();
+    expect(await desk.prove(name, { code: code() })).toMatchObject({
+      ok: false,
+      error: expect.stringContaining("is over"),
+    });
+    expect(await desk.prove("other", { code: code() })).toBeUndefined();
   });
 
-  it("of one code does not prove another ticket", () => {
+  it("of one code does not prove another ticket", async () => {
     enrol();
-    const [mine, other] = [ticket("a"), ticket("b")];
+    const [mine, other] = [await ticket("a"), await ticket("b")];
     const shown = code();
-    expect(desk.prove(mine, { code: shown })).toMatchObject({ ok: true });
-    expect(desk.prove(other, { code: shown })).toMatchObject({ ok: false, error: expect.stringContaining("used") });
+    expect(await desk.prove(mine, { code: shown })).toMatchObject({ ok: true });
+    expect(await desk.prove(other, { code: shown })).toMatchObject({
+      ok: false,
+      error: expect.stringContaining("used"),
+    });
   });
 });

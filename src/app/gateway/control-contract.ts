@@ -140,16 +140,19 @@ const contract = {
   },
   approvals: { request: none, reply: record({ approvals: list(record(approval, { ...card, ...always })) }) },
   approve: { request: record({ id: text, choice }, tickets), reply: record({ id: text, choice }) },
-  /** Tickets for the acts that need a proof, each a request as it will be made. `file`: what to hold open for it. */
+  /** Tickets for the acts that need a proof, each a request as it will be made. `file`: what to hold open for it; `url`: the page to open. */
   factor: {
     request: record({ acts: list(json) }),
-    reply: record({ tickets: list(record({ ticket: text, factor: text }, { file: text })) }),
+    reply: record({ tickets: list(record({ ticket: text, factor: text }, { file: text, url: text })) }),
   },
   "factor-prove": { request: record({ ticket: text }, { pid: number, code: text }), reply: record({ proven: flag }) },
   factors: { request: none, reply: record({ factors: list(record({ factor: text, enrolled: flag })) }) },
-  /** What the new device has to be given; `factor-confirm` with a code of it enrols it. */
-  "factor-add": { request: record({ factor: text }, tickets), reply: record({ uri: text, secret: text }) },
-  "factor-confirm": { request: record({ factor: text, code: text }), reply: record({ enrolled: flag }) },
+  /** What the new device has to be given, or the page of the new key; `factor-confirm` ends it, with a code of the device. */
+  "factor-add": {
+    request: record({ factor: text }, tickets),
+    reply: record({}, { uri: text, secret: text, url: text }),
+  },
+  "factor-confirm": { request: record({ factor: text }, { code: text }), reply: record({ enrolled: flag }) },
   "factor-remove": { request: record({ factor: text }, tickets), reply: record({ removed: flag }) },
   /** Its parts come before the reply: cards that wait, cards that are withdrawn, notices. */
   "approve-watch": { request: none, reply: record({ ended: flag }) },

@@ -3,7 +3,8 @@ import { userInfo } from "node:os";
 import { type ConsentFactor, consentFactor, consentFactors } from "../../core/consent-factor.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { checkRuling, storedCard } from "../../gateway/consent/approvals.ts";
-import type { OpenedTicket } from "../factors/factor-desk.ts";
+import { type OpenedTicket, enrolMsMax } from "../factors/factor-desk.ts";
+import type { ProvableAct } from "../factors/presence-desk.ts";
 import type { Composition } from "./composition.ts";
 import { type AnyRequest, type Reply, type Request, actText, readRequest } from "./control-contract.ts";
 
@@ -12,26 +13,41 @@ const actsMax = 200;
 
 type WithTickets = { readonly tickets?: readonly string[] };
 
-/** The factor that an act needs; undefined where nothing demands one, or where the act is refused for itself. */
-async function demandOf(composition: Composition, act: AnyRequest): Promise<ConsentFactor | undefined> {
-  if (act.kind === "approve") return act.choice === "refuse" ? undefined : factorOfCard(composition, act);
-  if (act.kind === "factor-add" || act.kind === "factor-remove") return factorOfChange(composition, act);
+/** What an act needs, and the act for the ticket. */
+type Demand = { readonly factor: ConsentFactor; readonly act: ProvableAct };
+
+/** What an act needs; undefined where nothing demands a proof, or where the act is refused for itself. */
+async function demandOf(composition: Composition, act: AnyRequest): Promise<Demand | undefined> {
+  if (act.kind === "approve") return act.choice === "refuse" ? undefined : demandOfCard(composition, act);
+  if (act.kind === "factor-add" || act.kind === "factor-remove") return demandOfChange(composition, act);
   return undefined;
 }
 
-async function factorOfCard({ log }: Composition, { id }: Request<"approve">): Promise<ConsentFactor | undefined> {
-  const found = await log.store.approval(id);
-  return found.ok && found.value !== undefined ? storedCard(log, found.value)?.factor : undefined;
+async function demandOfCard({ log }: Composition, act: Request<"approve">): Promise<Demand | undefined> {
+  const found = await log.store.approval(act.id);
+  const row = found.ok ? found.value : undefined;
+  const card = row === undefined ? undefined : storedCard(log, row);
+  if (row === undefined || card?.factor === undefined) return undefined;
+  const choice = act.choice === "value" ? ["", "The value in question is trusted for the rest of the run."] : [];
+  const lines = [card.title, ...card.lines, card.arguments, ...choice];
+  const bound = `${row.run} ${row.principal} ${row.argumentDigest} ${row.policyDigest}`;
+  return { factor: card.factor, act: { text: actText(act), bound, lines } };
 }
 
 /**
  * An enrolment is changed by the one who has it. The first is made by the user: not by what a guarded client started,
  * where client processes are known.
  */
-function factorOfChange({ factors }: Composition, { factor: name }: { readonly factor: string }) {
-  const factor = consentFactor(name);
-  if (factor !== undefined && factor !== "terminal" && factors.enrolled(factor)) return factor;
-  return factors.guards() ? "terminal" : undefined;
+function demandOfChange(
+  { factors }: Composition,
+  act: Request<"factor-add"> | Request<"factor-remove">,
+): Demand | undefined {
+  const named = consentFactor(act.factor);
+  const known = named !== undefined && named !== "terminal" && factors.enrolled(named) ? named : undefined;
+  const factor = known ?? (factors.guards() ? "terminal" : undefined);
+  const what = act.kind === "factor-add" ? "Enrol another" : "Remove the enrolment of";
+  const lines = [`${what} \`${named ?? "none"}\` as proof of who approves.`];
+  return factor === undefined ? undefined : { factor, act: { text: actText(act), bound: "", lines } };
 }
 
 /** Opens a ticket for each factor that some of the acts need, good for all of these. */
@@ -40,29 +56,27 @@ export async function ticketsFor(
   { acts }: Request<"factor">,
 ): Promise<Result<Reply<"factor">, string>> {
   if (acts.length > actsMax) return err(`At most ${actsMax} acts are proved at once: name fewer.`);
-  const wanted = new Map<ConsentFactor, string[]>();
+  const wanted = new Map<ConsentFactor, ProvableAct[]>();
   for (const one of acts) {
     const read = readRequest(one);
-    const refused = read.ok ? await refusalOf(composition, read.value) : "";
-    if (!read.ok || refused !== undefined) continue;
-    const factor = await demandOf(composition, read.value);
-    if (factor !== undefined) wanted.set(factor, [...(wanted.get(factor) ?? []), actText(read.value)]);
+    if (!read.ok || (await isRefused(composition, read.value))) continue;
+    const demand = await demandOf(composition, read.value);
+    if (demand !== undefined) wanted.set(demand.factor, [...(wanted.get(demand.factor) ?? []), demand.act]);
   }
   const tickets: OpenedTicket[] = [];
-  for (const [factor, texts] of wanted) {
-    const opened = composition.factors.open(factor, texts);
+  for (const [factor, proved] of wanted) {
+    const opened = await composition.factors.open(factor, proved);
     if (!opened.ok) return opened;
     tickets.push(opened.value);
   }
   return ok({ tickets });
 }
 
-/** Why an act would be refused whatever is proved: no code is asked for in vain, and the act itself says so. */
-async function refusalOf({ gateway, log }: Composition, act: AnyRequest): Promise<string | undefined> {
-  if (act.kind !== "approve") return undefined;
+/** Whether an act would be refused whatever is proved: no code is asked for in vain, and the act itself says why. */
+async function isRefused({ gateway, log }: Composition, act: AnyRequest): Promise<boolean> {
+  if (act.kind !== "approve") return false;
   const { id, choice } = act;
-  const may = await checkRuling(log, gateway.state.services.clock, { id, choice, by: `os:${userInfo().uid}` });
-  return may.ok ? undefined : may.error;
+  return !(await checkRuling(log, gateway.state.services.clock, { id, choice, by: `os:${userInfo().uid}` })).ok;
 }
 
 /** Uses up the proof of an act; gives the factor that was proved, undefined where none is needed. */
@@ -70,17 +84,17 @@ export async function proven(
   composition: Composition,
   act: AnyRequest & WithTickets,
 ): Promise<Result<ConsentFactor | undefined, string>> {
-  const factor = await demandOf(composition, act);
-  if (factor === undefined) return ok(undefined);
-  const taken = composition.factors.take(act.tickets ?? [], actText(act), factor);
-  return taken.ok ? ok(factor) : taken;
+  const demand = await demandOf(composition, act);
+  if (demand === undefined) return ok(undefined);
+  const taken = composition.factors.take(act.tickets ?? [], demand.act.text, demand.factor);
+  return taken.ok ? ok(demand.factor) : taken;
 }
 
-export function prove(
+export async function prove(
   { factors }: Composition,
   { ticket, ...brought }: Request<"factor-prove">,
-): Result<Reply<"factor-prove">, string> {
-  const done = factors.prove(ticket, brought);
+): Promise<Result<Reply<"factor-prove">, string>> {
+  const done = await factors.prove(ticket, brought);
   if (done === undefined) return err("No gateway knows this ticket any more: repeat the command.");
   return done.ok ? ok({ proven: true }) : done;
 }
@@ -89,31 +103,42 @@ export function factorsOf({ factors }: Composition): Reply<"factors"> {
   return { factors: consentFactors.map((factor) => ({ factor, enrolled: factors.enrolled(factor) })) };
 }
 
+/** Begins an enrolment: gives what a device has to be told, or the page on which a key is registered. */
 export async function addFactor(
   composition: Composition,
   request: Request<"factor-add">,
 ): Promise<Result<Reply<"factor-add">, string>> {
-  if (consentFactor(request.factor) !== "device") return err(unknownFactor);
+  const factor = consentFactor(request.factor);
+  if (factor === undefined || factor === "terminal") return err(unknownFactor);
   const proof = await proven(composition, request);
-  return proof.ok ? ok(composition.factors.device.begin()) : proof;
+  if (!proof.ok) return proof;
+  const { device, presence } = composition.factors;
+  if (factor === "device") return ok(device.begin());
+  const page = await presence.register(enrolMsMax);
+  return page.ok ? ok({ url: page.value.url }) : page;
 }
 
-export function confirmFactor(
+/** Ends an enrolment: a code of the new device counts, or the page that was opened last is answered. */
+export async function confirmFactor(
   { factors }: Composition,
-  { factor, code }: Request<"factor-confirm">,
-): Result<Reply<"factor-confirm">, string> {
-  if (consentFactor(factor) !== "device") return err(unknownFactor);
-  const done = factors.device.confirm(code);
-  return done.ok ? ok({ enrolled: true }) : done;
+  { factor: name, code }: Request<"factor-confirm">,
+): Promise<Result<Reply<"factor-confirm">, string>> {
+  const factor = consentFactor(name);
+  if (factor === "device") {
+    const done = factors.device.confirm(code ?? "");
+    return done.ok ? ok({ enrolled: true }) : done;
+  }
+  return factor === "presence" ? ok({ enrolled: await factors.presence.registered() }) : err(unknownFactor);
 }
 
 export async function removeFactor(
   composition: Composition,
   request: Request<"factor-remove">,
 ): Promise<Result<Reply<"factor-remove">, string>> {
-  if (consentFactor(request.factor) !== "device") return err(unknownFactor);
+  const factor = consentFactor(request.factor);
+  if (factor === undefined || factor === "terminal") return err(unknownFactor);
   const proof = await proven(composition, request);
-  return proof.ok ? ok({ removed: composition.factors.device.remove() }) : proof;
+  return proof.ok ? ok({ removed: composition.factors.remove(factor) }) : proof;
 }
 
-const unknownFactor = "Only these can be enrolled: device.";
+const unknownFactor = "Only these can be enrolled: device, presence.";

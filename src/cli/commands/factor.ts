@@ -11,10 +11,11 @@ import { shown } from "../../app/state/sentences.ts";
 import type { Result } from "../../core/result.ts";
 import { typed } from "../agreed.ts";
 import { type ControlFailure, askDaemon, outcomeOf } from "../control-client.ts";
-import { type Proving, askProven } from "../proven.ts";
+import { showPage } from "../show-page.ts";
+import { type Proving, askProven, touchMsMax } from "../proven.ts";
 import { type OptionsOf, acts } from "../output.ts";
 
-const usage = "Use `sluicegate factor`, `sluicegate factor add device` or `sluicegate factor remove device`.";
+const usage = "Use `sluicegate factor`, or `sluicegate factor add|remove NAME` with `device` or `presence`.";
 
 const factorOptions = {
   "--code <code>": "a code of the device that is enrolled, to replace or remove it",
@@ -23,7 +24,9 @@ const factorOptions = {
 export function register(program: Command): void {
   const command = program
     .command("factor [word] [name]")
-    .description("list what proves who approves (`approvals.factor`); `factor add device` enrols a device for codes");
+    .description(
+      "list what proves who approves (`approvals.factor`); `factor add device|presence` enrols a device or a key",
+    );
   acts(command, factorOptions, (options, word?: string, name?: string) => factor(options, word, name));
 }
 
@@ -37,8 +40,9 @@ async function factor(options: OptionsOf<typeof factorOptions>, word?: string, n
   running.value.destroy();
   const proving = { code: options.code, daemonOnly: true };
   if (word === undefined) return outcomeOf(await askDaemon({ kind: "factors" }, { daemonOnly: true }), listText);
-  if (word === "add" && name === "device") return addDevice(proving);
-  if (word !== "remove" || name !== "device") return failure("SG-USAGE", usage);
+  if (name !== "device" && name !== "presence") return failure("SG-USAGE", usage);
+  if (word === "add") return name === "device" ? addDevice(proving) : addKey(proving);
+  if (word !== "remove") return failure("SG-USAGE", usage);
   const removed = await askProven({ kind: "factor-remove", factor: name }, proving);
   return outcomeOf(removed, ({ removed: done }) => (done ? "Removed." : "Nothing was enrolled."));
 }
@@ -56,7 +60,7 @@ function listText({ factors }: Reply<"factors">): string {
 async function addDevice(proving: Proving): Promise<Outcome> {
   const begun = await askProven({ kind: "factor-add", factor: "device" }, proving);
   if (!begun.ok) return failed(begun);
-  const { uri, secret } = begun.value.reply;
+  const { uri = "", secret = "" } = begun.value.reply;
   const parts = secret.match(/.{1,4}/g) ?? [];
   process.stderr.write(
     `Add this to the authenticator of your device, as account ${userInfo().username}:\n  ${parts.join(" ")}\n  ${uri}\n`,
@@ -68,6 +72,20 @@ async function addDevice(proving: Proving): Promise<Outcome> {
     await askDaemon({ kind: "factor-confirm", factor: "device", code }, { daemonOnly: true }),
     () => text,
   );
+}
+
+/** Registers a key on a page of the daemon, and waits until that is done. */
+async function addKey(proving: Proving): Promise<Outcome> {
+  const begun = await askProven({ kind: "factor-add", factor: "presence" }, proving);
+  if (!begun.ok) return failed(begun);
+  showPage(begun.value.reply.url ?? "");
+  const way = { daemonOnly: true, waitMsMax: touchMsMax };
+  const done = await askDaemon({ kind: "factor-confirm", factor: "presence" }, way);
+  if (!done.ok) return failed(done);
+  if (!done.value.reply.enrolled)
+    return { exitCode: 1, json: { enrolled: false }, text: "No key was touched in time, so none is registered." };
+  const text = "Registered. `approvals.factor: presence` in a policy makes it count.";
+  return { exitCode: 0, json: done.value.json, text };
 }
 
 function failed(answer: Result<never, ControlFailure> & { readonly ok: false }): Outcome {
