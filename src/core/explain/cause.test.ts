@@ -65,6 +65,11 @@ describe("the cause of a decision", () => {
       { needs: ["s.backup"], changed: "backup" },
       "`s.backup` must come first, and changed since it was accepted",
     ],
+    [
+      "SG-MUST-FAILED",
+      { needs: ["s.backup"], unlisted: "backup" },
+      "`s.backup` must come first, and its server does not list it",
+    ],
     ["SG-CHANGED", {}, "what its server says of it changed, and is not accepted yet"],
     ["SG-MUST-NOT-FOLLOW", {}, "`mail.send` must not follow what this run has done"],
     ["SG-LIMIT", {}, "`mail.send` would go over a limit"],

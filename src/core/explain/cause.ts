@@ -131,6 +131,7 @@ function ownClause({ facts }: Reason, tool: string): string {
 /** Why a call that must come first did not. */
 function failureOf({ facts }: Reason): string {
   if (facts["quarantined"] !== undefined) return "its server is in quarantine";
+  if (facts["unlisted"] !== undefined) return "its server does not list it";
   return facts["changed"] === undefined ? "did not succeed" : "changed since it was accepted";
 }
 

@@ -83,8 +83,10 @@ export async function performAll(
 
 function missing({ server, tool }: PerformOrder, done: Performed): Missing {
   const needs = [`${server}.${tool}`];
-  if (done.kind !== "quarantined" && done.kind !== "changed")
-    return { decision: denial("SG-MUST-FAILED", { needs }), refusal: { kind: "refused" } };
+  if (done.kind !== "quarantined" && done.kind !== "changed") {
+    const facts = done.kind === "unlisted" ? { needs, unlisted: tool } : { needs };
+    return { decision: denial("SG-MUST-FAILED", facts), refusal: { kind: "refused" } };
+  }
   const { approval } = done;
   const facts = done.kind === "changed" ? { needs, changed: tool } : { needs, quarantined: server };
   if (approval !== undefined)

@@ -1,7 +1,7 @@
 // Text of a client beside the arguments that are judged: it is refused or dropped, for trusted servers as well.
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../core/json.ts";
-import { fakePolicy } from "../../../test/kit/gateway/fake-policy.ts";
+import { type FakeMechanism, fakePolicy } from "../../../test/kit/gateway/fake-policy.ts";
 import { plain, Stage } from "../../../test/kit/gateway/playbook.ts";
 import { cleanMessage } from "../upstream/meta.ts";
 
@@ -97,6 +97,11 @@ describe("text beside the arguments", () => {
     expect(text).not.toContain("salary");
   });
 
+  it("a member beside the params is refused as no message of the protocol", async () => {
+    await expect(said({ ...call({}), note: salary })).rejects.toThrow("bad message");
+    await expect(said({ ...call({}), [salary]: 1 })).rejects.toThrow("bad message");
+  });
+
   it("a state that no server gave is judged as data for the server", async () => {
     const refuses = {
       consider: ({ moment }: { moment: { kind: string; method?: string } }) => {
@@ -149,5 +154,154 @@ describe("text beside the arguments", () => {
     expect(cleanMessage(request as never, mac)).toBe(request);
     const { got } = await said({ ...call({ _meta: { progressToken: "p1" } }), id: "r1" });
     expect(got).toMatchObject([{ id: "r1", params: { _meta: { progressToken: "p1" } } }]);
+  });
+});
+
+/** Whether data with this text may go: what a policy with a bound for servers says. */
+const bounded: FakeMechanism = {
+  consider: ({ moment }) => {
+    const stopped = moment.kind === "call" && JSON.stringify(moment.arguments).includes("salary");
+    return { kind: "settled", verdict: stopped ? "deny" : "allow", reasons: [], obligations: [] };
+  },
+};
+
+describe("A4: what a client says of itself", () => {
+  const initialize = (more: JsonObject): JsonObject => ({
+    id: 8,
+    method: "initialize",
+    params: {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "editor", version: "1" },
+      ...more,
+    },
+  });
+
+  /** What the server of a run gets, after the run has read something secret (or nothing). */
+  async function told(message: JsonObject, { secret = true, stage = stageOf() } = {}): Promise<string> {
+    const got: string[] = [];
+    const serve = async (): Promise<void> => {
+      for (let turn = 0; turn < 4; turn += 1) {
+        await stage.settle();
+        for (const one of stage.servers.flatMap((server) => server.got.splice(0)).map(plain)) {
+          got.push(JSON.stringify(one));
+          if (one["id"] === undefined) continue;
+          const tools = [{ name: "read_secret" }];
+          stage.server.say({ id: one["id"], result: one["method"] === "tools/list" ? { tools } : { content: [] } });
+        }
+      }
+    };
+    if (secret) {
+      stage.client.say({ id: 1, method: "tools/call", params: { name: "read_secret", arguments: {} } });
+      await serve();
+    }
+    got.length = 0;
+    stage.client.say(message);
+    await serve();
+    return got.join("\n");
+  }
+
+  const stageOf = (): Stage => new Stage({ policy: fakePolicy([bounded]) });
+  const modern = (more: JsonObject): JsonObject => ({
+    id: 9,
+    method: "tools/list",
+    params: {
+      _meta: {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { name: "editor", version: "1" },
+        ...more,
+      },
+    },
+  });
+
+  it.each<[string, JsonObject]>([
+    ["name", initialize({ clientInfo: { name: salary, version: "1" } })],
+    ["title", initialize({ clientInfo: { name: "editor", title: salary, version: "1" } })],
+    ["version", initialize({ clientInfo: { name: "editor", version: salary } })],
+    ["capability", initialize({ capabilities: { [salary]: {} } })],
+    ["experimental capability", initialize({ capabilities: { experimental: { [salary]: {} } } })],
+    ["setting of an extension", initialize({ capabilities: { extensions: { "a/b": { note: salary } } } })],
+    ["text in a capability of the protocol", initialize({ capabilities: { roots: { listChanged: salary } } })],
+    ["capability that is a text", initialize({ capabilities: { elicitation: salary } })],
+    ["list in place of a capability", initialize({ capabilities: { sampling: [salary] } })],
+    ["name with each request", modern({ "io.modelcontextprotocol/clientInfo": { name: salary, version: "1" } })],
+    [
+      "capability with each request",
+      modern({ "io.modelcontextprotocol/clientCapabilities": { tasks: { [salary]: 1 } } }),
+    ],
+  ])("a %s is judged as data once the run holds any", async (_what, message) => {
+    const got = await told(message);
+    expect(got).toContain('"method"');
+    expect(got).not.toContain("salary");
+    const stage = stageOf();
+    expect(await told(message, { secret: false, stage })).toContain("salary");
+  });
+
+  it("capabilities of the protocol pass as they are, and words that may go", async () => {
+    const capabilities = {
+      roots: { listChanged: true },
+      sampling: { tools: {} },
+      elicitation: { form: {}, url: {} },
+      experimental: {},
+      extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } },
+    };
+    const got = await told(initialize({ capabilities }));
+    expect(JSON.parse(got)).toMatchObject({ params: { capabilities, clientInfo: { name: "editor" } } });
+  });
+
+  it("what may not go is replaced, and the rest stays", async () => {
+    const capabilities = { roots: { listChanged: true }, experimental: { [salary]: {} } };
+    const got = await told(initialize({ capabilities, clientInfo: { name: salary, version: "1" } }));
+    expect(JSON.parse(got)).toMatchObject({
+      params: {
+        protocolVersion: "2025-11-25",
+        capabilities: { roots: { listChanged: true } },
+        clientInfo: { name: "client", version: "0" },
+      },
+    });
+  });
+
+  it("what a server was told before the run held anything is not judged again", async () => {
+    const stage = stageOf();
+    const message = initialize({ clientInfo: { name: "salary-app", version: "1" } });
+    expect(await told(message, { secret: false, stage })).toContain("salary-app");
+    expect(await told({ ...message, id: 10 }, { stage })).toContain("salary-app");
+    const other = initialize({ clientInfo: { name: "salary-app 90000", version: "1" } });
+    expect(await told({ ...other, id: 11 }, { secret: false, stage })).not.toContain("salary");
+  });
+});
+
+describe("A4: the name of a method that no revision has", () => {
+  it.each<[string, JsonObject]>([
+    ["request", { id: 7, method: `vendor/${salary}`, params: { a: 1 } }],
+    ["request without params", { id: 7, method: salary }],
+    ["notification", { method: `notifications/${salary}` }],
+    ["name that hides the name", { id: 7, method: salary, params: { $method: "x", $$method: "y" } }],
+  ])("of a %s is judged with its params", async (_what, message) => {
+    const { text } = await said(message, { policy: fakePolicy([bounded]) });
+    expect(text).not.toContain("salary");
+  });
+
+  it("passes where the policy permits it, unchanged", async () => {
+    const { got } = await said({ id: 7, method: "vendor/thing", params: { a: 1 } });
+    expect(got).toMatchObject([{ method: "vendor/thing", params: { a: 1 } }]);
+  });
+});
+
+describe("A4: a call of a must-rule", () => {
+  it("is not sent where its server does not list the tool", async () => {
+    const order = { kind: "perform", rule: "R1", server: "files", tool: salary, arguments: {} } as const;
+    const needing: FakeMechanism = {
+      consider: ({ moment }) => ({
+        kind: "settled",
+        verdict: "allow",
+        reasons: [],
+        obligations: moment.kind === "call" && moment.contract.tool === "read_file" ? [order] : [],
+      }),
+    };
+    const { text, answer } = await said(call({}), { policy: fakePolicy([needing]) });
+    expect(text).not.toContain("salary");
+    expect(JSON.stringify(answer)).toContain("its server does not list it");
   });
 });

@@ -4,7 +4,8 @@ import type { Decision } from "../../core/decision.ts";
 import { type Json, type JsonObject, setOwn } from "../../core/json.ts";
 import type { CallMoment, CallOption } from "../../core/moment.ts";
 import { digest } from "../../wire/canonical.ts";
-import type { RequestMessage } from "../../wire/message.ts";
+import { knownChannel } from "../../wire/channels.ts";
+import type { NotificationMessage, RequestMessage } from "../../wire/message.ts";
 import type { IdSource } from "../ports/ids.ts";
 import type { Services } from "../ports/services.ts";
 import type { Exchange } from "../ports/transport.ts";
@@ -114,6 +115,24 @@ const mechanics = new Set(["_meta", "inputResponses", "requestState", "task"]);
 
 /** The arguments of a method: a tool's own, otherwise the params without mechanics. */
 export function argumentsOf(method: string, params: JsonObject | undefined): JsonObject {
+  return withUnknownName({ kind: "request", method }, ownArguments(method, params));
+}
+
+/**
+ * The arguments with the name of a method that no revision has: it is chosen like any argument, and reaches the server
+ * like one.
+ */
+export function withUnknownName(
+  { kind, method }: Pick<RequestMessage | NotificationMessage, "kind" | "method">,
+  given: JsonObject,
+): JsonObject {
+  if (knownChannel({ method, kind, direction: "to-server" }) !== undefined) return given;
+  let name = "$method";
+  while (Object.hasOwn(given, name)) name = `$${name}`;
+  return { ...given, [name]: method };
+}
+
+function ownArguments(method: string, params: JsonObject | undefined): JsonObject {
   if (params === undefined) return {};
   if (method === "tools/call") {
     const given = params["arguments"];

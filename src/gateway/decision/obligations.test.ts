@@ -15,7 +15,8 @@ function owing(when: (q: FakeState) => boolean, obligation: Obligation): FakeMec
 }
 
 const list = { id: "l", method: "tools/list" };
-const listed = { id: "l", result: { tools: [{ name: "send_mail", inputSchema: { type: "object" } }] } };
+const tools = ["send_mail", "backup"].map((name) => ({ name, inputSchema: { type: "object" } }));
+const listed = { id: "l", result: { tools } };
 const setup = [
   { client: ">>", message: list },
   { server: "<<", message: list },

@@ -86,7 +86,9 @@ describe("what is judged and what is forwarded", () => {
     ).toEqual({ name: "p" });
     const params = { uri: "file:///a" };
     expect(argumentsOf("resources/read", params)).toBe(params);
-    expect(argumentsOf("x", undefined)).toEqual({});
+    expect(argumentsOf("ping", undefined)).toEqual({});
+    expect(argumentsOf("x", undefined)).toEqual({ $method: "x" });
+    expect(argumentsOf("x", { $method: "y" })).toEqual({ $method: "y", $$method: "x" });
   });
 
   it("params with nothing to clean are the same object; `_meta` that was only ours disappears", () => {

@@ -42,5 +42,7 @@ export type PerformOrder = { readonly server: string; readonly tool: string; rea
 /** Outcome of the order. `quarantined`: not made: admission keeps the tool back, and the operator may release it. */
 export type Performed =
   | { readonly kind: "succeeded" | "failed" }
+  /** Its server does not list the tool now, or did not answer with a list; nothing was sent. */
+  | { readonly kind: "unlisted" }
   /** The server is in quarantine, or its tool changed since it was accepted. */
   | { readonly kind: "quarantined" | "changed"; readonly decision: string; readonly approval?: string };

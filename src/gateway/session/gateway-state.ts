@@ -1,6 +1,7 @@
 /** Makes the state that all sessions share, and keeps it true to what becomes of runs and of connections to servers. */
 import type { RunEvent } from "../../core/event.ts";
 import type { RequestMessage } from "../../wire/message.ts";
+import { ToldWords } from "../calls/client-words.ts";
 import { RunObligations } from "../calls/run-obligations.ts";
 import { recordDropped, recordUnplaced } from "../calls/server-questions.ts";
 import { TaskTable } from "../calls/task-desk.ts";
@@ -44,6 +45,7 @@ export function gatewayState(services: Services, sessions: ConnectedSessions): G
       wallMs: () => services.clock.wallMs(),
     }),
     changes: new OpenChanges(),
+    told: new ToldWords(),
     lists: new ListWatch(services.clock),
     runObligations: new RunObligations({ services, runs, projections, admissions, ids }, sessions),
     withheld: new WithheldResults(),

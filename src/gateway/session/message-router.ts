@@ -23,10 +23,12 @@ import { ClientAnswers, maySendToServer } from "../calls/client-data.ts";
 import { callUnattended, orderedCall } from "../calls/unattended-calls.ts";
 import { Calls, malformedCall, toolName } from "../calls/client-calls.ts";
 import { type Catalogue, isListMethod } from "../upstream/listed-tools.ts";
-import { exchangeWithoutSampling, isModern, protocolOnly } from "../upstream/client-facts.ts";
+import { isModern, protocolOnly } from "../upstream/client-facts.ts";
+import { clientWordsJudged } from "../calls/client-words.ts";
 import { ConsentDesk } from "../consent/consent-desk.ts";
 import { cancelReason, FromServer } from "../calls/server-messages.ts";
 import { denial } from "../decision/ask-loop.ts";
+import { withUnknownName } from "../decision/call.ts";
 import type { Link, LinkUser } from "../upstream/upstream-link.ts";
 import { Lists } from "../lists/lists.ts";
 import type { LiveRun } from "../runs/live-run.ts";
@@ -146,6 +148,7 @@ export class MessageRouter implements LinkUser {
   async flush(held: Held): Promise<Flushed> {
     const { id, since, live, digest, toolDigest } = held;
     if ((await this.#keptBack(live, held.tool)) !== undefined) return "unadmitted";
+    if (this.#showings.isUnlisted(live, held.tool)) return "changed";
     const call = orderedCall(this.#needs, this.#link.catalogue, live, { ...held, held: { id, since } });
     // The held call itself is sent: no other method, and no tool that has since been put under its name.
     if (call.digest !== digest || call.contract.toolDigest !== toolDigest) return "changed";
@@ -157,6 +160,8 @@ export class MessageRouter implements LinkUser {
   async perform(live: LiveRun, order: PerformOrder): Promise<Performed> {
     const kept = await this.#keptBack(live, order.tool);
     if (kept !== undefined) return { ...kept, kind: kept.code === "SG-CHANGED" ? "changed" : "quarantined" };
+    // The name of a tool that its server does not list would be text of the policy or of a call.
+    if (this.#showings.isUnlisted(live, order.tool)) return { kind: "unlisted" };
     const call = orderedCall(this.#needs, this.#link.catalogue, live, order);
     return { kind: (await callUnattended(this.#needs, call, "injected")) === "succeeded" ? "succeeded" : "failed" };
   }
@@ -206,9 +211,10 @@ export class MessageRouter implements LinkUser {
     if (!found.ok) return asked.respond(errorMessage(asked.request.id, errorCodes.internalError, found.error));
     const live = found.value;
     opening.run = live.key;
-    const exchange = live.policy.settings.sampling === "allow" ? asked : exchangeWithoutSampling(asked);
-    const { request } = exchange;
     if (live.ready !== undefined) await live.ready;
+    const said = clientWordsJudged({ needs: this.#needs, catalogue: this.#link.catalogue, live }, asked);
+    const exchange = said instanceof Promise ? await said : said;
+    const { request } = exchange;
     if (live.ended) return exchange.respond(errorMessage(request.id, errorCodes.invalidRequest, endedText));
     if (isReservedId(request.id)) {
       return exchange.respond(errorMessage(request.id, errorCodes.invalidRequest, "This id is reserved. Use another."));
@@ -364,7 +370,7 @@ export class MessageRouter implements LinkUser {
     const live = this.#needs.session.current();
     if (live === undefined) return;
     const contract = this.#link.catalogue.contractOfMethod(live.policy, message.method);
-    const value = message.params ?? {};
+    const value = withUnknownName(message, message.params ?? {});
     if (await maySendToServer(this.#needs, { live, contract, method: message.method, value }))
       this.#needs.link.send(message);
   }

@@ -1,6 +1,7 @@
 /** State of the gateway, and of one conversation between a client and a server. Only this room knows all of it. */
 import type { JsonObject } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
+import type { ToldWords } from "../calls/client-words.ts";
 import type { RunObligations } from "../calls/run-obligations.ts";
 import type { TaskTable } from "../calls/task-desk.ts";
 import type { RunServers } from "../calls/unattended-calls.ts";
@@ -29,6 +30,7 @@ export type GatewayState = {
   readonly exposures: Exposures;
   readonly accepted: AcceptedLists;
   readonly changes: OpenChanges;
+  readonly told: ToldWords;
   readonly lists: ListWatch;
   readonly runObligations: RunObligations;
   readonly projections: Projections;

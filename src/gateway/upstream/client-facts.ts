@@ -14,8 +14,6 @@ export function learnClient(client: ClientState, request: RequestMessage): void 
   if (isModernRequest(request)) {
     client.era = "modern";
     client.capabilities = perRequest(request);
-    const kept = protocolOnly(request.params)?.["_meta"];
-    client.requestMeta = isObject(kept) ? kept : undefined;
     client.name ??= stringMember(member(meta, metaKeys.clientInfo), "name")?.slice(0, clientNameMax);
     return;
   }
@@ -44,9 +42,8 @@ export function withoutSampling(capabilities: JsonObject): JsonObject {
   return member(capabilities, "sampling") === undefined ? capabilities : without(capabilities, ["sampling"]);
 }
 
-/** The exchange without the client's sampling capability, for a server that may not use the client's model. */
-export function exchangeWithoutSampling(exchange: Exchange): Exchange {
-  const request = requestWithoutSampling(exchange.request);
+/** The exchange of a client with another form of its request. */
+export function exchangeOf(exchange: Exchange, request: RequestMessage): Exchange {
   if (request === exchange.request) return exchange;
   return {
     request,
@@ -56,7 +53,8 @@ export function exchangeWithoutSampling(exchange: Exchange): Exchange {
   };
 }
 
-function requestWithoutSampling(request: RequestMessage): RequestMessage {
+/** The request without the client's sampling capability, for a server that may not use the client's model. */
+export function requestWithoutSampling(request: RequestMessage): RequestMessage {
   const { params } = request;
   const place = request.method === "initialize" ? params : member(params, "_meta");
   const name = request.method === "initialize" ? "capabilities" : metaKeys.clientCapabilities;

@@ -149,7 +149,7 @@ function keptMeta(name: string, value: Json, mac: (text: string) => string): Jso
 }
 
 /** Name, title and version of the client program; no prose. */
-function clientInfo(value: Json): Json | undefined {
+export function clientInfo(value: Json): Json | undefined {
   if (!isObject(value)) return undefined;
   const names = ["name", "title", "version"];
   const fits = ([name, text]: [string, Json]): boolean =>
