@@ -114,6 +114,11 @@ export const policyRows: readonly PolicyRow[] = [
     text: "rules: [{id: R, tier: must, why: w, inject: {before: a.x, call: {tool: undo, arguments: {}}}}]",
     names: "gateway",
   },
+  {
+    code: "REFERENCE",
+    text: "rules: [{id: R, tier: must, why: w, inject: {before: a.x, call: {tool: b.y, arguments: {of: '{call}'}}}}]",
+    names: "{call}",
+  },
   { code: "GLOB", text: rule(`when: {arg: {to: {glob: "${"x".repeat(1_100)}"}}}`), names: "glob" },
   { code: "DOMAIN", text: rule('when: {arg: {to: {domain: ["not a name"]}}}'), names: "not a name" },
   { code: "PATH", text: rule('when: {arg: {p: {path: ["a\\\\b"]}}}'), names: "a\\b" },

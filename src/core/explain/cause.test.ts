@@ -53,6 +53,7 @@ describe("the cause of a decision", () => {
     ["SG-ASK-OWN", { place: "p.yaml", stake: "obeyed" }, "`mail.send` could change what Sluicegate obeys (`p.yaml`)"],
     ["SG-ASK-OWN", { place: "keys", stake: "kept" }, "`mail.send` would touch what Sluicegate keeps (`keys`)"],
     ["SG-MUST-FIRST", { needs: ["backup"] }, "`backup` must come first"],
+    ["SG-INJECT", { needs: ["db.copy"] }, "`db.copy` must come first, and `mail.send` does not give it what it needs"],
     ["SG-OWED", {}, "something else must come first"],
     ["SG-MUST-FAILED", { needs: ["s.backup"] }, "`s.backup` must come first, and did not succeed"],
     [

@@ -71,6 +71,8 @@ function clauseOf(reason: Reason, tool: string, least: boolean): string | undefi
     case "SG-MUST-FIRST":
     case "SG-OWED":
       return `${neededBy(reason)} must come first`;
+    case "SG-INJECT":
+      return `${neededBy(reason)} must come first, and ${tool} does not give it what it needs`;
     case "SG-MUST-FAILED":
       return `${neededBy(reason)} must come first, and ${failureOf(reason)}`;
     case "SG-MUST-NOT-FOLLOW":

@@ -5,6 +5,7 @@ import type { Opinion } from "../../core/opinion.ts";
 import type { Rule, Temporal } from "../../policy/ir/ir.ts";
 import type { Q } from "../../policy/semantics/state.ts";
 import type { Frame } from "../../policy/semantics/transition.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { LabelRange } from "../../core/label.ts";
 import {
   contract,
@@ -206,6 +207,21 @@ describe("obligations", () => {
       obligations: [{ kind: "perform", rule: "R", server: "log", tool: "add", arguments: { a: 1 } }],
     });
     expect(called(frame, check)).toMatchObject({ obligations: [] });
+  });
+
+  it.each([
+    ["absent", {}, "give `/to`: a call that must come first refers to it"],
+    ["no text", { to: ["a"] }, "give `/to` as a text or a number: a call that must come first refers to it"],
+    ["too long", { to: "x".repeat(70_000) }, "give a shorter `/to`: a call that must come first refers to it"],
+  ])("a call whose argument is %s, to which an injected call refers, is refused", (_, given, way) => {
+    const frame = frameWith({ ...inject, arguments: { note: "for {call/to}" } });
+    const ask = (to: JsonObject) => {
+      const head = { kind: "call", at: 5, call: "c", method: "tools/call", contract: pay, arguments: to } as const;
+      return consider(frame, { ...head, workspace: [], digest: "d" }, start(frame), pay);
+    };
+    const reason = { code: "SG-INJECT", verdict: "deny", rule: "R", why: "because of R", facts: { place: "/to" }, way };
+    expect(ask(given)).toMatchObject({ verdict: "deny", reasons: [reason], obligations: [] });
+    expect(ask({ to: "bob" })).toMatchObject({ verdict: "allow", obligations: [{ arguments: { note: "for bob" } }] });
   });
 
   it("a call that owes another is held until that one succeeded", () => {

@@ -13,6 +13,8 @@ import { matches } from "../../policy/semantics/patterns.ts";
 import { type Q, cellAt, isKeyed, stateOf } from "../../policy/semantics/state.ts";
 import { type Frame, contextAt } from "../../policy/semantics/transition.ts";
 import { type Scene, firedSlots, sceneAt, verdictAt } from "../../policy/semantics/verdicts.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { type Unfilled, filledFrom } from "../../policy/values/references.ts";
 import { neededBy, remedyFor } from "../../policy/semantics/explanations.ts";
 
 const id = "sequence";
@@ -32,14 +34,15 @@ export function makeSequence(
       if (frame.slots.length === 0) return noObjection;
       if (moment.kind === "reflect" && tellsDebts(moment)) return stillOwed(frame, rules, stateOf(run.q), moment.at);
       if (moment.kind !== "call" || option === undefined) return noObjection;
-      const scene = { frame, q: stateOf(run.q), option, at: moment.at, heldSince: moment.heldSince };
+      const { at, heldSince, arguments: given } = moment;
+      const scene = { frame, q: stateOf(run.q), option, at, heldSince, given };
       return called(scene, rules, slotsFor(option.contract));
     },
   };
 }
 
-/** A call, and since when it has waited in the outbox if it comes from there. */
-type Called = Scene & { readonly heldSince: number | undefined };
+/** A call with its arguments, and since when it has waited in the outbox if it comes from there. */
+type Called = Scene & { readonly heldSince: number | undefined; readonly given: JsonObject };
 
 function called(scene: Called, rules: ReadonlyMap<string, Rule>, slots: readonly Slot[]): Opinion {
   const reasons = firedSlots(scene, "rule", slots).map(({ slot, at }): Reason => {
@@ -57,7 +60,36 @@ function called(scene: Called, rules: ReadonlyMap<string, Rule>, slots: readonly
       ...(rule?.mode === "observe" ? { observed: true as const } : {}),
     };
   });
-  return settled(reasons, obligations(scene, slots));
+  const duties = obligations(scene, slots);
+  const unfilled = duties.flatMap((duty) => (duty.kind === "unfilled" ? unfilledReason(duty, rules) : []));
+  return settled(
+    [...reasons, ...unfilled],
+    duties.filter((duty) => duty.kind !== "unfilled"),
+  );
+}
+
+/** A call that must come first and cannot be written, since this one does not give what it refers to. */
+type Unwritten = Unfilled & { readonly kind: "unfilled"; readonly rule: string; readonly needs: string };
+
+/** Refused whatever is certain: the call would else go out without the one that must come before it. */
+function unfilledReason({ rule: name, place, why, needs }: Unwritten, rules: ReadonlyMap<string, Rule>): Reason {
+  const rule = rules.get(name);
+  const ways = {
+    absent: `give \`${place}\`: a call that must come first refers to it`,
+    "not a text": `give \`${place}\` as a text or a number: a call that must come first refers to it`,
+    "too long": `give a shorter \`${place}\`: a call that must come first refers to it`,
+  };
+  const facts = { kind: "inject", needs: [needs], place };
+  return {
+    mechanism: id,
+    code: "SG-INJECT",
+    verdict: "deny",
+    rule: name,
+    why: rule?.why ?? "",
+    facts,
+    serves: rule?.serves ?? [],
+    way: ways[why],
+  };
 }
 
 /** What is held waits for a call; it is refused only where its key cannot be read, so that no call could let it go. */
@@ -80,19 +112,21 @@ const codes: Readonly<Record<Temporal["kind"], string>> = {
 };
 
 /** M3 and the outbox of M4: what the gateway must do if the call goes ahead. */
-function obligations(scene: Called, slots: readonly Slot[]): readonly Obligation[] {
+function obligations(scene: Called, slots: readonly Slot[]): readonly (Obligation | Unwritten)[] {
   const obliging = slots.filter(
     ({ owner, mode, temporal: { kind } }) =>
       owner === "rule" && mode === "enforce" && (kind === "inject" || kind === "by-end"),
   );
   if (obliging.length === 0) return [];
   const { context, ...seen } = sceneAt(scene, "hi");
-  return obliging.flatMap((slot): readonly Obligation[] => {
+  return obliging.flatMap((slot): readonly (Obligation | Unwritten)[] => {
     const { temporal } = slot;
     if (temporal.kind === "inject") {
       if (!matches(context, temporal.before, "restrict", seen)) return [];
       const { server, tool } = temporal;
-      return [{ kind: "perform", rule: slot.id, server, tool, arguments: temporal.arguments }];
+      const filled = filledFrom(temporal.arguments, scene.given);
+      if (!filled.ok) return [{ kind: "unfilled", rule: slot.id, needs: `${server}.${tool}`, ...filled.error }];
+      return [{ kind: "perform", rule: slot.id, server, tool, arguments: filled.value }];
     }
     const held = holdOf(slot, scene, { context, scene: seen });
     return held === undefined ? [] : [{ kind: "hold", rule: slot.id, ...held, way: remedyFor(temporal) }];

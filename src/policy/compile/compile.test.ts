@@ -107,6 +107,16 @@ describe("words that are wrong are shown with a remedy", () => {
     ["rules: [{id: R, tier: must, why: w, atMost: {of: a, count: 1}}]", "TIER", 2],
     ["rules: [{id: R, tier: must, why: w, owed: {after: a, owe: b}}]", "OWED", 2],
     ["rules: [{id: R, tier: must, why: w, inject: {before: a.b, call: {tool: b}}}]", "INJECT", 2],
+    [
+      "rules: [{id: R, tier: must, why: w, inject: {before: a.b, call: {tool: a.c, arguments: {x: ['{call/}']}}}}]",
+      "REFERENCE",
+      2,
+    ],
+    [
+      `rules: [{id: R, tier: must, why: w, inject: {before: a.b, call: {tool: a.c, arguments: {x: "${Array.from({ length: 65 }, (_, at) => `{call/${at}}`).join("")}"}}}}]`,
+      "REFERENCE",
+      2,
+    ],
   ])("%s", (text, code, line) => {
     const { policy, diagnostics } = load(text);
     expect(policy).toBeUndefined();

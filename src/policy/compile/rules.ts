@@ -7,7 +7,8 @@ import type { Rule, Temporal, Check } from "../ir/ir.ts";
 import type { Tier } from "../document/shapes-rules.ts";
 import type { Polarity } from "../ir/label-table.ts";
 import { type Scope, type Parts, compilePattern, absenceOf, atMostOf, keyOf, partsOf, span } from "./patterns.ts";
-import { programUnitsMax } from "../values/limits.ts";
+import { programUnitsMax, referencesMax } from "../values/limits.ts";
+import { isPlace, placesIn } from "../values/references.ts";
 
 /** The rules of the IR that one written rule means: `exactlyOnce` with a cause is two. */
 export function compileRule(rule: RuleForm, scope: Scope): readonly Rule[] {
@@ -135,13 +136,26 @@ function owing(rule: RuleForm, { restrict, permit, scope }: Parts): Temporal | u
       scope.report(problem("INJECT", path, message, "write `server.tool`"));
     }
     const before = restrict(inject.before, "inject", "before");
-    // Literals of the policy, checked to be JSON when the document was read.
-    return { kind: "inject", before, server, tool, arguments: inject.call.arguments as JsonObject };
+    // Values of the policy, checked to be JSON when the document was read.
+    const given = inject.call.arguments as JsonObject;
+    checkReferences(given, ["rules", rule.id, "inject", "call", "arguments"], scope);
+    return { kind: "inject", before, server, tool, arguments: given };
   }
   if (byEnd === undefined) return undefined;
   const after = restrict(byEnd.after, "byEnd", "after");
   const by = permit(byEnd.by, "byEnd", "by");
   return { kind: "by-end", after, by, action: actionOf(rule, byEnd), ...keyOf(byEnd.key, false) };
+}
+
+function checkReferences(given: JsonObject, path: DocumentPath, { report }: Scope): void {
+  const places = placesIn(given);
+  if (places.length > referencesMax) {
+    report(problem("REFERENCE", path, `it refers to more than ${referencesMax} places`, "take over fewer values"));
+  }
+  for (const place of places.filter((one) => !isPlace(one))) {
+    const message = `${quoted(`{call${place}}`)} names no argument of the call that needs it`;
+    report(problem("REFERENCE", path, message, "write a JSON Pointer, as in `{call/table}`"));
+  }
 }
 
 /** A rule that only observes keeps nothing back: what it would have waited for is owed. */

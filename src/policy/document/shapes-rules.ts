@@ -82,7 +82,10 @@ const inject = object("an injected call", {
   call: required(
     object("a call", {
       tool: required(text("tool"), "`server.tool`"),
-      arguments: optional(mapOf("argument", anything), "its arguments, literally"),
+      arguments: optional(
+        mapOf("argument", anything),
+        "its arguments; `{call/NAME}` is what the other call gives there",
+      ),
     }),
     "what the gateway itself calls first",
   ),

@@ -122,7 +122,7 @@ export type Temporal =
       readonly within?: number;
       readonly before?: Pattern;
     }
-  /** M3: the gateway itself performs `tool` before `before`. */
+  /** M3: the gateway itself performs `tool` before `before`; its arguments may refer to those of that call. */
   | {
       readonly kind: "inject";
       readonly before: Pattern;

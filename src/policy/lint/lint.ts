@@ -12,14 +12,16 @@ import { lintScopes } from "./lint-scopes.ts";
 import { type Slot, slotsOf, unlockingOf } from "../semantics/monitors.ts";
 import { lintBounds } from "./lint-bounds.ts";
 import { lintNames } from "./lint-names.ts";
+import { lintReferences } from "./lint-references.ts";
 import { lintOrder } from "./lint-order.ts";
 import { contradicts, implies, isBare, nameMatches } from "../semantics/patterns.ts";
 import { stringMember } from "../../core/json.ts";
 
 export function lintPolicy(policy: CompiledPolicy, lists: ToolLists, digestOf: ToolDigest): readonly Problem[] {
-  const contracts = Object.entries(lists).flatMap(([server, tools]) =>
-    tools.map((tool) => contractOfTool(policy.table, server, tool, digestOf)),
+  const tools = Object.entries(lists).flatMap(([server, listed]) =>
+    listed.map((one) => ({ contract: contractOfTool(policy.table, server, one, digestOf), listed: one })),
   );
+  const contracts = tools.map(({ contract }) => contract);
   // Tools of servers whose lists are not here are known by their labels; alone they prove no rule dead.
   const known = contracts.length === 0 ? [] : [...contracts, ...labelledElsewhere(policy, lists, digestOf)];
   return [
@@ -32,6 +34,7 @@ export function lintPolicy(policy: CompiledPolicy, lists: ToolLists, digestOf: T
       couldMatch(when, contract),
     ),
     ...lintOrigins(policy),
+    ...lintReferences(policy.ir, tools, couldMatch),
     ...slotsOf(policy.ir).flatMap((slot) => lockedGate(slot, policy.ir.rules, known)),
     ...unlabelled(contracts),
     ...lintNames(policy, lists, "servers"),

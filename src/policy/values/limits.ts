@@ -39,6 +39,12 @@ export const patternUnitsMax = 1_024;
 /** Arguments that inference and contracts look at; a tool with more has the rest treated as unknown. */
 export const argumentsMax = 512;
 
+/** UTF-16 units of JSON that an injected call takes over from the call that needs it; more is refused. */
+export const injectedUnitsMax = 65_536;
+
+/** Places that one injected call may refer to. */
+export const referencesMax = 64;
+
 /** UTF-16 units of one program that a rule asks. */
 export const programUnitsMax = 65_536;
 
