@@ -54,11 +54,12 @@ function objectFrom(template: JsonObject, filling: Filling): JsonObject {
 function textFrom(text: string, filling: Filling): Json {
   const whole = /^\{call(\/[^{}]*)\}$/.exec(text)?.[1];
   if (whole !== undefined) return found(whole, filling);
-  return text.replaceAll(reference, (_, place = "") => {
-    const value = found(String(place), filling);
-    const inText = isRawNumber(value) ? value.rawJSON : value;
-    if (isArray(inText) || isObject(inText) || inText === null) filling.fault ??= { place, why: "not a text" };
-    return String(inText);
+  return text.replaceAll(reference, (_, place: string) => {
+    const value = found(place, filling);
+    if (typeof value === "string") return value;
+    if (typeof value === "number" || typeof value === "boolean" || isRawNumber(value)) return JSON.stringify(value);
+    filling.fault ??= { place, why: "not a text" };
+    return "";
   });
 }
 
