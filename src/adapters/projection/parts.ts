@@ -43,6 +43,11 @@ export interface WorkspaceProjection {
   changes(): Promise<Result<readonly WorkspaceChange[], string>>;
   /** The verdict on all of them. An error leaves the workspace whole and loses nothing. */
   conclude(how: "commit" | "keep" | "discard", origin: ChangeOrigin): Promise<Result<Conclusion, string>>;
+  /**
+   * Saves reported changes of these paths until the verdict of the run: a `discard` or a crash leaves the saved versions
+   * for review. Absent where nothing can be saved. An error is a sentence.
+   */
+  save?(paths: ReadonlySet<string>, origin: ChangeOrigin): Promise<Result<void, string>>;
   /** True only if the server has not written anything so far; known at once, and absent where it cannot be known. */
   isUntouched?(): boolean;
   /** True while nothing more can be written, because the changes without a verdict have reached the quota. */

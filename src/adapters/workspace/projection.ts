@@ -3,8 +3,9 @@ import type { WorkspaceChange } from "../../core/isolation/effect-trace.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import type { Conclusion } from "../../gateway/ports/projection.ts";
 import type { ChangeOrigin, WorkspaceProjection } from "../projection/parts.ts";
-import { concludeChanges } from "./commit/commit.ts";
+import { concludeChanges, restlessReason } from "./commit/commit.ts";
 import { type Difference, changeOf } from "./difference.ts";
+import { SavedCopies } from "./saved-copies.ts";
 import type { WorkspaceScan } from "./scan.ts";
 
 export type ScannedParts = {
@@ -22,6 +23,7 @@ export type ScannedParts = {
 export class ScannedWorkspace implements WorkspaceProjection {
   readonly #parts: ScannedParts;
   #turn: Promise<unknown> = Promise.resolve();
+  readonly #saved: SavedCopies;
   #spent = false;
   /** Mark by path of what was last shown. */
   #shown: ReadonlyMap<string, string> | undefined;
@@ -29,6 +31,7 @@ export class ScannedWorkspace implements WorkspaceProjection {
 
   constructor(parts: ScannedParts) {
     this.#parts = parts;
+    this.#saved = new SavedCopies(parts);
   }
 
   changes(): Promise<Result<readonly WorkspaceChange[], string>> {
@@ -48,12 +51,34 @@ export class ScannedWorkspace implements WorkspaceProjection {
       if (how === "discard") {
         // The layer of a running server cannot be cleaned, so nothing from it may reach the workspace any more.
         this.#spent = true;
-        return ok(nothing);
+        return ok({ committed: [], held: this.#saved.leaveRejected() });
       }
       if (this.#spent) return err(spent);
       const differences = this.#judged(scanned.value);
-      return differences.length === 0 ? ok(nothing) : concludeChanges({ ...this.#parts, differences, how, origin });
+      if (differences.length === 0) return ok(nothing);
+      const concluded = await concludeChanges({ ...this.#parts, differences, how, origin });
+      if (concluded.ok) this.#forgetCopies(scanned.value, differences, concluded.value);
+      return concluded;
     });
+  }
+
+  /** Saves shown changes of these paths, so that neither a later verdict nor a crash loses them. */
+  save(paths: ReadonlySet<string>, origin: ChangeOrigin): Promise<Result<void, string>> {
+    return this.#inTurn(async () => {
+      if (this.#spent) return err(spent);
+      const scanned = await this.#parts.scan.scan();
+      if (!scanned.ok) return scanned;
+      const shown = scanned.value.filter(({ path, mark }) => this.#shown?.get(path) === mark);
+      return this.#saved.save(shown, paths, origin);
+    });
+  }
+
+  /** A copy is kept only of what this verdict did not cover and the projection still holds. */
+  #forgetCopies(found: readonly Difference[], judged: readonly Difference[], { held }: Conclusion): void {
+    const covered = new Set(judged);
+    const open = new Set(found.filter((one) => !covered.has(one)).map(({ path }) => path));
+    for (const { path, reason } of held) if (reason === restlessReason) open.add(path);
+    this.#saved.forget((path) => !open.has(path));
   }
 
   /**
@@ -80,6 +105,7 @@ export class ScannedWorkspace implements WorkspaceProjection {
     return this.#turn.then(async () => {
       if (this.#closed) return;
       this.#closed = true;
+      this.#saved.leave();
       this.#parts.scan.close();
       await this.#parts.release();
     });

@@ -24,6 +24,8 @@ export const clockSlackMs = 10;
 export const listedFoldersMax = 10_000;
 /** A file changed this shortly before it was looked at may change again without its times telling. */
 export const racyMs = 20;
+/** Copies of one run's accepted writes; with more, they are joined into one. */
+export const savedCopiesMax = 32;
 /** Held changes that are listed. */
 export const heldChangesMax = 1_000;
 /** Manifest of a held change that is read. */

@@ -168,13 +168,14 @@ export class Settlement {
       batch,
     );
     const ruling = ruled instanceof Promise ? await ruled : ruled;
-    if (call.scope !== undefined && (await this.#concluded(call, ruling))) return;
-    this.#deliver(call, { message, known }, ruling);
+    const concluded = call.scope === undefined ? {} : await this.#concluded(call, ruling);
+    if (concluded === "answered") return;
+    this.#deliver(call, { message, known }, ruling, concluded.loss);
     this.#settled(call, !failed);
   }
 
-  /** The verdict on what the call wrote; true when its result must not be believed and was answered by that. */
-  async #concluded(call: Call, ruling: Ruling): Promise<boolean> {
+  /** The verdict on what the call wrote; `answered`: its result must not be believed, and the answer says that. */
+  async #concluded(call: Call, ruling: Ruling): Promise<"answered" | { readonly loss?: string }> {
     revokeTrust(this.#needs, call, ruling);
     const concluded = await concludeWrites(this.#needs, call, ruling.how);
     if (concluded.kind === "apart") {
@@ -182,10 +183,10 @@ export class Settlement {
       const answer = refusalMessage(asked, call.id, concluded.sentence.slice(0, 240));
       void this.#needs.deliveries.after(ruling.durable, () => call.exchange.respond(answer));
       this.#settled(call, false);
-      return true;
+      return "answered";
     }
     if (concluded.note !== undefined) call.warnings = [...call.warnings, concluded.note];
-    return false;
+    return concluded.loss === undefined ? {} : { loss: concluded.loss };
   }
 
   /** After every outcome: a success may discharge what the outbox waits for. */
@@ -348,7 +349,7 @@ export class Settlement {
     this.#deliver(call, { message, known }, ruling);
   }
 
-  #deliver(call: Call, { message, known }: Outcome, ruling: Ruling): void {
+  #deliver(call: Call, { message, known }: Outcome, ruling: Ruling, loss?: string): void {
     if (ruling.how === "withhold") {
       this.#withhold(call, { message, known }, ruling).catch(() => this.#failed(call));
       return;
@@ -358,7 +359,14 @@ export class Settlement {
       message.kind === "error"
         ? { ...ruling, value: withNamedQuestions(this.#needs, call.live, ruling.value) }
         : ruling;
-    const released = { asked: requestOf(this.#needs, call), decision, message, ruling: named, warnings };
+    const released = {
+      asked: requestOf(this.#needs, call),
+      decision,
+      message,
+      ruling: named,
+      warnings,
+      ...(loss === undefined ? {} : { loss }),
+    };
     void this.#needs.deliveries.after(ruling.durable, (durable) =>
       call.exchange.respond(releasedAnswer(released, durable)),
     );

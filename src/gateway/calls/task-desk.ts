@@ -139,12 +139,15 @@ export class TaskDesk {
     );
     const ruling = ruled instanceof Promise ? await ruled : ruled;
     if (entry.scope !== undefined) revokeTrust(this.#needs, done, ruling);
+    let loss: string | undefined;
     if (first && entry.scope !== undefined) {
       const concluded = await concludeWrites(this.#needs, done, ruling.how);
       if (concluded.kind === "apart") return refusalMessage(asked, entry.call, concluded.sentence.slice(0, 240));
+      loss = concluded.loss;
     }
     const shown = { ...ruling, value: withNamedQuestions(this.#needs, live, ruling.value) };
-    return releasedAnswer({ asked, decision: entry.call, message: answer, ruling: shown }, await ruling.durable);
+    const released = { asked, decision: entry.call, message: answer, ruling: shown };
+    return releasedAnswer(loss === undefined ? released : { ...released, loss }, await ruling.durable);
   }
 
   /** Keeps only the tasks of this run; the rest of the answer is text of the server, also where it is not a list. */

@@ -24,10 +24,13 @@ export function refusalOf(
   return refusalMessage({ id, method, modern }, call, sentence);
 }
 
-/** The answer in place of a result that was refused for good. Constant text: it carries nothing of the result. */
-export function rejectionOf(request: RefusedRequest, call: string): ResponseMessage | ErrorMessage {
+/**
+ * The answer in place of a result that was refused for good. Constant text: it carries nothing of the result. `loss`:
+ * what the rejection costs beside it, in a sentence of ours.
+ */
+export function rejectionOf(request: RefusedRequest, call: string, loss?: string): ResponseMessage | ErrorMessage {
   if (request.method === "completion/complete") return emptyCompletion(request.id, request.modern);
-  return refusalMessage(request, call, rejectedResultText);
+  return refusalMessage(request, call, loss === undefined ? rejectedResultText : `${rejectedResultText} ${loss}`);
 }
 
 export function refusalMessage(
@@ -67,13 +70,15 @@ export type Released = {
   readonly ruling: Ruling;
   /** Costs of the call, for the client to show. */
   readonly warnings?: readonly string[];
+  /** Of a rejected result: what else of the run is not there any more. */
+  readonly loss?: string;
 };
 
 /** The answer once the release is on record; `durable`: whether the record was written. */
 export function releasedAnswer(released: Released, durable: boolean): Answered {
   const { asked, decision, message, ruling, warnings = [] } = released;
   if (!durable) return refusalMessage(asked, decision, logFailureAfterText);
-  if (ruling.how !== "pass") return rejectionOf(asked, decision);
+  if (ruling.how !== "pass") return rejectionOf(asked, decision, released.loss);
   const value = warnings.length === 0 || message.kind === "error" ? ruling.value : warned(ruling.value, warnings);
   return passed(message, value, asked.id);
 }

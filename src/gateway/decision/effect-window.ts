@@ -117,7 +117,12 @@ export type EffectVerdict = {
 /** The outcome for the writes of a call. */
 export type Concluded =
   /** They stand as the verdict says; `note`: some wait for an approver, as the policy requires. */
-  | { readonly kind: "done"; readonly note?: string }
+  | {
+      readonly kind: "done";
+      readonly note?: string;
+      /** Other writes of the run that are not there any more, as a sentence for the agent. */
+      readonly loss?: string;
+    }
   /** Some did not reach the workspace against the verdict: the agent would build on writes that are not there. */
   | { readonly kind: "apart"; readonly sentence: string };
 
@@ -134,7 +139,8 @@ export async function concludeWrites(
   if (projection === undefined) return { kind: "done" };
   const verdict = how === "pass" ? "commit" : how === "withhold" ? "keep" : "discard";
   const result = await projection.conclude(call.id, verdict);
-  const concluded = result.ok ? concludedOf(result.value) : apart(result.error);
+  const rejected = verdict === "discard";
+  const concluded = result.ok ? (rejected ? spared(result.value) : concludedOf(result.value)) : apart(result.error);
   record(needs, call, result.ok ? result.value : undefined, concluded);
   return concluded;
 }
@@ -151,6 +157,14 @@ function concludedOf({ held }: Conclusion): Concluded {
   return { kind: "done", note: `what it wrote to ${paths} waits for review (\`sluicegate changes\`)` };
 }
 
+/** After a rejection: writes of earlier calls, which their clients were told of, are not thrown away with the rest. */
+function spared({ held }: Conclusion): Concluded {
+  return held.length === 0 ? { kind: "done" } : { kind: "done", loss: sparedText };
+}
+
+const sparedText =
+  "What earlier calls of this run wrote was not taken over either: it waits for review (`sluicegate changes`).";
+
 function apart(why: string): Concluded {
   const sentence = `The call ran, but what it wrote was not taken over (${why}). It is kept: the user sees it with \`sluicegate changes\`. Do not repeat the call.`;
   return { kind: "apart", sentence };
@@ -163,7 +177,7 @@ function record(
   concluded: Concluded,
 ): void {
   const committed = conclusion?.committed.length ?? 0;
-  const text = concluded.kind === "apart" ? concluded.sentence : concluded.note;
+  const text = concluded.kind === "apart" ? concluded.sentence : (concluded.note ?? concluded.loss);
   if (committed === 0 && text === undefined) return;
   const batch = new EventBatch();
   batch.parts.push({ live: call.live, events: [] });

@@ -145,5 +145,24 @@ describe.skipIf(!best)("writes of a server (need tier A)", () => {
     opened.disconnect("filesystem");
     await until(() => read("other.txt") !== undefined);
     expect([read("note.txt"), read("other.txt")]).toEqual(["one\n", "two\n"]);
+    expect(await changes(opened)).toContain("No change waits");
+  });
+
+  test("D26: of an answered call wait for the user where a later call of the run is rejected", async () => {
+    const labels = { "filesystem.create_directory": { effects: ["read.local"] } };
+    const { stage: opened, file, read, write } = await open({ per: "run" }, { labels });
+    expect((await write("note.txt", "answered\n")).isError).toBe(false);
+    const said = await opened.call("filesystem", "create_directory", { path: file("planted") });
+    expect(ownWord(said)).toBe("rejected");
+    expect(said.text).toContain("waits for review");
+    await until(() => opened.tierOf("filesystem") === undefined);
+    expect([read("note.txt"), existsSync(file("planted"))]).toEqual(["as it was\n", false]);
+    const value: unknown = JSON.parse(await changes(opened, "--json"));
+    const [held] = (value as { changes: { id: string }[] }).changes; // the output of our own command
+    const shown = await changes(opened, "show", held?.id ?? "");
+    expect(shown).toMatch(/\+ ?answered/);
+    expect(shown).not.toContain("planted");
+    expect(await changes(opened, "apply", held?.id ?? "")).toContain("1 change is in the workspace");
+    expect(read("note.txt")).toBe("answered\n");
   });
 });

@@ -41,6 +41,8 @@ export class FakeBroker extends FakeTracer {
 /** A workspace whose changes are a plain list; `did` tells the verdicts. */
 export class FakeWorkspace implements WorkspaceProjection {
   readonly did: string[] = [];
+  /** Calls whose writes were saved until the end of their run. */
+  readonly saves: string[] = [];
   readonly pending = new Map<string, WorkspaceChange>();
   looks = 0;
   fails: string | undefined;
@@ -60,6 +62,11 @@ export class FakeWorkspace implements WorkspaceProjection {
       committed: how === "commit" ? paths : [],
       held: how === "keep" ? paths.map((path) => ({ path })) : [],
     });
+  }
+  async save(paths: ReadonlySet<string>, { call }: { readonly call: string }): Promise<Result<void, string>> {
+    if (this.fails !== undefined) return { ok: false, error: this.fails };
+    this.saves.push(`${call}: ${[...paths].join(" ")}`);
+    return ok(undefined);
   }
   async close(): Promise<void> {
     this.did.push("close");

@@ -211,6 +211,45 @@ test("`per: run`: the strictest verdict of its calls holds for the run", async (
   expect(server.workspace.did).toEqual(["keep run: x y"]);
 });
 
+test("D26: `per: run`: what a call is answered for is saved then, and not what a later call wrote over it", async () => {
+  open({ per: "run" });
+  await writing("a", "x");
+  await projection.conclude("a", "commit");
+  expect(server.workspace.saves).toEqual(["a: x"]);
+  // Two calls in flight: the file that both wrote holds what the later one left there.
+  await writing("b", "y");
+  await writing("c", "y");
+  await projection.conclude("b", "commit");
+  await projection.conclude("c", "discard");
+  expect(server.workspace.saves).toEqual(["a: x"]);
+  expect(server.workspace.did).toEqual(["discard c: x y"]);
+  // A call that wrote nothing has nothing to save; one for review is answered for as well.
+  open({ per: "run", commit: "review" });
+  void projection.begin("d", "read", plain);
+  projection.end("d");
+  await projection.trace("d");
+  await projection.conclude("d", "commit");
+  await writing("e", "x");
+  await projection.conclude("e", "commit");
+  expect(server.workspace.saves).toEqual(["e: x"]);
+  for (const workspace of [{ per: "run", commit: "never" }, { per: "call" }] as const) {
+    open(workspace);
+    await writing("f", "x");
+    await projection.conclude("f", "commit");
+    expect(server.workspace.saves).toEqual([]);
+  }
+});
+
+test("D26: `per: run`: a call whose writes cannot be saved is not answered for, and the run waits for review", async () => {
+  open({ per: "run" });
+  await writing("a", "x");
+  server.workspace.fails = "The state folder is full.";
+  expect(await projection.conclude("a", "commit")).toEqual({ ok: false, error: "The state folder is full." });
+  server.workspace.fails = undefined;
+  await projection.flush?.();
+  expect(server.workspace.did).toEqual(["keep run: x"]);
+});
+
 test("`per: run`: a call without a verdict leaves everything to a person", async () => {
   open({ per: "run" });
   await writing("a", "x");

@@ -42,6 +42,8 @@ export class WorkspaceBook {
   #strictest: WriteVerdict = "commit";
   /** Calls whose writes were reported and that have no verdict yet. */
   readonly #awaited = new Set<string>();
+  /** Paths by the call that reported them last; only where the verdict falls at the end of the run. */
+  readonly #toldBy = new Map<string, Set<string>>();
   #unjudged = false;
   /** The server has read writes that were discarded: its changes are not read any more. */
   #spent = false;
@@ -118,7 +120,8 @@ export class WorkspaceBook {
     this.#strictest = stricter(this.#strictest, verdict);
     this.#awaited.delete(call);
     const { commit, per } = this.#options;
-    if (verdict !== "discard" && (per === "run" || commit === "never")) return Promise.resolve(ok(nothingDone));
+    if (verdict !== "discard" && commit === "never") return Promise.resolve(ok(nothingDone));
+    if (verdict !== "discard" && per === "run") return this.#inTurn(() => this.#save(call));
     return this.#inTurn(() => this.#conclude(call, verdict, state.blind));
   }
 
@@ -178,7 +181,26 @@ export class WorkspaceBook {
     if (call !== undefined) this.#awaited.add(call);
     const changes = fresh.slice(0, traceChangesMax);
     for (const change of changes) this.#told.set(change.path, print(change));
+    if (this.#options.per === "run") this.#attribute(call, changes);
     return ok({ changes, rest: fresh.length - changes.length });
+  }
+
+  /** A path that is written again belongs to the later call: what it holds now was not part of the earlier verdict. */
+  #attribute(call: string | undefined, changes: readonly WorkspaceChange[]): void {
+    for (const paths of this.#toldBy.values()) for (const { path } of changes) paths.delete(path);
+    if (call !== undefined) this.#toldBy.set(call, new Set(changes.map(({ path }) => path)));
+  }
+
+  /** The client is about to be told that the call is done: from here on its writes must not be lost. */
+  async #save(call: string): Promise<Result<Conclusion, string>> {
+    const paths = this.#toldBy.get(call);
+    this.#toldBy.delete(call);
+    if (paths === undefined || paths.size === 0) return ok(nothingDone);
+    const { workspace, server } = this.#options;
+    const saved = (await workspace.save?.(paths, { server, call })) ?? ok(undefined);
+    if (saved.ok) return ok(nothingDone);
+    this.#strictest = stricter(this.#strictest, "keep");
+    return saved;
   }
 
   async #conclude(call: string, verdict: WriteVerdict, blind: boolean): Promise<Result<Conclusion, string>> {
@@ -198,6 +220,7 @@ export class WorkspaceBook {
     const concluded = nothing ? ok(nothingDone) : await this.#verdict(workspace.conclude(how, { server, call }));
     if (!concluded.ok) return concluded;
     this.#told.clear();
+    this.#toldBy.clear();
     this.#strictest = "commit";
     this.#awaited.clear();
     this.#unjudged = false;

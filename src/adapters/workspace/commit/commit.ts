@@ -57,7 +57,7 @@ export async function concludeChanges(order: CommitOrder): Promise<Result<Conclu
     settle(scan.memory, order.differences, { committed: applied.committed, waiting });
     const held = [
       ...waiting.map((entry) => heldLine(entry, change)),
-      ...restless.map((path) => ({ path, reason: "it changed again while it was saved, and is judged again" })),
+      ...restless.map((path) => ({ path, reason: restlessReason })),
     ];
     return ok({ committed: [...applied.committed.keys()], held });
   } catch (cause) {
@@ -99,6 +99,9 @@ function reasonToWait(difference: Difference, memory: ScanMemory, how: "commit" 
   if (how === "commit" && memory.isHeld(difference.path)) return "it builds on a change that waits for review";
   return undefined;
 }
+
+/** Reason of a path that is still in the projection alone. */
+export const restlessReason = "it changed again while it was saved, and is judged again";
 
 const tooMany = `more than ${commitChangesMax} files changed at once`;
 
