@@ -6,6 +6,7 @@ import { closeSync, openSync } from "node:fs";
 import { attempt } from "../adapters/attempt.ts";
 import type { Reply, Request, RequestKind } from "../app/gateway/control-contract.ts";
 import { type Result, err, ok } from "../core/result.ts";
+import { hiddenLine } from "./hidden-line.ts";
 import { showPage } from "./show-page.ts";
 import { typed } from "./agreed.ts";
 import { type Answered, type AskWay, type ControlFailure, askDaemon } from "./control-client.ts";
@@ -55,6 +56,7 @@ async function prove(
     showPage(url ?? "");
     return askDaemon({ kind: "factor-prove", ticket }, { waitMsMax: touchMsMax });
   }
+  if (factor === "password") return provePassword(ticket, proving);
   if (factor !== "device") return refused(`This command cannot prove \`${factor}\`: use the daemon's version.`);
   const code = proving.code === undefined ? await typedCode(proving) : ok(proving.code);
   return code.ok ? askDaemon({ kind: "factor-prove", ticket, code: code.value }) : code;
@@ -69,6 +71,15 @@ async function proveTerminal(ticket: string, file: string): Promise<Result<unkno
   } finally {
     closeSync(held);
   }
+}
+
+async function provePassword(ticket: string, { elsewhere }: Proving): Promise<Result<unknown, ControlFailure>> {
+  if (elsewhere === true)
+    return refused("It needs your password: run `sluicegate approve ID` in another terminal while this waits.");
+  const password = await hiddenLine("Your password for Sluicegate: ");
+  if (password === undefined)
+    return refused("It needs your password, which is typed at a terminal, and there is none: run it in one.");
+  return askDaemon({ kind: "factor-prove", ticket, password });
 }
 
 async function typedCode({ elsewhere }: Proving): Promise<Result<string, ControlFailure>> {

@@ -1,11 +1,11 @@
 /** What proves who gives consent, beside the choice itself (docs/decisions/0042). */
 
 /** The factors, from the weakest. */
-export const consentFactors = ["terminal", "device", "presence"] as const;
+export const consentFactors = ["terminal", "password", "device", "presence"] as const;
 
 /**
- * `terminal`: a controlling terminal that no guarded client stands behind. `device`: a code that another device shows.
- * `presence`: an authenticator that is touched for this very act.
+ * `terminal`: a controlling terminal that no guarded client stands behind. `password`: one that is typed at a terminal.
+ * `device`: a code that another device shows. `presence`: an authenticator that is touched for this very act.
  */
 export type ConsentFactor = (typeof consentFactors)[number];
 

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { ProcessIdentity } from "../../adapters/daemon/protocol.ts";
 import { stateHome } from "../../adapters/daemon/paths.ts";
 import { DeviceFactor } from "../../adapters/factors/device.ts";
+import { PasswordFactor } from "../../adapters/factors/password.ts";
 import { FactorFiles } from "../../adapters/factors/factor-files.ts";
 import { BoundedMap } from "../../core/bounded-map.ts";
 import type { ConsentFactor } from "../../core/consent-factor.ts";
@@ -49,7 +50,7 @@ export type OpenedTicket = {
 };
 
 /** What a command brings for its ticket. */
-export type BroughtProof = { readonly pid?: number; readonly code?: string };
+export type BroughtProof = { readonly pid?: number; readonly code?: string; readonly password?: string };
 
 export type FactorPlaces = {
   /** Folder of enrolments, one for a user. */
@@ -65,6 +66,7 @@ export function openFactors(home: string, wallMs: () => number): FactorDesk {
 
 export class FactorDesk {
   readonly device: DeviceFactor;
+  readonly password: PasswordFactor;
   readonly presence: PresenceDesk;
   readonly #terminal: TerminalProofs;
   readonly #tickets = new BoundedMap<string, Ticket>(ticketsMax);
@@ -72,6 +74,7 @@ export class FactorDesk {
   constructor(places: FactorPlaces, wallMs: () => number, terminal = new TerminalProofs(places.proofs)) {
     const files = new FactorFiles(places.factors);
     this.device = new DeviceFactor(files, wallMs);
+    this.password = new PasswordFactor(files, wallMs);
     this.presence = new PresenceDesk(files);
     this.#terminal = terminal;
   }
@@ -91,6 +94,8 @@ export class FactorDesk {
     switch (factor) {
       case "terminal":
         return true;
+      case "password":
+        return this.password.enrolled();
       case "device":
         return this.device.enrolled();
       case "presence":
@@ -102,6 +107,8 @@ export class FactorDesk {
     switch (factor) {
       case "terminal":
         return false;
+      case "password":
+        return this.password.remove();
       case "device":
         return this.device.remove();
       case "presence":
@@ -156,10 +163,12 @@ export class FactorDesk {
     return err(`This needs ${wordOf[factor]}: run the command in a terminal of your own, and prove it there.`);
   }
 
-  async #check(name: string, ticket: Ticket, { pid, code }: BroughtProof): Promise<Result<void, string>> {
+  async #check(name: string, ticket: Ticket, { pid, code, password }: BroughtProof): Promise<Result<void, string>> {
     switch (ticket.factor) {
       case "terminal":
         return this.#terminal.check(name, { file: ticket.file ?? "", pid: pid ?? 0 });
+      case "password":
+        return this.password.check(password ?? "");
       case "device":
         return this.device.check(code ?? "");
       case "presence":
@@ -174,6 +183,7 @@ const overText = "The question for this proof is over: repeat the command.";
 
 const wordOf: Readonly<Record<ConsentFactor, string>> = {
   terminal: "a terminal",
+  password: "your password for Sluicegate",
   device: "a code of your device",
   presence: "a touch of your key",
 };

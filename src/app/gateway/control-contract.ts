@@ -145,11 +145,14 @@ const contract = {
     request: record({ acts: list(json) }),
     reply: record({ tickets: list(record({ ticket: text, factor: text }, { file: text, url: text })) }),
   },
-  "factor-prove": { request: record({ ticket: text }, { pid: number, code: text }), reply: record({ proven: flag }) },
+  "factor-prove": {
+    request: record({ ticket: text }, { pid: number, code: text, password: text }),
+    reply: record({ proven: flag }),
+  },
   factors: { request: none, reply: record({ factors: list(record({ factor: text, enrolled: flag })) }) },
-  /** What the new device has to be given, or the page of the new key; `factor-confirm` ends it, with a code of the device. */
+  /** What the new device has to be given, or the page of the new key; `factor-confirm` ends it. A `password` is enrolled at once. */
   "factor-add": {
-    request: record({ factor: text }, tickets),
+    request: record({ factor: text }, { ...tickets, password: text }),
     reply: record({}, { uri: text, secret: text, url: text }),
   },
   "factor-confirm": { request: record({ factor: text }, { code: text }), reply: record({ enrolled: flag }) },

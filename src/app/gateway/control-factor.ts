@@ -112,7 +112,11 @@ export async function addFactor(
   if (factor === undefined || factor === "terminal") return err(unknownFactor);
   const proof = await proven(composition, request);
   if (!proof.ok) return proof;
-  const { device, presence } = composition.factors;
+  const { device, password, presence } = composition.factors;
+  if (factor === "password") {
+    const set = await password.set(request.password ?? "");
+    return set.ok ? ok({}) : set;
+  }
   if (factor === "device") return ok(device.begin());
   const page = await presence.register(enrolMsMax);
   return page.ok ? ok({ url: page.value.url }) : page;
@@ -141,4 +145,4 @@ export async function removeFactor(
   return proof.ok ? ok({ removed: composition.factors.remove(factor) }) : proof;
 }
 
-const unknownFactor = "Only these can be enrolled: device, presence.";
+const unknownFactor = "Only these can be enrolled: password, device, presence.";

@@ -11,11 +11,13 @@ import { shown } from "../../app/state/sentences.ts";
 import type { Result } from "../../core/result.ts";
 import { typed } from "../agreed.ts";
 import { type ControlFailure, askDaemon, outcomeOf } from "../control-client.ts";
+import { hiddenLine } from "../hidden-line.ts";
 import { showPage } from "../show-page.ts";
 import { type Proving, askProven, touchMsMax } from "../proven.ts";
 import { type OptionsOf, acts } from "../output.ts";
 
-const usage = "Use `sluicegate factor`, or `sluicegate factor add|remove NAME` with `device` or `presence`.";
+const usage =
+  "Use `sluicegate factor`, or `sluicegate factor add|remove NAME` with `password`, `device` or `presence`.";
 
 const factorOptions = {
   "--code <code>": "a code of the device that is enrolled, to replace or remove it",
@@ -25,7 +27,7 @@ export function register(program: Command): void {
   const command = program
     .command("factor [word] [name]")
     .description(
-      "list what proves who approves (`approvals.factor`); `factor add device|presence` enrols a device or a key",
+      "list what proves who approves (`approvals.factor`); `factor add password|device|presence` enrols one",
     );
   acts(command, factorOptions, (options, word?: string, name?: string) => factor(options, word, name));
 }
@@ -40,11 +42,31 @@ async function factor(options: OptionsOf<typeof factorOptions>, word?: string, n
   running.value.destroy();
   const proving = { code: options.code, daemonOnly: true };
   if (word === undefined) return outcomeOf(await askDaemon({ kind: "factors" }, { daemonOnly: true }), listText);
-  if (name !== "device" && name !== "presence") return failure("SG-USAGE", usage);
-  if (word === "add") return name === "device" ? addDevice(proving) : addKey(proving);
+  const add = name === undefined || !Object.hasOwn(adding, name) ? undefined : adding[name];
+  if (name === undefined || add === undefined) return failure("SG-USAGE", usage);
+  if (word === "add") return add(proving);
   if (word !== "remove") return failure("SG-USAGE", usage);
   const removed = await askProven({ kind: "factor-remove", factor: name }, proving);
   return outcomeOf(removed, ({ removed: done }) => (done ? "Removed." : "Nothing was enrolled."));
+}
+
+const adding: Readonly<Record<string, (proving: Proving) => Promise<Outcome>>> = {
+  password: addPassword,
+  device: addDevice,
+  presence: addKey,
+};
+
+/** Asks for a new password twice; the one before it proves the change. */
+async function addPassword(proving: Proving): Promise<Outcome> {
+  const password = await hiddenLine("New password for Sluicegate: ");
+  if (password === undefined)
+    return failure("SG-FACTOR", "A password is typed at a terminal, and there is none: run this in one.");
+  if ((await hiddenLine("The same again: ")) !== password)
+    return { exitCode: 1, json: { enrolled: false }, text: "The two are not the same, so nothing was enrolled." };
+  const added = await askProven({ kind: "factor-add", factor: "password", password }, proving);
+  if (!added.ok) return failed(added);
+  const text = "Enrolled. `approvals.factor: password` in a policy makes it count.";
+  return { exitCode: 0, json: { enrolled: true }, text };
 }
 
 function listText({ factors }: Reply<"factors">): string {
