@@ -101,6 +101,36 @@ test("what is said before the answer makes it a stream, with ids to resume from"
   ]);
 });
 
+test("B18: a client that names the stream first gets one, with the pause before a resumption; errors keep their form", async () => {
+  const session = { "mcp-session-id": await open(), accept: "text/event-stream, application/json" };
+  const answer = await gateway.post(ask(1), session);
+  expect(answer.headers["content-type"]).toBe("text/event-stream");
+  expect(await answer.text()).toMatch(/^retry: 1000\nid: 1-1\ndata: \n\nevent: message\nid: 1-2\ndata: \{/);
+  gateway.onRequest = (exchange) =>
+    exchange.respond({ kind: "error", id: exchange.request.id, error: { code: -32602, message: "no" } });
+  expect((await gateway.post(ask(2), session)).headers["content-type"]).toBe("application/json");
+});
+
+test("B18: a place after which messages had to go is refused, and no gap is shown as whole", async () => {
+  const session = { "mcp-session-id": await open({ limits: { resumeEventsMax: 3 } }) };
+  gateway.onRequest = (exchange) =>
+    exchange.send({ kind: "notification", method: "notifications/progress", params: { progress: 1 } });
+  const first = await gateway.post(ask(1), session);
+  await until(() => first.events().length === 2);
+  const last = first.events().at(-1)?.id ?? "";
+  first.cut();
+  const exchange = gateway.exchanges.at(-1);
+  for (let progress = 2; progress < 9; progress += 1) {
+    exchange?.send({ kind: "notification", method: "notifications/progress", params: { progress } });
+  }
+  const from = (id: string) =>
+    gateway.ask({ method: "GET", headers: { ...session, accept: "text/event-stream", "last-event-id": id } });
+  const refused = await from(last);
+  expect(refused.status).toBe(400);
+  expect(await refused.text()).toContain("no longer kept");
+  expect((await from("1-6")).status).toBe(200);
+});
+
 test("an answer that takes long becomes a stream; a client that takes only JSON waits", async () => {
   const session = { "mcp-session-id": await open({ limits: { plainAnswerWaitMsMax: 50, streamCommentMs: 30 } }) };
   gateway.onRequest = () => {};

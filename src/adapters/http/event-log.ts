@@ -4,18 +4,23 @@
  *
  * An id names its stream and the position in it, so that nothing is ever replayed on another stream.
  */
+import { BoundedMap } from "../../core/bounded-map.ts";
+
 export type LoggedEvent = { readonly stream: number; readonly position: number; readonly bytes: Uint8Array };
 
 export class EventLog {
   readonly #eventsMax: number;
   readonly #bytesMax: number;
   readonly #events: LoggedEvent[] = [];
+  /** The last message of each stream that had to go; streams of long ago are forgotten with their messages. */
+  readonly #dropped: BoundedMap<number, number>;
   #heldBytes = 0;
   #position = 0;
 
   constructor(eventsMax: number, bytesMax: number) {
     this.#eventsMax = eventsMax;
     this.#bytesMax = bytesMax;
+    this.#dropped = new BoundedMap(eventsMax);
   }
 
   /** Keeps one message and returns its place; an empty message only marks a place to resume from. */
@@ -25,9 +30,17 @@ export class EventLog {
     this.#events.push(event);
     this.#heldBytes += bytes.length;
     while (this.#events.length > this.#eventsMax || this.#heldBytes > this.#bytesMax) {
-      this.#heldBytes -= this.#events.shift()?.bytes.length ?? 0;
+      const oldest = this.#events.shift();
+      if (oldest === undefined) break;
+      this.#heldBytes -= oldest.bytes.length;
+      if (oldest.bytes.length > 0) this.#dropped.set(oldest.stream, oldest.position);
     }
     return event;
+  }
+
+  /** Whether every message of a stream after a position is still there. */
+  isWhole(stream: number, position: number): boolean {
+    return (this.#dropped.get(stream) ?? 0) <= position;
   }
 
   /** The messages of a stream after a position, oldest first. */

@@ -18,6 +18,7 @@ export const streamHeaders = {
 export class EventSink {
   readonly #queue: OutputQueue;
   readonly #comments: NodeJS.Timeout;
+  readonly #retryMs: number;
 
   constructor(
     response: ServerResponse,
@@ -27,6 +28,7 @@ export class EventSink {
     response.writeHead(200, { ...streamHeaders, ...headers });
     response.flushHeaders();
     this.#queue = new OutputQueue(response, limits, () => response.destroy());
+    this.#retryMs = limits.streamRetryMs;
     this.#comments = setInterval(() => this.#queue.framed(noBytes, comment, noBytes), limits.streamCommentMs);
     response.once("close", () => clearInterval(this.#comments));
   }
@@ -37,9 +39,12 @@ export class EventSink {
     this.#queue.framed(Buffer.from(head), bytes, eventEnd);
   }
 
-  /** An event without a message: gives the client an id to resume from before the first message. */
+  /**
+   * An event without a message: gives the client an id to resume from before the first message, and the pause to take
+   * before that.
+   */
   prime(id: string): void {
-    this.#queue.framed(noBytes, Buffer.from(`id: ${id}\ndata: `), eventEnd);
+    this.#queue.framed(noBytes, Buffer.from(`retry: ${this.#retryMs}\nid: ${id}\ndata: `), eventEnd);
   }
 
   end(): void {

@@ -27,11 +27,13 @@ test("what is no host name is none", () => {
 });
 
 test("forms of answer: wildcards, weights and none at all", () => {
-  expect(accepted(undefined)).toEqual({ json: true, stream: true });
-  expect(accepted("*/*")).toEqual({ json: true, stream: true });
-  expect(accepted("Application/JSON; charset=utf-8")).toEqual({ json: true, stream: false });
-  expect(accepted("text/*, application/json;q=0")).toEqual({ json: false, stream: true });
-  expect(accepted("text/html")).toEqual({ json: false, stream: false });
+  expect(accepted(undefined)).toEqual({ json: true, stream: true, streamFirst: false });
+  expect(accepted("*/*")).toEqual({ json: true, stream: true, streamFirst: false });
+  expect(accepted("Application/JSON; charset=utf-8")).toEqual({ json: true, stream: false, streamFirst: false });
+  expect(accepted("text/*, application/json;q=0")).toEqual({ json: false, stream: true, streamFirst: true });
+  expect(accepted("text/html")).toEqual({ json: false, stream: false, streamFirst: false });
+  expect(accepted("application/json, text/event-stream")).toMatchObject({ streamFirst: false });
+  expect(accepted("text/event-stream, application/json")).toMatchObject({ streamFirst: true });
 });
 
 test("endpoints are matched exactly", () => {

@@ -62,19 +62,25 @@ export function hostName(host: string | undefined): string | undefined {
 }
 
 /** The forms of answer that a client accepts. No `Accept` header means any (RFC 9110, 12.5.1). */
-export function accepted(header: string | undefined): { readonly json: boolean; readonly stream: boolean } {
-  if (header === undefined) return { json: true, stream: true };
+export function accepted(header: string | undefined): AcceptedForms {
+  if (header === undefined) return { json: true, stream: true, streamFirst: false };
   const types = header
     .toLowerCase()
     .split(",", 64)
     .filter((part) => !/;\s*q=0(?:\.0{1,3})?\s*$/.test(part))
     .map((part) => part.split(";", 1)[0]?.trim() ?? "");
+  const place = (...names: readonly string[]): number => types.findIndex((type) => names.includes(type));
   const any = types.includes("*/*");
+  const [json, stream] = [place("application/json", "application/*"), place("text/event-stream", "text/*")];
   return {
-    json: any || types.includes("application/json") || types.includes("application/*"),
-    stream: any || types.includes("text/event-stream") || types.includes("text/*"),
+    json: any || json >= 0,
+    stream: any || stream >= 0,
+    streamFirst: stream >= 0 && (json < 0 || stream < json),
   };
 }
+
+/** Forms of an answer that a client takes; `streamFirst`: it names the event stream before JSON, or alone. */
+export type AcceptedForms = { readonly json: boolean; readonly stream: boolean; readonly streamFirst: boolean };
 
 /** The meaning of a path: an MCP endpoint, or an entry of the route table. */
 export type Endpoint =

@@ -21,6 +21,8 @@ export type HttpLimits = {
   readonly sessionIdleMsMax: number;
   /** Requests of one session that await an answer. */
   readonly sessionRequestsMax: number;
+  /** Pause in ms that a client is told to take before it fetches a cut stream again. */
+  readonly streamRetryMs: number;
   /** Released messages kept for resumption, per session: how many, and their bytes. */
   readonly resumeEventsMax: number;
   readonly resumeBytesMax: number;
@@ -42,6 +44,7 @@ export const defaultHttpLimits: HttpLimits = {
   sessionsMax: 1_024,
   sessionIdleMsMax: 8 * 60 * 60 * 1000,
   sessionRequestsMax: 256,
+  streamRetryMs: 1_000,
   resumeEventsMax: 1_024,
   resumeBytesMax: 4 * 1024 * 1024,
   closeWaitMsMax: 2_000,
@@ -64,6 +67,8 @@ export type UpstreamLimits = {
   readonly resumeAttemptsMax: number;
   readonly resumeDelayMsMin: number;
   readonly resumeDelayMsMax: number;
+  /** Shortest pause that a server may ask for by `retry:`. */
+  readonly retryMsMin: number;
   /** Part of an error body that is read. */
   readonly errorBodyBytesMax: number;
   /** Tools whose header parameters are remembered. */
@@ -80,6 +85,7 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   resumeAttemptsMax: 5,
   resumeDelayMsMin: 1_000,
   resumeDelayMsMax: 30_000,
+  retryMsMin: 100,
   errorBodyBytesMax: 64 * 1024,
   toolsMax: 20_000,
 };

@@ -9,6 +9,7 @@ import type { NotificationMessage, RequestMessage } from "../../wire/message.ts"
 import type { TransportLimits } from "../net/net-limits.ts";
 import { EventSink } from "./event-sink.ts";
 import type { HttpServerOptions } from "./http-contract.ts";
+import type { AcceptedForms } from "./http-guard.ts";
 import { ClientExchange, type Reply } from "../net/client-exchange.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import { PostReply } from "./post-reply.ts";
@@ -20,7 +21,7 @@ export type ModernSetup = {
   readonly limits: HttpLimits & TransportLimits;
   readonly refusalOf: HttpServerOptions["refusalOf"];
   readonly response: ServerResponse;
-  readonly forms: { readonly json: boolean; readonly stream: boolean };
+  readonly forms: AcceptedForms;
   /** Called once, when the conversation is over. */
   readonly ended: () => void;
 };

@@ -14,6 +14,7 @@ import { EventLog, readEventId } from "./event-log.ts";
 import { EventSink } from "./event-sink.ts";
 import type { HttpServerOptions } from "./http-contract.ts";
 import { ClientExchange, type Reply } from "../net/client-exchange.ts";
+import type { AcceptedForms } from "./http-guard.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import { PostReply } from "./post-reply.ts";
 import { SessionStream } from "./session-stream.ts";
@@ -33,8 +34,6 @@ export type SessionSetup = {
   readonly ended: () => void;
   readonly nowMs: () => number;
 };
-
-export type PostForms = { readonly json: boolean; readonly stream: boolean };
 
 export class HttpSession implements ClientConnection {
   readonly id: string;
@@ -84,7 +83,7 @@ export class HttpSession implements ClientConnection {
   post(
     messages: readonly Message[],
     refused: readonly Reply[],
-    how: { readonly response: ServerResponse; readonly forms: PostForms; readonly batch: boolean },
+    how: { readonly response: ServerResponse; readonly forms: AcceptedForms; readonly batch: boolean },
   ): void {
     this.#usedAtMs = this.#setup.nowMs();
     const requests = messages.filter((message) => message.kind === "request");
@@ -116,6 +115,9 @@ export class HttpSession implements ClientConnection {
     const place = readEventId(lastEventId);
     if (place === undefined || place.stream >= this.#nextStream) {
       return { status: 400, text: "This Last-Event-ID was not issued in this session. Open a new stream." };
+    }
+    if (!this.#log.isWhole(place.stream, place.position)) {
+      return { status: 400, text: "Messages after this Last-Event-ID are no longer kept. Send the request again." };
     }
     const stream = this.#streams.get(place.stream);
     if (stream !== undefined) {
@@ -171,7 +173,7 @@ export class HttpSession implements ClientConnection {
     else queueMicrotask(() => this.close("The handshake failed."));
   }
 
-  #reply(how: { response: ServerResponse; forms: PostForms; batch: boolean }, answers: number): PostReply {
+  #reply(how: { response: ServerResponse; forms: AcceptedForms; batch: boolean }, answers: number): PostReply {
     const { response, forms, batch } = how;
     let sink: EventSink | undefined;
     let stream: SessionStream | undefined;

@@ -7,13 +7,14 @@ import { encodeBatch, encodeMessage } from "../../wire/encode.ts";
 import type { NotificationMessage, RequestMessage } from "../../wire/message.ts";
 import type { Reply } from "../net/client-exchange.ts";
 import type { HttpServerOptions } from "./http-contract.ts";
+import type { AcceptedForms } from "./http-guard.ts";
 import type { MessageStream } from "./session-stream.ts";
 import type { UpstreamRefusal } from "./upstream-refusals.ts";
 
 export type ReplyPlan = {
   readonly response: ServerResponse;
   /** Forms that the client takes; at least one is true. */
-  readonly forms: { readonly json: boolean; readonly stream: boolean };
+  readonly forms: AcceptedForms;
   /** Answers that will come: one, or the number of requests in a batch. */
   readonly answers: number;
   /** A batch is answered by an array, even if it held one request. */
@@ -64,7 +65,10 @@ export class PostReply {
   answer(message: Reply): void {
     if (this.#missing === 0) return;
     this.#missing -= 1;
-    if (this.#stream === undefined && !this.#plan.forms.json && this.#refusal(message) === undefined) this.#streaming();
+    const { forms } = this.#plan;
+    // An error alone has a status to tell, which a stream cannot.
+    const streams = !forms.json || (forms.streamFirst && message.kind === "response");
+    if (this.#stream === undefined && streams && this.#refusal(message) === undefined) this.#streaming();
     if (this.#stream === undefined) this.#collected.push(message);
     else this.#stream.write(encodeMessage(message));
     if (this.#missing > 0) return;

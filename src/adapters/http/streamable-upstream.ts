@@ -15,6 +15,7 @@ import type { ErrorMessage, Message, RequestId, RequestMessage, Revision } from 
 import { parseMessage } from "../../wire/parse/parse.ts";
 import { eraOf } from "../../wire/revision.ts";
 import type { LinkAnswer } from "./http-link.ts";
+import { readJsonBody } from "./json-body.ts";
 import { type FlavourParts, readEvents, type StreamPlace, type UpstreamFlavour } from "./upstream-flavour.ts";
 
 const accept = "application/json, text/event-stream";
@@ -101,7 +102,7 @@ export class StreamableUpstream implements UpstreamFlavour {
     const body = encodeMessage(message);
     const answer = await link.ask({ method: "POST", url, headers, body, signal, quietMsMax });
     try {
-      if (answer.ok) await this.#answered(message, answer.value);
+      if (answer.ok) await this.#answered(message, answer.value, signal);
       else if (id !== undefined && !answer.error.aborted) this.#faulted(id, answer.error);
     } finally {
       if (id !== undefined) this.#open.delete(id);
@@ -129,7 +130,7 @@ export class StreamableUpstream implements UpstreamFlavour {
     else delivery.failed(id, text);
   }
 
-  async #answered(message: Message, answer: LinkAnswer): Promise<void> {
+  async #answered(message: Message, answer: LinkAnswer, signal: AbortSignal): Promise<void> {
     if (answer.status < 200 || answer.status >= 300) return this.#refused(message, answer);
     if (message.kind !== "request") {
       answer.discard();
@@ -143,11 +144,31 @@ export class StreamableUpstream implements UpstreamFlavour {
     this.#established = true;
     // A stream may last for long: the head of the first answer is all that the others wait for.
     this.#firstAnswered?.();
-    if (answer.type === "text/event-stream") return this.#streamed(message, answer);
-    const body = answer.type === "application/json" ? await answer.whole(delivery.messageBytesMax) : undefined;
-    if (body === undefined) answer.discard();
-    else delivery.bytes(body, message.id);
-    delivery.lost(message.id, `The server at ${this.#parts.url.host} gave no complete answer within the size allowed.`);
+    if (answer.type === "text/event-stream") return this.#streamed(message, answer, signal);
+    delivery.lost(message.id, `The server at ${this.#parts.url.host} ${await this.#plain(message, answer)}`);
+  }
+
+  /** Hands on an answer that is no stream; what to say of the server where it held none. */
+  async #plain({ id }: RequestMessage, answer: LinkAnswer): Promise<string> {
+    const { delivery } = this.#parts;
+    if (answer.type !== "application/json") {
+      answer.discard();
+      if (answer.status === 202) return "took the request and will not answer it. Check the server.";
+      const type = answer.type === "" ? "no content type" : `the content type \`${answer.type.slice(0, 60)}\``;
+      return `answered with ${type}, which is neither JSON nor an event stream. Check its URL.`;
+    }
+    const body = await readJsonBody(answer, delivery.messageBytesMax);
+    switch (body.kind) {
+      case "whole":
+        delivery.bytes(body.bytes, id);
+        return "gave an answer that is none to this request. Check the server.";
+      case "stream":
+        return "streams messages as application/json, which is no event stream. Have it answer with text/event-stream.";
+      case "large":
+        return "gave an answer above the size allowed. Ask for less at once.";
+      case "cut":
+        return "broke its answer off. Check the server.";
+    }
   }
 
   #openSession(id: string | undefined): void {
@@ -155,15 +176,17 @@ export class StreamableUpstream implements UpstreamFlavour {
     if (id !== undefined && /^[\x21-\x7e]{1,1024}$/.test(id)) this.#session = id;
   }
 
-  async #streamed(message: RequestMessage, answer: LinkAnswer): Promise<void> {
-    const { delivery, limits, ended } = this.#parts;
+  async #streamed(message: RequestMessage, answer: LinkAnswer, signal: AbortSignal): Promise<void> {
+    const { delivery, limits } = this.#parts;
     const place: StreamPlace = { lastEventId: undefined, retryMs: undefined };
     await readEvents(answer, { delivery, relatedTo: message.id, place });
-    for (let attempt = 0; delivery.awaits(message.id) && place.lastEventId !== undefined; attempt += 1) {
-      if (attempt >= limits.resumeAttemptsMax || ended.aborted || this.#revision === undefined) break;
+    const resumable = this.#revision !== undefined && eraOf(this.#revision) === "legacy";
+    for (let attempt = 0; resumable && delivery.awaits(message.id) && place.lastEventId !== undefined; attempt += 1) {
+      if (attempt >= limits.resumeAttemptsMax || signal.aborted) break;
       const before = place.lastEventId;
-      const again = await this.#get(place, attempt);
-      if (again === undefined) break;
+      const again = await this.#get(place, attempt, signal);
+      if (again === "refused") break;
+      if (again === "unreached") continue;
       await readEvents(again, { delivery, relatedTo: message.id, place });
       // A stream that brought something is alive; only attempts in a row without progress count.
       if (place.lastEventId !== before) attempt = -1;
@@ -171,23 +194,27 @@ export class StreamableUpstream implements UpstreamFlavour {
     delivery.lost(message.id, `The server at ${this.#parts.url.host} cut its stream before the answer.`);
   }
 
-  /** Opens a GET stream after a pause; undefined if the server offers none. */
-  async #get(place: StreamPlace, attempt: number): Promise<LinkAnswer | undefined> {
-    const { link, url, limits, ended, close } = this.#parts;
+  /** Opens a GET stream after a pause; `refused` where the server offers none, `unreached` where it may later. */
+  async #get(place: StreamPlace, attempt: number, signal: AbortSignal): Promise<LinkAnswer | "refused" | "unreached"> {
+    const { link, url, limits, close } = this.#parts;
     if (attempt > 0 || place.lastEventId !== undefined) {
-      const wished = place.retryMs ?? limits.resumeDelayMsMin * 2 ** Math.min(attempt, 16);
+      const backOff = limits.resumeDelayMsMin * 2 ** Math.min(attempt, 16);
+      // A server may ask for another pause, and not for one so short that it would be asked without end.
+      const wished = Math.max(place.retryMs ?? backOff, Math.min(backOff, limits.retryMsMin));
       const delayMs = Math.min(wished, limits.resumeDelayMsMax);
-      await sleep(delayMs, undefined, { signal: ended, ref: false }).catch(() => {});
+      await sleep(delayMs, undefined, { signal, ref: false }).catch(() => {});
+      if (signal.aborted) return "refused";
     }
     const version = this.#revision === undefined ? {} : { "mcp-protocol-version": this.#revision };
     const from = place.lastEventId === undefined ? {} : { "last-event-id": place.lastEventId };
     const headers = { accept: "text/event-stream", ...this.#sessionHeaders(), ...version, ...from };
-    const answer = await link.ask({ method: "GET", url, headers, signal: ended, quietMsMax: 0 });
-    if (!answer.ok) return undefined;
+    const answer = await link.ask({ method: "GET", url, headers, signal, quietMsMax: 0 });
+    if (!answer.ok) return "unreached";
     if (answer.value.status === 200 && answer.value.type === "text/event-stream") return answer.value;
     answer.value.discard();
-    if (answer.value.status === 404 && this.#session !== undefined) close(this.#sessionLost());
-    return undefined;
+    const { status } = answer.value;
+    if (status === 404 && this.#session !== undefined) close(this.#sessionLost());
+    return status >= 500 || status === 429 ? "unreached" : "refused";
   }
 
   /** Keeps the GET stream of a session open as long as the server offers it. */
@@ -197,8 +224,8 @@ export class StreamableUpstream implements UpstreamFlavour {
     const { delivery, limits, ended } = this.#parts;
     const place: StreamPlace = { lastEventId: undefined, retryMs: undefined };
     for (let attempt = 0; attempt <= limits.resumeAttemptsMax && !ended.aborted; attempt += 1) {
-      const answer = await this.#get(place, attempt);
-      if (answer === undefined) {
+      const answer = await this.#get(place, attempt, ended);
+      if (typeof answer === "string") {
         // At the first attempt this means that there is no such stream; later it means that the server is unavailable
         // for a moment.
         if (attempt === 0 && place.lastEventId === undefined) break;
