@@ -35,6 +35,8 @@ export type ArgumentContract = {
   readonly forbidden: Label;
   /** Values that the pinned schema itself offers (`enum`, `const`, `default`): derivable without any text. */
   readonly schemaValues: readonly Json[];
+  /** Kind of name that it takes (`file-id`), in the words of the policy or pack; a result's value of another kind is not one. */
+  readonly type?: string;
 };
 
 /** A declared part of a result. `from` lists the arguments whose labels reach the field; undefined = all of them. */
@@ -44,6 +46,9 @@ export type FieldContract = {
   readonly label: LabelRange;
   readonly from?: readonly string[];
 };
+
+/** Kind of name that a part of a structured result is, in the words of the policy or pack. */
+export type FieldType = { readonly pointer: string; readonly type: string };
 
 /** Label of a whole result, and of its declared parts. */
 export type OutputContract = { readonly label: LabelRange; readonly fields: readonly FieldContract[] };
@@ -81,11 +86,21 @@ export type ToolContract = {
   readonly writes: readonly string[];
   /** Groups that gain lasting access to a store by the call (effects `grant`, `share`, `webhook` and the like). */
   readonly opens: readonly { readonly store: string; readonly audience: readonly string[] }[];
+  /** Kinds of names in its results, whatever case of labels holds. */
+  readonly types?: readonly FieldType[];
   /** True unless the call is a pure read whose arguments no other reader sees. */
   readonly consequential: boolean;
   /** An answer of the client to a question of the server: nothing that the agent chose to do. */
   readonly answers?: true;
 };
+
+/** Where the names in a result mean something: the stores that its tool reads, writes or opens, and what kind they are. */
+export type ResultScope = { readonly stores: readonly string[]; readonly types: readonly FieldType[] };
+
+export function resultScope({ reads, writes, opens, types }: ToolContract): ResultScope {
+  const stores = new Set([...reads, ...writes, ...opens.map(({ store }) => store)]);
+  return { stores: [...stores].toSorted(), types: types ?? [] };
+}
 
 /** True for the role of a control argument. */
 export function isControl(role: Role): boolean {

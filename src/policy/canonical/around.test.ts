@@ -190,6 +190,17 @@ labels: {desk.put: {effects: write.external, args: {to: recipient, text: content
     expect(found.arguments.map(({ name, bound }) => `${name}: ${bound}`)).toEqual(["text: public", "to: public"]);
   });
 
+  test("A5: name the types of arguments and of parts of the result", () => {
+    const policy = compiled(`labels:
+  desk.put: {effects: read.local, args: {id: {role: identifier, type: file}}, output: {confidentiality: public, fields: {/id: {type: file}}}}
+`);
+    const found = explainTool(policy, { server: "desk", tool: "put", digestOf });
+    expect(found.arguments).toMatchObject([{ name: "id", type: "file" }]);
+    expect(found.types).toEqual([{ pointer: "/id", type: "file" }]);
+    expect(found.sentences).toContain("At /id stands a name of the type file.");
+    expect(found.sentences).toContain("Argument id is an identifier of the type file and stays here.");
+  });
+
   test("name the program that has to agree", () => {
     const policy = compiled(`labels: {s.t: {effects: read.local}}
 rules: [{id: R, tier: block, why: it must fit, when: s.t, predicate: {name: fits, source: "export const fits = 1"}}]

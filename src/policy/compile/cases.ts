@@ -6,7 +6,7 @@
  * holds. Of two that raise the stricter stands first, whichever is written first, and before two that cannot be compared
  * stands what both say together, for calls that both fit.
  */
-import type { ContractCase, OutputContract, FieldContract } from "../../core/contract.ts";
+import type { ContractCase, FieldContract, FieldType, OutputContract } from "../../core/contract.ts";
 import { type Effect, type EffectRange, covers, everyEffect, mayCover, unionOfEffects } from "../../core/effect.ts";
 import type { CaseForm, LabelForm, OutputForm } from "../document/long-form.ts";
 import { type DocumentPath, problem } from "../document/diagnostic.ts";
@@ -210,12 +210,25 @@ function sharedPath(left: Effect, right: Effect): Effect {
 
 export function compileOutput(form: OutputForm, path: DocumentPath, scope: Scope): OutputContract {
   const { fields, ...label } = form;
-  const compiled = Object.entries(fields ?? {}).map(([pointer, field]) => {
-    const { from, ...own } = field;
+  const compiled = Object.entries(fields ?? {}).flatMap(([pointer, field]): readonly FieldContract[] => {
+    const { from, type, ...own } = field;
+    // A field with nothing but a type has the label of the whole, and is no part with a label of its own.
+    if (type !== undefined && from === undefined && Object.keys(own).length === 0) return [];
     const range = scope.labels.range(own, [...path, "fields", pointer]);
-    return { pointer, label: range, ...(from === undefined ? {} : { from }) };
+    return [{ pointer, label: range, ...(from === undefined ? {} : { from }) }];
   });
   return { label: scope.labels.range(spoken(label), path), fields: compiled };
+}
+
+/** Types of the fields of all outputs of a tool: what kind of name a place holds does not depend on a case. */
+export function fieldTypes(outputs: readonly (OutputForm | undefined)[]): readonly FieldType[] {
+  const found = new Map<string, FieldType>();
+  for (const output of outputs) {
+    for (const [pointer, { type }] of Object.entries(output?.fields ?? {})) {
+      if (type !== undefined) found.set(`${pointer}\n${type}`, { pointer, type });
+    }
+  }
+  return [...found.values()];
 }
 
 /** `output: {fields: ...}` alone says nothing of the rest of the result, which is then unknown. */

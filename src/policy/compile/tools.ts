@@ -13,7 +13,7 @@ import type {
 } from "../ir/label-table.ts";
 import { type DocumentPath, problem, quoted } from "../document/diagnostic.ts";
 import { suggestion } from "../document/nearest.ts";
-import { compileCases, compileOutput } from "./cases.ts";
+import { compileCases, compileOutput, fieldTypes } from "./cases.ts";
 import { labelTies } from "./label-ties.ts";
 import { type Scope, wantWhole } from "./patterns.ts";
 
@@ -82,6 +82,7 @@ export function compileStatement(form: ToolLabelsForm, path: DocumentPath, scope
     if (scope.stores.includes(store)) continue;
     reportStore(store, path, scope);
   }
+  const types = fieldTypes([form.output, ...(form.cases ?? []).map((one) => one.output)]);
   for (const open of form.opens ?? []) scope.labels.groupBits(open.audience, [...path, "opens"]);
   return given<ToolStatement>({
     arguments: new Map(named),
@@ -96,11 +97,12 @@ export function compileStatement(form: ToolLabelsForm, path: DocumentPath, scope
     reads: form.reads,
     writes: form.writes,
     opens: form.opens,
+    types: types.length === 0 ? undefined : types,
   });
 }
 
 function compileArgument(form: ArgumentForm, path: DocumentPath, scope: Scope): ArgumentStatement {
-  const { bound, role, sink, audience } = form;
+  const { bound, role, sink, audience, type } = form;
   const name = path.at(-1);
   if (typeof name === "string") wantWhole(name, path, scope);
   if (audience !== undefined) scope.labels.groupBits(audience, [...path, "audience"]);
@@ -110,6 +112,7 @@ function compileArgument(form: ArgumentForm, path: DocumentPath, scope: Scope): 
     role,
     sink,
     audience,
+    type,
     bound: mapped(
       bound,
       (most) => (groups: readonly string[]) => scope.labels.forbidden(most, groups, [...path, "bound"]),

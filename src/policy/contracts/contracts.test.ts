@@ -11,12 +11,14 @@ import { loadPolicy } from "../load.ts";
 const runs = Number(process.env["SLUICEGATE_RUNS"] ?? 200);
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
 const digestOf = (listed: JsonObject): string => hash(JSON.stringify(listed));
-const pinned: JsonObject = { name: "peek", inputSchema: { type: "object", properties: { path: { type: "string" } } } };
+const schema = { type: "object", properties: { path: { type: "string" }, way: { const: "up" } } };
+const pinned: JsonObject = { name: "peek", inputSchema: schema };
 const pack = `version: 1
 pack: {name: p, reach: local, digests: {peek: ["${digestOf(pinned)}"]}}
 stores: {"p:graph": {audience: me}}
 labels:
   peek: {effects: read.local, args: {path: path}, output: {confidentiality: sensitive, trust: trusted}, reads: "p:graph"}
+  poke: {effects: read.local}
 `;
 
 function table(text: string) {
@@ -52,7 +54,24 @@ test("nobody labelled it: anything, to anyone, and only consent helps", () => {
   expect(rangeWords("", found.output.label)).toEqual(["public", "private, untrusted, for nobody"]);
   expect(found.rest).toMatchObject({ role: "query", sink: true, audience: 1 });
   expect(found.arguments.get("url")).toMatchObject({ role: "destination", sink: true, audience: 1 });
-  expect(found.arguments.get("mode")?.schemaValues).toEqual(["a", "b"]);
+  expect(found.arguments.get("mode")?.schemaValues).toEqual([]);
+});
+
+test("A5: choices of a schema are known values only where the tool is labelled or its server trusted", () => {
+  const choices = (policy: string): unknown => contract(policy, reader).arguments.get("mode")?.schemaValues;
+  expect(choices("servers: {s: {trust: trusted}}")).toEqual(["a", "b"]);
+  expect(choices("labels: {s.get_page: {effects: [read.external]}}")).toEqual(["a", "b"]);
+  expect(choices("labels: {s.other: {effects: [read.external]}}")).toEqual([]);
+  expect(choices("servers: {s: {trust: untrusted}}")).toEqual([]);
+  // A pack speaks of the versions that it pins; of a tool without digests it speaks of the accepted one.
+  const offered = (policy: string, tool: JsonObject): unknown =>
+    contract(policy, tool).arguments.get("way")?.schemaValues;
+  const other: JsonObject = { ...pinned, description: "another version" };
+  expect(offered("servers: {x: {pack: p}}", pinned)).toEqual(["up"]);
+  expect(offered("servers: {x: {pack: p}}", other)).toEqual([]);
+  expect(offered("servers: {s: {pack: p}}", other)).toEqual([]);
+  expect(offered("servers: {s: {pack: p}}", { ...pinned, name: "poke" })).toEqual(["up"]);
+  expect(offered("servers: {s: {pack: p}}", { ...pinned, name: "prod" })).toEqual([]);
 });
 
 test("a trusted server's hints and names narrow what it may do; a destination stays a sink", () => {

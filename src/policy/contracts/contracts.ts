@@ -17,6 +17,7 @@ import {
   firstOf,
   flagsOf,
   outputOf,
+  typesOf,
 } from "./statements.ts";
 import {
   type ArgumentStatement,
@@ -81,11 +82,29 @@ export function evidenceOf(table: LabelTable, subject: ToolSubject): Evidence {
   return {
     lattice: table.labels.lattice,
     facts,
+    schema: believesSchema(facts, pack, subject, believed),
     reach: facts.reach ?? pack?.reach,
     believed,
     shipped: shippedStatement(table, listed),
     inferred: inferTool(listed),
   };
+}
+
+/**
+ * Whether what the schema offers (`enum`, `const`, `default`) was looked at by those who label the tool: nothing else keeps a
+ * server from offering the address of its choice. A list that changed is withheld before it comes here.
+ */
+function believesSchema(
+  facts: ServerFacts,
+  pack: PackTable | undefined,
+  { tool, toolDigest }: ToolSubject,
+  believed: readonly Sourced[],
+): boolean {
+  const pinned = pack?.digests.get(tool);
+  if (pinned !== undefined && toolDigest !== undefined && pinned.includes(toolDigest)) return true;
+  if (facts.trust === "trusted" || believed.some(({ source }) => source === "operator")) return true;
+  // A pack that knows the digests of a tool speaks of no other version's schema.
+  return believed.length > 0 && pinned === undefined;
 }
 
 /**
@@ -151,6 +170,7 @@ export function assemble(table: LabelTable, evidence: Evidence, identity: Identi
   const args = new Map([...named].map((name) => [name, argumentOf(table, evidence, name, seen)] as const));
   const rest = argumentOf(table, evidence, undefined, seen);
   const claimed = claimedOf(evidence);
+  const types = typesOf(evidence);
   return {
     ...identity,
     source: effects.source === "unknown" ? output.source : effects.source,
@@ -164,6 +184,7 @@ export function assemble(table: LabelTable, evidence: Evidence, identity: Identi
     reads: firstOf(evidence.believed, "reads")?.value ?? [],
     writes: stores,
     opens: firstOf(evidence.believed, "opens")?.value ?? [],
+    ...(types.length === 0 ? {} : { types }),
     consequential: isConsequential(widest, [...args.values(), rest]),
   };
 }
@@ -215,7 +236,8 @@ function argumentOf(
     sink,
     audience: labels.groupBits(audience, []),
     forbidden: sink ? forbidden : labels.lattice.bottom,
-    schemaValues: inferred?.schemaValues ?? [],
+    schemaValues: evidence.schema ? (inferred?.schemaValues ?? []) : [],
+    ...(stated.type === undefined ? {} : { type: stated.type }),
   };
 }
 
@@ -233,11 +255,13 @@ function statedArgument(evidence: Evidence, name: string | undefined): ArgumentS
   const sink = said.find((each) => each.sink !== undefined)?.sink ?? admitted;
   const audience = said.find((each) => each.audience !== undefined)?.audience;
   const bound = said.find((each) => each.bound !== undefined)?.bound;
+  const type = said.find((each) => each.type !== undefined)?.type;
   return {
     ...(role === undefined ? {} : { role }),
     ...(sink === undefined ? {} : { sink }),
     ...(audience === undefined ? {} : { audience }),
     ...(bound === undefined ? {} : { bound }),
+    ...(type === undefined ? {} : { type }),
   };
 }
 

@@ -58,3 +58,43 @@ it("and nothing of what the server says against itself", () => {
   expect(found?.output?.label).toEqual({ lo: 3, hi: 3 });
   expect(found?.effects?.may).toContain("write.external");
 });
+
+it("A5: types come from the operator, else from the pack, and never from the server", () => {
+  const typed = (place: string, type: string) =>
+    `output: {fields: {${place}: {type: ${type}}}}, args: {path: {type: ${type}}}`;
+  const shipped: JsonObject = {
+    inputSchema: { type: "object", properties: { path: {} } },
+    _meta: {
+      "io.github.sluicegate/labels": {
+        args: { path: { type: "evil" } },
+        output: { fields: { "/size": { type: "evil" } } },
+      },
+    },
+  };
+  const types = (policy: string, listed: JsonObject = shipped) => {
+    const made = contractOf(policy, listed);
+    return [made.types, made.arguments.get("path")?.type];
+  };
+  expect(types("")).toEqual([undefined, undefined]);
+  expect(types(`labels: {files.read: {${typed("/id", "file")}}}`)).toEqual([
+    [{ pointer: "/id", type: "file" }],
+    "file",
+  ]);
+  const both = `labels: {files.read: {${typed("/id", "file")}}, "files.*": {${typed("/id", "other")}}, "*.read": {output: {fields: {/n: {type: n}}}}}`;
+  expect(types(both)).toEqual([
+    [
+      { pointer: "/id", type: "file" },
+      { pointer: "/n", type: "n" },
+    ],
+    "file",
+  ]);
+});
+
+it("A5: a field with a type alone is no part with a label of its own, and types are those of every case", () => {
+  const made = contractOf(`labels:
+  files.read:
+    output: {confidentiality: public, trust: trusted, fields: {/a: {type: a}, /b: {type: b, confidentiality: public, from: []}}}
+    cases: [{when: {arg: {path: x}}, output: {confidentiality: private, trust: untrusted, fields: {/d: {type: d}}}}]`);
+  expect(made.output.fields.map(({ pointer }) => pointer)).toEqual(["/b"]);
+  expect(made.types?.map(({ type }) => type)).toEqual(["a", "b", "d"]);
+});

@@ -3,7 +3,7 @@
  * believed; a server and inference may narrow what is unknown only where the operator trusts the server, and may
  * restrict what a pack says, never what the operator says.
  */
-import type { ContractCase, FieldContract, LabelSource, OutputContract } from "../../core/contract.ts";
+import type { ContractCase, FieldContract, FieldType, LabelSource, OutputContract } from "../../core/contract.ts";
 import { type Effect, type EffectFlags, type EffectRange, everyEffect, unionOfEffects } from "../../core/effect.ts";
 import {
   type LabelRange,
@@ -23,6 +23,8 @@ export type Sourced = { readonly source: LabelSource; readonly statement: ToolSt
 export type Evidence = {
   readonly lattice: Lattice;
   readonly facts: ServerFacts;
+  /** Values that the tool's schema offers count as known ones. */
+  readonly schema: boolean;
   readonly reach: "local" | "network" | undefined;
   /** Operator entries and the pack, most authoritative first. */
   readonly believed: readonly Sourced[];
@@ -106,6 +108,19 @@ export function outputOf(evidence: Evidence): Settled<OutputContract> {
   if (said === undefined) return { value: vouch(unknown), source: "unknown" };
   if (facts.trust === "trusted") return { value: vouch(withoutFrom(said)), source: "server" };
   return { value: vouch(restricted(unknown, said)), source: "server" };
+}
+
+/**
+ * Types of parts of the result; of one place the most authoritative source is heard. Equal types join a value with an
+ * argument, so only the operator and packs give them.
+ */
+export function typesOf({ believed }: Evidence): readonly FieldType[] {
+  const found: FieldType[] = [];
+  for (const { statement } of believed) {
+    const others = (statement.types ?? []).filter(({ pointer }) => !found.some((one) => one.pointer === pointer));
+    found.push(...others);
+  }
+  return found;
 }
 
 /**

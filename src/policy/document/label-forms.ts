@@ -68,7 +68,7 @@ export function boundForm(text: BoundText): BoundForm {
 
 function fieldForm(text: FieldText): FieldForm {
   if (typeof text === "string") return labelForm(text);
-  return given<FieldForm>({ ...labelForm(text), from: mapped(text.from, sortedWords) });
+  return given<FieldForm>({ ...labelForm(text), from: mapped(text.from, sortedWords), type: text.type });
 }
 
 export function outputForm(text: OutputText): OutputForm {
@@ -106,6 +106,7 @@ function argumentForm(text: ArgumentText): ArgumentForm {
     sink: text.sink,
     bound: mapped(text.bound, boundForm),
     audience: mapped(text.audience, sortedWords),
+    type: text.type,
   });
 }
 

@@ -18,7 +18,7 @@ import type { BudgetText, PredicateObject, Tier } from "./shapes-rules.ts";
 
 export type LabelForm = Omit<LabelObject, "trust_level">;
 export type BoundForm = { readonly confidentiality: string; readonly categories: readonly string[] };
-export type FieldForm = LabelForm & { readonly from?: readonly string[] };
+export type FieldForm = LabelForm & { readonly from?: readonly string[]; readonly type?: string };
 export type OutputForm = LabelForm & { readonly fields?: { readonly [pointer: string]: FieldForm } };
 export type EffectsForm = { readonly must: readonly string[]; readonly may: readonly string[] };
 export type ArgumentForm = Omit<ArgumentObject, "bound" | "audience"> & {

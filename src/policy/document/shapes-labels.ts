@@ -66,6 +66,9 @@ const labelFields = {
   readers: optional(list(text("group")), "groups that may read the value; absent = everyone"),
 };
 
+/** Kind of name that a field holds and an argument takes: `file-id`, `account-number`. */
+const kindOfName = text("type of value", "^[a-z][a-z0-9-]{0,63}$", "file-id");
+
 const labelObject = object("a label", labelFields, { notEmpty: true });
 export interface LabelObject extends Infer<typeof labelObject> {}
 export const label: Shape<string | LabelObject> = either("a label", text("level"), labelObject);
@@ -87,6 +90,7 @@ const field = either(
   object("a field label", {
     ...labelFields,
     from: optional(list(text("argument")), "arguments whose labels reach this field; absent = all"),
+    type: optional(kindOfName, "kind of name that it holds; arguments of another `type` do not take it"),
   }),
 );
 export type FieldText = Infer<typeof field>;
@@ -109,6 +113,7 @@ const argumentObject = object("an argument label", {
   sink: optional(flag, "whether anyone besides you can see it"),
   bound: optional(bound, "highest label that may be sent here"),
   audience: optional(someWords, "groups that can see it"),
+  type: optional(kindOfName, "kind of name that it takes; fields of another `type` are none"),
 });
 export type ArgumentObject = Infer<typeof argumentObject>;
 const argumentLabels = either("a role or an argument label", role, argumentObject);

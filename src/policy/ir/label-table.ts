@@ -1,5 +1,5 @@
 /** Statements of a policy about tools, compiled once: the operator's labels, the packs, and the facts about servers. */
-import type { ContractCase, OutputContract, Role } from "../../core/contract.ts";
+import type { ContractCase, FieldType, OutputContract, Role } from "../../core/contract.ts";
 import type { EffectFlags, EffectRange } from "../../core/effect.ts";
 import type { Label, LabelRange, Lattice } from "../../core/label.ts";
 import type { DocumentPath, Reporter } from "../document/diagnostic.ts";
@@ -28,6 +28,7 @@ export type ArgumentStatement = {
   readonly audience?: readonly string[];
   /** Restrictions that may not pass, for the stated bound; undefined = by the clearance of the audience. */
   readonly bound?: (audience: readonly string[]) => Label;
+  readonly type?: string;
 };
 
 /** The statement of one source about one tool; an absent part states nothing. */
@@ -41,6 +42,7 @@ export type ToolStatement = {
   readonly reads?: readonly string[];
   readonly writes?: readonly string[];
   readonly opens?: readonly { readonly store: string; readonly audience: readonly string[] }[];
+  readonly types?: readonly FieldType[];
 };
 
 export type LabelEntry = {

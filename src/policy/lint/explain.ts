@@ -1,5 +1,5 @@
 /** The contract of one tool under a policy, its sources, and the rules that apply to it: for users and as JSON. */
-import type { ArgumentContract, ToolContract } from "../../core/contract.ts";
+import type { ArgumentContract, FieldType, ToolContract } from "../../core/contract.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { type LabelRange, type Lattice, describe } from "../../core/label.ts";
 import type { CompiledPolicy } from "../compile/compile.ts";
@@ -24,7 +24,11 @@ export type ToolExplanation = {
     readonly role: string;
     readonly seenBy: readonly string[];
     readonly bound: string;
+    /** Kind of name that it takes, where the policy or a pack says. */
+    readonly type?: string;
   }[];
+  /** Kinds of names in its results. */
+  readonly types: readonly FieldType[];
   readonly reads: readonly string[];
   readonly writes: readonly string[];
   /** `program`: the function that has to agree, where the rule asks one. */
@@ -73,6 +77,7 @@ export function explainTool(policy: CompiledPolicy, request: ExplainRequest): To
     output: rangeText(lattice, contract.output.label),
     fields: contract.output.fields.map(({ pointer, label }) => ({ pointer, label: rangeText(lattice, label) })),
     arguments: [...contract.arguments].map(([name, argument]) => argumentText(lattice, name, argument)),
+    types: contract.types ?? [],
     reads: contract.reads,
     writes: contract.writes,
     rules: [
@@ -102,7 +107,8 @@ function argumentText(
     (_, index) => (argument.forbidden & (1 << (lattice.levels.length - 1 + index))) === 0,
   );
   const bound = argument.sink ? [levels.at(-1) ?? "nothing", ...categories].join(", ") : "everything";
-  return { name, role: argument.role, seenBy, bound };
+  const { role, type } = argument;
+  return { name, role, seenBy, bound, ...(type === undefined ? {} : { type }) };
 }
 
 function rangeText(lattice: Lattice, range: LabelRange): string {
@@ -127,12 +133,14 @@ function sentencesOf(found: Omit<ToolExplanation, "sentences">): readonly string
     `${name} may do: ${everything}; ${sourceText[found.source] ?? "source unknown"}.`,
     `What it returns is ${found.output}.`,
   ];
+  for (const { pointer, type } of found.types) sentences.push(`At ${pointer} stands a name of the type ${type}.`);
   for (const field of found.fields) sentences.push(`At ${field.pointer} it returns ${field.label}.`);
   for (const argument of found.arguments) {
     const seen = argument.seenBy.length === 0 ? "stays here" : `is seen by ${argument.seenBy.join(" and ")}`;
     const bound = argument.seenBy.length === 0 ? "" : `; up to ${argument.bound} may go there`;
     const article = argument.role === "content" ? "" : /^[aeiou]/.test(argument.role) ? "an " : "a ";
-    sentences.push(`Argument ${argument.name} is ${article}${argument.role} and ${seen}${bound}.`);
+    const kind = argument.type === undefined ? "" : ` of the type ${argument.type}`;
+    sentences.push(`Argument ${argument.name} is ${article}${argument.role}${kind} and ${seen}${bound}.`);
   }
   for (const store of found.reads) sentences.push(`It reads the store ${store}.`);
   for (const store of found.writes) sentences.push(`It writes to the store ${store}.`);
