@@ -67,6 +67,7 @@ function labelled(index: ProvenanceIndex): void {
     unmediated: exactly(lattice.bottom),
     grants: [],
     at: 0,
+    consumer: { server: "mail", tool: "send", stores: [] },
     digest: (value: Json) => createHash("sha256").update(JSON.stringify(value)).digest("hex"),
   };
   for (const { role, value } of Object.values(call)) {

@@ -7,7 +7,7 @@ import type { CallOption } from "./moment.ts";
 import type { FieldLabel } from "./opinion.ts";
 import type { Forecast } from "./questions/prediction.ts";
 import type { Json, JsonObject } from "./json.ts";
-import type { Role } from "./contract.ts";
+import type { ResultScope, Role } from "./contract.ts";
 
 /**
  * A permission of an approver: trust for one value (`endorse`), readers for one value (`declassify`), one call
@@ -90,6 +90,8 @@ export type RunEvent = { readonly at: number } & (
       readonly how: "pass" | "withhold" | "reject";
       readonly label: LabelRange;
       readonly fields: readonly FieldLabel[];
+      /** Where the names in the value mean something; absent where nothing but the tool itself says so. */
+      readonly scope?: ResultScope;
       /** The value that the agent now holds; absent when it was withheld or rejected. */
       readonly value?: Json;
       /** Codes of the reasons for which it did not pass, so that the run remembers the acts of a server. */

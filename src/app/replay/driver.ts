@@ -15,7 +15,7 @@ import { evolve, step } from "../../core/step.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import { denial } from "../../gateway/decision/ask-loop.ts";
 import type { LoadedPolicy, PolicyShares } from "../../gateway/ports/policy.ts";
-import { releaseLabel } from "../../gateway/decision/release-label.ts";
+import { releaseLabel, scopeOf } from "../../gateway/decision/release-label.ts";
 
 export type AnswerTo = (question: Question) => Answer;
 
@@ -129,10 +129,11 @@ export class OfflineRun {
     const moment: ReleaseMoment = { kind: "release", at, call, contract, option, outcome, value };
     const { verdict, obligations } = this.decide(moment);
     const how = handing(verdict);
-    const { range: label, fields } = releaseLabel(obligations, contract, option);
+    const known = releaseLabel(obligations, contract, option);
+    const { range: label, fields } = known;
     const { server, tool } = contract;
     const shown = how === "pass" ? { value } : {};
-    this.fold({ kind: "released", at, call, server, tool, how, label, fields, ...shown });
+    this.fold({ kind: "released", at, call, server, tool, how, label, fields, ...scopeOf(known), ...shown });
     return verdict;
   }
 }

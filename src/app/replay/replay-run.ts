@@ -11,7 +11,7 @@ import type { CallMoment, CallOption, Moment, ReflectMoment, ReleaseMoment } fro
 import type { Answer, Question } from "../../core/opinion.ts";
 import { callDigest } from "../../gateway/decision/call.ts";
 import { denial } from "../../gateway/decision/ask-loop.ts";
-import { type ReleaseLabel, releaseLabel } from "../../gateway/decision/release-label.ts";
+import { type ReleaseLabel, releaseLabel, scopeOf } from "../../gateway/decision/release-label.ts";
 import { isJoined } from "../../gateway/runs/related-runs.ts";
 import type { RecordedDecision } from "../../gateway/log/decision-codec.ts";
 import type { RecordedAnswers, RecordedEntry } from "../../gateway/log/run-history.ts";
@@ -253,7 +253,7 @@ export class RecordedReplay {
     if (entry.decision !== undefined && value !== undefined)
       this.#labels.set(id, this.#judgeRelease(head, event, value));
     const label = event.how === "pass" ? this.#labels.get(id) : undefined;
-    return label === undefined ? event : { ...event, label: label.range, fields: label.fields };
+    return label === undefined ? event : { ...event, label: label.range, fields: label.fields, ...scopeOf(label) };
   }
 
   #judgeRelease(head: Case, event: Extract<RunEvent, { kind: "released" }>, value: Json): ReleaseLabel {

@@ -21,6 +21,7 @@ import {
 } from "../decision/client-answer.ts";
 import type { Withheld, WithheldResults } from "../decision/withheld-results.ts";
 import type { Services } from "../ports/services.ts";
+import { scopeOf } from "../decision/release-label.ts";
 import type { RunRegistry } from "../runs/run-registry.ts";
 import type { ClientState } from "../ports/conversation.ts";
 import type { Deliveries } from "../decision/ordered-output.ts";
@@ -112,7 +113,16 @@ function open(needs: Needs, call: Call, { stored, granted, decision }: Opening):
   }
   const { server, tool } = stored.contract;
   const { range: label, fields } = stored.label;
-  const common = { kind: "released", at, call: stored.call, server, tool, label, fields } as const;
+  const common = {
+    kind: "released",
+    at,
+    call: stored.call,
+    server,
+    tool,
+    label,
+    fields,
+    ...scopeOf(stored.label),
+  } as const;
   const event = refused
     ? ({ ...common, how: "reject" } as const)
     : ({ ...common, how: "pass", value: valueOf(stored) } as const);

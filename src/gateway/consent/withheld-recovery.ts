@@ -11,6 +11,7 @@ import { errorMessage } from "../../wire/errors.ts";
 import { approvalMatch } from "./approvals.ts";
 import type { Call } from "../decision/call.ts";
 import { appendBatch, EventBatch } from "../runs/event-batch.ts";
+import { scopeOf } from "../decision/release-label.ts";
 import type { LiveRun } from "../runs/live-run.ts";
 import { withheldMoment } from "../log/waiting.ts";
 import type { Secrets, Services } from "../ports/services.ts";
@@ -45,7 +46,7 @@ export function resumeResults(
   for (const [digest, { dispatched, released }] of executed) {
     const { call, option } = dispatched;
     const read = readKept(needs.services.secrets, { run: live.key, call }, kept.get(call)?.details);
-    const label = { range: released.label, fields: released.fields };
+    const label = { range: released.label, fields: released.fields, ...scopeOf(released) };
     const known = { call, contract: option.contract, option, label, decision: undefined };
     const approval = stringMember(kept.get(call)?.notes, "approval") ?? "";
     if (read !== undefined && needs.withheld.keep(live.key, digest, { ...known, approval, ...read })) continue;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { exactly } from "../../core/label.ts";
 import { fakeContract, lattice } from "../../../test/kit/gateway/fake-policy.ts";
-import { blankOf, redacted, releaseLabel } from "./release-label.ts";
+import { blankOf, redacted, releaseLabel, scopeOf } from "./release-label.ts";
 import { sameJson } from "../runs/same-json.ts";
 import { argumentsOf } from "./call.ts";
 import { cleanMessage } from "../upstream/meta.ts";
@@ -21,6 +21,16 @@ describe("labels of releases", () => {
       range: high,
       fields: [],
     });
+  });
+
+  it("A5: it names the stores of the tool and the types of its result, where there are any", () => {
+    const scope = { stores: ["a", "b", "c"], types: [{ pointer: "/id", type: "file" }] };
+    const opens = [{ store: "c", audience: [] }];
+    const scoped = { ...contract, reads: ["b", "a"], writes: ["b"], opens, types: scope.types };
+    expect(releaseLabel([], scoped, undefined).scope).toEqual(scope);
+    expect(releaseLabel([{ kind: "label", range: low, fields: [] }], scoped, undefined).scope).toEqual(scope);
+    expect(releaseLabel([], { ...contract, types: scope.types }, undefined).scope).toEqual({ ...scope, stores: [] });
+    expect(scopeOf(releaseLabel([], contract, undefined))).toEqual({});
   });
 
   it("without a mechanism it is the output joined with every argument", () => {

@@ -1,12 +1,21 @@
 /** Labels of what is released, and the values that redaction leaves behind. */
-import type { ToolContract } from "../../core/contract.ts";
+import { type ResultScope, resultScope, type ToolContract } from "../../core/contract.ts";
 import { type Json, type JsonObject, isArray, isObject, member, setOwn } from "../../core/json.ts";
 import { type LabelRange, joinRanges } from "../../core/label.ts";
 import type { CallOption } from "../../core/moment.ts";
 import type { FieldLabel, Obligation } from "../../core/opinion.ts";
 import { pointerTokens } from "../../core/pointer.ts";
 
-export type ReleaseLabel = { readonly range: LabelRange; readonly fields: readonly FieldLabel[] };
+export type ReleaseLabel = {
+  readonly range: LabelRange;
+  readonly fields: readonly FieldLabel[];
+  readonly scope?: ResultScope;
+};
+
+/** The part of a release that says where the names in its value mean something; nothing where only its tool does. */
+export function scopeOf({ scope }: Pick<ReleaseLabel, "scope">): { readonly scope?: ResultScope } {
+  return scope === undefined ? {} : { scope };
+}
 
 /**
  * The label that is recorded for a release: the join of the labels that the mechanisms oblige; without any such
@@ -17,6 +26,8 @@ export function releaseLabel(
   contract: ToolContract,
   option: CallOption | undefined,
 ): ReleaseLabel {
+  const known = resultScope(contract);
+  const scoped = known.stores.length === 0 && known.types.length === 0 ? {} : { scope: known };
   let range: LabelRange | undefined;
   let fields: readonly FieldLabel[] = [];
   for (const obligation of obligations) {
@@ -25,10 +36,10 @@ export function releaseLabel(
     fields = range === undefined ? obligation.fields : [];
     range = range === undefined ? obligation.range : joinRanges(range, obligation.range);
   }
-  if (range !== undefined) return { range, fields };
+  if (range !== undefined) return { range, fields, ...scoped };
   range = contract.output.label;
   for (const argument of option?.arguments.values() ?? []) range = joinRanges(range, argument.range);
-  return { range, fields: [] };
+  return { range, fields: [], ...scoped };
 }
 
 /** Blanks every place that the obligations name; undefined when one of them is not there to be blanked. */

@@ -12,7 +12,7 @@ import { isObserved, notesOf } from "./call.ts";
 import type { WrittenJson } from "../../wire/message.ts";
 import { appendBatch, EventBatch } from "../runs/event-batch.ts";
 import { denial, decide, type MaybePromise } from "./ask-loop.ts";
-import { type ReleaseLabel, redacted, releaseLabel } from "./release-label.ts";
+import { type ReleaseLabel, redacted, releaseLabel, scopeOf } from "./release-label.ts";
 import type { LiveRun } from "../runs/live-run.ts";
 import type { RunRegistry } from "../runs/run-registry.ts";
 import type { Services } from "../ports/services.ts";
@@ -105,6 +105,7 @@ function rule({ needs, query, batch, at }: Ground, judged: Decision, answers: An
       how,
       label: label.range,
       fields: label.fields,
+      ...scopeOf(label),
       ...(how === "pass" ? { value } : codesOf(decision)),
     },
     batch,

@@ -6,7 +6,7 @@
  * Members that an event shares with its entry (instant, call, server, tool) are left to the entry; `null` in the place
  * of such a member says that the event has none. An event that has nothing else is its kind alone.
  */
-import { roles } from "../../core/contract.ts";
+import { type ResultScope, roles } from "../../core/contract.ts";
 import { type Grant, type RunEvent, endCauses } from "../../core/event.ts";
 import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../../core/json.ts";
 import { join, type LabelRange } from "../../core/label.ts";
@@ -158,6 +158,24 @@ const fields: Make<readonly FieldLabel[]> = (of) => ({
   },
 });
 
+/** Records of before have none: a name in their results is then one of the tool itself. */
+const resultScope = hidden<ResultScope>(
+  ({ stores, types }, pen) =>
+    pen.json({ stores: [...stores], types: types.map(({ pointer, type }) => [pointer, type]) }),
+  (value) => {
+    const stores = member(value, "stores");
+    const types = member(value, "types");
+    if (!isArray(stores) || !isArray(types)) return undefined;
+    return {
+      stores: stores.filter((store) => typeof store === "string"),
+      types: types.flatMap((one) => {
+        const [pointer, type] = isArray(one) ? one : [];
+        return typeof pointer === "string" && typeof type === "string" ? [{ pointer, type }] : [];
+      }),
+    };
+  },
+);
+
 function rangesIn(event: JsonObject, { read }: ReadContext): readonly LabelRange[] | undefined {
   const listed = member(event, "fields") ?? [];
   if (!isArray(listed)) return undefined;
@@ -231,6 +249,7 @@ export const eventTable: { readonly [K in Kind]: Row<K> } = {
     codes: optional(texts),
     from: optional(words),
     fields,
+    scope: optional(resultScope),
     value: optional(
       hidden(
         (value, pen) => pen.json(value),

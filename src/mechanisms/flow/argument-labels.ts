@@ -17,7 +17,7 @@ import type { ArgumentLabel, PathStep } from "../../core/moment.ts";
 import type { FlowMode } from "../../policy/ir/ir.ts";
 import { pathStepsMax } from "./limits.ts";
 import { secrecy } from "./match-index.ts";
-import type { Origin } from "./origin.ts";
+import type { Consumer, Origin } from "./origin.ts";
 import { type ProvenanceIndex, derivable, matches, unaccounted, untrustedOrigin } from "./provenance-index.ts";
 
 /** Inputs of a label besides the value. */
@@ -30,6 +30,8 @@ export type Holding = {
   readonly unmediated: LabelRange;
   readonly grants: readonly Grant[];
   readonly at: number;
+  /** The call whose arguments are labelled. */
+  readonly consumer: Consumer;
   readonly digest: (value: Json) => string;
 };
 
@@ -89,14 +91,26 @@ function byProvenance(holding: Holding, index: ProvenanceIndex, contract: Argume
   const secret = joinRanges(found, secrecy(lattice, holding.unmediated));
   const path = (match?.origins ?? []).map(stepOf);
   if (!isUntrusted(lattice, context.hi)) return { range: secret, path };
-  const sources = derivable(index, value, contract);
+  const sources = derivable(index, value, contract, holding.consumer);
   // Positive beats negative: a value of the instruction stays trusted though untrusted text repeats it.
   if (sources !== undefined) return { range: secret, path: [...path, ...sources.map(stepOf)] };
-  const hostile = isControl(contract.role) ? untrustedOrigin(index, value) : undefined;
+  const from = isControl(contract.role) ? notFrom(holding, index, contract, value) : [];
   return {
     range: { lo: secret.lo, hi: withTrust(lattice, secret.hi, "untrusted") },
-    path: hostile === undefined ? path : [...path, stepOf(hostile)],
+    path: [...path, ...from.map(stepOf)],
   };
+}
+
+/** For the explanation: the untrusted text that holds the value, or the trusted places that give it for other uses. */
+function notFrom(
+  { consumer }: Holding,
+  index: ProvenanceIndex,
+  { schemaValues }: ArgumentContract,
+  value: Json,
+): readonly Origin[] {
+  const hostile = untrustedOrigin(index, value);
+  if (hostile !== undefined) return [hostile];
+  return derivable(index, value, { role: "content", schemaValues }, consumer) ?? [];
 }
 
 /**
@@ -122,7 +136,7 @@ function without(label: Label, taken: Label): Label {
 }
 
 function stepOf(origin: Origin): PathStep {
-  const { range, ...where } = origin;
+  const { range, stores: _stores, types: _types, ...where } = origin;
   return { ...where, label: range.hi };
 }
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { ToolContract } from "../../core/contract.ts";
 import type { Grant } from "../../core/event.ts";
 import type { Json } from "../../core/json.ts";
 import { exactly, join, unknownRange, type LabelRange } from "../../core/label.ts";
@@ -49,13 +50,17 @@ describe("provenance: trust", () => {
 
   test("results of trusted tools and trusted fields are drawn from", () => {
     const session = makeSession("provenance");
-    const users = contract("users", exactly(open));
-    const bank = contract("bank", exactly(untrusted), [{ pointer: "/*/to", label: exactly(open) }]);
+    const people = { reads: ["people"] };
+    const users = contract("users", exactly(open), [], people);
+    const bank = contract("bank", exactly(untrusted), [{ pointer: "/*/to", label: exactly(open) }], people);
     session.exchange(users, {}, { structuredContent: { users: ["Bob"] }, content: [] });
     session.exchange(bank, {}, { structuredContent: [{ to: "CH93", why: "pay ACME" }], content: [] });
-    expect(session.labels(send, { to: "Bob" }).get("to")?.range).toEqual(exactly(open));
-    expect(session.labels(send, { to: "CH93" }).get("to")?.range).toEqual(exactly(open));
-    expect(session.labels(send, { to: "ACME" }).get("to")?.range).toEqual(maybe);
+    const to = (value: Json, changes: Partial<ToolContract>): LabelRange | undefined =>
+      session.labels(contract("send", exactly(open), [], changes), { to: value }).get("to")?.range;
+    expect(to("Bob", people)).toEqual(exactly(open));
+    expect(to("CH93", { writes: ["people"] })).toEqual(exactly(open));
+    expect(to("ACME", people)).toEqual(maybe);
+    expect(to("Bob", {})).toEqual(maybe);
   });
 
   test("an echo launders nothing: a result is at most as trusted as what was sent", () => {

@@ -18,6 +18,7 @@ import { labelArgument, labelUnexamined } from "./argument-labels.ts";
 import { examinedOf } from "./examined.ts";
 import { isValueName } from "./leaves.ts";
 import { linksIn, linksSuffix } from "./links.ts";
+import { consumerOf } from "./origin.ts";
 import { type ProvenanceIndex, makeProvenanceIndex, registerText, releaseValue } from "./provenance-index.ts";
 import { resultObligation } from "./result-label.ts";
 import { statedLabel, withStated } from "./stated-label.ts";
@@ -85,7 +86,17 @@ export function makeFlow(settings: FlowSettings): Mechanism<FlowMemory> {
       const grants = settings.grantsOf(run.q);
       const unmediated = settings.unmediatedOf(run.q);
       const { digest } = settings;
-      const holding = { lattice: ir.lattice, mode: ir.flow, context, unmediated, grants, at: moment.at, digest };
+      const consumer = consumerOf(moment.contract);
+      const holding = {
+        lattice: ir.lattice,
+        mode: ir.flow,
+        context,
+        unmediated,
+        grants,
+        at: moment.at,
+        digest,
+        consumer,
+      };
       const examined = examinedOf(moment.arguments);
       for (const [name, value] of Object.entries(moment.arguments)) {
         const contract = moment.contract.arguments.get(name) ?? moment.contract.rest;

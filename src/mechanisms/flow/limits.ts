@@ -19,6 +19,9 @@ export const resultUnitsMax = 1_048_576;
  */
 export const releasedUnitsMax = 4_194_304;
 
+/** Places of one trusted value that are told apart; at a further place it is not derivable. */
+export const originsMax = 16;
+
 /** Trusted text kept for one run; text beyond it is not derivable. */
 export const trustedUnitsMax = 2_097_152;
 

@@ -29,7 +29,7 @@ import {
   type Match,
   type MatchIndex,
 } from "./match-index.ts";
-import type { Origin } from "./origin.ts";
+import { typesAt, type Consumer, type Origin } from "./origin.ts";
 import { releasedLeaves, type LabelledLeaf } from "./released-value.ts";
 import { addTrusted, derivableLeaf, makeTrustedIndex, type TrustedIndex } from "./trusted-index.ts";
 
@@ -92,20 +92,25 @@ export function unaccounted(index: ProvenanceIndex, context: LabelRange): LabelR
   return { lo: index.lattice.bottom, hi: fromBits(index.lattice, beyond) ?? index.lattice.top };
 }
 
-/** Where a value is derivable from; undefined if some leaf of it is not derivable at all (formal.md 4.2). */
+/**
+ * Where a value is derivable from for this argument of this call; undefined if some leaf of it is not derivable at all, or
+ * nowhere that the call may draw on (formal.md 4.2).
+ */
 export function derivable(
   index: ProvenanceIndex,
   value: Json,
-  contract: Pick<ArgumentContract, "role" | "schemaValues">,
+  contract: Pick<ArgumentContract, "role" | "schemaValues" | "type">,
+  consumer: Consumer,
 ): readonly Origin[] | undefined {
   flush(index);
   const leaves = leavesOf(value);
   if (leaves === undefined) return undefined;
   const schema = new Set(contract.schemaValues.map((one) => JSON.stringify(one)));
   const origins: Origin[] = [];
+  const target = { role: contract.role, consumer, ...(contract.type === undefined ? {} : { type: contract.type }) };
   for (const leaf of leaves) {
     if (leaf.value === null || typeof leaf.value === "boolean" || schema.has(JSON.stringify(leaf.value))) continue;
-    const origin = derivableLeaf(index.trusted, leaf.value, contract.role);
+    const origin = derivableLeaf(index.trusted, leaf.value, target);
     if (origin === undefined) return undefined;
     origins.push(origin);
   }
@@ -182,13 +187,17 @@ function addLeaf(
   exempt: ReadonlySet<number> | undefined,
 ): void {
   const { lattice } = index;
-  const { server, tool } = event;
+  const { server, tool, scope } = event;
+  // Only a declaration of the whole speaks of text outside the structured result.
+  const types = typesAt(leaf.place ?? [], scope?.types ?? []);
   const origin: Origin = {
     origin: event.call ?? "message",
     server,
     tool,
     pointer: leaf.pointer,
     range: leaf.range,
+    ...(scope === undefined ? {} : { stores: scope.stores }),
+    ...(types === undefined ? {} : { types }),
   };
   if (!isUntrusted(lattice, leaf.range.hi)) addTrusted(index.trusted, leaf.value, origin);
   else explain(index, leaf, origin);

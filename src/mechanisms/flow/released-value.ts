@@ -12,7 +12,13 @@ import { pointerOf } from "../../core/pointer.ts";
 import { covers, leavesOf, segmentsOf, type Leaf } from "./leaves.ts";
 import { jsonTextUnitsMax } from "./limits.ts";
 
-export type LabelledLeaf = { readonly value: Json; readonly pointer: string; readonly range: LabelRange };
+export type LabelledLeaf = {
+  readonly value: Json;
+  readonly pointer: string;
+  readonly range: LabelRange;
+  /** Its path in the structured result, of which declarations of fields speak. */
+  readonly place?: readonly string[];
+};
 
 export type ReleasedLeaves = {
   /** Leaves of the structured result, each with the label of its field. */
@@ -36,6 +42,7 @@ export function releasedLeaves(
     structured: inner.map((leaf) => ({
       value: leaf.value,
       pointer: found.at + pointerOf(leaf.path),
+      place: leaf.path,
       // A field speaks of a member's value; its name is part of the object around it.
       range: rangeAt(leaf.name === true ? leaf.path.slice(0, -1) : leaf.path, patterns) ?? label,
     })),

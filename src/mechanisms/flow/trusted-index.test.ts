@@ -13,6 +13,8 @@ const made = makeLattice({ levels: ["public"], categories: [], groups: [] });
 if (!made.ok) throw new Error(made.error);
 const lattice = made.value;
 
+const consumer = { server: "s", tool: "send", stores: [] };
+
 function isDerivable(
   instruction: Json,
   value: Json,
@@ -21,7 +23,7 @@ function isDerivable(
 ): boolean {
   const index = makeProvenanceIndex(lattice);
   registerText(index, { source: "instruction", value: instruction });
-  return derivable(index, value, { role, schemaValues }) !== undefined;
+  return derivable(index, value, { role, schemaValues }, consumer) !== undefined;
 }
 
 describe("a value is derivable from text that says it", () => {
@@ -156,9 +158,9 @@ describe("limits", () => {
     const index = makeTrustedIndex();
     index.units = trustedUnitsMax;
     addTrusted(index, "bob@x.com", origin);
-    expect(derivableLeaf(index, "bob@x.com", "recipient")).toBeUndefined();
+    expect(derivableLeaf(index, "bob@x.com", { role: "recipient", consumer })).toBeUndefined();
     addTrusted(index, 12, origin);
-    expect(derivableLeaf(index, 12, "amount")).toBe(origin);
+    expect(derivableLeaf(index, 12, { role: "amount", consumer })).toBe(origin);
   });
 
   test("a long value is derivable only as a whole leaf", () => {

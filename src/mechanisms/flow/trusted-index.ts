@@ -3,26 +3,28 @@
  * of one run, and answers whether a value is derivable from them (formal.md 4.2). A private mutable index: folding the
  * events of a run in order rebuilds it exactly.
  */
-import type { Role } from "../../core/contract.ts";
 import type { Json } from "../../core/json.ts";
-import { formsOf } from "../../policy/values/canonical-value.ts";
+import { type FormOfText, formsOf } from "../../policy/values/canonical-value.ts";
 import { canonicalNumber, parseDecimal } from "../../policy/values/decimal.ts";
 import { canonicalIban } from "../../policy/values/iban.ts";
 import { normaliseText } from "../../policy/values/text.ts";
 import { isRunOf } from "./boundaries.ts";
-import { runPointsMin, runUnitsMax, textsTriedMax, trustedUnitsMax } from "./limits.ts";
-import type { Origin } from "./origin.ts";
+import { originsMax, runPointsMin, runUnitsMax, textsTriedMax, trustedUnitsMax } from "./limits.ts";
+import { fits, sameScope, type Origin, type Target } from "./origin.ts";
 import { itemsOf, numberOf, wordsOf } from "./tokens.ts";
+
+/** The origins of each key, of one scope the first: a value that was seen at two places has both. */
+type Origins = Map<string, Origin[]>;
 
 export type TrustedIndex = {
   units: number;
   readonly texts: { readonly text: string; readonly origin: Origin }[];
-  /** Normalised whole leaves, canonical forms (`form:value`) and numbers, with where they were first seen. */
-  readonly leaves: Map<string, Origin>;
-  readonly forms: Map<string, Origin>;
-  readonly numbers: Map<string, Origin>;
+  /** Normalised whole leaves, canonical forms (`form:value`) and numbers, with each place that they mean something in. */
+  readonly leaves: Origins;
+  readonly forms: Origins;
+  readonly numbers: Origins;
   /** Both names of items such as `acme/site`, which tools take as two identifiers. */
-  readonly names: Map<string, Origin>;
+  readonly names: Origins;
   /** Texts by word, to find the few that a run could be in. */
   readonly words: Map<string, number[]>;
 };
@@ -83,40 +85,67 @@ function addSpacedIban(index: TrustedIndex, match: string, origin: Origin): void
   }
 }
 
-function remember(map: Map<string, Origin>, key: string, origin: Origin): void {
-  if (!map.has(key)) map.set(key, origin);
-}
-
-/** Where a leaf is derivable from, or undefined. `role` amount reads decimal text by value. */
-export function derivableLeaf(index: TrustedIndex, leaf: Json, role: Role): Origin | undefined {
-  if (typeof leaf !== "string") {
-    const number = canonicalNumber(leaf);
-    return number === undefined ? undefined : index.numbers.get(number);
+/** Origins beyond `originsMax` are left out: nothing is derivable by them, which is the safe side. */
+function remember(map: Origins, key: string, origin: Origin): void {
+  const known = map.get(key);
+  // What the user or the operator said is for every call, so no other origin of it matters.
+  const forAll = origin.server === undefined && known?.[0]?.server !== undefined;
+  if (known === undefined || forAll) map.set(key, [origin]);
+  else if (known.length < originsMax && !known.some((one) => one.server === undefined || sameScope(one, origin))) {
+    known.push(origin);
   }
-  const value = normaliseText(leaf);
-  const known = index.leaves.get(value) ?? amountOf(index, value, role) ?? formOf(index, value);
-  return (
-    known ?? runOf(index, value) ?? (role === "identifier" || role === "recipient" ? index.names.get(value) : undefined)
-  );
 }
 
-function amountOf(index: TrustedIndex, value: string, role: Role): Origin | undefined {
-  const number = role === "amount" ? parseDecimal(value) : undefined;
-  return number === undefined ? undefined : index.numbers.get(number);
+/** Where a leaf is derivable from for this argument, or undefined. An amount is read from decimal text by value. */
+export function derivableLeaf(index: TrustedIndex, leaf: Json, target: Target): Origin | undefined {
+  const { role, type } = target;
+  const value = typeof leaf === "string" ? normaliseText(leaf) : "";
+  const number = typeof leaf === "string" ? parseDecimal(value) : canonicalNumber(leaf);
+  const byNumber = number === undefined ? undefined : index.numbers.get(number);
+  const forms = formsOf(value);
+  const typed = type === undefined ? noCalls : typedIn(index, value, [byNumber ?? [], ...withForms(index, forms)]);
+  // What a result repeats beside the place that says what kind of name it is, in a text for instance, is of that kind.
+  const mayDraw = (one: Origin): boolean =>
+    (one.types !== undefined || !typed.has(one.origin)) && fits(one, target, forms.length > 0);
+  if (typeof leaf !== "string") return byNumber?.find(mayDraw);
+  const amount = role === "amount" ? byNumber : undefined;
+  const whole =
+    index.leaves.get(value)?.find(mayDraw) ?? amount?.find(mayDraw) ?? formOf(index, { value, forms }, mayDraw);
+  const found = whole ?? runOf(index, value, mayDraw);
+  return found ?? (role === "identifier" || role === "recipient" ? index.names.get(value)?.find(mayDraw) : undefined);
 }
 
-function formOf(index: TrustedIndex, value: string): Origin | undefined {
-  for (const { form, value: canonical } of formsOf(value)) {
+const noCalls: ReadonlySet<string> = new Set();
+
+/** Calls whose results name the kind of this value at some place, whether as a text or as a number. */
+function typedIn(index: TrustedIndex, value: string, others: readonly (readonly Origin[])[]): ReadonlySet<string> {
+  const found = [...others.flat(), ...(index.leaves.get(value) ?? [])];
+  return new Set(found.filter(({ types }) => types !== undefined).map(({ origin }) => origin));
+}
+
+type Formed = { readonly value: string; readonly forms: readonly FormOfText[] };
+
+function withForms(index: TrustedIndex, forms: readonly FormOfText[]): readonly (readonly Origin[])[] {
+  return forms.map(({ form, value }) => index.forms.get(`${form}:${value}`) ?? []);
+}
+
+type MayDraw = (origin: Origin) => boolean;
+
+function formOf(index: TrustedIndex, { value, forms }: Formed, mayDraw: MayDraw): Origin | undefined {
+  for (const { form, value: canonical } of forms) {
     // The canonical URL has no fragment, and a page may act on one: no untrusted author may choose it freely.
     if (form === "url" && value.includes("#")) continue;
-    const origin = index.forms.get(`${form}:${canonical}`);
+    const origin = index.forms.get(`${form}:${canonical}`)?.find(mayDraw);
     if (origin !== undefined) return origin;
   }
   return undefined;
 }
 
-/** A run of whole tokens of one text. Every word of the run is a word of that text, so the rarest one picks the texts. */
-function runOf(index: TrustedIndex, value: string): Origin | undefined {
+/**
+ * A run of whole tokens of one text. Every word of the run is a word of that text, so the rarest one picks the texts;
+ * texts that the call may not draw on are not tried.
+ */
+function runOf(index: TrustedIndex, value: string, mayDraw: MayDraw): Origin | undefined {
   if (value.length > runUnitsMax || [...value].length < runPointsMin) return undefined;
   let fewest: readonly number[] | undefined;
   for (const word of wordsOf(value)) {
@@ -124,9 +153,13 @@ function runOf(index: TrustedIndex, value: string): Origin | undefined {
     if (texts === undefined) return undefined;
     if (fewest === undefined || texts.length < fewest.length) fewest = texts;
   }
-  for (const id of (fewest ?? []).slice(0, textsTriedMax)) {
+  let tried = 0;
+  for (const id of fewest ?? []) {
     const text = index.texts[id];
-    if (text !== undefined && isRunOf(value, text.text)) return text.origin;
+    if (text === undefined || !mayDraw(text.origin)) continue;
+    if (isRunOf(value, text.text)) return text.origin;
+    tried += 1;
+    if (tried >= textsTriedMax) return undefined;
   }
   return undefined;
 }

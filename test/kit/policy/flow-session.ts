@@ -1,5 +1,11 @@
 /** A flow mechanism over a plain state, for the tests of the mechanism `flow`. */
-import type { ArgumentContract, FieldContract, Role, ToolContract } from "../../../src/core/contract.ts";
+import {
+  type ArgumentContract,
+  type FieldContract,
+  type Role,
+  resultScope,
+  type ToolContract,
+} from "../../../src/core/contract.ts";
 import type { Grant, RunEvent } from "../../../src/core/event.ts";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { exactly, joinRanges, levelLabel, makeLattice, withTrust, type LabelRange } from "../../../src/core/label.ts";
@@ -166,8 +172,9 @@ export function makeSession(mode: FlowMode, labelsMatter: (contract: ToolContrac
         arguments: values,
         digest: digest(values),
       });
+      const scope = resultScope(tool);
       const held = how === "pass" ? { value } : {};
-      remember({ ...event, kind: "released", how, label: label.range, fields: label.fields, ...held });
+      remember({ ...event, kind: "released", how, label: label.range, fields: label.fields, scope, ...held });
       if (how === "pass") q = { ...q, context: joinRanges(q.context, label.range) };
       return label;
     },
