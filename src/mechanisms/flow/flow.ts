@@ -11,7 +11,7 @@ import type { Grant, RunEvent } from "../../core/event.ts";
 import type { Json } from "../../core/json.ts";
 import { type LabelRange, join, joinRanges, atMost } from "../../core/label.ts";
 import type { Mechanism } from "../../core/mechanism.ts";
-import type { ArgumentLabel, CallOption, ReleaseMoment } from "../../core/moment.ts";
+import type { ArgumentLabel, CallMoment, CallOption, ReleaseMoment } from "../../core/moment.ts";
 import { type Opinion, type Reason, noObjection, settled } from "../../core/opinion.ts";
 import type { Ir } from "../../policy/ir/ir.ts";
 import { labelArgument, labelUnexamined } from "./argument-labels.ts";
@@ -71,56 +71,65 @@ export function makeFlow(settings: FlowSettings): Mechanism<FlowMemory> {
       if (ir.flow !== "none") note(ir, memory, event);
       return memory;
     },
-    label(moment, run, memory) {
-      const context = settings.contextOf(run.q);
-      const labels = new Map<string, ArgumentLabel>();
-      const asked = ir.flow !== "provenance" || settings.labelsMatter(moment.contract);
-      const coarse = asked ? undefined : coarseRange(memory.index, context, moment.contract);
-      if (coarse !== undefined) {
-        const path = [{ origin: "context", pointer: "", label: coarse.hi }];
-        for (const name of Object.keys(moment.arguments)) {
-          labels.set(name, { range: coarse, digest: settings.digest(moment.arguments[name] ?? null), path });
-        }
-        return labels;
-      }
-      const grants = settings.grantsOf(run.q);
-      const unmediated = settings.unmediatedOf(run.q);
-      const { digest } = settings;
-      const consumer = consumerOf(moment.contract);
-      const holding = {
-        lattice: ir.lattice,
-        mode: ir.flow,
-        context,
-        unmediated,
-        grants,
-        at: moment.at,
-        digest,
-        consumer,
-      };
-      const examined = examinedOf(moment.arguments);
-      for (const [name, value] of Object.entries(moment.arguments)) {
-        const contract = moment.contract.arguments.get(name) ?? moment.contract.rest;
-        if (!examined.has(name)) {
-          labels.set(name, labelUnexamined(holding, memory.index, contract, value));
-          continue;
-        }
-        const label = labelArgument(holding, memory.index, contract, value);
-        // A name that no schema knows is the sender's word: `{"4111-1111": 1}` sends the number.
-        const chosen = !moment.contract.arguments.has(name) && isValueName(name);
-        labels.set(name, chosen ? both(label, labelArgument(holding, memory.index, contract, name)) : label);
-      }
-      for (const [name, contract] of moment.contract.arguments) {
-        if (!name.endsWith(linksSuffix)) continue;
-        const links = linksIn(moment.arguments[name.slice(0, -linksSuffix.length)] ?? null);
-        if (links.length === 0) continue;
-        const label = labelArgument(holding, memory.index, contract, links);
-        // The model may send an argument of this very name, too: what that holds still counts.
-        const sent = labels.get(name);
-        labels.set(name, sent === undefined ? label : both(sent, label));
-      }
-      return labels;
-    },
+    label: (moment, run, memory) => labelled(settings, moment, run.q, memory),
   };
+}
+
+/** Labels of the arguments of a call. */
+function labelled(
+  settings: FlowSettings,
+  moment: CallMoment,
+  q: ModelState,
+  memory: FlowMemory,
+): ReadonlyMap<string, ArgumentLabel> {
+  const { ir } = settings;
+  const context = settings.contextOf(q);
+  const labels = new Map<string, ArgumentLabel>();
+  const asked = ir.flow !== "provenance" || settings.labelsMatter(moment.contract);
+  const coarse = asked ? undefined : coarseRange(memory.index, context, moment.contract);
+  if (coarse !== undefined) {
+    const path = [{ origin: "context", pointer: "", label: coarse.hi }];
+    for (const name of Object.keys(moment.arguments)) {
+      labels.set(name, { range: coarse, digest: settings.digest(moment.arguments[name] ?? null), path });
+    }
+    return labels;
+  }
+  const grants = settings.grantsOf(q);
+  const unmediated = settings.unmediatedOf(q);
+  const { digest } = settings;
+  const consumer = consumerOf(moment.contract);
+  const holding = {
+    lattice: ir.lattice,
+    mode: ir.flow,
+    context,
+    unmediated,
+    grants,
+    at: moment.at,
+    digest,
+    consumer,
+  };
+  const examined = examinedOf(moment.arguments);
+  for (const [name, value] of Object.entries(moment.arguments)) {
+    const contract = moment.contract.arguments.get(name) ?? moment.contract.rest;
+    if (!examined.has(name)) {
+      labels.set(name, labelUnexamined(holding, memory.index, contract, value));
+      continue;
+    }
+    const label = labelArgument(holding, memory.index, contract, value);
+    // A name that no schema knows is the sender's word: `{"4111-1111": 1}` sends the number.
+    const chosen = !moment.contract.arguments.has(name) && isValueName(name);
+    labels.set(name, chosen ? both(label, labelArgument(holding, memory.index, contract, name)) : label);
+  }
+  for (const [name, contract] of moment.contract.arguments) {
+    if (!name.endsWith(linksSuffix)) continue;
+    const links = linksIn(moment.arguments[name.slice(0, -linksSuffix.length)] ?? null);
+    if (links.length === 0) continue;
+    const label = labelArgument(holding, memory.index, contract, links);
+    // The model may send an argument of this very name, too: what that holds still counts.
+    const sent = labels.get(name);
+    labels.set(name, sent === undefined ? label : both(sent, label));
+  }
+  return labels;
 }
 
 type Release = {
