@@ -103,7 +103,7 @@ test("a session passes messages, stderr and the process group, and ends with the
   expect(seen[0]).toMatchObject({ session: "s2", resume: "s1", policy: undefined, facts: { transport: "stdio" } });
   expect(run.opened.run).toBe("r1");
   expect(run.groups).toHaveLength(1);
-  expect(run.stderr.join("")).toBe("hello\n");
+  expect(run.stderr.join("")).toBe("[node] hello\n");
   run.end();
   expect(await run.opened.ended).toEqual({ exitCode: 0, sentence: "" });
 });

@@ -14,6 +14,7 @@ import { connectProcess } from "../../adapters/stdio/stdio-upstream.ts";
 import type { Json } from "../../core/json.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { IsolationOrder } from "../../core/isolation/scope.ts";
+import { serverLine } from "./server-lines.ts";
 import { workFolder } from "./work-folder.ts";
 import { forwardingClient, forwardingHandler } from "../../gateway/ports/forwarding.ts";
 import type {
@@ -153,7 +154,8 @@ class GatewaySession {
 
   #connect(target: ServerTarget, handler: UpstreamHandler, order: IsolationOrder | undefined): UpstreamConnection {
     if (target.kind !== "stdio") throw new Error("a shim's server is always a command");
-    const diagnostic = (line: string): void => this.#side.stderr(Buffer.from(`${line}\n`));
+    const name = this.#facts.server ?? "server";
+    const diagnostic = (line: string): void => this.#side.stderr(Buffer.from(`${serverLine(name, line)}\n`));
     const own = forwardingHandler(handler, {
       closed: (reason) => {
         this.#group = undefined; // the transport has seen the whole group end; its number may go to others now

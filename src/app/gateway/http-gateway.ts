@@ -7,6 +7,7 @@ import { UpstreamRefusals } from "../../adapters/http/upstream-refusals.ts";
 import { type JsonObject, member } from "../../core/json.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import type { ClientConnection, ConnectionFacts, ServerTarget } from "../../gateway/ports/transport.ts";
+import { serverLine } from "./server-lines.ts";
 import { workFolder } from "./work-folder.ts";
 import { type HeaderParameter, headerParameters } from "../../wire/headers.ts";
 import { type Composition, compose } from "./composition.ts";
@@ -21,9 +22,6 @@ import type { MoreMechanisms } from "../policy/policy-files.ts";
 export type HttpComposition = Composition & { readonly refusals: UpstreamRefusals };
 
 export type Listening = { readonly url: string; readonly close: () => Promise<void> };
-
-/** Characters of one line that a server writes to its standard error and that the operator's terminal shows. */
-const diagnosticCharactersMax = 2_000;
 
 /** Opens the gateway of a configuration without any client yet. */
 export async function openGateway(
@@ -41,7 +39,7 @@ export async function openGateway(
     connector: systemConnector({
       home,
       refusals,
-      diagnostic: (_target, line) => tell(shown(line, diagnosticCharactersMax)),
+      diagnostic: (target, line) => tell(serverLine(nameOf(config, target), line)),
     }),
     servers: [...config.servers].map(([name, server]) => ({ name, target: (facts) => targetFor(server, facts) })),
     tagOf: () => undefined,
@@ -49,6 +47,13 @@ export async function openGateway(
     tell,
   });
   return composed.ok ? ok({ ...composed.value, refusals }) : composed;
+}
+
+/** The name under which the configuration has a server. */
+function nameOf({ servers }: GatewayConfig, target: ServerTarget): string {
+  const isThis = ({ target: own }: ServerConfig): boolean =>
+    own === target || (own.kind === "http" && target.kind === "http" && own.url === target.url);
+  return [...servers].find(([, server]) => isThis(server))?.[0] ?? "server";
 }
 
 /** In `same-origin` the client's own credentials are for the server behind; in `static` only configured ones are sent. */

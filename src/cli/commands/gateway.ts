@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type OptionsOf, takes } from "../output.ts";
+import { boundedWriter } from "../../adapters/net/bounded-writer.ts";
 import { answerControl, gatewayHome } from "../../app/gateway/control-socket.ts";
 import { readConfig, withUsualVariables, type GatewayConfig } from "../../app/gateway/config.ts";
 import { makeControlToken } from "../../app/gateway/control-token.ts";
@@ -81,7 +82,8 @@ export type Serving = {
 export async function serve(config: GatewayConfig, serving: Serving): Promise<number> {
   const { proofs } = serving;
   const more = proofs === undefined ? undefined : (policy: CompiledPolicy) => [proofs.mechanism(policy)];
-  const opened = await openGateway(config, serving.home, (text) => void process.stderr.write(`${text}\n`), more);
+  const write = boundedWriter(process.stderr);
+  const opened = await openGateway(config, serving.home, (text) => write(`${text}\n`), more);
   if (!opened.ok) return fail(opened.error);
   const composition = opened.value;
   const stopControl = serving.check ? undefined : await answerControl(composition, serving.home);

@@ -27,6 +27,7 @@ import {
 import { parseRunReply, parseSideLine } from "../../adapters/daemon/replies.ts";
 import { isNewer, ownVersion } from "../../adapters/daemon/version.ts";
 import { type Result, err, ok } from "../../core/result.ts";
+import { boundedWriter } from "../../adapters/net/bounded-writer.ts";
 import { Intake } from "./intake.ts";
 
 export type Link = {
@@ -106,13 +107,14 @@ async function untilGone(paths: DaemonPaths): Promise<void> {
 function makeLink(answers: Intake, side: Socket, run: string): Link {
   const wire = answers.socket;
   const groups: ProcessIdentity[] = [];
+  const writeLine = boundedWriter(process.stderr);
   const ended = new Promise<SessionEnd | undefined>((resolve) => {
     readLines(side, replyBytesMax, (text) => {
       const line = parseSideLine(text);
       if (line === undefined) return;
       switch (line.kind) {
         case "stderr":
-          process.stderr.write(Buffer.from(line.bytes, "latin1"));
+          writeLine(Buffer.from(line.bytes, "latin1"));
           return;
         case "group":
           groups.push(line.leader);

@@ -7,6 +7,7 @@ import { stateHome } from "../../adapters/daemon/paths.ts";
 import { identify, killGroup } from "../../adapters/daemon/process-identity.ts";
 import type { RunHello, ProcessIdentity } from "../../adapters/daemon/protocol.ts";
 import { flushMsMax } from "../../adapters/daemon/daemon-limits.ts";
+import { boundedWriter } from "../../adapters/net/bounded-writer.ts";
 import type { Host } from "./host.ts";
 import { say } from "./session.ts";
 
@@ -19,7 +20,7 @@ export async function runSolo(hello: RunHello, host: Host): Promise<number> {
   const opened = await services.value.open(
     { ...hello, home },
     {
-      stderr: (chunk) => void process.stderr.write(chunk),
+      stderr: boundedWriter(process.stderr),
       processGroup: (leader) => void groups.push(leader.startedAt === "" ? identify(leader.pid) : leader),
     },
   );

@@ -238,3 +238,19 @@ test.skipIf(tier !== "A" || !python)("a server in Python, under whatever name it
   const outcome = runLaunch({ ...place, command: "python3", args: [join(code, "server.py")] }, "self");
   expect(tried(outcome)).toEqual({ ssl: true });
 });
+
+// Node makes its own standard streams non-blocking, and a launcher is Node: what becomes of it must not inherit that.
+test.skipIf(tier !== "A").each(["nothing", "koffi", "bwrap"])(
+  "C21: the standard streams of a server block, so that nothing it says is lost (without %s)",
+  (without) => {
+    const place = desk(callers.at(-1) ?? "self");
+    const body = `
+      for (const fd of [0, 1, 2])
+        attempt(fd, () => (parseInt(/flags:\\s*(\\d+)/.exec(fs.readFileSync("/proc/self/fdinfo/" + fd, "utf8"))[1], 8) & 0o4000) !== 0);
+      attempt("said", () => fs.writeSync(2, "x".repeat(999) + "\\n") && require("child_process").spawnSync(
+        "sh", ["-c", "i=0; while [ $i -lt 4000 ]; do printf '%0400d\\\\n' 1 >&2 || exit 3; i=$((i+1)); done"], { stdio: "inherit" }).status);`;
+    const less = without === "nothing" ? {} : { without: [without] };
+    const outcome = runLaunch({ ...place, ...script(place, body), ...less }, callers.at(-1) ?? "self");
+    expect(tried(outcome)).toEqual({ 0: false, 1: false, 2: false, said: 0 });
+  },
+);

@@ -48,6 +48,8 @@ async function make(native: LauncherNative, plan: LauncherPlan): Promise<Result<
 /** Becomes the next program, which inherits only the descriptors meant for it. */
 function become(native: LauncherNative, command: LauncherCommand, kind: LauncherPlan["kind"]): void {
   native.closeLater(3);
+  // A server that does not expect it loses what it writes to a stream that is full for a moment, or ends.
+  for (const descriptor of [0, 1, 2]) native.makeBlocking(descriptor);
   const { channel, filter, options } = launcherDescriptors;
   const handedOn = kind === "stage" ? [channel, filter, options] : kind === "project" ? [filter, options] : [];
   for (const descriptor of handedOn) native.handOn(descriptor);

@@ -21,6 +21,8 @@ export type LauncherNative = {
   readonly closeLater: (first: number) => void;
   /** Clears close-on-exec, so that the next program inherits the descriptor. */
   readonly handOn: (descriptor: number) => number;
+  /** Clears O_NONBLOCK of an open file, which Node sets on its own standard streams and a server would inherit. */
+  readonly makeBlocking: (descriptor: number) => void;
   /** A detached copy of one mount, as a descriptor; negative = error number. */
   readonly cloneTree: (path: string) => number;
   /** Owners in this mount are seen as the user namespace maps them; it obeys neither set-user-id nor device files. */
@@ -57,6 +59,9 @@ const emptyPath = 0x1000; // AT_EMPTY_PATH
 const closeOnExec = 0o2000000;
 const closeRangeLater = 4; // CLOSE_RANGE_CLOEXEC
 const setDescriptorFlags = 2; // F_SETFD
+const getFileFlags = 3; // F_GETFL
+const setFileFlags = 4; // F_SETFL
+const nonBlocking = 0o4000; // O_NONBLOCK
 const attribute = { noSetId: 0x2, noDevices: 0x4, mapOwners: 0x100000 }; // MOUNT_ATTR_*
 
 export function openLauncherNative(): Result<LauncherNative, string> {
@@ -100,6 +105,10 @@ function bind(koffi: typeof import("koffi"), seccomp: number): LauncherNative {
         for (const descriptor of openDescriptors(first)) fcntl(descriptor, setDescriptorFlags, "int", 1);
     },
     handOn: (descriptor) => fault(fcntl(descriptor, setDescriptorFlags, "int", 0)),
+    makeBlocking: (descriptor) => {
+      const flags = fcntl(descriptor, getFileFlags, "int", 0);
+      if (flags >= 0) fcntl(descriptor, setFileFlags, "int", flags & ~nonBlocking);
+    },
     cloneTree: (path) => value(call(numbers.openTree, "int", currentFolder, "str", path, "uint", 1 | closeOnExec)), // OPEN_TREE_CLONE
     mapOwners: (tree, userNamespace) => setAttributes(tree, attribute.mapOwners | hardened, userNamespace),
     hardenTree: (tree) => setAttributes(tree, hardened, 0),
