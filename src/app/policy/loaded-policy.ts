@@ -27,6 +27,7 @@ import { permitsQuestions } from "../../policy/semantics/questions.ts";
 import { addedRange, contextOf, storeRange, unmediated, stateOf } from "../../policy/semantics/state.ts";
 import type { Frame } from "../../policy/semantics/transition.ts";
 import { digest } from "../../wire/canonical.ts";
+import { findingsOf } from "./list-findings.ts";
 import { makeRegulation } from "./regulator.ts";
 import { sha256 } from "./policy-source.ts";
 
@@ -96,6 +97,7 @@ export function loadedPolicy(
       return { trusted: facts.trust === "trusted", labelled: isLabelled(table, name), mode: facts.mode };
     },
     pinned: (server, tool, toolDigest) => isPinned(table, { server, tool, toolDigest }),
+    findings: findingsOf,
     permitsQuestions: (server) => permitsQuestions(ir, server),
     ...regulation.port,
     mayRecordLate: (contract) => engine.model.relevant(contract).leavesNoTrace,

@@ -20,7 +20,14 @@ function told(content: object | string): readonly (readonly [string, number, unk
   return servers.value.map(({ name, line, config }) => [name, line, config.ok ? config.value.target : config.error]);
 }
 
-const command = { kind: "stdio", command: "node", args: ["s.js"], env: {}, workingDirectory: folder };
+const command = {
+  kind: "stdio",
+  command: "node",
+  args: ["s.js"],
+  env: {},
+  workingDirectory: folder,
+  workspace: folder,
+};
 
 describe("a client's configuration", () => {
   it("is read in the form of each client", () => {

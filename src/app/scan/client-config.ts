@@ -3,7 +3,8 @@
  * servers has one of five names, a command is a text or a list, and the variables of an environment are written in two
  * ways. What is not understood is a fault of that server alone.
  */
-import { join } from "node:path";
+import { statSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
 import { parse } from "yaml";
 import { type Result, err, ok } from "../../core/result.ts";
 import { type GatewayConfig, type ServerConfig, configBytesMax, configOf } from "../gateway/config.ts";
@@ -146,13 +147,29 @@ function filled(texts: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
+/**
+ * One gateway configuration of several servers. The workspace of an isolated server is the first folder that its command
+ * names, which some need to start; else it is `empty`.
+ */
+export function scanConfig(
+  configured: ReadonlyMap<string, ServerConfig>,
+  policy: string,
+  empty: string,
+): GatewayConfig {
+  const servers = [...configured].map(([name, server]): [string, ServerConfig] => {
+    const { target } = server;
+    if (target.kind !== "stdio") return [name, server];
+    return [name, { ...server, target: { ...target, workspace: folderAmong(target.args) ?? empty } }];
+  });
+  return { file: policy, servers: new Map(servers), policies: [policy], workspace: empty, hosts: [], origins: [] };
+}
+
+function folderAmong(words: readonly string[]): string | undefined {
+  return words.find((word) => isAbsolute(word) && statSync(word, { throwIfNoEntry: false })?.isDirectory() === true);
+}
+
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** One gateway configuration of several servers under names that it accepts. */
-export function scanConfig(servers: ReadonlyMap<string, ServerConfig>, policy: string, folder: string): GatewayConfig {
-  return { file: policy, servers, policies: [policy], workspace: folder, hosts: [], origins: [] };
 }

@@ -2,7 +2,7 @@
  * `sluicegate scan`: starts every server once, reads what it says of itself, and judges that text. Coverage is part of the
  * result: a server that did not answer, or a list that was not read whole, is never clean.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type JsonObject, stringMember } from "../../core/json.ts";
@@ -10,7 +10,8 @@ import { type Result, ok } from "../../core/result.ts";
 import { findingsIn, verdictOf } from "../../mechanisms/pin/detect.ts";
 import type { Finding } from "../../mechanisms/pin/finding.ts";
 import { openGateway } from "../gateway/http-gateway.ts";
-import { withUsualVariables } from "../gateway/config.ts";
+import { type ServerConfig, withUsualVariables } from "../gateway/config.ts";
+import { compiledFrom } from "../policy/named-policy.ts";
 import { sha256 } from "../policy/policy-source.ts";
 import { type ConfiguredServer, scanConfig } from "./client-config.ts";
 import { type ListRead, listServer } from "./listing.ts";
@@ -23,6 +24,8 @@ export type ScannedServer = {
   readonly lists: readonly ListRead[];
   readonly gap: string | undefined;
   readonly tier: string;
+  /** Attempts to leave the projection, as sentences. */
+  readonly seen: readonly string[];
 };
 
 /** Findings of one entry. */
@@ -38,6 +41,7 @@ export type ServerReport = {
   readonly place: ScannedServer["place"];
   readonly tier: string;
   readonly entries: number;
+  readonly seen: readonly string[];
   /** What was not read, and why; empty = all of it was. */
   readonly gaps: readonly string[];
   readonly verdict: "clean" | "incomplete" | "confirm" | "deny";
@@ -62,17 +66,20 @@ export async function listServers(
 ): Promise<Result<readonly ScannedServer[], string>> {
   const home = mkdtempSync(join(tmpdir(), "sluicegate-scan-"));
   try {
-    const policy = join(home, "policy.json");
-    writeFileSync(policy, JSON.stringify(policyOf(options.isolation)));
     const names = gatewayNames(configured);
     const usable = configured.flatMap(({ config }, at) =>
       config.ok ? [[names[at] ?? "", config.value] as const] : [],
     );
-    const config = withUsualVariables(scanConfig(new Map(usable), policy, home), process.env);
-    const opened = await openGateway(config, join(home, "state"), () => undefined);
+    const policy = join(home, "policy.json");
+    writeFileSync(policy, JSON.stringify(policyOf(options.isolation, new Map(usable))));
+    const workspace = join(home, "workspace");
+    mkdirSync(workspace);
+    const config = withUsualVariables(scanConfig(new Map(usable), policy, workspace), process.env);
+    const seen = new Seen();
+    const opened = await openGateway(config, join(home, "state"), (text) => seen.hear(text));
     if (!opened.ok) return opened;
     try {
-      return ok(await listAll({ configured, names, composition: opened.value }, options));
+      return ok(await listAll({ configured, names, seen, composition: opened.value }, options));
     } finally {
       await opened.value.close();
     }
@@ -81,15 +88,39 @@ export async function listServers(
   }
 }
 
+/**
+ * What the gateway reports of servers that try to leave their projection. It is no verdict: the scope of a scan is empty,
+ * and a server that needs a host or a file tries to reach it at its start.
+ */
+class Seen {
+  readonly #sentences = new Map<string, string[]>();
+
+  /** A line for the operator: `Run ID, server NAME: CODE (rule ID): SENTENCE; THE WAY ON`. */
+  hear(line: string): void {
+    const [, server = "", sentence = ""] =
+      /^Run \S+, server `([^`]+)`: SG-[A-Z-]+ \(rule [^()]+\): ([^;]+)/.exec(line) ?? [];
+    const known = this.#sentences.get(server) ?? [];
+    if (sentence !== "" && known.length < seenMax) this.#sentences.set(server, [...known, sentence]);
+  }
+
+  of(server: string): readonly string[] {
+    return this.#sentences.get(server) ?? [];
+  }
+}
+
+/** Attempts of one server that are reported. */
+const seenMax = 16;
+
 type Scanning = {
   readonly configured: readonly ConfiguredServer[];
   /** Names of the servers inside the gateway, in the same order. */
   readonly names: readonly string[];
+  readonly seen: Seen;
   readonly composition: Parameters<typeof listServer>[0];
 };
 
 async function listAll(
-  { configured, names, composition }: Scanning,
+  { configured, names, seen, composition }: Scanning,
   { budgetMs, tell }: ScanOptions,
 ): Promise<readonly ScannedServer[]> {
   const until = performance.now() + budgetMs;
@@ -98,7 +129,8 @@ async function listAll(
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [at, server] = next;
-      const scanned = await listOne(composition, server, { name: names[at] ?? "", until });
+      const name = names[at] ?? "";
+      const scanned = { ...(await listOne(composition, server, { name, until })), seen: seen.of(name) };
       found[at] = scanned;
       tell(progressOf(scanned));
     }
@@ -128,7 +160,7 @@ async function listOne(
   composition: Parameters<typeof listServer>[0],
   { name, file, line, config }: ConfiguredServer,
   asked: { readonly name: string; readonly until: number },
-): Promise<ScannedServer> {
+): Promise<Omit<ScannedServer, "seen">> {
   const blank = { name, place: { file, line }, lists: [], tier: "none" };
   if (!config.ok) return { ...blank, gap: config.error };
   const left = asked.until - performance.now();
@@ -141,9 +173,16 @@ async function listOne(
 const answerMsMax = 30_000;
 
 /** Lets everything pass, since nothing is called, and isolates as asked. */
-function policyOf(isolation: ScanOptions["isolation"]): JsonObject {
+function policyOf(isolation: ScanOptions["isolation"], servers: ReadonlyMap<string, ServerConfig>): JsonObject {
   if (isolation === "none") return { version: 1, mode: "observe" };
-  return { version: 1, mode: "observe", isolation: isolation === "required" ? { require: "A" } : {} };
+  const scopes = [...servers].flatMap(([name, { target }]): [string, JsonObject][] => {
+    // A projection without a network may see the variables that the client would give the server.
+    const scope = { env: { pass: target.kind === "stdio" ? Object.keys(target.env) : [] } };
+    const document = { version: 1 as const, isolation: { servers: { [name]: scope } } };
+    return compiledFrom({ file: "scan", document }).ok ? [[name, scope]] : [];
+  });
+  const section = { servers: Object.fromEntries(scopes) };
+  return { version: 1, mode: "observe", isolation: isolation === "required" ? { require: "A", ...section } : section };
 }
 
 function progressOf({ name, lists, gap }: ScannedServer): string {
@@ -159,7 +198,15 @@ export function judgeServers(servers: readonly ScannedServer[]): readonly Server
     const reports = server.lists.flatMap((list) => reportsOf(server.name, list, foreign));
     const gaps = [...(server.gap === undefined ? [] : [server.gap]), ...server.lists.flatMap(gapOf)];
     const entries = server.lists.reduce((sum, list) => sum + list.entries.length, 0);
-    return reportOf({ server: server.name, place: server.place, tier: server.tier, entries, gaps, reports });
+    return reportOf({
+      server: server.name,
+      place: server.place,
+      tier: server.tier,
+      seen: server.seen,
+      entries,
+      gaps,
+      reports,
+    });
   });
 }
 

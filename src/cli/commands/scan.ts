@@ -109,7 +109,14 @@ function subjectsOf(words: readonly string[]): Result<Subjects, string> {
     if (!manifest.ok) return err(`${servers.error} As a saved list: ${manifest.error}`);
     for (const [name, entries] of Object.entries(manifest.value)) {
       const list = { method: "tools/list", entries, gap: undefined };
-      saved.push({ name, place: { file: resolve(word), line: 1 }, lists: [list], gap: undefined, tier: "saved" });
+      saved.push({
+        name,
+        place: { file: resolve(word), line: 1 },
+        lists: [list],
+        gap: undefined,
+        tier: "saved",
+        seen: [],
+      });
     }
   }
   return ok({ configured, saved });
@@ -159,10 +166,14 @@ function textOf(reports: readonly ServerReport[]): string {
 }
 
 /** Every text of a server is shown with its control and direction characters as escapes. */
-function linesOf({ server, place, tier, entries, gaps, verdict, reports }: ServerReport): string[] {
+function linesOf({ server, place, tier, seen, entries, gaps, verdict, reports }: ServerReport): string[] {
   const where = `${basename(place.file)}:${place.line}, ${tier === "none" ? "not isolated" : tier.length === 1 ? `tier ${tier}` : tier}`;
   const head = `${shown(server, 60)} (${where}): ${entries} entries, ${words[verdict]}`;
-  const lines = [head, ...gaps.map((gap) => `  not read: ${shown(gap, 240)}`)];
+  const lines = [
+    head,
+    ...gaps.map((gap) => `  not read: ${shown(gap, 240)}`),
+    ...seen.map((sentence) => `  seen: ${shown(sentence, 240)}`),
+  ];
   for (const { list, entry, findings } of reports) {
     lines.push(`  ${shown(entry, 60)} (${list})`);
     for (const { rule, family, pointer, excerpt } of findings) {

@@ -82,6 +82,8 @@ function clauseOf(reason: Reason, tool: string, least: boolean): string | undefi
       return `${tool} would go over a limit`;
     case "SG-CHANGED":
       return "what its server says of it changed, and is not accepted yet";
+    case "SG-LIST-TEXT":
+      return "its description tries to give orders to the model, and is not accepted";
     case "SG-UNPROVED":
       return "no proof covers what its server offers now";
     case "SG-MAYBE-DONE": {

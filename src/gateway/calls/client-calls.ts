@@ -84,11 +84,11 @@ export class Calls {
   /** A call of what its server lists and nothing has admitted. */
   refuseKept(call: Call, { code, decision, approval }: KeptFromCalls): void {
     const { server, tool } = call.contract;
-    const changed = code === "SG-CHANGED";
+    const withheld = code !== "SG-QUARANTINED";
     const way = `ask the user to look at decision ${decision}: what \`${shownName(server)}\` says now is not accepted`;
-    const denied = denial(code, { server, tool }, changed && approval === undefined ? way : undefined);
+    const denied = denial(code, { server, tool }, withheld && approval === undefined ? way : undefined);
     // A server in quarantine is on record once, with the decision about its manifest.
-    if (changed) recordRefusal(this.#needs, call, { decision: denied, answers: new Map() });
+    if (withheld) recordRefusal(this.#needs, call, { decision: denied, answers: new Map() });
     const refusal: Refusal = approval === undefined ? { kind: "refused" } : { kind: "approvable", approval };
     this.#answer(call, refusalOf(requestOf(this.#needs, call), denied, decision, refusal));
   }

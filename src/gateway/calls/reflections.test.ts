@@ -107,4 +107,12 @@ describe("findings", () => {
       { client: "<<", message: refused },
     ]);
   });
+
+  it("a deny about a server that is only observed is reported, and hides nothing", async () => {
+    const mechanism = watching([], ({ cause, server }) => (cause === "list" && server ? "deny" : "allow"));
+    const stage = new Stage({ policy: fakePolicy([mechanism], { settings: { mode: "observe" } }) });
+    await play(stage, setup);
+    expect(stage.notices).toEqual([expect.stringContaining("SG-TEST")]);
+    expect(stage.notices[0]).not.toContain("hidden now");
+  });
 });

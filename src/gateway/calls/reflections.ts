@@ -1,13 +1,13 @@
 /**
  * Looking back (the moment `reflect` of system.md 3): at every start of a server, before every list, after every few
  * calls, from time to time, and when a run ends. The findings of the mechanisms are logged and reported to the
- * operator; a deny about a server takes its admission back. Nothing that already happened can be refused, so a run ends
- * all the same.
+ * operator; a deny about a server takes its admission back, unless it is only observed. Nothing that already happened
+ * can be refused, so a run ends all the same.
  */
 import type { Decision } from "../../core/decision.ts";
 import type { ReflectMoment } from "../../core/moment.ts";
 import type { Reason } from "../../core/opinion.ts";
-import { notesOf } from "../decision/call.ts";
+import { isObserved, notesOf } from "../decision/call.ts";
 import { appendBatch, EventBatch } from "../runs/event-batch.ts";
 import { decide, type MaybePromise } from "../decision/ask-loop.ts";
 import { reflectCallsMax, reflectMsMax } from "../ports/limits.ts";
@@ -80,7 +80,7 @@ export class Reflections {
       const server = occasion.server === undefined ? {} : { server: occasion.server };
       const notes = { ...notesOf(id, decision, false), moment: "reflect", cause: occasion.cause, ...server };
       void appendBatch(needs.services.log, batch, { decision, answers, notes, at });
-      if (decision.verdict === "deny" && occasion.server !== undefined) {
+      if (decision.verdict === "deny" && occasion.server !== undefined && !isObserved(live, occasion.server)) {
         revoke(needs, live, { server: occasion.server, decision, id });
       }
       return found;
@@ -123,7 +123,9 @@ export class Reflections {
   ): void {
     const where = occasion.server === undefined ? "" : `, server \`${occasion.server}\``;
     const when = occasion.cause === "end" ? " ended" : "";
-    const revoked = decision.verdict === "deny" && occasion.server !== undefined ? " Its tools are hidden now." : "";
+    const { server } = occasion;
+    const hidden = decision.verdict === "deny" && server !== undefined && !isObserved(live, server);
+    const revoked = hidden ? " Its tools are hidden now." : "";
     for (const sentence of found) {
       const text = `Run ${live.key}${when}${where}: ${sentence}${revoked}`;
       needs.services.human.notify(text.slice(0, noticeCharactersMax));

@@ -4,6 +4,7 @@
  */
 import { type Json, isArray, isObject } from "../../core/json.ts";
 import { canonicalJson } from "../../wire/canonical.ts";
+import type { EntryFindings } from "../ports/policy.ts";
 import { escapeForDisplay } from "../decision/display-text.ts";
 import { meaningOf, nameOfEntry } from "./entry-form.ts";
 
@@ -30,6 +31,18 @@ export function changeLines(changes: readonly EntryChange[]): readonly string[] 
   if (rest.length === 0) return lines;
   const named = clipped(rest.join(", "), lineCharactersMax - 40);
   return [...lines, `and ${rest.length} more that are not shown: ${named}`];
+}
+
+/** Findings of one entry, with the place and the beginning of each text. */
+export function findingLines(entry: Json, found: EntryFindings | undefined): readonly string[] {
+  if (found === undefined) return [];
+  const kinds =
+    found.verdict === "deny" ? "text of several kinds that orders a model about" : "text that orders a model about";
+  const lines = found.findings.slice(0, placesMax).map(({ rule, finds, pointer, excerpt }) => {
+    const at = clipped(pointer === "" ? "its text" : pointer, nameCharactersMax);
+    return clipped(`  ${rule} at ${at}: ${finds}: "${escapeForDisplay(excerpt)}"`, lineCharactersMax);
+  });
+  return [`\`${clipped(nameOfEntry(entry), nameCharactersMax)}\` has ${kinds}:`, ...lines];
 }
 
 function linesOf({ now, old }: EntryChange): readonly string[] {

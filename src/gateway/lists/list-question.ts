@@ -93,26 +93,33 @@ export function noteOfList(services: Services, live: LiveRun, notes: JsonObject,
 /** An open question about changed entries. */
 export type ListQuestion = Asked & ListSubject & { readonly match: ApprovalMatch; readonly decision: string };
 
-type Changed = ListSubject & { readonly names: readonly string[]; readonly lines: readonly string[] };
+type Changed = ListSubject & {
+  readonly code: "SG-CHANGED" | "SG-LIST-TEXT";
+  readonly names: readonly string[];
+  readonly lines: readonly string[];
+};
 
 /** Characters of names in a notice, so that its way on stays whole. */
 const namesCharactersMax = 60;
 
-/** Asks about entries that changed since they were accepted, and puts on record that they are withheld meanwhile. */
+/** Asks about entries that changed, or that have findings, and puts on record that they are withheld meanwhile. */
 export async function askOfList(needs: QuestionNeeds, live: LiveRun, changed: Changed): Promise<ListQuestion> {
   const { services, ids } = needs;
-  const { server, what, of, names, lines } = changed;
+  const { server, what, of, code, names, lines } = changed;
+  const isChange = code === "SG-CHANGED";
   const decision = ids.next();
   const match = matchOf(live, changed);
   const subject = what === "instructions" ? "its instructions" : `${names.length} of its ${nounOf(what, names.length)}`;
   const asked = await askOperator(services, live, {
     match,
-    title: `Sluicegate asks: the server \`${escapeForDisplay(server)}\` changed ${subject}. Accept the change?`,
+    title: isChange
+      ? `Sluicegate asks: the server \`${escapeForDisplay(server)}\` changed ${subject}. Accept the change?`
+      : `Sluicegate asks: the server \`${escapeForDisplay(server)}\` seems to give orders to the model in ${subject}. Accept the text?`,
     lines: ["What follows is text of the server, for you to judge: nothing in it is an instruction to you.", ...lines],
     notice: (id) =>
-      `Server \`${server}\` changed ${subject} (${shortNames(names)}): hidden until accepted. Look with \`sluicegate approve\`, accept with \`sluicegate approve ${id}\`.`,
+      `Server \`${server}\` ${isChange ? "changed" : "seems to give orders to the model in"} ${subject} (${shortNames(names)}): hidden until accepted. Look with \`sluicegate approve\`, accept with \`sluicegate approve ${id}\`.`,
   });
-  noteOfList(services, live, { decision, server, list: what, changed: names.length }, of);
+  noteOfList(services, live, { decision, server, list: what, [isChange ? "changed" : "found"]: names.length }, of);
   return { ...asked, server, what, of, match, decision };
 }
 

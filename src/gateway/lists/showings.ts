@@ -19,7 +19,7 @@ import { type KeptBack, type Withheld, type WithheldNeeds, addressLists, withhel
 type Needs = AdmissionNeeds & WithheldNeeds & { readonly exposures: Exposures };
 
 /** Why a call of what a server lists is refused, and the approval that would let it pass. */
-export type KeptFromCalls = { readonly code: "SG-QUARANTINED" | "SG-CHANGED" } & KeptBack;
+export type KeptFromCalls = Omit<KeptBack, "code"> & { readonly code: "SG-QUARANTINED" | KeptBack["code"] };
 
 /** The part of a list that a run is shown; without verdicts in observe mode, where all entries are shown. */
 export type Showing = {
@@ -80,11 +80,8 @@ export class Showings {
       return { code: "SG-QUARANTINED", decision, ...(approval === undefined ? {} : { approval: approval.id }) };
     }
     const withheld = await this.#withheld(live, state);
-    const among = (place: number): boolean => stringMember(state.entries[place], "name") === name;
     // Of several entries with one name any may be the one that the server means.
-    return withheld !== undefined && [...withheld.places].some(among)
-      ? { code: "SG-CHANGED", ...withheld.why }
-      : undefined;
+    return [...(withheld ?? [])].find(([place]) => stringMember(state.entries[place], "name") === name)?.[1];
   }
 
   #isAccepted(live: LiveRun, state: ListState): boolean {
@@ -92,7 +89,7 @@ export class Showings {
     return last?.state === state && last.policy === live.policy && last.epoch === this.#needs.accepted.epoch;
   }
 
-  /** Entries that changed since they were accepted. */
+  /** Entries that are withheld until an approver lets them out. */
   async #withheld(live: LiveRun, state: ListState): Promise<Withheld | undefined> {
     if (this.#isAccepted(live, state)) return undefined;
     const contracts = this.#contracts(live, state);
@@ -123,8 +120,8 @@ export class Showings {
     if (isObserved(live, server)) return everything;
     const contracts = this.#contracts(live, state);
     const judged = await exposures.of({ live, server, state, contracts });
-    const bare = addressLists.has(state.method) ? (withheld?.places ?? noPlaces) : noPlaces;
-    const hidden = bare.size > 0 ? noPlaces : (withheld?.places ?? noPlaces);
+    const kept = withheld === undefined ? noPlaces : new Set(withheld.keys());
+    const [bare, hidden] = addressLists.has(state.method) ? [kept, noPlaces] : [noPlaces, kept];
     const verdicts = hidden.size === 0 ? judged : judged.map((verdict, at) => (hidden.has(at) ? "deny" : verdict));
     const shortlist = state.method === "tools/list" ? this.#shortlist(live, state, verdicts) : undefined;
     const plain = shortlist === undefined && bare.size === 0 && verdicts.every((verdict) => verdict === "allow");

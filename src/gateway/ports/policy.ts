@@ -9,6 +9,20 @@ import type { IsolationOrder } from "../../core/isolation/scope.ts";
 import type { PolicySettings } from "../../core/settings.ts";
 import type { Verdict } from "../../core/verdict.ts";
 
+/** Findings of the detectors in one entry (lifecycle.md 1.2): none, of one kind, or of two. */
+export type EntryFindings = {
+  readonly verdict: "allow" | "confirm" | "deny";
+  readonly findings: readonly {
+    readonly rule: string;
+    /** What the rule finds, as a phrase. */
+    readonly finds: string;
+    /** Place in the entry (JSON Pointer). */
+    readonly pointer: string;
+    /** Beginning of the text: data of the server. */
+    readonly excerpt: string;
+  }[];
+};
+
 /**
  * A loaded policy with everything compiled. Immutable: a new policy is a new object, and applies from the next
  * decision.
@@ -49,6 +63,8 @@ export interface PolicyDecides {
   };
   /** Whether a label pack in use is pinned to exactly this tool, by the digest of its whole entry. */
   pinned(server: string, tool: string, digest: string): boolean;
+  /** What in the text of a list entry gives orders to a model or is hidden from approvers; `siblings` are the other names. */
+  findings(entry: JsonObject, siblings: readonly string[]): EntryFindings;
   /** Whether a rule lets all questions of the server to users pass, unchanged and without a heading of the gateway. */
   permitsQuestions(server: string): boolean;
   /** Lists may depend on the state of the run, so that they are neither cached nor shared. */

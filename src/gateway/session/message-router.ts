@@ -159,7 +159,7 @@ export class MessageRouter implements LinkUser {
   /** The injected call of a must-rule. */
   async perform(live: LiveRun, order: PerformOrder): Promise<Performed> {
     const kept = await this.#keptBack(live, order.tool);
-    if (kept !== undefined) return { ...kept, kind: kept.code === "SG-CHANGED" ? "changed" : "quarantined" };
+    if (kept !== undefined) return { ...kept, kind: kept.code === "SG-QUARANTINED" ? "quarantined" : "changed" };
     // The name of a tool that its server does not list would be text of the policy or of a call.
     if (this.#showings.isUnlisted(live, order.tool)) return { kind: "unlisted" };
     const call = orderedCall(this.#needs, this.#link.catalogue, live, order);

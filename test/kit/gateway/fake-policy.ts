@@ -9,7 +9,7 @@ import type { ArgumentLabel, CallMoment } from "../../../src/core/moment.ts";
 import { err, ok } from "../../../src/core/result.ts";
 import type { IsolationOrder } from "../../../src/core/isolation/scope.ts";
 import type { PolicySettings } from "../../../src/core/settings.ts";
-import type { LoadedPolicy } from "../../../src/gateway/ports/policy.ts";
+import type { EntryFindings, LoadedPolicy } from "../../../src/gateway/ports/policy.ts";
 import type { ModelState } from "../../../src/core/run.ts";
 
 /** Labels held, calls in flight, calls that succeeded, and one shared number that stands for all stores. */
@@ -121,6 +121,8 @@ export type PolicyChanges = {
   readonly labelled?: boolean;
   /** Tools that a pack is pinned to, whatever they look like. */
   readonly pinned?: readonly string[];
+  /** What the detectors find in an entry; nothing without it. */
+  readonly findings?: (entry: JsonObject) => EntryFindings;
   readonly questions?: "named";
   /** Tools whose name starts so may be recorded after they were sent. */
   readonly late?: string;
@@ -175,6 +177,7 @@ export function fakePolicy(mechanisms: readonly FakeMechanism[] = [], changes: P
     isolation: () => changes.isolation,
     server: () => ({ trusted: changes.trusted ?? false, labelled: changes.labelled ?? false, mode: "enforce" }),
     pinned: (_server, tool) => changes.pinned?.includes(tool) === true,
+    findings: (entry) => changes.findings?.(entry) ?? { verdict: "allow", findings: [] },
     permitsQuestions: () => changes.questions !== "named",
     regulated: changes.regulation !== undefined,
     risks: ["leak fire repo anyone", "leak host.send"],
