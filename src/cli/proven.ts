@@ -17,8 +17,21 @@ export type Proving = Pick<AskWay, "daemonOnly"> & {
   readonly elsewhere?: boolean;
 };
 
-type Provable = "approve" | "factor-add" | "factor-remove";
+type Provable =
+  | "approve"
+  | "runs-new"
+  | "runs-close"
+  | "runs-accept"
+  | "stores-reset"
+  | "changes-apply"
+  | "factor-add"
+  | "factor-remove";
 type Ticket = Reply<"factor">["tickets"][number];
+
+/** The option of every command that acts. */
+export const codeOption = {
+  "--code <code>": "the code of your device, where the policy demands one (`approvals.factor: device`)",
+} as const;
 
 /** Does one act, with whatever proof it needs. */
 export async function askProven<K extends Provable & RequestKind>(

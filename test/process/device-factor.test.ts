@@ -1,49 +1,22 @@
 // `approvals.factor: device`: a code that another device shows, enrolled once, and what an agent can do without it.
-import { spawn } from "node:child_process";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { codeAt, stepAt } from "../../src/adapters/factors/totp.ts";
+import { Device } from "./fixture/device.ts";
 import { GuardedClient, asking, has } from "./fixture/guarded-client.ts";
-import { finished } from "./fixture/world.ts";
 
 let desk: GuardedClient;
-let secret: Buffer;
-
-const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-
-/** Codes of the device, each later than the one before: no test waits for the next 30 seconds. */
-let steps = -1;
-const code = (): string => codeAt(secret, stepAt(Date.now()) + steps);
-const nextCode = (): string => {
-  steps += 1;
-  return code();
-};
-
-/** Enrols a device as its owner does: reads the secret, and types a code of it. */
-async function enrol(): Promise<string> {
-  const child = spawn(process.execPath, [desk.launcher, "factor", "add", "device"], { env: desk.env });
-  let told = "";
-  child.stderr.on("data", (data: Buffer) => {
-    told += data.toString();
-    const text = /secret=([A-Z2-7]+)/.exec(told)?.[1];
-    if (text === undefined || !told.endsWith("now: ")) return;
-    const bits = [...text].map((sign) => alphabet.indexOf(sign).toString(2).padStart(5, "0")).join("");
-    secret = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-    child.stdin.end(`${code()}\n`);
-  });
-  return (await finished(child)).stdout;
-}
+let device: Device;
+const nextCode = (): Promise<string> => device.code();
 
 beforeEach(async () => {
-  steps = -1;
-  desk = new GuardedClient();
-  expect(await enrol()).toContain("Enrolled");
+  [desk, device] = [new GuardedClient(), new Device()];
+  expect(await device.enrol(desk)).toContain("Enrolled");
   await desk.begin("{factor: device}");
 });
 afterEach(() => desk.dispose());
 
 test("A9: a code of the device approves once, and the log names the factor", async () => {
   const id = await desk.card();
-  const given = nextCode();
+  const given = await nextCode();
   expect((await desk.finish(["approve", id, "--code", given])).stdout).toContain("Approved");
   expect(await desk.write()).toBe("written a");
   const { views } = await desk.log();
@@ -66,7 +39,7 @@ test("A9: without a code nothing is approved, and refusing needs none", async ()
 
 test("one code approves all calls that the command names", async () => {
   const ids = [await desk.card("a"), await desk.card("b")];
-  const done = await desk.finish(["approve", ...ids, "--code", nextCode()]);
+  const done = await desk.finish(["approve", ...ids, "--code", await nextCode()]);
   expect(done.stdout.match(/Approved/g)).toHaveLength(2);
   expect([await desk.write("a"), await desk.write("b")]).toEqual(["written a", "written b"]);
 });
@@ -89,7 +62,7 @@ test("A9: a child of the client neither enrols another device, nor removes this 
 });
 
 test("A9: where a client is guarded, its children enrol no first device either", async () => {
-  await desk.finish(["factor", "remove", "device", "--code", nextCode()]);
+  await desk.finish(["factor", "remove", "device", "--code", await nextCode()]);
   const id = await desk.card();
   expect((await desk.finish(["approve", id])).stderr).toContain("`sluicegate factor add device`");
   expect(await desk.byAgent(`${desk.line("factor", "add", "device")} < /dev/null`)).toContain(

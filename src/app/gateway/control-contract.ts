@@ -126,17 +126,22 @@ const contract = {
       approvals: list(record(approval)),
     }),
   },
-  "runs-new": { request: none, reply: ended },
-  "runs-close": { request: record({ run: text }), reply: ended },
+  "runs-new": { request: record({}, tickets), reply: ended },
+  "runs-close": { request: record({ run: text }, tickets), reply: ended },
   "runs-accept": {
-    request: record({ run: text, hazard: text, move: text }),
+    request: record({ run: text, hazard: text, move: text }, tickets),
     reply: record({ run: text, accepted: text }),
   },
   stores: { request: none, reply: record({ owners: list(owner) }) },
   "stores-reset": {
-    request: record({ owner: text, process: number, mark: text }, { store: text }),
+    request: record({ owner: text, process: number, mark: text }, { ...tickets, store: text }),
     /** Neither member: another gateway than the one that showed the store. */
     reply: record({}, { reset: record({ owner: text, stores: text }), refused: text }),
+  },
+  /** Puts the consent on record; the command then writes. `factor`: what the policy of the run that made it demands. */
+  "changes-apply": {
+    request: record({ id: text, over: flag }, { ...tickets, factor: text }),
+    reply: record({ agreed: flag }),
   },
   approvals: { request: none, reply: record({ approvals: list(record(approval, { ...card, ...always })) }) },
   approve: { request: record({ id: text, choice }, tickets), reply: record({ id: text, choice }) },

@@ -1,10 +1,12 @@
 /** Which acts of approvers need a proof, and the requests by which a command proves one (docs/decisions/0042). */
 import { userInfo } from "node:os";
-import { type ConsentFactor, consentFactor, consentFactors } from "../../core/consent-factor.ts";
+import { type ConsentFactor, consentFactor, consentFactors, strongest } from "../../core/consent-factor.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { checkRuling, storedCard } from "../../gateway/consent/approvals.ts";
+import type { LogEntry } from "../../gateway/ports/store.ts";
 import { type OpenedTicket, enrolMsMax } from "../factors/factor-desk.ts";
 import type { ProvableAct } from "../factors/presence-desk.ts";
+import { shown } from "../state/sentences.ts";
 import type { Composition } from "./composition.ts";
 import { type AnyRequest, type Reply, type Request, actText, readRequest } from "./control-contract.ts";
 
@@ -18,9 +20,58 @@ type Demand = { readonly factor: ConsentFactor; readonly act: ProvableAct };
 
 /** What an act needs; undefined where nothing demands a proof, or where the act is refused for itself. */
 async function demandOf(composition: Composition, act: AnyRequest): Promise<Demand | undefined> {
-  if (act.kind === "approve") return act.choice === "refuse" ? undefined : demandOfCard(composition, act);
-  if (act.kind === "factor-add" || act.kind === "factor-remove") return demandOfChange(composition, act);
-  return undefined;
+  const { gateway } = composition;
+  switch (act.kind) {
+    case "approve":
+      return act.choice === "refuse" ? undefined : demandOfCard(composition, act);
+    case "factor-add":
+    case "factor-remove":
+      return demandOfChange(composition, act);
+    case "runs-new":
+      return demanded(act, inForce(composition), "End every run: the next call starts a clean one.");
+    case "runs-close": {
+      const live = gateway.runs.find(act.run);
+      const factor = live === undefined ? inForce(composition) : live.policy.settings.approvals.factor;
+      return demanded(act, factor, `End run ${shown(act.run)}: what it holds restricts no later run.`);
+    }
+    case "runs-accept": {
+      const factor = gateway.runs.find(act.run)?.policy.settings.approvals.factor;
+      return demanded(
+        act,
+        factor,
+        `Accept in run ${shown(act.run)}: ${shown(act.move)} may cause ${shown(act.hazard)}.`,
+      );
+    }
+    case "stores-reset": {
+      // Several gateways may serve one user, each with stores of its own; the others have nothing to say.
+      const factor = act.process === process.pid ? inForce(composition) : undefined;
+      return demanded(act, factor, `Forget what ${shown(act.store ?? "every store")} of ${shown(act.owner)} holds.`);
+    }
+    case "changes-apply": {
+      const factor = strongest([consentFactor(act.factor), inForce(composition)]);
+      return demanded(act, factor, `Write the held change ${shown(act.id)} into its workspace.`);
+    }
+    case "status":
+    case "runs":
+    case "stores":
+    case "approvals":
+    case "factor":
+    case "factor-prove":
+    case "factors":
+    case "factor-confirm":
+    case "approve-watch":
+    case "hook":
+      return undefined;
+  }
+}
+
+function demanded(act: AnyRequest, factor: ConsentFactor | undefined, line: string): Demand | undefined {
+  return factor === undefined ? undefined : { factor, act: { text: actText(act), bound: "", lines: [line] } };
+}
+
+/** The strongest factor that a loaded policy demands: an act that concerns more than one run has no one policy. */
+function inForce({ policies }: Composition): ConsentFactor | undefined {
+  return strongest(policies.loaded().map(({ settings }) => settings.approvals.factor));
 }
 
 async function demandOfCard({ log }: Composition, act: Request<"approve">): Promise<Demand | undefined> {
@@ -46,8 +97,7 @@ function demandOfChange(
   const known = named !== undefined && named !== "terminal" && factors.enrolled(named) ? named : undefined;
   const factor = known ?? (factors.guards() ? "terminal" : undefined);
   const what = act.kind === "factor-add" ? "Enrol another" : "Remove the enrolment of";
-  const lines = [`${what} \`${named ?? "none"}\` as proof of who approves.`];
-  return factor === undefined ? undefined : { factor, act: { text: actText(act), bound: "", lines } };
+  return demanded(act, factor, `${what} \`${named ?? "none"}\` as proof of who approves.`);
 }
 
 /** Opens a ticket for each factor that some of the acts need, good for all of these. */
@@ -90,6 +140,38 @@ export async function proven(
   return taken.ok ? ok(demand.factor) : taken;
 }
 
+/** Does an act that needs a proof, once that is on record: its factor is named there, whatever the act itself records. */
+export async function afterProof<T>(
+  composition: Composition,
+  act: AnyRequest & WithTickets,
+  run: () => Promise<Result<T, string>>,
+): Promise<Result<T, string>> {
+  const proof = await proven(composition, act);
+  if (!proof.ok) return proof;
+  if (proof.value !== undefined && !(await recorded(composition, act.kind, proof.value)))
+    return err("The event log cannot be written, so nothing was done. Run `sluicegate doctor`.");
+  return run();
+}
+
+/** A record of no run: which act was proved, by whom, and how. */
+async function recorded({ gateway, log }: Composition, act: string, factor: ConsentFactor): Promise<boolean> {
+  const { clock, policies } = gateway.state.services;
+  const by = `os:${userInfo().uid}`;
+  const { digest, canonical, lattice, settings } = policies.select({
+    principal: by,
+    client: undefined,
+    tag: undefined,
+  });
+  const context = { policyDigest: digest, policyText: canonical, lattice, payload: settings.payload, principal: by };
+  const notes = { act, by, role: `operator:${factor}`, wall: new Date(clock.wallMs()).toISOString() };
+  const entry: LogEntry = { run: "", at: clock.monotonicMs(), kind: "proved", events: [], context, notes };
+  try {
+    return (await log.append([entry])).ok;
+  } catch {
+    return false;
+  }
+}
+
 export async function prove(
   { factors }: Composition,
   { ticket, ...brought }: Request<"factor-prove">,
@@ -110,11 +192,17 @@ export async function addFactor(
 ): Promise<Result<Reply<"factor-add">, string>> {
   const factor = consentFactor(request.factor);
   if (factor === undefined || factor === "terminal") return err(unknownFactor);
-  const proof = await proven(composition, request);
-  if (!proof.ok) return proof;
-  const { device, password, presence } = composition.factors;
+  return afterProof(composition, request, () => begin(composition, factor, request.password));
+}
+
+async function begin(
+  { factors }: Composition,
+  factor: ConsentFactor,
+  given = "",
+): Promise<Result<Reply<"factor-add">, string>> {
+  const { device, password, presence } = factors;
   if (factor === "password") {
-    const set = await password.set(request.password ?? "");
+    const set = await password.set(given);
     return set.ok ? ok({}) : set;
   }
   if (factor === "device") return ok(device.begin());
@@ -141,8 +229,7 @@ export async function removeFactor(
 ): Promise<Result<Reply<"factor-remove">, string>> {
   const factor = consentFactor(request.factor);
   if (factor === undefined || factor === "terminal") return err(unknownFactor);
-  const proof = await proven(composition, request);
-  return proof.ok ? ok({ removed: composition.factors.remove(factor) }) : proof;
+  return afterProof(composition, request, async () => ok({ removed: composition.factors.remove(factor) }));
 }
 
 const unknownFactor = "Only these can be enrolled: password, device, presence.";

@@ -11,7 +11,16 @@ import type { ApprovalRow } from "../../gateway/ports/store.ts";
 import type { Gateway } from "../../gateway/session/gateway.ts";
 import type { Composition } from "./composition.ts";
 import { type ApprovalView, type Reply, type Request, type RunView, readRequest } from "./control-contract.ts";
-import { addFactor, confirmFactor, factorsOf, proven, prove, removeFactor, ticketsFor } from "./control-factor.ts";
+import {
+  addFactor,
+  afterProof,
+  confirmFactor,
+  factorsOf,
+  proven,
+  prove,
+  removeFactor,
+  ticketsFor,
+} from "./control-factor.ts";
 import { hookEvent } from "./hook-events.ts";
 import { nodeClock } from "../state/node-services.ts";
 import { resetReport, storesReport } from "./store-report.ts";
@@ -33,15 +42,17 @@ export async function control(
     case "runs":
       return ok(await runs(composition));
     case "runs-new":
-      return ok(await startClean(composition));
+      return afterProof(composition, request, async () => ok(await startClean(composition)));
     case "runs-close":
-      return closeRun(composition, request.run);
+      return afterProof(composition, request, () => closeRun(composition, request.run));
     case "runs-accept":
-      return accept(composition, request);
+      return afterProof(composition, request, () => accept(composition, request));
     case "stores":
       return storesReport(composition);
     case "stores-reset":
-      return resetReport(composition, request);
+      return afterProof(composition, request, () => resetReport(composition, request));
+    case "changes-apply":
+      return afterProof(composition, request, async () => ok({ agreed: true }));
     case "approvals":
       return ok({ approvals: (await approvals(composition)).map((row) => card(composition, row)) });
     case "approve":

@@ -47,12 +47,19 @@ function decisionOf({ clear }: LogView, refused: boolean): string {
 
 /** The stores that a user reset, their owner, and the former content of one of them. */
 function resetOf({ kind, clear }: LogView): string {
+  if (kind === "proved") return provedOf(clear);
   if (kind !== "stores-reset") return "";
   const notes = member(clear, "notes");
   const name = stringMember(notes, "stores") ?? "?";
   const was = member(notes, "was");
   const held = name !== "all" && isArray(was) ? `, held ${stringMember(was[0], "label") ?? "?"}` : "";
   return `${name} of ${stringMember(clear, "principal") ?? "?"}${held}, by ${stringMember(notes, "by") ?? "?"}`;
+}
+
+/** An act of an approver that took a proof, and who proved what. */
+function provedOf(clear: LogView["clear"]): string {
+  const [act, by, role] = ["act", "by", "role"].map((name) => stringMember(member(clear, "notes"), name) ?? "?");
+  return `${act}, by ${by} (${role})`;
 }
 
 /** Codes and rules of decisions other than a plain allow. */

@@ -10,7 +10,7 @@ import { userPolicies } from "../../app/policy/policy-source.ts";
 import { addRule, removeRule, userPolicyFile } from "../../app/policy/user-rules.ts";
 import { alwaysPrefix } from "../../gateway/consent/always-rule.ts";
 import { agreed } from "../agreed.ts";
-import { type Proving, askProven, ticketsFor } from "../proven.ts";
+import { type Proving, askProven, codeOption, ticketsFor } from "../proven.ts";
 import { type OptionsOf, acts } from "../output.ts";
 import { many, shortPath, shown } from "../../app/state/sentences.ts";
 import { watch } from "./approve-watch.ts";
@@ -22,7 +22,7 @@ const approveOptions = {
   "--all <tool>": "every call that waits of SERVER or SERVER.TOOL, after they were shown",
   "--always": "also write a rule into your policy that lets this very call pass from now on; it is shown first",
   "--undo <rule>": "take a rule of `--always` out of your policies again",
-  "--code <code>": "the code of your device, where the policy demands one (`approvals.factor: device`)",
+  ...codeOption,
   "--yes": "do not ask before `--all` or `--always`",
   "--watch": "show calls as they come, and answer them while the client waits",
 } as const;

@@ -3,7 +3,9 @@ import type { Command } from "commander";
 import { stateHome } from "../../adapters/daemon/paths.ts";
 import { type EntryDiff, applyHeld, diffOf, dropHeld, listHeld } from "../../adapters/workspace/commit/held.ts";
 import { recover } from "../../adapters/workspace/commit/recover.ts";
-import { type Outcome, failure } from "../../app/state/outcome.ts";
+import { factorOnRecord } from "../../app/factors/factor-on-record.ts";
+import { type Fault, type Outcome, failure } from "../../app/state/outcome.ts";
+import { type Proving, askProven, codeOption } from "../proven.ts";
 import { acts } from "../output.ts";
 import { shortPath, shown, table } from "../../app/state/sentences.ts";
 
@@ -18,6 +20,7 @@ const shownFilesMax = 50;
 const keptBack = "the policy, or the verdict on its call, keeps it for you";
 
 const changeOptions = {
+  ...codeOption,
   "--over": "with apply: also over files that were changed meanwhile, as `changes show` shows them",
 } as const;
 
@@ -25,10 +28,14 @@ export function register(program: Command): void {
   const command = program
     .command("changes [word] [id]")
     .description("show what servers wrote that waits for you; `changes show|apply|drop ID` decides on one");
-  acts(command, changeOptions, (options, word?: string, id?: string) => changes(options.over === true, word, id));
+  acts(command, changeOptions, (options, word?: string, id?: string) =>
+    changes({ over: options.over === true, word, id }, { code: options.code }),
+  );
 }
 
-async function changes(over: boolean, word: string | undefined, id: string | undefined): Promise<Outcome> {
+type Words = { readonly over: boolean; readonly word: string | undefined; readonly id: string | undefined };
+
+async function changes({ over, word, id }: Words, proving: Proving): Promise<Outcome> {
   const state = stateHome(process.env);
   if (over && word !== "apply") return failure("SG-USAGE", usage);
   // An approved write that a gateway could not finish does not wait for an answer.
@@ -36,7 +43,7 @@ async function changes(over: boolean, word: string | undefined, id: string | und
   if ((word === undefined || word === "list") && id === undefined) return list(state);
   if (id === undefined) return failure("SG-USAGE", usage);
   if (word === "show") return show(state, id);
-  if (word === "apply") return apply(state, id, over);
+  if (word === "apply") return apply(state, { id, over }, proving);
   if (word !== "drop") return failure("SG-USAGE", usage);
   const dropped = dropHeld(state, id);
   if (!dropped.ok) return failure("SG-USAGE", dropped.error);
@@ -86,7 +93,24 @@ function plainLine(line: string): string {
     .join("\t");
 }
 
-async function apply(state: string, id: string, over: boolean): Promise<Outcome> {
+type Applied = { readonly id: string; readonly over: boolean };
+
+/** Obtains the consent that the policy of the change's run demands; why there is none, or undefined. */
+async function consentTo(state: string, { id, over }: Applied, proving: Proving): Promise<Fault | undefined> {
+  const run = listHeld(state).find((one) => one.id === id)?.run;
+  const factor = run === undefined ? undefined : await factorOnRecord(process.env, run);
+  const demand = factor === undefined ? {} : { factor };
+  const asked = await askProven({ kind: "changes-apply", id, over, ...demand }, proving);
+  if (asked.ok || (asked.error.absent && factor === undefined)) return undefined;
+  if (!asked.error.absent) return asked.error;
+  const sentence =
+    "The policy of its run demands a proof, which the daemon checks: run `sluicegate daemon start`, then repeat.";
+  return { code: "SG-FACTOR", sentence };
+}
+
+async function apply(state: string, { id, over }: Applied, proving: Proving): Promise<Outcome> {
+  const refused = await consentTo(state, { id, over }, proving);
+  if (refused !== undefined) return failure(refused.code, refused.sentence);
   const applied = await applyHeld(state, id, over);
   if (!applied.ok) return failure("SG-USAGE", applied.error);
   const { committed, held } = applied.value;

@@ -13,15 +13,11 @@ import { typed } from "../agreed.ts";
 import { type ControlFailure, askDaemon, outcomeOf } from "../control-client.ts";
 import { hiddenLine } from "../hidden-line.ts";
 import { showPage } from "../show-page.ts";
-import { type Proving, askProven, touchMsMax } from "../proven.ts";
+import { type Proving, askProven, codeOption, touchMsMax } from "../proven.ts";
 import { type OptionsOf, acts } from "../output.ts";
 
 const usage =
   "Use `sluicegate factor`, or `sluicegate factor add|remove NAME` with `password`, `device` or `presence`.";
-
-const factorOptions = {
-  "--code <code>": "a code of the device that is enrolled, to replace or remove it",
-} as const;
 
 export function register(program: Command): void {
   const command = program
@@ -29,10 +25,10 @@ export function register(program: Command): void {
     .description(
       "list what proves who approves (`approvals.factor`); `factor add password|device|presence` enrols one",
     );
-  acts(command, factorOptions, (options, word?: string, name?: string) => factor(options, word, name));
+  acts(command, codeOption, (options, word?: string, name?: string) => factor(options, word, name));
 }
 
-async function factor(options: OptionsOf<typeof factorOptions>, word?: string, name?: string): Promise<Outcome> {
+async function factor(options: OptionsOf<typeof codeOption>, word?: string, name?: string): Promise<Outcome> {
   const paths = daemonPaths(process.env);
   if (!paths.ok) return failure("SG-DAEMON-FOLDER", paths.error);
   if (word !== undefined && name === undefined) return failure("SG-USAGE", usage);

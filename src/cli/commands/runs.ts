@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { Reply, RunView } from "../../app/gateway/control-contract.ts";
 import { askDaemon, outcomeOf } from "../control-client.ts";
+import { type Proving, askProven, codeOption } from "../proven.ts";
 import { type Outcome, failure } from "../../app/state/outcome.ts";
 import { acts } from "../output.ts";
 import { shown, table } from "../../app/state/sentences.ts";
@@ -15,23 +16,30 @@ export function register(program: Command): void {
     .description(
       "list runs; `runs new` starts a clean one, `runs close ID` ends one, `runs accept ID HAZARD MOVE` accepts a risk",
     );
-  acts(command, {}, (_options, word?: string, id?: string, risk: readonly string[] = []) => runs(word, id, risk));
+  acts(command, codeOption, (options, word?: string, id?: string, risk: readonly string[] = []) =>
+    runs({ word, id, risk }, { code: options.code }),
+  );
 }
 
-async function runs(word: string | undefined, id: string | undefined, risk: readonly string[]): Promise<Outcome> {
+type Words = { readonly word: string | undefined; readonly id: string | undefined; readonly risk: readonly string[] };
+
+async function runs({ word, id, risk }: Words, proving: Proving): Promise<Outcome> {
   if (word === undefined) return list();
   const [hazard, ...rest] = risk;
   if (word === "accept" && id !== undefined && hazard !== undefined && rest.length > 0) {
     const move = rest.join(" ");
     const done = `Accepted for run ${shown(id)}: ${shown(move)} may cause hazard ${shown(hazard)}.`;
-    return outcomeOf(await askDaemon({ kind: "runs-accept", run: id, hazard, move }), () => done);
+    return outcomeOf(await askProven({ kind: "runs-accept", run: id, hazard, move }, proving), () => done);
   }
   if (risk.length > 0) return failure("SG-USAGE", usage);
   if (word === "new" && id === undefined) {
-    return outcomeOf(await askDaemon({ kind: "runs-new" }), withOwed("The next call starts a clean run."));
+    return outcomeOf(await askProven({ kind: "runs-new" }, proving), withOwed("The next call starts a clean run."));
   }
   if (word === "close" && id !== undefined) {
-    return outcomeOf(await askDaemon({ kind: "runs-close", run: id }), withOwed(`Run ${shown(id)} is closed.`));
+    return outcomeOf(
+      await askProven({ kind: "runs-close", run: id }, proving),
+      withOwed(`Run ${shown(id)} is closed.`),
+    );
   }
   return failure("SG-USAGE", usage);
 }

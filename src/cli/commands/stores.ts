@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { OwnerView, Reply, StoreView } from "../../app/gateway/control-contract.ts";
 import { agreed } from "../agreed.ts";
 import { askDaemon, outcomeOf } from "../control-client.ts";
+import { askProven, codeOption } from "../proven.ts";
 import { type Outcome, failure } from "../../app/state/outcome.ts";
 import { type OptionsOf, acts } from "../output.ts";
 import { shown, table } from "../../app/state/sentences.ts";
@@ -12,6 +13,7 @@ const usage = "Use `sluicegate stores`, `sluicegate stores reset NAME` or `sluic
 const storeOptions = {
   "--all": "reset every store of the owner",
   "--owner <owner>": "the owner of the store, where several have this name",
+  ...codeOption,
   "--yes": "do not ask: you confirm the statement of the question",
 } as const;
 type Options = OptionsOf<typeof storeOptions>;
@@ -52,7 +54,7 @@ async function reset(options: Options, name: string | undefined): Promise<Outcom
   }
   const { owner, process: shownBy, mark } = chosen.owner;
   const seen = name === undefined ? { mark } : { mark: storeOf(chosen.owner, name)?.mark ?? mark, store: name };
-  const done = await askDaemon({ kind: "stores-reset", owner, process: shownBy, ...seen });
+  const done = await askProven({ kind: "stores-reset", owner, process: shownBy, ...seen }, { code: options.code });
   const said = "Reset, and on record: it counts as what the policy declares from the next run on.";
   if (done.ok && done.value.reply.refused !== undefined) {
     return failure("SG-DAEMON-REFUSED", done.value.reply.refused);

@@ -14,6 +14,35 @@ const rules: FakeMechanism = {
 };
 const facts = { client: "claude", principal: "os:1000", process: { pid: 7, startedAt: "1" }, session: "s1" } as const;
 
+describe("A9: under a factor a hook, which proves nothing,", () => {
+  const approvals = { form: "none", by: "anyone", holdMsMax: 0, expiryMs: 1_000 } as const;
+  const staged = (factor: "device" | undefined): Stage =>
+    new Stage({
+      policy: fakePolicy([rules], { settings: { approvals: { ...approvals, ...(factor ? { factor } : {}) } } }),
+    });
+  const web = { kind: "before-tool", tool: "WebFetch", arguments: { url: "https://x" } } as const;
+  const read = { tool: "read_secret", arguments: { path: "/k" } };
+  const registered = (stage: Stage): number => stage.log.kinds().filter((kind) => kind === "registered").length;
+
+  async function readsSecret({ gateway }: Stage): Promise<void> {
+    await gateway.hostEvent(facts, { kind: "before-tool", ...read });
+    await gateway.hostEvent(facts, { kind: "after-tool", ...read, result: { content: "key" }, failed: false });
+  }
+
+  it.each([
+    ["device", 1, "deny"],
+    [undefined, 2, "allow"],
+  ] as const)("%s: registers %i prompts, and a cleared conversation may %s", async (factor, prompts, verdict) => {
+    const stage = staged(factor);
+    await stage.gateway.hostEvent(facts, { kind: "prompt", text: "mail bob" });
+    await readsSecret(stage);
+    await stage.gateway.hostEvent(facts, { kind: "prompt", text: "mail eve" });
+    expect(registered(stage)).toBe(prompts);
+    await stage.gateway.hostEvent(facts, { kind: "session-clear" });
+    expect((await stage.gateway.hostEvent(facts, web)).verdict).toBe(verdict);
+  });
+});
+
 describe("hooks of a client", () => {
   it("a prompt is the run's instruction; what its own tools read labels the run, and its web calls are decided", async () => {
     const stage = new Stage({ policy: fakePolicy([rules]) });

@@ -11,6 +11,7 @@ import { causeOf } from "../../core/explain/cause.ts";
 import { riskInWords } from "../../core/explain/regulation-cause.ts";
 import { risksIn, sentenceCharactersMax, sentenceForModel } from "../../core/explain/render.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import { isUntrusted } from "../../core/label.ts";
 import { denial } from "../decision/ask-loop.ts";
 import { type Call, newCall } from "../decision/call.ts";
 import { logFailureText } from "../decision/client-answer.ts";
@@ -76,7 +77,7 @@ export async function hostEvent(scene: HookNeeds, event: HostEvent): Promise<Hos
     case "session-clear":
     case "session-end":
       // A session that ends may be resumed, with all that the client kept of it; one that is cleared has nothing left.
-      await state.runs.end(live, "closed", event.kind === "session-clear");
+      await state.runs.end(live, "closed", event.kind === "session-clear" && !demandsProof(live));
       return allowed;
     case "prompt":
       return register(scene, event.text);
@@ -87,7 +88,20 @@ export async function hostEvent(scene: HookNeeds, event: HostEvent): Promise<Hos
   }
 }
 
+/**
+ * Whether consent takes a proof in this run. Any process may start a hook, and a hook proves nothing: then it begins no
+ * clean run, and gives no instruction to an agent that what it has read may have turned.
+ */
+function demandsProof({ policy }: LiveRun): boolean {
+  return policy.settings.approvals.factor !== undefined;
+}
+
+function holdsUntrusted({ policy, state }: LiveRun): boolean {
+  return isUntrusted(policy.lattice, policy.contextLabel(state.q));
+}
+
 async function register({ state, live }: HookNeeds, text: string): Promise<HostReply> {
+  if (demandsProof(live) && holdsUntrusted(live)) return allowed;
   if (text.length > instructionCharactersMax) return allowed; // not registered: provenance then knows less, never more
   const batch = new EventBatch();
   const at = state.services.clock.monotonicMs();
