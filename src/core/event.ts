@@ -5,7 +5,7 @@
 import type { LabelRange } from "./label.ts";
 import type { CallOption } from "./moment.ts";
 import type { FieldLabel } from "./opinion.ts";
-import type { Forecast } from "./questions/prediction.ts";
+import type { Forecast, ForeseenFilter } from "./questions/prediction.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { ResultScope, Role } from "./contract.ts";
 
@@ -75,6 +75,8 @@ export type RunEvent = { readonly at: number } & (
       readonly consent?: string;
       /** The forecast of a world model, to be compared with the result. */
       readonly forecast?: Forecast;
+      /** The filter that a world model predicts for the list after the call. */
+      readonly filter?: ForeseenFilter;
       /** Key of the run that made the call, where another run passed it on. */
       readonly from?: string;
     }
@@ -99,6 +101,8 @@ export type RunEvent = { readonly at: number } & (
       /** Key of the run that received the value, where another run passed it on. */
       readonly from?: string;
     }
+  /** A world model predicted which tools the agent must not have in the present state. */
+  | { readonly kind: "foreseen"; readonly filter: ForeseenFilter }
   | { readonly kind: "granted"; readonly grant: Grant }
   | { readonly kind: "ended"; readonly cause: EndCause }
 );

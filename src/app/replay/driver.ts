@@ -8,6 +8,7 @@ import type { Json } from "../../core/json.ts";
 import { roundsMax } from "../../core/limits.ts";
 import { type Engine, begin } from "../../core/mechanism.ts";
 import type { CallMoment, CallOption, Moment, ReleaseMoment } from "../../core/moment.ts";
+import { filtersAmong } from "../../core/questions/prediction.ts";
 import type { Answer, Answers, Question } from "../../core/opinion.ts";
 import type { Result } from "../../core/result.ts";
 import type { ModelState, Run } from "../../core/run.ts";
@@ -30,13 +31,20 @@ export const unanswered =
   (cause: string): AnswerTo =>
   (question) => ({ kind: "unavailable", question, cause });
 
+/** A decision, and everything that it was decided with. */
+export type Decided = { readonly decision: Decision; readonly answers: Answers };
+
 /** Decides a moment as the gateway's ask loop does, with answers that are there at once. */
-export function decide(engine: Engine, run: Run, moment: Moment, { answer, known }: Evidence): Decision {
+export function decide(engine: Engine, run: Run, moment: Moment, evidence: Evidence): Decision {
+  return decideWith(engine, run, moment, evidence).decision;
+}
+
+function decideWith(engine: Engine, run: Run, moment: Moment, { answer, known }: Evidence): Decided {
   const answers = new Map(known);
   for (let round = 0; ; round += 1) {
     const found = step(engine, run, moment, answers);
-    if (found.kind === "decided") return found.decision;
-    if (round === roundsMax) return denial("SG-ROUNDS", { rounds: roundsMax });
+    if (found.kind === "decided") return { decision: found.decision, answers };
+    if (round === roundsMax) return { decision: denial("SG-ROUNDS", { rounds: roundsMax }), answers };
     for (const question of found.questions) answers.set(question.key, answer(question));
   }
 }
@@ -45,7 +53,7 @@ export function decide(engine: Engine, run: Run, moment: Moment, { answer, known
 export const moved = (engine: Engine, run: Run, event: RunEvent): Result<Run, string> => evolve(engine, run, event);
 
 /** The event that puts a decided call on its way. */
-export function dispatchOf(moment: CallMoment, option: CallOption): RunEvent {
+export function dispatchOf(moment: CallMoment, option: CallOption): Extract<RunEvent, { kind: "dispatched" }> {
   const { at, call, method, arguments: given, digest } = moment;
   return { kind: "dispatched", at, call, method, option, arguments: given, digest };
 }
@@ -100,14 +108,22 @@ export class OfflineRun {
     this.run = next.value;
   }
 
+  /** Decides a moment; what models say of the present list becomes an event, as in the gateway. */
   decide(moment: Moment): Decision {
-    return decide(this.engine, this.run, moment, { answer: this.#answer });
+    return this.#decide(moment).decision;
   }
 
-  /** Decides a call; nothing is folded yet. */
-  ask(asked: Asked): { readonly moment: CallMoment; readonly decision: Decision } {
+  #decide(moment: Moment): Decided {
+    const decided = decideWith(this.engine, this.run, moment, { answer: this.#answer });
+    const { list } = filtersAmong(decided.answers);
+    if (list !== undefined) this.fold({ kind: "foreseen", at: this.at, filter: list });
+    return decided;
+  }
+
+  /** Decides a call; it is not on its way yet. */
+  ask(asked: Asked): { readonly moment: CallMoment } & Decided {
     const moment: CallMoment = { kind: "call", at: this.at, method: "tools/call", workspace: [], ...asked };
-    return { moment, decision: this.decide(moment) };
+    return { moment, ...this.#decide(moment) };
   }
 
   refuse(moment: CallMoment, { reasons }: Decision): void {
@@ -117,8 +133,10 @@ export class OfflineRun {
     this.fold({ kind: "refused", at: this.at, call, server, tool, digest, codes });
   }
 
-  dispatch(moment: CallMoment, option: CallOption): void {
-    this.fold(dispatchOf(moment, option));
+  /** Puts a decided call on its way, with what models said of the list after it. */
+  dispatch(moment: CallMoment, option: CallOption, answers: Answers): void {
+    const { call: filter } = filtersAmong(answers);
+    this.fold({ ...dispatchOf(moment, option), ...(filter === undefined ? {} : { filter }) });
   }
 
   /** Ends a dispatched call with its result; the result is decided about and handed on, withheld or rejected. */

@@ -138,6 +138,7 @@ export class RecordedReplay {
       case "refused":
       case "succeeded":
       case "unknown":
+      case "foreseen":
       case "granted":
       case "ended":
         break;

@@ -111,7 +111,7 @@ function replayCall(replay: Replay, step: TraceStep & { kind: "call" }, index: n
   if (contract === undefined) throw new Error(`${server} lists no ${tool}`);
   const digest = options.digest([server, tool, given]);
   const asked = { call, contract, arguments: given, digest, workspace: options.workspace };
-  const { moment, decision } = run.ask(asked);
+  const { moment, decision, answers } = run.ask(asked);
   const { verdict, option } = decision;
   // No entry of a list is hidden whose call could pass, so only refused calls are looked up there.
   const hidden = verdict === "deny" && run.decide({ kind: "expose", at: run.at, contract }).verdict === "deny";
@@ -122,7 +122,7 @@ function replayCall(replay: Replay, step: TraceStep & { kind: "call" }, index: n
     return row("none");
   }
   if (verdict === "confirm" && consent === "value") endorse(replay, decision);
-  run.dispatch(moment, option);
+  run.dispatch(moment, option, answers);
   const handing = (judged: Verdict): "pass" | "withhold" | "reject" =>
     judged === "deny" ? "reject" : judged === "confirm" && !consents ? "withhold" : "pass";
   return row(handing(run.settle(moment, option, { value: resultOf(step), failed: step.isError, handing })));

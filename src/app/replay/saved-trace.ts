@@ -94,6 +94,7 @@ export class TraceWriter {
       case "begun":
       case "succeeded":
       case "unknown":
+      case "foreseen":
       case "granted":
         return;
     }

@@ -2,7 +2,7 @@
  * The question to a world model and its answer (foresight.md 2): plain data, so answers are logged and replayed. The
  * mechanism `regulate` asks; oracles answer.
  */
-import { type Json, type JsonObject, isArray, isObject, member } from "../json.ts";
+import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../json.ts";
 import type { Answers, Silence } from "../opinion.ts";
 
 /** `critical`: the run may go on, but some tool can now lead to harm. `unsafe`: the pending call must not run. */
@@ -94,6 +94,59 @@ export function readForecast(value: Json | undefined): Forecast | undefined {
 }
 
 function namesIn(value: Json | undefined): readonly string[] | undefined {
-  if (!isArray(value)) return undefined;
-  return value.slice(0, forecastNamesMax).filter((name) => typeof name === "string");
+  return isArray(value) ? texts(value.slice(0, forecastNamesMax)) : undefined;
+}
+
+/** The tools that models would take from a list, and those that they would have asked about, by `server.tool`. */
+export type ForeseenFilter = { readonly hides: readonly string[]; readonly asks: readonly string[] };
+
+/** Filters that models answered: for the list of the present state, and for the list after the call. */
+export type ForeseenFilters = {
+  readonly list: ForeseenFilter | undefined;
+  readonly call: ForeseenFilter | undefined;
+};
+
+const noFilters: ForeseenFilters = { list: undefined, call: undefined };
+
+/** The filters among the answers of a moment; none of an answer that cannot be read, or that lacks a model. */
+export function filtersAmong(answers: Answers): ForeseenFilters {
+  let found = noFilters;
+  for (const answer of answers.values()) {
+    const { question } = answer;
+    if (question.kind !== predictionKind || answer.kind !== "known") continue;
+    const filter = filterOf(answer.value, toolsIn(question.content));
+    if (filter === undefined) continue;
+    found = member(question.content, "pending") === undefined ? { ...found, list: filter } : { ...found, call: filter };
+  }
+  return found;
+}
+
+/** Reads a filter; undefined for any other JSON. */
+export function readFilter(value: Json | undefined): ForeseenFilter | undefined {
+  const hides = texts(member(value, "hides"));
+  const asks = texts(member(value, "asks"));
+  return hides === undefined || asks === undefined ? undefined : { hides, asks };
+}
+
+/** The filter in a prediction, of tools that its question named: no answer makes a log longer than its question. */
+function filterOf(value: Json, known: readonly string[]): ForeseenFilter | undefined {
+  const hides = texts(member(value, "filteredTools"));
+  const advice = member(value, "asks");
+  const asks = advice === undefined ? [] : texts(member(advice, "filteredTools"));
+  // A model that did not answer might hide more, so the next list asks it again.
+  if (hides === undefined || asks === undefined || member(value, "silence") !== undefined) return undefined;
+  const named = (names: readonly string[]): readonly string[] => {
+    const all = new Set(names);
+    return known.filter((name) => all.has(name));
+  };
+  return { hides: named(hides), asks: named(asks) };
+}
+
+function toolsIn(content: Json): readonly string[] {
+  const tools = member(content, "tools");
+  return isArray(tools) ? tools.flatMap((tool) => stringMember(tool, "name") ?? []) : [];
+}
+
+function texts(value: Json | undefined): readonly string[] | undefined {
+  return isArray(value) ? value.filter((one) => typeof one === "string") : undefined;
 }

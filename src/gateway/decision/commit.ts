@@ -10,7 +10,7 @@ import { decidingCodes, risksIn, warningsIn } from "../../core/explain/render.ts
 import type { JsonObject } from "../../core/json.ts";
 import type { CallOption } from "../../core/moment.ts";
 import type { Answers, Obligation } from "../../core/opinion.ts";
-import { forecastAmong } from "../../core/questions/prediction.ts";
+import { filtersAmong, forecastAmong } from "../../core/questions/prediction.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { outboxMoment } from "../log/waiting.ts";
 import type { PerformOrder } from "../ports/conversation.ts";
@@ -18,6 +18,7 @@ import { lateRecordMsMax } from "../ports/limits.ts";
 import type { Services } from "../ports/services.ts";
 import { appendBatch, EventBatch, deferRecord, flushDeferred, type Basis } from "../runs/event-batch.ts";
 import type { LiveRun } from "../runs/live-run.ts";
+import { foldForeseen } from "../runs/foreseen-lists.ts";
 import { denial, decide, type MaybePromise } from "./ask-loop.ts";
 import { attendances, type Attendance } from "./attendance.ts";
 import { type Call, type Consent, callMoment, isObserved, notesOf } from "./call.ts";
@@ -134,9 +135,8 @@ function dispatched(needs: CommitNeeds, call: Call, ground: Ground): Recorded {
   const { live, contract, id } = call;
   if (event === undefined) return recordRefusal(needs, call, { decision: denial("SG-INTERNAL"), answers });
   const batch = new EventBatch();
-  const forecast = answers.size === 0 ? undefined : forecastAmong(answers);
-  const expected = forecast === undefined ? event : { ...event, forecast };
-  const moved = foldDispatch(needs, call, { decision, consent, event: expected }, batch);
+  foldForeseen(needs, live, { answers, at: event.at }, batch);
+  const moved = foldDispatch(needs, call, { decision, consent, event: withForecast(event, answers) }, batch);
   if (!moved.ok) {
     return recordRefusal(needs, call, { decision: denial("SG-NO-MOVE", { detail: moved.error }), answers }, batch);
   }
@@ -164,6 +164,14 @@ type Dispatch = Extract<RunEvent, { kind: "dispatched" }>;
 /** The event that puts a call on record as dispatched. */
 function dispatchOf({ id, method, digest, arguments: given }: Call, option: CallOption, at: number): Dispatch {
   return { kind: "dispatched", at, call: id, method, option, arguments: given, digest };
+}
+
+/** The event with what models predicted about its call. */
+function withForecast(event: Dispatch, answers: Answers): Dispatch {
+  if (answers.size === 0) return event;
+  const forecast = forecastAmong(answers);
+  const filter = filtersAmong(answers).call;
+  return { ...event, ...(forecast === undefined ? {} : { forecast }), ...(filter === undefined ? {} : { filter }) };
 }
 
 type Folding = {
@@ -250,6 +258,7 @@ export function recordRefusal(
   const { live, contract, id, digest } = call;
   const at = needs.services.clock.monotonicMs();
   const batch = begun ?? new EventBatch();
+  if (begun === undefined) foldForeseen(needs, live, { answers, at }, batch);
   const { server, tool } = contract;
   const codes = decidingCodes(decision);
   needs.runs.fold(live, { kind: "refused", at, call: id, server, tool, digest, codes }, batch);

@@ -10,9 +10,11 @@ import type { Verdict } from "../../core/verdict.ts";
 import type { ListState } from "../upstream/listed-tools.ts";
 import { decide } from "../decision/ask-loop.ts";
 import { exposeTriesMax, exposuresMax } from "../ports/limits.ts";
+import { recordForeseen } from "../runs/foreseen-lists.ts";
 import type { LiveRun } from "../runs/live-run.ts";
+import type { RunRegistry } from "../runs/run-registry.ts";
 import type { AskedFor, Oracle, Services } from "../ports/services.ts";
-import type { Answer, Question } from "../../core/opinion.ts";
+import type { Answer, Answers, Question } from "../../core/opinion.ts";
 
 export type ExposeQuery = {
   readonly live: LiveRun;
@@ -23,10 +25,12 @@ export type ExposeQuery = {
 
 export class Exposures {
   readonly #services: Services;
+  readonly #runs: Pick<RunRegistry, "fold">;
   readonly #known = new BoundedMap<string, readonly Verdict[]>(exposuresMax);
 
-  constructor(services: Services) {
+  constructor(services: Services, runs: Pick<RunRegistry, "fold">) {
     this.#services = services;
+    this.#runs = runs;
   }
 
   /** A verdict for each entry of the list. */
@@ -36,10 +40,13 @@ export class Exposures {
       const key = this.#keyOf(query);
       const known = this.#known.get(key);
       if (known !== undefined) return known;
-      verdicts = await this.#judged(query);
+      const judged = await this.#judged(query);
+      ({ verdicts } = judged);
       // An oracle may have been asked, and the run may have moved on meanwhile: such verdicts belong under no digest.
       if (this.#keyOf(query) !== key) continue;
       this.#known.set(key, verdicts);
+      const at = this.#services.clock.monotonicMs();
+      await recordForeseen({ runs: this.#runs, services: this.#services }, query.live, { answers: judged.answers, at });
       return verdicts;
     }
     return verdicts;
@@ -50,7 +57,10 @@ export class Exposures {
     return `${live.policy.digest} ${server} ${state.method} ${state.digest} ${digest}`;
   }
 
-  async #judged({ live, contracts }: ExposeQuery): Promise<readonly Verdict[]> {
+  async #judged({
+    live,
+    contracts,
+  }: ExposeQuery): Promise<{ readonly verdicts: readonly Verdict[]; readonly answers: Answers }> {
     const byContract = new Map<ToolContract, Verdict>();
     const verdicts: Verdict[] = [];
     // Entries are judged one after another, and most of them ask the same.
@@ -63,7 +73,7 @@ export class Exposures {
       byContract.set(contract, verdict);
       verdicts.push(verdict);
     }
-    return verdicts;
+    return { verdicts, answers: oracle.given };
   }
 
   #verdict(live: LiveRun, moment: Moment, oracle: Oracle): Verdict | Promise<Verdict> {
@@ -80,6 +90,11 @@ export class AskedOnce implements Oracle {
 
   constructor(oracle: Oracle) {
     this.#oracle = oracle;
+  }
+
+  /** Everything that was answered. */
+  get given(): Answers {
+    return this.#given;
   }
 
   async answer(questions: readonly Question[], budgetMs: number, about?: AskedFor): Promise<readonly Answer[]> {

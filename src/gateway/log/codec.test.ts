@@ -88,6 +88,8 @@ const grant: fc.Arbitrary<Grant> = fc.oneof(
   }),
 );
 const field = fc.record({ pointer: text, range });
+const names = fc.array(text, { maxLength: 4 });
+const filter = fc.record({ hides: names, asks: names });
 const event: fc.Arbitrary<RunEvent> = fc.oneof(
   fc.record(
     { at, kind: fc.constant("begun" as const), principal: text, parent: text },
@@ -118,6 +120,7 @@ const event: fc.Arbitrary<RunEvent> = fc.oneof(
       digest: text,
       consent: text,
       forecast: fc.record({ labels: fc.array(text, { maxLength: 4 }), effects: fc.array(text, { maxLength: 4 }) }),
+      filter,
     },
     { requiredKeys: ["at", "kind", "call", "method", "option", "arguments", "digest"] },
   ),
@@ -139,6 +142,7 @@ const event: fc.Arbitrary<RunEvent> = fc.oneof(
     },
     { requiredKeys: ["at", "kind", "call", "server", "tool", "how", "label", "fields"] },
   ),
+  fc.record({ at, kind: fc.constant("foreseen" as const), filter }),
   fc.record({ at, kind: fc.constant("granted" as const), grant }),
   fc.record({
     at,

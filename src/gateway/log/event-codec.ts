@@ -12,7 +12,7 @@ import { type Json, type JsonObject, isArray, isObject, member, stringMember } f
 import { join, type LabelRange } from "../../core/label.ts";
 import type { CallOption } from "../../core/moment.ts";
 import type { FieldLabel } from "../../core/opinion.ts";
-import { readForecast } from "../../core/questions/prediction.ts";
+import { type ForeseenFilter, readFilter, readForecast } from "../../core/questions/prediction.ts";
 import type { EntryHead, Pen } from "./json-text.ts";
 import { readRange } from "./label-codec.ts";
 import { hiddenOption, joinOption, optionText, rangeText, type ReadContext } from "./option-codec.ts";
@@ -89,6 +89,8 @@ const texts = clear<readonly string[]>(
   (value, pen) => pen.json(value),
   (value) => (isArray(value) && value.every((one) => typeof one === "string") ? value : undefined),
 );
+/** Names of tools that the policy has. They must outlast the payload: a run that forgets one would be less restricted. */
+const filter = clear<ForeseenFilter>((value, pen) => pen.json(value), readFilter);
 const oneOf = <T extends string>(known: readonly T[]): Make<T> =>
   clear<T>(
     (value) => `"${value}"`,
@@ -236,6 +238,7 @@ export const eventTable: { readonly [K in Kind]: Row<K> } = {
     arguments: given,
     // A model has seen the arguments, so what it expects of them is as secret as they are.
     forecast: optional(hidden((value, pen) => pen.json(value), readForecast)),
+    filter: optional(filter),
   },
   succeeded: { call: ofEntry },
   failed: { call: ofEntry, noEffect: flag },
@@ -257,6 +260,7 @@ export const eventTable: { readonly [K in Kind]: Row<K> } = {
       ),
     ),
   },
+  foreseen: { filter },
   granted: { grant: clear(grantText, readGrant) },
   ended: { cause: oneOf(endCauses) },
 };

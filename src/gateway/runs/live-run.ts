@@ -277,6 +277,7 @@ export function trackCalls(live: LiveRun, event: RunEvent): void {
     case "registered":
     case "refused":
     case "released":
+    case "foreseen":
     case "granted":
       return;
   }

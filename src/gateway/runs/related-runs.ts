@@ -203,6 +203,7 @@ export function restrictiveImage(event: RunEvent, key: string): readonly RunEven
     case "succeeded":
     case "failed":
     case "unknown":
+    case "foreseen":
     case "granted":
     case "ended":
       return [];

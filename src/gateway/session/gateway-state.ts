@@ -38,7 +38,7 @@ export function gatewayState(services: Services, sessions: ConnectedSessions): G
     projections,
     runs,
     admissions,
-    exposures: new Exposures(services),
+    exposures: new Exposures(services, runs),
     accepted: new AcceptedLists({
       store: services.log.store,
       hash: services.secrets.hash,

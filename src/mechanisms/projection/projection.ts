@@ -219,6 +219,7 @@ function rememberedAfter(memory: Memory, event: RunEvent, isolated: (server: str
     case "succeeded":
     case "failed":
     case "unknown":
+    case "foreseen":
     case "granted":
       return memory;
   }

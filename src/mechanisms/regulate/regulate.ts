@@ -5,6 +5,7 @@
  */
 import type { ToolContract } from "../../core/contract.ts";
 import type { RunEvent } from "../../core/event.ts";
+import type { ForeseenFilter } from "../../core/questions/prediction.ts";
 import type { Json } from "../../core/json.ts";
 import type { Label } from "../../core/label.ts";
 import type { Mechanism } from "../../core/mechanism.ts";
@@ -28,8 +29,10 @@ import { type Board, shownEntry } from "./game/exposure.ts";
 import { type Exposures, makeExposures } from "./game/exposures.ts";
 import { type Expected, expectedAfter, nothingExpected, surpriseReason } from "./models/surprise.ts";
 import { type Filtered, filterAfter, filterReason, nothingFiltered } from "./list/filter.ts";
+import { type Foreseen, foreseenAfter, hiddenByModel } from "./models/foreseen.ts";
 import {
   type Heard,
+  filterIn,
   filteredReason,
   forecastReason,
   heardIn,
@@ -54,6 +57,8 @@ export type Regulated = {
   readonly filtered: Filtered;
   readonly steps: Steps;
   readonly expected: Expected;
+  /** The filter of models that is in force; undefined where they have to be asked. */
+  readonly foreseen: Foreseen | undefined;
 };
 
 export type Regulator = Board & {
@@ -76,6 +81,7 @@ export function makeRegulate(regulator: Regulator): Mechanism<Regulated> {
       filtered: nothingFiltered,
       steps: noSteps(frame.ir.lattice),
       expected: nothingExpected,
+      foreseen: undefined,
     }),
     remember: (memory, event, run) => remembered(parts, memory, event, stateOf(run.q)),
     consider: ({ moment, option }, run, memory, answers) => {
@@ -148,8 +154,8 @@ function exposed({ regulator, exposures, aboutList }: Parts, q: Q, memory: Regul
     limits.push(...leaseReasons(settings.leases, leases, contract, at));
   }
   const { filtered } = memory;
-  const filter = filtered === nothingFiltered ? undefined : filterReason(filtered, nameOf(contract), at);
-  if (filter !== undefined) limits.push(filter);
+  const kept = filtered === nothingFiltered ? undefined : filterReason(filtered, nameOf(contract), at);
+  if (kept !== undefined) limits.push(kept);
   // The game counts on the calls that meet a debt: while it is open, the approver is asked instead.
   const owed = limits.length > 0 && paysOwed(regulator, q, contract, at);
   const reasons = owed ? limits.map((reason): Reason => ({ ...reason, verdict: "confirm" })) : limits;
@@ -158,14 +164,19 @@ function exposed({ regulator, exposures, aboutList }: Parts, q: Q, memory: Regul
   if (reasons.length > 0) return settled(reasons);
   const asked: Settled = exposure.verdict === "confirm" ? { ...noObjection, verdict: "confirm" } : noObjection;
   if (!asksModels(settings)) return asked;
-  const question = aboutList(memory.steps);
-  // A list is not a matter of safety: where a model is silent about it, each call is decided by itself.
+  // What models answered for this state with the last call is not asked for again.
+  const { foreseen, steps } = memory;
+  if (foreseen !== undefined) return withFilter(regulator, asked, foreseen, contract);
+  const question = aboutList(steps);
   const heard = heardIn(answers, question);
   if (heard === "open") return { kind: "needs", questions: [question] };
-  const { forecast } = heard;
-  const found =
-    forecast === undefined ? undefined : filteredReason(forecast, contract, debtsMetBy(regulator, contract).length > 0);
-  return found === undefined ? asked : withVerdict(asked, [found]);
+  // A list is not a matter of safety: where a model is silent about it, each call is decided by itself.
+  return heard.forecast === undefined ? asked : withFilter(regulator, asked, filterIn(heard.forecast), contract);
+}
+
+function withFilter(regulator: Regulator, opinion: Settled, filter: ForeseenFilter, contract: ToolContract): Settled {
+  const found = filteredReason(filter, contract, mayPay(regulator, contract));
+  return found === undefined ? opinion : withVerdict(opinion, [found]);
 }
 
 function withVerdict(opinion: Settled, reasons: readonly Reason[]): Settled {
@@ -256,6 +267,11 @@ function debtsMetBy({ frame }: Regulator, contract: ToolContract): readonly Slot
   );
 }
 
+/** A call of the tool may meet a debt, whether it is open or not. */
+export function mayPay(regulator: Regulator, contract: ToolContract): boolean {
+  return debtsMetBy(regulator, contract).length > 0;
+}
+
 /** The call may meet a debt that is open now. */
 function paysOwed(regulator: Regulator, q: Q, contract: ToolContract, at: number): boolean {
   return debtsMetBy(regulator, contract).some(
@@ -274,22 +290,32 @@ function remembered(parts: Parts, memory: Regulated, event: RunEvent, q: Q): Reg
   const leases = settings.leases.length === 0 ? memory.leases : leasesAfter(settings.leases, memory.leases, event);
   const told = asksModels(settings) || settings.shortlistMax !== undefined;
   const steps = told ? toldAfter(frame.ir, memory.steps, event, q) : memory.steps;
-  const filtered = filteredAfter(parts, memory.filtered, event, q);
   const expected = expectedAfter(frame.ir, memory.expected, event, q);
+  const surprised = event.kind === "released" && expected !== memory.expected && expected.wrong.at(-1) === true;
+  const foreseen = asksModels(settings)
+    ? foreseenAfter(memory.foreseen, event, { moved: steps !== memory.steps, surprised })
+    : undefined;
+  const filtered = filteredAfter(parts, { filtered: memory.filtered, foreseen }, event, q);
   const same = power === memory.power && leases === memory.leases && steps === memory.steps;
-  const all = same && filtered === memory.filtered && expected === memory.expected;
-  return all ? memory : { power, leases, steps, filtered, expected };
+  const all = same && filtered === memory.filtered && expected === memory.expected && foreseen === memory.foreseen;
+  return all ? memory : { power, leases, steps, filtered, expected, foreseen };
 }
 
 function toldAfter(ir: Ir, steps: Steps, event: RunEvent, q: Q): Steps {
   return stepsAfter(ir.lattice, steps, event, (option): Label => heldInArguments(ir, q, option));
 }
 
-/** In the modes that remember, what the game hides now is noted whenever the state may have changed. */
-function filteredAfter({ regulator, exposures }: Parts, memory: Filtered, event: RunEvent, q: Q): Filtered {
+/** In the modes that remember, what the game and the models hide now is noted whenever the state may have changed. */
+function filteredAfter(
+  { regulator, exposures }: Parts,
+  { filtered, foreseen }: Pick<Regulated, "filtered" | "foreseen">,
+  event: RunEvent,
+  q: Q,
+): Filtered {
   const { settings, tools } = regulator;
   const { filter } = settings;
-  if (filter.kind === "replace") return memory;
+  if (filter.kind === "replace") return filtered;
   const hides = (contract: ToolContract): boolean => exposures.of(q, contract, event.at).verdict === "deny";
-  return filterAfter(filter, memory, new Set(tools.filter(hides).map(nameOf)), event.at);
+  const byModel = hiddenByModel(foreseen, tools, (contract) => mayPay(regulator, contract));
+  return filterAfter(filter, filtered, new Set([...byModel, ...tools.filter(hides).map(nameOf)]), event.at);
 }

@@ -1,6 +1,7 @@
 /** Regulation of a run for display, and the part of a run that a tool list depends on. */
 import type { ToolContract } from "../../core/contract.ts";
 import type { ArgumentLabel, CallOption } from "../../core/moment.ts";
+import type { Reason } from "../../core/opinion.ts";
 import type { StateClass } from "../../core/questions/prediction.ts";
 import { ruleWord } from "../../core/explain/cause.ts";
 import { regulationClause } from "../../core/explain/regulation-cause.ts";
@@ -17,7 +18,8 @@ import { leaseReasons, leasesOf, leaseState } from "./leases.ts";
 import { optionsOf } from "./game/options.ts";
 import { powerGathered } from "./power.ts";
 import { hiddenReason } from "./reasons.ts";
-import type { Regulated, Regulator } from "./regulate.ts";
+import { filteredReason } from "./models/foresight.ts";
+import { type Regulated, type Regulator, mayPay } from "./regulate.ts";
 import { toolClasses } from "./list/tool-classes.ts";
 
 /** Most hidden tools in a view; a view is for users. */
@@ -62,7 +64,8 @@ function whyHidden(
     exposure.verdict === "deny"
       ? hiddenReason(regulator, q, contract, { exposure, at })
       : (leaseReasons(settings.leases, leasesOf(settings.leases, memory.leases, q.lost), contract, at)[0] ??
-        filterReason(memory.filtered, `${contract.server}.${contract.tool}`, at));
+        filterReason(memory.filtered, `${contract.server}.${contract.tool}`, at) ??
+        hiddenByForecast(regulator, memory, contract));
   if (reason === undefined) return undefined;
   const tool = `\`${contract.server}.${contract.tool}\``;
   const clause = regulationClause(reason, tool) ?? reason.code;
@@ -125,6 +128,12 @@ function staysWithin({ game, frame }: Regulator, { q, option, at }: Scene): bool
   return game.safetyOf(moved.value, at, most).verdict === "allow";
 }
 
+/** The objection of a model that hides the tool. */
+function hiddenByForecast(regulator: Regulator, { foreseen }: Regulated, contract: ToolContract): Reason | undefined {
+  const found = foreseen === undefined ? undefined : filteredReason(foreseen, contract, mayPay(regulator, contract));
+  return found?.verdict === "deny" ? found : undefined;
+}
+
 /** A text that is equal for two states of runs that are shown the same lists at the instant `at`. */
 export function exposureKey({ frame, settings }: Regulator, q: Q, memory: Regulated, at: number): string {
   const { slots, ir } = frame;
@@ -148,6 +157,12 @@ export function exposureKey({ frame, settings }: Regulator, q: Q, memory: Regula
     settings.leases.map((lease, index) => leaseState(lease, index, memory.leases, at).kind),
     [...memory.filtered.until].filter(([, until]) => at < until),
     [nextReturn(memory.filtered, at) ?? 0, memory.filtered.full],
-    asks ? [memory.steps.instruction, memory.steps.evidence, memory.steps.done] : [],
+    asks ? modelState(memory) : [],
   ]);
+}
+
+/** What models would be asked about the list, or what they answered already. */
+function modelState({ foreseen, steps }: Regulated): unknown {
+  if (foreseen !== undefined) return { hides: foreseen.hides, asks: foreseen.asks };
+  return [steps.instruction, steps.evidence, steps.done];
 }

@@ -58,6 +58,7 @@ export function next(frame: Frame, q: Q, event: RunEvent): Result<Q, string> {
     case "begun":
     case "registered":
     case "refused":
+    case "foreseen":
       return ok(q);
     case "dispatched":
       return dispatched(frame, q, event);

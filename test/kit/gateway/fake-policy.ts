@@ -95,6 +95,7 @@ function next(q: FakeState, event: RunEvent) {
     case "begun":
     case "registered":
     case "refused":
+    case "foreseen":
     case "failed":
     case "ended":
       return ok(q);

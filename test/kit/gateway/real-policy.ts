@@ -72,6 +72,17 @@ export class Conversation {
     return { refused: member(result, "isError") === true, text };
   }
 
+  /** Names of the tools that the client is shown of a server. */
+  async list(server: string, process = first): Promise<readonly string[]> {
+    const client = await this.#client(server, process);
+    this.#ids += 1;
+    client.say({ id: this.#ids, method: "tools/list" });
+    await this.serve();
+    const answer = client.got.map(plain).find((message) => message["id"] === this.#ids);
+    const tools = member(member(answer, "result"), "tools");
+    return Array.isArray(tools) ? tools.map((tool) => stringMember(tool, "name") ?? "") : [];
+  }
+
   /** Lets the servers answer until nobody has anything to say. */
   async serve(): Promise<void> {
     for (let quiet = 0; quiet < 2;) {

@@ -105,14 +105,14 @@ function playCall(guard: Guard, run: OfflineRun, one: Call, call: string): Pick<
   const contract = guard.contracts.get(one.tool);
   if (contract === undefined) throw new Error(`there is no ${one.tool}`);
   const callDigest = digest([contract.server, contract.tool, one.arguments], sha256);
-  const { moment, decision } = run.ask({ call, contract, arguments: one.arguments, digest: callDigest });
+  const { moment, decision, answers } = run.ask({ call, contract, arguments: one.arguments, digest: callDigest });
   const { verdict, reasons, option } = decision;
   const codes = reasons.map((reason) => (reason.rule === undefined ? reason.code : `${reason.code} ${reason.rule}`));
   if (verdict === "deny" || option === undefined) {
     run.refuse(moment, decision);
     return { verdict: "deny", codes };
   }
-  run.dispatch(moment, option);
+  run.dispatch(moment, option, answers);
   const handing = (judged: Verdict): "pass" | "reject" => (judged === "deny" ? "reject" : "pass");
   // A result that the agent does not get is work that was not done, however freely the call went out.
   const handed = run.settle(moment, option, { value: resultOf(one.gives), handing });

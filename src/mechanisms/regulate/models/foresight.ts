@@ -17,6 +17,7 @@ import {
 } from "../../../core/opinion.ts";
 import {
   type Advice,
+  type ForeseenFilter,
   type PredictionContext,
   type PredictionStep,
   predictionKind,
@@ -159,11 +160,20 @@ export function silenceReason(
   return { mechanism: id, code: "SG-SILENT", verdict, facts: { silence }, way };
 }
 
-/** The reason of a forecast against a list entry; a tool that alone can meet a debt is asked about, not taken away. */
-export function filteredReason(forecast: Forecast, { server, tool }: ToolContract, owed: boolean): Reason | undefined {
+/** The filter in a forecast. */
+export function filterIn({ filteredTools, asks }: Forecast): ForeseenFilter {
+  return { hides: filteredTools, asks: asks?.filteredTools ?? [] };
+}
+
+/** The reason of a filter against a list entry; a tool that alone can meet a debt is asked about, not taken away. */
+export function filteredReason(
+  { hides, asks }: ForeseenFilter,
+  { server, tool }: ToolContract,
+  owed: boolean,
+): Reason | undefined {
   const name = `${server}.${tool}`;
-  const decisive = forecast.filteredTools.includes(name);
-  if (!decisive && forecast.asks?.filteredTools.includes(name) !== true) return undefined;
+  const decisive = hides.includes(name);
+  if (!decisive && !asks.includes(name)) return undefined;
   const verdict = decisive && !owed ? "deny" : "confirm";
   return { mechanism: id, code: "SG-FORESIGHT", verdict, facts: { tool: name }, way: "use another tool" };
 }

@@ -56,6 +56,7 @@ export function stepsAfter(
     }
     case "begun":
     case "refused":
+    case "foreseen":
     case "granted":
     case "ended":
       return memory;
