@@ -41,6 +41,7 @@ export function makeRegulation(compiled: CompiledPolicy, frame: Frame, model: Po
     game,
     tools,
     settings: compiled.regulation,
+    policy: compiled.digest,
     digest: (value) => digest(value, sha256),
   };
   const mechanism = makeRegulate(regulator);

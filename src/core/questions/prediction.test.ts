@@ -54,6 +54,8 @@ describe("the filters among the answers of a call", () => {
   it("have tools of the question alone, each once", () => {
     const named = ["s.a", "s.a", "s.evil", 7, "x".repeat(10_000)];
     expect(filters(known(list, { filteredTools: named })).list).toEqual({ hides: ["s.a"], asks: [] });
+    const odd = question(predictionKind, { tools: [7, {}] });
+    expect(filters(known(odd, { filteredTools: ["s.a"] })).list).toEqual({ hides: [], asks: [] });
     expect(filters(known(question(predictionKind, {}), { filteredTools: ["s.a"] })).list).toEqual({
       hides: [],
       asks: [],
@@ -78,6 +80,7 @@ describe("the filters among the answers of a call", () => {
   it("are read back from a log as they were written, and from nothing else", () => {
     const filter = { hides: ["s.a"], asks: ["s.b"] };
     expect(readFilter(filter)).toEqual(filter);
+    expect(readFilter({ ...filter, policy: "p" })).toEqual({ ...filter, policy: "p" });
     for (const value of [undefined, null, [], {}, { hides: ["s.a"] }, { hides: "s.a", asks: [] }])
       expect(readFilter(value)).toBeUndefined();
   });

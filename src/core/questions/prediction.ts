@@ -97,8 +97,15 @@ function namesIn(value: Json | undefined): readonly string[] | undefined {
   return isArray(value) ? texts(value.slice(0, forecastNamesMax)) : undefined;
 }
 
-/** The tools that models would take from a list, and those that they would have asked about, by `server.tool`. */
-export type ForeseenFilter = { readonly hides: readonly string[]; readonly asks: readonly string[] };
+/**
+ * The tools that models would take from a list, and those that they would have asked about, by `server.tool`. `policy` is the
+ * digest of the policy whose models they are; undefined where there is one policy only.
+ */
+export type ForeseenFilter = {
+  readonly hides: readonly string[];
+  readonly asks: readonly string[];
+  readonly policy?: string;
+};
 
 /** Filters that models answered: for the list of the present state, and for the list after the call. */
 export type ForeseenFilters = {
@@ -125,7 +132,9 @@ export function filtersAmong(answers: Answers): ForeseenFilters {
 export function readFilter(value: Json | undefined): ForeseenFilter | undefined {
   const hides = texts(member(value, "hides"));
   const asks = texts(member(value, "asks"));
-  return hides === undefined || asks === undefined ? undefined : { hides, asks };
+  const policy = stringMember(value, "policy");
+  if (hides === undefined || asks === undefined) return undefined;
+  return { hides, asks, ...(policy === undefined ? {} : { policy }) };
 }
 
 /** The filter in a prediction, of tools that its question named: no answer makes a log longer than its question. */

@@ -136,7 +136,7 @@ function dispatched(needs: CommitNeeds, call: Call, ground: Ground): Recorded {
   if (event === undefined) return recordRefusal(needs, call, { decision: denial("SG-INTERNAL"), answers });
   const batch = new EventBatch();
   foldForeseen(needs, live, { answers, at: event.at }, batch);
-  const moved = foldDispatch(needs, call, { decision, consent, event: withForecast(event, answers) }, batch);
+  const moved = foldDispatch(needs, call, { decision, consent, event: withForecast(event, live, answers) }, batch);
   if (!moved.ok) {
     return recordRefusal(needs, call, { decision: denial("SG-NO-MOVE", { detail: moved.error }), answers }, batch);
   }
@@ -167,11 +167,12 @@ function dispatchOf({ id, method, digest, arguments: given }: Call, option: Call
 }
 
 /** The event with what models predicted about its call. */
-function withForecast(event: Dispatch, answers: Answers): Dispatch {
+function withForecast(event: Dispatch, { policy }: LiveRun, answers: Answers): Dispatch {
   if (answers.size === 0) return event;
   const forecast = forecastAmong(answers);
-  const filter = filtersAmong(answers).call;
-  return { ...event, ...(forecast === undefined ? {} : { forecast }), ...(filter === undefined ? {} : { filter }) };
+  const { call } = filtersAmong(answers);
+  const filter = call === undefined ? {} : { filter: { ...call, policy: policy.digest } };
+  return { ...event, ...(forecast === undefined ? {} : { forecast }), ...filter };
 }
 
 type Folding = {

@@ -89,7 +89,7 @@ const grant: fc.Arbitrary<Grant> = fc.oneof(
 );
 const field = fc.record({ pointer: text, range });
 const names = fc.array(text, { maxLength: 4 });
-const filter = fc.record({ hides: names, asks: names });
+const filter = fc.record({ hides: names, asks: names, policy: text }, { requiredKeys: ["hides", "asks"] });
 const event: fc.Arbitrary<RunEvent> = fc.oneof(
   fc.record(
     { at, kind: fc.constant("begun" as const), principal: text, parent: text },

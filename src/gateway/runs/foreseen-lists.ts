@@ -19,8 +19,10 @@ export function foldForeseen(
   { answers, at }: Foreseeing,
   batch: EventBatch,
 ): boolean {
-  const filter = answers.size === 0 ? undefined : filtersAmong(answers).list;
-  return filter !== undefined && runs.fold(live, { kind: "foreseen", at, filter }, batch).ok;
+  const list = answers.size === 0 ? undefined : filtersAmong(answers).list;
+  if (list === undefined) return false;
+  const filter = { ...list, policy: live.policy.digest };
+  return runs.fold(live, { kind: "foreseen", at, filter }, batch).ok;
 }
 
 /** The same for a list that a client is about to be shown; resolves when it is on record, with the answers. */

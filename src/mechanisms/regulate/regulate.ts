@@ -29,7 +29,7 @@ import { type Board, shownEntry } from "./game/exposure.ts";
 import { type Exposures, makeExposures } from "./game/exposures.ts";
 import { type Expected, expectedAfter, nothingExpected, surpriseReason } from "./models/surprise.ts";
 import { type Filtered, filterAfter, filterReason, nothingFiltered } from "./list/filter.ts";
-import { type Foreseen, foreseenAfter, hiddenByModel } from "./models/foreseen.ts";
+import { type Foreseen, filterTold, foreseenAfter, hiddenByModel } from "./models/foreseen.ts";
 import {
   type Heard,
   filterIn,
@@ -63,6 +63,8 @@ export type Regulated = {
 
 export type Regulator = Board & {
   readonly settings: Regulation;
+  /** Digest of the policy. */
+  readonly policy: string;
   /** Tools that the policy labels: a filter or a model is asked about these. */
   readonly tools: readonly ToolContract[];
   readonly digest: (value: Json) => string;
@@ -293,7 +295,7 @@ function remembered(parts: Parts, memory: Regulated, event: RunEvent, q: Q): Reg
   const expected = expectedAfter(frame.ir, memory.expected, event, q);
   const surprised = event.kind === "released" && expected !== memory.expected && expected.wrong.at(-1) === true;
   const foreseen = asksModels(settings)
-    ? foreseenAfter(memory.foreseen, event, { moved: steps !== memory.steps, surprised })
+    ? foreseenAfter(memory.foreseen, event, { moved: steps !== memory.steps, surprised, policy: regulator.policy })
     : undefined;
   const filtered = filteredAfter(parts, { filtered: memory.filtered, foreseen }, event, q);
   const same = power === memory.power && leases === memory.leases && steps === memory.steps;
@@ -316,6 +318,8 @@ function filteredAfter(
   const { filter } = settings;
   if (filter.kind === "replace") return filtered;
   const hides = (contract: ToolContract): boolean => exposures.of(q, contract, event.at).verdict === "deny";
-  const byModel = hiddenByModel(foreseen, tools, (contract) => mayPay(regulator, contract));
+  // What a model of an earlier policy hid counts as well: the run goes on.
+  const told = asksModels(settings) ? (filterTold(event) ?? foreseen) : undefined;
+  const byModel = hiddenByModel(told, tools, (contract) => mayPay(regulator, contract));
   return filterAfter(filter, filtered, new Set([...byModel, ...tools.filter(hides).map(nameOf)]), event.at);
 }

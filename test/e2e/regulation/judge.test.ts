@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Json } from "../../../src/core/json.ts";
 import { repositoryFolder } from "../../kit/server/run-fixture.ts";
 import { createSandbox, type Sandbox } from "../../kit/gateway/run-gateway.ts";
 import {
@@ -113,7 +114,9 @@ test("a changed policy brings its own judge, which is told nothing above its bou
   const client = await connect();
   second.script = (body) => (messagesOf(body).evidence.includes("collector.example") ? careful(body) : verdict("safe"));
   writePolicy(second, ", bound: public, above: nothing", "private");
-  await eventually(async () => (await client.listTools()).tools.length === 2);
+  // The first judge may have been silent about the list: what counts is that the second one was asked.
+  const isReal = (body: Json): boolean => !messagesOf(body).evidence.includes("collector.example");
+  await eventually(async () => (await client.listTools()).tools.length === 2 && second.bodies.some(isReal));
   await call(client, "write_page", { title: "Hours", text: "planted-4712" });
   expect(second.received.join("\n")).toContain("planted-4712");
   expect(await call(client, "grant_access", { account: "ann" })).toBe("grant_access done");

@@ -109,11 +109,27 @@ describe("D25: the filter that a model answers at a call", () => {
     expect(asksAnew(run)).toBe(true);
   });
 
+  it("of another policy is asked for anew, since that may have asked another model", () => {
+    const run = runWith();
+    foresee(run, { ...mail, policy: "another" });
+    expect(asksAnew(run)).toBe(true);
+    sent(run, { ...mail, policy: "another" });
+    expect(asksAnew(run)).toBe(true);
+    foresee(run, { ...mail, policy: run.policy.digest });
+    expect(asksAnew(run)).toBe(false);
+    const kept = runWith({ filter: { mode: "accumulate" } });
+    foresee(kept, { ...mail, policy: "another" });
+    expect(told(kept.expose("s.mail_out"))).toBe("deny SG-FILTERED");
+  });
+
   it("is nothing to a policy that asks no model", () => {
     const run = new SmallRun({ labels });
     foresee(run, mail);
     sent(run, mail);
     expect(told(run.expose("s.mail_out"))).toBe("allow");
+    const kept = new SmallRun({ labels, regulation: { filter: { mode: "accumulate" } } });
+    foresee(kept, mail);
+    expect(told(kept.expose("s.mail_out"))).toBe("allow");
   });
 });
 

@@ -11,20 +11,27 @@ import type { ForeseenFilter } from "../../../core/questions/prediction.ts";
 export type Foreseen = ForeseenFilter & { readonly call: string | undefined };
 
 /** `moved`: the steps that models see changed. `surprised`: the last result was not what a model expected. */
-type After = { readonly moved: boolean; readonly surprised: boolean };
+type After = { readonly moved: boolean; readonly surprised: boolean; readonly policy: string };
 
-/** The filter in force after an event; undefined where models have to be asked. */
+/** The filter in force after an event, under the policy of a digest; undefined where models have to be asked. */
 export function foreseenAfter(
   memory: Foreseen | undefined,
   event: RunEvent,
-  { moved, surprised }: After,
+  { moved, surprised, policy }: After,
 ): Foreseen | undefined {
-  if (event.kind === "foreseen") return { ...event.filter, call: undefined };
-  // What was predicted for another run was predicted from what that run holds.
-  if (event.kind === "dispatched" && event.filter !== undefined && event.from === undefined)
-    return { ...event.filter, call: event.call };
+  const told = filterTold(event);
+  // Another policy may ask other models, and an operator who exchanges a model wants its word.
+  if (told !== undefined) return told.policy === undefined || told.policy === policy ? told : undefined;
   if (!moved) return memory;
   return isPredicted(memory?.call, event) && !surprised ? memory : undefined;
+}
+
+/** The filter that an event brings, of whatever policy it was. */
+export function filterTold(event: RunEvent): Foreseen | undefined {
+  if (event.kind === "foreseen") return { ...event.filter, call: undefined };
+  // What was predicted for another run was predicted from what that run holds.
+  if (event.kind !== "dispatched" || event.filter === undefined || event.from !== undefined) return undefined;
+  return { ...event.filter, call: event.call };
 }
 
 /** The call went as a prediction about it supposes. */
