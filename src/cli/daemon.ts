@@ -192,11 +192,15 @@ async function status(paths: DaemonPaths, json: boolean): Promise<number> {
   const gateway = await ask(paths.socket, { kind: "status" }, options);
   const reply = gateway.ok ? readReply("status", gateway.value) : gateway;
   const sources = reply.ok ? (reply.value.sources ?? []) : [];
-  const lines = sources.map(
-    ({ run, from, holds }) => `\n${plain(run)} holds ${plain(holds.join(", "))} because of ${plain(from)}.`,
-  );
-  const value = { running: true, socket: paths.socket, log: paths.log, daemon: answer.value, sources: [...sources] };
-  print(json, value, `${text}${lines.join("")}`);
+  const owed = reply.ok ? (reply.value.owed ?? []) : [];
+  const lines = [
+    ...sources.map(
+      ({ run, from, holds }) => `\n${plain(run)} holds ${plain(holds.join(", "))} because of ${plain(from)}.`,
+    ),
+    ...owed.map(({ run, sentence }) => `\n${plain(run)} ended owing: ${plain(sentence)}`),
+  ];
+  const known = { running: true, socket: paths.socket, log: paths.log, daemon: answer.value };
+  print(json, { ...known, sources: [...sources], owed: [...owed] }, `${text}${lines.join("")}`);
   return 0;
 }
 

@@ -115,6 +115,11 @@ export const policyRows: readonly PolicyRow[] = [
     names: "gateway",
   },
   {
+    code: "COMPENSATE",
+    text: "rules: [{id: R, tier: must, why: w, byEnd: {after: a.x, by: a.y, action: compensate}}]",
+    names: "compensate",
+  },
+  {
     code: "REFERENCE",
     text: "rules: [{id: R, tier: must, why: w, inject: {before: a.x, call: {tool: b.y, arguments: {of: '{call}'}}}}]",
     names: "{call}",

@@ -114,7 +114,11 @@ const contract = {
         isolation,
         log: record({ state: text }, { sentence: text }),
       },
-      { lasts: text, sources: list(record({ run: text, from: text, holds: texts })) },
+      {
+        lasts: text,
+        sources: list(record({ run: text, from: text, holds: texts })),
+        owed: list(record({ run: text, sentence: text })),
+      },
     ),
   },
   runs: {

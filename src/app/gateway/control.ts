@@ -89,6 +89,7 @@ function status({ gateway, log, trust }: Composition): Reply<"status"> {
   return {
     runs: open.length,
     ...lasts,
+    owed: [...gateway.state.runObligations.left()],
     sources: open.flatMap((live) => sourcesOf(live).map((source) => ({ run: live.key, ...source }))),
     regulation: regulationOfAll(gateway),
     isolation: isolationOf(gateway),

@@ -14,6 +14,7 @@ import { serverFacts } from "../../policy/ir/label-table.ts";
 import { hazardReasons } from "../../policy/semantics/explanations.ts";
 import { isolationOrder } from "../../policy/ir/isolation-order.ts";
 import { type PolicyModel, makeModel } from "../../policy/semantics/model.ts";
+import { owedCalls } from "../../policy/semantics/compensation.ts";
 import { slotsOf } from "../../policy/semantics/monitors.ts";
 import {
   describeStores,
@@ -104,6 +105,7 @@ export function loadedPolicy(
     contextLabel: (q) => contextOf(ir, stateOf(q)).hi,
     describeStores: (q) => describeStores(frame, stateOf(q)),
     describeOwed: (q) => openDebts(frame, stateOf(q), 0).map((slot) => slot.id),
+    owedCalls: (q) => owedCalls(frame.slots, stateOf(q)),
     sharedChanged: (before, after) => sharedChanged(stateOf(before), stateOf(after)),
     withShared: (q, shared) => withShared(stateOf(q), stateOf(shared)),
     topState: (known) => topState(frame, known === undefined ? undefined : stateOf(known)),

@@ -6,30 +6,36 @@
 import { appendBatch, EventBatch } from "../runs/event-batch.ts";
 import type { LiveRun } from "../runs/live-run.ts";
 import { outboxMoment } from "../log/waiting.ts";
-import {
-  type CallName,
-  type Dropped,
-  type Held,
-  type HeldCalls,
-  type LostCause,
-  Outbox,
-  resumedCall,
-} from "./outbox.ts";
+import { type CallName, type Dropped, type Held, type LostCause, Outbox, resumedCall } from "./outbox.ts";
 import { type Occasion, type ReflectNeeds, Reflections } from "./reflections.ts";
+import type { OwedCall } from "../ports/policy.ts";
 import type { Waiting } from "../ports/store.ts";
+import { isObserved } from "../decision/call.ts";
+import type { RunServers } from "./unattended-calls.ts";
 
 type Needs = ReflectNeeds;
+
+/** Something that a run still owed when it ended. */
+export type Left = { readonly run: string; readonly sentence: string };
+
+/** What is kept of that, for `status`. */
+const leftMax = 16;
+
+type Failed = OwedCall & { readonly cause: string };
 
 export class RunObligations {
   readonly #needs: Needs;
   readonly #outbox: Outbox;
   readonly #reflections = new Reflections();
+  readonly #servers: RunServers;
+  #left: readonly Left[] = [];
   /** Sentences about calls that a restart lost, which the end of their run repeats. */
   readonly #lost = new WeakMap<LiveRun, readonly string[]>();
 
-  constructor(needs: Needs, calls: HeldCalls) {
+  constructor(needs: Needs, servers: RunServers) {
     this.#needs = needs;
-    this.#outbox = new Outbox(calls);
+    this.#servers = servers;
+    this.#outbox = new Outbox(servers);
   }
 
   /** Keeps a call until its rule lets it go; false when the run holds too many already. */
@@ -76,11 +82,57 @@ export class RunObligations {
     this.#reflections.periodic(this.#needs);
   }
 
-  /** Judges the outbox a last time, then gives one sentence for each obligation that is still owed. */
+  /**
+   * Judges the outbox a last time and makes the calls that make up for others, then gives one sentence for each obligation
+   * that is still owed.
+   */
   async ending(live: LiveRun): Promise<readonly string[]> {
     const dropped = await this.#flush(live, true);
+    const failed = await this.#compensate(live);
     const owed = await this.#reflections.look(this.#needs, live, { cause: "end", server: undefined });
-    return [...(this.#lost.get(live) ?? []), ...dropped, ...owed];
+    const left = [...(this.#lost.get(live) ?? []), ...dropped, ...failed, ...owed];
+    this.#left = [...this.#left, ...left.map((sentence) => ({ run: live.key, sentence }))].slice(-leftMax);
+    return left;
+  }
+
+  /** Obligations with which runs have ended, the latest last. */
+  left(): readonly Left[] {
+    return this.#left;
+  }
+
+  /** Makes the calls that the rules of a run want at its end; gives a sentence for each that was not made. */
+  async #compensate(live: LiveRun): Promise<readonly string[]> {
+    const failed: Failed[] = [];
+    for (const { rule, ...call } of live.policy.owedCalls(live.state.q)) {
+      const cause = await this.#compensation(live, call);
+      if (cause !== undefined) failed.push({ rule, ...call, cause });
+    }
+    if (failed.length === 0) return [];
+    const { log, human } = this.#needs.services;
+    const batch = new EventBatch();
+    batch.parts.push({ live, events: [] });
+    const calls = failed.map(({ rule, server, tool, cause }) => `${rule} ${server}.${tool}: ${cause}`);
+    void appendBatch(log, batch, { notes: { moment: "compensation", failed: calls } });
+    const sentences = failed.map(
+      ({ rule, server, tool, cause }) =>
+        `\`${tool}\` of \`${server}\`, which rule ${rule} wants at the end, was not made: ${cause}. Make it if it is still wanted.`,
+    );
+    for (const sentence of sentences) human.notify(`Run ${live.key}: ${sentence}`.slice(0, 240));
+    return sentences;
+  }
+
+  /** The cause for which a compensating call was not made; undefined where it succeeded. */
+  async #compensation(live: LiveRun, { server, tool, arguments: given }: Omit<OwedCall, "rule">) {
+    // Observing stops nothing, and does nothing of its own.
+    if (isObserved(live, server)) return "the policy only observes";
+    if (given === undefined) return "its arguments are not known";
+    try {
+      const done = await this.#servers.perform(live, { server, tool, arguments: given }, "compensation");
+      if (done.kind === "succeeded") return undefined;
+      return done.kind === "failed" ? done.cause : "its server is not admitted";
+    } catch {
+      return "the gateway failed, and it may have been sent";
+    }
   }
 
   /** Gives a sentence for each call that will never be sent; all of them are on record and reported to the operator. */

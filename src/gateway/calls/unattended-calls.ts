@@ -1,6 +1,6 @@
 /**
- * Calls without a waiting client: the injected call of a must-rule (M3), and a call from the outbox (M4). They are
- * committed like any other; their result is not released.
+ * Calls without a waiting client: the injected call of a must-rule (M3), a call from the outbox and a compensation (M4).
+ * They are committed like any other; their result is not released.
  */
 import type { Decision } from "../../core/decision.ts";
 import { type Refusal, decidingCodes } from "../../core/explain/render.ts";
@@ -30,9 +30,12 @@ import type { LinkSeat } from "../upstream/link-seat.ts";
 
 /** Makes calls in the name of a run at any server that it reaches. */
 export interface RunServers extends HeldCalls {
-  /** The injected call of a must-rule, on the run's connection to another server. */
-  perform(live: LiveRun, order: PerformOrder): Promise<Performed>;
+  /** A call that a must-rule orders, on the run's connection to its server; without an attendance it is injected. */
+  perform(live: LiveRun, order: PerformOrder, attendance?: Ordered): Promise<Performed>;
 }
+
+/** How a call that a rule orders comes: before another one, or at the end of a run. */
+export type Ordered = "injected" | "compensation";
 
 export type UnattendedNeeds = CommitNeeds &
   EffectNeeds & {
@@ -99,7 +102,7 @@ function missing({ server, tool }: PerformOrder, done: Performed): Missing {
 export async function callUnattended(
   needs: UnattendedNeeds,
   call: Call,
-  attendance: "injected" | "outbox",
+  attendance: Ordered | "outbox",
 ): Promise<Unattended> {
   let committed = await commitCall(needs, call, attendance);
   if (committed.kind === "perform") {
@@ -124,6 +127,18 @@ export async function callUnattended(
       if (!(await committed.durable)) return call.held === undefined ? "failed" : "held";
       return send(needs, call);
   }
+}
+
+const causes: Readonly<Record<Exclude<Unattended, "succeeded">, string>> = {
+  failed: "it did not succeed",
+  held: "a rule holds it",
+  refused: "the policy does not permit it",
+  doubtful: "the same call may have been made already",
+};
+
+/** The outcome of a call that a rule ordered. */
+export function performed(outcome: Unattended): Performed {
+  return outcome === "succeeded" ? { kind: "succeeded" } : { kind: "failed", cause: causes[outcome] };
 }
 
 function isDoubt({ reasons: [first] }: Decision): boolean {

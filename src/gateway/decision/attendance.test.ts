@@ -5,7 +5,7 @@ import { type FakeState, type PolicyChanges, lattice } from "../../../test/kit/g
 import { type Says, held, hold, hook, must, saying, Scenario } from "../../../test/kit/gateway/commit-scenario.ts";
 import { type Attendance, type Guard, attendances } from "./attendance.ts";
 
-const names: readonly Attendance[] = ["client", "outbox", "injected", "hook", "client-data"];
+const names: readonly Attendance[] = ["client", "outbox", "injected", "compensation", "hook", "client-data"];
 const guards: readonly Guard[] = ["selfProtection", "inDoubt", "otherRuns", "runEnd", "consent", "hold", "perform"];
 
 describe("the table of attendances", () => {

@@ -6,10 +6,10 @@
 
 /**
  * `client`: a request of a client. `outbox`: a call that a rule held and no client waits for any more. `injected`: the
- * call that a must-rule makes before another. `hook`: a client's own tool, which the client executes itself.
+ * call that a must-rule makes before another. `compensation`: the call that one makes at the end of a run. `hook`: a client's own tool, which the client executes itself.
  * `client-data`: an answer or a notification of the client, which is data for the server.
  */
-export type Attendance = "client" | "outbox" | "injected" | "hook" | "client-data";
+export type Attendance = "client" | "outbox" | "injected" | "compensation" | "hook" | "client-data";
 
 /** Guards beside the engine's decision and the record, which no attendance can do without. */
 export type Guard = "selfProtection" | "inDoubt" | "otherRuns" | "runEnd" | "consent" | "hold" | "perform";
@@ -76,6 +76,16 @@ export const attendances: Readonly<Record<Attendance, GuardRow & RecordRow>> = f
     hold: refuses,
     perform: off("an injected call is under no injection, or rules could inject each other for ever"),
     mayBeLate: true,
+    hasOutcome: true,
+  },
+  // Made twice it does harm, so it is on record before it is sent, and one that may have been made is not made again.
+  compensation: {
+    ...everywhere,
+    inDoubt: on,
+    consent: refuses,
+    hold: refuses,
+    perform: madeFirst,
+    mayBeLate: false,
     hasOutcome: true,
   },
   hook: {

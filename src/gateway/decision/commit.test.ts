@@ -14,9 +14,10 @@ import {
 import { type Says, hold, hook, must, saying, Scenario } from "../../../test/kit/gateway/commit-scenario.ts";
 import { plain, play, Stage } from "../../../test/kit/gateway/playbook.ts";
 import { setup } from "../calls/client-calls.test.ts";
+import type { OwedCall } from "../ports/policy.ts";
 import type { Attendance } from "./attendance.ts";
 
-const names: readonly Attendance[] = ["client", "outbox", "injected", "hook", "client-data"];
+const names: readonly Attendance[] = ["client", "outbox", "injected", "compensation", "hook", "client-data"];
 
 /** The fake model shares what this tool or method does with all runs of its owner. */
 const tool = "write_store";
@@ -28,6 +29,7 @@ type Way = {
   /** Brings the call about, with a trigger before its commit; true where it was sent, or its client may execute it. */
   readonly attempt: (scenario: Scenario, arm: () => Promise<void>) => Promise<boolean>;
   readonly origin?: { readonly server?: string; readonly method: string };
+  readonly owed?: readonly OwedCall[];
 };
 
 const nothing = async (): Promise<void> => {};
@@ -63,6 +65,18 @@ const ways: Readonly<Record<Attendance, Way>> = {
       return sent(scenario);
     },
   },
+  compensation: {
+    policy: (extra) => ({ [tool]: extra }),
+    attempt: async (scenario, arm) => {
+      await arm();
+      const { stage, live } = scenario;
+      const ending = stage.gateway.runs.end(live, "closed");
+      await scenario.run();
+      await ending;
+      return sent(scenario);
+    },
+    owed: [{ rule: "R9", server: "files", tool, arguments: given }],
+  },
   hook: {
     policy: (extra) => ({ [tool]: extra }),
     attempt: async ({ stage }, arm) => {
@@ -90,7 +104,7 @@ type Trigger = "nothing" | "selfProtection" | "inDoubt" | "otherRuns" | "runEnd"
 const extras: Partial<Record<Trigger, Says>> = { runEnd: { obligations: [end] }, hold: { obligations: [hold] } };
 
 async function isSent(attendance: Attendance, trigger: Trigger): Promise<boolean> {
-  const { policy, attempt, origin } = ways[attendance];
+  const { policy, attempt, origin, owed = [] } = ways[attendance];
   const reason = { mechanism: "fake", code: "SG-OTHER-RUN", verdict: "deny", facts: {} } as const;
   const regulation: PolicyChanges["regulation"] = {
     sharedVerdict: (moved, other) =>
@@ -98,7 +112,7 @@ async function isSent(attendance: Attendance, trigger: Trigger): Promise<boolean
         ? { verdict: "deny", reason }
         : { verdict: "allow", reason: undefined },
   };
-  const scenario = new Scenario(saying(policy(extras[trigger] ?? {}), { regulation }));
+  const scenario = new Scenario(saying(policy(extras[trigger] ?? {}), { regulation, owed }));
   await scenario.call("read_file");
   const { live } = scenario;
   const arm = async (): Promise<void> => {
@@ -134,20 +148,23 @@ describe.each(names)("a call of the attendance %s", (attendance) => {
 });
 
 describe("calls that no approver can be asked about", () => {
-  it.each(["outbox", "injected", "client-data"] as const)("%s: is refused on record", async (attendance) => {
-    const { policy, attempt } = ways[attendance];
-    const scenario = new Scenario(saying(policy({ verdict: "confirm" })));
-    await scenario.call("read_file");
-    expect(await attempt(scenario, nothing)).toBe(false);
-    expect(scenario.refusals()[0]).toEqual(["SG-TEST"]);
-    expect(scenario.stage.log.approvals.size).toBe(0);
-  });
+  it.each(["outbox", "injected", "compensation", "client-data"] as const)(
+    "%s: is refused on record",
+    async (attendance) => {
+      const { policy, attempt, owed = [] } = ways[attendance];
+      const scenario = new Scenario(saying(policy({ verdict: "confirm" }), { owed }));
+      await scenario.call("read_file");
+      expect(await attempt(scenario, nothing)).toBe(false);
+      expect(scenario.refusals()[0]).toEqual(["SG-TEST"]);
+      expect(scenario.stage.log.approvals.size).toBe(0);
+    },
+  );
 
-  it.each(["injected", "hook", "client-data"] as const)(
+  it.each(["injected", "compensation", "hook", "client-data"] as const)(
     "%s: what cannot wait is refused on record",
     async (attendance) => {
-      const { policy, attempt } = ways[attendance];
-      const scenario = new Scenario(saying(policy({ obligations: [hold] })));
+      const { policy, attempt, owed = [] } = ways[attendance];
+      const scenario = new Scenario(saying(policy({ obligations: [hold] }), { owed }));
       await scenario.call("read_file");
       expect(await attempt(scenario, nothing)).toBe(false);
       expect(scenario.refusals()[0]).toEqual(["SG-OBLIGATION"]);

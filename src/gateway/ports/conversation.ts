@@ -39,9 +39,13 @@ export interface ClientQuestions {
 /** A call that a must-rule wants to be made first. */
 export type PerformOrder = { readonly server: string; readonly tool: string; readonly arguments: JsonObject };
 
-/** Outcome of the order. `quarantined`: not made: admission keeps the tool back, and the operator may release it. */
+/**
+ * Outcome of the order. `failed`: not made, or without success; `cause` is a clause. `quarantined`: not made: admission
+ * keeps the tool back, and the operator may release it.
+ */
 export type Performed =
-  | { readonly kind: "succeeded" | "failed" }
+  | { readonly kind: "succeeded" }
+  | { readonly kind: "failed"; readonly cause: string }
   /** Its server does not list the tool now, or did not answer with a list; nothing was sent. */
   | { readonly kind: "unlisted" }
   /** The server is in quarantine, or its tool changed since it was accepted. */

@@ -97,6 +97,14 @@ export interface PolicyDecides {
   topState(known?: ModelState): ModelState;
 }
 
+/** A call that a rule wants at the end of a run; without arguments it cannot be written. */
+export type OwedCall = {
+  readonly rule: string;
+  readonly server: string;
+  readonly tool: string;
+  readonly arguments: JsonObject | undefined;
+};
+
 /** The state of a run in words and numbers, for status and messages. */
 export interface PolicyDescribes {
   /** State, power, hidden tools and accepted risks of a run at `at`; `contracts` are of what its servers list. */
@@ -107,6 +115,8 @@ export interface PolicyDescribes {
   ): readonly { readonly store: string; readonly label: string; readonly audience: readonly string[] }[];
   /** Debts and temporal locks that are open, in words. */
   describeOwed(q: ModelState): readonly string[];
+  /** Calls that the gateway itself has to make if the run ends now, in order. */
+  owedCalls(q: ModelState): readonly OwedCall[];
 }
 
 /** The part of a state that the runs of an owner share. */

@@ -1,7 +1,7 @@
 /** The sessions of all connected clients: which of them, and so which connections to servers, a run uses. */
 import type { NotificationMessage } from "../../wire/message.ts";
 import type { Flushed, Held } from "../calls/outbox.ts";
-import type { RunServers } from "../calls/unattended-calls.ts";
+import type { Ordered, RunServers } from "../calls/unattended-calls.ts";
 import type { Performed, PerformOrder } from "../ports/conversation.ts";
 import type { Projection } from "../ports/projection.ts";
 import type { LiveRun } from "../runs/live-run.ts";
@@ -22,9 +22,10 @@ export class ConnectedSessions implements RunServers {
   }
 
   /** The injected call goes over a connection that already serves the run, if there is one. */
-  async perform(live: LiveRun, order: PerformOrder): Promise<Performed> {
+  async perform(live: LiveRun, order: PerformOrder, attendance?: Ordered): Promise<Performed> {
     const router = this.#routerFor(live, order.server);
-    return router === undefined ? { kind: "failed" } : router.perform(live, order);
+    const absent = { kind: "failed", cause: "its server is not connected" } as const;
+    return router === undefined ? absent : router.perform(live, order, attendance);
   }
 
   async flush(held: Held): Promise<Flushed> {

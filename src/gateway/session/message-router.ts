@@ -20,7 +20,7 @@ import { isRevision } from "../../wire/revision.ts";
 import { admitList, hasNewProse, withoutProse } from "../lists/admission.ts";
 import { Announcer } from "../lists/list-changed.ts";
 import { ClientAnswers, maySendToServer } from "../calls/client-data.ts";
-import { callUnattended, orderedCall } from "../calls/unattended-calls.ts";
+import { type Ordered, callUnattended, orderedCall, performed } from "../calls/unattended-calls.ts";
 import { Calls, malformedCall, toolName } from "../calls/client-calls.ts";
 import { type Catalogue, isListMethod } from "../upstream/listed-tools.ts";
 import { isModern, protocolOnly } from "../upstream/client-facts.ts";
@@ -156,14 +156,14 @@ export class MessageRouter implements LinkUser {
     return outcome === "succeeded" || outcome === "failed" ? "sent" : outcome;
   }
 
-  /** The injected call of a must-rule. */
-  async perform(live: LiveRun, order: PerformOrder): Promise<Performed> {
+  /** A call that a must-rule orders. */
+  async perform(live: LiveRun, order: PerformOrder, attendance: Ordered = "injected"): Promise<Performed> {
     const kept = await this.#keptBack(live, order.tool);
     if (kept !== undefined) return { ...kept, kind: kept.code === "SG-QUARANTINED" ? "quarantined" : "changed" };
     // The name of a tool that its server does not list would be text of the policy or of a call.
     if (this.#showings.isUnlisted(live, order.tool)) return { kind: "unlisted" };
     const call = orderedCall(this.#needs, this.#link.catalogue, live, order);
-    return { kind: (await callUnattended(this.#needs, call, "injected")) === "succeeded" ? "succeeded" : "failed" };
+    return performed(await callUnattended(this.#needs, call, attendance));
   }
 
   /** Why a tool may not be called, also where no client asked for the list; undefined where it may. */

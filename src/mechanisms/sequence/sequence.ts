@@ -6,7 +6,8 @@ import type { Mechanism } from "../../core/mechanism.ts";
 import type { ToolContract } from "../../core/contract.ts";
 import { type Obligation, type Opinion, type Reason, noObjection, settled } from "../../core/opinion.ts";
 import type { ReflectMoment } from "../../core/moment.ts";
-import type { Rule, Temporal } from "../../policy/ir/ir.ts";
+import type { GatewayCall, Rule, Temporal } from "../../policy/ir/ir.ts";
+import { compensates } from "../../policy/semantics/compensation.ts";
 import { type Slot, monitorOwes } from "../../policy/semantics/monitors.ts";
 import { holdOf, holds } from "../../policy/semantics/outbox.ts";
 import { matches } from "../../policy/semantics/patterns.ts";
@@ -68,27 +69,32 @@ function called(scene: Called, rules: ReadonlyMap<string, Rule>, slots: readonly
   );
 }
 
-/** A call that must come first and cannot be written, since this one does not give what it refers to. */
-type Unwritten = Unfilled & { readonly kind: "unfilled"; readonly rule: string; readonly needs: string };
+/** A call of the gateway's own that cannot be written, since this one does not give what it refers to. */
+type Unwritten = Unfilled & { readonly kind: "unfilled"; readonly slot: Slot; readonly needs: string };
 
-/** Refused whatever is certain: the call would else go out without the one that must come before it. */
-function unfilledReason({ rule: name, place, why, needs }: Unwritten, rules: ReadonlyMap<string, Rule>): Reason {
-  const rule = rules.get(name);
-  const ways = {
-    absent: `give \`${place}\`: a call that must come first refers to it`,
-    "not a text": `give \`${place}\` as a text or a number: a call that must come first refers to it`,
-    "too long": `give a shorter \`${place}\`: a call that must come first refers to it`,
-  };
-  const facts = { kind: "inject", needs: [needs], place };
+function unwritten(slot: Slot, { server, tool }: Pick<GatewayCall, "server" | "tool">, fault: Unfilled): Unwritten {
+  return { kind: "unfilled", slot, needs: `${server}.${tool}`, ...fault };
+}
+
+/** Refused whatever is certain: the call would else go out without the one that belongs to it. */
+function unfilledReason({ slot, place, why, needs }: Unwritten, rules: ReadonlyMap<string, Rule>): Reason {
+  const rule = rules.get(slot.id);
+  const wanted = {
+    absent: `give \`${place}\``,
+    "not a text": `give \`${place}\` as a text or a number`,
+    "too long": `give a shorter \`${place}\``,
+  }[why];
+  const { kind } = slot.temporal;
+  const role = kind === "inject" ? "must come first" : "makes up for this one";
   return {
     mechanism: id,
-    code: "SG-INJECT",
+    code: codes[kind],
     verdict: "deny",
-    rule: name,
+    rule: slot.id,
     why: rule?.why ?? "",
-    facts,
+    facts: { kind, needs: [needs], place },
     serves: rule?.serves ?? [],
-    way: ways[why],
+    way: `${wanted}: a call that ${role} refers to it`,
   };
 }
 
@@ -121,11 +127,16 @@ function obligations(scene: Called, slots: readonly Slot[]): readonly (Obligatio
   const { context, ...seen } = sceneAt(scene, "hi");
   return obliging.flatMap((slot): readonly (Obligation | Unwritten)[] => {
     const { temporal } = slot;
+    if (compensates(temporal)) {
+      if (!matches(context, temporal.after, "restrict", seen)) return [];
+      const filled = filledFrom(temporal.call.arguments, scene.given);
+      return filled.ok ? [] : [unwritten(slot, temporal.call, filled.error)];
+    }
     if (temporal.kind === "inject") {
       if (!matches(context, temporal.before, "restrict", seen)) return [];
       const { server, tool } = temporal;
       const filled = filledFrom(temporal.arguments, scene.given);
-      if (!filled.ok) return [{ kind: "unfilled", rule: slot.id, needs: `${server}.${tool}`, ...filled.error }];
+      if (!filled.ok) return [unwritten(slot, temporal, filled.error)];
       return [{ kind: "perform", rule: slot.id, server, tool, arguments: filled.value }];
     }
     const held = holdOf(slot, scene, { context, scene: seen });
@@ -147,9 +158,11 @@ function stillOwed(frame: Frame, rules: ReadonlyMap<string, Rule>, q: Q, at: num
 export function openDebts(frame: Frame, q: Q, at: number): readonly Slot[] {
   const context = contextAt(frame, "hi");
   return frame.slots.filter((slot, index) =>
-    [...(q.monitors.hi[index] ?? new Map()).keys()].some((key) =>
-      monitorOwes(context, slot.temporal, cellAt(slot, q.monitors.hi[index] ?? new Map(), key, at).bits),
-    ),
+    compensates(slot.temporal)
+      ? q.owing.some((debt) => debt.slot === index)
+      : [...(q.monitors.hi[index] ?? new Map()).keys()].some((key) =>
+          monitorOwes(context, slot.temporal, cellAt(slot, q.monitors.hi[index] ?? new Map(), key, at).bits),
+        ),
   );
 }
 

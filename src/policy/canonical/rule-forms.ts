@@ -3,6 +3,7 @@ import type {
   AbsenceText,
   AtMostText,
   HazardText,
+  InjectText,
   NeverText,
   PredicateObject,
   PredicateText,
@@ -12,6 +13,7 @@ import type { DataText, KeyText, PatternObject, PatternText, StoreText } from ".
 import { type DocumentPath, problem, quoted } from "../document/diagnostic.ts";
 import type {
   DataForm,
+  GatewayCallForm,
   HazardForm,
   KeyFormObject,
   NeverForm,
@@ -210,10 +212,7 @@ function owing(rule: RuleText, naming: Naming, base: DocumentPath): Owing {
       }),
     inject: inject && {
       before: restrict(inject.before, "inject", "before"),
-      call: {
-        tool: resolveName(inject.call.tool, naming, [...base, "inject", "call", "tool"]),
-        arguments: inject.call.arguments ?? {},
-      },
+      call: callForm(inject.call, naming, [...base, "inject", "call", "tool"]),
     },
     byEnd:
       byEnd &&
@@ -222,8 +221,13 @@ function owing(rule: RuleText, naming: Naming, base: DocumentPath): Owing {
         by: permit(byEnd.by, "byEnd", "by"),
         action: byEnd.action,
         key: keyForm(byEnd.key),
+        call: byEnd.call && callForm(byEnd.call, naming, [...base, "byEnd", "call", "tool"]),
       }),
   };
+}
+
+function callForm(call: InjectText["call"], naming: Naming, path: DocumentPath): GatewayCallForm {
+  return { tool: resolveName(call.tool, naming, path), arguments: call.arguments ?? {} };
 }
 
 export function hazardForm(id: string, hazard: HazardText, naming: Naming): HazardForm {

@@ -107,6 +107,12 @@ describe("words that are wrong are shown with a remedy", () => {
     ["rules: [{id: R, tier: must, why: w, atMost: {of: a, count: 1}}]", "TIER", 2],
     ["rules: [{id: R, tier: must, why: w, owed: {after: a, owe: b}}]", "OWED", 2],
     ["rules: [{id: R, tier: must, why: w, inject: {before: a.b, call: {tool: b}}}]", "INJECT", 2],
+    ["rules: [{id: R, tier: must, why: w, byEnd: {after: a.b, by: a.c, action: compensate}}]", "COMPENSATE", 2],
+    [
+      "rules: [{id: R, tier: must, why: w, byEnd: {after: a.b, by: a.c, action: report, call: {tool: a.d}}}]",
+      "COMPENSATE",
+      2,
+    ],
     [
       "rules: [{id: R, tier: must, why: w, inject: {before: a.b, call: {tool: a.c, arguments: {x: ['{call/}']}}}}]",
       "REFERENCE",
@@ -254,6 +260,19 @@ describe("temporal rules", () => {
           by: of("b"),
           action: "report",
           key: { argument: "id", form: "id", foldLocalPart: false },
+        },
+      ],
+    ],
+    [
+      "must",
+      "byEnd: {after: a, by: b, action: compensate, call: {tool: log.write, arguments: {of: '{call/x}'}}}",
+      [
+        {
+          kind: "by-end",
+          after: of("a"),
+          by: of("b"),
+          action: "compensate",
+          call: { server: "log", tool: "write", arguments: { of: "{call/x}" } },
         },
       ],
     ],

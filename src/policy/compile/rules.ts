@@ -1,9 +1,9 @@
 /** Rules to the IR (formal.md 4.3). */
 import type { JsonObject } from "../../core/json.ts";
-import type { RuleForm } from "../document/long-form.ts";
+import type { GatewayCallForm, RuleForm } from "../document/long-form.ts";
 import { splitSelector } from "../document/names.ts";
 import { type DocumentPath, problem, quoted } from "../document/diagnostic.ts";
-import type { Rule, Temporal, Check } from "../ir/ir.ts";
+import type { GatewayCall, Rule, Temporal, Check } from "../ir/ir.ts";
 import type { Tier } from "../document/shapes-rules.ts";
 import type { Polarity } from "../ir/label-table.ts";
 import { type Scope, type Parts, compilePattern, absenceOf, atMostOf, keyOf, partsOf, span } from "./patterns.ts";
@@ -129,22 +129,42 @@ function owing(rule: RuleForm, { restrict, permit, scope }: Parts): Temporal | u
     };
   }
   if (inject !== undefined) {
-    const { server, tool } = splitSelector(inject.call.tool);
-    const path: DocumentPath = ["rules", rule.id, "inject", "call", "tool"];
-    if (server.includes("*") || tool.includes("*")) {
-      const message = "the gateway cannot tell which server it should call";
-      scope.report(problem("INJECT", path, message, "write `server.tool`"));
-    }
-    const before = restrict(inject.before, "inject", "before");
-    // Values of the policy, checked to be JSON when the document was read.
-    const given = inject.call.arguments as JsonObject;
-    checkReferences(given, ["rules", rule.id, "inject", "call", "arguments"], scope);
-    return { kind: "inject", before, server, tool, arguments: given };
+    const call = gatewayCall(inject.call, ["rules", rule.id, "inject", "call"], scope);
+    return { kind: "inject", before: restrict(inject.before, "inject", "before"), ...call };
   }
   if (byEnd === undefined) return undefined;
+  const path: DocumentPath = ["rules", rule.id, "byEnd"];
+  checkCompensation(byEnd, path, scope);
   const after = restrict(byEnd.after, "byEnd", "after");
   const by = permit(byEnd.by, "byEnd", "by");
-  return { kind: "by-end", after, by, action: actionOf(rule, byEnd), ...keyOf(byEnd.key, false) };
+  const call = byEnd.call === undefined ? {} : { call: gatewayCall(byEnd.call, [...path, "call"], scope) };
+  return { kind: "by-end", after, by, action: actionOf(rule, byEnd), ...keyOf(byEnd.key, false), ...call };
+}
+
+function checkCompensation(
+  { action, call }: NonNullable<RuleForm["byEnd"]>,
+  path: DocumentPath,
+  { report }: Scope,
+): void {
+  if (action === "compensate" && call === undefined) {
+    const message = "`compensate` does not say which call makes up for what is missing";
+    report(problem("COMPENSATE", path, message, "add `call:`, or write `action: report`"));
+  } else if (action !== "compensate" && call !== undefined) {
+    const message = `\`action: ${action}\` makes no call of its own`;
+    report(problem("COMPENSATE", [...path, "call"], message, "write `action: compensate`, or remove `call:`"));
+  }
+}
+
+function gatewayCall(form: GatewayCallForm, path: DocumentPath, scope: Scope): GatewayCall {
+  const { server, tool } = splitSelector(form.tool);
+  if (server.includes("*") || tool.includes("*")) {
+    const message = "the gateway cannot tell which server it should call";
+    scope.report(problem("INJECT", [...path, "tool"], message, "write `server.tool`"));
+  }
+  // Values of the policy, checked to be JSON when the document was read.
+  const given = form.arguments as JsonObject;
+  checkReferences(given, [...path, "arguments"], scope);
+  return { server, tool, arguments: given };
 }
 
 function checkReferences(given: JsonObject, path: DocumentPath, { report }: Scope): void {
@@ -158,9 +178,9 @@ function checkReferences(given: JsonObject, path: DocumentPath, { report }: Scop
   }
 }
 
-/** A rule that only observes keeps nothing back: what it would have waited for is owed. */
+/** A rule that only observes keeps nothing back and makes no call: what it would have waited for is owed. */
 function actionOf({ mode }: RuleForm, { action }: NonNullable<RuleForm["byEnd"]>): typeof action {
-  return mode === "observe" && action === "hold" ? "report" : action;
+  return mode === "observe" ? "report" : action;
 }
 
 /** Rules that ask a program of the operator, which may only add refusals. */

@@ -78,6 +78,8 @@ export type PatternForm = {
 };
 export type KeyFormObject = { readonly argument: string; readonly form: KeyForm; readonly exact?: boolean };
 
+export type GatewayCallForm = { readonly tool: string; readonly arguments: { readonly [name: string]: unknown } };
+
 export type RuleForm = {
   readonly id: string;
   readonly tier: Tier;
@@ -121,13 +123,14 @@ export type RuleForm = {
   };
   readonly inject?: {
     readonly before: PatternForm;
-    readonly call: { readonly tool: string; readonly arguments: { readonly [name: string]: unknown } };
+    readonly call: GatewayCallForm;
   };
   readonly byEnd?: {
     readonly after: PatternForm;
     readonly by: PatternForm;
     readonly action: "hold" | "compensate" | "report";
     readonly key?: KeyFormObject;
+    readonly call?: GatewayCallForm;
   };
 };
 

@@ -77,18 +77,13 @@ const owed = object("a debt", {
   before: optional(pattern, "and before any of these"),
 });
 export type OwedText = Infer<typeof owed>;
+const gatewayCall = object("a call", {
+  tool: required(text("tool"), "`server.tool`"),
+  arguments: optional(mapOf("argument", anything), "its arguments; `{call/NAME}` is what the other call gives there"),
+});
 const inject = object("an injected call", {
   before: required(pattern, "the call before which"),
-  call: required(
-    object("a call", {
-      tool: required(text("tool"), "`server.tool`"),
-      arguments: optional(
-        mapOf("argument", anything),
-        "its arguments; `{call/NAME}` is what the other call gives there",
-      ),
-    }),
-    "what the gateway itself calls first",
-  ),
+  call: required(gatewayCall, "what the gateway itself calls first"),
 });
 export type InjectText = Infer<typeof inject>;
 const byEnd = object("a by-end", {
@@ -96,6 +91,10 @@ const byEnd = object("a by-end", {
   by: required(pattern, "the call that must have succeeded by the end of the run"),
   action: required(oneOf("action", ["hold", "compensate", "report"]), "what happens to the first call until then"),
   key: optional(key, "argument that both calls must share"),
+  call: optional(
+    gatewayCall,
+    "with `compensate`: what the gateway itself calls at the end where the second is missing",
+  ),
 });
 export type ByEndText = Infer<typeof byEnd>;
 

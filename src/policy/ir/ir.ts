@@ -79,6 +79,9 @@ export type KeySpec = {
   readonly foldLocalPart: boolean;
 };
 
+/** A call that the gateway itself performs for a rule. */
+export type GatewayCall = { readonly server: string; readonly tool: string; readonly arguments: JsonObject };
+
 /** Temporal part of a rule or hazard (formal.md 4.3). Times are milliseconds. */
 export type Temporal =
   /** M1: `before` needs a success of `need`; a dispatch of `relock` takes it back; `withinMs` ends the permission. */
@@ -123,16 +126,11 @@ export type Temporal =
       readonly before?: Pattern;
     }
   /** M3: the gateway itself performs `tool` before `before`; its arguments may refer to those of that call. */
-  | {
-      readonly kind: "inject";
-      readonly before: Pattern;
-      readonly server: string;
-      readonly tool: string;
-      readonly arguments: JsonObject;
-    }
+  | ({ readonly kind: "inject"; readonly before: Pattern } & GatewayCall)
   /**
    * M4: after each `after`, `by` must succeed by the end of the run. `hold` keeps `after` in an outbox until then. With
-   * `once` a success of any time in the run is enough, also one before `after`.
+   * `once` a success of any time in the run is enough, also one before `after`. `compensate` has the call that the gateway
+   * itself performs at the end for each `after` that was not met; its arguments may refer to those of that `after`.
    */
   | {
       readonly kind: "by-end";
@@ -141,6 +139,7 @@ export type Temporal =
       readonly action: "hold" | "compensate" | "report";
       readonly once?: true;
       readonly key?: KeySpec;
+      readonly call?: GatewayCall;
     };
 
 export type Rule = {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { CallOption } from "../../core/moment.ts";
 import { contract, dispatch, frameOf, must, option, round, rule, start, tool } from "../../../test/kit/policy/scene.ts";
 import { ruleKeysMax } from "../../core/limits.ts";
-import { holdOf, mayLetGo } from "./outbox.ts";
+import { holdOf, mayMeet } from "./outbox.ts";
 import { type Q, initialState } from "./state.ts";
 import { contextAt } from "./transition.ts";
 import { sceneAt } from "./verdicts.ts";
@@ -24,9 +24,9 @@ const held = (of: typeof frame, q: Q, x: CallOption, heldSince?: number) => {
 
 describe("a rule that holds calls", () => {
   it("counts the dispatches that could let one go, and no other", () => {
-    expect([log, look, del].map((of) => mayLetGo(frame.slots, option(of)))).toEqual([true, false, false]);
+    expect([log, look, del].map((of) => mayMeet(frame.slots, option(of)))).toEqual([true, false, false]);
     const report = frameOf({ rules: [rule("R", { tier: "must", temporal: { ...hold, action: "report" } })] });
-    expect(mayLetGo(report.slots, option(log))).toBe(false);
+    expect(mayMeet(report.slots, option(log))).toBe(false);
     expect(dispatch(frame, start(frame), option(look), 1).q.dispatches).toBe(0);
     expect(dispatch(frame, start(frame), option(log), 1).q.dispatches).toBe(1);
   });

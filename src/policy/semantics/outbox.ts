@@ -19,10 +19,13 @@ export function holds(temporal: Temporal): temporal is Holding {
 
 type Seen = { readonly context: Context<boolean>; readonly scene: PatternScene<boolean> };
 
-/** Whether the success of a call could let held calls go, as far as its tool tells: its dispatch is numbered. */
-export function mayLetGo(slots: readonly Slot[], { contract, class: { truths } }: CallOption): boolean {
+/** Whether the success of a call could meet debts of calls, as far as its tool tells: its dispatch is numbered. */
+export function mayMeet(slots: readonly Slot[], { contract, class: { truths } }: CallOption): boolean {
   return slots.some(
-    ({ temporal }) => holds(temporal) && staticMatch(temporal.by, contractFor(contract, truths), "permit", "hi"),
+    ({ temporal }) =>
+      temporal.kind === "by-end" &&
+      temporal.action !== "report" &&
+      staticMatch(temporal.by, contractFor(contract, truths), "permit", "hi"),
   );
 }
 

@@ -3,6 +3,7 @@
  * part. `viewAt` turns it into a state over the booleans, which is all that the semantics ever sees.
  */
 import type { Grant } from "../../core/event.ts";
+import type { JsonObject } from "../../core/json.ts";
 import {
   type Label,
   type LabelRange,
@@ -60,6 +61,21 @@ export type InFlight = {
   readonly overtakenBy: readonly Lock[];
   /** Range that the call could bring at dispatch: a result that brings more is not a move of the model. */
   readonly brings: LabelRange;
+  /** It is the very call that would compensate another one, of this id. */
+  readonly pays?: string;
+};
+
+/** A call that a rule compensates unless what it owes comes (`compensation.ts`). */
+export type Owing = {
+  readonly slot: number;
+  /** Id of the call that owes. */
+  readonly call: string;
+  /** The dispatches counted when it was dispatched: only a later one meets it. */
+  readonly since: number;
+  /** Keys for which nothing has met it yet. */
+  readonly left: readonly string[];
+  /** Arguments of the compensating call; undefined where they cannot be written. */
+  readonly arguments: JsonObject | undefined;
 };
 
 /** A state with its parts. It is a `ModelState`, so it is given away as it is; `stateOf` is the way back. */
@@ -74,6 +90,8 @@ export type Q = ModelState & {
   readonly inFlight: ReadonlyMap<string, InFlight>;
   /** Dispatches so far that could let a held call go: with it the order of holds and dispatches is known. */
   readonly dispatches: number;
+  /** Calls for which the gateway itself makes another one at the end of the run, oldest first. */
+  readonly owing: readonly Owing[];
   readonly ended: boolean;
   /** The history of the run was lost: every lock may be closed, every counter full, every debt open. */
   readonly lost: boolean;
@@ -99,6 +117,7 @@ export function initialState(ir: Ir, slots: readonly Slot[], shared: Q | undefin
     grants: [],
     inFlight: new Map(),
     dispatches: 0,
+    owing: [],
     ended: false,
     lost: false,
   };

@@ -13,7 +13,8 @@ import { type Slot, monitorDispatched, monitorSucceeded, patternsOf } from "./mo
 import { begun, isOvertaken, locksOf, notBegun, overtaken, timedLock, underWay } from "./overlap.ts";
 import { type Context, type End, type Move, type PatternScene, matches } from "./patterns.ts";
 import { written } from "./semantics.ts";
-import { lettingGo, mayLetGo } from "./outbox.ts";
+import { compensates, owingMax, paidBy, withDebts, withoutMet } from "./compensation.ts";
+import { lettingGo, mayMeet } from "./outbox.ts";
 import {
   type InFlight,
   type MonitorCell,
@@ -63,9 +64,12 @@ export function next(frame: Frame, q: Q, event: RunEvent): Result<Q, string> {
     case "dispatched":
       return dispatched(frame, q, event);
     case "succeeded":
-      return settledWith(q, event.call, (sent, rest) => succeededMonitors(frame, rest, sent, event.at));
+      return settledWith(q, event.call, (sent, rest) => ({
+        monitors: succeededMonitors(frame, rest, sent, event.at),
+        owing: metBy(frame, rest, sent, event.at),
+      }));
     case "failed":
-      return settledWith(q, event.call, (sent, rest) => (event.noEffect ? givenBack(frame, rest, sent) : q.monitors));
+      return settledWith(q, event.call, (sent, rest) => (event.noEffect ? undone(frame, rest, sent, event.call) : {}));
     case "unknown":
       return ok(left(frame, q, event.call, event.at));
     case "released":
@@ -87,11 +91,18 @@ function dispatched(frame: Frame, q: Q, event: RunEvent & { kind: "dispatched" }
   const locks =
     frame.slots.length === 0 ? [] : locksOf(frame.slots, seenAt(frame, q, { move: "dispatch", option, at }, "hi"));
   const overtakenBy = underWay(frame.slots, q.inFlight, option);
-  const dispatches = q.dispatches + (mayLetGo(frame.slots, option) ? 1 : 0);
-  const sent = { option, at, number: dispatches, settled: false, locks, overtakenBy, brings };
+  const dispatches = q.dispatches + (mayMeet(frame.slots, option) ? 1 : 0);
+  const owing = frame.slots.some(({ temporal }) => compensates(temporal))
+    ? withDebts(frame.slots, q, event, seenAt(frame, q, { move: "dispatch", option, at }, "hi"))
+    : q.owing;
+  if (owing.length > owingMax) return err(`more than ${owingMax} calls wait for what they owe`);
+  const pays = q.owing.length === 0 ? undefined : paidBy(frame.slots, q, event);
+  const paying = pays === undefined ? {} : { pays };
+  const sent = { option, at, number: dispatches, settled: false, locks, overtakenBy, brings, ...paying };
   return ok({
     ...after,
     dispatches,
+    owing,
     inFlight: VersionedMap.of(overtaken(frame.slots, q.inFlight, locks)).with(call, sent),
   });
 }
@@ -284,15 +295,28 @@ function looksAtState(temporal: Temporal): boolean {
   return patternsOf(temporal).some((pattern) => pattern.held !== undefined || pattern.stores.length > 0);
 }
 
-/** `monitors` gets the state without the call: it has no result to reserve for itself, only the others have. */
-function settledWith(q: Q, call: string, monitors: (sent: InFlight, rest: Q) => Q["monitors"]): Result<Q, string> {
+/** `change` gets the state without the call: it has no result to reserve for itself, only the others have. */
+function settledWith(q: Q, call: string, change: (sent: InFlight, rest: Q) => Settling): Result<Q, string> {
   const found = q.inFlight.get(call);
   if (found === undefined) return err(`call ${call} settled without having been allowed`);
   if (found.settled) return err(`call ${call} settled twice`);
   // Without automata there is nothing to step, and no state to make for it.
-  const monitorsNow = q.monitors.lo.length === 0 ? q.monitors : monitors(found, withoutCall(q, call));
+  const changes = q.monitors.lo.length === 0 ? {} : change(found, withoutCall(q, call));
   const inFlight = VersionedMap.of(q.inFlight).with(call, { ...found, settled: true });
-  return ok({ ...q, inFlight, monitors: monitorsNow });
+  return ok({ ...q, ...changes, inFlight });
+}
+
+type Settling = Partial<Pick<Q, "monitors" | "owing">>;
+
+function metBy(frame: Frame, rest: Q, sent: InFlight, at: number): Q["owing"] {
+  if (rest.owing.length === 0) return rest.owing;
+  const seen = seenAt(frame, rest, { move: "success", option: sent.option, at }, "hi");
+  return withoutMet(frame.slots, rest.owing, sent, seen);
+}
+
+/** Counters get back what a call without any effect took, and there is nothing to make up for. */
+function undone(frame: Frame, rest: Q, sent: InFlight, call: string): Settling {
+  return { monitors: givenBack(frame, rest, sent), owing: rest.owing.filter((debt) => debt.call !== call) };
 }
 
 /** The state once a call has its answer, or never will have. */

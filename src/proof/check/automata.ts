@@ -39,7 +39,7 @@ const bodies = {
   inject: { fields: { before: pattern, call } },
   byEnd: {
     fields: { after: pattern, by: pattern, action: { words: ["hold", "compensate", "report"] } },
-    optional: { key },
+    optional: { key, call },
   },
   unless: { fields: { call: pattern, need: pattern }, optional: { within, key } },
 } as const;

@@ -9,7 +9,7 @@ import type { ArgumentLabel, CallMoment } from "../../../src/core/moment.ts";
 import { err, ok } from "../../../src/core/result.ts";
 import type { IsolationOrder } from "../../../src/core/isolation/scope.ts";
 import type { PolicySettings } from "../../../src/core/settings.ts";
-import type { EntryFindings, LoadedPolicy } from "../../../src/gateway/ports/policy.ts";
+import type { EntryFindings, LoadedPolicy, OwedCall } from "../../../src/gateway/ports/policy.ts";
 import type { ModelState } from "../../../src/core/run.ts";
 
 /** Labels held, calls in flight, calls that succeeded, and one shared number that stands for all stores. */
@@ -127,6 +127,8 @@ export type PolicyChanges = {
   readonly questions?: "named";
   /** Tools whose name starts so may be recorded after they were sent. */
   readonly late?: string;
+  /** Calls that are owed at the end of every run. */
+  readonly owed?: readonly OwedCall[];
   /** How servers are to be isolated. */
   readonly isolation?: IsolationOrder;
   /** Lists depend on the state of the run; the parts that a test cares about are given. */
@@ -201,6 +203,7 @@ export function fakePolicy(mechanisms: readonly FakeMechanism[] = [], changes: P
     contextLabel: (q) => fakeState(q).held,
     describeStores: () => [],
     describeOwed: () => [],
+    owedCalls: () => changes.owed ?? [],
     sharedChanged: (before, after) => fakeState(before).shared !== fakeState(after).shared,
     withShared: (q, shared) => ({
       ...q,
