@@ -8,6 +8,7 @@ import type { WireLimits } from "../wire/limits.ts";
 import type { UpstreamLimits } from "./http/http-limits.ts";
 import type { UpstreamRefusals } from "./http/upstream-refusals.ts";
 import type { TransportLimits } from "./net/net-limits.ts";
+import type { ServerMemory } from "./process/server-memory.ts";
 import { LoadingUpstream } from "./net/loading-upstream.ts";
 import { isolationOf } from "./projection/isolation-of.ts";
 import { remoteProjection } from "./projection/session/stand-ins.ts";
@@ -21,6 +22,8 @@ export type ConnectorOptions = {
   readonly diagnostic?: (target: ServerTarget, line: string) => void;
   /** Store for refusals of credentials that clients sent along. */
   readonly refusals?: UpstreamRefusals;
+  /** Bounds what local servers use together. */
+  readonly memory?: ServerMemory;
   /** State folder of the gateway. No server sees it; without it no server can be isolated. */
   readonly home?: string;
 };
@@ -33,7 +36,8 @@ export function systemConnector(options: ConnectorOptions = {}): Connector {
       if (target.kind === "stdio") {
         const limits = options.limits === undefined ? {} : { limits: options.limits };
         const how = isolationOf(target, order, { home: options.home, diagnostic, ...limits });
-        return connectProcess(target, handler, { ...wire, ...limits, ...how, diagnostic });
+        const memory = options.memory === undefined ? {} : { memory: options.memory };
+        return connectProcess(target, handler, { ...wire, ...limits, ...how, ...memory, diagnostic });
       }
       const limits = options.httpLimits === undefined ? {} : { limits: options.httpLimits };
       const refusals = options.refusals === undefined ? {} : { refusals: options.refusals };

@@ -67,6 +67,7 @@ export const configRows: readonly FaultRow[] = [
   { code: "SG-CONFIG-POLICY", names: "policy", produce: of({ version: 1, servers: { mail: command }, policy: 1 }) },
   { code: "SG-CONFIG-ORIGINS", names: "origins", produce: of({ version: 1, servers: { mail: command }, origins: 1 }) },
   { code: "SG-CONFIG-TAG", names: "tag", produce: of({ version: 1, servers: { mail: command }, tag: "a b" }) },
+  { code: "SG-CONFIG-MEMORY", names: "memoryMb", produce: of({ version: 1, servers: { mail: command }, memoryMb: 8 }) },
   {
     code: "SG-CONFIG-WORKSPACE",
     names: "workspace",

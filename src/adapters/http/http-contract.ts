@@ -59,6 +59,14 @@ export type Route = {
   readonly handle: (request: RouteRequest) => RouteReply | Promise<RouteReply>;
 };
 
+/** Bounds the memory of local servers, which each session starts for itself. */
+export type SessionMemory = {
+  /** Whether another server may start. */
+  readonly hasRoom: () => boolean;
+  /** Whether sessions of an endpoint start local servers. */
+  readonly concerns: (server: string | undefined) => boolean;
+};
+
 export type HttpServerOptions = {
   readonly accept: Accept;
   readonly authenticate: Authenticate;
@@ -74,6 +82,8 @@ export type HttpServerOptions = {
   readonly refusalOf?: (text: string) => UpstreamRefusal | undefined;
   /** Header parameters of a tool as this client sees it; undefined if the tool is unknown. */
   readonly parametersOf?: (facts: ConnectionFacts, tool: string) => readonly HeaderParameter[] | undefined;
+  /** Room for the servers that a session starts. */
+  readonly memory?: SessionMemory;
   readonly wire?: WireLimits;
   readonly limits?: Partial<HttpLimits & TransportLimits>;
   readonly clock?: Clock;

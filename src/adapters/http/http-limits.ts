@@ -19,6 +19,8 @@ export type HttpLimits = {
   /** Legacy sessions at once, and how long one without traffic lives. */
   readonly sessionsMax: number;
   readonly sessionIdleMsMax: number;
+  /** Time without traffic after which a session may be ended for the memory of its servers. */
+  readonly evictIdleMsMin: number;
   /** Requests of one session that await an answer. */
   readonly sessionRequestsMax: number;
   /** Pause in ms that a client is told to take before it fetches a cut stream again. */
@@ -43,6 +45,7 @@ export const defaultHttpLimits: HttpLimits = {
   plainAnswerWaitMsMax: 15_000,
   sessionsMax: 1_024,
   sessionIdleMsMax: 8 * 60 * 60 * 1000,
+  evictIdleMsMin: 60_000,
   sessionRequestsMax: 256,
   streamRetryMs: 1_000,
   resumeEventsMax: 1_024,

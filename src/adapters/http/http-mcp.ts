@@ -27,6 +27,22 @@ import type { Reply } from "../net/client-exchange.ts";
 
 const versionHeader = "mcp-protocol-version";
 
+/** Sessions that are ended at once for the memory of their servers. */
+const endedAtOnceMax = 4;
+
+const fullTexts = {
+  sessions: "Too many sessions are open. End one or try again later.",
+  memory: "The memory for local servers is used up. End a session, try again later, or raise `memoryMb`.",
+} as const;
+
+type Evicting = {
+  /** Who opens another session; undefined where none is opened. */
+  readonly principal: string | undefined;
+  readonly idleMsMin?: number;
+  /** Endpoints whose sessions are of use to evict. */
+  readonly concerns?: (server: string | undefined) => boolean;
+};
+
 /** One request that has passed host, origin and authentication. */
 export type McpRequest = {
   readonly request: IncomingMessage;
@@ -68,6 +84,7 @@ export class McpEndpoint {
     for (const { session } of this.#sessions.values()) {
       if (session.idleMs > this.#limits.sessionIdleMsMax) session.close("The session was idle for too long.");
     }
+    this.#freeMemory(undefined);
   }
 
   close(): void {
@@ -160,11 +177,7 @@ export class McpEndpoint {
     if (era.kind === "initialize") {
       if (named || frame.kind === "batch") return refuse(response, 400, "Initialize alone, without a session id.");
       const opened = this.#open(asked);
-      if (opened === undefined) {
-        return refuse(response, 503, "Too many sessions are open. End one or try again later.", {
-          "retry-after": "30",
-        });
-      }
+      if (typeof opened === "string") return refuse(response, 503, fullTexts[opened], { "retry-after": "30" });
       return opened.post([frame.message], [], { response, forms, batch: false });
     }
     if (!named) return refuse(response, 400, "The session id is missing. Initialize first and send Mcp-Session-Id.");
@@ -238,10 +251,13 @@ export class McpEndpoint {
     return found?.owner === ownerOf(asked) ? found.session : undefined;
   }
 
-  #open(asked: McpRequest): HttpSession | undefined {
+  /** A new session; else what there is too much of already. */
+  #open(asked: McpRequest): HttpSession | "sessions" | "memory" {
+    const { principal } = asked.identity;
+    if (this.#options.memory?.concerns(asked.facts.server) === true && !this.#freeMemory(principal)) return "memory";
     if (this.#sessions.size >= this.#limits.sessionsMax) {
-      const oldest = this.#idlest(asked.identity.principal);
-      if (oldest === undefined) return undefined;
+      const oldest = this.#idlest({ principal });
+      if (oldest === undefined) return "sessions";
       oldest.close("The session made room for a new one.");
     }
     const id = randomUUID();
@@ -258,20 +274,33 @@ export class McpEndpoint {
     return session;
   }
 
+  /** Ends sessions without traffic until there is room for the servers of another; false where there is none. */
+  #freeMemory(principal: string | undefined): boolean {
+    const { memory } = this.#options;
+    // Servers end by themselves once their session has, so only a few sessions are ended at a time.
+    for (let ended = 0; memory?.hasRoom() === false; ended += 1) {
+      const wanted = { principal, idleMsMin: this.#limits.evictIdleMsMin, concerns: memory.concerns };
+      const oldest = ended < endedAtOnceMax ? this.#idlest(wanted) : undefined;
+      if (oldest === undefined) return false;
+      oldest.close("The session was idle, and the memory of its servers is needed.");
+    }
+    return true;
+  }
+
   /**
    * The session to evict: the one that was idle longest. Sessions in use are never evicted, nor those of a user who has
    * fewer than the user who opens another: a user who opens sessions without end evicts their own.
    */
-  #idlest(principal: string): HttpSession | undefined {
+  #idlest({ principal, idleMsMin = 0, concerns }: Evicting): HttpSession | undefined {
     const counts = new Map<string, number>();
     for (const { session } of this.#sessions.values()) {
       counts.set(session.facts.principal, (counts.get(session.facts.principal) ?? 0) + 1);
     }
-    const own = counts.get(principal) ?? 0;
+    const own = principal === undefined ? 0 : (counts.get(principal) ?? 0);
     let oldest: HttpSession | undefined;
     for (const { session } of this.#sessions.values()) {
-      if ((counts.get(session.facts.principal) ?? 0) < own) continue;
-      if (session.idleMs > (oldest?.idleMs ?? 0)) oldest = session;
+      if ((counts.get(session.facts.principal) ?? 0) < own || concerns?.(session.facts.server) === false) continue;
+      if (session.idleMs > (oldest?.idleMs ?? idleMsMin)) oldest = session;
     }
     return oldest;
   }

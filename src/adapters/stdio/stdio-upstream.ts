@@ -20,6 +20,7 @@ import { malformedAnswer } from "../net/malformed-answer.ts";
 import { defaultTransportLimits, type TransportLimits } from "../net/net-limits.ts";
 import { printableBytes } from "../net/printable.ts";
 import type { ProcessTarget } from "../process/launch.ts";
+import type { ServerMemory } from "../process/server-memory.ts";
 import { type ProcessEnd, type ServerProcess, startProcess } from "../process/server-process.ts";
 import { LateProjection } from "../projection/session/late-projection.ts";
 import type { LaunchedProjection } from "../projection/session/projection-session.ts";
@@ -40,6 +41,8 @@ export type StdioUpstreamOptions = {
    * as `handler.closed`.
    */
   readonly launch?: Launcher;
+  /** Counts what servers use together, and refuses one more where it would be too much. */
+  readonly memory?: ServerMemory;
   /** The order runs the server without isolation: it gets a stand-in projection that reports this. */
   readonly bare?: Bare;
 };
@@ -58,8 +61,12 @@ export function connectProcess(
   const limits = options.limits ?? defaultTransportLimits;
   const diagnostic = options.diagnostic ?? (() => {});
   const filled = { ...options, limits, diagnostic };
-  if (options.launch !== undefined) return launchedUpstream(options.launch, handler, filled);
-  const started = startProcess(target, { limits, stderrLine: diagnostic });
+  const refused = options.memory?.refusal();
+  if (options.launch !== undefined) {
+    const launch = refused === undefined ? options.launch : () => Promise.resolve(err(refused));
+    return launchedUpstream(launch, handler, filled);
+  }
+  const started = refused === undefined ? startProcess(target, { limits, stderrLine: diagnostic }) : err(refused);
   if (started.ok) return new StdioUpstream({ process: started.value, projection: undefined }, handler, filled);
   const projection = options.bare && bareProjection(options.bare, () => undefined);
   return new LoadingUpstream(Promise.resolve(started), handler, { failure: started.error, projection });
@@ -95,6 +102,7 @@ class StdioUpstream implements UpstreamConnection {
   readonly #queue: OutputQueue;
   readonly #reader: FrameReader;
   readonly #batches = new BatchReplies();
+  readonly #uncount: (() => void) | undefined;
   /** Requests that the server has not answered. */
   readonly #open = new Set<RequestId>();
   /** Set once we decided to end the connection; the process may live on for its grace periods. */
@@ -108,6 +116,7 @@ class StdioUpstream implements UpstreamConnection {
     this.#launched = projection;
     this.projection = projection ?? (options.bare && bareProjection(options.bare, this.#killer()));
     options.started?.(process.processGroup);
+    this.#uncount = options.memory?.started(process.processGroup);
     this.#handler = handler;
     this.#diagnostic = options.diagnostic;
     this.#queue = new OutputQueue(process.stdin, options.limits, () => {
@@ -118,9 +127,10 @@ class StdioUpstream implements UpstreamConnection {
       // A server that closes its output cannot answer any more, even if its process stays.
       ended: () => this.#outputEnded(),
     });
-    void process.ended.then((end) =>
-      this.#handler.closed(this.#ending ?? projection?.ending ?? reasonOf(end, projection !== undefined)),
-    );
+    void process.ended.then((end) => {
+      this.#uncount?.();
+      this.#handler.closed(this.#ending ?? projection?.ending ?? reasonOf(end, projection !== undefined));
+    });
   }
 
   send(message: Message): void {
@@ -177,6 +187,7 @@ class StdioUpstream implements UpstreamConnection {
   #end(reason: string): void {
     if (this.#ending !== undefined) return;
     this.#ending = reason;
+    this.#uncount?.();
     this.#reader.stop();
     void this.#process.stop();
   }

@@ -81,6 +81,9 @@ describe("configuration", () => {
     ["SG-CONFIG-POLICY", { ...good, policy: 1 }],
     ["SG-CONFIG-WORKSPACE", { ...good, workspace: 1 }],
     ["SG-CONFIG-ORIGINS", { ...good, origins: "x" }],
+    ["SG-CONFIG-MEMORY", { ...good, memoryMb: "1 GB" }],
+    ["SG-CONFIG-MEMORY", { ...good, memoryMb: 63 }],
+    ["SG-CONFIG-MEMORY", { ...good, memoryMb: 100.5 }],
   ];
 
   it.each(bad)("%s: a sentence with place and way on", (code, value) => {

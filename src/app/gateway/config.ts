@@ -33,12 +33,20 @@ export type GatewayConfig = {
   readonly workspace: string;
   /** Names under which clients reach the HTTP endpoint besides loopback: those of a reverse proxy in front of it. */
   readonly hosts: readonly string[];
+  /** Memory in MiB that the local servers of all clients may use together; undefined: half of the machine's. */
+  readonly memoryMb?: number;
   /** Origins of browsers that may use the HTTP endpoint, besides loopback. */
   readonly origins: readonly string[];
 };
 
 /** A fault of the configuration: where, what, and what to do. */
 export type ConfigFault = { readonly code: string; readonly place: string; readonly sentence: string };
+
+const configKeys = ["version", "servers", "policy", "tag", "workspace", "memoryMb", "hosts", "origins"];
+
+/** Bounds of `memoryMb`: one small server, and more than any machine has. */
+const memoryMbMin = 64;
+const memoryMbMax = 16 * 1024 * 1024;
 
 const nameShape = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 
@@ -114,14 +122,12 @@ export function withUsualVariables(config: GatewayConfig, environment: NodeJS.Pr
 /** Checks a configuration value; paths in it are relative to the folder of `file`. */
 export function configOf(value: unknown, file: string): Result<GatewayConfig, ConfigFault> {
   if (!isRecord(value)) return fault("SG-CONFIG-SHAPE", file, `${file} must be a map with \`version\` and \`servers\``);
-  const unknown = Object.keys(value).find(
-    (key) => !["version", "servers", "policy", "tag", "workspace", "hosts", "origins"].includes(key),
-  );
+  const unknown = Object.keys(value).find((key) => !configKeys.includes(key));
   if (unknown !== undefined) {
     return fault(
       "SG-CONFIG-KEY",
       unknown,
-      `${file}: \`${unknown.slice(0, 40)}\` is unknown: use version, servers, policy, tag, workspace, hosts or origins`,
+      `${file}: \`${unknown.slice(0, 40)}\` is unknown: use ${configKeys.slice(0, -1).join(", ")} or ${configKeys.at(-1)}`,
     );
   }
   if (value["version"] !== 1) return fault("SG-CONFIG-VERSION", "version", `${file}: \`version\` must be 1`);
@@ -161,6 +167,11 @@ export function configOf(value: unknown, file: string): Result<GatewayConfig, Co
   if (!hosts.ok) return hosts;
   const origins = value["origins"] ?? [];
   if (!isTexts(origins)) return fault("SG-CONFIG-ORIGINS", "origins", `${file}: \`origins\` must be a list of origins`);
+  const memoryMb = value["memoryMb"];
+  if (memoryMb !== undefined && !isMemoryMb(memoryMb)) {
+    const sentence = `${file}: \`memoryMb\` must be a whole number of MiB, ${memoryMbMin} or more: correct it, or leave it out`;
+    return fault("SG-CONFIG-MEMORY", "memoryMb", sentence);
+  }
   const workspace = value["workspace"] ?? ".";
   if (typeof workspace !== "string") {
     return fault("SG-CONFIG-WORKSPACE", "workspace", `${file}: \`workspace\` must be the folder that clients work in`);
@@ -174,7 +185,12 @@ export function configOf(value: unknown, file: string): Result<GatewayConfig, Co
     hosts: hosts.value,
     origins,
     ...(tag === undefined ? {} : { tag }),
+    ...(memoryMb === undefined ? {} : { memoryMb }),
   });
+}
+
+function isMemoryMb(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= memoryMbMin && Number(value) <= memoryMbMax;
 }
 
 /** An absolute path as it is, `~/x` below the home folder, any other one relative to a folder. */

@@ -8,6 +8,8 @@ import { type JsonObject, member } from "../../core/json.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import type { ClientConnection, ConnectionFacts, ServerTarget } from "../../gateway/ports/transport.ts";
 import { serverLine } from "./server-lines.ts";
+import { ServerMemory, defaultServerMemoryBytes } from "../../adapters/process/server-memory.ts";
+import { systemClock } from "../../adapters/clock.ts";
 import { workFolder } from "./work-folder.ts";
 import { type HeaderParameter, headerParameters } from "../../wire/headers.ts";
 import { type Composition, compose } from "./composition.ts";
@@ -19,7 +21,7 @@ import { shown } from "../state/sentences.ts";
 import type { MoreMechanisms } from "../policy/policy-files.ts";
 
 /** Refusals by the servers behind of credentials that clients brought come back to these clients. */
-export type HttpComposition = Composition & { readonly refusals: UpstreamRefusals };
+export type HttpComposition = Composition & { readonly refusals: UpstreamRefusals; readonly memory: ServerMemory };
 
 export type Listening = { readonly url: string; readonly close: () => Promise<void> };
 
@@ -31,6 +33,8 @@ export async function openGateway(
   more?: MoreMechanisms,
 ): Promise<Result<HttpComposition, string>> {
   const refusals = new UpstreamRefusals();
+  const bytesMax = config.memoryMb === undefined ? defaultServerMemoryBytes() : config.memoryMb * 1024 * 1024;
+  const memory = new ServerMemory({ bytesMax, nowMs: systemClock.monotonicMs });
   const composed = await compose({
     home,
     ...(more === undefined ? {} : { more }),
@@ -38,6 +42,7 @@ export async function openGateway(
     configuration: [config.file],
     connector: systemConnector({
       home,
+      memory,
       refusals,
       diagnostic: (target, line) => tell(serverLine(nameOf(config, target), line)),
     }),
@@ -46,7 +51,7 @@ export async function openGateway(
     tag: config.tag,
     tell,
   });
-  return composed.ok ? ok({ ...composed.value, refusals }) : composed;
+  return composed.ok ? ok({ ...composed.value, refusals, memory }) : composed;
 }
 
 /** The name under which the configuration has a server. */
@@ -79,6 +84,10 @@ export async function listen(
   const server = httpServer({
     accept: (connection) => gateway.accept(inWorkspace(connection, config.workspace)),
     serves: (name) => name === undefined || config.servers.has(name),
+    memory: {
+      hasRoom: () => composition.memory.hasRoom(),
+      concerns: (name) => startsLocally(config, name),
+    },
     hosts: [...config.hosts],
     origins: [...config.origins],
     parametersOf: parametersOf(composition),
@@ -100,6 +109,12 @@ export async function listen(
   if (!listening.ok) return listening;
   address.url = `http://${place.host.includes(":") ? `[${place.host}]` : place.host}:${listening.value.port}`;
   return ok({ url: address.url, close: () => server.close() });
+}
+
+/** Whether sessions of an endpoint start programs of this machine; that of all servers does if one of them is. */
+function startsLocally({ servers }: GatewayConfig, name: string | undefined): boolean {
+  const behind = name === undefined ? [...servers.values()] : [servers.get(name)];
+  return behind.some((server) => server?.target.kind === "stdio");
 }
 
 /** True for an address that only this machine reaches. A name could resolve to anything, so only one is known. */

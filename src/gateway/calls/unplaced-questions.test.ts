@@ -47,8 +47,14 @@ async function callingAs(stage: Stage, runToken: string): Promise<FakeClient> {
   return client;
 }
 
+/** Runs share the connection to a remote server; of a local one each has its own process. */
+const remote = { kind: "http", url: "http://files.example/mcp", flavour: "auto", headers: {} } as const;
 const shared = (): Stage =>
-  new Stage({ policy: fakePolicy(), facts: { transport: "http", process: undefined } as never });
+  new Stage({
+    policy: fakePolicy(),
+    facts: { transport: "http", process: undefined } as never,
+    setup: { servers: [{ name: "files", target: () => remote }] },
+  });
 
 /** Runs in which the refusal is on record. */
 function refusedIn(stage: Stage): readonly string[] {

@@ -83,6 +83,8 @@ export class ClientSession implements ClientHandler, Conversation {
 
   request(exchange: Exchange): void {
     learnClient(this.client, exchange.request);
+    // Which process of a server it talks to depends on its run; a message without one is refused by the router.
+    if (this.reachesAll) this.liveOf(exchange.request.params);
     const router = this.router(this.connection.facts.server ?? "");
     if (router.ok) return router.value.request(exchange);
     exchange.respond(errorMessage(exchange.request.id, errorCodes.internalError, router.error));

@@ -296,7 +296,8 @@ export class Gateway implements SessionHost {
     const { capabilities } = session.client;
     const told = policy.settings.sampling === "allow" ? capabilities : withoutSampling(capabilities);
     const order = policy.isolation(server);
-    return ok(this.#links.open({ principal, server, target, shared, order, abilities: abilitiesOf(told) }));
+    const run = session.current();
+    return ok(this.#links.open({ principal, server, target, shared, order, run, abilities: abilitiesOf(told) }));
   }
 
   #sessionsTrusted(facts: ConnectionFacts, client: string | undefined): boolean {

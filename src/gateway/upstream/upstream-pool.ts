@@ -3,7 +3,8 @@
  * the policy of the asking client orders, so clients share one only where their policies order the same. A server that
  * is given the client's own credentials attributes all messages on a connection to the client that opened it, so
  * clients share one only where they brought the same credentials. A legacy server learns the capabilities of its client
- * once, so clients share one only where they can be asked the same.
+ * once, so clients share one only where they can be asked the same. The memory of a local server is a store that no label
+ * describes, so only clients of one run share its process, and it ends with the run.
  */
 import type { IsolationOrder } from "../../core/isolation/scope.ts";
 import { bridgedConnector, eraIds } from "./era-bridge.ts";
@@ -12,6 +13,7 @@ import { Link, type LinkWatch } from "./upstream-link.ts";
 import type { Connector, ServerTarget } from "../ports/transport.ts";
 import type { Projections } from "./projection-registry.ts";
 import type { Services } from "../ports/services.ts";
+import type { LiveRun } from "../runs/live-run.ts";
 import { slowStartConnector } from "./slow-start.ts";
 import { StartCache } from "./start-cache.ts";
 
@@ -22,14 +24,21 @@ export type Wanted = {
   /** Modern clients over HTTP share a connection. */
   readonly shared: boolean;
   readonly order: IsolationOrder | undefined;
+  /** The run that the client's messages belong to. */
+  readonly run: LiveRun | undefined;
   /** The abilities of the client: the questions that it can be asked (`abilitiesOf`). */
   readonly abilities: string;
 };
 
+type SharedLink = { readonly principal: string; readonly link: Link; readonly run: LiveRun | undefined };
+
 export class Links {
   readonly #services: Services;
   readonly #projections: Projections;
-  readonly #shared = new Map<string, { readonly principal: string; readonly link: Link }>();
+  readonly #shared = new Map<string, SharedLink>();
+  /** A number for each run that has a process: its key may come again after its end. */
+  readonly #numbers = new WeakMap<LiveRun, number>();
+  #numbered = 0;
   /** Links of single clients, so that closing the gateway can wait for their servers to end. */
   readonly #own = new Set<Link>();
   /** A state that one bridge gave must mean nothing at another. */
@@ -45,11 +54,13 @@ export class Links {
   open(wanted: Wanted): Link {
     const { principal, server, target, shared, order, abilities } = wanted;
     const credentials = target.kind === "http" ? target.credentials : undefined;
-    const key = JSON.stringify([principal, server, order?.digest ?? null, credentials ?? null, abilities]);
+    const run = target.kind === "stdio" ? wanted.run : undefined;
+    const number = run === undefined ? null : this.#numberOf(run);
+    const key = JSON.stringify([principal, server, order?.digest ?? null, credentials ?? null, abilities, number]);
     const known = shared ? this.#shared.get(key)?.link : undefined;
     if (known !== undefined && known.down === undefined) return known;
     const link = this.#opened(wanted);
-    if (shared) this.#shared.set(key, { principal, link });
+    if (shared) this.#shared.set(key, { principal, link, run });
     else {
       for (const old of this.#own) if (old.down !== undefined) this.#own.delete(old);
       this.#own.add(link);
@@ -63,10 +74,11 @@ export class Links {
     return mine.flatMap(({ link }) => (server === undefined || link.server === server ? [link] : []));
   }
 
-  /** Closes shared links that no client has used for a while, and those whose server is gone. */
+  /** Closes shared links that no client has used for a while, and those whose server is gone or whose run is over. */
   expire(now: number): void {
-    for (const [key, { link }] of this.#shared) {
-      if (link.down === undefined && now - (link.unusedSince ?? now) < linkIdleMsMax) continue;
+    for (const [key, { link, run }] of this.#shared) {
+      const used = link.down === undefined && now - (link.unusedSince ?? now) < linkIdleMsMax;
+      if (used && (run?.ended !== true || link.unusedSince === undefined)) continue;
       this.#shared.delete(key);
       void link.close();
     }
@@ -76,6 +88,14 @@ export class Links {
     await Promise.all(
       [...[...this.#shared.values()].map(({ link }) => link), ...this.#own].map((link) => link.close()),
     );
+  }
+
+  #numberOf(run: LiveRun): number {
+    const known = this.#numbers.get(run);
+    if (known !== undefined) return known;
+    this.#numbered += 1;
+    this.#numbers.set(run, this.#numbered);
+    return this.#numbered;
   }
 
   #opened(wanted: Wanted): Link {
