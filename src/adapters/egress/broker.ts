@@ -21,6 +21,7 @@ import {
   objectionTo,
 } from "./first-bytes.ts";
 import { readFirst } from "./first-flight.ts";
+import { parseAuthority } from "./http-head.ts";
 import { closeDatagrams, type Listeners } from "./listeners.ts";
 import { Passage } from "./passage.ts";
 import { canonicalDestination, type Destination, Permissions } from "./permissions.ts";
@@ -59,6 +60,7 @@ class EgressBroker implements Broker {
   readonly #surroundings: Surroundings;
   readonly #record: EgressRecord;
   readonly #names = new VirtualNames();
+  readonly #ports: ReadonlySet<number>;
   readonly #passages = new Set<Passage>();
   readonly #stop: () => void;
 
@@ -71,6 +73,7 @@ class EgressBroker implements Broker {
       ownAddresses: options.ownAddresses ?? systemSurroundings.ownAddresses,
     };
     this.#record = new EgressRecord(options.now);
+    this.#ports = new Set(options.listeners.tcp.keys());
     const { perSecondMax = floodLimits } = options;
     const gate = (max: number, what: string): (() => boolean) => floodGate(max, options.now, () => this.#flooded(what));
     const questions = gate(perSecondMax.questions, "questions for names");
@@ -109,6 +112,10 @@ class EgressBroker implements Broker {
       const open = !special || isGranted(address, destination.port, this.#permissions);
       if (!open || !this.#permissions.allows(destination)) passage.cut();
     }
+  }
+
+  nameUnheard(address: string, port: number): string | undefined {
+    return this.#ports.has(port) ? undefined : this.#names.nameOf(address);
   }
 
   drain(): ReturnType<Broker["drain"]> {
@@ -174,7 +181,7 @@ class EgressBroker implements Broker {
     const judge = (bytes: Buffer): Buffer | undefined => {
       const verdict = requests?.take(bytes) ?? { pass: bytes };
       if ("pass" in verdict) return verdict.pass;
-      this.#record.add({ ...seen, outcome: "denied", detail: verdict.rule });
+      this.#record.add({ ...meant(seen, verdict.asked), outcome: "denied", detail: verdict.rule });
       return undefined;
     };
     const passage: Passage = new Passage(
@@ -201,7 +208,7 @@ class EgressBroker implements Broker {
         return passage.cut();
       case "settled":
         if (first.value.kind === "refused") {
-          this.#record.add({ ...seen, outcome: "denied", detail: first.value.rule });
+          this.#record.add({ ...meant(seen, first.value.asked), outcome: "denied", detail: first.value.rule });
           return passage.cut("reset");
         }
         if (strict) this.#record.add({ ...seen, outcome: "success", ...noted(first.value) });
@@ -247,6 +254,16 @@ class EgressBroker implements Broker {
     this.#recordSent(passage);
     this.#passages.delete(passage);
   }
+}
+
+type Connect = { readonly action: "net-connect"; readonly transport: "tcp"; readonly port: number };
+
+/** The connection as the host that was asked for on it, where that is another than the granted one. */
+function meant<T extends Connect>(seen: T, asked: string | undefined): T | Connect {
+  if (asked === undefined) return seen;
+  const { host, port } = parseAuthority(asked) ?? { host: asked, port: undefined };
+  const { action, transport } = seen;
+  return { action, transport, ...described({ host: canonicalDestination(host) ?? host, port: port ?? seen.port }) };
 }
 
 function decided(inspection: Inspection): Exclude<Inspection, { kind: "more" }> | undefined {

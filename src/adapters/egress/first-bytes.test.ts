@@ -9,6 +9,24 @@ const inspect = (port: number, text: string, host = api): string => {
 };
 const request = (host: string, target = "/"): string => `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
 
+test("C21: a refusal says which host was asked for, as it was written, and nothing where none was", () => {
+  const asked = (port: number, text: string): string | undefined => {
+    const inspection = inspectFirstBytes({ host: api, port }, Buffer.from(text, "latin1"));
+    return inspection.kind === "refused" ? inspection.asked : inspection.kind;
+  };
+  expect(asked(80, request("b.example"))).toBe("b.example");
+  expect(asked(80, request("10.0.0.1:99"))).toBe("10.0.0.1:99");
+  expect(asked(80, request(api, "http://b.example/"))).toBe("b.example");
+  expect(asked(80, request(`${api}:443`))).toBe(`${api}:443`);
+  expect(asked(80, `CONNECT b.example:22 HTTP/1.1\r\nHost: ${api}\r\n\r\n`)).toBe("b.example:22");
+  expect(asked(8080, request("not a host"))).toBe("not a host");
+  expect([asked(80, request("")), asked(80, "SSH-2.0\r\n"), asked(443, request(api))]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
 test("on 80 the host must be the name, in field and target, with this port or none", () => {
   for (const host of [api, "API.example.com", `${api}:80`, `${api}.`])
     expect(inspect(80, request(host)), host).toBe("pass");

@@ -10,13 +10,14 @@ import { parseAddress } from "../../core/isolation/internet-address.ts";
 import { helloBytesMax, parseClientHello } from "./client-hello.ts";
 import { headBytesMax, parseAuthority, parseRequestHead, type RequestHead, targetAuthority } from "./http-head.ts";
 import { canonicalDestination, type Destination } from "./permissions.ts";
-import { leavesHttp, type StreamRule } from "./request-stream.ts";
+import { leavesHttp, type StreamObjection, type StreamRule } from "./request-stream.ts";
 
 export type Inspection =
   | { readonly kind: "more" }
   /** `note`: an observation for the record. `follow`: what is read of the bytes that follow. */
   | { readonly kind: "pass"; readonly note: string | undefined; readonly follow?: "requests" | "first-line" }
-  | { readonly kind: "refused"; readonly rule: FirstBytesRule };
+  /** `asked`: the host that was meant instead of the granted one, as it was written. */
+  | { readonly kind: "refused"; readonly rule: FirstBytesRule; readonly asked?: string };
 
 export type FirstBytesRule =
   | StreamRule
@@ -72,7 +73,7 @@ function inspectHello(destination: Destination, bytes: Uint8Array): Inspection {
       const note = parsed.encrypted ? "encrypted-client-hello" : undefined;
       if (parsed.serverName !== undefined) {
         if (canonicalDestination(parsed.serverName) === destination.host) return { kind: "pass", note };
-        return { kind: "refused", rule: "egress-server-name-differs" };
+        return { kind: "refused", rule: "egress-server-name-differs", asked: parsed.serverName };
       }
       // Addresses are never sent as server names (RFC 6066), so a granted address is spoken to without one.
       if (isAddress(destination)) return { kind: "pass", note };
@@ -91,18 +92,18 @@ function inspectRequest(destination: Destination, bytes: Uint8Array): Inspection
     case "malformed":
       return { kind: "refused", rule: "egress-malformed-request" };
     case "head": {
-      const rule = leavesHttp(parsed.head, Buffer.from(bytes)) ?? objectionTo(destination, parsed.head);
-      return rule === undefined ? { ...pass, follow: "requests" } : { kind: "refused", rule };
+      const objection = leavesHttp(parsed.head, Buffer.from(bytes)) ?? objectionTo(destination, parsed.head);
+      return objection === undefined ? { ...pass, follow: "requests" } : { kind: "refused", ...objection };
     }
   }
 }
 
 /** The objection to one request on a connection to this destination. */
-export function objectionTo(destination: Destination, { host, target }: RequestHead): StreamRule | undefined {
-  if (host === undefined || host === "") return "egress-host-absent";
+export function objectionTo(destination: Destination, { host, target }: RequestHead): StreamObjection | undefined {
+  if (host === undefined || host === "") return { rule: "egress-host-absent" };
   const inTarget = targetAuthority(target);
-  const same = isSame(host, destination) && (inTarget === undefined || isSame(inTarget, destination));
-  return same ? undefined : "egress-host-differs";
+  const other = [host, inTarget].find((one) => one !== undefined && !isSame(one, destination));
+  return other === undefined ? undefined : { rule: "egress-host-differs", asked: other };
 }
 
 /**

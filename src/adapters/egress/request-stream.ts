@@ -16,17 +16,22 @@ export type StreamRule =
   | "egress-host-absent"
   | "egress-host-differs";
 
-/** What may pass now, or the rule that ends the connection. */
-export type StreamVerdict = { readonly pass: Buffer } | { readonly rule: StreamRule };
+/** The rule that ends a connection; `asked`: the authority that was meant instead of the granted one, as it was written. */
+export type StreamObjection = { readonly rule: StreamRule; readonly asked?: string };
+
+/** What may pass now, or why the connection ends. */
+export type StreamVerdict = { readonly pass: Buffer } | StreamObjection;
 
 /** The objection to one head; undefined where its request may pass. */
-export type HeadCheck = (head: RequestHead) => StreamRule | undefined;
+export type HeadCheck = (head: RequestHead) => StreamObjection | undefined;
 
 type State =
   | { readonly kind: "head" }
   /** `left`: bytes of a body, or of a chunk with its line end. */
   | { readonly kind: "body" | "chunk"; readonly left: number }
   | { readonly kind: "chunk-size" | "trailer" };
+
+const ambiguous: StreamObjection = { rule: "egress-body-ambiguous" };
 
 /** Bytes of a chunk's size line, and of one trailer line. */
 const lineBytesMax = 4_096;
@@ -47,7 +52,7 @@ export class RequestStream {
     const passed: Buffer[] = [];
     while (rest.length > 0) {
       const used = this.#step(rest);
-      if (typeof used === "string") return { rule: used };
+      if (typeof used !== "number") return used;
       if (used === 0) {
         // A copy: the rest of a large piece must not be kept for it.
         this.#waiting = Buffer.from(rest);
@@ -60,7 +65,7 @@ export class RequestStream {
   }
 
   /** How many of the bytes may pass, 0 = more are needed. */
-  #step(bytes: Buffer): number | StreamRule {
+  #step(bytes: Buffer): number | StreamObjection {
     const state = this.#state;
     switch (state.kind) {
       case "head":
@@ -79,38 +84,38 @@ export class RequestStream {
     }
   }
 
-  #head(bytes: Buffer): number | StreamRule {
+  #head(bytes: Buffer): number | StreamObjection {
     const parsed = parseRequestHead(bytes);
     switch (parsed.kind) {
       case "more":
         return 0;
       case "foreign":
-        return "egress-not-http";
+        return { rule: "egress-not-http" };
       case "malformed":
-        return "egress-malformed-request";
+        return { rule: "egress-malformed-request" };
       case "head": {
         const { head } = parsed;
-        const rule = leavesHttp(head, bytes) ?? this.#check(head);
-        if (rule !== undefined) return rule;
+        const objection = leavesHttp(head, bytes) ?? this.#check(head);
+        if (objection !== undefined) return objection;
         const body = bodyOf(bytes.toString("latin1", 0, head.bytes));
-        if (body === undefined) return "egress-body-ambiguous";
+        if (body === undefined) return ambiguous;
         this.#state = body.kind === "body" && body.left === 0 ? { kind: "head" } : body;
         return head.bytes;
       }
     }
   }
 
-  #line(bytes: Buffer, kind: "chunk-size" | "trailer"): number | StreamRule {
+  #line(bytes: Buffer, kind: "chunk-size" | "trailer"): number | StreamObjection {
     const end = bytes.indexOf("\r\n");
-    if (end === -1) return bytes.length > lineBytesMax || bytes.includes("\n") ? "egress-body-ambiguous" : 0;
+    if (end === -1) return bytes.length > lineBytesMax || bytes.includes("\n") ? ambiguous : 0;
     const line = bytes.toString("latin1", 0, end);
-    if (end > lineBytesMax || line.includes("\n")) return "egress-body-ambiguous";
+    if (end > lineBytesMax || line.includes("\n")) return ambiguous;
     if (kind === "trailer") {
       if (line === "") this.#state = { kind: "head" };
       return end + 2;
     }
     const size = /^([0-9a-fA-F]{1,8})(?:;[\t -~\x80-\xff]*)?$/.exec(line)?.[1];
-    if (size === undefined) return "egress-body-ambiguous";
+    if (size === undefined) return ambiguous;
     const left = Number.parseInt(size, 16);
     this.#state = left === 0 ? { kind: "trailer" } : { kind: "chunk", left: left + 2 };
     return end + 2;
@@ -140,10 +145,10 @@ export class FirstLine {
 }
 
 /** Requests after which the connection may speak something else. */
-export function leavesHttp({ method, bytes }: RequestHead, all: Buffer): StreamRule | undefined {
-  if (method === "CONNECT") return "egress-connect";
+export function leavesHttp({ method, target, bytes }: RequestHead, all: Buffer): StreamObjection | undefined {
+  if (method === "CONNECT") return { rule: "egress-connect", asked: target };
   const fields = all.toString("latin1", 0, Math.min(bytes, headBytesMax));
-  return /\r\n(?:upgrade|http2-settings)[\t ]*:/i.test(fields) ? "egress-upgrade" : undefined;
+  return /\r\n(?:upgrade|http2-settings)[\t ]*:/i.test(fields) ? { rule: "egress-upgrade" } : undefined;
 }
 
 /** The body that follows a head; undefined where parsers differ about it. */

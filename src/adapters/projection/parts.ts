@@ -32,6 +32,8 @@ export interface Broker {
   /** Destinations (`host:port`) that are allowed until `revoke`, beyond those of the server's scope. */
   grant(call: string, destinations: readonly string[]): void;
   revoke(call: string): void;
+  /** The name behind an address of the broker's own, at a port where no connection reaches it: the kernel refuses there. */
+  nameUnheard?(address: string, port: number): string | undefined;
   drain(): readonly Sighting[];
   readonly failure: string | undefined;
   close(): void;

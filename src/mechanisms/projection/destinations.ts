@@ -23,6 +23,7 @@ const loopback: readonly Block[] = [block("127.0.0.0", 8), block("::1", 128)];
 
 /** Addresses that only the broker gives out and only the broker answers (RFC 2544): its own decision comes with them. */
 const brokered = block("198.18.0.0", 15);
+const resolver = block("198.18.0.1", 32);
 
 const unspecified: readonly Block[] = [block("0.0.0.0", 32), block("::", 128)];
 
@@ -78,13 +79,15 @@ export function hasOwnNetwork({ trace, order }: Grounds): boolean {
 
 /** A connection as the server sees it, of which the broker tells where it went. */
 export function isBrokered(event: EffectEvent, grounds: Grounds): boolean {
-  // Where nothing may be reached, asking the broker is an attempt as any other.
-  return (
-    grounds.order.scope.net.mode === "list" &&
-    trustsBroker(grounds) &&
-    lies(event.address, [brokered]) &&
-    event.domain === undefined
-  );
+  if (!trustsBroker(grounds) || !lies(event.address, [brokered]) || event.domain !== undefined) return false;
+  // Where nothing may be reached, asking the broker is an attempt as any other, but for the name that it was asked.
+  return grounds.order.scope.net.mode === "list" || isToldQuestion(event, grounds);
+}
+
+/** A question for a name on its way; the broker's event of it says which, and counts by itself. */
+function isToldQuestion({ address, port }: EffectEvent, { trace }: Grounds): boolean {
+  if (port !== 53 || !lies(address, [resolver])) return false;
+  return trace.events.some(({ action, grade }) => action === "dns-query" && grade === "broker");
 }
 
 /** Only in the best tier does every packet end at a broker. */

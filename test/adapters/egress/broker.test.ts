@@ -132,6 +132,11 @@ describe.skipIf(why !== undefined).each(callers)("a server's network, started by
       "egress-server-name-differs",
       "egress-host-differs",
     ]);
+    // C21: a refusal names the host that was asked for.
+    const named = denied.filter(({ detail }) => detail?.endsWith("-differs") === true);
+    expect(named.map(({ domain, port, address }) => [domain, port, address])).toEqual(
+      [443, 80, 80, 5432, 5432].map((port) => ["other.example.com", port, undefined]),
+    );
   });
 
   test("attack: a later request on the same connection for another name is refused, and on record", async () => {
@@ -143,7 +148,7 @@ describe.skipIf(why !== undefined).each(callers)("a server's network, started by
     const [outcome] = await network.client([{ kind: "tcp", host, port: 80, send }]);
     expect(outcome?.how).toBe("ECONNRESET");
     expect(internet.received - before).toBeLessThanOrEqual(request(host).length);
-    expect(told(broker.drain())).toContain(`net-connect denied ${host} 80 egress-host-differs`);
+    expect(told(broker.drain())).toContain("net-connect denied other.example.com 80 egress-host-differs");
   });
 
   test("clients that insist on a proxy are held to the same decision", async () => {
