@@ -183,12 +183,61 @@ describe("the gateway's own files", () => {
       ["echo 'unclosed s\\luicegate approve x", "obeyed"],
       ["sed -i s/block/allow/ *", "obeyed"],
       ["ls -l sub/*", "nothing"],
+      // A9: names that the line puts together, or does not tell.
+      ["a=sluice; ${a}gate approve x", "obeyed"],
+      ['a=sluice; "$a"gate approve x', "obeyed"],
+      ["a=sluice; $a'gate' approve x", "obeyed"],
+      ["export a=sluice; ${a}gate approve x", "obeyed"],
+      ["printf -v a sluice; ${a}gate approve x", "obeyed"],
+      ["for i in sluice; do ${i}gate approve x; done", "obeyed"],
+      ["${a}gate approve x", "obeyed"],
+      ["$a approve x", "obeyed"],
+      ["env $a$b runs new", "obeyed"],
+      ["npx slu${x}ice approve x", "obeyed"],
+      ["$(echo sluice)gate approve x", "obeyed"],
+      ["/opt/*/sluicegat? approve x", "obeyed"],
+      ["sluice approve x", "obeyed"],
+      ["$EDITOR notes.md", "nothing"],
+      ["$CC $FLAGS main.c", "nothing"],
+      ["${a}gate build", "nothing"],
+      ["git $verb runs", "nothing"],
+      ["make $target -j4", "nothing"],
+      // A9: a folder around, by commands that take it away.
+      ["rm -rf ~/.local", "kept"],
+      ["mv /home/ana/.local/state /tmp/x", "kept"],
+      ["cd ~ && rm -r .local", "kept"],
+      ["cd /home/ana/.local; mv state x", "kept"],
+      ["rm -rf ~/.l*", "kept"],
+      ["rm -rf /home/*/.local", "kept"],
+      ["sudo rm -rf /home", "kept"],
+      ["find /home/ana -name x -delete", "kept"],
+      ["ls -la ~/.local", "nothing"],
+      ["find /home/ana -name x", "nothing"],
+      ["rm -rf build dist/*.js", "nothing"],
+      ["cd sub && rm -rf out", "nothing"],
       ["cat */*.md", "nothing"],
       ["cat gone", "nothing"],
       ["rm build/*.js", "nothing"],
       ["grep -rn slu*ce docs", "nothing"],
     ])("a command: %s", (command, stake) => {
       expect(stakeOf(shell, { command })).toBe(stake);
+    });
+
+    it("A9: a link behind many other paths is found, and a call with more than are followed is asked about", () => {
+      const many = Array.from({ length: 4_000 }, (_, at) => `/w/f${at}`);
+      expect(stakeOf(reader, { path: [...many, "/w/Shared/keys/signing.pem"] })).toBe("kept");
+      expect(stakeOf(reader, { path: [...many, "/w/plain"] })).toBe("nothing");
+      expect(stakeOf(reader, { path: [...many, ...many.map((one) => `${one}x`)] })).toBe("kept");
+      expect(stakeOf(reader, { path: [...many, ...many] })).toBe("nothing");
+    });
+
+    it("A9: a folder around may be given another name by a tool that takes one path", () => {
+      const naming = { path: "/home/ana/.local", name: "x" };
+      expect(stakeOf(writer, naming)).toBe("kept");
+      expect(stakeOf(reader, naming)).toBe("nothing");
+      expect(stakeOf(writer, { path: "/home/ana/.local" })).toBe("nothing");
+      // What works in the workspace names it, and is no renaming of it.
+      expect(stakeOf(writer, { path: "/w", branch: "x" })).toBe("nothing");
     });
 
     it("a link to one of them, made after the start, is one of them", () => {

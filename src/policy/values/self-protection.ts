@@ -32,8 +32,8 @@ type CommandWord = { readonly text: string; readonly glob: boolean };
 /** Commands of one call that are read as a shell does; the others are searched as texts. */
 const commandsReadMax = 64;
 
-/** Words of one call whose links are followed: each costs a look at the disk. */
-const resolvedMax = 256;
+/** Paths of one call whose links are followed: each costs a look at the disk. A call with more is asked about. */
+const resolvedMax = 4_096;
 
 /** The own place that a call touches, as it was given in `ProtectedPlaces`, and the member that lists it. */
 export type Touched = { readonly place: string; readonly stake: keyof Pick<ProtectedPlaces, "kept" | "obeyed"> };
@@ -57,42 +57,59 @@ export function selfProtection({ kept, obeyed, home, base, resolve, commandWords
     const named: string[] = [];
     const commands: string[] = [];
     const globs: string[] = [];
-    let readMax = commandsReadMax;
+    const around: string[] = [];
+    let [readMax, runsOwn, texts] = [commandsReadMax, false, 0];
     const places = { roots: [...workspace, base], home };
     let paths = 0;
     for (const [name, value] of Object.entries(given)) {
       const { role } = contract.arguments.get(name) ?? contract.rest;
       if (role === "content") continue;
-      const texts = textsIn(value);
-      if (role === "path") paths += texts.length;
-      for (const text of texts) for (const path of pathsOf(text, role, places)) named.push(path);
+      const given = textsIn(value);
+      texts += given.length;
+      if (role === "path") paths += given.length;
+      for (const text of given) for (const path of pathsOf(text, role, places)) named.push(path);
       if (role !== "command") continue;
-      for (const text of texts) {
+      for (const text of given) {
         const read = readingOf(text, readMax > 0 ? commandWords : undefined);
         readMax -= 1;
         commands.push(folded(text));
         for (const one of read.texts) commands.push(folded(one));
-        for (const { text: word, glob } of read.words) {
-          if (glob) for (const pattern of patternsOf(word, places)) globs.push(pattern);
-          else for (const path of pathsOf(word, "path", places)) named.push(path);
+        const inside = { ...places, roots: [...places.roots, ...entered(read.words, places)] };
+        for (const words of read.words) {
+          runsOwn ||= mayRunOwn(words);
+          const takes = takesAway(words);
+          for (const { text: word, glob } of words) {
+            const found = glob ? patternsOf(word, inside) : pathsOf(word, "path", inside);
+            for (const one of found) (glob ? globs : named).push(one);
+            if (takes) for (const one of found) around.push(folded(one));
+          }
         }
       }
     }
+    const different = resolve === undefined ? [] : [...new Set(named)];
+    // What is behind the rest is unknown, and any of it may be a link to here.
+    if (different.length > resolvedMax) return { place: "sluicegate", stake: "kept" };
     // The disk knows names as they are written, and our comparison does not care.
-    const real = resolve === undefined ? [] : named.slice(0, resolvedMax).flatMap(behind(resolve));
+    const real = resolve === undefined ? [] : different.flatMap(behind(resolve));
     const seen = named.concat(real).map(folded);
     // Of two paths one may be moved to the other, with everything in it.
     const moves = changes && (paths > 1 || mayDelete(contract));
+    // One path and a new name beside it; what is done in a folder of the workspace names that folder, too.
+    const renames = paths === 1 && texts > 1 && mayDo(contract, "write");
+    const holdsIt = (one: string, { path }: Known): boolean =>
+      isInside(path, one) && (moves || (renames && !places.roots.some((root) => isInside(folded(root), one))));
     const hit = (places: readonly Known[]): Known | undefined =>
       places.find(
         (place) =>
-          seen.some((one) => isInside(one, place.path) || (moves && isInside(place.path, one))) ||
+          seen.some((one) => isInside(one, place.path) || holdsIt(one, place)) ||
+          around.some((one) => mayTakeAway(one, place.path)) ||
           globs.some((pattern) => mayMean(pattern, place.path)) ||
           commands.some((command) => mentions(command, place)),
       );
     const inKept = hit(own.kept);
     if (inKept !== undefined) return { place: inKept.given, stake: "kept" };
-    if (commands.some((command) => ownCommand.test(command))) return { place: "sluicegate", stake: "obeyed" };
+    if (runsOwn || commands.some((command) => ownCommand.test(command)))
+      return { place: "sluicegate", stake: "obeyed" };
     const changed = changes ? hit(own.obeyed) : undefined;
     return changed === undefined ? undefined : { place: changed.given, stake: "obeyed" };
   };
@@ -103,11 +120,11 @@ export function selfProtection({ kept, obeyed, home, base, resolve, commandWords
 function readingOf(
   text: string,
   commandWords: ProtectedPlaces["commandWords"],
-): { readonly texts: readonly string[]; readonly words: readonly CommandWord[] } {
+): { readonly texts: readonly string[]; readonly words: readonly (readonly CommandWord[])[] } {
   const commands = commandWords?.(text);
   // What cannot be read is searched without its quotes and escapes, which hide a name from no shell.
   if (commands === undefined) return { texts: [text.replace(/[\\'"]/g, "")], words: [] };
-  return { texts: commands.map((words) => words.map((word) => word.text).join(" ")), words: commands.flat() };
+  return { texts: commands.map((words) => words.map((word) => word.text).join(" ")), words: commands };
 }
 
 /** Where a pattern leads: below a root each, as it stands where it is absolute. A bare `*` names no place by itself. */
@@ -168,7 +185,69 @@ function behind(resolve: NonNullable<ProtectedPlaces["resolve"]>): (path: string
 }
 
 /** A command of ours: a caller that may run it approves its own calls, and ends its own runs. */
-const ownCommand = /(?:^|[^\w.-])sluicegate(?:\.js|@[\w.-]+)?["']?\s+["']?[a-z]/;
+const ownCommand = /(?:^|[^\w.-])sluice(?:gate)?(?:\.js|@[\w.-]+)?["']?\s+["']?[a-z]/;
+
+/** Names that our program is started by. */
+const ownNames = ["sluicegate", "sluice", "sluicegate.js"];
+
+/** Words by which it consents, loosens or changes what it obeys. */
+const ownWords = ["approve", "runs", "stores", "changes", "factor", "hook", "daemon", "audit", "learn"];
+
+/** What a shell puts in place of a word, or of a part of it, that the line itself does not tell. */
+const unknownPart = /\$\(\.\.\.\)|\$\(\(\.\.\.\)\)|\$\{[^{}]*\}|\$\w+|\$[@*#?!$-]/g;
+
+/** Programs that run another one, which their words name. */
+const runners = /^(?:env|sudo|doas|npx|node|exec|command|nohup|xargs|time|timeout|nice|setsid|eval|bash|sh|dash|zsh)$/;
+
+/** Whether a command may run our program under a name, or with a word, that only the shell can put together. */
+function mayRunOwn(words: readonly CommandWord[]): boolean {
+  return words.some(({ text, glob }, index) => {
+    const next = words[index + 1]?.text;
+    const pattern = folded(text).replace(unknownPart, "*");
+    const name = pattern.slice(pattern.lastIndexOf("/") + 1);
+    // A word that is unknown as a whole counts where a program is named.
+    if (index > 0 && /^[*]+$/.test(name) && !runners.test(words[0]?.text ?? "")) return false;
+    if (next === undefined || (!glob && !pattern.includes("*")) || !ownNames.some((own) => globFits(name, own)))
+      return false;
+    const word = folded(next).replace(unknownPart, "*");
+    // Where both are unknown, every command with two variables would be asked about.
+    return ownWords.some((own) => (/^[*]+$/.test(name + word) ? false : globFits(word, own)));
+  });
+}
+
+/** Programs that take a folder away, or give it another name, with everything in it. */
+const removers = /^(?:rm|rmdir|mv|rename|unlink|shred|trash|trash-put|trash-rm)$/;
+
+function takesAway(words: readonly CommandWord[]): boolean {
+  const names = words.map(({ text }) => text.slice(text.lastIndexOf("/") + 1));
+  return names.some((name) => removers.test(name)) || (names.includes("find") && names.includes("-delete"));
+}
+
+/** Whether a path or pattern may be a place, or a folder around it; one that begins with `**` may begin anywhere. */
+function mayTakeAway(pattern: string, place: string): boolean {
+  if (isInside(place, pattern)) return true;
+  if (!/[*?[]/.test(pattern)) return false;
+  const wanted = place.split("/").filter((part) => part !== "");
+  const [first, ...rest] = pattern.split("/").filter((part) => part !== "" && part !== ".");
+  const parts = first === undefined || first === "**" ? rest : [first, ...rest];
+  // Where it starts is unknown then, so its last part has to name a folder in more than a star.
+  if (first === "**" && !/[^*?[\]]/.test(parts.at(-1) ?? "")) return false;
+  return wanted.some((_part, from) => {
+    if (first !== "**" && from > 0) return false;
+    const names = wanted.slice(from, from + parts.length);
+    return names.length === parts.length && names.every((name, index) => globFits(parts[index] ?? "", name));
+  });
+}
+
+/** Folders that the line changes to before its other commands. */
+function entered(commands: readonly (readonly CommandWord[])[], places: Places): readonly string[] {
+  const targets = commands.flatMap(([program, ...rest]) =>
+    program !== undefined && /^(?:cd|pushd)$/.test(program.text)
+      ? rest.filter(({ text }) => !text.startsWith("-"))
+      : [],
+  );
+  return targets.flatMap(({ text }) => pathsOf(text, "path", places));
+}
 
 type Known = {
   readonly given: string;

@@ -34,6 +34,7 @@ function gatherScript(script: Script, gathering: Gathering, depth: number): bool
 
 function gatherCommand(command: Command, gathering: Gathering, depth: number): boolean {
   for (const word of command.assignments) assign(word, gathering.variables);
+  setByWords(command.words, gathering.variables);
   const redirected = command.redirections.flatMap(({ target, body }) =>
     body === undefined ? [target] : [target, body],
   );
@@ -55,6 +56,20 @@ function gatherWords(words: readonly Word[], gathering: Gathering, depth: number
   // What another shell, `find -exec` or an interpreter is given as one word; one that is no command is a mere word.
   for (const { text } of found) if (/\s/.test(text)) gather(text, gathering, depth - 1);
   return gathering.words <= wordsMax;
+}
+
+/** Programs of a shell that set variables by words like `NAME=value`. */
+const setters = /^(?:export|declare|typeset|local|readonly|env|let)$/;
+
+/** Variables that the words of a command set: also by the value that `read` or `printf -v` gets on the same line. */
+function setByWords(words: readonly Word[], variables: Variables): void {
+  const [program, ...rest] = words;
+  if (program === undefined) return;
+  if (setters.test(program.text)) {
+    for (const word of rest) if (/^[A-Za-z_]\w*\+?=/.test(word.text)) assign(word, variables);
+  } else if (program.text === "printf" && rest[0]?.text === "-v" && rest[1] !== undefined) {
+    for (const { text } of rest.slice(2)) assign(literal(`${rest[1].text}=${text}`), variables);
+  }
 }
 
 /** What a variable may hold from now on: every value that the line gives it. */

@@ -147,7 +147,7 @@ function readDollar(cursor: Cursor, draft: Draft, scripts: ScriptReader, inQuote
     name.lastIndex = cursor.at + 1;
     const found = name.exec(text)?.[0] ?? "";
     if (found !== "") draft.exact = false;
-    draft.text += `$${found}`;
+    draft.text += variable(cursor, found);
     cursor.at += 1 + found.length;
   }
 }
@@ -210,7 +210,12 @@ function readExpansion(cursor: Cursor, draft: Draft, scripts: ScriptReader, inQu
   // The value is expanded once more, as a prompt is, and what it runs stands anywhere.
   if (held.text.endsWith("@P")) throw unreadable;
   if (opening === "[") draft.text += "$[...]";
-  else draft.text += held.exact && /^\w+$/.test(held.text) ? `$${held.text}` : `\${${held.text}}`;
+  else draft.text += held.exact && /^\w+$/.test(held.text) ? variable(cursor, held.text) : `\${${held.text}}`;
+}
+
+/** A variable as it stands in the text of its word: in braces where what follows would read as a part of its name. */
+function variable(cursor: Cursor, name: string): string {
+  return ahead(cursor, /["'\\]*\w/y) === undefined ? `$${name}` : `\${${name}}`;
 }
 
 /** An expansion in one that is quoted, or is read as if it were. Shells disagree what a single quote means there. */
