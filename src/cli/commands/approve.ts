@@ -207,7 +207,7 @@ export function groupedText(approvals: readonly ApprovalView[]): string {
 function cardText(one: ApprovalView): string {
   return [
     `  ${one.id}  ${shown(one.title ?? "")}${standing(one)}`,
-    ...(one.arguments === undefined ? [] : [`    with ${shown(one.arguments, argumentsShownMax)}`]),
+    ...((one.arguments ?? "") === "" ? [] : [`    with ${shown(one.arguments ?? "", argumentsShownMax)}`]),
     ...(one.lines ?? []).map((line) => `    ${shown(line, 400)}`),
     ...(one.always?.rule === undefined ? [] : [`    for always: \`sluicegate approve ${one.id} --always\``]),
   ].join("\n");

@@ -37,7 +37,7 @@ export function changeLines(changes: readonly EntryChange[]): readonly string[] 
 export function findingLines(entry: Json, found: EntryFindings | undefined): readonly string[] {
   if (found === undefined) return [];
   const kinds =
-    found.verdict === "deny" ? "text of several kinds that orders a model about" : "text that orders a model about";
+    found.verdict === "deny" ? "text that gives orders, by rules of several kinds" : "text that gives orders";
   const lines = found.findings.slice(0, placesMax).map(({ rule, finds, pointer, excerpt }) => {
     const at = clipped(pointer === "" ? "its text" : pointer, nameCharactersMax);
     return clipped(`  ${rule} at ${at}: ${finds}: "${escapeForDisplay(excerpt)}"`, lineCharactersMax);

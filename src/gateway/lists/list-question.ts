@@ -109,7 +109,7 @@ export async function askOfList(needs: QuestionNeeds, live: LiveRun, changed: Ch
   const isChange = code === "SG-CHANGED";
   const decision = ids.next();
   const match = matchOf(live, changed);
-  const subject = what === "instructions" ? "its instructions" : `${names.length} of its ${nounOf(what, names.length)}`;
+  const subject = what === "instructions" ? "its instructions" : `${names.length} of its ${nounOf(what)}`;
   const asked = await askOperator(services, live, {
     match,
     title: isChange
@@ -123,9 +123,8 @@ export async function askOfList(needs: QuestionNeeds, live: LiveRun, changed: Ch
   return { ...asked, server, what, of, match, decision };
 }
 
-function nounOf(what: string, count: number): string {
-  const noun = what === "resources/templates/list" ? "resource templates" : (what.split("/")[0] ?? what);
-  return count === 1 ? noun.replace(/s$/, "") : noun;
+function nounOf(what: string): string {
+  return what === "resources/templates/list" ? "resource templates" : (what.split("/")[0] ?? what);
 }
 
 function shortNames(names: readonly string[]): string {

@@ -65,7 +65,7 @@ describe("a tool whose text gives orders", () => {
     expect(card).toMatchObject({ server: "files", tool: "tools/list", choices: ["once", "refuse"] });
     expect(card["title"]).toMatch(/seems to give orders to the model in 1 of its tool/);
     const lines = JSON.stringify(card["lines"]);
-    expect(lines).toContain("`send` has text of several kinds");
+    expect(lines).toContain("`send` has text that gives orders, by rules of several kinds:");
     expect(lines).toMatch(/files\.sensitive at \/description: .*id_rsa/);
     expect(lines).toMatch(/concealment\.not-told at \/description: .*Never tell the user/);
     // A first list has no older text.
