@@ -88,7 +88,7 @@ export class McpEndpoint {
   }
 
   close(): void {
-    for (const { session } of this.#sessions.values()) session.close("The gateway is shutting down.");
+    for (const { session } of this.#sessions.values()) session.close("The gateway is shutting down.", false);
     for (const conversation of this.#conversations) conversation.close("The gateway is shutting down.");
   }
 

@@ -143,14 +143,15 @@ export class HttpSession implements ClientConnection {
     return undefined;
   }
 
-  close(reason: string): void {
+  /** `over`: the session itself has ended; else only the connection, and what it was goes on. */
+  close(reason: string, over = true): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#setup.ended();
     for (const exchange of this.#exchanges.values()) exchange.abandon();
     this.#exchanges.clear();
     for (const stream of this.#streams.values()) stream.end();
-    this.#handler.closed(reason);
+    this.#handler.closed(reason, over);
   }
 
   #request(message: RequestMessage, reply: PostReply): void {

@@ -150,13 +150,16 @@ async function startClean({ gateway, lost }: Composition): Promise<Reply<"runs-n
   // Dormant runs would otherwise bring back the labels that they held.
   const dormant = gateway.runs.dormant.all().map(({ key }) => key);
   for (const key of dormant) await gateway.runs.endDormant(key, "operator");
-  return { ended: [...open.map((live) => live.key), ...dormant], owed };
+  const streams = gateway.runs.waitingStreams().map(({ key }) => key);
+  for (const key of streams) await gateway.runs.endStream(key);
+  return { ended: [...open.map((live) => live.key), ...dormant, ...streams], owed };
 }
 
 /** Ends one run, also a dormant one. */
 export async function closeRun({ gateway }: Composition, key: string): Promise<Result<Reply<"runs-close">, string>> {
   const live = gateway.runs.find(key);
-  if (live === undefined && (await gateway.runs.endDormant(key, "operator"))) return ok({ ended: [key], owed: [] });
+  if (live === undefined && ((await gateway.runs.endDormant(key, "operator")) || (await gateway.runs.endStream(key))))
+    return ok({ ended: [key], owed: [] });
   if (live === undefined) return err("No such run is open: `sluicegate runs` lists them.");
   return ok({ ended: [key], owed: await gateway.runs.end(live, "operator") });
 }
@@ -247,10 +250,13 @@ export function regulationOfAll(gateway: Gateway): Reply<"status">["regulation"]
   return { states, tokensSaved: saved };
 }
 
-/** Dormant runs of the log: they count in decisions about other runs, so users must be able to end them. */
+/**
+ * Dormant runs of the log, and what ended sessions left behind: they count in decisions about other runs, so users must
+ * be able to end them.
+ */
 export async function dormantOf({ runs, state }: Gateway): Promise<Reply<"runs">["dormant"]> {
   const now = state.services.clock.wallMs();
-  const rows = runs.dormant.all().map(async (run) => {
+  const rows = [...runs.dormant.all(), ...runs.waitingStreams().map((stream) => stream.row())].map(async (run) => {
     const idleMs = Math.max(0, now - (await runs.dormant.activeWallMs(run)));
     return { run: run.key, principal: run.principal, idleMs };
   });

@@ -15,7 +15,7 @@ import { hazardReasons } from "../../policy/semantics/explanations.ts";
 import { isolationOrder } from "../../policy/ir/isolation-order.ts";
 import { type PolicyModel, makeModel } from "../../policy/semantics/model.ts";
 import { owedCalls } from "../../policy/semantics/compensation.ts";
-import { slotsOf } from "../../policy/semantics/monitors.ts";
+import { type Slot, patternsOf, slotsOf } from "../../policy/semantics/monitors.ts";
 import {
   describeStores,
   exportShared,
@@ -101,6 +101,7 @@ export function loadedPolicy(
     findings: findingsOf,
     permitsQuestions: (server) => permitsQuestions(ir, server),
     ...regulation.port,
+    looksBackAtStores: ir.stores.length > 0 && frame.slots.some(looksAtState),
     mayRecordLate: (contract) => engine.model.relevant(contract).leavesNoTrace,
     contextLabel: (q) => contextOf(ir, stateOf(q)).hi,
     describeStores: (q) => describeStores(frame, stateOf(q)),
@@ -112,6 +113,11 @@ export function loadedPolicy(
     exportShared: (q, former) => exportShared(frame, stateOf(q), former),
     importShared: (value) => importShared(frame, value),
   };
+}
+
+/** A rule over time looks at what runs hold or at stores; what a run holds includes what it may read of stores. */
+function looksAtState({ temporal }: Slot): boolean {
+  return patternsOf(temporal).some(({ held, stores }) => held !== undefined || stores.length > 0);
 }
 
 /** Without a section `isolation` nothing is isolated, and nothing waits for evidence. */

@@ -12,7 +12,7 @@ import type { Answer, Question } from "../../core/opinion.ts";
 import { callDigest } from "../../gateway/decision/call.ts";
 import { denial } from "../../gateway/decision/ask-loop.ts";
 import { type ReleaseLabel, releaseLabel, scopeOf } from "../../gateway/decision/release-label.ts";
-import { isJoined } from "../../gateway/runs/related-runs.ts";
+import { isJoined } from "../../gateway/runs/restrictive-images.ts";
 import type { RecordedDecision } from "../../gateway/log/decision-codec.ts";
 import type { RecordedAnswers, RecordedEntry } from "../../gateway/log/run-history.ts";
 import type { LoadedPolicy } from "../../gateway/ports/policy.ts";

@@ -8,7 +8,7 @@ import type { RunEvent } from "../../core/event.ts";
 import { type Json, type JsonObject, isObject, member, stringMember } from "../../core/json.ts";
 import type { CallOption } from "../../core/moment.ts";
 import { type Result, err, ok } from "../../core/result.ts";
-import { isJoined } from "../../gateway/runs/related-runs.ts";
+import { isJoined } from "../../gateway/runs/restrictive-images.ts";
 import type { RecordedEntry } from "../../gateway/log/run-history.ts";
 import { shortPath } from "../state/sentences.ts";
 import { whyUnwritten } from "../state/text-file.ts";

@@ -229,18 +229,20 @@ function isPlainRead(services: Services, { live, contract }: Call, ground: Groun
   const free = decision.obligations.every(({ kind }) => kind === "isolate");
   const plain = decision.verdict === "allow" && decision.enforcedVerdict === "allow" && free;
   if (!plain || consent !== undefined || answers.size > 0) return false;
-  if (batch.parts.length !== 1 || batch.absent.length > 0 || batch.shared !== undefined || batch.runs !== undefined)
-    return false;
+  const elsewhere = [...batch.queues].some((queue) => queue !== live.deferred);
+  if (batch.parts.length !== 1 || batch.absent.length > 0 || elsewhere) return false;
+  if (batch.shared !== undefined || batch.runs !== undefined) return false;
   return live.policy.mayRecordLate(contract) && services.log.health().kind === "ok";
 }
 
 function keepForLater(services: Services, live: LiveRun, batch: EventBatch, basis: Basis): void {
   // One clock for all that waits: it is set by the first, and what comes after it is recorded early.
-  if (live.deferred.length === 0 && !live.deferredIsTimed) {
-    live.deferredIsTimed = true;
+  const { deferred } = live;
+  if (!deferred.isTimed) {
+    deferred.isTimed = true;
     services.clock.after(lateRecordMsMax, () => {
-      live.deferredIsTimed = false;
-      if (live.deferred.length > 0) void flushDeferred(services.log, live);
+      deferred.isTimed = false;
+      if (deferred.entries.length > 0) void flushDeferred(services.log, { deferred });
     });
   }
   deferRecord(batch, basis);

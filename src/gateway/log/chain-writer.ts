@@ -134,13 +134,15 @@ export class ChainWriter {
     return batch;
   }
 
-  #join({ groups }: Batch, { run, context: given }: LogEntry, { kind, clear, hidden }: EntryTexts): void {
+  #join({ groups }: Batch, { run, context: given, stream }: LogEntry, { kind, clear, hidden }: EntryTexts): void {
     const context = this.#entries.context(given);
     const how = given.payload;
     const characters = hidden?.length ?? 0;
     // An entry that is small enough alone must not become too large in a group.
     const charactersMax = Math.min(joinedCharactersMax, (this.#options.payloadBytesMax ?? payloadBytesMaxDefault) / 2);
-    let group = groups.at(-1);
+    // The entries of a stream have an order of their own, so those of one transaction need not wait for their neighbours.
+    const isShared = stream !== undefined && "n" in stream;
+    let group = isShared ? groups.findLast((one) => one.run === run) : groups.at(-1);
     // Entries of different policies, runs or ways to keep a payload never share a record.
     const fits =
       group !== undefined &&

@@ -140,6 +140,7 @@ function clearText(entry: LogEntry, { head, dispatched }: About, pen: Pen): stri
   if (events.length > 0) text += `,"events":${eventsText(events, pen, head)}`;
   if (decision !== undefined) text += `,"decision":${decisionText(decision, dispatched, pen, head)}`;
   text += notesText(entry, head, pen);
+  if (entry.stream !== undefined) text += `,"stream":${pen.json(entry.stream)}`;
   if (plainAnswers !== undefined) text += `,"answers":${pen.json(plainAnswers)}`;
   return `${text}}`;
 }

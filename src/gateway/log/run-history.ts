@@ -9,8 +9,10 @@ import type { Lattice } from "../../core/label.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import { PlacesRead } from "../../core/isolation/trace-dictionary.ts";
 import type { LogKeys, Replayed, ReplayWay, Store, StoredRecord, Waiting } from "../ports/store.ts";
+import type { StreamNote } from "../ports/stream-note.ts";
 import { readDecision, type RecordedDecision } from "./decision-codec.ts";
 import { makeLoader, openRecord, type Loader, type OpenedEntry, type OpenedRecord } from "./read-record.ts";
+import { merged, readNote, type MergeSource, type Noted } from "./stream-merge.ts";
 import { boundTo, eventsOf, readBody, readPayload, recordPages, type PayloadNote, type ReadBody } from "./record.ts";
 import { saysWaiting, WaitingBook } from "./waiting.ts";
 
@@ -43,6 +45,8 @@ export type RecordedEntry = {
   readonly masked: boolean;
   /** Why its payload cannot be read; undefined where it can, or where it has none. */
   readonly unread: Unread | undefined;
+  /** What it says of a stream; an entry of the run's own stream comes under the key of the run. */
+  readonly note: StreamNote | undefined;
 };
 
 /** `digests`: the policy kept no payloads. `too-large`: this one was not kept. `forgotten`: its key is gone. */
@@ -85,14 +89,76 @@ export async function eachRecordedEntry(
 ): Promise<Result<void, string>> {
   const loader = makeLoader(store, keys, lattice);
   const told = new PlacesRead();
-  for await (const record of boundedRecords(store, others ? {} : { run })) {
-    if (!record.ok) return record;
-    const opened = await openRecord(loader, record.value);
-    if (!opened.ok && record.value.run === run) return opened;
-    if (!opened.ok) continue;
-    for (const entry of entriesOf(loader, { record: record.value, opened: opened.value, run, told })) each(entry);
+  const own = recordedEntries(loader, boundedRecords(store, others ? {} : { run }), { run, told });
+  const source: MergeSource<RecordedEntry> = {
+    run,
+    stream: (key, after) => {
+      const records = recordsBeyond(boundedRecords(store, { run: key }), after);
+      return asOwn(recordedEntries(loader, records, { run: key, told }), { run, after });
+    },
+  };
+  for await (const entry of merged(ownNotes(own, run), source)) {
+    if (!entry.ok) return entry;
+    // The entries of a stream are read where the run folded them.
+    if (entry.value.note === undefined || entry.value.run === run) each(entry.value);
   }
   return ok(undefined);
+}
+
+type Reading = { readonly run: string; readonly told: PlacesRead };
+
+async function* recordedEntries(
+  loader: Loader,
+  records: AsyncIterable<Result<StoredRecord, string>>,
+  { run, told }: Reading,
+): AsyncGenerator<Result<RecordedEntry, string>, void> {
+  for await (const record of records) {
+    if (!record.ok) return yield record;
+    const opened = await openRecord(loader, record.value);
+    if (!opened.ok && record.value.run === run) return yield opened;
+    if (!opened.ok) continue;
+    for (const entry of entriesOf(loader, { record: record.value, opened: opened.value, run, told })) yield ok(entry);
+  }
+}
+
+/** Other runs have streams of their own, which do not concern this one. */
+async function* ownNotes(
+  entries: AsyncIterable<Result<RecordedEntry, string>>,
+  run: string,
+): AsyncGenerator<Result<RecordedEntry, string>, void> {
+  for await (const entry of entries) {
+    const others = entry.ok && entry.value.run !== run && entry.value.note !== undefined;
+    if (!others) yield entry;
+    else if (!("n" in entry.value.note)) yield ok({ ...entry.value, note: undefined });
+  }
+}
+
+/** Entries of a stream as those of a member: what it received is its own from then on. */
+async function* asOwn(
+  entries: AsyncIterable<Result<RecordedEntry, string>>,
+  { run, after }: { readonly run: string; readonly after: number },
+): AsyncGenerator<Result<RecordedEntry, string>, void> {
+  for await (const entry of entries) {
+    if (!entry.ok) return yield entry;
+    const { note } = entry.value;
+    if (note !== undefined && "n" in note && note.n > after) yield ok({ ...entry.value, run });
+  }
+}
+
+/** Records of a stream without those that end at a number, which need not be opened. */
+async function* recordsBeyond(
+  records: AsyncIterable<Result<StoredRecord, string>>,
+  after: number,
+): AsyncGenerator<Result<StoredRecord, string>, void> {
+  for await (const record of records) {
+    const note = record.ok && after > 0 ? lastNote(record.value) : undefined;
+    if (note === undefined || !("n" in note) || note.n > after) yield record;
+  }
+}
+
+/** What the last entry of a record says of a stream. */
+function lastNote({ body }: Pick<StoredRecord, "body">): StreamNote | undefined {
+  return readNote(readBody(body)?.entries.at(-1)?.clear ?? null);
 }
 
 type Read = {
@@ -124,6 +190,7 @@ function entriesOf(loader: Loader, { record, opened, run, told }: Read): readonl
       details: member(entry.payload, "details"),
       masked: isMasked(entry.payload),
       unread,
+      note: readNote(clear),
     };
   });
 }
@@ -155,16 +222,24 @@ function answersOf({ head, payload }: OpenedEntry, told: PlacesRead): RecordedAn
   return answers;
 }
 
-type Part = { readonly events: readonly RunEvent[]; readonly complete: boolean; readonly policy: string | undefined };
+type Part = Noted & {
+  readonly events: readonly RunEvent[];
+  readonly complete: boolean;
+  readonly policy: string | undefined;
+};
 
-async function partOf(loader: Loader, record: StoredRecord, waiting: WaitingBook): Promise<Result<Part, string>> {
-  const place = `record ${record.writer}/${record.seq}`;
+/** The entries of a record with their events; what waits is noted on the way. */
+async function partsOf(
+  loader: Loader,
+  record: StoredRecord,
+  waiting: WaitingBook,
+): Promise<Result<readonly Part[], string>> {
   const body = readBody(record.body);
-  if (body === undefined) return err(`${place} cannot be read`);
+  if (body === undefined) return err(`record ${record.writer}/${record.seq} cannot be read`);
   const policy = stringMember(body.context, "policy");
   if (body.entries.every(({ clear }) => !isArray(member(clear, "events")))) {
     readWaiting(loader.keys, { record, body }, waiting);
-    return ok({ events: [], complete: true, policy });
+    return ok(body.entries.map(({ clear }) => ({ note: readNote(clear), events: [], complete: true, policy })));
   }
   const opened = await openRecord(loader, record, body);
   if (!opened.ok) return opened;
@@ -173,7 +248,7 @@ async function partOf(loader: Loader, record: StoredRecord, waiting: WaitingBook
     const said = { notes: member(head.clear, "notes"), details: member(payload, "details"), policyDigest: policy };
     waiting.read({ events: eventsOf(head), ...said });
   }
-  return ok({ events: entries.flatMap(({ events }) => events), complete, policy });
+  return ok(entries.map(({ head, events }) => ({ note: readNote(head.clear), events, complete, policy })));
 }
 
 /** The waiting items of a record. Payloads are opened only where they hold something of it. */
@@ -192,31 +267,81 @@ function readWaiting(
 }
 
 /**
- * The events of a run in log order, with labels in `lattice`; the error is a sentence about the first unreadable
- * record.
+ * The events of a run in the order in which it folded them, with labels in `lattice`; the error is a sentence about the
+ * first unreadable record.
  */
 export async function replayRun(
   { store, keys, lattice }: { readonly store: Store; readonly keys: LogKeys; readonly lattice: Lattice },
   run: string,
-  { pause }: ReplayWay = {},
+  { pause, until }: ReplayWay = {},
 ): Promise<Result<Replayed, string>> {
   const loader = makeLoader(store, keys, lattice);
-  const events: RunEvent[] = [];
-  const policies = new Set<string>();
   const waiting = new WaitingBook();
-  let complete = true;
   // A page is read without a pause.
   const pages = { recordsMax: replayRecordsMax, pageRecords: pause === undefined ? undefined : pausedPageRecords };
-  for await (const record of boundedRecords(store, { run }, pages)) {
+  const recordsOf = (key: string): AsyncIterable<Result<StoredRecord, string>> =>
+    paused(boundedRecords(store, { run: key }, pages), pause);
+  const source: MergeSource<Part> = {
+    run,
+    until,
+    // What waits is of the run itself alone.
+    stream: (key, after) =>
+      between(partsOfAll(loader, recordsBeyond(recordsOf(key), after), new WaitingBook()), { after }),
+  };
+  const own = partsOfAll(loader, recordsOf(run), waiting);
+  const ofStream = { after: 0, ...(until?.of === run ? { until: until.n } : {}) };
+  return gathered(merged(between(own, ofStream), source), waiting);
+}
+
+async function* paused<T>(items: AsyncIterable<T>, pause: ReplayWay["pause"]): AsyncGenerator<T, void> {
+  for await (const item of items) {
     const made = pause?.();
     if (made !== undefined) await made;
-    const part = record.ok ? await partOf(loader, record.value, waiting) : record;
-    if (!part.ok) return part;
-    events.push(...part.value.events);
-    complete &&= part.value.complete;
-    if (part.value.policy !== undefined) policies.add(part.value.policy);
+    yield item;
   }
-  return ok({ events, complete, policies: [...policies], waiting: waiting.list() });
+}
+
+async function* partsOfAll(
+  loader: Loader,
+  records: AsyncIterable<Result<StoredRecord, string>>,
+  waiting: WaitingBook,
+): AsyncGenerator<Result<Part, string>, void> {
+  for await (const record of records) {
+    const parts = record.ok ? await partsOf(loader, record.value, waiting) : record;
+    if (!parts.ok) return yield parts;
+    for (const part of parts.value) yield ok(part);
+  }
+}
+
+/** Entries of a stream between two numbers, and all that have none. */
+async function* between(
+  parts: AsyncIterable<Result<Part, string>>,
+  { after, until = Number.POSITIVE_INFINITY }: { readonly after: number; readonly until?: number },
+): AsyncGenerator<Result<Part, string>, void> {
+  for await (const part of parts) {
+    const note = part.ok ? part.value.note : undefined;
+    if (note === undefined || !("n" in note) || (note.n > after && note.n <= until)) yield part;
+  }
+}
+
+async function gathered(
+  parts: AsyncGenerator<Result<Part, string>, string | undefined>,
+  waiting: WaitingBook,
+): Promise<Result<Replayed, string>> {
+  const events: RunEvent[] = [];
+  const policies = new Set<string>();
+  let complete = true;
+  for (;;) {
+    const next = await parts.next();
+    if (next.done === true) {
+      return ok({ events, complete, policies: [...policies], waiting: waiting.list(), member: next.value });
+    }
+    if (!next.value.ok) return next.value;
+    const part = next.value.value;
+    events.push(...part.events);
+    complete &&= part.complete;
+    if (part.policy !== undefined) policies.add(part.policy);
+  }
 }
 
 /** The waiting items of a run, also where its events cannot be read into the present lattice, or are too many. */

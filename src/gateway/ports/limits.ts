@@ -95,6 +95,9 @@ export const runsLiveMax = 4_096;
 /** Of these, those of one user: a user who opens sessions without end takes no place of another one. */
 export const runsOfOneMax = 2_048;
 
+/** Entries of a lineage's stream in memory; a member that lags further behind folds them before it looks. */
+export const streamEntriesMax = 1_024;
+
 /** Time that folding a run again under a changed policy may take before it goes on in the worst state. */
 export const refoldMsMax = 200;
 

@@ -69,6 +69,8 @@ export interface PolicyDecides {
   permitsQuestions(server: string): boolean;
   /** Lists may depend on the state of the run, so that they are neither cached nor shared. */
   readonly regulated: boolean;
+  /** What an event does to the automata of rules over time can depend on the stores of that moment. */
+  readonly looksBackAtStores: boolean;
   /** Risks that an approver can accept for a run, each `HAZARD MOVE`. */
   readonly risks: readonly string[];
   /**

@@ -11,6 +11,7 @@ import type { Json, JsonObject } from "../../core/json.ts";
 import type { Lattice } from "../../core/label.ts";
 import type { Result } from "../../core/result.ts";
 import type { WrittenJson } from "../../wire/message.ts";
+import type { StreamNote } from "./stream-note.ts";
 
 // ---------------------------------------------------------------------------------------------------------------
 // The log as the gateway sees it.
@@ -57,6 +58,8 @@ export type LogEntry = {
   readonly written?: WrittenJson;
   /** A read that was sent already: it is not listed as open, since a repetition after a crash needs no consent. */
   readonly late?: true;
+  /** Its place in the stream of a lineage, or in the run of a member of one. */
+  readonly stream?: StreamNote;
 };
 
 /** Rows that become durable in the same transaction as the records. */
@@ -95,6 +98,8 @@ export type Replayed = {
   readonly policies: readonly string[];
   /** The items that still wait when the records end. */
   readonly waiting: readonly Waiting[];
+  /** Run key of the stream that the run is a member of when the records end. */
+  readonly member: string | undefined;
 };
 
 /** A call in the outbox of a run, or a result behind consent, as its record describes it. */
@@ -118,12 +123,17 @@ export type Waiting = {
 export type ReplayWay = {
   /** Called between records; the replay goes on when it resolves. Without it nothing else runs meanwhile. */
   readonly pause?: () => Promise<void> | undefined;
+  /** Of the stream `of`, read itself or as that of its member, nothing beyond the number `n`. */
+  readonly until?: { readonly of: string; readonly n: number } | undefined;
 };
 
 export interface EventLog {
   /** Resolves when the entries are durable as configured; rejects never. Order of calls = order in the log. */
   append(entries: readonly LogEntry[], alongside?: Alongside): Promise<Result<void, StoreFailure>>;
-  /** The events of a run for folding, labels translated into `lattice`; an error means: resume at the top label. */
+  /**
+   * The events of a run for folding, with those of its lineage's stream where it folded them, labels translated into
+   * `lattice`; an error means: resume at the top label.
+   */
   replay(run: string, lattice: Lattice, way?: ReplayWay): Promise<Result<Replayed, string>>;
   /** The waiting items of a run that cannot be replayed: reading them needs no labels. */
   waiting(run: string): Promise<readonly Waiting[]>;

@@ -70,7 +70,8 @@ export interface ClientConnection {
 export interface ClientHandler {
   request(exchange: Exchange): void;
   message(message: NotificationMessage | ResponseMessage | ErrorMessage): void;
-  closed(reason: string): void;
+  /** `over`: not only the connection has ended but the session that its facts name, so nothing of it can come again. */
+  closed(reason: string, over?: boolean): void;
 }
 
 export type Accept = (connection: ClientConnection) => ClientHandler;

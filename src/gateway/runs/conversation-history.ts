@@ -6,11 +6,11 @@ import type { RunEvent } from "../../core/event.ts";
 import type { Lattice } from "../../core/label.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { ancestorsMax, conversationRunsMax } from "../ports/limits.ts";
-import { Images, restrictiveImage } from "./related-runs.ts";
+import { Images, restrictiveImage } from "./restrictive-images.ts";
 import { isLostIn, isSpent } from "./live-run.ts";
 import { lastRunIn } from "./refold.ts";
 import { conversationOf, lineageOf } from "./run-key.ts";
-import type { EventLog, RunRow, Store } from "../ports/store.ts";
+import type { EventLog, ReplayWay, RunRow, Store } from "../ports/store.ts";
 
 /**
  * Rows of the runs above one, its parent first. A missing row is an error: the runs that its run joins would be
@@ -65,12 +65,18 @@ export type Inherited = {
   readonly stopped: boolean;
 };
 
-/** Reads what restricts the runs of these keys, in the labels of `lattice`; of `ownOnly` only what happened in it. */
+export type Inheriting = {
+  /** Of the run of this key only what happened in it. */
+  readonly ownOnly?: string | undefined;
+  readonly until?: ReplayWay["until"];
+};
+
+/** Reads what restricts the runs of these keys, in the labels of `lattice`. */
 export async function inheritedFrom(
   log: EventLog,
   keys: Iterable<string>,
   lattice: Lattice,
-  ownOnly?: string,
+  { ownOnly, until }: Inheriting = {},
 ): Promise<Inherited> {
   const images = new Images();
   const unread: string[] = [];
@@ -78,7 +84,7 @@ export async function inheritedFrom(
   let count = 0;
   for (const key of new Set(keys)) {
     count += 1;
-    const history = count > conversationRunsMax ? undefined : await log.replay(key, lattice);
+    const history = count > conversationRunsMax ? undefined : await log.replay(key, lattice, { until });
     if (history?.ok !== true || !history.value.complete) {
       unread.push(key);
       continue;

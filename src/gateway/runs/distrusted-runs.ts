@@ -12,6 +12,7 @@ import type { RunRegistry } from "./run-registry.ts";
 export async function distrustRuns(runs: RunRegistry, { log }: Services): Promise<Result<void, StoreFailure>> {
   runs.shared.distrust();
   runs.dormant.distrust();
+  runs.streams.distrust();
   for (const live of runs.all()) {
     live.lost = true;
     // The rows of the stores are of the same log.

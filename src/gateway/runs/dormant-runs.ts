@@ -10,14 +10,24 @@ import { evolve } from "../../core/step.ts";
 import { dormantRunsMax, resumeMsMax } from "../ports/limits.ts";
 import { isLostIn, isSpent, sameLattice } from "./live-run.ts";
 import type { LoadedPolicy } from "../ports/policy.ts";
+import { inheritedFrom } from "./conversation-history.ts";
+import type { LineageStreams } from "./lineage-streams.ts";
 import { foldsPerLook, lastRunIn } from "./refold.ts";
-import { lineageOf } from "./run-key.ts";
+import { Images } from "./restrictive-images.ts";
+import { lineageOf, streamPrefix } from "./run-key.ts";
 import type { Services } from "../ports/services.ts";
 import type { SharedStates } from "./shared-store-state.ts";
 import { UnhurriedWork } from "./unhurried-work.ts";
 import type { RunRow } from "../ports/store.ts";
 
 export type DormantRun = Pick<RunRow, "key" | "principal" | "begunWallMs" | "top" | "resume">;
+
+type DormantKin = {
+  readonly key: string;
+  readonly ancestors: readonly string[];
+  readonly groups: readonly string[];
+  readonly lineage: string | undefined;
+};
 
 const nobody: ReadonlySet<string> = new Set();
 
@@ -31,6 +41,7 @@ type Told = { readonly images: readonly RunEvent[]; readonly from: LoadedPolicy 
 export class DormantRuns {
   readonly #services: Services;
   readonly #shared: SharedStates;
+  readonly #streams: LineageStreams;
   readonly #rows = new Map<string, RunRow>();
   /** Preparations under way, by policy and principal; undefined once they are done. */
   readonly #prepared = new Map<string, Promise<void> | undefined>();
@@ -46,9 +57,10 @@ export class DormantRuns {
   /** Restrictions that runs received while they were folded, by policy digest and key. */
   readonly #told = new Map<string, Told[]>();
 
-  constructor(services: Services, shared: SharedStates) {
+  constructor(services: Services, shared: SharedStates, streams: LineageStreams) {
     this.#services = services;
     this.#shared = shared;
+    this.#streams = streams;
   }
 
   /** Learns from the store which runs are open; called once, before anything is served. */
@@ -60,6 +72,7 @@ export class DormantRuns {
       return;
     }
     for (const row of rows.value) {
+      if (row.key.startsWith(streamPrefix)) continue;
       if (this.#rows.size >= dormantRunsMax) {
         this.#more = true;
         return;
@@ -94,9 +107,7 @@ export class DormantRuns {
   }
 
   /** The relatives of a run; further ancestors are found through the first. */
-  kin(
-    key: string,
-  ): { readonly key: string; readonly ancestors: readonly string[]; readonly groups: readonly string[] } | undefined {
+  kin(key: string): DormantKin | undefined {
     const row = this.#rows.get(key);
     if (row === undefined) return undefined;
     const lineage = lineageIn(row);
@@ -104,7 +115,19 @@ export class DormantRuns {
       key,
       ancestors: row.parent === undefined ? [] : [row.parent],
       groups: lineage === undefined ? [] : [lineage],
+      lineage,
     };
+  }
+
+  /** Another run began it, and hears of what restricts it. */
+  isChild(key: string): boolean {
+    return this.#rows.get(key)?.parent !== undefined;
+  }
+
+  /** The stream of a lineage got restrictions, which its runs fold when they are resumed: as in `restrict`. */
+  restrictLineage(lineage: string, images: readonly RunEvent[], from: LoadedPolicy): void {
+    if (this.#states.size === 0) return;
+    for (const key of this.ofLineage(lineage)) this.restrict(key, images, from);
   }
 
   /** A relative wrote restrictions into the log of a run: the states folded so far follow them. */
@@ -205,12 +228,16 @@ export class DormantRuns {
 
   async #folded({ key, principal }: RunRow, policy: LoadedPolicy, work: UnhurriedWork): Promise<ModelState> {
     const pause = (): Promise<void> | undefined => work.pause();
-    const history = await this.#services.log.replay(key, policy.lattice, { pause });
+    const { log } = this.#services;
+    const history = await log.replay(key, policy.lattice, { pause });
     const shared = await this.#shared.of(principal, policy);
     if (!history.ok || !history.value.complete) return policy.topState();
+    const own = lastRunIn(history.value.events);
+    const received = await this.#received(key, { principal, policy, member: history.value.member, own });
+    if (received === undefined) return policy.topState();
     const until = work.workedMs + resumeMsMax;
     let run = begin(policy.engine, key, shared);
-    for (const [index, event] of lastRunIn(history.value.events).entries()) {
+    for (const [index, event] of [...own, ...received].entries()) {
       const looks = index % foldsPerLook === 0;
       const made = looks ? work.pause() : undefined;
       if (made !== undefined) await made;
@@ -220,7 +247,25 @@ export class DormantRuns {
     }
     return run.q;
   }
+
+  /** What a run takes over when it is resumed, where it joins the stream of its lineage only then. */
+  async #received(key: string, { principal, policy, member, own }: ReadRun): Promise<readonly RunEvent[] | undefined> {
+    const lineage = lineageOf(key, principal);
+    const stream = lineage === undefined ? undefined : this.#streams.of(lineage);
+    if (stream === undefined || stream.key === member) return [];
+    const { images, whole } = await inheritedFrom(this.#services.log, [stream.key], policy.lattice);
+    if (!whole || stream.lost) return undefined;
+    const known = new Images(own);
+    return images.filter((image) => !known.has(image));
+  }
 }
+
+/** A run that is read: of which stream it was a member when its records ended, and what happened in it. */
+type ReadRun = Pick<RunRow, "principal"> & {
+  readonly policy: LoadedPolicy;
+  readonly member: string | undefined;
+  readonly own: readonly RunEvent[];
+};
 
 /**
  * The model is pure: received images lead from any state of a run to the next; an image that is not a move of the model

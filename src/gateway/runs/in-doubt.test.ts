@@ -4,7 +4,7 @@ import type { CallOption } from "../../core/moment.ts";
 import type { RunEvent } from "../../core/event.ts";
 import { doubtsIn } from "./in-doubt.ts";
 import { doubtsMax } from "../ports/limits.ts";
-import { joinedCause } from "./related-runs.ts";
+import { joinedCause } from "./restrictive-images.ts";
 
 /** The beginning of a call; the digest stands for what it does. */
 function allowed(

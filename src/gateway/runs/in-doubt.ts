@@ -7,7 +7,7 @@ import { BoundedMap } from "../../core/bounded-map.ts";
 import type { RunEvent } from "../../core/event.ts";
 import { harmsTwice } from "../../core/contract.ts";
 import { doubtsMax } from "../ports/limits.ts";
-import { joinedCause } from "./related-runs.ts";
+import { joinedCause } from "./restrictive-images.ts";
 
 /** Calls in doubt, by the key of their run and their digest. */
 export class InDoubt {

@@ -14,6 +14,25 @@ import type { LoadedPolicy } from "../ports/policy.ts";
 import type { RunKey } from "./run-key.ts";
 import type { LogEntry, RunRow } from "../ports/store.ts";
 
+/** Entries that wait for the next append of the runs that they are of, in the order of their folding. */
+export type Deferred = {
+  readonly entries: LogEntry[];
+  /** A clock runs that will put them on record. */
+  isTimed: boolean;
+  /** The runs that are in their worst state if they cannot be appended. */
+  readonly owners: () => Iterable<LiveRun>;
+};
+
+/** The stream of the lineage that a run is a member of (`lineage-stream.ts`). */
+export interface JoinedStream {
+  readonly key: string;
+  /** Number of its newest entry. */
+  readonly count: number;
+  readonly deferred: Deferred;
+  /** Folds into a member what the stream has beyond the member's position. */
+  catchUp(live: LiveRun): void;
+}
+
 export type LiveRun = {
   /** Public identity of the run; also the key its events are logged under. */
   readonly key: string;
@@ -37,17 +56,28 @@ export type LiveRun = {
   /** The client facts that the policy was selected by, so that a new policy can be selected the same way. */
   client: { readonly name: string | undefined; readonly tag: string | undefined };
   policy: LoadedPolicy;
+  /** The stream of its lineage; undefined while no other run of the lineage is open. */
+  stream: JoinedStream | undefined;
+  /** Number of the stream's entry up to which it is folded. */
+  seen: number;
+  /** Number of the last entry of another run that is folded, and the last one that its own log says, of which stream. */
+  heard: number;
+  heardLogged: number;
+  heardOf: string | undefined;
+  /** Something that restricts has happened in it. */
+  restricts: boolean;
+  /** The run as folded so far: the stream may have more. Only what moves every run alike looks at this. */
+  folded: Run;
+  /** The run as it is now. To read it is to fold what the stream brought meanwhile, so it is never stale. */
   state: Run;
   /** Monotonic ms of the last message. */
   lastAt: number;
   /** Calls allowed and not yet settled, by call id. */
   readonly inFlight: Set<string>;
-  /** Reads that were sent before they were on record (docs/decisions/0008), in the order of their folding. */
-  readonly deferred: LogEntry[];
+  /** Reads that were sent before they were on record (docs/decisions/0008); members of a stream have one for all. */
+  deferred: Deferred;
   /** Places of projections that its records have named. */
   readonly places: ToldPlaces;
-  /** A clock runs that will put them there. */
-  deferredIsTimed: boolean;
   ended: boolean;
   /** Set while history is being folded; messages of the run wait for it. */
   ready: Promise<void> | undefined;
@@ -92,10 +122,15 @@ export type RunRequest = {
   readonly isNew?: true;
 };
 
+/** Entries of one run alone. */
+export function ownDeferred(live: LiveRun): Deferred {
+  return { entries: [], isTimed: false, owners: () => [live] };
+}
+
 /** A run of which nothing is folded yet. */
 export function newRun(request: RunRequest, at: number): LiveRun {
   const { key, policy, principal, workspace } = request;
-  return {
+  const live: LiveRun = {
     key: key.key,
     principal,
     ancestors: [],
@@ -108,12 +143,27 @@ export function newRun(request: RunRequest, at: number): LiveRun {
     begins: false,
     client: request.client ?? { name: undefined, tag: undefined },
     policy,
-    state: begin(policy.engine, key.key, undefined),
+    stream: undefined,
+    seen: 0,
+    heard: 0,
+    heardLogged: 0,
+    heardOf: undefined,
+    restricts: false,
+    folded: begin(policy.engine, key.key, undefined),
+    get state() {
+      // While its history is read the stream waits, like everything that it receives.
+      if (this.stream !== undefined && this.seen < this.stream.count && this.arrived === undefined) {
+        this.stream.catchUp(this);
+      }
+      return this.folded;
+    },
+    set state(state) {
+      this.folded = state;
+    },
     lastAt: at,
     inFlight: new Set(),
-    deferred: [],
+    deferred: { entries: [], isTimed: false, owners: () => [live] },
     places: new ToldPlaces(),
-    deferredIsTimed: false,
     ended: false,
     ready: undefined,
     workspace,
@@ -124,6 +174,7 @@ export function newRun(request: RunRequest, at: number): LiveRun {
     storesLost: false,
     unread: [],
   };
+  return live;
 }
 
 /** Why a user may begin no further run beside the live ones; undefined where the user may. */

@@ -6,7 +6,6 @@
 import type { RunEvent } from "../../core/event.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { begin } from "../../core/mechanism.ts";
-import type { DormantRuns } from "./dormant-runs.ts";
 import {
   type Inherited,
   type Open,
@@ -30,29 +29,22 @@ import {
   toTop,
   unreadIn,
 } from "./live-run.ts";
-import { Images, type RelatedRuns, settleArrived } from "./related-runs.ts";
-import { foldHistory, foldsPerLook, lastRunIn } from "./refold.ts";
+import { type HeritageSetup, type StreamPlace, takeOver } from "./heritage.ts";
+import { foldHistory, lastRunIn } from "./refold.ts";
 import { conversationOf, earlyKeyOf, lineageOf, mintedPrefix } from "./run-key.ts";
-import type { Services } from "../ports/services.ts";
 import type { SharedStates } from "./shared-store-state.ts";
-import type { OpenCall, RunRow, Waiting } from "../ports/store.ts";
+import type { OpenCall, ReplayWay, RunRow, Waiting } from "../ports/store.ts";
 
 /** Calls of all runs that the log has open, and why no client waits for them any more. */
 export type Abandoned = { readonly open: readonly OpenCall[]; readonly cause: string };
 
-export type ResumptionSetup = {
-  readonly services: Services;
+export type ResumptionSetup = HeritageSetup & {
   readonly shared: SharedStates;
-  readonly dormant: DormantRuns;
-  readonly relatives: RelatedRuns;
-  readonly find: (key: string) => LiveRun | undefined;
   readonly all: () => Iterable<LiveRun>;
   /** Ends the runs whose client process is gone, so that what they held ends with them. */
   readonly endExited: () => Promise<void>;
   /** Folds an event of the run itself, and passes it on to its relatives. */
   readonly fold: (live: LiveRun, event: RunEvent, batch: EventBatch) => Result<void, string>;
-  /** Folds an event received from another run, and passes it on to no run. */
-  readonly foldOne: (live: LiveRun, event: RunEvent, batch: EventBatch) => Result<void, string>;
   /** The open run of a key, taken up if it must be. */
   readonly awake: (key: string, principal: string) => Promise<LiveRun | undefined>;
   /** Ends a run whose facts another one has taken over. */
@@ -89,7 +81,7 @@ export class Resumption {
     if (row.ok && minted && closedTo(live, row.value)) return false;
     const batch = new EventBatch();
     const spent: RunRow[] = [];
-    const early = await this.#early(live);
+    const early = await this.#early(live, batch);
     if (known) {
       if (!(await this.#takeUp(live, { row: row.ok ? row.value : undefined, early }, batch))) return false;
     } else {
@@ -102,7 +94,7 @@ export class Resumption {
     for (const text of request.registered ?? []) fold(live, { kind: "registered", at, text }, batch);
     if (batch.parts.length === 0) return true;
     const handedOn = spent.filter(({ key }) => this.#setup.find(key) === undefined);
-    batch.runs = [...handedOn.map(asSpent), rowOf(live, clock.wallMs())];
+    batch.addRows(...handedOn.map(asSpent), rowOf(live, clock.wallMs()));
     const durable = await appendBatch(log, batch);
     // The next conversation of the process would take it over again, and a cleared one is to begin clean.
     if (durable && early.key !== undefined) void this.#setup.retire(early.key);
@@ -113,14 +105,14 @@ export class Resumption {
    * The run of the client's calls from before its hook named the conversation: they ran under the process alone. From
    * now on the conversation receives the restrictions of such a call, as a parent does of its child.
    */
-  async #early(live: LiveRun): Promise<Open> {
+  async #early(live: LiveRun, batch: EventBatch): Promise<Open> {
     const key = earlyKeyOf(live.key, live.principal);
     if (key === undefined) return { key: undefined, lost: false };
     const open = await this.#setup.awake(key, live.principal);
     if (open === undefined) return openIn(this.#setup.services.log.store, key);
     if (!open.ancestors.includes(live.key)) open.ancestors = [live.key, ...open.ancestors];
     // The hook said which conversation this is, so from now on other clients are none of its business.
-    this.#setup.relatives.leave(open);
+    this.#setup.relatives.leave(open, batch);
     // Events that it has folded so far are in the log, or refused, after this.
     await flushDeferred(this.#setup.services.log, open);
     return { key, lost: open.lost };
@@ -153,13 +145,25 @@ export class Resumption {
     this.#note([...above.value, ...(conversation.ok ? conversation.value : [])], live);
     live.lost = row !== undefined && isLostIn(row);
     live.storesLost = row?.top !== false || early.lost;
+    const stream = this.#placeIn(live);
     // Events that others passed to it are in the log once an append behind them has its answer.
-    await flushDeferred(log, live);
-    const before = await inheritedFrom(log, early.key === undefined ? [] : [early.key], live.policy.lattice, early.key);
-    const read = await this.#replayInto(live, row === undefined || live.lost || !conversation.ok);
-    const known = new Images(read);
-    const images = before.images.filter((image) => !known.has(image));
-    this.#inherit(live, { ...before, images, whole: before.whole && !early.lost }, batch);
+    await flushDeferred(log, live, ...(stream === undefined ? [] : [stream.stream]));
+    const sources = early.key === undefined ? [] : [early.key];
+    const before = await inheritedFrom(log, sources, live.policy.lattice, { ownOnly: early.key });
+    const { events: read, member } = await this.#replayInto(live, {
+      top: row === undefined || live.lost || !conversation.ok,
+      until: stream?.until,
+    });
+    const isMember = member !== undefined && member === stream?.stream.key;
+    const shared = stream === undefined || isMember ? nothing : await this.#readStream(live, stream);
+    const lost = early.lost || (!isMember && stream?.stream.lost === true);
+    const own = { held: read, member: isMember };
+    takeOver(
+      this.#setup,
+      live,
+      { own, place: stream, shared, before: { ...before, whole: before.whole && !lost } },
+      batch,
+    );
     if (before.stopped) this.#stop(live, batch);
     this.abandon(live, { open: log.store.opening.inFlight, cause: "the gateway stopped while it ran" }, batch);
     dormant.forget(live.key);
@@ -175,9 +179,12 @@ export class Resumption {
     }
   }
 
-  async #replayInto(live: LiveRun, top: boolean): Promise<readonly RunEvent[]> {
+  async #replayInto(
+    live: LiveRun,
+    { top, until }: { readonly top: boolean; readonly until: ReplayWay["until"] },
+  ): Promise<{ readonly events: readonly RunEvent[]; readonly member: string | undefined }> {
     const { services, resumed } = this.#setup;
-    const history = await services.log.replay(live.key, live.policy.lattice);
+    const history = await services.log.replay(live.key, live.policy.lattice, { until });
     const events = history.ok ? lastRunIn(history.value.events) : [];
     // Clients were informed of the items that wait: these are looked for also where the rest cannot be read.
     const waiting = history.ok ? history.value.waiting : await services.log.waiting(live.key);
@@ -185,9 +192,18 @@ export class Resumption {
     const limit = { clock: services.clock, msMax: resumeMsMax };
     const folded = history.ok && foldHistory(live, events, limit).ok;
     live.ended = events.some((event) => event.kind === "ended" && event.cause === "unsafe");
-    settleArrived(live, events);
     if (top || !folded || !history.value.complete) toTop(live, [live.key]);
-    return events;
+    return { events, member: history.ok ? history.value.member : undefined };
+  }
+
+  /** The stream of its lineage and the number up to which the log is read; later entries are folded from memory. */
+  #placeIn(live: LiveRun): StreamPlace | undefined {
+    const stream = this.#setup.relatives.streamOf(live);
+    return stream === undefined ? undefined : { stream, until: { of: stream.key, n: stream.count } };
+  }
+
+  #readStream(live: LiveRun, { stream, until }: StreamPlace): Promise<Inherited> {
+    return inheritedFrom(this.#setup.services.log, [stream.key], live.policy.lattice, { until });
   }
 
   /** Gives the rows of ended runs whose facts it has taken over; undefined where a run above it cannot be joined. */
@@ -216,12 +232,14 @@ export class Resumption {
     ];
     relatives.join(live);
     const open = [...above, ...members].flatMap((key) => this.#setup.find(key) ?? []);
-    // Members tell each other everything, so the history of one that has begun says it for all.
-    const [heard] = members.filter((key) => this.#setup.find(key)?.begins !== true);
+    const stream = this.#placeIn(live);
+    // Members hold all the same, so the history of one that has begun says it for all, and the stream for those in memory.
+    const begun = members.filter((key) => this.#setup.find(key)?.begins !== true);
+    const [heard] = stream === undefined ? begun : begun.filter((key) => this.#setup.find(key) === undefined);
     // No run is read before its events are written: after this, the folded events are in the log, or refused.
     const alone = above.length === 0 && members.length === 0 && conversationOf(live.key, live.principal) === undefined;
-    if (!alone) {
-      for (const one of [live, ...open]) await flushDeferred(log, one);
+    if (!alone || stream !== undefined) {
+      await flushDeferred(log, live, ...open, ...(stream === undefined ? [] : [stream.stream]));
     }
     const earlier = await conversationRuns(log.store, live);
     const rows = earlier.ok ? earlier.value : [];
@@ -232,7 +250,8 @@ export class Resumption {
       ...(heard === undefined ? [] : [heard]),
       ...rows.map(({ key }) => key),
     ];
-    const before = await inheritedFrom(log, sources, live.policy.lattice, early.key);
+    const before = await inheritedFrom(log, sources, live.policy.lattice, { ownOnly: early.key });
+    const shared = stream === undefined ? nothing : await this.#readStream(live, stream);
     // A run that is minted now is new for certain; one that was minted before has lost its row and its parents with it,
     // and every other key may name a conversation whose history went with the log.
     const minted = live.key.startsWith(mintedPrefix);
@@ -242,18 +261,17 @@ export class Resumption {
     const known = [...rows, ...asleep];
     live.storesLost =
       early.lost || gone || unseen || !earlier.ok || known.some(({ top }) => top) || open.some(lostStores);
-    const lost = live.storesLost || known.some(isLostIn) || open.some(isLost);
+    const lost =
+      live.storesLost || known.some(isLostIn) || open.some(isLost) || (stream !== undefined && stream.stream.lost);
     const origins = [...known.flatMap(({ resume }) => unreadIn(resume)), ...open.flatMap(({ unread: keys }) => keys)];
     const at = clock.monotonicMs();
     const facts = parent === undefined ? {} : { parent: parent.key };
     fold(live, { kind: "begun", at, principal: live.principal, ...facts }, batch);
-    this.#inherit(
-      live,
-      { ...before, unread: [...new Set([...origins, ...before.unread])], whole: before.whole && !lost },
-      batch,
-    );
+    const all = { ...before, unread: [...new Set([...origins, ...before.unread])], whole: before.whole && !lost };
+    takeOver(this.#setup, live, { own: undefined, place: stream, shared, before: all }, batch);
     // Another session of a stopped conversation must be stopped as well.
-    if (before.stopped || open.some(ended) || (parent !== undefined && ended(parent))) this.#stop(live, batch);
+    const stopped = (run: LiveRun): boolean => run.ended && this.#setup.find(run.key) === run;
+    if (before.stopped || open.some(stopped) || (parent !== undefined && stopped(parent))) this.#stop(live, batch);
     return rows.filter(({ key, endedWallMs }) => endedWallMs !== undefined && key !== live.key);
   }
 
@@ -284,25 +302,10 @@ export class Resumption {
     const at = this.#setup.services.clock.monotonicMs();
     this.#setup.fold(live, { kind: "ended", at, cause: "unsafe" }, batch);
   }
-
-  /** In one turn: the images read, then those that came meanwhile. From now on it hears of relatives itself. */
-  #inherit(live: LiveRun, { images, whole, unread }: Omit<Inherited, "stopped">, batch: EventBatch): void {
-    const { services, foldOne } = this.#setup;
-    const until = services.clock.monotonicMs() + resumeMsMax;
-    let fits = whole;
-    for (const [index, image] of images.entries()) {
-      if (index % foldsPerLook === 0 && services.clock.monotonicMs() > until) fits = false;
-      if (fits && foldOne(live, image, batch).ok) continue;
-      // It goes on record in any case: a later run may be able to fold an image that this one cannot.
-      batch.add(live, image);
-      fits = false;
-    }
-    for (const { event, from } of settleArrived(live, images)) batch.addAbsent(from, live.key, [event]);
-    if (fits) return;
-    live.lost = true;
-    toTop(live, unread);
-  }
 }
+
+/** Nothing was read. */
+const nothing = { images: [], whole: true } as const;
 
 function isLost({ lost }: { readonly lost: boolean }): boolean {
   return lost;
@@ -310,9 +313,4 @@ function isLost({ lost }: { readonly lost: boolean }): boolean {
 
 function lostStores({ storesLost }: { readonly storesLost: boolean }): boolean {
   return storesLost;
-}
-
-/** Read after a wait: another caller may have changed the field meanwhile. */
-function ended(live: { readonly ended: boolean }): boolean {
-  return live.ended;
 }

@@ -19,6 +19,9 @@ export type RunKey = {
 /** Keys of runs that were started by a trusted act; when such a run has ended its token is worth nothing. */
 export const mintedPrefix = "run-";
 
+/** Keys of the streams of lineages (`lineage-stream.ts`), which no message belongs to. */
+export const streamPrefix = "stream:";
+
 /** A token that names a run: `KEY.MAC`. The key part is ours, so it holds no character that needs escaping. */
 export function mintRunToken(key: string, mac: (text: string) => string): string {
   return `${key}.${tokenMac(key, mac)}`;
@@ -74,8 +77,13 @@ export function runKeyOf({ facts, params, sessionsTrusted, hookSession, mac }: K
   }
   if (hookSession !== undefined) return keyed(`${principal}/hook:${hookSession}`, "trusted");
   if (facts.sessionId !== undefined && sessionsTrusted)
-    return keyed(`${principal}/session:${facts.sessionId}`, "named");
+    return keyed(sessionRunKey(principal, facts.sessionId), "named");
   return keyed(anyOf(principal), "named");
+}
+
+/** The key of the run of a session, which nothing but that session's messages leads to. */
+export function sessionRunKey(principal: string, sessionId: string): string {
+  return `${principal}/session:${sessionId}`;
 }
 
 function anyOf(principal: string): string {

@@ -4,19 +4,20 @@
  * others, is one turn.
  */
 import type { EndCause, RunEvent } from "../../core/event.ts";
-import { begin } from "../../core/mechanism.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { evolve } from "../../core/step.ts";
 import { exitedRuns, isHandedOn } from "./client-exit.ts";
 import { DormantRuns } from "./dormant-runs.ts";
 import { conversationRuns } from "./conversation-history.ts";
 import { appendBatch, EventBatch, flushDeferred, type Basis } from "./event-batch.ts";
-import { rebuildTriesMax, refoldMsMax, resumeMsMax } from "../ports/limits.ts";
-import { restrictiveImage, RelatedRuns, settleArrived } from "./related-runs.ts";
+import type { HeritageSetup } from "./heritage.ts";
+import type { LineageStream } from "./lineage-stream.ts";
+import { LineageStreams } from "./lineage-streams.ts";
+import { RelatedRuns } from "./related-runs.ts";
+import { restrictiveImage } from "./restrictive-images.ts";
 import {
   type LiveRun,
   type RunRequest,
-  asSpent,
   clientIn,
   idleIn,
   idleMsOf,
@@ -24,13 +25,13 @@ import {
   noteSource,
   rowOf,
   tooManyRuns,
-  toTop,
   trackCalls,
 } from "./live-run.ts";
 import { OtherRuns } from "./cross-run-check.ts";
 import { type LoadedPolicy, startProblem } from "../ports/policy.ts";
-import { foldHistory, lastRunIn } from "./refold.ts";
 import { Resumption } from "./resume.ts";
+import { type RefoldingSetup, rebuildRun, refoldRun } from "./run-refolding.ts";
+import { type Ending, leftBehind, outlives, separate } from "./stream-endings.ts";
 import { lineageOf } from "./run-key.ts";
 import type { Services } from "../ports/services.ts";
 import { SharedStates } from "./shared-store-state.ts";
@@ -58,28 +59,43 @@ export class RunRegistry {
   readonly dormant: DormantRuns;
   /** The effects of one run on the others. */
   readonly others: OtherRuns;
+  /** What open runs of one lineage have in common. */
+  readonly streams: LineageStreams;
   readonly #relatives: RelatedRuns;
+  readonly #heritage: HeritageSetup;
+  readonly #refolding: RefoldingSetup;
   readonly #resumption: Resumption;
 
   constructor(services: Services) {
     this.#services = services;
     this.shared = new SharedStates(services.log.store);
-    this.dormant = new DormantRuns(services, this.shared);
+    this.streams = new LineageStreams(services, {
+      spread: (live) => this.shared.spread(live, this.#live.values()),
+      moved: (live) => this.#moved(live),
+      reading: (lineage) => [...this.#relatives.liveOf(lineage)].some(({ arrived }) => arrived !== undefined),
+    });
+    const { streams } = this;
+    this.dormant = new DormantRuns(services, this.shared, streams);
     this.others = new OtherRuns({ live: () => this.#live.values(), dormant: this.dormant, shared: this.shared });
     const { shared, dormant } = this;
     const find = (key: string): LiveRun | undefined => this.#live.get(key);
     const foldOne = (live: LiveRun, event: RunEvent, batch: EventBatch): Result<void, string> =>
       this.#foldOne(live, event, batch);
-    this.#relatives = new RelatedRuns({ find, dormant, fold: foldOne });
-    this.#resumption = new Resumption({
+    this.#relatives = new RelatedRuns({ find, dormant, streams, fold: foldOne });
+    this.#heritage = { services, streams, dormant, relatives: this.#relatives, find, foldOne };
+    this.#refolding = {
       services,
       shared,
       dormant,
       relatives: this.#relatives,
-      find,
+      moved: (live) => this.#moved(live),
+      abandon: (live, abandoned, batch) => this.#resumption.abandon(live, abandoned, batch),
+    };
+    this.#resumption = new Resumption({
+      ...this.#heritage,
+      shared,
       all: () => this.#live.values(),
       endExited: () => this.endExited(),
-      foldOne,
       fold: (live, event, batch) => this.fold(live, event, batch),
       awake: (key, principal) => this.awake(key, principal),
       retire: (key) => this.#retire(key),
@@ -127,9 +143,10 @@ export class RunRegistry {
     const folded = this.#foldOne(live, event, batch);
     if (!folded.ok) return folded;
     trackCalls(live, event);
-    if (live.ancestors.length === 0 && live.groups.length === 0) return folded;
     const images = restrictiveImage(event, live.key);
-    if (images.length > 0) this.#relatives.tell(live, images, batch);
+    if (images.length === 0) return folded;
+    live.restricts = true;
+    if (live.ancestors.length > 0 || live.groups.length > 0) this.#relatives.tell(live, images, batch);
     return folded;
   }
 
@@ -139,6 +156,23 @@ export class RunRegistry {
    * trusted act ends the conversation (`clears`): later runs begin clean then, whichever runs the conversation had.
    */
   async end(live: LiveRun, cause: EndCause, clears: boolean = cause === "operator"): Promise<readonly string[]> {
+    return this.#end(live, { cause, clears, keptMs: 0 });
+  }
+
+  /**
+   * Its client ended the session of a run: the run costs nothing any more, and what restricted it stays in the stream of
+   * its lineage, so that the next session does not begin clean. A run that the policy stopped, or whose history is lost,
+   * stays as it is, since no stream says that.
+   */
+  async finish(live: LiveRun): Promise<void> {
+    if (live.ready !== undefined) await live.ready;
+    if (live.ended || live.lost || this.#live.get(live.key) !== live) return;
+    const may = await outlives(this.#heritage, live);
+    if (may && this.#live.get(live.key) === live)
+      await this.#end(live, { cause: "closed", clears: false, keptMs: idleMsOf(live) });
+  }
+
+  async #end(live: LiveRun, { cause, clears, keptMs }: Ending): Promise<readonly string[]> {
     if (live.ready !== undefined) await live.ready;
     const owed: string[] = [];
     if (this.#live.get(live.key) !== live) return owed;
@@ -146,12 +180,14 @@ export class RunRegistry {
     const earlier = clears ? await conversationRuns(this.#services.log.store, live) : ok([]);
     if (this.#live.get(live.key) !== live) return owed; // another caller ended it meanwhile
     const batch = new EventBatch();
-    const cleared = earlier.ok ? this.#cleared(live, earlier.value) : [];
+    const cleared = earlier.ok ? separate(this.#heritage, live, earlier.value, batch) : [];
+    const stream = this.#relatives.streamOf(live);
     this.#foldEnd(live, cause, batch);
-    this.#forget(live);
+    this.#forget(live, batch);
     live.spent = clears;
     const wallMs = this.#services.clock.wallMs();
-    batch.runs = [...cleared, { ...rowOf(live, wallMs), endedWallMs: wallMs }];
+    batch.addRows(...cleared, { ...rowOf(live, wallMs), endedWallMs: wallMs });
+    if (stream !== undefined) leftBehind(this.#heritage, stream, { keptMs, clears }, batch);
     const written = appendBatch(this.#services.log, batch);
     this.#endings.set(live.key, written);
     await written;
@@ -164,6 +200,25 @@ export class RunRegistry {
     const durable = appendBatch(this.#services.log, batch, basis);
     if (ends !== undefined) this.stop(ends);
     return durable;
+  }
+
+  /** Streams without any open run, which keep what ended sessions held. */
+  waitingStreams(): readonly LineageStream[] {
+    return [...this.streams.all()].filter(({ lineage }) => this.#relatives.keysOf(lineage).length === 0);
+  }
+
+  /** A user says that the coming runs are new: nothing of ended sessions is kept for them. */
+  async endStream(key: string): Promise<boolean> {
+    const stream = this.waitingStreams().find((one) => one.key === key);
+    if (stream === undefined) return false;
+    await this.streams.end(stream);
+    return true;
+  }
+
+  /** Learns from the log what is open; called once, before anything is served. */
+  async restore(): Promise<void> {
+    await this.streams.load();
+    await this.dormant.load();
   }
 
   /**
@@ -263,6 +318,9 @@ export class RunRegistry {
       if (run.begunWallMs > since || (await this.dormant.activeWallMs(run)) > since) continue;
       await this.endDormant(run.key, "expired");
     }
+    for (const stream of this.waitingStreams()) {
+      if (stream.keptUntilWallMs <= clock.wallMs()) await this.streams.end(stream);
+    }
   }
 
   /** A new policy: every run is folded again under it from its log; labels never fall by it (gateway.md 9). */
@@ -270,7 +328,7 @@ export class RunRegistry {
     for (const live of this.#live.values()) {
       const policy = select(live);
       if (policy.digest === live.policy.digest) continue;
-      live.ready = this.#refoldOne(live, policy).finally(() => {
+      live.ready = refoldRun(this.#refolding, live, policy).finally(() => {
         live.ready = undefined;
       });
       await live.ready;
@@ -279,58 +337,18 @@ export class RunRegistry {
 
   /** Puts every read on record that was sent before it was. */
   async flushDeferred(): Promise<void> {
-    const waiting = [...this.#live.values()].filter((live) => live.deferred.length > 0);
-    await Promise.all(waiting.map((live) => flushDeferred(this.#services.log, live)));
+    await flushDeferred(this.#services.log, ...this.#live.values(), ...this.streams.all());
   }
 
   /** The log can be written again: each run is what its log says, and what has no outcome there is unknown. */
   async rebuild(): Promise<void> {
     for (const live of this.#live.values()) {
       if (live.ready !== undefined) await live.ready;
-      live.ready = this.#rebuildOne(live).finally(() => {
+      live.ready = rebuildRun(this.#refolding, live).finally(() => {
         live.ready = undefined;
       });
       await live.ready;
     }
-  }
-
-  async #rebuildOne(live: LiveRun): Promise<void> {
-    const { log } = this.#services;
-    for (let tries = 0; tries < rebuildTriesMax && !live.ended; tries += 1) {
-      const before = live.state;
-      // Events folded so far are durable or refused once an append behind it has its answer.
-      if (!(await flushDeferred(log, live))) return;
-      const history = await log.replay(live.key, live.policy.lattice);
-      const shared = await this.shared.of(live.principal, live.policy);
-      const open = await log.store.openCalls();
-      if (live.state !== before) continue; // an event came in between that the history may lack
-      live.inFlight.clear();
-      live.state = begin(live.policy.engine, live.key, shared);
-      const folded = history.ok && foldHistory(live, lastRunIn(history.value.events), this.#limit(resumeMsMax)).ok;
-      if (live.lost || !folded || !open.ok || !history.value.complete) toTop(live, [live.key]);
-      const batch = new EventBatch();
-      const cause = "the event log stopped while it ran";
-      this.#resumption.abandon(live, { open: open.ok ? open.value : [], cause }, batch);
-      this.#moved(live);
-      if (batch.parts.length > 0) await appendBatch(log, batch);
-      return;
-    }
-  }
-
-  /** Other runs of a conversation that was cleared keep what they hold to themselves from now on. */
-  #cleared(live: LiveRun, rows: readonly RunRow[]): readonly RunRow[] {
-    const others = rows.filter(({ key }) => key !== live.key);
-    return others.map((row) => {
-      const spent = asSpent(row);
-      const open = this.#live.get(row.key);
-      if (open === undefined) {
-        if (row.endedWallMs === undefined) this.dormant.note(spent);
-        return spent;
-      }
-      open.spent = true;
-      this.#relatives.leave(open);
-      return rowOf(open, this.#services.clock.wallMs());
-    });
   }
 
   /** Calls in flight become unknown, then the end is logged; a run that was stopped has both behind it. */
@@ -343,10 +361,10 @@ export class RunRegistry {
     else this.fold(live, { kind: "ended", at, cause }, batch);
   }
 
-  #forget(live: LiveRun): void {
+  #forget(live: LiveRun, batch?: EventBatch): void {
+    this.#relatives.leave(live, batch);
     live.ended = true;
     this.#live.delete(live.key);
-    this.#relatives.leave(live);
     this.#moved(live);
   }
 
@@ -369,30 +387,11 @@ export class RunRegistry {
     return ok(undefined);
   }
 
-  async #refoldOne(live: LiveRun, policy: LoadedPolicy): Promise<void> {
-    live.arrived = []; // relatives go on meanwhile
-    await flushDeferred(this.#services.log, live);
-    const history = await this.#services.log.replay(live.key, policy.lattice);
-    const shared = await this.shared.of(live.principal, policy);
-    void this.dormant.prepare(live.principal, policy);
-    live.policy = policy;
-    live.state = begin(policy.engine, live.key, shared);
-    const events = history.ok ? lastRunIn(history.value.events) : [];
-    const folded = history.ok && foldHistory(live, events, this.#limit(refoldMsMax)).ok;
-    settleArrived(live, events);
-    if (live.lost || !folded || !history.value.complete) toTop(live, [live.key]);
-    this.#moved(live);
-  }
-
   /** First message of a key. A run that must not be served is forgotten; the next message looks again. */
   async #resume(live: LiveRun, request: RunRequest): Promise<void> {
     await this.#endings.get(live.key);
     if (!(await this.#resumption.resume(live, request))) this.#forget(live);
     live.arrived = undefined;
     live.begins = false;
-  }
-
-  #limit(msMax: number): { readonly clock: Services["clock"]; readonly msMax: number } {
-    return { clock: this.#services.clock, msMax };
   }
 }

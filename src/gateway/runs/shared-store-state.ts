@@ -94,7 +94,7 @@ export class SharedStates {
     for (const other of all) {
       if (other === from || other.principal !== principal) continue;
       const shared = other.policy.digest === policy.digest ? state.q : stateOf(row, other.policy);
-      other.state = { ...other.state, q: other.policy.withShared(other.state.q, shared) };
+      other.folded = { ...other.folded, q: other.policy.withShared(other.folded.q, shared) };
     }
     return row;
   }

@@ -97,7 +97,7 @@ function openRun(
   rows: readonly { readonly key: string; readonly principal: string }[],
 ): string | undefined {
   const own = ({ principal }: { readonly principal: string }): boolean => principal === owner;
-  const live = [...runs.all()].find(own) ?? runs.dormant.all().find(own);
+  const live = [...runs.all()].find(own) ?? runs.dormant.all().find(own) ?? runs.waitingStreams().find(own);
   if (live !== undefined) {
     const close = plainKey.test(live.key) ? `runs close ${live.key}` : "runs close ID";
     return `A run of that owner is open and may hold what the store does: end it with \`sluicegate ${close}\`, then repeat (\`sluicegate runs\` lists all).`;

@@ -6,6 +6,7 @@ import type { LoadedPolicy } from "../ports/policy.ts";
 import type { Services } from "../ports/services.ts";
 import type { RunRow } from "../ports/store.ts";
 import { DormantRuns } from "./dormant-runs.ts";
+import type { LineageStreams } from "./lineage-streams.ts";
 import type { SharedStates } from "./shared-store-state.ts";
 import { UnhurriedWork } from "./unhurried-work.ts";
 
@@ -38,7 +39,7 @@ function world(runs: number, msPerRun: number) {
   const replay = async (_run: string, _lattice: unknown, way?: { pause?: () => Promise<void> | undefined }) => {
     now += msPerRun;
     await way?.pause?.();
-    return ok({ events: [], complete: true, policies: [], waiting: [] });
+    return ok({ events: [], complete: true, policies: [], waiting: [], member: undefined });
   };
   const services = {
     clock: { monotonicMs: () => now, wallMs: () => now },
@@ -51,7 +52,8 @@ function world(runs: number, msPerRun: number) {
     engine: { model: { initial: () => clean }, mechanisms: [] },
   } as unknown as LoadedPolicy;
   const shared = { of: async () => undefined } as unknown as SharedStates;
-  return { dormant: new DormantRuns(services, shared), policy, seen, between, top, clean };
+  const streams = { of: () => undefined } as unknown as LineageStreams;
+  return { dormant: new DormantRuns(services, shared, streams), policy, seen, between, top, clean };
 }
 
 test("between two stretches of a few milliseconds everything else goes first", async () => {

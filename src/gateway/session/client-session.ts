@@ -29,7 +29,7 @@ export interface SessionHost {
   linkFor(session: ClientSession, server: string): Result<Link, string>;
   /** The run of a message. */
   runOf(session: ClientSession, params: JsonObject | undefined): Result<LiveRun, string>;
-  gone(session: ClientSession): void;
+  gone(session: ClientSession, over: boolean): void;
 }
 
 export class ClientSession implements ClientHandler, Conversation {
@@ -101,12 +101,12 @@ export class ClientSession implements ClientHandler, Conversation {
     }
   }
 
-  closed(_reason: string): void {
+  closed(_reason: string, over = false): void {
     if (this.#closed) return;
     this.#closed = true;
     for (const answer of this.#asked.values()) answer(undefined);
     for (const router of this.#routers.values()) router.clientClosed();
-    this.#host.gone(this);
+    this.#host.gone(this, over);
   }
 
   /** The router to a server, made on first use. */

@@ -26,7 +26,7 @@ import { admittedList } from "../lists/list-question.ts";
 import { InputRequestTable } from "../calls/input-required.ts";
 import { type LoadedPolicy, startProblem } from "../ports/policy.ts";
 import { type MintedRun, type NewRun, beginRun } from "../runs/run-control.ts";
-import { processPrefix, runKeyOf } from "../runs/run-key.ts";
+import { processPrefix, runKeyOf, sessionRunKey } from "../runs/run-key.ts";
 import { RunRegistry } from "../runs/run-registry.ts";
 import type { GatewayState } from "./session-context.ts";
 import type { Services } from "../ports/services.ts";
@@ -160,7 +160,7 @@ export class Gateway implements SessionHost {
    * after a restart would begin a clean run beside the one that holds the labels.
    */
   async restore(): Promise<void> {
-    await this.runs.dormant.load();
+    await this.runs.restore();
     const rows = await this.#setup.services.log.store.openRuns();
     const namings = (rows.ok ? rows.value : []).flatMap((row) => namedIn(row.resume) ?? []);
     namings.sort((left, right) => left.sinceWallMs - right.sinceWallMs);
@@ -280,8 +280,13 @@ export class Gateway implements SessionHost {
     return this.#liveOf(connection.facts, params, client);
   }
 
-  gone(session: ClientSession): void {
+  /** A session that is over ends the run that it alone can name. */
+  gone(session: ClientSession, over: boolean): void {
     this.#sessions.delete(session);
+    const { principal, sessionId } = session.connection.facts;
+    const live = session.current();
+    if (!over || sessionId === undefined || live?.key !== sessionRunKey(principal, sessionId)) return;
+    void this.runs.finish(live);
   }
 
   linkFor(session: ClientSession, server: string): Result<Link, string> {

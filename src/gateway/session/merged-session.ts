@@ -63,8 +63,8 @@ export class MergedSession implements ClientHandler {
     this.#sessions.get(question.server)?.message({ ...rest, id: question.id });
   }
 
-  closed(reason: string): void {
-    for (const session of this.#sessions.values()) session.closed(reason);
+  closed(reason: string, over = false): void {
+    for (const session of this.#sessions.values()) session.closed(reason, over);
   }
 
   async #serve(exchange: Exchange): Promise<void> {

@@ -3,6 +3,7 @@ import type { RunEvent } from "../../../src/core/event.ts";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { err, ok } from "../../../src/core/result.ts";
 import { WaitingBook } from "../../../src/gateway/log/waiting.ts";
+import { merged } from "../../../src/gateway/log/stream-merge.ts";
 import type {
   ApprovalMatch,
   ApprovalRow,
@@ -38,7 +39,7 @@ export class FakeLog {
   gate: Promise<void> | undefined;
 
   /** Appends with such an entry fail, and no others. */
-  failsAt: (entry: LogEntry) => boolean = () => false;
+  failsAt: (entry: LogEntry, all: readonly LogEntry[]) => boolean = () => false;
 
   get failing(): boolean {
     return this.#failing;
@@ -64,7 +65,7 @@ export class FakeLog {
 
   readonly port: EventLog = {
     append: async (entries, alongside) => {
-      const fails = entries.some(this.failsAt);
+      const fails = entries.some((entry) => this.failsAt(entry, entries));
       this.failed ||= fails;
       if (this.failing || fails) return err(full);
       this.entries.push(...entries);
@@ -73,12 +74,27 @@ export class FakeLog {
       if (this.gate !== undefined) await this.gate;
       return ok(undefined);
     },
-    replay: async (run) => {
+    replay: async (run, _lattice, { until } = {}) => {
       if (this.unreadable) return err("its labels are not known any more");
-      return ok({ events: this.events(run), complete: true, policies: [], waiting: this.#waiting(run) });
+      const events: RunEvent[] = [];
+      const parts = merged(this.#noted(run, 0), { run, until, stream: (key, after) => this.#noted(key, after) });
+      for (;;) {
+        const next = await parts.next();
+        if (next.done === true) {
+          return ok({ events, complete: true, policies: [], waiting: this.#waiting(run), member: next.value });
+        }
+        if (!next.value.ok) return next.value;
+        const { note } = next.value.value;
+        const isOwnEnd = note !== undefined && "n" in note && until?.of === run && note.n > until.n;
+        if (!isOwnEnd) events.push(...next.value.value.events);
+      }
     },
     waiting: async (run) => this.#waiting(run),
-    tail: async () => ok([]),
+    tail: async (_count, run) => {
+      const last = this.entries.findLast((entry) => entry.run === run);
+      const isStream = last?.stream !== undefined && "n" in last.stream;
+      return ok(isStream ? [{ clear: { stream: last.stream } } as never] : []);
+    },
     seal: (_run, value) => new TextEncoder().encode(JSON.stringify(value)),
     open: (_run, sealed) => JSON.parse(new TextDecoder().decode(sealed)) as JsonObject,
     checkpoint: async () => ok(undefined),
@@ -87,6 +103,19 @@ export class FakeLog {
     close: async () => undefined,
     store: this.#store(),
   } as EventLog;
+
+  async *#noted(run: string, after: number) {
+    for (const { run: of, events, stream: note } of this.entries) {
+      const isBefore = note !== undefined && "n" in note && note.n <= after;
+      if (of === run && !isBefore) yield ok({ events, note });
+    }
+  }
+
+  /** The events of a run as it folded them, with those of its stream. */
+  async whole(run: string): Promise<readonly RunEvent[]> {
+    const read = await this.port.replay(run, undefined as never);
+    return read.ok ? read.value.events : [];
+  }
 
   #waiting(run: string): readonly Waiting[] {
     const book = new WaitingBook();

@@ -3,7 +3,7 @@ import type { RunEvent } from "../../core/event.ts";
 import { exactly } from "../../core/label.ts";
 import type { Json } from "../../core/json.ts";
 import { lattice } from "../../../test/kit/gateway/log-records.ts";
-import { Images } from "./related-runs.ts";
+import { Images } from "./restrictive-images.ts";
 
 const label = exactly(lattice.bottom);
 

@@ -1,0 +1,123 @@
+/**
+ * The history of a run that is a member of a stream: its own entries, and between them those of the stream, each where
+ * the run folded it. Both are read once, from the oldest on, and nothing is kept, so that a log of any length can be
+ * merged (docs/decisions/0033).
+ */
+import { type Json, isObject, member, stringMember } from "../../core/json.ts";
+import { type Result, err } from "../../core/result.ts";
+import type { StreamNote } from "../ports/stream-note.ts";
+
+/** An entry of a log with what it says of a stream. */
+export type Noted = { readonly note: StreamNote | undefined };
+
+export type MergeSource<E extends Noted> = {
+  readonly run: string;
+  /** Entries of the stream of this run key with a number beyond `after`, oldest first. */
+  readonly stream: (key: string, after: number) => AsyncIterator<Result<E, string>>;
+  /** Nothing of this stream beyond its number `n`. */
+  readonly until?: { readonly of: string; readonly n: number } | undefined;
+};
+
+/** The note of an entry as it was read; undefined where it has none. */
+export function readNote(clear: Json): StreamNote | undefined {
+  const note = member(clear, "stream");
+  if (!isObject(note)) return undefined;
+  const number = (name: string): number | undefined => {
+    const value = member(note, name);
+    return typeof value === "number" ? value : undefined;
+  };
+  const n = number("n");
+  if (n !== undefined) return { n, by: stringMember(note, "by") ?? "" };
+  const of = stringMember(note, "of");
+  if (of === undefined) return undefined;
+  const joined = number("joined");
+  const heard = number("heard");
+  return {
+    of,
+    ...(joined === undefined ? {} : { joined }),
+    ...(member(note, "whole") === true ? { whole: true } : {}),
+    ...(heard === undefined ? {} : { heard }),
+    ...(member(note, "left") === true ? { left: true } : {}),
+  };
+}
+
+/** The stream of a member while its own entries are read. */
+class Cursor<E extends Noted> {
+  readonly key: string;
+  readonly #source: MergeSource<E>;
+  readonly #entries: AsyncIterator<Result<E, string>>;
+  #next: Result<E, string> | undefined;
+  /** There are entries of it. */
+  found = false;
+
+  constructor(source: MergeSource<E>, key: string, after: number) {
+    this.key = key;
+    this.#source = source;
+    this.#entries = source.stream(key, after);
+  }
+
+  /** The entries up to a number; `others`: without those that stand in full in the run's own log. */
+  async *upTo(number: number, others = true): AsyncGenerator<Result<E, string>, void> {
+    const { run, until } = this.#source;
+    const last = until?.of === this.key ? Math.min(number, until.n) : number;
+    for (;;) {
+      this.#next ??= await this.#read();
+      const next = this.#next;
+      if (next === undefined) return;
+      const note = next.ok ? next.value.note : undefined;
+      if (next.ok && (note === undefined || !("n" in note) || note.n > last)) return;
+      this.#next = undefined;
+      if (!next.ok || (note !== undefined && "n" in note && (!others || note.by !== run))) yield next;
+      if (!next.ok) return;
+    }
+  }
+
+  async #read(): Promise<Result<E, string> | undefined> {
+    const read = await this.#entries.next();
+    this.found ||= read.done !== true;
+    return read.done === true ? undefined : read.value;
+  }
+
+  async close(): Promise<void> {
+    await this.#entries.return?.();
+  }
+}
+
+/**
+ * The entries of a run with those of its stream between them; the returned value is the run key of the stream that it
+ * is still a member of. A failure comes last.
+ */
+export async function* merged<E extends Noted>(
+  own: AsyncIterable<Result<E, string>>,
+  source: MergeSource<E>,
+): AsyncGenerator<Result<E, string>, string | undefined> {
+  let cursor: Cursor<E> | undefined;
+  for await (const entry of own) {
+    const note = entry.ok ? entry.value.note : undefined;
+    if (note === undefined || !("of" in note)) {
+      yield entry;
+      continue;
+    }
+    if (note.joined !== undefined) {
+      await cursor?.close();
+      cursor = new Cursor(source, note.of, note.whole === true ? 0 : note.joined);
+      if (note.whole === true) {
+        // Among these may be what an earlier run of this very key did.
+        yield* cursor.upTo(note.joined, false);
+        // What the run began with is gone: less than it held must not pass for all of it.
+        if (note.joined > 0 && !cursor.found)
+          return void (yield err("the stream that it began with is not in the log"));
+      }
+    }
+    if (note.heard !== undefined && cursor?.key === note.of) yield* cursor.upTo(note.heard);
+    yield entry;
+    if (note.left === true) {
+      await cursor?.close();
+      cursor = undefined;
+    }
+  }
+  if (cursor === undefined) return undefined;
+  yield* cursor.upTo(Number.POSITIVE_INFINITY);
+  await cursor.close();
+  return cursor.key;
+}

@@ -1,0 +1,19 @@
+/** What entries of the log say of the streams of lineages. */
+
+/**
+ * An entry and the stream that the runs of a lineage share (docs/decisions/0033). An entry of the stream itself has a
+ * number, greater than all before it, and names the run in whose own log its event stands (none: the stream's start).
+ */
+export type StreamNote =
+  | { readonly n: number; readonly by: string }
+  | {
+      /** Run key of the stream that the run is a member of. */
+      readonly of: string;
+      /** The run becomes a member: it takes what comes after this number, and `whole` all up to it as well. */
+      readonly joined?: number;
+      readonly whole?: true;
+      /** The number up to which the run held the stream before the events of this entry; where it moved. */
+      readonly heard?: number;
+      /** The run is no member any more, behind this entry. */
+      readonly left?: true;
+    };
