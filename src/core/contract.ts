@@ -70,7 +70,7 @@ export type ToolContract = {
   /** Source of the effects; where they are unknown, source of the output. */
   readonly source: LabelSource;
   readonly effects: EffectRange;
-  /** Effects of `must` that rest on the word of an untrusted server alone: they restrict, and permit nothing. */
+  /** Effects of `must` that rest on the word of the server alone: they restrict, and permit nothing. */
   readonly claimed?: readonly Effect[];
   readonly flags: EffectFlags;
   /** By top-level name. An argument without an entry has the contract `rest`. */

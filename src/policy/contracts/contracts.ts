@@ -2,11 +2,12 @@
  * The contract of a tool, made once for each policy and manifest. A decision looks at nothing else, so every doubt must
  * be in it: an unlabelled tool does anything, reveals anything, and is seen by anyone.
  */
-import type { ArgumentContract, Role, ToolContract } from "../../core/contract.ts";
+import type { ArgumentContract, ToolContract } from "../../core/contract.ts";
 import { type Effect, mayCover } from "../../core/effect.ts";
 import { type JsonObject, isArray, isObject, member, stringMember } from "../../core/json.ts";
 import { compileStatement } from "../compile/tools.ts";
 import { predicateRegistry } from "../compile/tests.ts";
+import { argumentOf } from "./arguments.ts";
 import { shippedLabels } from "./carriers.ts";
 import {
   type Evidence,
@@ -20,7 +21,6 @@ import {
   typesOf,
 } from "./statements.ts";
 import {
-  type ArgumentStatement,
   type LabelTable,
   type PackTable,
   type ServerFacts,
@@ -134,7 +134,7 @@ export function isPinned(
 }
 
 function shippedStatement(table: LabelTable, listed: JsonObject): ToolStatement | undefined {
-  const form = shippedLabels(listed, table.labels.lattice.levels);
+  const form = shippedLabels(listed, table.labels.lattice);
   if (form === undefined) return undefined;
   let wrong = false;
   const report = (): void => {
@@ -213,67 +213,4 @@ function audienceOf(
     for (const group of declared.length === 0 ? ["anyone"] : declared) audience.add(group);
   }
   return [...audience].toSorted();
-}
-
-function argumentOf(
-  table: LabelTable,
-  evidence: Evidence,
-  name: string | undefined,
-  seen: readonly string[] | undefined,
-): ArgumentContract {
-  const inferred = name === undefined ? undefined : evidence.inferred.arguments.get(name);
-  const stated = statedArgument(evidence, name);
-  const role = roleOf(evidence, name, stated, inferred?.role);
-  const sink = stated.sink ?? (seen !== undefined || stated.audience !== undefined);
-  // A URL that the agent chose reaches the operator of that host, not only the server's operator.
-  const reached =
-    role === "destination" && seen !== undefined ? [...new Set([...seen, "anyone"])] : (seen ?? ["anyone"]);
-  const audience = sink ? (stated.audience ?? reached) : [];
-  const { labels } = table;
-  const forbidden = stated.bound === undefined ? labels.forbidden(undefined, audience, []) : stated.bound(audience);
-  return {
-    role,
-    sink,
-    audience: labels.groupBits(audience, []),
-    forbidden: sink ? forbidden : labels.lattice.bottom,
-    schemaValues: evidence.schema ? (inferred?.schemaValues ?? []) : [],
-    ...(stated.type === undefined ? {} : { type: stated.type }),
-  };
-}
-
-/** The statements of the operator and the pack about one argument, part by part. */
-function statedArgument(evidence: Evidence, name: string | undefined): ArgumentStatement {
-  const said = evidence.believed.flatMap(({ statement }) => {
-    // `rest` is about arguments that the same statement does not name.
-    const own = (name === undefined ? undefined : statement.arguments.get(name)) ?? statement.rest;
-    return own === undefined ? [] : [own];
-  });
-  const shipped = name === undefined ? undefined : evidence.shipped?.arguments.get(name);
-  const role = said.find((each) => each.role !== undefined)?.role;
-  // A server may say that an argument is seen by others; that it is not seen is only believed of a trusted one.
-  const admitted = shipped?.sink === true || evidence.facts.trust === "trusted" ? shipped?.sink : undefined;
-  const sink = said.find((each) => each.sink !== undefined)?.sink ?? admitted;
-  const audience = said.find((each) => each.audience !== undefined)?.audience;
-  const bound = said.find((each) => each.bound !== undefined)?.bound;
-  const type = said.find((each) => each.type !== undefined)?.type;
-  return {
-    ...(role === undefined ? {} : { role }),
-    ...(sink === undefined ? {} : { sink }),
-    ...(audience === undefined ? {} : { audience }),
-    ...(bound === undefined ? {} : { bound }),
-    ...(type === undefined ? {} : { type }),
-  };
-}
-
-function roleOf(
-  evidence: Evidence,
-  name: string | undefined,
-  stated: ArgumentStatement,
-  inferred: Role | undefined,
-): Role {
-  if (stated.role !== undefined) return stated.role;
-  const shipped = name === undefined ? undefined : evidence.shipped?.arguments.get(name)?.role;
-  // `content` is the mildest role: a server may claim a stricter one, or any if it is trusted.
-  if (shipped !== undefined && (shipped !== "content" || evidence.facts.trust === "trusted")) return shipped;
-  return inferred ?? "query";
 }

@@ -1,9 +1,9 @@
 /**
  * Joins what several sources say of one tool, most authoritative first (policy.md 2). The operator and packs are
- * believed; a server and inference may narrow what is unknown only where the operator trusts the server, and may
- * restrict what a pack says, never what the operator says.
+ * believed. Inference may narrow what is unknown where the operator trusts the server. Labels that a server ships only
+ * restrict, whoever trusts it: what is unknown, what is inferred, and what a pack says, never what the operator says.
  */
-import type { ContractCase, FieldContract, FieldType, LabelSource, OutputContract } from "../../core/contract.ts";
+import type { ContractCase, FieldType, LabelSource, OutputContract } from "../../core/contract.ts";
 import { type Effect, type EffectFlags, type EffectRange, everyEffect, unionOfEffects } from "../../core/effect.ts";
 import {
   type LabelRange,
@@ -47,10 +47,10 @@ export function firstOf<K extends keyof ToolStatement>(
   return undefined;
 }
 
-/** The certain effects of a tool that only its server states; a trusted server is believed. */
-export function claimedOf({ facts, believed, shipped }: Evidence): readonly Effect[] {
+/** The certain effects of a tool that only its server states: they restrict, and permit nothing. */
+export function claimedOf({ believed, shipped }: Evidence): readonly Effect[] {
   const stated = firstOf(believed, "effects");
-  if (facts.trust === "trusted" || shipped?.effects === undefined || stated?.source === "operator") return [];
+  if (shipped?.effects === undefined || stated?.source === "operator") return [];
   return shipped.effects.must.filter((effect) => stated?.value.must.includes(effect) !== true);
 }
 
@@ -64,12 +64,9 @@ export function effectsOf(evidence: Evidence): Settled<EffectRange> {
   }
   const said = shipped?.effects;
   if (facts.trust === "trusted") {
-    if (said !== undefined) return { value: said, source: "server" };
-    const known = inferred.because.length > 0;
-    return {
-      value: { must: [], may: reachable(inferred.may, evidence.reach) },
-      source: known ? "inference" : "unknown",
-    };
+    const guess = { must: [], may: reachable(inferred.may, evidence.reach) };
+    if (said !== undefined) return { value: unionOfEffects(guess, said), source: "server" };
+    return { value: guess, source: inferred.because.length > 0 ? "inference" : "unknown" };
   }
   // An effect that the server admits as certain is certain; the absence of others is only its claim.
   const all = reachable(everyEffect, evidence.reach);
@@ -88,11 +85,19 @@ function reachable(effects: readonly string[], reach: Evidence["reach"]): readon
 export function flagsOf(evidence: Evidence): EffectFlags {
   const { shipped, inferred, facts } = evidence;
   const stated = firstOf(evidence.believed, "flags");
-  if (stated !== undefined) return stated.value;
+  if (stated?.source === "operator") return stated.value;
   // A source that states the effects of a tool, and no flag, states that it has none.
-  if (firstOf(evidence.believed, "effects") !== undefined) return { irreversible: false, openWorld: false };
-  if (facts.trust !== "trusted") return { irreversible: true, openWorld: evidence.reach !== "local" };
-  return shipped?.flags ?? { irreversible: inferred.irreversible, openWorld: inferred.openWorld };
+  const effects = firstOf(evidence.believed, "effects");
+  const none = { irreversible: false, openWorld: false };
+  if (stated === undefined && effects?.source === "operator") return none;
+  const own = shipped?.flags ?? none;
+  const joined = ({ irreversible, openWorld }: EffectFlags): EffectFlags => ({
+    irreversible: irreversible || own.irreversible,
+    openWorld: openWorld || own.openWorld,
+  });
+  if (stated !== undefined || effects !== undefined) return joined(stated?.value ?? none);
+  if (facts.trust === "trusted") return joined(inferred);
+  return { irreversible: true, openWorld: evidence.reach !== "local" };
 }
 
 export function outputOf(evidence: Evidence): Settled<OutputContract> {
@@ -106,7 +111,6 @@ export function outputOf(evidence: Evidence): Settled<OutputContract> {
     return { value: vouch(joined), source: stated.source };
   }
   if (said === undefined) return { value: vouch(unknown), source: "unknown" };
-  if (facts.trust === "trusted") return { value: vouch(withoutFrom(said)), source: "server" };
   return { value: vouch(restricted(unknown, said)), source: "server" };
 }
 
@@ -160,16 +164,14 @@ function added(base: OutputContract, more: OutputContract): OutputContract {
   return { label: joinRanges(base.label, more.label), fields: [...kept, ...own] };
 }
 
-/** The lower end of what a server says joins both ends: labels of its own making only restrict. */
+/**
+ * The lower end of what a server says joins both ends: labels of its own making only restrict. A field that it names may lie
+ * anywhere in what is labelled; it gets no label of its own, which could be lower than what the tool's stores bring.
+ */
 function restricted(base: OutputContract, said: OutputContract): OutputContract {
-  const raise = (range: LabelRange, by: LabelRange): LabelRange => joinRanges(range, { lo: by.lo, hi: by.lo });
-  const fields: FieldContract[] = base.fields.map((field) => ({ ...field, label: raise(field.label, said.label) }));
-  return { label: raise(base.label, said.label), fields };
-}
-
-/** Only the operator and packs may say that an argument does not reach a field (formal.md 4.2). */
-function withoutFrom(output: OutputContract): OutputContract {
-  return { label: output.label, fields: output.fields.map(({ pointer, label }) => ({ pointer, label })) };
+  const hi = said.fields.reduce((all, { label }) => join(all, label.lo), said.label.lo);
+  const raise = (range: LabelRange): LabelRange => joinRanges(range, { lo: said.label.lo, hi });
+  return { label: raise(base.label), fields: base.fields.map((field) => ({ ...field, label: raise(field.label) })) };
 }
 
 /** Results of a server marked untrusted are untrusted for sure, unless a label says that they are trusted. */
