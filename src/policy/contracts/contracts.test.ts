@@ -199,64 +199,6 @@ describe("what a server ships", () => {
     expect(rangeWords("", raised.output.label)).toEqual(["private", "private, untrusted, for nobody"]);
   });
 
-  const labels = (own: JsonObject, url: JsonObject = {}): JsonObject => ({
-    name: "peek",
-    inputSchema: { type: "object", properties: { url } },
-    _meta: { "io.github.sluicegate/labels": own },
-  });
-  const chosen = "lattice: {categories: [medical], groups: [me, anyone]}\nservers: {s: {pack: p}}";
-  const argumentOf = (policy: string, listed: JsonObject, name = "url") =>
-    contract(`${chosen}\n${policy}`, listed).arguments.get(name);
-  const bits = (policy: string, listed: JsonObject, name?: string): number =>
-    argumentOf(policy, listed, name)?.forbidden ?? 0;
-  // Bits: sensitive 1, private 2, medical 4, then readers.
-  const seen =
-    "labels: {s.peek: {args: {url: {sink: true, audience: me, bound: {confidentiality: private, categories: [medical]}}}}}";
-  const open = "labels: {s.other: {}}";
-
-  test.each<[string, JsonObject, number]>([
-    ["a level", { "x-sluicegate-bound": "public" }, 7],
-    ["a higher level", { "x-sluicegate-bound": "sensitive" }, 6],
-    ["categories", { "x-sluicegate-bound": { confidentiality: "private", categories: ["medical", "other"] } }, 0],
-    ["a level that the policy does not have", { "x-sluicegate-bound": "internal" }, 7],
-    ["no level at all", { "x-sluicegate-bound": 7 }, 7],
-    ["the form of the paper", { labels: { confidentiality: "sensitive" } }, 6],
-    ["its word for nothing", { labels: { confidentiality: "inferred" } }, 0],
-    ["its other word for nothing", { labels: { confidentiality: "unsure", trust_level: "untrusted" } }, 0],
-  ])("D28: a bound in the schema is read: %s", (_, own, expected) => {
-    const listed = labels({ args: { url: { sink: true, audience: "me" } } }, own);
-    const policy =
-      "lattice: {categories: [medical], groups: [me, anyone]}\nservers: {s: {trust: trusted, operator: me}}";
-    for (const text of [policy, policy.replace("trusted", "untrusted")]) {
-      const found = contract(text, { ...listed, name: "get_url" }).arguments.get("url");
-      expect((found?.forbidden ?? 0) & 7 & ~bitsOf(text)).toBe(expected & ~bitsOf(text));
-    }
-  });
-
-  /** What is forbidden without a bound: the clearance of everyone who sees it. */
-  const bitsOf = (text: string): number =>
-    contract(text, { name: "get_url", inputSchema: { properties: { url: {} } } }).arguments.get("url")?.forbidden ?? 0;
-
-  test("D28: the operator's word about an argument stands, a pack's is restricted by the server's", () => {
-    const strict = labels(
-      { args: { url: { sink: true, bound: "public", audience: "anyone", role: "recipient" } } },
-      { "x-sluicegate-bound": "sensitive" },
-    );
-    expect(bits(seen, strict) & 7).toBe(0);
-    expect(argumentOf(seen, strict)).toMatchObject({ role: "recipient", audience: 2 });
-    expect(argumentOf(open, strict)).toMatchObject({ sink: true, role: "recipient", audience: 1 });
-    expect(bits(open, strict) & 6).toBe(6);
-    const role = (own: JsonObject, name: string) => argumentOf(open, labels(own), name)?.role;
-    expect(role({ args: { path: "recipient" } }, "path")).toBe("path");
-    expect(role({ args: { path: "content" } }, "path")).toBe("path");
-    expect(role({ rest: "command" }, "path")).toBe("path");
-    expect(role({ rest: "command" }, "url")).toBe("command");
-    expect(
-      argumentOf("labels: {s.peek: {args: {path: {sink: false}}}}", labels({ args: { path: { sink: true } } }), "path")
-        ?.sink,
-    ).toBe(false);
-  });
-
   test("says nothing where it is malformed or uses words of another policy", () => {
     for (const labels of [{ output: "secret" }, { effects: 7 }, [], "x", { output: { categories: ["x"] } }]) {
       expect(contract("", { ...reader, _meta: { "io.github.sluicegate/labels": labels } }).source).toBe("unknown");
