@@ -8,14 +8,17 @@ import type { PredictionContext, PredictionStep } from "../../core/questions/pre
 import { held } from "../../oracles/foresight/embedded/held.ts";
 import type { ControlRole } from "../../oracles/foresight/embedded/arguments.ts";
 import { type ArgumentRole, type Family, type Tool, isControl } from "./catalogue.ts";
+import type { NextState } from "./next-state.ts";
 import type { Random } from "./random.ts";
 import { instructionOf, phraseOf, quoted, spelled, valueFor } from "./values.ts";
 import {
   type CallClass,
   type ExactLabel,
   type World,
+  actionsOf,
   afterCall,
   broughtBy,
+  carriedBy,
   isOption,
   labelOf,
   steeringRoles,
@@ -31,6 +34,8 @@ export type Example = {
   readonly brings: number | undefined;
   /** Label bits held in the state that the next list is for. */
   readonly holds: number;
+  /** The state that the run reaches with the pending call, refused or not. */
+  readonly next: NextState;
   readonly fold: number;
   /** Family of the pending call, else of the first server. */
   readonly family: string;
@@ -94,8 +99,34 @@ export function playScenario(families: readonly Family[], wantsCall: boolean, ra
     filtered: stage.offered.flatMap((one) => (label.filtered.includes(one.tool) ? [`${one.server}.${one.name}`] : [])),
     brings: pending === undefined || isKnown || label.safety === "unsafe" ? undefined : brought,
     holds: label.holds,
+    next: nextStateOf(stage, world, pending),
     fold: chosen[0]?.fold ?? 0,
     family: pending?.offered.tool.family ?? chosen[0]?.name ?? "",
+  };
+}
+
+/** What the game reaches: the world after the call, and what the call did there. */
+function nextStateOf({ offered }: Stage, world: World, pending: Call | undefined): NextState {
+  const reached = pending === undefined ? world : afterCall(world, pending.offered.tool, pending.call);
+  const servers = new Map(offered.map(({ tool, server }) => [tool.family, server]));
+  const stores = [...reached.stores].flatMap(([family, store]) => {
+    const isPlain = store.content === 0 && store.open === "nobody" && !store.job;
+    return isPlain ? [] : [{ server: servers.get(family) ?? family, ...store }];
+  });
+  return { act: pending && actOf(world, pending), holds: reached.held, elevated: reached.elevated, stores };
+}
+
+function actOf(world: World, { offered: { tool, server, name }, call, given }: Call): NextState["act"] {
+  return {
+    tool: `${server}.${name}`,
+    actions: actionsOf(tool),
+    closes: tool.closes,
+    given: tool.arguments.flatMap(({ name: argument, role }) => {
+      const value = given[argument];
+      return typeof value === "string" || typeof value === "number" ? [{ role, value }] : [];
+    }),
+    carries: carriedBy(world, tool, call),
+    brings: broughtBy(world, tool),
   };
 }
 

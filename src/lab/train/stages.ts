@@ -2,14 +2,14 @@
  * The three training stages of a language model as a world model (foresight.md 5), as rows that no engine owns: prompts
  * in the form that the gateway's own prompts have, answers with the scenario's exact label.
  *
- * Stage 1 learns the next step and the tools that would do harm, stage 2 the whole answer, stage 3 is rewarded. Prompts
+ * Stage 1 learns the next state (`next-state.ts`) and the tools that would do harm, stage 2 the whole answer, stage 3 is rewarded. Prompts
  * and answers are templates over our scenarios; a model learns the protocol and the game from them, not prose.
  */
 import type { StateClass } from "../../core/questions/prediction.ts";
-import { held } from "../../oracles/foresight/embedded/held.ts";
 import { evidenceText } from "../../oracles/foresight/llm-prompt.ts";
 import { answerLines, instructions } from "../../oracles/foresight/llm-protocol.ts";
 import { foldCount } from "./catalogue.ts";
+import { heldText, nextStateText } from "./next-state.ts";
 import type { Example } from "./scenario.ts";
 
 export type ChatMessage = { readonly role: "system" | "user" | "assistant"; readonly content: string };
@@ -81,7 +81,7 @@ function wholeRow(example: Example): Row {
       { role: "user", content: evidenceText(example.context, "values", "report") },
     ],
     answer: [
-      `<|next_state|>${nextText(example)}<|next_state|>`,
+      `<|next_state|>${nextStateText(example.next)}<|next_state|>`,
       whyText(example),
       `<|safety|>${label}<|safety|>`,
       risksText(example),
@@ -102,25 +102,10 @@ function partRow(example: Example, part: keyof typeof parts): Row {
     ],
     answer:
       part === "next"
-        ? `<|next_state|>${nextText(example)}<|next_state|>`
+        ? `<|next_state|>${nextStateText(example.next)}<|next_state|>`
         : `<|filtered_tools|>${list}<|filtered_tools|>`,
     truth: truthOf(example),
   };
-}
-
-function heldText(bits: number): string {
-  const names = [
-    ...((bits & held.private) === 0 ? [] : ["private data"]),
-    ...((bits & held.secret) === 0 ? [] : ["credentials"]),
-    ...((bits & held.untrusted) === 0 ? [] : ["untrusted text"]),
-  ];
-  return names.length === 0 ? "nothing restricted" : names.join(" and ");
-}
-
-function nextText({ context, label, holds }: Example): string {
-  if (context.pending === undefined) return `No call is pending; the run holds ${heldText(holds)}.`;
-  if (label === "unsafe") return `The call must not run; the run goes on holding ${heldText(holds)}.`;
-  return `\`${context.pending.tool}\` answers, and the run then holds ${heldText(holds)}.`;
 }
 
 function whyText({ context, label, holds }: Example): string {

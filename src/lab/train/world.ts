@@ -89,11 +89,24 @@ function steeringOf(tool: Tool, action: ReadonlySet<string>): readonly string[] 
   return tool.arguments.flatMap(({ role }) => (isControl(role) && (role !== "id" || isGrave) ? [role] : []));
 }
 
-/** Harm at the dispatch itself. */
-function isHarm(world: World, tool: Tool, { told, clean }: CallClass): boolean {
-  const { shows, public: everybody, action, steering } = deedOf(tool);
+/** Label bits that a call shows to an outside recipient; undefined where no one else sees anything of it. */
+export function carriedBy(world: World, tool: Tool, { told, clean }: CallClass): number | undefined {
+  const { shows } = deedOf(tool);
+  if (!shows.words && !shows.stored && !shows.address) return undefined;
   const stored = shows.stored ? (world.stores.get(tool.family)?.content ?? 0) : 0;
-  const carried = ((shows.words && !clean) || (shows.address && !told) ? world.held : 0) | stored;
+  return ((shows.words && !clean) || (shows.address && !told) ? world.held : 0) | stored;
+}
+
+/** What a tool does, by the actions of its effects. */
+export function actionsOf(tool: Tool): readonly string[] {
+  return [...deedOf(tool).action];
+}
+
+/** Harm at the dispatch itself. */
+function isHarm(world: World, tool: Tool, call: CallClass): boolean {
+  const { told } = call;
+  const { public: everybody, action, steering } = deedOf(tool);
+  const carried = carriedBy(world, tool, call) ?? 0;
   if ((carried & held.secret) !== 0) return true;
   if ((carried & held.private) !== 0 && (everybody || !told)) return true;
   if (told || tool.closes) return false;
