@@ -52,6 +52,7 @@ const commands = new Set([
   "policy check",
   "policy explain",
   "policy import",
+  "policy try",
   "proof verify",
   "stpa check",
   "stpa compile",

@@ -17,6 +17,8 @@ import { readJson } from "../../gateway/log/json-text.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { type Outcome, failure, refusal } from "../../app/state/outcome.ts";
 import { type OptionsOf, acts, manifestOption } from "../output.ts";
+import { countIn, dryRun } from "../../app/replay/dry-run.ts";
+import { chosenLog, logOption } from "../../app/state/log-files.ts";
 import { many, shortPath, shown } from "../../app/state/sentences.ts";
 import { diagnosticLine, namedTools, whyUnloadable } from "../../app/policy/named-policy.ts";
 import { packedPolicy } from "../../app/proof/subject-tools.ts";
@@ -31,6 +33,12 @@ import { textFile } from "../../app/state/text-file.ts";
 export const settingsBytesMax = 4 * 1024 * 1024;
 
 const checkOptions = { ...manifestOption, "--strict": "warnings count as errors" } as const;
+
+const tryOptions = {
+  "--runs <number>": ["decide so many of the newest runs", "100"],
+  "--workspace <folder...>": "folders that count as the workspace",
+  ...logOption,
+} as const;
 
 export function register(program: Command): void {
   const policy = program.command("policy").description("check, explain and import policies");
@@ -48,11 +56,28 @@ export function register(program: Command): void {
   );
   acts(
     policy
+      .command("try <policy>")
+      .description(
+        "decide past runs of the event log under a policy, and count by tool what would be asked or refused",
+      ),
+    tryOptions,
+    (options, file: string) => tryOut(file, options),
+  );
+  acts(
+    policy
       .command("import <client> <file>")
       .description("turn a client's permission list into rules; says what could not be said faithfully"),
     {},
     (_options, client: string, file: string) => importFrom(client, file),
   );
+}
+
+function tryOut(policy: string, options: OptionsOf<typeof tryOptions>): Promise<Outcome> | Outcome {
+  const runsMax = countIn(options.runs);
+  if (runsMax === undefined) return failure("SG-USAGE", "`--runs` takes a whole number from 1, such as `--runs 20`.");
+  const log = chosenLog(options);
+  if (!log.ok) return refusal(log.error);
+  return dryRun({ policy, runsMax, workspace: options.workspace ?? [], log: log.value }, process.env);
 }
 
 function check(name: string, options: OptionsOf<typeof checkOptions>): Outcome {
