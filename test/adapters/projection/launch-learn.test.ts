@@ -48,6 +48,27 @@ const { tier } = tierOf(await probeSupport(), scopeOf({ ...desk(), command: "x",
 if (tier !== "A") console.log(`skipped: this machine gives tier ${tier}, not A`);
 
 describe.skipIf(tier !== "A")("a server that is learned (needs tier A)", () => {
+  // `bwrap` cannot put a cover below a folder that its user may not enter, and nothing of the server can either.
+  test.each(callers)("C21: as %s it starts although folders around keys are closed to its user", (as) => {
+    const own = desk(as === "nobody" ? 65_534 : undefined);
+    for (const name of [".config/chromium", ".local/share/keyrings", "open/keys"]) {
+      mkdirSync(join(own.home, name), { recursive: true });
+      writeFileSync(join(own.home, name, "secret"), "secret");
+    }
+    for (const name of [".config", ".config/chromium", ".local", ".local/share"])
+      chmodSync(join(own.home, name), 0o700);
+    const names = [".config/chromium", ".local/share/keyrings", "open/keys"];
+    const program = script(
+      own,
+      names
+        .map((name) => `attempt("${name}", () => fs.readFileSync(${JSON.stringify(join(own.home, name, "secret"))}));`)
+        .join("\n"),
+    );
+    const deny = names.map((name) => `~/${name}`);
+    const outcome = runLaunch({ ...own, ...program, order: "learn", scope: { deny, net: "list", trace: "full" } }, as);
+    for (const name of names) expect(tried(outcome)[name], name).toMatch(/^(?:EACCES|ENOENT)$/);
+  });
+
   test.each(callers)("as %s it reads the machine, no keys, and what it writes elsewhere never gets there", (as) => {
     const own = desk(as === "nobody" ? 65_534 : undefined);
     const program = script(

@@ -19,7 +19,7 @@ import type { MountStep } from "../parts.ts";
 import { serverView, type View } from "./projection-view.ts";
 import type { ServerCode } from "./server-code.ts";
 import { serverEnvironment } from "./server-environment.ts";
-import { reachable } from "./service-reach.ts";
+import { isBehindClosed, reachable } from "./service-reach.ts";
 
 /** Mebibytes of each private folder: it is memory. */
 const scratchMb = 256;
@@ -59,7 +59,7 @@ export function prepareProjection(
     code: code.paths,
     programs: code.programs,
     workspaceBind: workspace?.bind,
-    ...(watched === undefined ? {} : { host: { home: watched.bind, shut: [plan.stateFolder] } }),
+    ...(watched === undefined ? {} : { host: { home: watched.bind, shut: [plan.stateFolder], ...closedTo(plan) } }),
   });
   const mounts = [...(workspace?.mounts ?? []), ...(watched?.mounts ?? [])];
   const targets = mounts.map((step) => step.target);
@@ -105,6 +105,11 @@ export function prepareProjection(
     places: view.places,
     notes: [...notes, ...view.notes, ...environment.notes],
   });
+}
+
+/** Root's files keep their owners in learning mode, so what is closed to the service user stays closed without a cover. */
+function closedTo({ support, serviceUser }: LaunchOrder): { readonly isClosed?: (path: string) => boolean } {
+  return support.root ? { isClosed: (path) => isBehindClosed(path, serviceUser) } : {};
 }
 
 function filterOf({ order, support }: LaunchOrder): ReturnType<typeof denyFilter> {

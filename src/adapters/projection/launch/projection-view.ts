@@ -22,6 +22,8 @@ export type ViewOrder = {
   readonly host?: {
     /** Bind that shows the home folder; undefined = an empty one of its own. */
     readonly home: Bind | undefined;
+    /** Whether the server's user cannot reach a path for the modes of the folders around it. */
+    readonly isClosed?: (path: string) => boolean;
     /** Folders of the gateway's own state, always masked, whatever the scope says. */
     readonly shut: readonly string[];
   };
@@ -87,9 +89,14 @@ export function serverView(order: ViewOrder): View {
       (host.home !== undefined && isWithin(path, home)));
   // Where the machine is shown, its links are shown too, and nothing can be mounted on a link.
   const shown = asked.filter((one) => !onHost(one.target) || (realOf(one.target) ?? one.target) === one.target);
-  // A path that is not shown needs no cover, and in a read-only folder none could be made.
-  const needed = ({ target }: Bind): boolean =>
-    host === undefined || onHost(target) || shown.some((one) => one.kind === "bind" && isWithin(target, one.target));
+  // A path that is not shown needs no cover, and in a read-only or closed folder none could be made. What is bound by
+  // itself may be reached although the folders around it are closed.
+  const needed = ({ target }: Bind): boolean => {
+    if (host === undefined) return true;
+    const around = shown.filter((one) => one.kind === "bind" && isWithin(target, one.target));
+    if (around.some((one) => one !== host.home)) return true;
+    return host.isClosed?.(target) !== true && (onHost(target) || around.length > 0);
+  };
   const masks = masksOf([...scope.files.deny, ...(host?.shut ?? [])], places).filter(needed);
   const binds: readonly Bind[] = [...shown, ...masks];
   // The home folder keeps its owner: it is shown as far as the server's own user may see it.

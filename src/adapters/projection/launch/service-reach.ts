@@ -21,6 +21,14 @@ export function reachable(paths: readonly string[], user: ServiceUser): Result<v
   );
 }
 
+/** Whether a folder around the path is closed to the user, so that neither the path nor a mount on it can be reached. */
+export function isBehindClosed(path: string, user: ServiceUser): boolean {
+  for (let folder = dirname(path); folder !== "/"; folder = dirname(folder)) {
+    if (existsSync(folder) && !may(folder, user, 1)) return true;
+  }
+  return false;
+}
+
 function closedAt(path: string, user: ServiceUser): string | undefined {
   if (!may(path, user, 4)) return path;
   for (let folder = dirname(path); folder !== "/"; folder = dirname(folder)) {
