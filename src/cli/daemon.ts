@@ -192,15 +192,21 @@ async function status(paths: DaemonPaths, json: boolean): Promise<number> {
   const gateway = await ask(paths.socket, { kind: "status" }, options);
   const reply = gateway.ok ? readReply("status", gateway.value) : gateway;
   const sources = reply.ok ? (reply.value.sources ?? []) : [];
+  const unstarted = reply.ok ? (reply.value.unstarted ?? []) : [];
   const owed = reply.ok ? (reply.value.owed ?? []) : [];
   const lines = [
     ...sources.map(
       ({ run, from, holds }) => `\n${plain(run)} holds ${plain(holds.join(", "))} because of ${plain(from)}.`,
     ),
+    ...unstarted.map(({ server, why }) => `\nServer ${plain(server)} did not start: ${plain(why)}`),
     ...owed.map(({ run, sentence }) => `\n${plain(run)} ended owing: ${plain(sentence)}`),
   ];
   const known = { running: true, socket: paths.socket, log: paths.log, daemon: answer.value };
-  print(json, { ...known, sources: [...sources], owed: [...owed] }, `${text}${lines.join("")}`);
+  print(
+    json,
+    { ...known, sources: [...sources], owed: [...owed], unstarted: [...unstarted] },
+    `${text}${lines.join("")}`,
+  );
   return 0;
 }
 

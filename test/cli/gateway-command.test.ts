@@ -40,6 +40,21 @@ test("a check tells which answers do not fit the protocol, and passes over no re
   ]);
 });
 
+test("C21: servers that cannot start are named when the gateway starts, and no other", async () => {
+  const servers = {
+    desk,
+    ghost: { command: "/no/such/server" },
+    lost: { command: process.execPath, cwd: "no-such-folder" },
+    web: { url: "http://127.0.0.1:9/mcp" },
+  };
+  const ran = await terminal.run("gateway", "--config", terminal.file("ghost.json", { version: 1, servers }));
+  const said = ran.stderr.split("\n").filter((line) => line.includes("cannot start"));
+  expect(said).toEqual([
+    expect.stringMatching(/^Server `ghost` cannot start: The command `\/no\/such\/server` was not found/),
+    expect.stringMatching(/^Server `lost` cannot start: The folder .*no-such-folder. does not exist/),
+  ]);
+});
+
 test("the socket of a gateway that was killed is removed by the next one", async () => {
   const folder = join(terminal.root, "run");
   mkdirSync(folder, { recursive: true, mode: 0o700 });

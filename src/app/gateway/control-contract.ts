@@ -118,6 +118,7 @@ const contract = {
         lasts: text,
         sources: list(record({ run: text, from: text, holds: texts })),
         owed: list(record({ run: text, sentence: text })),
+        unstarted: list(record({ server: text, why: text })),
       },
     ),
   },

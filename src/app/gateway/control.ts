@@ -93,6 +93,7 @@ function status({ gateway, log, trust }: Composition): Reply<"status"> {
     sources: open.flatMap((live) => sourcesOf(live).map((source) => ({ run: live.key, ...source }))),
     regulation: regulationOfAll(gateway),
     isolation: isolationOf(gateway),
+    unstarted: [...gateway.state.startFailures.all()],
     log: { state: broken === undefined || health.kind === "failed" ? health.kind : "broken", ...sentence },
   };
 }

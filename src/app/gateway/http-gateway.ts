@@ -7,6 +7,7 @@ import { UpstreamRefusals } from "../../adapters/http/upstream-refusals.ts";
 import { type JsonObject, member } from "../../core/json.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import type { ClientConnection, ConnectionFacts, ServerTarget } from "../../gateway/ports/transport.ts";
+import { prepareLaunch } from "../../adapters/process/launch.ts";
 import { serverLine } from "./server-lines.ts";
 import { ServerMemory, defaultServerMemoryBytes } from "../../adapters/process/server-memory.ts";
 import { systemClock } from "../../adapters/clock.ts";
@@ -52,6 +53,14 @@ export async function openGateway(
     tell,
   });
   return composed.ok ? ok({ ...composed.value, refusals, memory }) : composed;
+}
+
+/** Local servers that cannot start as they are configured, each with a sentence; nothing is started to find out. */
+export function unstartable(config: GatewayConfig): readonly { readonly server: string; readonly why: string }[] {
+  return [...config.servers].flatMap(([server, { target }]) => {
+    const launch = target.kind === "stdio" ? prepareLaunch(target) : undefined;
+    return launch?.ok === false ? [{ server, why: launch.error }] : [];
+  });
 }
 
 /** The name under which the configuration has a server. */

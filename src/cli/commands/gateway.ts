@@ -6,7 +6,7 @@ import { boundedWriter } from "../../adapters/net/bounded-writer.ts";
 import { answerControl, gatewayHome } from "../../app/gateway/control-socket.ts";
 import { readConfig, withUsualVariables, type GatewayConfig } from "../../app/gateway/config.ts";
 import { makeControlToken } from "../../app/gateway/control-token.ts";
-import { listen, openGateway, serveStdio } from "../../app/gateway/http-gateway.ts";
+import { listen, openGateway, serveStdio, unstartable } from "../../app/gateway/http-gateway.ts";
 import type { Composition } from "../../app/gateway/composition.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { CompiledPolicy } from "../../policy/compile/compile.ts";
@@ -104,6 +104,7 @@ export async function serve(config: GatewayConfig, serving: Serving): Promise<nu
           "Not every server answered, so nothing is proved of it: start it, or take it out of the configuration.",
         );
     }
+    for (const { server, why } of unstartable(config)) write(`Server \`${server}\` cannot start: ${shown(why)}\n`);
     if (serving.place === undefined) {
       await Promise.race([serveStdio(composition, config), stopped()]);
       return 0;

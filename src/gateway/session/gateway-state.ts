@@ -20,6 +20,7 @@ import { InDoubt } from "../runs/in-doubt.ts";
 import type { LiveRun } from "../runs/live-run.ts";
 import { type RunWatcher, RunRegistry } from "../runs/run-registry.ts";
 import { Projections } from "../upstream/projection-registry.ts";
+import { StartFailures } from "../upstream/start-failures.ts";
 import type { DroppedCounts } from "../upstream/unsolicited-budget.ts";
 import type { Link, LinkWatch } from "../upstream/upstream-link.ts";
 import type { ConnectedSessions } from "./connected-sessions.ts";
@@ -36,6 +37,7 @@ export function gatewayState(services: Services, sessions: ConnectedSessions): G
   return {
     services,
     projections,
+    startFailures: new StartFailures(),
     runs,
     admissions,
     exposures: new Exposures(services, runs),
@@ -91,6 +93,15 @@ export class StateWatch implements RunWatcher, LinkWatch {
   background(link: Link): void {
     const occasion = { cause: "periodic", server: link.server } as const;
     for (const live of this.#sessions.runsOver(link)) void this.#state.runObligations.look(live, occasion);
+  }
+
+  started(link: Link): void {
+    this.#state.startFailures.started(link.server);
+  }
+
+  unstarted({ server }: Link, reason: string): void {
+    if (!this.#state.startFailures.note(server, reason)) return;
+    this.#state.services.human.notify(`Server \`${server}\` did not start: ${reason}`.slice(0, 240));
   }
 
   unplaced(link: Link, question: RequestMessage, runs: readonly string[]): void {

@@ -4,16 +4,12 @@ import type { RequestMessage } from "../../wire/message.ts";
 import { metaKeys } from "../../wire/meta.ts";
 import { modernRevision } from "../../wire/revision.ts";
 
-/**
- * The result of `initialize` or `server/discover`. `said`: by server, what those that answered said; `version`: of this
- * program.
- */
-export function mergedIdentity(
-  request: RequestMessage,
-  said: ReadonlyMap<string, JsonObject>,
-  version: string,
-): JsonObject {
-  const identity = joined(said);
+/** `said`: by server, what those that answered said; `missing`: the others. */
+export type ServersSaid = { readonly said: ReadonlyMap<string, JsonObject>; readonly missing: readonly string[] };
+
+/** The result of `initialize` or `server/discover`; `version`: of this program. */
+export function mergedIdentity(request: RequestMessage, { said, missing }: ServersSaid, version: string): JsonObject {
+  const identity = joined(said, missing);
   const serverInfo = { name: "sluicegate", version };
   if (request.method === "server/discover") {
     const result = {
@@ -31,8 +27,19 @@ export function mergedIdentity(
   return { protocolVersion, ...identity, serverInfo };
 }
 
+/** Missing servers that the instructions name. */
+const missingNamedMax = 8;
+
+/** Servers that gave no answer, as a sentence of ours: their tools are missing, and the reader should know why. */
+function missingText(missing: readonly string[]): string {
+  const named = missing.slice(0, missingNamedMax).map((server) => `\`${server}\``);
+  const more = missing.length > missingNamedMax ? ` and ${missing.length - missingNamedMax} more` : "";
+  const subject = missing.length === 1 ? "Server" : "Servers";
+  return `${subject} ${named.join(", ")}${more} did not start, or not in time: what they offer is missing. The gateway's output says why.`;
+}
+
 /** The descriptions of all servers as one: capabilities united, instructions joined under their names. */
-function joined(said: ReadonlyMap<string, JsonObject>): JsonObject {
+function joined(said: ReadonlyMap<string, JsonObject>, missing: readonly string[]): JsonObject {
   const capabilities: Record<string, Json> = {};
   const instructions: string[] = [];
   for (const [server, result] of said) {
@@ -46,6 +53,7 @@ function joined(said: ReadonlyMap<string, JsonObject>): JsonObject {
     const text = stringMember(result, "instructions");
     if (text !== undefined) instructions.push(`Server \`${server}\`: ${text}`);
   }
+  if (missing.length > 0) instructions.push(missingText(missing));
   return { capabilities, ...(instructions.length === 0 ? {} : { instructions: instructions.join("\n\n") }) };
 }
 

@@ -102,7 +102,8 @@ export class MergedSession implements ClientHandler {
       if (answer?.kind === "response" && isObject(answer.result)) said.set(server, answer.result);
       else this.#left(server);
     }
-    const result = mergedIdentity(request, said, this.#setup.version);
+    const missing = this.#setup.servers.filter((server) => !said.has(server));
+    const result = mergedIdentity(request, { said, missing }, this.#setup.version);
     return { kind: "response", id: request.id, result };
   }
 

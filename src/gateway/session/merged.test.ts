@@ -156,7 +156,16 @@ describe("the merged endpoint", () => {
     const seen = await drive(stage, replies);
     expect(seen).toMatchObject([
       { method: "notifications/message", params: { level: "warning" } },
-      { result: { instructions: "Server `files`: I am files." } },
+      {
+        result: {
+          instructions:
+            "Server `files`: I am files.\n\nServer `mail` did not start, or not in time: what they offer is missing. The gateway's output says why.",
+        },
+      },
+    ]);
+    // C21: the operator learns it too.
+    expect(stage.notices.filter((text) => text.includes("did not start"))).toEqual([
+      "Server `mail` did not start: crashed",
     ]);
     stage.client.say({ id: 1, method: "tools/list" });
     expect(await drive(stage, replies)).toMatchObject([

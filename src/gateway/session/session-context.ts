@@ -19,6 +19,7 @@ import type { ClientConnection } from "../ports/transport.ts";
 import type { InDoubt } from "../runs/in-doubt.ts";
 import type { CurrentRun, LiveRun } from "../runs/live-run.ts";
 import type { RunRegistry } from "../runs/run-registry.ts";
+import type { StartFailures } from "../upstream/start-failures.ts";
 import type { Projections } from "../upstream/projection-registry.ts";
 import type { LinkSeat } from "../upstream/link-seat.ts";
 
@@ -34,6 +35,7 @@ export type GatewayState = {
   readonly lists: ListWatch;
   readonly runObligations: RunObligations;
   readonly projections: Projections;
+  readonly startFailures: StartFailures;
   readonly withheld: WithheldResults;
   readonly tasks: TaskTable;
   readonly inDoubt: InDoubt;

@@ -57,6 +57,9 @@ export interface LinkWatch {
   background(link: Link): void;
   /** A question that may be meant for any of these runs was put to none. */
   unplaced(link: Link, question: RequestMessage, runs: readonly string[]): void;
+  /** The server said its first word, or ended without one although the gateway had not ended it. */
+  started(link: Link): void;
+  unstarted(link: Link, reason: string): void;
   /** The server said too much beside its answers. */
   dropped(link: Link, dropped: DroppedCounts): void;
 }
@@ -79,6 +82,7 @@ export class Link {
   readonly #secrets: Pick<Secrets, "mac">;
   readonly #connection: UpstreamConnection;
   readonly #projections: Projections | undefined;
+  readonly #watch: LinkWatch | undefined;
   readonly #users = new Set<LinkUser>();
   readonly #routes = new Map<RequestId, Route>();
   readonly #own = new Map<string, Own>();
@@ -90,11 +94,13 @@ export class Link {
   #unusedSince: number | undefined;
   #closing: Promise<void> | undefined;
   #down: string | undefined;
+  #heard = false;
 
   constructor({ server, target, connector, clock, secrets, shared, order, projections, watch }: LinkSetup) {
     this.server = server;
     this.catalogue = new Catalogue(server, secrets.hash);
     this.#shared = shared;
+    this.#watch = watch;
     this.#clock = clock;
     this.#secrets = secrets;
     this.budget = new UnsolicitedBudget(clock, (dropped) => watch?.dropped(this, dropped));
@@ -231,6 +237,10 @@ export class Link {
   }
 
   #received(message: Message, relatedTo: RequestId | undefined): void {
+    if (!this.#heard) {
+      this.#heard = true;
+      this.#watch?.started(this);
+    }
     if (message.kind === "response" || message.kind === "error") {
       const waiting = typeof message.id === "string" ? this.#own.get(message.id) : undefined;
       if (waiting !== undefined) return waiting.answered(message);
@@ -287,6 +297,7 @@ export class Link {
   #closed(reason: string): void {
     if (this.#down !== undefined) return;
     this.#down = reason;
+    if (!this.#heard && this.#closing === undefined) this.#watch?.unstarted(this, reason);
     this.#limits.close();
     this.budget.flush();
     const { projection } = this;
