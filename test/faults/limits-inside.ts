@@ -8,7 +8,15 @@ import { openInside, scopeFor, stateFolder } from "../escape/inside.ts";
 import { serverProgram } from "./kit.ts";
 
 /** The limit that a tool runs into and that is in evidence; the others are refused only. */
-const limitOf: Readonly<Record<string, string>> = { memory: "memory", processes: "processes", spin: "cpu" };
+const limitOf: Readonly<Record<string, string>> = {
+  memory: "memory",
+  shared: "memory",
+  spread: "memory",
+  processes: "processes",
+  spin: "cpu",
+};
+/** Tools that may take a folder in memory take this one. */
+const [place] = process.argv.slice(5);
 const [tool = "", count = "0", cgroup = "none"] = process.argv.slice(2);
 const root = mkdtempSync(join(tmpdir(), "sluicegate-limits-"));
 chmodSync(root, 0o755);
@@ -28,7 +36,7 @@ const hits: string[] = [];
 const note = (events: readonly EffectEvent[]): void => {
   hits.push(...events.filter(({ action }) => action === "limit-hit").map(({ detail }) => detail ?? ""));
 };
-const called = await inside.call(tool, { path: "limited.bin", count: Number(count) });
+const called = await inside.call(tool, { path: place ?? "limited.bin", count: Number(count) });
 const after = await inside.call("echo", { text: "still there" });
 if (!("refused" in called)) note(called.trace.events);
 const looked = (): boolean => hits.some((hit) => hit.startsWith(limitOf[tool] ?? ""));

@@ -1,6 +1,6 @@
 // Limits with and without a control group: a server that takes too much of something is refused more or ended, the limit
 // is in evidence where the kernel tells it, and the machine is none the worse.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { cgroupKind } from "../../src/adapters/projection/session/cgroup.ts";
@@ -10,6 +10,8 @@ import { allProcesses } from "./kit.ts";
 const program = fileURLToPath(new URL("limits-inside.ts", import.meta.url));
 const root = process.getuid?.() === 0;
 const group = cgroupKind();
+const python = spawnSync("python3", ["-c", "import mmap, ctypes"]).status === 0;
+if (!python) console.log("skipped: without Python no memory can be shared or hidden here");
 if (group === "none") console.log("skipped: no control group is delegated here, so only the fallback is tried");
 
 type Outcome = {
@@ -20,9 +22,15 @@ type Outcome = {
 };
 
 /** In a process of its own, so that it can be anybody's. */
-async function limited(as: "self" | "nobody", tool: string, count: number, cgroup = "none"): Promise<Outcome> {
+async function limited(
+  as: "self" | "nobody",
+  tool: string,
+  count: number,
+  cgroup = "none",
+  place: readonly string[] = [],
+): Promise<Outcome> {
   const drop = as === "self" ? [] : ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"];
-  const [command, ...args] = [...drop, process.execPath, program, tool, String(count), cgroup];
+  const [command = "", ...args] = [...drop, process.execPath, program, tool, String(count), cgroup, ...place];
   const child = spawn(command, args, { env: { PATH: process.env["PATH"] ?? "", HOME: "/tmp" }, timeout: 40_000 });
   let [text, errors] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (more: string) => (text += more));
@@ -49,6 +57,31 @@ describe.skipIf(!best)("limits (need tier A)", () => {
       expect(ended).toBe(true);
       expect(hits).toContain("memory");
     });
+
+    test.each(["/dev/shm/many", "/tmp/many"])("A10: files in memory at %s count as memory", async (place) => {
+      const { text, ended, hits } = await limited(user, "spread", 400, cgroup, [place]);
+      // The folder alone may be as large as all memory; which of the two is full first is a matter of a few pages.
+      expect(ended || text === "ENOSPC", text).toBe(true);
+      if (ended) expect(hits).toContain("memory");
+    });
+
+    test("A10: the folder of devices takes no file", async () => {
+      expect((await limited(user, "fill", 2, cgroup, ["/dev/many"])).text).toBe("EROFS after 0");
+    });
+
+    test.skipIf(!python)("A10: shared memory counts (needs Python)", async () => {
+      const { text, ended, hits } = await limited(user, "shared", 400, cgroup);
+      expect(ended || text === "SIGKILL", text).toBe(true);
+      expect(hits).toContain("memory");
+    });
+
+    test.skipIf(!python)(
+      "A10: memory that no process maps is there only where it is counted (needs Python)",
+      async () => {
+        const { text } = await limited(user, "hidden", 1, cgroup);
+        expect(text).toMatch(cgroup === "none" ? /^ENOSYS ENOSYS ENOSYS$/ : /^made made (made|E[A-Z]+)$/);
+      },
+    );
 
     test("processes: no more than the limit start, and the machine has as many as before", async () => {
       const before = allProcesses().length;

@@ -33,6 +33,15 @@ function say(text: string): void {
 
 const held: unknown[] = [];
 
+/** What a Python program prints, or the signal that ended it. */
+async function python(text: string): Promise<string> {
+  const child = spawn("python3", ["-c", `import ctypes,errno,mmap,time\n${text}`]);
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (more: string) => (said += more));
+  const signal = await new Promise((resolve) => child.once("close", (_code, by) => resolve(by)));
+  return signal === null ? said.trim() : String(signal);
+}
+
 async function flood(line: string, count: number): Promise<string> {
   for (let index = 0; index < count; index += 1)
     if (!process.stdout.write(line)) await new Promise((resolve) => process.stdout.once("drain", resolve));
@@ -72,6 +81,29 @@ const acts: Readonly<Record<string, Act>> = {
       rmSync(`${path}/${index}`);
     });
   },
+  /** Many files that stay, each within the limit of one. */
+  spread: async ({ path = "", count = 0 }) => {
+    try {
+      mkdirSync(path, { recursive: true });
+      for (let index = 0; index < count; index += 1) {
+        writeFileSync(`${path}/${index}`, Buffer.alloc(million, 120));
+        await sleep(5);
+      }
+    } catch (error) {
+      return codeOf(error);
+    }
+    return `never after ${count}`;
+  },
+  /** Memory that processes share, and memory that none of them maps. */
+  shared: ({ count = 0 }) =>
+    python(`m=mmap.mmap(-1,${count}<<20)
+for i in range(0,len(m),4096): m[i]=1
+time.sleep(3)
+print('never')`),
+  hidden: () =>
+    python(`c=ctypes.CDLL(None,use_errno=True)
+for call in (lambda: c.memfd_create(b'x',0), lambda: c.shmget(0,4096,0o1600), lambda: c.syscall(447,0)):
+  print('made' if call()>=0 else errno.errorcode[ctypes.get_errno()],end=' ')`),
   open_files: ({ count = 0 }) => untilRefused(count, () => held.push(openSync("/dev/null", "r"))),
   memory: async ({ count = 0 }) => {
     for (let index = 0; index < count; index += 1) {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Bind, orderBinds } from "./bind-list.ts";
-import { bubblewrapOptions, encodeOptions } from "./bubblewrap.ts";
+import { bubblewrapOptions, encodeOptions, inMemory } from "./bubblewrap.ts";
 
 const binds: readonly Bind[] = [
   { kind: "bind", source: "/home/ann/work", target: "/home/ann/work", access: "write" },
@@ -47,6 +47,9 @@ test("golden: the options of one projection", () => {
       "--ro-bind /mnt/passwd /etc/passwd",
       "--proc /proc",
       "--dev /dev",
+      "--size 1048576",
+      "--tmpfs /dev/shm",
+      "--remount-ro /dev",
       "--ro-bind /proc/sys /proc/sys",
       "--size 1048576",
       "--tmpfs /tmp",
@@ -65,6 +68,10 @@ test("golden: the options of one projection", () => {
       "--seccomp 5",
     ]
   `);
+});
+
+test("A10: every folder in memory has a size, and is named for those who count", () => {
+  expect(inMemory(binds)).toEqual(["/dev/shm", "/home/ann", "/tmp"]);
 });
 
 test("options are texts that end in NUL", () => {

@@ -28,6 +28,18 @@ export type BubblewrapPlan = {
   readonly scratchMb: number;
 };
 
+/** The folder of POSIX shared memory (shm_overview(7)). */
+const sharedFolder = "/dev/shm";
+
+/** The private folders in memory of a projection with these binds, each of the plan's size. */
+export function inMemory(binds: readonly Bind[]): readonly string[] {
+  return [sharedFolder, ...binds.flatMap(({ kind, target }) => (kind === "scratch" ? [target] : []))];
+}
+
+function tmpfs(target: string, sizeMb: number): readonly string[] {
+  return ["--size", String(sizeMb * 1_048_576), "--tmpfs", target];
+}
+
 /** All options before the command; none of them should appear in a list of processes. */
 export function bubblewrapOptions(plan: BubblewrapPlan): readonly string[] {
   return [
@@ -38,7 +50,8 @@ export function bubblewrapOptions(plan: BubblewrapPlan): readonly string[] {
     plan.system.flatMap(systemOptions),
     plan.etc.flatMap((path) => ["--ro-bind", path, path]),
     plan.files.flatMap(({ source, target }) => ["--ro-bind", source, target]),
-    ["--proc", "/proc", "--dev", "/dev"],
+    // Both are filesystems in memory, which bubblewrap makes without a size. Devices stay usable.
+    ["--proc", "/proc", "--dev", "/dev", ...tmpfs(sharedFolder, plan.scratchMb), "--remount-ro", "/dev"],
     // Bubblewrap covers it only where the caller could not write to it anyway: core_pattern runs programs as root.
     ["--ro-bind", "/proc/sys", "/proc/sys"],
     orderBinds(plan.binds).flatMap((bind) => bindOptions(bind, plan.scratchMb)),
@@ -63,7 +76,7 @@ function bindOptions(bind: Bind, scratchMb: number): readonly string[] {
     case "bind":
       return [bind.access === "write" ? "--bind" : "--ro-bind", bind.source, bind.target];
     case "scratch":
-      return ["--size", String(scratchMb * 1_048_576), "--tmpfs", bind.target];
+      return tmpfs(bind.target, scratchMb);
     case "mask":
       // An empty folder or file in its place, which cannot be written either.
       return bind.folder

@@ -110,6 +110,7 @@ function restrictPlan(
     unix: false,
     internet: scope.net.mode === "open",
     sessions: false,
+    hiddenMemory: support.cgroup !== "none",
   });
   if (!filter.ok) return filter;
   const { paths: codePaths, programs } = code;

@@ -127,7 +127,7 @@ async function join(plan: LaunchOrder, made: Ingredients, parts: Joined): Promis
   });
   if (!traced.ok) return traced;
   parts.tracer = traced.value;
-  const opened = await parts.open(plan, workspace);
+  const opened = await parts.open(plan, workspace, prepared.inMemory);
   if (!opened.ok) return opened;
   const tier = tierReached(plan, parts);
   if (!reaches(tier, plan.order.require))

@@ -4,6 +4,7 @@ import type { ServerProcess } from "../../process/server-process.ts";
 import type { PreparedWorkspace } from "../../workspace/workspace-order.ts";
 import type { LaunchOrder } from "./launch-order.ts";
 import { watchLimits } from "../session/kernel-limits.ts";
+import type { InMemory } from "../session/memory-folders.ts";
 import type { Broker, Launched, LimitWatch, Tracer, WorkspaceProjection } from "../parts.ts";
 import { countsEveryMs } from "../session/session-limits.ts";
 
@@ -29,17 +30,21 @@ export class Joined {
    * Opens the workspace inside of the mounts, if there is one, and watches the limits from then on. The error is a
    * sentence.
    */
-  async open(plan: LaunchOrder, workspace: PreparedWorkspace | undefined): Promise<Result<void, string>> {
+  async open(
+    plan: LaunchOrder,
+    workspace: PreparedWorkspace | undefined,
+    inMemory?: InMemory,
+  ): Promise<Result<void, string>> {
     const opened = await workspace?.open(this.#server.processGroup);
     if (opened?.ok === false) return opened;
     this.workspace = opened?.value;
-    this.watch(plan);
+    this.watch(plan, inMemory);
     return ok(undefined);
   }
 
-  watch({ order, support }: LaunchOrder): void {
+  watch({ order, support }: LaunchOrder, inMemory?: InMemory): void {
     const [server, { limits }, now] = [this.#server, order.scope, (): number => performance.now()];
-    this.limits = watchLimits({ pid: server.processGroup, limits, server, now, cgroup: support.cgroup });
+    this.limits = watchLimits({ pid: server.processGroup, limits, server, now, cgroup: support.cgroup, inMemory });
   }
 
   /** Releases all parts after a failed start. */

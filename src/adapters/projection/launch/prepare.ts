@@ -5,7 +5,8 @@ import type { ProjectionPlaces } from "../../../core/isolation/effect-trace.ts";
 import { err, ok, type Result } from "../../../core/result.ts";
 import { isWithin } from "../../../core/isolation/scope-patterns.ts";
 import { hostsText, nsswitchText, resolvConfText } from "../../egress/name-files.ts";
-import { bubblewrapOptions } from "./bubblewrap.ts";
+import type { LimitScope } from "../../../core/isolation/scope.ts";
+import { bubblewrapOptions, inMemory } from "./bubblewrap.ts";
 import { bubblewrapCommand, resourceLimits } from "./chain.ts";
 import { denyFilter } from "../launcher/filter.ts";
 import type { Bind } from "./bind-list.ts";
@@ -15,14 +16,19 @@ import type { LaunchOrder } from "./launch-order.ts";
 import type { LaunchWorkspace } from "./workspace.ts";
 import { launcherDescriptors, type LauncherCommand } from "../launcher/plan.ts";
 import { openFilesMax } from "../session/kernel-limits.ts";
+import type { InMemory } from "../session/memory-folders.ts";
 import type { MountStep } from "../parts.ts";
 import { serverView, type View } from "./projection-view.ts";
 import type { ServerCode } from "./server-code.ts";
 import { serverEnvironment } from "./server-environment.ts";
 import { isBehindClosed, reachable } from "./service-reach.ts";
 
-/** Mebibytes of each private folder: it is memory. */
-const scratchMb = 256;
+/** Mebibytes of each private folder: it is memory, so it takes no more than the server may have. */
+const scratchMbMax = 256;
+
+function scratchMbOf({ memoryMb }: LimitScope): number {
+  return Math.max(1, Math.min(scratchMbMax, memoryMb));
+}
 
 export type Prepared = {
   readonly filter: Uint8Array;
@@ -37,6 +43,7 @@ export type Prepared = {
   readonly mounts: readonly MountStep[];
   readonly sources: readonly string[];
   readonly places: ProjectionPlaces;
+  readonly inMemory: InMemory;
   readonly notes: readonly string[];
 };
 
@@ -86,7 +93,7 @@ export function prepareProjection(
     uid: user.uid,
     gid: user.gid,
     filterDescriptor: launcherDescriptors.filter,
-    scratchMb,
+    scratchMb: scratchMbOf(scope.limits),
   });
   const { unshare = "", bwrap = "", prlimit } = support.programs;
   const limits = resourceLimits(scope.limits, {
@@ -103,6 +110,7 @@ export function prepareProjection(
     mounts,
     sources: view.sources,
     places: view.places,
+    inMemory: { folders: inMemory(view.binds), sizeMb: scratchMbOf(scope.limits) },
     notes: [...notes, ...view.notes, ...environment.notes],
   });
 }
@@ -117,7 +125,8 @@ function filterOf({ order, support }: LaunchOrder): ReturnType<typeof denyFilter
   // Names of abstract sockets belong to the network namespace: in that of the host they are other programs' sockets.
   // And a server that sees the whole machine sees its sockets too.
   const unix = (net.mode !== "open" || sockets.length > 0) && order.mode !== "learn";
-  return denyFilter(support.architecture, { unix, internet: true, sessions: true });
+  const hiddenMemory = support.cgroup !== "none";
+  return denyFilter(support.architecture, { unix, internet: true, sessions: true, hiddenMemory });
 }
 
 /** Ids that the server sees as its own: those of the user that it runs as. */

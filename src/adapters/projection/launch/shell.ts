@@ -65,7 +65,7 @@ async function finish(plan: LaunchOrder, started: StartedProcess, made: Made): P
       `The projection could not be mounted (${printable(lastWords, 120)}). Check the kernel's user namespaces.`,
     );
   }
-  const opened = await parts.open(plan, workspace);
+  const opened = await parts.open(plan, workspace, prepared.inMemory);
   if (!opened.ok) return opened;
   channel.end("go\n");
   const { tier, notes } = plan.choice;

@@ -32,6 +32,11 @@ export type FilterOptions = {
   readonly internet: boolean;
   /** A process may leave the group in which it was started. Where no namespace ends with the server, its group does. */
   readonly sessions: boolean;
+  /**
+   * Memory that no process has to map: files without a name (memfd) and System V segments. Only a control group counts
+   * it, so without one the filter does not let a server have it.
+   */
+  readonly hiddenMemory: boolean;
 };
 
 /**
@@ -117,6 +122,9 @@ const numbers = {
   fchmodat2: [452, 452],
   setsid: [112, 157],
   setpgid: [109, 154],
+  memfd_create: [319, 279],
+  memfd_secret: [447, 447],
+  shmget: [29, 194],
 } as const satisfies Record<string, readonly [number, number | undefined]>;
 
 export type CallName = keyof typeof numbers;
@@ -218,6 +226,8 @@ export function denyRules(options: FilterOptions): readonly Rule[] {
     // TIPC makes pairs too, and asking for a family loads its module. A local pair connects to no other process.
     { call: "socketpair", clauses: [{ when: [equals(0, all, 1)], verdict: "allow" }], otherwise: "deny" },
     ...whole(options.sessions ? [] : ["setsid", "setpgid"], "deny"),
+    // As on a kernel without them: libraries take a file in `/dev/shm` or `/tmp` instead, whose size is bounded.
+    ...whole(options.hiddenMemory ? [] : ["memfd_create", "memfd_secret", "shmget"], "absent"),
   ];
 }
 

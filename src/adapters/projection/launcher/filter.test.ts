@@ -13,7 +13,7 @@ import {
 } from "./filter-table.ts";
 
 const both = ["x64", "arm64"] as const;
-const open: FilterOptions = { unix: true, internet: true, sessions: true };
+const open: FilterOptions = { unix: true, internet: true, sessions: true, hiddenMemory: true };
 
 function program(arch: string, options: FilterOptions): Uint8Array {
   const built = denyFilter(arch, options);
@@ -48,7 +48,12 @@ function answer(arch: (typeof both)[number], call: CallName, args: readonly numb
   return named;
 }
 
-const options = fc.record({ unix: fc.boolean(), internet: fc.boolean(), sessions: fc.boolean() });
+const options = fc.record({
+  unix: fc.boolean(),
+  internet: fc.boolean(),
+  sessions: fc.boolean(),
+  hiddenMemory: fc.boolean(),
+});
 /** Small numbers, single bits and anything: arguments that rules look at, and those that only resemble them. */
 const argument = fc.oneof(
   fc.bigInt({ min: 0n, max: 64n }),
@@ -176,4 +181,14 @@ test("the programs have the size that was looked at when they were written", () 
 
 test("a machine without a table is refused in a sentence", () => {
   expect(denyFilter("riscv64", open)).toMatchObject({ ok: false });
+});
+
+test("A10: memory that no process has to map is absent where no control group counts it, and there otherwise", () => {
+  const counted = { ...open, hiddenMemory: false };
+  for (const arch of both) {
+    for (const call of ["memfd_create", "memfd_secret", "shmget"] as const) {
+      expect(answer(arch, call, [0, 0], counted)).toBe("absent");
+      expect(answer(arch, call, [0, 0])).toBe("allow");
+    }
+  }
 });

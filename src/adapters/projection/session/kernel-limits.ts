@@ -9,6 +9,7 @@ import type { ServerProcess } from "../../process/server-process.ts";
 import { cgroupBase } from "./cgroup.ts";
 import { joinGroup, type ServerGroup } from "./cgroup-group.ts";
 import type { FatalLimit, LimitWatch, Sighting } from "../parts.ts";
+import { type InMemory, bytesInMemory } from "./memory-folders.ts";
 import { processTree } from "./process-tree.ts";
 import { countsEveryMs } from "./session-limits.ts";
 import type { Support } from "../launch/support.ts";
@@ -31,6 +32,8 @@ export type LimitOrder = {
   readonly now: () => number;
   /** Version of the control groups that can be made; `none` where none can. */
   readonly cgroup: Support["cgroup"];
+  /** Folders in memory that only this server has. A control group counts what is in them; a look has to ask. */
+  readonly inMemory?: InMemory | undefined;
 };
 
 /** The hard limit of open files of this process (proc_pid_limits(5)). */
@@ -131,13 +134,14 @@ class LookedAt extends Watch {
   }
 
   #look(): void {
-    const { pid, limits, server } = this.order;
-    const { residentBytes, threads, processorSecondsMost, openFilesMost } = processTree(pid);
+    const { pid, limits, server, inMemory } = this.order;
+    const { residentBytes, threads, processorSecondsMost, openFilesMost, pids } = processTree(pid);
     this.#tell("processes", threads >= limits.processes);
     // The kernel ends such a process a second later; one that does not ignore the first signal is gone before a look.
     this.#tell("cpu", processorSecondsMost >= limits.cpuSeconds);
     this.#tell("open-files", openFilesMost >= limits.openFiles);
-    if (residentBytes <= limits.memoryMb * 1_048_576) return;
+    const filedBytes = inMemory === undefined ? 0 : bytesInMemory(pids, inMemory);
+    if (residentBytes + filedBytes <= limits.memoryMb * 1_048_576) return;
     this.hit("memory");
     this.close();
     try {
