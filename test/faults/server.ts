@@ -38,8 +38,8 @@ async function python(text: string): Promise<string> {
   const child = spawn("python3", ["-c", `import ctypes,errno,mmap,time\n${text}`]);
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (more: string) => (said += more));
-  const signal = await new Promise((resolve) => child.once("close", (_code, by) => resolve(by)));
-  return signal === null ? said.trim() : String(signal);
+  const signal = await new Promise<string | null>((resolve) => child.once("close", (_code, by) => resolve(by)));
+  return signal ?? said.trim();
 }
 
 async function flood(line: string, count: number): Promise<string> {
