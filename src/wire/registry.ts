@@ -31,6 +31,17 @@ function entry(
 
 const embedded = (method: string): MethodEntry => ({ ...entry(method, "request", "to-client"), form: "embedded" });
 
+/** Notifications of a server in every revision. */
+const serverNotices = [
+  "notifications/cancelled",
+  "notifications/progress",
+  "notifications/message",
+  "notifications/resources/updated",
+  "notifications/resources/list_changed",
+  "notifications/tools/list_changed",
+  "notifications/prompts/list_changed",
+];
+
 /**
  * Methods of revision 2026-07-28: no handshake, no ping, no request from the server on its own (SEP-2575, SEP-2260).
  * Questions of a server sit inside a result (SEP-2322), hence the embedded entries. Tasks are the extension of SEP-2663;
@@ -50,16 +61,7 @@ const modernMethods: readonly MethodEntry[] = [
     "subscriptions/listen",
   ]),
   ...entries("notification", "to-server", ["notifications/cancelled"]),
-  ...entries("notification", "to-client", [
-    "notifications/cancelled",
-    "notifications/progress",
-    "notifications/message",
-    "notifications/resources/updated",
-    "notifications/resources/list_changed",
-    "notifications/tools/list_changed",
-    "notifications/prompts/list_changed",
-    "notifications/subscriptions/acknowledged",
-  ]),
+  ...entries("notification", "to-client", [...serverNotices, "notifications/subscriptions/acknowledged"]),
   ...["elicitation/create", "sampling/createMessage", "roots/list"].map(embedded),
   ...["tasks/get", "tasks/update", "tasks/cancel"].map((method) =>
     entry(method, "request", "to-server", tasksExtension),
@@ -95,15 +97,7 @@ const first: readonly MethodEntry[] = [
     "notifications/progress",
     "notifications/roots/list_changed",
   ]),
-  ...entries("notification", "to-client", [
-    "notifications/cancelled",
-    "notifications/progress",
-    "notifications/message",
-    "notifications/resources/updated",
-    "notifications/resources/list_changed",
-    "notifications/tools/list_changed",
-    "notifications/prompts/list_changed",
-  ]),
+  ...entries("notification", "to-client", serverNotices),
 ];
 
 const withElicitation: readonly MethodEntry[] = [...first, ...entries("request", "to-client", ["elicitation/create"])];
