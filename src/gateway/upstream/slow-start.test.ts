@@ -26,42 +26,50 @@ const own = expect.stringMatching(/^sluicegate-start:/);
 const refused = (text: RegExp) =>
   expect.objectContaining({ error: expect.objectContaining({ message: expect.stringMatching(text) }) });
 
+type Line = Parameters<typeof play>[1][number];
+
 const stageWith = (log: FakeLog): Stage => new Stage({ policy: fakePolicy(), log });
+
+/** A request that reaches the server, and its answer that reaches the client. */
+const relayed = (asked: JsonObject, answer: JsonObject): readonly Line[] => [
+  { client: ">>", message: asked },
+  { server: "<<", message: asked },
+  { server: ">>", message: answer },
+  { client: "<<", message: answer },
+];
 
 /** A first, quick start, which fills the cache. */
 async function known(listed = tools("look")): Promise<FakeLog> {
   const log = new FakeLog();
   await play(stageWith(log), [
-    { client: ">>", message: initialize },
-    { server: "<<", message: initialize },
-    { server: ">>", message: { id: 0, result } },
-    { client: "<<", message: { id: 0, result } },
+    ...relayed(initialize, { id: 0, result }),
     { client: ">>", message: initialized },
     { server: "<<", message: initialized },
-    { client: ">>", message: list },
-    { server: "<<", message: list },
-    { server: ">>", message: { id: 1, result: listed } },
-    { client: "<<", message: { id: 1, result: listed } },
+    ...relayed(list, { id: 1, result: listed }),
   ]);
   return log;
 }
 
-/** The second start, whose server does not answer within the grace; the client got what is known. */
-async function slow(log: FakeLog): Promise<Stage> {
+/** A start whose server does not answer its first request within the grace; `then` is what follows at the client. */
+async function slowly(log: FakeLog, asked: JsonObject, then: readonly Line[]): Promise<Stage> {
   const stage = stageWith(log);
   await play(stage, [
-    { client: ">>", message: initialize },
-    { server: "<<", message: initialize },
+    { client: ">>", message: asked },
+    { server: "<<", message: asked },
   ]);
   stage.clock.pass(startGraceMsMax);
-  await play(stage, [
+  await play(stage, then);
+  return stage;
+}
+
+/** The second start; the client got what is known. */
+const slow = (log: FakeLog): Promise<Stage> =>
+  slowly(log, initialize, [
     { client: "<<", message: { id: 0, result } },
     { client: ">>", message: initialized },
     { client: ">>", message: list },
     { client: "<<", message: { id: 1, result: tools("look") } },
   ]);
-  return stage;
-}
 
 describe("a known server that starts slowly", () => {
   it("its handshake and lists come from the cache, a call waits and is then sent", async () => {
@@ -228,32 +236,18 @@ describe("a modern client", () => {
   async function knownModern(): Promise<FakeLog> {
     const log = new FakeLog();
     await play(stageWith(log), [
-      { client: ">>", message: discover },
-      { server: "<<", message: discover },
-      { server: ">>", message: { id: 0, result: found } },
-      { client: "<<", message: { id: 0, result: found } },
-      { client: ">>", message: modernList },
-      { server: "<<", message: modernList },
-      { server: ">>", message: { id: 1, result: listed } },
-      { client: "<<", message: { id: 1, result: listed } },
+      ...relayed(discover, { id: 0, result: found }),
+      ...relayed(modernList, { id: 1, result: listed }),
     ]);
     return log;
   }
 
-  async function slowModern(log: FakeLog): Promise<Stage> {
-    const stage = stageWith(log);
-    await play(stage, [
-      { client: ">>", message: discover },
-      { server: "<<", message: discover },
-    ]);
-    stage.clock.pass(startGraceMsMax);
-    await play(stage, [
+  const slowModern = (log: FakeLog): Promise<Stage> =>
+    slowly(log, discover, [
       { client: "<<", message: { id: 0, result: found } },
       { client: ">>", message: modernList },
       { client: "<<", message: { id: 1, result: listed } },
     ]);
-    return stage;
-  }
 
   it("gets discovery and lists from the cache; the real list is asked for with its version and capabilities", async () => {
     const stage = await slowModern(await knownModern());
