@@ -1,23 +1,11 @@
 import { expect, test } from "vitest";
 import { anyOrder } from "../../../test/kit/isolation/isolation-order.ts";
+import { fullSupport } from "../../../test/kit/isolation/machine-support.ts";
 import type { Support } from "../../adapters/projection/launch/support.ts";
 import { isolationChecks } from "./isolation.ts";
 
-const all: Support = {
-  platform: "linux",
-  architecture: "x64",
-  root: false,
-  programs: { bwrap: "/usr/bin/bwrap", unshare: "/usr/bin/unshare", strace: "/usr/bin/strace" },
-  koffi: true,
-  landlock: 7,
-  userNotify: true,
-  userNamespaces: true,
-  overlay: true,
-  bubblewrap: true,
-  strace: true,
-  cgroup: "v2",
-  attaches: "all",
-};
+const { setpriv: _setpriv, ...programs } = fullSupport.programs;
+const all: Support = { ...fullSupport, programs };
 const bare: Support = { ...all, programs: {}, koffi: false, userNamespaces: false, bubblewrap: false, strace: false };
 
 test.each([

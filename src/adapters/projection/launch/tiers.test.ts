@@ -1,32 +1,13 @@
 import { expect, test } from "vitest";
 import { scopeOf } from "../../../../test/kit/isolation/launch-case.ts";
+import { fullSupport } from "../../../../test/kit/isolation/machine-support.ts";
 import { attachesBy, type Support } from "./support.ts";
 import { reaches, tierOf } from "./tiers.ts";
 
 const scope = scopeOf({ command: "", args: [], workspace: "", home: "", stateFolder: "" });
 const open = { ...scope, net: { ...scope.net, mode: "open" } } as const;
-const best: Support = {
-  platform: "linux",
-  architecture: "x64",
-  root: false,
-  programs: {
-    bwrap: "/usr/bin/bwrap",
-    unshare: "/usr/bin/unshare",
-    setpriv: "/usr/bin/setpriv",
-    strace: "/usr/bin/strace",
-  },
-  koffi: true,
-  landlock: 7,
-  userNotify: true,
-  userNamespaces: true,
-  overlay: true,
-  bubblewrap: true,
-  strace: true,
-  cgroup: "v2",
-  attaches: "all",
-};
-const { bwrap: _bwrap, ...noBwrap } = best.programs;
-const { setpriv: _setpriv, ...noSetpriv } = best.programs;
+const { bwrap: _bwrap, ...noBwrap } = fullSupport.programs;
+const { setpriv: _setpriv, ...noSetpriv } = fullSupport.programs;
 
 const cases: readonly (readonly [string, Partial<Support>, string, string, readonly string[]])[] = [
   ["everything", {}, "A", "launcher", []],
@@ -67,7 +48,7 @@ const cases: readonly (readonly [string, Partial<Support>, string, string, reado
 ];
 for (const [name, more, tier, chain, notes] of cases) {
   test(`${name}: tier ${tier}`, () => {
-    const choice = tierOf({ ...best, ...more }, scope);
+    const choice = tierOf({ ...fullSupport, ...more }, scope);
     expect(choice).toMatchObject({ tier, chain });
     expect(choice.notes).toHaveLength(notes.length);
     notes.forEach((words, index) => expect(choice.notes[index]).toContain(words));
@@ -76,8 +57,8 @@ for (const [name, more, tier, chain, notes] of cases) {
 }
 
 test("an open network takes a server out of the tiers that have one", () => {
-  expect(tierOf(best, open)).toMatchObject({ tier: "B", chain: "launcher" });
-  expect(tierOf({ ...best, koffi: false }, open)).toMatchObject({ tier: "B", chain: "shell" });
+  expect(tierOf(fullSupport, open)).toMatchObject({ tier: "B", chain: "launcher" });
+  expect(tierOf({ ...fullSupport, koffi: false }, open)).toMatchObject({ tier: "B", chain: "shell" });
 });
 
 test("a tier reaches itself and what is weaker", () => {
