@@ -3,16 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { connectHttp, type HttpTarget, type HttpUpstreamOptions } from "../../src/adapters/http/http-upstream.ts";
 import type { UpstreamConnection } from "../../src/gateway/ports/transport.ts";
 import { until } from "./http-harness.ts";
-import {
-  type Asked,
-  initialized,
-  initializeRequest,
-  json,
-  Recorder,
-  request,
-  sse,
-  TestServer,
-} from "../kit/server/test-server.ts";
+import { json, Recorder, request, sse, TestServer, idOf, answerTo, shakeHands } from "../kit/server/test-server.ts";
 
 let server: TestServer;
 let seen: Recorder;
@@ -30,18 +21,10 @@ function connect(flavour: HttpTarget["flavour"], options: HttpUpstreamOptions = 
   upstream = connectHttp(target, seen, { limits, ...options });
 }
 
-const idOf = (asked: Asked): unknown => (JSON.parse(asked.body || "{}") as { id?: unknown }).id;
-const answerTo = (asked: Asked): unknown => ({ jsonrpc: "2.0", id: idOf(asked), result: { ok: true } });
-
 const note = '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}';
 const late = '{"jsonrpc":"2.0","id":1,"result":{"late":true}}';
 
-async function handshake(): Promise<void> {
-  upstream.send(initializeRequest());
-  await seen.answer("init");
-  upstream.negotiated("2025-11-25");
-  upstream.send(initialized);
-}
+const handshake = (): Promise<void> => shakeHands(upstream, seen);
 
 test.each<[string, { type?: string; status?: number; body?: string; open?: boolean }, RegExp]>([
   ["a web page", { type: "text/html", body: "<p>Hello" }, /the content type `text\/html`, which is neither/],

@@ -3,7 +3,6 @@ import { connectHttp, type HttpTarget, type HttpUpstreamOptions } from "../../sr
 import type { UpstreamConnection } from "../../src/gateway/ports/transport.ts";
 import { until } from "./http-harness.ts";
 import {
-  type Asked,
   initialized,
   initializeRequest,
   json,
@@ -11,6 +10,9 @@ import {
   request,
   sse,
   TestServer,
+  idOf,
+  answerTo,
+  shakeHands,
 } from "../kit/server/test-server.ts";
 
 let server: TestServer;
@@ -35,15 +37,7 @@ function connect(
   });
 }
 
-const idOf = (asked: Asked): unknown => (JSON.parse(asked.body || "{}") as { id?: unknown }).id;
-const answerTo = (asked: Asked): unknown => ({ jsonrpc: "2.0", id: idOf(asked), result: { ok: true } });
-
-async function handshake(): Promise<void> {
-  upstream.send(initializeRequest());
-  await seen.answer("init");
-  upstream.negotiated("2025-11-25");
-  upstream.send(initialized);
-}
+const handshake = (): Promise<void> => shakeHands(upstream, seen);
 
 test("legacy: session id and version on everything after the handshake, GET stream, DELETE at the end", async () => {
   server = await new TestServer((asked, response) => {

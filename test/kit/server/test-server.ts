@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { Json } from "../../../src/core/json.ts";
-import type { UpstreamHandler } from "../../../src/gateway/ports/transport.ts";
+import type { UpstreamConnection, UpstreamHandler } from "../../../src/gateway/ports/transport.ts";
 import type { Message, RequestId, RequestMessage } from "../../../src/wire/message.ts";
 import { until } from "../../adapters/http-harness.ts";
 
@@ -86,6 +86,20 @@ export const initializeRequest = (revision = "2025-11-25"): RequestMessage =>
   });
 
 export const initialized: Message = { kind: "notification", method: "notifications/initialized", params: undefined };
+
+/** The handshake of the legacy era over a connection, up to the client's word that it is ready. */
+export async function shakeHands(upstream: UpstreamConnection, seen: Recorder): Promise<void> {
+  upstream.send(initializeRequest());
+  await seen.answer("init");
+  upstream.negotiated("2025-11-25");
+  upstream.send(initialized);
+}
+
+/** The id of a request, undefined for a message that has none. */
+export const idOf = (asked: Asked): unknown => (JSON.parse(asked.body || "{}") as { id?: unknown }).id;
+
+/** A result for a request. */
+export const answerTo = (asked: Asked): unknown => ({ jsonrpc: "2.0", id: idOf(asked), result: { ok: true } });
 
 export function json(
   response: ServerResponse,
