@@ -76,7 +76,8 @@ export class ClientAnswers {
     if (question === undefined || message.id === null) return;
     this.#open.delete(message.id);
     const { method, live } = question;
-    if (method === "ping") return this.#needs.link.send(message);
+    // A ping asks whether the client is there, and nothing else.
+    if (method === "ping") return this.#needs.link.send(signOfLife(message.id, message.kind));
     const value: Json =
       message.kind === "response"
         ? message.result
@@ -84,7 +85,7 @@ export class ClientAnswers {
     if (method === "roots/list" && message.kind === "response") await this.#learnRoots(live, message.result);
     const contract = this.#catalogue.contractOfMethod(live.policy, method);
     const may = await maySendToServer(this.#needs, { live, contract, method, value });
-    this.#needs.link.send(may ? message : refusedAnswer(message.id, method));
+    this.#needs.link.send(may ? writtenAnew(message) : refusedAnswer(message.id, method));
   }
 
   async #learnRoots(live: LiveRun, result: Json): Promise<void> {
@@ -99,6 +100,18 @@ export class ClientAnswers {
     this.#needs.runs.fold(live, { kind: "registered", at, text: { source: "operator", value: fresh } }, batch);
     await appendBatch(this.#needs.services.log, batch);
   }
+}
+
+/** The answer as it was judged: its own bytes could say more between its parts. */
+function writtenAnew(message: Answered): Answered {
+  const { id } = message;
+  return message.kind === "response"
+    ? { kind: "response", id: message.id, result: message.result }
+    : { kind: "error", id, error: message.error };
+}
+
+function signOfLife(id: RequestId, kind: Answered["kind"]): Answered {
+  return kind === "response" ? { kind, id, result: {} } : errorMessage(id, errorCodes.internalError, "No ping.");
 }
 
 /** How the protocol itself says no to each question. */

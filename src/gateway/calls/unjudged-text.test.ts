@@ -3,14 +3,17 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../core/json.ts";
 import { type FakeMechanism, fakePolicy } from "../../../test/kit/gateway/fake-policy.ts";
 import { plain, Stage } from "../../../test/kit/gateway/playbook.ts";
+import { encodeMessage } from "../../wire/encode.ts";
 import { cleanMessage } from "../upstream/meta.ts";
 
 const salary = "the salary of Ada is 90000";
 const listing = { tools: [{ name: "read_file" }] };
 
 /** What the server got and the client was answered, when the client says this after a list, or without one. */
-async function said(message: JsonObject, { listed = true, answers = true, policy = fakePolicy() } = {}) {
-  const stage = new Stage({ policy });
+async function said(
+  message: JsonObject,
+  { listed = true, answers = true, policy = fakePolicy(), stage = new Stage({ policy }) } = {},
+) {
   const got: JsonObject[] = [];
   const turn = async (): Promise<void> => {
     for (let count = 0; count < 4; count += 1) {
@@ -269,6 +272,35 @@ describe("A4: what a client says of itself", () => {
     expect(await told({ ...message, id: 10 }, { stage })).toContain("salary-app");
     const other = initialize({ clientInfo: { name: "salary-app 90000", version: "1" } });
     expect(await told({ ...other, id: 11 }, { secret: false, stage })).not.toContain("salary");
+  });
+});
+
+describe("A4: an answer of the client to a server", () => {
+  /** What the server gets when the client answers its question so. */
+  async function answered(method: string, answer: JsonObject | string): Promise<string> {
+    const stage = new Stage({ policy: fakePolicy() });
+    await said({ id: 1, method: "ping" }, { stage });
+    stage.server.say({ id: 5, method, params: { message: "m", requestedSchema: { type: "object", properties: {} } } });
+    await stage.settle();
+    stage.client.say(answer);
+    await stage.settle();
+    const [got] = stage.server.got;
+    if (got === undefined) throw new Error("no answer");
+    return new TextDecoder().decode(encodeMessage(got));
+  }
+
+  it("to a ping carries nothing", async () => {
+    expect(JSON.parse(await answered("ping", { id: 5, result: { note: salary } }))).toMatchObject({ result: {} });
+    const refused = { id: 5, error: { code: -32601, message: salary, data: salary } };
+    expect(await answered("ping", { id: 5, result: { note: salary } })).not.toContain("salary");
+    expect(await answered("ping", refused)).not.toContain("salary");
+  });
+
+  it("is written anew, so that no white space of it goes on", async () => {
+    const spaced = '{"jsonrpc":"2.0",  "id":5,\n\t "result": {"action" : "decline"  } }'.replace("\n", " ");
+    expect(await answered("elicitation/create", spaced)).toBe('{"jsonrpc":"2.0","id":5,"result":{"action":"decline"}}');
+    const refused = '{"jsonrpc":"2.0",  "id":5, "error": {"code": -32601 , "message" : "no"}  }';
+    expect(await answered("elicitation/create", refused)).toMatch(/^\S+$/);
   });
 });
 
