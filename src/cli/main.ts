@@ -28,6 +28,7 @@ const modules: Readonly<Record<string, () => Promise<{ readonly register: Regist
   doctor: () => import("./commands/doctor.ts"),
   bench: () => import("./commands/bench.ts"),
   train: () => import("./commands/train.ts"),
+  tour: () => import("./commands/tour.ts"),
 };
 
 /** Runs one command and resolves with its exit code. */
