@@ -20,6 +20,8 @@ export type ConnectorOptions = {
   readonly httpLimits?: Partial<UpstreamLimits>;
   /** One line for the operator: a server's stderr, or a skipped line of its output. */
   readonly diagnostic?: (target: ServerTarget, line: string) => void;
+  /** One line in the gateway's own name about a server that starts. */
+  readonly notice?: (text: string) => void;
   /** Store for refusals of credentials that clients sent along. */
   readonly refusals?: UpstreamRefusals;
   /** Bounds what local servers use together. */
@@ -35,7 +37,8 @@ export function systemConnector(options: ConnectorOptions = {}): Connector {
       const wire = options.wire === undefined ? {} : { wire: options.wire };
       if (target.kind === "stdio") {
         const limits = options.limits === undefined ? {} : { limits: options.limits };
-        const how = isolationOf(target, order, { home: options.home, diagnostic, ...limits });
+        const notice = options.notice === undefined ? {} : { notice: options.notice };
+        const how = isolationOf(target, order, { home: options.home, diagnostic, ...limits, ...notice });
         const memory = options.memory === undefined ? {} : { memory: options.memory };
         return connectProcess(target, handler, { ...wire, ...limits, ...how, ...memory, diagnostic });
       }

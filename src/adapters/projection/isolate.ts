@@ -11,6 +11,7 @@ import type { LaunchedServer } from "../stdio/stdio-upstream.ts";
 import type { ProcessTarget } from "../process/launch.ts";
 import type { IsolationSetup } from "./parts.ts";
 import { launch } from "./launch/launch.ts";
+import { weakNotice } from "./weak-notice.ts";
 import { openProjection } from "./session/projection-session.ts";
 
 /** The time of the parts, and timers that keep no process alive. */
@@ -27,12 +28,14 @@ const clock = {
 export async function isolate(
   target: ProcessTarget,
   order: IsolationOrder,
-  { home, limits = defaultTransportLimits, diagnostic }: IsolationSetup,
+  { home, limits = defaultTransportLimits, diagnostic, notice }: IsolationSetup,
 ): Promise<Result<LaunchedServer, string>> {
   if (home === undefined) return err("This gateway has no state folder, so it cannot isolate a server.");
   const plan = { target, order, stateFolder: home, workspace: [target.workspace ?? target.workingDirectory], limits };
   const launched = await launch({ ...plan, stderrLine: diagnostic });
   if (!launched.ok) return launched;
+  const weak = weakNotice(order, launched.value);
+  if (weak !== undefined) notice?.(weak);
   const projection = openProjection(launched.value, order, { clock, offsetMs: performance.timeOrigin, diagnostic });
   return ok({ process: launched.value.process, projection });
 }

@@ -101,4 +101,6 @@ export type IsolationSetup = {
   readonly home: string | undefined;
   readonly limits?: TransportLimits;
   readonly diagnostic: (line: string) => void;
+  /** One line in the gateway's own name, such as one about a tier that is weaker than the best. */
+  readonly notice?: (text: string) => void;
 };

@@ -156,6 +156,7 @@ class GatewaySession {
     if (target.kind !== "stdio") throw new Error("a shim's server is always a command");
     const name = this.#facts.server ?? "server";
     const diagnostic = (line: string): void => this.#side.stderr(Buffer.from(`${serverLine(name, line)}\n`));
+    const notice = (text: string): void => this.#side.stderr(Buffer.from(`sluicegate: ${text}\n`));
     const own = forwardingHandler(handler, {
       closed: (reason) => {
         this.#group = undefined; // the transport has seen the whole group end; its number may go to others now
@@ -166,7 +167,7 @@ class GatewaySession {
     });
     return this.#connectProcess(target, own, {
       diagnostic,
-      ...isolationOf(target, order, { home: this.#home, diagnostic }),
+      ...isolationOf(target, order, { home: this.#home, diagnostic, notice }),
       started: (processGroup) => {
         this.#group = identify(processGroup);
         this.#side.processGroup(this.#group);

@@ -45,6 +45,7 @@ export async function openGateway(
       home,
       memory,
       refusals,
+      notice: tell,
       diagnostic: (target, line) => tell(serverLine(nameOf(config, target), line)),
     }),
     servers: [...config.servers].map(([name, server]) => ({ name, target: (facts) => targetFor(server, facts) })),
