@@ -25,6 +25,8 @@ export interface Mechanism<M> {
   consider(judged: MomentWithOption, run: Run, memory: M, answers: Answers): Opinion;
   /** The memory after an event; `run` is the run after it. */
   remember(memory: M, event: RunEvent, run: Run): M;
+  /** A copy that goes on by itself, of a memory that is changed in place; any other is its own copy. */
+  copy?(memory: M): M;
   label?(moment: CallMoment, run: Run, memory: M): ReadonlyMap<string, ArgumentLabel>;
 }
 
@@ -37,6 +39,7 @@ export interface SealedMechanism {
   initial(): unknown;
   consider(judged: MomentWithOption, run: Run, memory: unknown, answers: Answers): Opinion;
   remember(memory: unknown, event: RunEvent, run: Run): unknown;
+  copy(memory: unknown): unknown;
   label(moment: CallMoment, run: Run, memory: unknown): ReadonlyMap<string, ArgumentLabel>;
 }
 
@@ -67,6 +70,7 @@ export function seal<M>(mechanism: Mechanism<M>): SealedMechanism {
     initial: () => mechanism.initial(),
     consider: (judged, run, memory, answers) => mechanism.consider(judged, run, memory as M, answers),
     remember: (memory, event, run) => mechanism.remember(memory as M, event, run),
+    copy: (memory) => (mechanism.copy === undefined ? memory : mechanism.copy(memory as M)),
     label: (moment, run, memory) => mechanism.label?.(moment, run, memory as M) ?? new Map(),
   };
 }
@@ -75,4 +79,11 @@ export function seal<M>(mechanism: Mechanism<M>): SealedMechanism {
 export function begin(engine: Engine, key: string, shared: ModelState | undefined): Run {
   const memories = new Map(engine.mechanisms.map((mechanism) => [mechanism.id, mechanism.initial()]));
   return { key, q: engine.model.initial(shared), memories };
+}
+
+/** Another run that is where `run` is, and goes on from there by itself. */
+export function branched(engine: Engine, run: Run, key: string): Run {
+  const copies = engine.mechanisms.map((one): [string, unknown] => [one.id, one.copy(run.memories.get(one.id))]);
+  const memories = new Map(copies);
+  return { key, q: run.q, memories };
 }

@@ -27,6 +27,8 @@ export type Heritage = {
   readonly place: StreamPlace | undefined;
   /** What was read of that stream, unless the run was a member. */
   readonly shared: Pick<Inherited, "images" | "whole">;
+  /** The stream remembers what a run of this policy holds that begins with it, in this turn. */
+  readonly quick?: boolean;
   /** What restricts the other runs that it follows. */
   readonly before: Omit<Inherited, "stopped">;
 };
@@ -43,7 +45,7 @@ export type HeritageSetup = {
 
 /** Folds all of it in the order in which it was read, then what came meanwhile. */
 export function takeOver(needs: HeritageSetup, live: LiveRun, heritage: Heritage, batch: EventBatch): void {
-  const { own, place, shared, before } = heritage;
+  const { own, place, shared, before, quick = false } = heritage;
   const stream = needs.relatives.streamOf(live);
   const sameStream = stream !== undefined && stream === place?.stream;
   const held = own?.held ?? [];
@@ -53,10 +55,12 @@ export function takeOver(needs: HeritageSetup, live: LiveRun, heritage: Heritage
   const fold = new Folding(needs, live);
   // What a run holds as a member is not in its own log as well.
   const aside = new EventBatch();
-  const at = sameStream ? place.until.n : (stream?.count ?? 0);
+  const at = sameStream && !quick ? place.until.n : (stream?.count ?? 0);
   if (own === undefined) {
     stream?.join(live, { at, how: "whole" }, batch);
-    fold.all(inStream, aside, known);
+    if (quick) stream?.begin(live);
+    else fold.all(inStream, aside, known);
+    if (!quick && fold.fits && before.whole && shared.whole) stream?.remember(live, at);
   } else if (own.member && sameStream) stream.join(live, { at, how: "resumed" }, batch);
   else if (stream !== undefined) {
     fold.all(inStream, batch, known);
@@ -70,7 +74,7 @@ export function takeOver(needs: HeritageSetup, live: LiveRun, heritage: Heritage
   batch.shared ??= aside.shared;
   const arrived = settleArrived(live, known.all());
   if (stream !== undefined) for (const images of byCall(extra)) stream.post(live, images, batch);
-  live.restricts ||= known.size > 0;
+  live.restricts ||= known.size > 0 || quick;
   if (!fold.fits || !before.whole || !shared.whole) {
     live.lost = true;
     toTop(live, before.unread);
@@ -81,7 +85,8 @@ export function takeOver(needs: HeritageSetup, live: LiveRun, heritage: Heritage
   if (begins === undefined) return;
   const images = new Images(held.flatMap((event) => restrictiveImage(event, live.key)));
   for (const image of [...inherited, ...arrived.map(({ event }) => event)]) images.add(image);
-  beginStream(needs, live, { lineage: begins, held: images.all(), whole: isWhole }, batch);
+  const begun = beginStream(needs, live, { lineage: begins, held: images.all(), whole: isWhole }, batch);
+  if (isWhole && fold.fits && arrived.length === 0) begun.remember(live, begun.count);
 }
 
 /** The lineage whose stream must begin, since the run is not the only open one of it. */
@@ -98,7 +103,7 @@ function beginStream(
   live: LiveRun,
   { lineage, held, whole }: Beginning,
   batch: EventBatch,
-): void {
+): LineageStream {
   const stream = streams.begin(live, lineage, held, batch);
   stream.lost = live.lost || live.unread.length > 0;
   stream.join(live, { at: stream.count, how: whole ? "whole" : "later" }, batch);
@@ -106,6 +111,7 @@ function beginStream(
     const settled = other !== live && other.arrived === undefined && !other.ended;
     if (settled && other.stream === undefined) stream.join(other, { at: stream.count, how: "later" }, batch);
   }
+  return stream;
 }
 
 /** Begins the stream of a run that is about to end, with what it holds: it is to be all that is left of it. */

@@ -4,6 +4,7 @@
  * that what a member costs does not depend on how many there are.
  */
 import type { RunEvent } from "../../core/event.ts";
+import { branched } from "../../core/mechanism.ts";
 import { evolve } from "../../core/step.ts";
 import { streamEntriesMax } from "../ports/limits.ts";
 import type { RunRow, SharedRow } from "../ports/store.ts";
@@ -13,6 +14,7 @@ import {
   type JoinedStream,
   type LiveRun,
   type Teller,
+  newRun,
   noteSource,
   ownDeferred,
   sameLattice,
@@ -62,6 +64,8 @@ export class LineageStream implements JoinedStream {
   keptUntilWallMs: number;
   readonly #facts: StreamFacts;
   readonly #setup: StreamSetup;
+  /** Runs of the stream alone, by policy: what a run begins with that joins with the whole of it. */
+  readonly #plain = new Map<string, LiveRun>();
   /** Newest entries, those that some member may not have folded yet. */
   #entries: Posted[] = [];
   #changed: SharedRow | undefined;
@@ -139,13 +143,46 @@ export class LineageStream implements JoinedStream {
     live.seen = this.count;
     const [first] = this.#entries;
     if (from >= this.count) return;
-    if (first === undefined || first.n > from + 1) return toTop(live, [this.key]);
+    if (first === undefined || first.n > from + 1) {
+      return live.key === this.key ? this.#forget(live) : toTop(live, [this.key]);
+    }
     for (let index = from + 1 - first.n; index < this.#entries.length; index += 1) {
       const posted = this.#entries[index];
       if (posted === undefined || posted.by === live.key) continue;
       live.heard = posted.n;
       if (!live.ended) this.#fold(live, posted);
     }
+  }
+
+  /** A run has just folded the whole stream up to `at` and nothing else: later ones need not read it. */
+  remember(live: LiveRun, at: number): void {
+    const { policy, principal, lineage, folded } = live;
+    if (foldsAtOnce(live, live) || this.lost || this.#plain.has(policy.digest)) return;
+    const key = { key: this.key, kind: "trusted", lineage } as const;
+    const plain = newRun({ key, principal, policy, workspace: [] }, 0);
+    plain.arrived = undefined;
+    plain.folded = branched(policy.engine, folded, this.key);
+    plain.seen = at;
+    for (const [from, gained] of live.sources) plain.sources.set(from, new Set(gained));
+    this.#plain.set(policy.digest, plain);
+  }
+
+  /** Whether a run can begin with the whole of it without reading it. */
+  remembers({ policy }: LiveRun): boolean {
+    const plain = this.#plain.get(policy.digest);
+    if (plain !== undefined) this.catchUp(plain);
+    return !this.lost && this.#plain.has(policy.digest);
+  }
+
+  /** Puts a run that begins where the stream is now, where `remembers` says so in the same turn. */
+  begin(live: LiveRun): void {
+    const { policy } = live;
+    const plain = this.#plain.get(policy.digest);
+    if (plain === undefined) return toTop(live, [this.key]);
+    const folded = branched(policy.engine, plain.folded, live.key);
+    // Stores are as they are now: what the stream brought to them is in their row.
+    live.folded = { ...folded, q: policy.withShared(folded.q, live.folded.q) };
+    for (const [from, gained] of plain.sources) live.sources.set(from, new Set(gained));
   }
 
   /** All entries of a stream that began a moment ago. */
@@ -155,12 +192,15 @@ export class LineageStream implements JoinedStream {
 
   #fold(live: LiveRun, { events, from, by }: Posted): void {
     const { policy } = live;
+    const isPlain = live.key === this.key;
+    if (isPlain && from.policy.digest !== policy.digest) return this.#forget(live);
     if (!sameLattice(from.policy, policy)) return toTop(live, [by]);
     const start = live.folded.q;
     for (const event of events) {
       const before = live.folded.q;
       const next = evolve(policy.engine, live.folded, event);
       if (!next.ok) {
+        if (isPlain) return this.#forget(live);
         toTop(live);
         continue;
       }
@@ -172,6 +212,12 @@ export class LineageStream implements JoinedStream {
     if (from.policy.digest === policy.digest)
       live.folded = { ...live.folded, q: policy.withShared(live.folded.q, start) };
     else this.#changed = this.#setup.spread(live);
+  }
+
+  /** What it holds cannot be had without reading the stream. */
+  #forget(plain: LiveRun): void {
+    plain.lost = true;
+    this.#plain.delete(plain.policy.digest);
   }
 
   /** Some members cannot wait for their next look: others depend on their state, or theirs on the stores of this moment. */
@@ -190,7 +236,7 @@ export class LineageStream implements JoinedStream {
   #trim(): void {
     if (this.#entries.length < streamEntriesMax) return;
     if (this.#setup.reading(this.lineage)) return;
-    for (const live of this.members) if (!live.ended) this.catchUp(live);
+    for (const live of [...this.members, ...this.#plain.values()]) if (!live.ended) this.catchUp(live);
     this.#entries = [];
   }
 }

@@ -251,7 +251,10 @@ export class Resumption {
       ...rows.map(({ key }) => key),
     ];
     const before = await inheritedFrom(log, sources, live.policy.lattice, { ownOnly: early.key });
-    const shared = stream === undefined ? nothing : await this.#readStream(live, stream);
+    const alike = stream !== undefined && relatives.streamOf(live) === stream.stream;
+    // In the turn in which the stream says so nothing of it has to be read.
+    const quick = alike && sources.length === 0 && early.key === undefined && stream.stream.remembers(live);
+    const shared = stream === undefined || quick ? nothing : await this.#readStream(live, stream);
     // A run that is minted now is new for certain; one that was minted before has lost its row and its parents with it,
     // and every other key may name a conversation whose history went with the log.
     const minted = live.key.startsWith(mintedPrefix);
@@ -268,7 +271,7 @@ export class Resumption {
     const facts = parent === undefined ? {} : { parent: parent.key };
     fold(live, { kind: "begun", at, principal: live.principal, ...facts }, batch);
     const all = { ...before, unread: [...new Set([...origins, ...before.unread])], whole: before.whole && !lost };
-    takeOver(this.#setup, live, { own: undefined, place: stream, shared, before: all }, batch);
+    takeOver(this.#setup, live, { own: undefined, place: stream, shared, before: all, quick }, batch);
     // Another session of a stopped conversation must be stopped as well.
     const stopped = (run: LiveRun): boolean => run.ended && this.#setup.find(run.key) === run;
     if (before.stopped || open.some(stopped) || (parent !== undefined && stopped(parent))) this.#stop(live, batch);

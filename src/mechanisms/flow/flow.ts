@@ -19,7 +19,13 @@ import { examinedOf } from "./examined.ts";
 import { isValueName } from "./leaves.ts";
 import { linksIn, linksSuffix } from "./links.ts";
 import { consumerOf } from "./origin.ts";
-import { type ProvenanceIndex, makeProvenanceIndex, registerText, releaseValue } from "./provenance-index.ts";
+import {
+  type ProvenanceIndex,
+  copyProvenanceIndex,
+  makeProvenanceIndex,
+  registerText,
+  releaseValue,
+} from "./provenance-index.ts";
 import { resultObligation } from "./result-label.ts";
 import { statedLabel, withStated } from "./stated-label.ts";
 
@@ -71,6 +77,7 @@ export function makeFlow(settings: FlowSettings): Mechanism<FlowMemory> {
       if (ir.flow !== "none") note(ir, memory, event);
       return memory;
     },
+    copy: ({ index, sent }) => ({ index: copyProvenanceIndex(index), sent: new Map(sent) }),
     label: (moment, run, memory) => labelled(settings, moment, run.q, memory),
   };
 }

@@ -23,6 +23,10 @@ export function makeKeyTable(): KeyTable {
   };
 }
 
+export function copyKeyTable({ count, keys, masks, sources }: KeyTable): KeyTable {
+  return { count, keys: keys.slice(), masks: masks.slice(), sources: sources.slice() };
+}
+
 /** Adds the bits of `mask` to a key; false when the table is full, and the caller must label coarsely. */
 export function addKey(table: KeyTable, key: number, mask: number, source: number): boolean {
   const slot = slotOf(table, key);

@@ -4,7 +4,7 @@
  */
 import type { Json } from "../../core/json.ts";
 import { confidentiality, join, joinRanges, type Label, type LabelRange, type Lattice } from "../../core/label.ts";
-import { addKey, makeKeyTable, maskOf, sourceOf, type KeyTable } from "./key-table.ts";
+import { addKey, copyKeyTable, makeKeyTable, maskOf, sourceOf, type KeyTable } from "./key-table.ts";
 import { argumentUnitsMax, leafWordsMax, pathStepsMax, rangesMax, tableKeysMax, wholeWordsMax } from "./limits.ts";
 import type { Origin } from "./origin.ts";
 import type { LabelledLeaf } from "./released-value.ts";
@@ -40,6 +40,18 @@ type See = (key: number, wanted?: number) => void;
 
 export function makeMatchIndex(): MatchIndex {
   return { table: makeKeyTable(), said: makeKeyTable(), ranges: [], sources: [], rest: undefined };
+}
+
+/** An index of the same that goes on by itself. */
+export function copyMatchIndex(index: MatchIndex): MatchIndex {
+  const { table, said, ranges, sources } = index;
+  return {
+    ...index,
+    table: copyKeyTable(table),
+    said: copyKeyTable(said),
+    ranges: ranges.map((known) => ({ ...known })),
+    sources: [...sources],
+  };
 }
 
 /** The secrecy of a range, without its trust. */

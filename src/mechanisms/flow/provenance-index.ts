@@ -21,6 +21,7 @@ import { explainedUnitsMax, releasedUnitsMax, resultUnitsMax } from "./limits.ts
 import {
   addSaid,
   addSecret,
+  copyMatchIndex,
   leaveOut,
   makeMatchIndex,
   matchOf,
@@ -31,7 +32,7 @@ import {
 } from "./match-index.ts";
 import { typesAt, type Consumer, type Origin } from "./origin.ts";
 import { releasedLeaves, type LabelledLeaf } from "./released-value.ts";
-import { addTrusted, derivableLeaf, makeTrustedIndex, type TrustedIndex } from "./trusted-index.ts";
+import { addTrusted, derivableLeaf, copyTrustedIndex, makeTrustedIndex, type TrustedIndex } from "./trusted-index.ts";
 
 type Released = Extract<RunEvent, { kind: "released" }>;
 type Pending =
@@ -59,6 +60,18 @@ export function makeProvenanceIndex(lattice: Lattice): ProvenanceIndex {
     pending: [],
     units: 0,
     accounted: exactly(lattice.bottom),
+  };
+}
+
+/** An index of the same that goes on by itself. */
+export function copyProvenanceIndex(index: ProvenanceIndex): ProvenanceIndex {
+  const { trusted, secret, untrusted, pending } = index;
+  return {
+    ...index,
+    trusted: copyTrustedIndex(trusted),
+    secret: copyMatchIndex(secret),
+    untrusted: { units: untrusted.units, texts: [...untrusted.texts] },
+    pending: [...pending],
   };
 }
 

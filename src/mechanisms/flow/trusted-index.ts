@@ -34,6 +34,21 @@ export function makeTrustedIndex(): TrustedIndex {
   return { units: 0, texts: [], ...maps };
 }
 
+/** An index of the same that goes on by itself. */
+export function copyTrustedIndex(index: TrustedIndex): TrustedIndex {
+  const copied = <V>(map: ReadonlyMap<string, readonly V[]>): Map<string, V[]> =>
+    new Map([...map].map(([key, values]) => [key, [...values]]));
+  return {
+    units: index.units,
+    texts: [...index.texts],
+    leaves: copied(index.leaves),
+    forms: copied(index.forms),
+    numbers: copied(index.numbers),
+    names: copied(index.names),
+    words: copied(index.words),
+  };
+}
+
 const spacedIban =
   /(?<![\p{L}\p{N}])[A-Za-z]{2}[0-9]{2}(?: [A-Za-z0-9]{4}){2,7}(?: [A-Za-z0-9]{1,4})?(?![\p{L}\p{N}])/gu;
 
