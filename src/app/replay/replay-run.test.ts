@@ -197,6 +197,27 @@ describe("what people and oracles said", () => {
     );
   });
 
+  it("D25: filters on record are those of the replay, which asks nothing that was not asked then", async () => {
+    const hiding = async (questions: readonly Question[]): Promise<readonly Answer[]> =>
+      questions.map((question) => {
+        const later = JSON.stringify(question.content).includes("hello");
+        const filteredTools = later ? ["post.send"] : [];
+        return { kind: "known", question, value: { safety: "critical", pUnsafe: 0, filteredTools } };
+      });
+    const { log, conversation } = talk(judged, { oracle: hiding });
+    expect(await conversation.list("post")).toContain("send");
+    expect((await conversation.call("post.send", { to: "ann@example.org", body: "hello" })).refused).toBe(false);
+    expect(await conversation.list("post")).not.toContain("send");
+    expect((await conversation.call("post.send", { to: "ann@example.org", body: "again" })).refused).toBe(true);
+    const found = await again(log, judged);
+    expect(inShort(found).filter((one) => one.startsWith("call send:"))).toEqual([
+      "call send: allow",
+      "call send: deny",
+    ]);
+    expect(found.moments.filter(({ differs }) => differs)).toEqual([]);
+    expect(found.notes).toEqual([]);
+  });
+
   it("regression: a call that nobody consented to keeps the answers it was judged on", async () => {
     const policy = `${judged}  - ${asked}\n`;
     const { log, conversation } = talk(policy, { oracle });
