@@ -35,6 +35,7 @@ const commands = new Set([
   "replay",
   "approve",
   "factor",
+  "tour",
   "runs",
   "runs new",
   "runs close",

@@ -93,6 +93,21 @@ test("folders: own variables first, then XDG, then a private folder; the socket 
   expect(long.ok ? "" : long.error).toContain("shorter folder");
 });
 
+test("C21: each state folder has a socket folder of its own, and every name of one leads to the same", () => {
+  const at = (more: Record<string, string>): string => runtimeFolder({ XDG_RUNTIME_DIR: root, ...more }, uid);
+  const usual = at({ XDG_STATE_HOME: "/b" });
+  expect(usual).toBe(join(root, "sluicegate"));
+  expect(at({ XDG_STATE_HOME: "/b", SLUICEGATE_HOME: "/b/sluicegate" })).toBe(usual);
+  expect(at({ XDG_STATE_HOME: "/b", SLUICEGATE_HOME: "" })).toBe(usual);
+  const own = at({ SLUICEGATE_HOME: "/a" });
+  expect(own).toMatch(/\/sluicegate-[0-9a-f]{8}$/);
+  expect(at({ SLUICEGATE_HOME: "/x/../a/" })).toBe(own);
+  expect(at({ SLUICEGATE_HOME: "/c" })).not.toBe(own);
+  expect(at({ SLUICEGATE_HOME: "/a", SLUICEGATE_RUNTIME_DIR: "/run/x" })).toBe("/run/x");
+  // Without a runtime folder of the user the temporary one is told apart alike.
+  expect(runtimeFolder({ SLUICEGATE_HOME: "/a" }, uid + 1)).not.toBe(runtimeFolder({}, uid + 1));
+});
+
 test("both folders end up private; a link and a place where nothing can be made are refused", () => {
   const home = join(root, "home");
   mkdirSync(home, { mode: 0o755 });

@@ -2,6 +2,7 @@
  * Paths of the daemon's socket and state. Security rests on the socket's folder: Node cannot ask the kernel for the
  * peer of a unix socket, so the folder must be closed to other users.
  */
+import { hash } from "node:crypto";
 import { chmodSync, lstatSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -23,23 +24,29 @@ export type DaemonPaths = {
 /** `SLUICEGATE_HOME`, else the XDG state folder. */
 export function stateHome(environment: Environment): string {
   const own = environment["SLUICEGATE_HOME"];
-  if (own !== undefined && own !== "") return resolve(own);
+  return own !== undefined && own !== "" ? resolve(own) : usualHome(environment);
+}
+
+function usualHome(environment: Environment): string {
   const state = environment["XDG_STATE_HOME"];
   return join(state !== undefined && state !== "" ? state : join(homedir(), ".local", "state"), "sluicegate");
 }
 
 /**
  * Folder of the socket. A client started from a desktop may lack `XDG_RUNTIME_DIR` where one started from a shell has
- * it; both must reach the same daemon or labels would not cross servers, hence the guess of `/run/user/UID`.
+ * it; both must reach the same daemon or labels would not cross servers, hence the guess of `/run/user/UID`. A state
+ * folder that `SLUICEGATE_HOME` names has a socket folder of its own: one daemon serves one log.
  */
 export function runtimeFolder(environment: Environment, uid: number): string {
   const own = environment["SLUICEGATE_RUNTIME_DIR"];
   if (own !== undefined && own !== "") return resolve(own);
+  const home = stateHome(environment);
+  const mark = home === usualHome(environment) ? "" : `-${hash("sha256", home).slice(0, 8)}`;
   for (const base of [environment["XDG_RUNTIME_DIR"], `/run/user/${uid}`]) {
-    if (base !== undefined && base !== "" && isOwnFolder(base, uid)) return join(base, "sluicegate");
+    if (base !== undefined && base !== "" && isOwnFolder(base, uid)) return join(base, `sluicegate${mark}`);
   }
-  const shared = join(tmpdir(), `sluicegate-${uid}`);
-  return Buffer.byteLength(shared) + 12 > socketPathBytesMax ? `/tmp/sluicegate-${uid}` : shared;
+  const shared = join(tmpdir(), `sluicegate-${uid}${mark}`);
+  return Buffer.byteLength(shared) + 12 > socketPathBytesMax ? `/tmp/sluicegate-${uid}${mark}` : shared;
 }
 
 /** Finds the paths and makes both folders safe to use; the error is a sentence for the user. */
