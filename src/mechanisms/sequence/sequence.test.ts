@@ -233,6 +233,28 @@ describe("obligations", () => {
     expect(called(frameWith({ ...hold, action: "report" }), pay)).toMatchObject({ obligations: [] });
   });
 
+  it("a call whose compensation could not be written is refused; another owes it until it is met", () => {
+    const call = { server: "s", tool: "undo", arguments: { of: "{call/id}" } };
+    const frame = frameWith({ ...hold, action: "compensate", call });
+    const ask = (of: ToolContract, given: JsonObject) => {
+      const head = { kind: "call", at: 5, call: "c", method: "tools/call", contract: of, arguments: given } as const;
+      return consider(frame, { ...head, workspace: [], digest: "d" }, start(frame), of);
+    };
+    const way = "give `/id`: a call that makes up for this one refers to it";
+    const reason = {
+      code: "SG-BY-END",
+      verdict: "deny",
+      facts: { kind: "by-end", needs: ["s.undo"], place: "/id" },
+      way,
+    };
+    expect(ask(pay, {})).toMatchObject({ verdict: "deny", reasons: [reason], obligations: [] });
+    expect(ask(pay, { id: 1 })).toMatchObject({ verdict: "allow", reasons: [], obligations: [] });
+    expect(ask(check, {})).toMatchObject({ verdict: "allow", reasons: [], obligations: [] });
+    const owing = after(frame, pay);
+    expect(openDebts(frame, owing, 2).map(({ id }) => id)).toEqual(["R"]);
+    expect(openDebts(frame, round(frame, owing, option(contract("tell")), { at: 2 }), 3)).toEqual([]);
+  });
+
   it("a success from before a call was asked for does not let it go", () => {
     const frame = frameWith(hold);
     const told = after(frame, contract("tell"));
