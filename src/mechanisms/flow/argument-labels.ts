@@ -15,6 +15,7 @@ import {
 } from "../../core/label.ts";
 import type { ArgumentLabel, PathStep } from "../../core/moment.ts";
 import type { FlowMode } from "../../policy/ir/ir.ts";
+import type { FaintHits } from "./faint-hits.ts";
 import { pathStepsMax } from "./limits.ts";
 import { secrecy } from "./match-index.ts";
 import type { Consumer, Origin } from "./origin.ts";
@@ -32,6 +33,8 @@ export type Holding = {
   readonly at: number;
   /** The call whose arguments are labelled. */
   readonly consumer: Consumer;
+  /** Where hits that say little by themselves are noted; undefined: each counts. */
+  readonly faint?: FaintHits;
   readonly digest: (value: Json) => string;
 };
 
@@ -86,7 +89,7 @@ function strictly({ context }: Holding): Found {
 function byProvenance(holding: Holding, index: ProvenanceIndex, contract: ArgumentContract, value: Json): Found {
   const { lattice, context } = holding;
   const bottom = exactly(lattice.bottom);
-  const match = matches(index, value);
+  const match = matches(index, value, holding.faint, !isControl(contract.role));
   const found = joinRanges(match?.range ?? bottom, unaccounted(index, context));
   const secret = joinRanges(found, secrecy(lattice, holding.unmediated));
   const path = (match?.origins ?? []).map(stepOf);

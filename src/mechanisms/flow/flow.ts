@@ -14,8 +14,9 @@ import type { Mechanism } from "../../core/mechanism.ts";
 import type { ArgumentLabel, CallMoment, CallOption, ReleaseMoment } from "../../core/moment.ts";
 import { type Opinion, type Reason, noObjection, settled } from "../../core/opinion.ts";
 import type { Ir } from "../../policy/ir/ir.ts";
-import { labelArgument, labelUnexamined } from "./argument-labels.ts";
+import { type Holding, labelArgument, labelUnexamined } from "./argument-labels.ts";
 import { examinedOf } from "./examined.ts";
+import { haveCompany, makeFaintHits } from "./faint-hits.ts";
 import { isValueName } from "./leaves.ts";
 import { linksIn, linksSuffix } from "./links.ts";
 import { consumerOf } from "./origin.ts";
@@ -91,10 +92,10 @@ function labelled(
 ): ReadonlyMap<string, ArgumentLabel> {
   const { ir } = settings;
   const context = settings.contextOf(q);
-  const labels = new Map<string, ArgumentLabel>();
   const asked = ir.flow !== "provenance" || settings.labelsMatter(moment.contract);
   const coarse = asked ? undefined : coarseRange(memory.index, context, moment.contract);
   if (coarse !== undefined) {
+    const labels = new Map<string, ArgumentLabel>();
     const path = [{ origin: "context", pointer: "", label: coarse.hi }];
     for (const name of Object.keys(moment.arguments)) {
       labels.set(name, { range: coarse, digest: settings.digest(moment.arguments[name] ?? null), path });
@@ -115,23 +116,31 @@ function labelled(
     digest,
     consumer,
   };
+  const faint = makeFaintHits();
+  const labels = labelsWith({ ...holding, faint }, moment, memory.index);
+  return haveCompany(faint) ? labelsWith(holding, moment, memory.index) : labels;
+}
+
+/** Labels of the arguments one by one. */
+function labelsWith(holding: Holding, moment: CallMoment, index: ProvenanceIndex): ReadonlyMap<string, ArgumentLabel> {
+  const labels = new Map<string, ArgumentLabel>();
   const examined = examinedOf(moment.arguments);
   for (const [name, value] of Object.entries(moment.arguments)) {
     const contract = moment.contract.arguments.get(name) ?? moment.contract.rest;
     if (!examined.has(name)) {
-      labels.set(name, labelUnexamined(holding, memory.index, contract, value));
+      labels.set(name, labelUnexamined(holding, index, contract, value));
       continue;
     }
-    const label = labelArgument(holding, memory.index, contract, value);
+    const label = labelArgument(holding, index, contract, value);
     // A name that no schema knows is the sender's word: `{"4111-1111": 1}` sends the number.
     const chosen = !moment.contract.arguments.has(name) && isValueName(name);
-    labels.set(name, chosen ? both(label, labelArgument(holding, memory.index, contract, name)) : label);
+    labels.set(name, chosen ? both(label, labelArgument(holding, index, contract, name)) : label);
   }
   for (const [name, contract] of moment.contract.arguments) {
     if (!name.endsWith(linksSuffix)) continue;
     const links = linksIn(moment.arguments[name.slice(0, -linksSuffix.length)] ?? null);
     if (links.length === 0) continue;
-    const label = labelArgument(holding, memory.index, contract, links);
+    const label = labelArgument(holding, index, contract, links);
     // The model may send an argument of this very name, too: what that holds still counts.
     const sent = labels.get(name);
     labels.set(name, sent === undefined ? label : both(sent, label));

@@ -60,6 +60,21 @@ export const itemUnitsMin = 6;
 export const numberDigitsMin = 3;
 export const numberInTextDigitsMin = 4;
 
+/** Words from which an argument is a sentence, in which one ordinary word or number of a private text says little. */
+export const sentenceWordsMin = 4;
+
+/** Longest word that is taken for an ordinary one; a longer one could be a code. */
+export const ordinaryWordUnitsMax = 16;
+
+/** Different keys of hits in one text beyond which none is faint. */
+export const faintHitsMax = 64;
+
+/** Words of a release that is so short that each word of it may be all that it tells. */
+export const shortReleaseWordsMax = 4;
+
+/** Keys of short releases that are kept apart; beyond it no hit of the run is faint. */
+export const aloneKeysMax = 65_536;
+
 /** Steps of one argument's explanation. */
 export const pathStepsMax = 8;
 

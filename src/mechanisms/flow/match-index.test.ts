@@ -273,7 +273,10 @@ describe("what cannot be indexed labels everything", () => {
     const index = makeMatchIndex();
     index.table.count = tableKeysMax;
     const origin = { origin: "c1", pointer: "", range: exactly(medical) };
-    addSecret(index, { value: "hypertension", pointer: "", range: exactly(medical) }, origin, undefined);
+    addSecret(index, { value: "hypertension", pointer: "", range: exactly(medical) }, origin, {
+      exempt: undefined,
+      alone: false,
+    });
     expect(matchOf(index, ["unrelated"])?.range.hi).toBe(medical);
   });
 
@@ -282,7 +285,7 @@ describe("what cannot be indexed labels everything", () => {
     for (let number = 0; number <= rangesMax; number += 1) {
       const range = { lo: lattice.bottom, hi: (number < rangesMax ? number : 64) as Label };
       const origin = { origin: `c${number}`, pointer: "", range };
-      addSecret(index, { value: `Value${number}`, pointer: "", range }, origin, undefined);
+      addSecret(index, { value: `Value${number}`, pointer: "", range }, origin, { exempt: undefined, alone: false });
     }
     expect(index.ranges).toHaveLength(rangesMax);
     expect(index.ranges.at(-1)?.range.hi).toBe((rangesMax - 1) | 64);

@@ -4,8 +4,18 @@
  */
 import type { Json } from "../../core/json.ts";
 import { confidentiality, join, joinRanges, type Label, type LabelRange, type Lattice } from "../../core/label.ts";
+import { type FaintHits, noteFaint, ordinaryKeys } from "./faint-hits.ts";
 import { addKey, copyKeyTable, makeKeyTable, maskOf, sourceOf, type KeyTable } from "./key-table.ts";
-import { argumentUnitsMax, leafWordsMax, pathStepsMax, rangesMax, tableKeysMax, wholeWordsMax } from "./limits.ts";
+import {
+  aloneKeysMax,
+  argumentUnitsMax,
+  faintHitsMax,
+  leafWordsMax,
+  pathStepsMax,
+  rangesMax,
+  tableKeysMax,
+  wholeWordsMax,
+} from "./limits.ts";
 import type { Origin } from "./origin.ts";
 import type { LabelledLeaf } from "./released-value.ts";
 import {
@@ -29,6 +39,8 @@ export type MatchIndex = {
   /** Confidentiality ranges by bit, each with the first source that had it. */
   readonly ranges: { range: LabelRange; readonly origin: Origin }[];
   readonly sources: Origin[];
+  /** Keys of releases of a few words: in these a single word or number may be the whole secret. */
+  readonly alone: Set<number>;
   /** Join of everything that was not indexed; every value carries it. */
   rest: LabelRange | undefined;
 };
@@ -39,7 +51,7 @@ export type Match = { readonly range: LabelRange; readonly origins: readonly Ori
 type See = (key: number, wanted?: number) => void;
 
 export function makeMatchIndex(): MatchIndex {
-  return { table: makeKeyTable(), said: makeKeyTable(), ranges: [], sources: [], rest: undefined };
+  return { table: makeKeyTable(), said: makeKeyTable(), ranges: [], sources: [], alone: new Set(), rest: undefined };
 }
 
 /** An index of the same that goes on by itself. */
@@ -51,6 +63,7 @@ export function copyMatchIndex(index: MatchIndex): MatchIndex {
     said: copyKeyTable(said),
     ranges: ranges.map((known) => ({ ...known })),
     sources: [...sources],
+    alone: new Set(index.alone),
   };
 }
 
@@ -67,13 +80,11 @@ export function addSaid(index: MatchIndex, leaf: Json): void {
   for (const text of spellingsOf(leaf)) visitRuns(skeletonOf(text), note, leafWordsMax);
 }
 
-/** Adds a released leaf whose secrecy is above bottom. `exempt` keys belong to a field with a label of its own. */
-export function addSecret(
-  index: MatchIndex,
-  leaf: LabelledLeaf,
-  origin: Origin,
-  exempt: ReadonlySet<number> | undefined,
-): void {
+/** How a leaf lies in its release: `exempt` keys belong to a field with a label of its own; `alone`: it says little else. */
+export type Setting = { readonly exempt: ReadonlySet<number> | undefined; readonly alone: boolean };
+
+/** Adds a released leaf whose secrecy is above bottom. */
+export function addSecret(index: MatchIndex, leaf: LabelledLeaf, origin: Origin, { exempt, alone }: Setting): void {
   // With a full table every text has some key that finds no place, so looking for it would be work for nothing.
   if (index.table.count >= tableKeysMax) return leaveOut(index, leaf.range);
   const mask = 1 << rangeBit(index, leaf.range, origin);
@@ -81,6 +92,7 @@ export function addSecret(
   const stride = typeof leaf.value === "string" ? strideOf(leaf.value.length) : 1;
   visitSource(leaf.value, stride, (key) => {
     if (exempt?.has(key) === true) return;
+    if (alone && index.alone.size < aloneKeysMax) index.alone.add(key);
     if (!addKey(index.table, key, mask, source)) leaveOut(index, leaf.range);
   });
 }
@@ -119,22 +131,52 @@ function meet(left: Label, right: Label): Label {
   return (left & right) as Label; // an intersection of two labels of one lattice is a label of it
 }
 
-/** Ranges and sources of every released value that the leaves match; undefined where nothing does. */
-export function matchOf(index: MatchIndex, leaves: readonly Json[]): Match | undefined {
+/**
+ * Ranges and sources of every released value that the leaves match; undefined where nothing does. Where the leaves are
+ * prose, faint hits are noted and not counted; `faint` undefined counts every hit.
+ */
+export function matchOf(
+  index: MatchIndex,
+  leaves: readonly Json[],
+  faint?: FaintHits,
+  prose = false,
+): Match | undefined {
   let mask = 0;
   const sources = new Set<number>();
-  const see = (key: number, wanted = -1): void => {
-    const bits = maskOf(index.table, key) & wanted;
-    if (bits === 0 || maskOf(index.said, key) !== 0) return;
+  const count = (key: number, bits: number): void => {
     mask |= bits;
     if (sources.size < pathStepsMax) sources.add(sourceOf(index.table, key));
   };
+  // More hits than these are a copy of something.
+  let waiting: Map<number, number> | undefined;
+  const see = (key: number, wanted = -1): void => {
+    const bits = maskOf(index.table, key) & wanted;
+    if (bits === 0 || maskOf(index.said, key) !== 0) return;
+    if (waiting === undefined || index.alone.has(key)) return count(key, bits);
+    waiting.set(key, (waiting.get(key) ?? 0) | bits);
+    if (waiting.size <= faintHitsMax) return;
+    for (const [hit, known] of waiting) count(hit, known);
+    waiting = undefined;
+  };
   if (index.table.count > 0) {
+    const weighed = faint !== undefined && prose && index.alone.size < aloneKeysMax;
     for (const leaf of leaves) {
-      if (typeof leaf === "string" && leaf.length > argumentUnitsMax) mask = -1;
-      else visitArgument(index, leaf, see);
+      if (typeof leaf === "string" && leaf.length > argumentUnitsMax) {
+        mask = -1;
+        continue;
+      }
+      waiting = weighed && typeof leaf === "string" ? new Map() : undefined;
+      visitArgument(index, leaf, see);
+      if (typeof leaf !== "string" || waiting === undefined || waiting.size === 0) continue;
+      const ordinary = ordinaryKeys(leaf, new Set(waiting.keys()));
+      for (const [key, bits] of waiting) {
+        const word = ordinary.get(key);
+        if (word === undefined || faint === undefined) count(key, bits);
+        else noteFaint(faint, bits, word);
+      }
     }
   }
+  if (faint !== undefined) faint.counted |= mask;
   return joined(index, mask, sources);
 }
 

@@ -17,7 +17,8 @@ import {
 } from "../../core/label.ts";
 import { pointerOf } from "../../core/pointer.ts";
 import { leavesOf } from "./leaves.ts";
-import { explainedUnitsMax, releasedUnitsMax, resultUnitsMax } from "./limits.ts";
+import type { FaintHits } from "./faint-hits.ts";
+import { explainedUnitsMax, releasedUnitsMax, resultUnitsMax, shortReleaseWordsMax } from "./limits.ts";
 import {
   addSaid,
   addSecret,
@@ -29,6 +30,7 @@ import {
   visitSource,
   type Match,
   type MatchIndex,
+  type Setting,
 } from "./match-index.ts";
 import { typesAt, type Consumer, type Origin } from "./origin.ts";
 import { releasedLeaves, type LabelledLeaf } from "./released-value.ts";
@@ -130,14 +132,16 @@ export function derivable(
   return origins;
 }
 
-/** Secrecy of the released values that a value is or contains; undefined means none: bottom. */
-export function matches(index: ProvenanceIndex, value: Json): Match | undefined {
+/** Secrecy of the released values that a value is or contains, as `matchOf` has it; undefined means none: bottom. */
+export function matches(index: ProvenanceIndex, value: Json, faint?: FaintHits, prose = false): Match | undefined {
   flush(index);
   const leaves = leavesOf(value);
   if (leaves === undefined) return everything(index);
   return matchOf(
     index.secret,
     leaves.map((leaf) => leaf.value),
+    faint,
+    prose,
   );
 }
 
@@ -178,8 +182,19 @@ function addReleased(index: ProvenanceIndex, event: Released): void {
   const found = event.value === undefined ? undefined : releasedLeaves(event.value, event.label, event.fields);
   if (found === undefined) return leaveOutRelease(index, event);
   const exempt = event.fields.length === 0 || found.other.length === 0 ? undefined : keysOf(found.structured);
-  for (const leaf of found.structured) addLeaf(index, event, leaf, undefined);
-  for (const leaf of found.other) addLeaf(index, event, leaf, exempt);
+  const alone = isShort([...found.structured, ...found.other]);
+  for (const leaf of found.structured) addLeaf(index, event, leaf, { exempt: undefined, alone });
+  for (const leaf of found.other) addLeaf(index, event, leaf, { exempt, alone });
+}
+
+/** True for a release of a few words in all, of which each may be what it tells. */
+function isShort(leaves: readonly LabelledLeaf[]): boolean {
+  let words = 0;
+  for (const { value } of leaves) {
+    words += typeof value === "string" ? value.split(/\s+/u, shortReleaseWordsMax + 1).length : 1;
+    if (words > shortReleaseWordsMax) return false;
+  }
+  return true;
 }
 
 function widest(event: Released): LabelRange {
@@ -193,12 +208,7 @@ function keysOf(leaves: readonly LabelledLeaf[]): ReadonlySet<number> {
   return keys;
 }
 
-function addLeaf(
-  index: ProvenanceIndex,
-  event: Released,
-  leaf: LabelledLeaf,
-  exempt: ReadonlySet<number> | undefined,
-): void {
+function addLeaf(index: ProvenanceIndex, event: Released, leaf: LabelledLeaf, setting: Setting): void {
   const { lattice } = index;
   const { server, tool, scope } = event;
   // Only a declaration of the whole speaks of text outside the structured result.
@@ -215,7 +225,7 @@ function addLeaf(
   if (!isUntrusted(lattice, leaf.range.hi)) addTrusted(index.trusted, leaf.value, origin);
   else explain(index, leaf, origin);
   const range = secrecy(lattice, leaf.range);
-  if (range.hi !== lattice.bottom) addSecret(index.secret, { ...leaf, range }, origin, exempt);
+  if (range.hi !== lattice.bottom) addSecret(index.secret, { ...leaf, range }, origin, setting);
 }
 
 /** Keeps the latest untrusted text: an explanation mostly speaks of what was just read. */
