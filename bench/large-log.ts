@@ -1,13 +1,14 @@
 /**
  * Cost of a log's size: `node bench/large-log.ts [--events 1000000] [--dormant 400] [--run-calls 30000] [--calls 300]
- * [--folder F] [--json]`.
+ * [--folder F] [--state S] [--json]`. `--state` keeps the built log in that folder and uses it again.
  *
  * Builds a log of so many events in a state folder of its own, by the log's own writer, among them `--dormant` open runs of
  * other client processes; then measures in this process, with the composition that the daemon runs and a server that
- * answers at once: the start of the gateway, the first call of a new client, the median of calls beside an empty log, and
- * the first call of a run of `--run-calls` calls after a restart. The last line says which of the four aims hold.
+ * answers at once: the start of the gateway, the first call of a new client, the median of calls beside a log of the same
+ * runs that is nearly empty, and the first call of a run of `--run-calls` calls after a restart. The last line says which
+ * of the aims hold.
  */
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     "run-calls": { type: "string", default: "30000" },
     calls: { type: "string", default: "300" },
     folder: { type: "string", default: tmpdir() },
+    state: { type: "string" },
     policy: { type: "string", default: join(import.meta.dirname, "policy.yaml") },
     json: { type: "boolean", default: false },
   },
@@ -140,7 +142,8 @@ async function fill({ log, policies }: Composition, events: number): Promise<voi
   const found = await log.replay(`${principal}/process:${firstDormant}@1`, policy.lattice);
   if (!found.ok) throw new Error(found.error);
   const begun = found.value.events.findIndex(({ kind }) => kind === "dispatched");
-  const about: readonly RunEvent[] = found.value.events.slice(begun, begun + 3);
+  const about: readonly RunEvent[] = begun < 0 ? [] : found.value.events.slice(begun, begun + 3);
+  if (about.length === 0) throw new Error("there is no call to fill the log with: --dormant must be 1 or more");
   const context = {
     policyDigest: policy.digest,
     policyText: policy.canonical,
@@ -191,7 +194,9 @@ async function measured(home: string, hasLongRun: boolean): Promise<Measured> {
   return { startMs, firstCallMs, callP50Ms, resumeMs };
 }
 
-async function built(home: string): Promise<void> {
+type Size = { readonly runCalls: number; readonly events: number };
+
+async function built(home: string, { runCalls, events }: Size): Promise<void> {
   const { composition } = await started(home);
   for (let index = 0; index < Number(values.dormant); index += 1) {
     const client = new Client(composition, firstDormant + index);
@@ -200,21 +205,25 @@ async function built(home: string): Promise<void> {
   }
   const client = new Client(composition, longRun);
   await client.open();
-  await callsOf(client, Number(values["run-calls"]));
-  await fill(composition, Number(values.events));
+  await callsOf(client, runCalls);
+  // A client that makes thousands of calls makes pauses between them, too.
+  await new Promise((resolve) => setTimeout(resolve, Math.min(runCalls, 20_000)));
+  if (events > 0) await fill(composition, events);
   await composition.close();
 }
 
 const root = mkdtempSync(join(values.folder, "sluicegate-large-"));
 try {
   const small = join(root, "small");
-  const large = join(root, "large");
+  const large = values.state ?? join(root, "large");
   const building = performance.now();
-  await built(large);
+  const size = { runCalls: Number(values["run-calls"]), events: Number(values.events) };
+  if (!existsSync(join(large, "log.db"))) await built(large, size);
   const builtMs = performance.now() - building;
   const full = await measured(large, true);
-  // Last, so that warm code favours the empty log and not the large one.
-  const empty = await measured(small, false);
+  // The same runs are open in the small log, with a call each. Last, so that warm code favours it and not the large one.
+  await built(small, { runCalls: 1, events: 0 });
+  const empty = await measured(small, true);
   const megabytes = Math.round(statSync(join(large, "log.db")).size / 1e6);
   const ratio = full.callP50Ms / empty.callP50Ms;
   if (values.json) console.log(JSON.stringify({ empty, full, megabytes, ratio, builtMs }));
@@ -222,11 +231,11 @@ try {
     const shown = (name: string, { startMs, firstCallMs, callP50Ms, resumeMs }: Measured): string =>
       `${name.padEnd(8)} start ${startMs.toFixed(0)} ms, first call ${firstCallMs.toFixed(0)} ms, call p50 ${callP50Ms.toFixed(2)} ms, resume ${resumeMs.toFixed(0)} ms`;
     console.log(`log of ${values.events} events, ${megabytes} MB, built in ${(builtMs / 1_000).toFixed(0)} s`);
-    console.log(shown("empty", empty));
+    console.log(shown("small", empty));
     console.log(shown("large", full));
     const aims = [
       `first call <= 300 ms: ${full.firstCallMs <= 300}`,
-      `call p50 within 1.3 of an empty log: ${ratio <= 1.3} (${ratio.toFixed(2)})`,
+      `call p50 within 1.3 of a small log: ${ratio <= 1.3} (${ratio.toFixed(2)})`,
       `resume <= 500 ms: ${full.resumeMs <= 500}`,
     ];
     console.log(aims.join("; "));

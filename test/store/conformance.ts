@@ -1,6 +1,8 @@
 /** What every store must do. One suite for SQLite, memory and whatever comes later. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ApprovalRow, RunRow, SessionRow, SharedRow, Store } from "../../src/gateway/ports/store.ts";
+import type { SessionRow } from "../../src/gateway/ports/cached-rows.ts";
+import type { ApprovalRow, RunRow, SharedRow, Store } from "../../src/gateway/ports/store.ts";
+import type { StoredSnapshot } from "../../src/gateway/ports/snapshots.ts";
 import { record, unwrap } from "../kit/gateway/log-records.ts";
 
 export type StoreUnderTest = { readonly store: Store; readonly dispose: () => Promise<void> };
@@ -229,6 +231,33 @@ function tableSuite(current: () => Store): void {
   });
 }
 
+function snapshotSuite(current: () => Store): void {
+  const snapshot = (run: string, seq: number): StoredSnapshot => {
+    return { run, writer: current().opening.writer, seq, sealed: new Uint8Array([seq, 0, 255]) };
+  };
+
+  it("B14: keeps the newest snapshot of each open run, until the run ends", async () => {
+    const store = current();
+    unwrap(await store.putRun(runRow));
+    unwrap(await store.putRun({ ...runRow, key: "run-2" }));
+    unwrap(await store.putSnapshot(snapshot("run-1", 3)));
+    unwrap(await store.putSnapshot(snapshot("run-1", 7)));
+    unwrap(await store.putSnapshot(snapshot("run-2", 5)));
+    const found = unwrap(await store.snapshot("run-1"));
+    expect([found?.writer, found?.seq, [...(found?.sealed ?? [])]]).toEqual([store.opening.writer, 7, [7, 0, 255]]);
+    expect(unwrap(await store.snapshotRuns("", 9))).toEqual(["run-1", "run-2"]);
+    expect(unwrap(await store.snapshotRuns("", 1))).toEqual(["run-1"]);
+    expect(unwrap(await store.snapshotRuns("run-1", 9))).toEqual(["run-2"]);
+    unwrap(await store.append({ records: [], runs: [{ ...runRow, endedWallMs: 77 }] }));
+    expect(unwrap(await store.snapshot("run-1"))).toBeUndefined();
+    // One that comes too late, and one of a run that there never was.
+    for (const run of ["run-1", "run-9"]) unwrap(await store.putSnapshot(snapshot(run, 9)));
+    expect(unwrap(await store.snapshotRuns("", 9))).toEqual(["run-2"]);
+    unwrap(await store.putRun({ ...runRow, key: "run-2", endedWallMs: 78 }));
+    expect(unwrap(await store.snapshotRuns("", 9))).toEqual([]);
+  });
+}
+
 export function storeConformance(name: string, open: () => StoreUnderTest): void {
   describe(`${name}: store conformance`, () => {
     let opened: StoreUnderTest;
@@ -240,5 +269,6 @@ export function storeConformance(name: string, open: () => StoreUnderTest): void
     recordSuite(current);
     approvalSuite(current);
     tableSuite(current);
+    snapshotSuite(current);
   });
 }

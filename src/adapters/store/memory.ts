@@ -3,15 +3,15 @@
  * durability, and holds at most `recordsMax` records.
  */
 import { err, ok, type Result } from "../../core/result.ts";
+import type { StoredSnapshot } from "../../gateway/ports/snapshots.ts";
+import type { ManifestRow, SessionRow } from "../../gateway/ports/cached-rows.ts";
 import type {
   AppendBatch,
   ApprovalMatch,
   ApprovalRow,
-  ManifestRow,
   OpenCall,
   RecordQuery,
   RunRow,
-  SessionRow,
   SharedRow,
   Store,
   StoredCheckpoint,
@@ -33,6 +33,7 @@ type Tables = {
   readonly approvals: Map<string, ApprovalRow>;
   readonly sessions: Map<string, SessionRow>;
   readonly manifests: Map<string, ManifestRow>;
+  readonly snapshots: Map<string, StoredSnapshot>;
 };
 
 function emptyTables(): Tables {
@@ -46,6 +47,7 @@ function emptyTables(): Tables {
     approvals: new Map(),
     sessions: new Map(),
     manifests: new Map(),
+    snapshots: new Map(),
   };
 }
 
@@ -55,8 +57,13 @@ function write(tables: Tables, batch: AppendBatch): void {
   for (const { digest, body } of batch.documents ?? []) tables.documents.set(digest, body);
   for (const call of batch.opened ?? []) tables.openCalls.set(`${call.run}\n${call.call}`, call);
   for (const { run, call } of batch.settled ?? []) tables.openCalls.delete(`${run}\n${call}`);
-  for (const row of batch.runs ?? []) tables.runs.set(row.key, row);
+  for (const row of batch.runs ?? []) putRun(tables, row);
   if (batch.shared !== undefined) tables.shared.set(batch.shared.owner, batch.shared);
+}
+
+function putRun({ runs, snapshots }: Tables, row: RunRow): void {
+  runs.set(row.key, row);
+  if (row.endedWallMs !== undefined) snapshots.delete(row.key);
 }
 
 /** One writer only, so positions in the list are sequence numbers. */
@@ -142,6 +149,27 @@ function cacheMethods(
   };
 }
 
+function snapshotMethods(
+  { runs, snapshots }: Tables,
+  { read, lookUp }: Readonly<Record<"read" | "lookUp", Run>>,
+): Pick<Store, "putSnapshot" | "snapshot" | "snapshotRuns"> {
+  return {
+    putSnapshot: (snapshot) =>
+      read(() => {
+        const row = runs.get(snapshot.run);
+        if (row !== undefined && row.endedWallMs === undefined) snapshots.set(snapshot.run, snapshot);
+      }),
+    snapshot: (run) => lookUp(() => snapshots.get(run)),
+    snapshotRuns: (after, limit) =>
+      lookUp(() =>
+        [...snapshots.keys()]
+          .filter((run) => run > after)
+          .toSorted()
+          .slice(0, limit),
+      ),
+  };
+}
+
 /** An empty store. `recordsMax` bounds its memory; at the limit it is full like a disk. */
 export function openMemoryStore(recordsMax: number = recordsMaxDefault): Store {
   const tables = emptyTables();
@@ -169,7 +197,7 @@ export function openMemoryStore(recordsMax: number = recordsMaxDefault): Store {
     document: (digest) => lookUp(() => tables.documents.get(digest)),
     head: (writer) => lookUp(() => tables.records.findLast((record) => record.writer === writer)),
     openCalls: () => lookUp(() => [...tables.openCalls.values()]),
-    putRun: (row) => read(() => void tables.runs.set(row.key, row)),
+    putRun: (row) => read(() => putRun(tables, row)),
     run: (key) => lookUp(() => tables.runs.get(key)),
     openRuns: () => lookUp(() => [...tables.runs.values()].filter((row) => row.endedWallMs === undefined)),
     distrust: () =>
@@ -187,6 +215,7 @@ export function openMemoryStore(recordsMax: number = recordsMaxDefault): Store {
       ),
     ...approvalMethods(tables, read),
     ...cacheMethods(tables, read),
+    ...snapshotMethods(tables, { read, lookUp }),
     health: () => (failed === undefined ? { kind: "ok" } : { kind: "failed", failure: failed }),
     recover: () => {
       if (failed?.kind === "closed") return Promise.resolve(err(failed));

@@ -110,6 +110,18 @@ CREATE TABLE manifests (
 ) STRICT, WITHOUT ROWID;
 `;
 
+/**
+ * Tables that came after the first release of the schema, made wherever they are missing. A reader of a file of that release
+ * finds none of them: `sqlite-read.ts` takes each for empty.
+ */
+export const additions = `
+CREATE TABLE IF NOT EXISTS snapshots (
+  run TEXT PRIMARY KEY,
+  record INTEGER NOT NULL,
+  sealed BLOB NOT NULL
+) STRICT;
+`;
+
 export const sql = {
   insertRecord: "INSERT INTO records (id, run, kind, body, payload, fingerprint) VALUES (?, ?, ?, ?, ?, ?)",
   insertCheckpoint: "INSERT INTO checkpoints (id, body, signature) VALUES (?, ?, ?)",
@@ -160,6 +172,14 @@ export const sql = {
   putManifest:
     "INSERT OR REPLACE INTO manifests (key, server, revision, digest, capabilities, manifest, seen_ms) VALUES (?, ?, ?, ?, ?, ?, ?)",
   manifest: "SELECT * FROM manifests WHERE key = ?",
+
+  hasTable: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?",
+  // Only of an open run: one that ended meanwhile needs none.
+  putSnapshot:
+    "INSERT OR REPLACE INTO snapshots (run, record, sealed) SELECT key, ?2, ?3 FROM runs WHERE key = ?1 AND ended_ms IS NULL",
+  snapshot: "SELECT * FROM snapshots WHERE run = ?",
+  snapshotRuns: "SELECT run FROM snapshots WHERE run > ? ORDER BY run LIMIT ?",
+  dropSnapshot: "DELETE FROM snapshots WHERE run = ?",
 
   insertWriter: "INSERT INTO writers (boot, durability, opened_ms) VALUES (?, ?, ?) RETURNING writer",
   /**

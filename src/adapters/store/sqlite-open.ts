@@ -24,7 +24,7 @@ import { err, ok, type Result } from "../../core/result.ts";
 import type { StoreFailure } from "../../gateway/ports/store.ts";
 import { privateFolder } from "../keys/key-files.ts";
 import { failureFrom, LogGone, storeFailure } from "./failure.ts";
-import { applicationId, schema, schemaVersion } from "./sqlite-dialect.ts";
+import { additions, applicationId, schema, schemaVersion } from "./sqlite-dialect.ts";
 
 export type SqliteFile = {
   readonly path: string;
@@ -106,7 +106,7 @@ function inspect(path: string, place: string | URL = path): Result<"fresh" | "ou
 
 function create(database: DatabaseSync): void {
   database.exec(
-    `BEGIN IMMEDIATE; ${schema} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT`,
+    `BEGIN IMMEDIATE; ${schema} ${additions} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT`,
   );
 }
 
@@ -179,7 +179,7 @@ export function openFile(file: SqliteFile): Result<OpenedFile, StoreFailure> {
     database = new DatabaseSync(file.path, { timeout: file.busyWaitMsMax });
     configure(database, file);
     if (found.value === "fresh") create(database);
-    else database.exec(`PRAGMA user_version = ${schemaVersion}`);
+    else database.exec(`BEGIN IMMEDIATE; ${additions} PRAGMA user_version = ${schemaVersion}; COMMIT`);
     return ok({ database, release: () => lock.value.close(), stillThere: presence(file.path) });
   } catch (cause) {
     database?.close();

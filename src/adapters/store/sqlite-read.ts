@@ -1,13 +1,13 @@
 /** Reading from SQLite. Statements are prepared once; rows are checked on their way out. */
 import type { DatabaseSync } from "node:sqlite";
+import type { StoredSnapshot } from "../../gateway/ports/snapshots.ts";
+import type { ManifestRow, SessionRow } from "../../gateway/ports/cached-rows.ts";
 import type {
   ApprovalRow,
   Head,
-  ManifestRow,
   OpenCall,
   RecordQuery,
   RunRow,
-  SessionRow,
   SharedRow,
   StoredCheckpoint,
   StoredRecord,
@@ -23,6 +23,7 @@ import {
   runFrom,
   sessionFrom,
   sharedFrom,
+  snapshotFrom,
   type Row,
 } from "./sqlite-rows.ts";
 
@@ -43,6 +44,8 @@ export type Reader = {
   readonly approvals: (wallMs: number, limit: number) => readonly ApprovalRow[];
   readonly session: (id: string) => SessionRow | undefined;
   readonly manifest: (key: string) => ManifestRow | undefined;
+  readonly snapshot: (run: string) => StoredSnapshot | undefined;
+  readonly snapshotRuns: (after: string, limit: number) => readonly string[];
 };
 
 /** Rows of one query; the caller's limit is capped, so that no query loads a whole log. */
@@ -93,6 +96,18 @@ function textOf(row: Row): string {
   return body;
 }
 
+function snapshotReader(database: DatabaseSync): Pick<Reader, "snapshot" | "snapshotRuns"> {
+  // A file that its owner has not opened since the table was added.
+  if (database.prepare(sql.hasTable).get("snapshots") === undefined) {
+    return { snapshot: () => undefined, snapshotRuns: () => [] };
+  }
+  const runs = database.prepare(sql.snapshotRuns);
+  return {
+    snapshot: single(database, sql.snapshot, snapshotFrom),
+    snapshotRuns: (after, limit) => runs.all(after, Math.min(limit, rowsMax)).map(({ run }) => String(run)),
+  };
+}
+
 export function sqliteReader(database: DatabaseSync): Reader {
   const writers = database.prepare(sql.writersWithRecords);
   const checkpoints = database.prepare(sql.checkpoints);
@@ -120,5 +135,6 @@ export function sqliteReader(database: DatabaseSync): Reader {
     approvals: (wallMs, limit) => approvals.all(wallMs, Math.min(limit, rowsMax)).map(approvalFrom),
     session: single(database, sql.session, sessionFrom),
     manifest: single(database, sql.manifest, manifestFrom),
+    ...snapshotReader(database),
   };
 }

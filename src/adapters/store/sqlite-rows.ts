@@ -1,12 +1,12 @@
 /** Rows of SQLite as the types of the port. A column that contradicts the schema is reported as damage. */
 import type { SQLOutputValue } from "node:sqlite";
 import type { Json, JsonObject } from "../../core/json.ts";
+import type { StoredSnapshot } from "../../gateway/ports/snapshots.ts";
+import type { ManifestRow, SessionRow } from "../../gateway/ports/cached-rows.ts";
 import type {
   ApprovalRow,
-  ManifestRow,
   OpenCall,
   RunRow,
-  SessionRow,
   SharedRow,
   StoredCheckpoint,
   StoredRecord,
@@ -66,6 +66,12 @@ export function recordFrom(row: Row): StoredRecord {
     payload: row["payload"] === null ? undefined : bytes(row, "payload"),
     fingerprint: text(row, "fingerprint"),
   };
+}
+
+export function snapshotFrom(row: Row): StoredSnapshot {
+  const id = integer(row, "record");
+  const place = { writer: Math.floor(id / seqSpan), seq: id % seqSpan };
+  return { run: text(row, "run"), ...place, sealed: bytes(row, "sealed") };
 }
 
 export function checkpointFrom(row: Row): StoredCheckpoint {

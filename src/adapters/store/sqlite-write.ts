@@ -1,13 +1,13 @@
 /** Writing to SQLite: one prepared statement for each kind of row, called inside the transaction of a group. */
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { StoredSnapshot } from "../../gateway/ports/snapshots.ts";
+import type { ManifestRow, SessionRow } from "../../gateway/ports/cached-rows.ts";
 import type {
   AppendBatch,
   ApprovalDecision,
   ApprovalMatch,
   ApprovalRow,
-  ManifestRow,
   RunRow,
-  SessionRow,
   SharedRow,
 } from "../../gateway/ports/store.ts";
 import { recordId, sql } from "./sqlite-dialect.ts";
@@ -16,6 +16,7 @@ import { approvalFrom } from "./sqlite-rows.ts";
 export type Writer = {
   readonly append: (batch: AppendBatch) => void;
   readonly putRun: (row: RunRow) => void;
+  readonly putSnapshot: (snapshot: StoredSnapshot) => void;
   readonly createApproval: (row: ApprovalRow) => void;
   readonly decideApproval: (decision: ApprovalDecision) => ApprovalRow | undefined;
   readonly takeApproval: (match: ApprovalMatch, wallMs: number) => ApprovalRow | undefined;
@@ -27,9 +28,18 @@ export type Writer = {
   readonly distrust: () => void;
 };
 
-function runsWriter(database: DatabaseSync): Pick<Writer, "putRun"> & { readonly putShared: (row: SharedRow) => void } {
+function runsWriter(
+  database: DatabaseSync,
+): Pick<Writer, "putRun" | "putSnapshot"> & { readonly putShared: (row: SharedRow) => void } {
   const putRun = database.prepare(sql.putRun);
   const putShared = database.prepare(sql.putShared);
+  // Prepared when they are needed: in a file that is only read the table may be missing.
+  const prepared = new Map<string, StatementSync>();
+  const late = (text: string): StatementSync => {
+    const known = prepared.get(text) ?? database.prepare(text);
+    prepared.set(text, known);
+    return known;
+  };
   return {
     putRun: (row) => {
       const { key, principal, parent = null, policyDigest, begunWallMs, endedWallMs = null } = row;
@@ -37,14 +47,16 @@ function runsWriter(database: DatabaseSync): Pick<Writer, "putRun"> & { readonly
       const top = Number(row.top);
       const { idleExpiresWallMs: idle } = row;
       putRun.run(key, principal, parent, policyDigest, begunWallMs, endedWallMs, idle, top, resume);
+      if (row.endedWallMs !== undefined) late(sql.dropSnapshot).run(key);
     },
+    putSnapshot: ({ run, writer, seq, sealed }) => void late(sql.putSnapshot).run(run, recordId(writer, seq), sealed),
     putShared: (row) => {
       putShared.run(row.owner, row.policyDigest, Number(row.top), JSON.stringify(row.value));
     },
   };
 }
 
-function logWriter(database: DatabaseSync): Pick<Writer, "append" | "putRun"> {
+function logWriter(database: DatabaseSync): Pick<Writer, "append" | "putRun" | "putSnapshot"> {
   const insertRecord = database.prepare(sql.insertRecord);
   const insertCheckpoint = database.prepare(sql.insertCheckpoint);
   const insertDocument = database.prepare(sql.insertDocument);
@@ -53,6 +65,7 @@ function logWriter(database: DatabaseSync): Pick<Writer, "append" | "putRun"> {
   const runs = runsWriter(database);
   return {
     putRun: runs.putRun,
+    putSnapshot: runs.putSnapshot,
     append: (batch) => {
       for (const record of batch.records) {
         const id = recordId(record.writer, record.seq);

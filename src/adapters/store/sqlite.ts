@@ -127,6 +127,9 @@ function assemble(parts: Parts): Store {
     dropSessionsBefore: (wallMs) => group.write(() => writer.dropSessionsBefore(wallMs)),
     putManifest: (row) => group.write(() => writer.putManifest(row)),
     manifest: (key) => read(() => reader.manifest(key)),
+    putSnapshot: (snapshot) => group.write(() => writer.putSnapshot(snapshot)),
+    snapshot: (run) => read(() => reader.snapshot(run)),
+    snapshotRuns: (after, limit) => read(() => reader.snapshotRuns(after, limit)),
     health: group.health,
     recover: async () => {
       const health = group.health();

@@ -154,7 +154,8 @@ function clientServices({ clients }: CompositionSetup): Pick<Services, "clients"
 }
 
 async function openLog(store: Store, keys: LogKeys): Promise<Result<EventLog, string>> {
-  const options = { store, keys, wallMs: nodeClock.wallMs, chain: randomBytes(16).toString("hex") };
+  const chain = randomBytes(16).toString("hex");
+  const options = { store, keys, wallMs: nodeClock.wallMs, chain, release: ownVersion() };
   const opened = await openEventLog(options, nodeClock.monotonicMs());
   if (!opened.ok) {
     await store.close(false);

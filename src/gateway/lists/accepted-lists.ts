@@ -6,7 +6,8 @@
 import { type Json, type JsonObject, isArray, member, stringMember } from "../../core/json.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { digest } from "../../wire/canonical.ts";
-import type { ManifestRow, Store } from "../ports/store.ts";
+import type { ManifestRow } from "../ports/cached-rows.ts";
+import type { Store } from "../ports/store.ts";
 import { meaningOf, nameOfEntry } from "./entry-form.ts";
 
 /** Entries that are remembered of one list; the oldest are forgotten, and asked about when they come again. */

@@ -10,7 +10,8 @@ import { cardLines, decidingCodes } from "../../core/explain/render.ts";
 import type { Admission, AdmissionKey, Admissions } from "../decision/admissions.ts";
 import { escapeForDisplay } from "../decision/display-text.ts";
 import type { LiveRun } from "../runs/live-run.ts";
-import type { ManifestRow } from "../ports/store.ts";
+import type { ManifestRow } from "../ports/cached-rows.ts";
+
 import type { Services } from "../ports/services.ts";
 import type { IdSource } from "../ports/ids.ts";
 import { type ListSubject, askOperator, matchOf, noteOfList } from "./list-question.ts";

@@ -32,6 +32,8 @@ export type EventLogOptions = {
   readonly wallMs: () => number;
   /** Identity of this writer's chain: random, at least 128 bits, hex. */
   readonly chain: string;
+  /** The release of this program, which snapshots of runs are bound to. */
+  readonly release?: string;
   /** Records between two signatures. */
   readonly checkpointRecords?: number;
   /** Milliseconds between two signatures while records come. */

@@ -9,6 +9,7 @@ import { ChainWriter, type Batch, type EventLogOptions } from "./chain-writer.ts
 import { readJsonObject } from "./json-text.ts";
 import { viewsOf } from "./record.ts";
 import { replayRun, waitingOf } from "./run-history.ts";
+import { fittingSnapshot, keepSnapshot } from "./snapshot-log.ts";
 
 function sealing({ keys, wallMs }: EventLogOptions): Pick<EventLog, "seal" | "open"> {
   return {
@@ -79,6 +80,8 @@ export async function openEventLog(options: EventLogOptions, at: number): Promis
       return batch.written;
     },
     replay: (run, lattice, way) => replayRun({ store, keys, lattice }, run, way),
+    snapshot: (run, fits) => fittingSnapshot(options, run, fits),
+    keepSnapshot: (snapshot) => keepSnapshot(options, snapshot),
     waiting: (run) => waitingOf(store, keys, run),
     tail: (count, run) => tailOf(options, count, run),
     checkpoint: (now) => {

@@ -8,8 +8,8 @@ import { type Json, isArray, isObject, member, stringMember } from "../../core/j
 import type { Lattice } from "../../core/label.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import { PlacesRead } from "../../core/isolation/trace-dictionary.ts";
-import type { LogKeys, Replayed, ReplayWay, Store, StoredRecord, Waiting } from "../ports/store.ts";
-import type { StreamNote } from "../ports/stream-note.ts";
+import type { Head, LogKeys, RecordQuery, Replayed, ReplayWay, Store, StoredRecord, Waiting } from "../ports/store.ts";
+import type { Heard, StreamNote } from "../ports/stream-note.ts";
 import { readDecision, type RecordedDecision } from "./decision-codec.ts";
 import { makeLoader, openRecord, type Loader, type OpenedEntry, type OpenedRecord } from "./read-record.ts";
 import { merged, readNote, type MergeSource, type Noted } from "./stream-merge.ts";
@@ -63,7 +63,7 @@ export type RecordedQuery = {
 /** Records one by one, oldest first, up to a number of them. The error is a sentence. */
 async function* boundedRecords(
   store: Store,
-  query: { readonly run?: string },
+  query: Pick<RecordQuery, "run" | "after">,
   {
     recordsMax = Number.POSITIVE_INFINITY,
     pageRecords,
@@ -273,24 +273,53 @@ function readWaiting(
 export async function replayRun(
   { store, keys, lattice }: { readonly store: Store; readonly keys: LogKeys; readonly lattice: Lattice },
   run: string,
-  { pause, until }: ReplayWay = {},
+  { pause, until, after, recordsMax = Number.POSITIVE_INFINITY }: ReplayWay = {},
 ): Promise<Result<Replayed, string>> {
   const loader = makeLoader(store, keys, lattice);
-  const waiting = new WaitingBook();
+  const waiting = new WaitingBook(after?.waiting);
   // A page is read without a pause.
   const pages = { recordsMax: replayRecordsMax, pageRecords: pause === undefined ? undefined : pausedPageRecords };
-  const recordsOf = (key: string): AsyncIterable<Result<StoredRecord, string>> =>
-    paused(boundedRecords(store, { run: key }, pages), pause);
+  const recordsOf = (query: Pick<RecordQuery, "run" | "after">): AsyncIterable<Result<StoredRecord, string>> =>
+    paused(boundedRecords(store, query, pages), pause);
   const source: MergeSource<Part> = {
     run,
     until,
+    from: after?.heard,
+    ownOnly: Number.isFinite(recordsMax),
     // What waits is of the run itself alone.
-    stream: (key, after) =>
-      between(partsOfAll(loader, recordsBeyond(recordsOf(key), after), new WaitingBook()), { after }),
+    stream: (key, beyond) =>
+      between(partsOfAll(loader, recordsBeyond(recordsOf({ run: key }), beyond), new WaitingBook()), { after: beyond }),
   };
-  const own = partsOfAll(loader, recordsOf(run), waiting);
+  const read: OwnRecords = { first: undefined, last: undefined, count: 0 };
+  const records = recordsOf(after === undefined ? { run } : { run, after: after.place });
+  const own = partsOfAll(loader, noted(records, read, recordsMax), waiting);
   const ofStream = { after: 0, ...(until?.of === run ? { until: until.n } : {}) };
-  return gathered(merged(between(own, ofStream), source), waiting);
+  const all = await gathered(merged(between(own, ofStream), source), waiting);
+  if (!all.ok || read.last === undefined || read.first === undefined) return all;
+  const { writer, seq, fingerprint } = read.last;
+  const wallTime = readBody(read.first.body)?.head.wallTime ?? "";
+  const place: Head = { writer, seq, fingerprint };
+  const last = { place, sinceWallMs: Date.parse(wallTime), heard: all.value.heard, more: read.count > recordsMax };
+  return ok({ ...all.value, last });
+}
+
+/** The run's own records as they are read. */
+type OwnRecords = { first: StoredRecord | undefined; last: StoredRecord | undefined; count: number };
+
+async function* noted(
+  records: AsyncIterable<Result<StoredRecord, string>>,
+  read: OwnRecords,
+  recordsMax: number,
+): AsyncGenerator<Result<StoredRecord, string>, void> {
+  for await (const record of records) {
+    read.count += 1;
+    if (read.count > recordsMax) return;
+    if (record.ok) {
+      read.first ??= record.value;
+      read.last = record.value;
+    }
+    yield record;
+  }
 }
 
 async function* paused<T>(items: AsyncIterable<T>, pause: ReplayWay["pause"]): AsyncGenerator<T, void> {
@@ -325,16 +354,17 @@ async function* between(
 }
 
 async function gathered(
-  parts: AsyncGenerator<Result<Part, string>, string | undefined>,
+  parts: AsyncGenerator<Result<Part, string>, Heard | undefined>,
   waiting: WaitingBook,
-): Promise<Result<Replayed, string>> {
+): Promise<Result<Replayed & { readonly heard: Heard | undefined }, string>> {
   const events: RunEvent[] = [];
   const policies = new Set<string>();
   let complete = true;
   for (;;) {
     const next = await parts.next();
     if (next.done === true) {
-      return ok({ events, complete, policies: [...policies], waiting: waiting.list(), member: next.value });
+      const heard = next.value;
+      return ok({ events, complete, policies: [...policies], waiting: waiting.list(), member: heard?.of, heard });
     }
     if (!next.value.ok) return next.value;
     const part = next.value.value;

@@ -5,7 +5,7 @@
  */
 import { type Json, isObject, member, stringMember } from "../../core/json.ts";
 import { type Result, err } from "../../core/result.ts";
-import type { StreamNote } from "../ports/stream-note.ts";
+import type { Heard, StreamNote } from "../ports/stream-note.ts";
 
 /** An entry of a log with what it says of a stream. */
 export type Noted = { readonly note: StreamNote | undefined };
@@ -15,7 +15,11 @@ export type MergeSource<E extends Noted> = {
   /** Entries of the stream of this run key with a number beyond `after`, oldest first. */
   readonly stream: (key: string, after: number) => AsyncIterator<Result<E, string>>;
   /** Nothing of this stream beyond its number `n`. */
-  readonly until?: { readonly of: string; readonly n: number } | undefined;
+  readonly until?: Heard | undefined;
+  /** What the run had heard of a stream before the first of the entries. */
+  readonly from?: Heard | undefined;
+  /** Nothing of a stream that the run had not heard by its own last entry. */
+  readonly ownOnly?: boolean;
 };
 
 /** The note of an entry as it was read; undefined where it has none. */
@@ -84,14 +88,16 @@ class Cursor<E extends Noted> {
 }
 
 /**
- * The entries of a run with those of its stream between them; the returned value is the run key of the stream that it
- * is still a member of. A failure comes last.
+ * The entries of a run with those of its stream between them; the returned value is the stream that it is still a member
+ * of, and how far its own entries had heard it. A failure comes last.
  */
 export async function* merged<E extends Noted>(
   own: AsyncIterable<Result<E, string>>,
   source: MergeSource<E>,
-): AsyncGenerator<Result<E, string>, string | undefined> {
-  let cursor: Cursor<E> | undefined;
+): AsyncGenerator<Result<E, string>, Heard | undefined> {
+  const { from } = source;
+  let cursor = from === undefined ? undefined : new Cursor(source, from.of, from.n);
+  let heard = from?.n ?? 0;
   for await (const entry of own) {
     const note = entry.ok ? entry.value.note : undefined;
     if (note === undefined || !("of" in note)) {
@@ -101,6 +107,7 @@ export async function* merged<E extends Noted>(
     if (note.joined !== undefined) {
       await cursor?.close();
       cursor = new Cursor(source, note.of, note.whole === true ? 0 : note.joined);
+      heard = note.joined;
       if (note.whole === true) {
         // Among these may be what an earlier run of this very key did.
         yield* cursor.upTo(note.joined, false);
@@ -109,7 +116,10 @@ export async function* merged<E extends Noted>(
           return void (yield err("the stream that it began with is not in the log"));
       }
     }
-    if (note.heard !== undefined && cursor?.key === note.of) yield* cursor.upTo(note.heard);
+    if (note.heard !== undefined && cursor?.key === note.of) {
+      yield* cursor.upTo(note.heard);
+      heard = Math.max(heard, note.heard);
+    }
     yield entry;
     if (note.left === true) {
       await cursor?.close();
@@ -117,7 +127,7 @@ export async function* merged<E extends Noted>(
     }
   }
   if (cursor === undefined) return undefined;
-  yield* cursor.upTo(Number.POSITIVE_INFINITY);
+  if (source.ownOnly !== true) yield* cursor.upTo(Number.POSITIVE_INFINITY);
   await cursor.close();
-  return cursor.key;
+  return { of: cursor.key, n: heard };
 }

@@ -30,6 +30,11 @@ export class WaitingBook {
   readonly #calls = new Map<string, Waiting>();
   readonly #results = new Map<string, Waiting>();
 
+  /** `before`: the items that waited after the entries before, in their order. */
+  constructor(before: readonly Waiting[] = []) {
+    for (const one of before) (one.what === "call" ? this.#calls : this.#results).set(one.call, one);
+  }
+
   read(entry: WaitingEntry): void {
     const left = stringMember(entry.notes, "outbox");
     for (const event of entry.events) this.#happened(event, left);

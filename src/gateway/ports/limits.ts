@@ -167,3 +167,24 @@ export const conversationRunsMax = 64;
 
 /** Owners whose stores are listed at once. */
 export const ownersMax = 10_000;
+
+/**
+ * Events of a run after which a snapshot of it is worth its writing, and the part of all its events that may lie behind the
+ * last one: a run is taken up by reading the snapshot, and folding what lies behind it.
+ */
+export const snapshotEventsMin = 3_000;
+export const snapshotEventsMax = 12_000;
+export const snapshotShare = 6;
+
+/** Events that a snapshot is worth when the gateway stops, and the longest that its stop takes for all of them. */
+export const lastSnapshotEventsMin = 600;
+export const lastSnapshotsMsMax = 1_500;
+
+/** Records that one snapshot goes further than the one before, so that a long history is not lost with its last part. */
+export const snapshotRecordsMax = 4_000;
+
+/** Text of a snapshot; a run whose state has more is folded from its first record. */
+export const snapshotCharactersMax = 48 * 1024 * 1024;
+
+/** How long the folded state of a run is kept for its next snapshot. */
+export const snapshotStateMsMax = 5_000;

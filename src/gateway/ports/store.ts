@@ -7,11 +7,13 @@
  */
 import type { Decision } from "../../core/decision.ts";
 import type { RunEvent } from "../../core/event.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { Lattice } from "../../core/label.ts";
 import type { Result } from "../../core/result.ts";
 import type { WrittenJson } from "../../wire/message.ts";
-import type { StreamNote } from "./stream-note.ts";
+import type { ManifestRow, SessionRow } from "./cached-rows.ts";
+import type { LastRecord, Snapshot, StoredSnapshot } from "./snapshots.ts";
+import type { Heard, StreamNote } from "./stream-note.ts";
 
 // ---------------------------------------------------------------------------------------------------------------
 // The log as the gateway sees it.
@@ -100,6 +102,8 @@ export type Replayed = {
   readonly waiting: readonly Waiting[];
   /** Run key of the stream that the run is a member of when the records end. */
   readonly member: string | undefined;
+  /** Its last record; undefined where it has none. */
+  readonly last?: LastRecord | undefined;
 };
 
 /** A call in the outbox of a run, or a result behind consent, as its record describes it. */
@@ -124,7 +128,15 @@ export type ReplayWay = {
   /** Called between records; the replay goes on when it resolves. Without it nothing else runs meanwhile. */
   readonly pause?: () => Promise<void> | undefined;
   /** Of the stream `of`, read itself or as that of its member, nothing beyond the number `n`. */
-  readonly until?: { readonly of: string; readonly n: number } | undefined;
+  readonly until?: Heard | undefined;
+  /** Only what came after this record, which left these items waiting. */
+  readonly after?: {
+    readonly place: Head;
+    readonly heard: Heard | undefined;
+    readonly waiting: readonly Waiting[];
+  };
+  /** Not more own records than that, and of a stream only what the run had heard by the last of them. */
+  readonly recordsMax?: number;
 };
 
 export interface EventLog {
@@ -135,6 +147,9 @@ export interface EventLog {
    * `lattice`; an error means: resume at the top label.
    */
   replay(run: string, lattice: Lattice, way?: ReplayWay): Promise<Result<Replayed, string>>;
+  /** The newest snapshot of a run that is authentic and fits; undefined where every record has to be folded. */
+  snapshot(run: string, fits: string): Promise<Snapshot | undefined>;
+  keepSnapshot(snapshot: Snapshot): Promise<Result<void, StoreFailure>>;
   /** The waiting items of a run that cannot be replayed: reading them needs no labels. */
   waiting(run: string): Promise<readonly Waiting[]>;
   /** Newest last. */
@@ -288,29 +303,6 @@ export type ApprovalDecision = {
   readonly wallMs: number;
 };
 
-/** The facts that a client session needs to continue after a restart. */
-export type SessionRow = {
-  readonly id: string;
-  readonly principal: string;
-  readonly run: string;
-  readonly server: string;
-  readonly targetDigest: string;
-  readonly initialize: JsonObject;
-  readonly touchedWallMs: number;
-};
-
-/** A server's manifest as it was last admitted: the pin, and what lists are answered from while it starts. */
-export type ManifestRow = {
-  /** package@version or target digest, requested revision and client capabilities, joined by the caller. */
-  readonly key: string;
-  readonly server: string;
-  readonly revision: string;
-  readonly digest: string;
-  readonly capabilities: Json;
-  readonly manifest: JsonObject;
-  readonly seenWallMs: number;
-};
-
 /** The findings of the store when it was opened. */
 export type Opening = {
   /** Number of this writer. */
@@ -383,6 +375,12 @@ export interface Store {
   session(id: string): StoreAnswer<SessionRow | undefined>;
   dropSession(id: string): StoreAnswer<void>;
   dropSessionsBefore(wallMs: number): StoreAnswer<number>;
+
+  /** Replaces the snapshot of the run, if that is open; it leaves when the row of its run ends. */
+  putSnapshot(snapshot: StoredSnapshot): StoreAnswer<void>;
+  snapshot(run: string): StoreAnswer<StoredSnapshot | undefined>;
+  /** Runs that have one, in order, after a key. */
+  snapshotRuns(after: string, limit: number): StoreAnswer<readonly string[]>;
 
   putManifest(row: ManifestRow): StoreAnswer<void>;
   manifest(key: string): StoreAnswer<ManifestRow | undefined>;

@@ -17,3 +17,6 @@ export type StreamNote =
       /** The run is no member any more, behind this entry. */
       readonly left?: true;
     };
+
+/** A stream up to the entry with this number. */
+export type Heard = { readonly of: string; readonly n: number };

@@ -97,6 +97,9 @@ export type LiveRun = {
   unread: readonly string[];
 };
 
+/** What folding the events of a run makes of it. */
+export type FoldedRun = Pick<LiveRun, "key" | "policy" | "state" | "sources" | "inFlight" | "ended">;
+
 /** The run that a connection used last, for what belongs to no request. */
 export interface CurrentRun {
   current(): LiveRun | undefined;
@@ -270,7 +273,7 @@ export function hasExited({ endedWallMs, resume }: RunRow): boolean {
 }
 
 /** Keeps what the context label of a run gained by an event that another run passed on. */
-export function noteSource(live: LiveRun, event: RunEvent, before: Run["q"]): void {
+export function noteSource(live: FoldedRun, event: RunEvent, before: Run["q"]): void {
   if (!("from" in event) || event.from === undefined) return;
   const { policy, state } = live;
   const held = policy.contextLabel(before);
@@ -311,7 +314,7 @@ export function namedIn(resume: JsonObject | undefined): Naming | undefined {
 }
 
 /** Keeps the set of calls in flight, which `ended` and a policy change need. */
-export function trackCalls(live: LiveRun, event: RunEvent): void {
+export function trackCalls(live: FoldedRun, event: RunEvent): void {
   switch (event.kind) {
     case "dispatched":
       live.inFlight.add(event.call);

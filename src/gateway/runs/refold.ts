@@ -2,7 +2,7 @@
 import type { RunEvent } from "../../core/event.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { evolve } from "../../core/step.ts";
-import { type LiveRun, noteSource, trackCalls } from "./live-run.ts";
+import { type FoldedRun, type LiveRun, noteSource, trackCalls } from "./live-run.ts";
 import type { Clock } from "../ports/services.ts";
 
 /**
@@ -40,6 +40,17 @@ export function wouldMove(
 /** How many events are folded between two looks at the clock. */
 export const foldsPerLook = 256;
 
+/** Folds one event of a history in place. */
+export function foldInto(live: FoldedRun, event: RunEvent): Result<void, string> {
+  const before = live.state.q;
+  const next = evolve(live.policy.engine, live.state, event);
+  if (!next.ok) return next;
+  live.state = next.value;
+  noteSource(live, event, before);
+  trackCalls(live, event);
+  return ok(undefined);
+}
+
 /** Folds a history in place; an error when an event is not a move of this policy's model or the time is used up. */
 export function foldHistory(
   live: LiveRun,
@@ -49,12 +60,8 @@ export function foldHistory(
   const start = clock.monotonicMs();
   let folded = 0;
   for (const event of events) {
-    const before = live.state.q;
-    const next = evolve(live.policy.engine, live.state, event);
-    if (!next.ok) return err(next.error);
-    live.state = next.value;
-    noteSource(live, event, before);
-    trackCalls(live, event);
+    const next = foldInto(live, event);
+    if (!next.ok) return next;
     folded += 1;
     if (folded % foldsPerLook === 0 && clock.monotonicMs() - start > msMax) {
       return err(`the run has ${events.length} events, folding them takes longer than ${msMax} ms`);

@@ -30,7 +30,8 @@ import {
   unreadIn,
 } from "./live-run.ts";
 import { type HeritageSetup, type StreamPlace, takeOver } from "./heritage.ts";
-import { foldHistory, lastRunIn } from "./refold.ts";
+import { foldHistory } from "./refold.ts";
+import { goOnFrom, type ReadHistory, readHistory, wholeHistory } from "./snapshots/run-history.ts";
 import { conversationOf, earlyKeyOf, lineageOf, mintedPrefix } from "./run-key.ts";
 import type { SharedStates } from "./shared-store-state.ts";
 import type { OpenCall, ReplayWay, RunRow, Waiting } from "../ports/store.ts";
@@ -150,20 +151,18 @@ export class Resumption {
     await flushDeferred(log, live, ...(stream === undefined ? [] : [stream.stream]));
     const sources = early.key === undefined ? [] : [early.key];
     const before = await inheritedFrom(log, sources, live.policy.lattice, { ownOnly: early.key });
-    const { events: read, member } = await this.#replayInto(live, {
-      top: row === undefined || live.lost || !conversation.ok,
-      until: stream?.until,
-    });
-    const isMember = member !== undefined && member === stream?.stream.key;
+    const top = row === undefined || live.lost || !conversation.ok;
+    const read = await this.#replayInto(live, { top, until: stream?.until });
+    const isMember = read.member !== undefined && read.member === stream?.stream.key;
     const shared = stream === undefined || isMember ? nothing : await this.#readStream(live, stream);
     const lost = early.lost || (!isMember && stream?.stream.lost === true);
-    const own = { held: read, member: isMember };
-    takeOver(
-      this.#setup,
-      live,
-      { own, place: stream, shared, before: { ...before, whole: before.whole && !lost } },
-      batch,
-    );
+    const apart = before.images.length === 0 && this.#holdsApart(live, isMember ? stream : undefined);
+    // Where others are to have what it holds, or it theirs, each of its events is needed and not only its state.
+    const every = read.before === undefined || apart ? read : await wholeHistory(log, live, stream?.until);
+    live.restricts ||= read.before !== undefined;
+    const own = { held: every.events, member: isMember };
+    const whole = before.whole && !lost && every.whole === read.whole;
+    takeOver(this.#setup, live, { own, place: stream, shared, before: { ...before, whole } }, batch);
     if (before.stopped) this.#stop(live, batch);
     this.abandon(live, { open: log.store.opening.inFlight, cause: "the gateway stopped while it ran" }, batch);
     dormant.forget(live.key);
@@ -179,21 +178,30 @@ export class Resumption {
     }
   }
 
+  /** Nothing of its history has to be compared with that of others: it goes on in its stream, or is alone. */
+  #holdsApart(live: LiveRun, place: StreamPlace | undefined): boolean {
+    const { relatives } = this.#setup;
+    const { key, lineage } = live;
+    if (lineage === undefined) return true;
+    const stream = relatives.streamOf(live);
+    if (stream !== undefined) return stream === place?.stream;
+    return place === undefined && relatives.keysOf(lineage).every((other) => other === key);
+  }
+
   async #replayInto(
     live: LiveRun,
     { top, until }: { readonly top: boolean; readonly until: ReplayWay["until"] },
-  ): Promise<{ readonly events: readonly RunEvent[]; readonly member: string | undefined }> {
+  ): Promise<ReadHistory> {
     const { services, resumed } = this.#setup;
-    const history = await services.log.replay(live.key, live.policy.lattice, { until });
-    const events = history.ok ? lastRunIn(history.value.events) : [];
-    // Clients were informed of the items that wait: these are looked for also where the rest cannot be read.
-    const waiting = history.ok ? history.value.waiting : await services.log.waiting(live.key);
-    resumed(live, events, waiting);
+    const read = await readHistory(services.log, live, until);
+    const { before, events, waiting, whole } = read;
+    resumed(live, before === undefined ? events : [...before.unsettled, ...events], waiting);
+    if (before !== undefined) goOnFrom(live, before);
     const limit = { clock: services.clock, msMax: resumeMsMax };
-    const folded = history.ok && foldHistory(live, events, limit).ok;
+    const folded = foldHistory(live, events, limit).ok;
     live.ended = events.some((event) => event.kind === "ended" && event.cause === "unsafe");
-    if (top || !folded || !history.value.complete) toTop(live, [live.key]);
-    return { events, member: history.ok ? history.value.member : undefined };
+    if (top || !folded || !whole) toTop(live, [live.key]);
+    return read;
   }
 
   /** The stream of its lineage and the number up to which the log is read; later entries are folded from memory. */

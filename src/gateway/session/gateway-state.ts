@@ -19,6 +19,7 @@ import type { Waiting } from "../ports/store.ts";
 import { InDoubt } from "../runs/in-doubt.ts";
 import type { LiveRun } from "../runs/live-run.ts";
 import { type RunWatcher, RunRegistry } from "../runs/run-registry.ts";
+import { RunSnapshots } from "../runs/snapshots/run-snapshots.ts";
 import { Projections } from "../upstream/projection-registry.ts";
 import { StartFailures } from "../upstream/start-failures.ts";
 import type { DroppedCounts } from "../upstream/unsolicited-budget.ts";
@@ -39,6 +40,7 @@ export function gatewayState(services: Services, sessions: ConnectedSessions): G
     projections,
     startFailures: new StartFailures(),
     runs,
+    snapshots: new RunSnapshots({ services, shared: runs.shared, isOpen: (live) => runs.find(live.key) === live }),
     admissions,
     exposures: new Exposures(services, runs),
     accepted: new AcceptedLists({
@@ -72,9 +74,11 @@ export class StateWatch implements RunWatcher, LinkWatch {
     this.#state.runObligations.resumed(live, waiting);
     resumeResults(this.#state, live, history, waiting);
     this.#state.inDoubt.resumed(live.key, history);
+    this.#state.snapshots.resumed(live, history.length);
   }
 
   moved(live: LiveRun): void {
+    this.#state.snapshots.moved(live);
     if (live.ended) this.#state.lists.ended(live);
     else this.#state.lists.moved(live);
   }

@@ -20,6 +20,7 @@ import type { InDoubt } from "../runs/in-doubt.ts";
 import type { CurrentRun, LiveRun } from "../runs/live-run.ts";
 import type { RunRegistry } from "../runs/run-registry.ts";
 import type { StartFailures } from "../upstream/start-failures.ts";
+import type { RunSnapshots } from "../runs/snapshots/run-snapshots.ts";
 import type { Projections } from "../upstream/projection-registry.ts";
 import type { LinkSeat } from "../upstream/link-seat.ts";
 
@@ -27,6 +28,7 @@ import type { LinkSeat } from "../upstream/link-seat.ts";
 export type GatewayState = {
   readonly services: Services;
   readonly runs: RunRegistry;
+  readonly snapshots: RunSnapshots;
   readonly admissions: Admissions;
   readonly exposures: Exposures;
   readonly accepted: AcceptedLists;

@@ -4,12 +4,12 @@ import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { err, ok } from "../../../src/core/result.ts";
 import { WaitingBook } from "../../../src/gateway/log/waiting.ts";
 import { merged } from "../../../src/gateway/log/stream-merge.ts";
+import type { ManifestRow } from "../../../src/gateway/ports/cached-rows.ts";
 import type {
   ApprovalMatch,
   ApprovalRow,
   EventLog,
   LogEntry,
-  ManifestRow,
   OpenCall,
   RunRow,
   SharedRow,
@@ -81,7 +81,7 @@ export class FakeLog {
       for (;;) {
         const next = await parts.next();
         if (next.done === true) {
-          return ok({ events, complete: true, policies: [], waiting: this.#waiting(run), member: next.value });
+          return ok({ events, complete: true, policies: [], waiting: this.#waiting(run), member: next.value?.of });
         }
         if (!next.value.ok) return next.value;
         const { note } = next.value.value;
@@ -89,6 +89,8 @@ export class FakeLog {
         if (!isOwnEnd) events.push(...next.value.value.events);
       }
     },
+    snapshot: async () => undefined,
+    keepSnapshot: async () => ok(undefined),
     waiting: async (run) => this.#waiting(run),
     tail: async (_count, run) => {
       const last = this.entries.findLast((entry) => entry.run === run);
