@@ -3,6 +3,7 @@
  * one of them fails. Order matters: mounts and sockets exist, the tracer listens and the limits hold before the first
  * instruction of the server runs.
  */
+import { makeDataFolders } from "./data-folders.ts";
 import { homedir, userInfo } from "node:os";
 import { resolve } from "node:path";
 import { err, ok, type Result } from "../../../core/result.ts";
@@ -28,6 +29,7 @@ export async function launch(plan: LaunchPlan): Promise<Result<Launched, string>
   if (!reaches(choice.tier, order.require)) return err(below(choice, order.require, order.server));
   const user = userInfo().username;
   const whole = { ...plan, support, choice, home, user, serviceUser: plan.serviceUser ?? serviceUserDefault };
+  makeDataFolders(whole);
   let launched = await startedBy(whole);
   // Happens occasionally if many servers start at once, for an unknown cause; a second launcher does answer.
   if (!launched.ok && launched.error === silentLauncher) launched = await startedBy(whole);
