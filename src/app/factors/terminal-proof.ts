@@ -76,4 +76,4 @@ export class TerminalProofs {
 }
 
 const unknownClients =
-  "Only a server behind `sluicegate run` has a client whose process is known, so `approvals.factor: terminal` cannot be met here, as over HTTP: write `factor: device` into the policy of this gateway, or refuse the call.";
+  "Only a server behind `sluicegate run` has a client whose process is known, so `approvals.factor: terminal` cannot be met here, as over HTTP: write `factor: presence` or `factor: device` into the policy of this gateway, or refuse the call.";

@@ -1,6 +1,7 @@
 /** `sluicegate gateway`: several servers behind one guard, over Streamable HTTP or stdio, in the foreground. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { unmetFactors } from "../../app/factors/unmet-factors.ts";
 import { type OptionsOf, takes } from "../output.ts";
 import { boundedWriter } from "../../adapters/net/bounded-writer.ts";
 import { answerControl, gatewayHome } from "../../app/gateway/control-socket.ts";
@@ -105,6 +106,8 @@ export async function serve(config: GatewayConfig, serving: Serving): Promise<nu
         );
     }
     for (const { server, why } of unstartable(config)) write(`Server \`${server}\` cannot start: ${shown(why)}\n`);
+    const unmet = unmetFactors(composition.policies.loaded(), composition.factors);
+    for (const sentence of unmet) write(`${sentence}\n`);
     if (serving.place === undefined) {
       await Promise.race([serveStdio(composition, config), stopped()]);
       return 0;
