@@ -157,7 +157,7 @@ export class LineageStream implements JoinedStream {
   /** A run has just folded the whole stream up to `at` and nothing else: later ones need not read it. */
   remember(live: LiveRun, at: number): void {
     const { policy, principal, lineage, folded } = live;
-    if (foldsAtOnce(live, live) || this.lost || this.#plain.has(policy.digest)) return;
+    if (this.lost || this.#plain.has(policy.digest)) return;
     const key = { key: this.key, kind: "trusted", lineage } as const;
     const plain = newRun({ key, principal, policy, workspace: [] }, 0);
     plain.arrived = undefined;
@@ -165,6 +165,11 @@ export class LineageStream implements JoinedStream {
     plain.seen = at;
     for (const [from, gained] of live.sources) plain.sources.set(from, new Set(gained));
     this.#plain.set(policy.digest, plain);
+  }
+
+  /** What it remembers: the stores of these have to be as those of any run of the owner. */
+  remembered(): Iterable<LiveRun> {
+    return this.#plain.values();
   }
 
   /** Whether a run can begin with the whole of it without reading it. */
@@ -227,6 +232,7 @@ export class LineageStream implements JoinedStream {
       this.catchUp(other);
       this.#setup.moved(other);
     }
+    for (const plain of this.#plain.values()) if (foldsAtOnce(plain, live)) this.catchUp(plain);
     if (this.#changed === undefined) return;
     batch.shared = this.#changed;
     this.#changed = undefined;

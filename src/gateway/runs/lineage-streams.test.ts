@@ -345,3 +345,18 @@ describe("B12: a log of before", () => {
     expect(log.entries.filter(({ run }) => run.startsWith("stream:")).flatMap(({ events }) => events)).toHaveLength(6);
   });
 });
+
+it("B12: a session that opens reads nothing of a stream that another one has read, under a regulated policy too", async () => {
+  const policy = fakePolicy([rules], { regulation: {} });
+  const stage = new Stage({ policy, facts: http, log: new FakeLog() });
+  for (let count = 0; count < 3; count += 1) {
+    await callTool(stage, stage.connect({ sessionId: `${count}` }), count === 0 ? "read_secret" : "read_file");
+  }
+  stage.log.unreadable = true;
+  expect((await callTool(stage, stage.connect({ sessionId: "3" }), "send_mail")).refused).toBe(true);
+  expect(stateOf(stage, keyOf(3))).toMatchObject({
+    top: false,
+    held: lattice.top,
+    allowed: ["read_secret", "read_file", "read_file"],
+  });
+});

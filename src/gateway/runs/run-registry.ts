@@ -70,14 +70,13 @@ export class RunRegistry {
     this.#services = services;
     this.shared = new SharedStates(services.log.store);
     this.streams = new LineageStreams(services, {
-      spread: (live) => this.shared.spread(live, this.#live.values()),
+      spread: (live) => this.shared.spread(live, this.#sharing()),
       moved: (live) => this.#moved(live),
       reading: (lineage) => [...this.#relatives.liveOf(lineage)].some(({ arrived }) => arrived !== undefined),
     });
-    const { streams } = this;
-    this.dormant = new DormantRuns(services, this.shared, streams);
+    this.dormant = new DormantRuns(services, this.shared, this.streams);
     this.others = new OtherRuns({ live: () => this.#live.values(), dormant: this.dormant, shared: this.shared });
-    const { shared, dormant } = this;
+    const { shared, dormant, streams } = this;
     const find = (key: string): LiveRun | undefined => this.#live.get(key);
     const foldOne = (live: LiveRun, event: RunEvent, batch: EventBatch): Result<void, string> =>
       this.#foldOne(live, event, batch);
@@ -210,9 +209,8 @@ export class RunRegistry {
   /** A user says that the coming runs are new: nothing of ended sessions is kept for them. */
   async endStream(key: string): Promise<boolean> {
     const stream = this.waitingStreams().find((one) => one.key === key);
-    if (stream === undefined) return false;
-    await this.streams.end(stream);
-    return true;
+    if (stream !== undefined) await this.streams.end(stream);
+    return stream !== undefined;
   }
 
   /** Learns from the log what is open; called once, before anything is served. */
@@ -306,12 +304,12 @@ export class RunRegistry {
   /** Ends runs that were idle for longer than their policy allows. */
   async expire(): Promise<void> {
     await this.endExited();
-    const now = this.#services.clock.monotonicMs();
+    const { clock } = this.#services;
+    const now = clock.monotonicMs();
     for (const live of this.#live.values()) {
       if (now - live.lastAt >= idleMsOf(live)) await this.end(live, "expired");
       else if (isHandedOn(live, this.#live)) await this.end(live, "closed");
     }
-    const { clock } = this.#services;
     for (const run of this.dormant.all()) {
       const { policy } = this.#underOf(run);
       const since = clock.wallMs() - idleMsOf({ idleMs: idleIn(run.resume), policy });
@@ -368,6 +366,11 @@ export class RunRegistry {
     this.#moved(live);
   }
 
+  *#sharing(): Generator<LiveRun> {
+    yield* this.#live.values();
+    for (const stream of this.streams.all()) yield* stream.remembered();
+  }
+
   #moved(live: LiveRun): void {
     this.#watcher?.moved(live);
   }
@@ -380,7 +383,7 @@ export class RunRegistry {
     noteSource(live, event, before);
     batch.add(live, event);
     if (live.policy.sharedChanged(before, next.value.q)) {
-      batch.shared = this.shared.spread(live, this.#live.values());
+      batch.shared = this.shared.spread(live, this.#sharing());
       for (const other of this.#live.values()) if (other !== live) this.#moved(other);
     }
     this.#moved(live);
