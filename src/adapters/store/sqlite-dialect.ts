@@ -187,6 +187,7 @@ export const sql = {
    * lost.
    */
   cutWriters: "SELECT count(*) AS cut FROM writers WHERE clean = 0 AND boot <> ? AND durability <> 'full'",
+  uncleanWriters: "SELECT count(*) AS unclean FROM writers WHERE clean = 0 AND boot <> ?",
   settleWriters: "UPDATE writers SET clean = 2 WHERE clean = 0 AND boot <> ?",
   cleanWriter: "UPDATE writers SET clean = 1 WHERE writer = ?",
   lastHead: "SELECT id, fingerprint FROM records ORDER BY id DESC LIMIT 1",

@@ -24,7 +24,7 @@ import { err, ok, type Result } from "../../core/result.ts";
 import type { StoreFailure } from "../../gateway/ports/store.ts";
 import { privateFolder } from "../keys/key-files.ts";
 import { failureFrom, LogGone, storeFailure } from "./failure.ts";
-import { additions, applicationId, schema, schemaVersion } from "./sqlite-dialect.ts";
+import { additions, applicationId, schema, schemaVersion, sql } from "./sqlite-dialect.ts";
 
 export type SqliteFile = {
   readonly path: string;
@@ -32,11 +32,16 @@ export type SqliteFile = {
   readonly durability: "normal" | "full";
   /** How long to wait for another process that holds the file, in ms. */
   readonly busyWaitMsMax: number;
+  /** Identity of this boot of the machine. */
+  readonly bootId: string;
   /** Pages the file may have; a limit for tests of a full disk. */
   readonly pagesMax?: number;
 };
 
-/** Files above this size are looked through only after an unclean end: it takes seconds per gigabyte. */
+/**
+ * Files above this size are looked through only where a writer had no clean end in an earlier boot of the machine, since it
+ * takes seconds per gigabyte: a process that is killed leaves a file that is sound.
+ */
 const checkBytesMax = 64 * 1024 * 1024;
 
 /**
@@ -71,19 +76,22 @@ function isSound(database: DatabaseSync): boolean {
   return rows.length === 1 && Object.values(rows[0] ?? {})[0] === "ok";
 }
 
-function judge(database: DatabaseSync, path: string): StoreFailure | "fresh" | undefined {
+function judge(database: DatabaseSync, { path, bootId }: Inspected): StoreFailure | "fresh" | undefined {
   const tables = numberOf(database, "SELECT count(*) FROM sqlite_schema");
   const owner = numberOf(database, "PRAGMA application_id");
   if (owner === 0 && tables === 0) return "fresh";
   if (owner !== applicationId) return storeFailure("foreign", path);
   if (numberOf(database, "PRAGMA user_version") > schemaVersion) return storeFailure("newer", path);
   const small = statSync(path).size <= checkBytesMax;
-  const unclean = numberOf(database, "SELECT count(*) FROM writers WHERE clean = 0") > 0;
+  const cut = database.prepare(sql.uncleanWriters).get(bootId) ?? {};
+  const unclean = Number(cut["unclean"] ?? 0) > 0;
   return (small || unclean) && !isSound(database) ? storeFailure("damaged", path) : undefined;
 }
 
+type Inspected = Pick<SqliteFile, "path" | "bootId">;
+
 /** Inspects the file without changing it. `fresh`: there is no database yet. */
-function inspect(path: string, place: string | URL = path): Result<"fresh" | "ours", StoreFailure> {
+function inspect({ path, bootId }: Inspected, place: string | URL = path): Result<"fresh" | "ours", StoreFailure> {
   if (!existsSync(path)) return ok("fresh");
   let database: DatabaseSync | undefined;
   try {
@@ -94,7 +102,7 @@ function inspect(path: string, place: string | URL = path): Result<"fresh" | "ou
     }
     if (!startsLikeSqlite(path)) return err(storeFailure("damaged", path));
     database = new DatabaseSync(place, { readOnly: true });
-    const found = judge(database, path);
+    const found = judge(database, { path, bootId });
     if (found === undefined) return ok("ours");
     return found === "fresh" ? ok("fresh") : err(found);
   } catch (cause) {
@@ -167,7 +175,7 @@ export function openFile(file: SqliteFile): Result<OpenedFile, StoreFailure> {
   if (!folder.ok) return err({ ...storeFailure("unreachable", file.path), sentence: folder.error });
   const lock = own(file);
   if (!lock.ok) return lock;
-  const found = inspect(file.path);
+  const found = inspect(file);
   if (!found.ok) {
     lock.value.close();
     return found;
@@ -225,7 +233,7 @@ export function openForReading(file: SqliteFile): Result<OpenedFile, StoreFailur
   let open: Readable | undefined;
   try {
     open = existsSync(file.path) ? readable(file.path) : undefined;
-    const found = open === undefined ? err(storeFailure("unreachable", file.path)) : inspect(file.path, open.place);
+    const found = open === undefined ? err(storeFailure("unreachable", file.path)) : inspect(file, open.place);
     if (open === undefined || !found.ok || found.value === "fresh") {
       open?.leave();
       return found.ok ? err(storeFailure("unreachable", file.path)) : found;

@@ -181,7 +181,14 @@ function openedStore(file: OpenedFile, options: SqliteOptions, keptAside: string
 /** Opens the store. A failure leaves an existing file unchanged, unless it was to be set aside. */
 export function openSqliteStore(options: SqliteOptions): Result<Store, StoreFailure> {
   const { path, durability, busyWaitMsMax = busyWaitMsDefault, pagesMax } = options;
-  const place: SqliteFile = { path, durability, busyWaitMsMax, ...(pagesMax === undefined ? {} : { pagesMax }) };
+  const bootId = options.bootId ?? currentBootId(options.wallMs());
+  const place: SqliteFile = {
+    path,
+    durability,
+    busyWaitMsMax,
+    bootId,
+    ...(pagesMax === undefined ? {} : { pagesMax }),
+  };
   let file = options.mode === "read" ? openForReading(place) : openFile(place);
   let keptAside: string | undefined;
   if (file.ok ? options.setAside === "any" : file.error.kind === "damaged" && options.setAside !== undefined) {
