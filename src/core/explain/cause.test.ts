@@ -72,6 +72,7 @@ describe("the cause of a decision", () => {
       "`s.backup` must come first, and its server does not list it",
     ],
     ["SG-CHANGED", {}, "what its server says of it changed, and is not accepted yet"],
+    ["SG-LIST-TEXT", {}, "its description tries to give orders to the model, and is not accepted"],
     ["SG-MUST-NOT-FOLLOW", {}, "`mail.send` must not follow what this run has done"],
     ["SG-LIMIT", {}, "`mail.send` would go over a limit"],
     ["SG-MAYBE-DONE", { at: "2026-11-21T14:02:31.000Z" }, "the same call may already have happened at 14:02 UTC"],
