@@ -68,6 +68,8 @@ function writeNew(path: string, content: Uint8Array): void {
 export function keyFile(path: string, create: () => Uint8Array): Result<Buffer, KeyFailure> {
   try {
     if (!existsSync(path)) writeNew(path, create());
+    // Reading a pipe would wait for a writer.
+    if (!statSync(path).isFile()) return err(`The key ${path} is no file: restore it from a backup, or remove it.`);
     if (!isWindows && (statSync(path).mode & 0o077) !== 0) {
       return err(`Others can read the key ${path}. Run \`chmod 600\` on it, and think of it as known to them.`);
     }

@@ -32,7 +32,8 @@ export function readLogMemory(folder: string, keys: LogKeys): Result<LogMemory |
     `${place} is not what its keys have signed, so whether the log is the same is unknown: restore it, or run \`sluicegate audit set-aside\`.`,
   );
   try {
-    if (statSync(place).size > memoryBytesMax) return wrong;
+    const found = statSync(place);
+    if (!found.isFile() || found.size > memoryBytesMax) return wrong;
     const file = JSON.parse(readFileSync(place, "utf8")) as Json; // the edge: each member is checked below
     const body = stringMember(file, "body") ?? "";
     const signature = Buffer.from(stringMember(file, "signature") ?? "", "hex");

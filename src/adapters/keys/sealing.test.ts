@@ -1,8 +1,10 @@
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { LogKeys } from "../../gateway/ports/store.ts";
+import { readLogMemory } from "./log-memory.ts";
 import { openKeys } from "./sealing.ts";
 
 const dayMs = 86_400_000;
@@ -83,6 +85,23 @@ describe("keys of the log", () => {
     chmodSync(keyFolder(), 0o750);
     expect(openKeys(keyFolder())).toMatchObject({ ok: false, error: expect.stringContaining("chmod 700") });
   });
+
+  it.runIf(process.platform !== "win32")(
+    "C21: a pipe in the place of a key or of the head is refused and not waited for",
+    () => {
+      const keys = open();
+      const sealed = keys.seal("r", "t", "b", noon);
+      const [day = ""] = readdirSync(keyFolder()).filter((name) => name.startsWith("day-"));
+      for (const name of ["provenance.key", "signing.pem", day, "log-head.json"]) {
+        rmSync(join(keyFolder(), name), { force: true });
+        expect(spawnSync("mkfifo", ["-m", "600", join(keyFolder(), name)]).status).toBe(0);
+      }
+      expect(readLogMemory(keyFolder(), keys)).toMatchObject({ ok: false });
+      expect(openKeys(keyFolder())).toMatchObject({ ok: false, error: expect.stringContaining("is no file") });
+      for (const name of ["provenance.key", "signing.pem"]) rmSync(join(keyFolder(), name));
+      expect(open().open("r", sealed, "b")).toEqual({ ok: false, error: "missing-key" });
+    },
+  );
 
   it("says what to do about a damaged signing key, and leaves it alone", () => {
     open();

@@ -22,7 +22,17 @@ import {
   verify,
   type KeyObject,
 } from "node:crypto";
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, readdirSync, unlinkSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { err, ok, type Result } from "../../core/result.ts";
 import type { LogKeys } from "../../gateway/ports/store.ts";
@@ -71,7 +81,7 @@ function dayKeys(folder: string): DayKeys {
     const known = secrets.get(day);
     if (known !== undefined) return known;
     const path = join(folder, dayName(day));
-    if (!make && !existsSync(path)) return undefined;
+    if (!make && statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
     const read = make ? keyFile(path, () => randomBytes(keyBytes)) : ok(readFileSync(path));
     // A key folder that cannot be written is a failure of the machine; the append it belongs to must not go through.
     if (!read.ok) throw new Error(read.error);
