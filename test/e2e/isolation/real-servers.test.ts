@@ -1,6 +1,6 @@
 // Servers that people run, each with the pack and the scope that this package ships for it: what they are made for
 // succeeds, nothing of it is held against them, and nobody is asked.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
@@ -93,12 +93,9 @@ describe.skipIf(!best)("servers with their shipped packs (need tier A)", () => {
     ]);
   });
 
-  test("server-memory, its graph in the folder that its pack names", async () => {
-    const opened = await open("memory", [fileOf("@modelcontextprotocol/server-memory")], (home) => ({
-      MEMORY_FILE_PATH: join(home, ".local/share/mcp-memory/graph.jsonl"),
-    }));
+  test("C21: server-memory, its graph where its pack puts it, in an empty home folder and without a setting", async () => {
+    const opened = await open("memory", [fileOf("@modelcontextprotocol/server-memory")]);
     const folder = join(opened.stage.home, ".local/share/mcp-memory");
-    mkdirSync(folder, { recursive: true });
     const { call } = opened;
     await opened.stage.connect("memory");
     expect(opened.stage.tierOf("memory")).toBe("A");
@@ -112,7 +109,7 @@ describe.skipIf(!best)("servers with their shipped packs (need tier A)", () => {
       await call("search_nodes", { query: "Ada" }),
       await call("open_nodes", { names: ["Engine"] }),
     ]);
-    expect(readFileSync(join(folder, "graph.jsonl"), "utf8")).toContain("lives in London");
+    expect(readFileSync(join(folder, "memory.json"), "utf8")).toContain("lives in London");
   });
 
   test("server-sequential-thinking", async () => {

@@ -29,6 +29,12 @@ test("the environment holds what is named, and a note names what looks like a cr
   });
   expect(made.notes.join()).toMatch(/GITHUB_TOKEN, DB_PASSWORD.*`env\.pass`/);
   expect(serverEnvironment({ EDITOR: "vi" }, { pass: [], set: {} }, place).notes).toEqual([]);
+  // C21: a value may be a path below the home folder, and no other `~` is touched.
+  const set = { FILE: "~/a/b", OTHER: "~ann/a", MIDDLE: "x:~/a", ALONE: "~" };
+  expect(serverEnvironment({}, { pass: [], set }, place).variables).toMatchObject({
+    ...set,
+    FILE: `${place.home}/a/b`,
+  });
   const keyless = serverEnvironment({}, { pass: ["NOTES_TOKEN", "PLAIN"], set: {} }, place);
   expect(keyless.notes).toEqual([expect.stringMatching(/^Not set here: NOTES_TOKEN\./)]);
   const many = Array.from({ length: 20 }, (_, at) => `${"LONG_NAME_".repeat(4)}${at}_TOKEN`);

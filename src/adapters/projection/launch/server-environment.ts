@@ -25,7 +25,7 @@ export function serverEnvironment(
   const folders = [...new Set([...place.programFolders, ...systemFolders])];
   const plain = pick(given, plainNames);
   const base = { ...plain, PATH: folders.join(":"), HOME: place.home, USER: place.user, TMPDIR: "/tmp" };
-  const variables = { ...base, ...pick(given, scope.pass), ...scope.set };
+  const variables = { ...base, ...pick(given, scope.pass), ...atHome(scope.set, place.home) };
   const withheld = Object.keys(given).filter((name) => !Object.hasOwn(variables, name) && credential.test(name));
   // A server without its key starts, and fails in each call with words of its own.
   const unset = scope.pass.filter((name) => !Object.hasOwn(variables, name) && credential.test(name));
@@ -38,6 +38,15 @@ export function serverEnvironment(
         : [`Not set here: ${listed(unset)}. If the server needs it, set it in the client's configuration.`]),
     ],
   };
+}
+
+/** A value `~/x` is a path below the home folder: the server's own programs would not expand it. */
+function atHome(set: Readonly<Record<string, string>>, home: string): Readonly<Record<string, string>> {
+  const values = Object.entries(set).map(([name, value]) => [
+    name,
+    value.startsWith("~/") ? home + value.slice(1) : value,
+  ]);
+  return Object.fromEntries(values);
 }
 
 function pick(given: Readonly<Record<string, string>>, names: readonly string[]): Readonly<Record<string, string>> {
