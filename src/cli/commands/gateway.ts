@@ -7,6 +7,7 @@ import { boundedWriter } from "../../adapters/net/bounded-writer.ts";
 import { answerControl, gatewayHome } from "../../app/gateway/control-socket.ts";
 import { readConfig, withUsualVariables, type GatewayConfig } from "../../app/gateway/config.ts";
 import { makeControlToken } from "../../app/gateway/control-token.ts";
+import { giveBackMemory } from "../../app/gateway/idle-memory.ts";
 import { listen, openGateway, serveStdio, unstartable } from "../../app/gateway/http-gateway.ts";
 import type { Composition } from "../../app/gateway/composition.ts";
 import { type Result, ok } from "../../core/result.ts";
@@ -116,6 +117,7 @@ export async function serve(config: GatewayConfig, serving: Serving): Promise<nu
     const listening = await listen(composition, config, { ...serving.place, control });
     if (!listening.ok) return fail(listening.error);
     announce(listening.value.url, config);
+    giveBackMemory();
     await stopped();
     await listening.value.close();
     return 0;
