@@ -1,6 +1,6 @@
 /** Snapshots of runs of the real engine: what is read from one is what a fold of all records gives. */
 import fc from "fast-check";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { samePlain } from "../../../core/same-plain.ts";
 import { type LongRun, longPolicyText, longRun, recorded } from "../../../../test/kit/gateway/long-run.ts";
 import { unwrap } from "../../../../test/kit/gateway/log-records.ts";
@@ -170,6 +170,22 @@ describe("B14: a run that is taken up from its snapshot", () => {
     next.snapshots.resumed(next.live, lastSnapshotEventsMin);
     await next.snapshots.stop([next.live]);
     expect(await isSame(run)).toBe(true);
+  });
+
+  it("is not written again while nothing of its own happens", async () => {
+    const run = await opened();
+    await run.calls([0, 1]);
+    const { snapshots, live } = snapshotsOf(run);
+    const put = vi.spyOn(run.store, "putSnapshot");
+    for (let time = 0; time < 3; time += 1) {
+      snapshots.resumed(live, lastSnapshotEventsMin);
+      await snapshots.stop([live]);
+    }
+    expect(put).toHaveBeenCalledTimes(1);
+    await run.calls([2]);
+    snapshots.resumed(live, lastSnapshotEventsMin);
+    await snapshots.stop([live]);
+    expect(put).toHaveBeenCalledTimes(2);
   });
 
   it("of a stream goes on where it had heard the stream", async () => {

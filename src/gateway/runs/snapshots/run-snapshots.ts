@@ -118,6 +118,11 @@ export class RunSnapshots {
     if (behind === undefined || !this.#setup.isOpen(live)) return;
     const before = behind.events;
     const made = await this.#history(live, work);
+    if (made?.folded === 0) {
+      // It only heard of others, which is read from their stream in any case.
+      behind.events -= before;
+      return;
+    }
     const text = made === undefined ? undefined : await this.#text(made.history, work);
     if (made === undefined || text === undefined) return this.#never(live);
     const { policy } = live;
