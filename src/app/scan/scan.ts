@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { type JsonObject, stringMember } from "../../core/json.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { findingsIn, verdictOf } from "../../mechanisms/pin/detect.ts";
-import type { Finding } from "../../mechanisms/pin/finding.ts";
+import type { Finding } from "../../mechanisms/pin/rules.ts";
 import { openGateway } from "../gateway/http-gateway.ts";
 import { type ServerConfig, withUsualVariables } from "../gateway/config.ts";
 import { compiledFrom } from "../policy/named-policy.ts";

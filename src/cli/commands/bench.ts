@@ -15,7 +15,7 @@ import {
 } from "../../lab/bench/agentdojo/agentdojo.ts";
 import { type DojoSuite, readSuite, suiteNames } from "../../lab/bench/agentdojo/data.ts";
 import { type AdmissionDetail, type AdmissionRow, admissionRow } from "../../lab/bench/admission/admission.ts";
-import { admissionSuites } from "../../lab/bench/admission/data.ts";
+import { admissionSuites, ownSuites } from "../../lab/bench/admission/data.ts";
 import { loadPolicyFor } from "../../app/policy/named-policy.ts";
 import { type Outcome, failure } from "../../app/state/outcome.ts";
 import { whyUnwritten } from "../../app/state/text-file.ts";
@@ -97,11 +97,13 @@ async function isolation(quick: boolean): Promise<Outcome> {
 }
 
 function admission({ data, detail }: Pick<OptionsOf<typeof benchOptions>, "data" | "detail">): Outcome {
-  if (data === undefined) return failure("SG-BENCH-DATA", "Name the folder that holds manifests/ with --data.");
-  const suites = admissionSuites(resolve(data));
-  if (!suites.ok) return failure("SG-BENCH-DATA", `${suites.error}.`);
+  const own = ownSuites();
+  const others = data === undefined ? ok([]) : admissionSuites(resolve(data));
+  if (!own.ok) return failure("SG-BENCH-DATA", `${own.error}.`);
+  if (!others.ok) return failure("SG-BENCH-DATA", `${others.error}.`);
+  const suites = [...own.value, ...others.value];
   const details: AdmissionDetail[] = [];
-  const rows = suites.value.map((suite) => admissionRow(suite, (one) => void details.push(one)));
+  const rows = suites.map((suite) => admissionRow(suite, (one) => void details.push(one)));
   if (detail !== undefined) {
     const written = writeText(detail, details.map((one) => `${JSON.stringify(one)}\n`).join(""));
     if (!written.ok) return failure("SG-BENCH-FAILED", written.error);

@@ -4,10 +4,9 @@
  */
 import type { JsonObject } from "../../core/json.ts";
 import { holds } from "./chain.ts";
-import type { Finding } from "./finding.ts";
 import { type ListText, namesOf, textsOf } from "./list-texts.ts";
 import { nameFindings } from "./look-alikes.ts";
-import { type RuleId, contextArguments, familyOf, formRules, wordRules } from "./rules.ts";
+import { type Finding, type RuleId, contextArguments, familyOf, formRules, wordRules } from "./rules.ts";
 import { type Names, sentencesOf, visible } from "./sentences.ts";
 
 /** Tools that the client may have at the same time, by who offers them. */
@@ -59,6 +58,7 @@ function wordFindings({ pointer, text, name }: ListText, names: Names): Finding[
   if (name) return [];
   return sentencesOf(text, names).flatMap((sentence) =>
     wordRules
+      .filter(({ argumentsOnly }) => argumentsOnly !== true || pointer.includes("/properties/"))
       .filter(({ chains }) => chains.some((chain) => holds(sentence, chain)))
       .map(({ id }) => findingOf(id, pointer, sentence.text)),
   );

@@ -29,11 +29,26 @@ export type Family = (typeof families)[number];
 /** Rules of the form `family.what`: the family is the part before the stop. */
 export type RuleId = `${Family}.${string}`;
 
+/** One rule that found something in what a server says of itself. */
+export type Finding = {
+  readonly rule: RuleId;
+  readonly family: Family;
+  /** Place in the entry (JSON Pointer). */
+  readonly pointer: string;
+  /** Beginning of the sentence or name, with invisible characters removed; data of the server, shown as text only. */
+  readonly excerpt: string;
+};
+
 export function familyOf(rule: RuleId): Family {
   return rule.slice(0, rule.indexOf(".")) as Family; // the part before the stop, by the type of ids
 }
 
-export type WordRule = { readonly id: RuleId; readonly chains: readonly Chain[] };
+export type WordRule = {
+  readonly id: RuleId;
+  readonly chains: readonly Chain[];
+  /** Holds for descriptions of arguments alone. */
+  readonly argumentsOnly?: true;
+};
 
 const anyTool = ["otherTool", "identifier"] as const;
 
@@ -61,6 +76,15 @@ export const wordRules: readonly WordRule[] = [
     chains: [chain("obliged", 4, "reach", 12, "address"), chain("reach", 12, "address", 12, "pretext")],
   },
   {
+    id: "outreach.recipient",
+    chains: [chain("sendOut", 14, "recipient")],
+  },
+  {
+    id: "context.asked",
+    argumentsOnly: true,
+    chains: [chain("whole", 4, "dialogue"), chain("dialogue", 3, "whole")],
+  },
+  {
     id: "command.given",
     chains: [
       chain("obliged", 4, "run", 6, "command"),
@@ -72,7 +96,11 @@ export const wordRules: readonly WordRule[] = [
   { id: "files.sensitive", chains: [chain("fileVerb", 12, "sensitivePath")] },
   {
     id: "override.guidance",
-    chains: [chain("dismiss", 3, "former", 4, ["guidance", "rulesWord"]), chain("dismiss", 2, "guidance")],
+    chains: [
+      chain("dismiss", 3, "former", 4, ["guidance", "rulesWord"]),
+      chain("dismiss", 2, "guidance"),
+      chain("guidance", 12, "dismiss"),
+    ],
   },
   { id: "override.persona", chains: [chain("persona")] },
   {

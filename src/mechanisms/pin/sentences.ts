@@ -7,6 +7,7 @@ import { type WordClass, phraseIndex, stemOf } from "./words.ts";
 
 /** What a token is by its form, or by what the caller knows of it. */
 export type FormClass =
+  | "recipient"
   | "address"
   | "sensitivePath"
   | "path"
@@ -48,7 +49,7 @@ function plain(text: string): string {
 }
 
 const token =
-  /https?:\/\/[^\s"'<>)\]]+|[\w.+-]+@[\w-]+\.[\w.-]+|(?:~|\.{1,2})?\/[\w.~@%+*/-]*|\$\(|&&|\|\||\.?[\p{L}\p{N}_$][\p{L}\p{N}_.'’%/-]*/gu;
+  /https?:\/\/[^\s"'<>)\]]+|[\w.+-]+@[\w-]+\.[\w.-]+|\+\d[\d ()-]{6,20}|@\w+|(?:~|\.{1,2})?\/[\w.~@%+*/-]*|\$\(|&&|\|\||\.?[\p{L}\p{N}_$][\p{L}\p{N}_.'’%/-]*/gu;
 const boundary = /[.!?;](?=\s|$)|\n\s*\n|\n\s*(?=[-*•\d]|\w+:)|:\s*\n/u;
 
 /** Sentences of a text. `names` are those that a rule may speak of. */
@@ -72,7 +73,9 @@ function sentence(part: string, names: Names): Sentence {
 }
 
 const sensitive =
-  /(?:^|\/)(?:\.(?:bash|zsh|sh|profile|cshrc|ssh|aws|netrc|env|git-credentials|gitconfig|npmrc|pypirc|kube|docker|gnupg|azure|cursor|claude|vscode|config)\w*|id_(?:rsa|ed25519|ecdsa)|authorized_keys|known_hosts|credentials(?:\.\w+)?|etc\/(?:passwd|shadow|sudoers|hosts|crontab)|mcp\.json|keychain|wallet\.dat)\b/u;
+  /(?:^|\/)(?:\.(?:bash|zsh|sh|profile|cshrc|ssh|aws|netrc|env|git-credentials|gitconfig|npmrc|pypirc|kube|docker|gnupg|azure|cursor|claude)(?!\.(?:example|sample|template))\w*|id_(?:rsa|ed25519|ecdsa)|authorized_keys|known_hosts|credentials(?:\.\w+)?|etc\/(?:passwd|shadow|sudoers|hosts|crontab)|mcp\.json|launchagents|wallet\.dat)\b/u;
+/** Where something can be sent: a mail address, a number of a telephone, a handle, an address without a name. */
+const recipient = /^[\w.+-]+@[\w-]+\.|^\+\d|^@\w{3}|^https?:\/\/\d+\./u;
 const commandWord =
   /^(?:\$\(|&&|\|\||sudo|curl|wget|chmod|chown|bash|sh|powershell|rm|nc|netcat|crontab|eval|base64|scp|rsync|ssh)$/u;
 const compound = /^[\p{L}\d]+(?:_[\p{L}\d]+)+$|^\p{Ll}+(?:\p{Lu}\p{Ll}+)+$|^[\p{Ll}\d]+(?:-[\p{Ll}\d]+){2,}$/u;
@@ -81,6 +84,7 @@ function formsOf(word: string, { own, others, parameters }: Names): FormClass[] 
   const lower = word.toLowerCase();
   const forms: FormClass[] = [];
   if (/^https?:|@[\w-]+\./u.test(lower)) forms.push("address");
+  if (recipient.test(lower)) forms.push("recipient");
   if (sensitive.test(lower)) forms.push("sensitivePath");
   if (commandWord.test(lower)) forms.push("commandLine");
   if (lower === own) forms.push("ownTool");

@@ -1,6 +1,6 @@
 /** What the detectors say of lists, suite by suite, beside rules that know nothing (contract: foresight.md 6). */
 import { findingsIn, verdictOf } from "../../../mechanisms/pin/detect.ts";
-import type { Finding } from "../../../mechanisms/pin/finding.ts";
+import type { Finding } from "../../../mechanisms/pin/rules.ts";
 import { textsOf } from "../../../mechanisms/pin/list-texts.ts";
 import type { AdmissionCase, AdmissionSuite } from "./data.ts";
 

@@ -1,10 +1,12 @@
 /**
- * Lists of tools of hostile and of honest servers, below `manifests/` of the evaluation data: `NAME.jsonl` (one server a
- * line), `NAME/<server>/tools.json`, and `MCP-SafetyBench/cases.jsonl` (tools changed in or added to a base server).
+ * Lists of tools of hostile and of honest servers: those of `scenarios/admission`, and those below `manifests/` of the
+ * evaluation data: `NAME.jsonl` (one server a line), `NAME/<server>/tools.json`, and `MCP-SafetyBench/cases.jsonl` (tools
+ * changed in or added to a base server).
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileBytes, fileSentence } from "../../../app/state/text-file.ts";
+import { packageFolder } from "../../../app/policy/policy-source.ts";
 import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../../../core/json.ts";
 import { type Result, err, ok } from "../../../core/result.ts";
 
@@ -24,6 +26,21 @@ export type AdmissionSuite = {
 
 const fileBytesMax = 64 * 1024 * 1024;
 const serversMax = 10_000;
+
+/**
+ * The lists that come with the package: attacks in other words than those of public suites, and honest entries that are
+ * hard to tell from them. `seen` halves were looked at while the rules were written, `unseen` ones were not.
+ */
+export function ownSuites(): Result<readonly AdmissionSuite[], string> {
+  const folder = join(packageFolder, "scenarios/admission");
+  const suites: AdmissionSuite[] = [];
+  for (const name of namesIn(folder) ?? []) {
+    const read = fromLines(join(folder, name), name, new Map());
+    if (!read.ok) return read;
+    suites.push(...read.value);
+  }
+  return ok(suites);
+}
 
 /** All suites of the folder, sorted by name; the error names the file and the way on. */
 export function admissionSuites(dataFolder: string): Result<readonly AdmissionSuite[], string> {
