@@ -79,7 +79,7 @@ function clientFault(bytes: Uint8Array, type: string, { challenge, origin }: Exp
   return undefined;
 }
 
-/** Why the authenticator's statement does not hold: another site, or nobody was there. */
+/** Why the authenticator's statement does not hold: another site, or no touch of a user. */
 function dataFault(data: Uint8Array, { rpId }: Expected): string | undefined {
   const flags = data[flagsAt] ?? 0;
   if (data.length < countAt + 4) return "The answer of the authenticator is cut.";

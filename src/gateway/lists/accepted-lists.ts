@@ -1,7 +1,7 @@
 /**
  * What was accepted of each server's description of itself: the entries of its lists by the digest of their meaning, kept
  * in the store over restarts. Several entries may be accepted under one name, since a server lists other things to other
- * clients. They are those of the server's name, whatever program stands behind it and whoever uses it.
+ * clients. They are those of the server's name, for every program behind it and every user.
  */
 import { type Json, type JsonObject, isArray, member, stringMember } from "../../core/json.ts";
 import { type Result, err, ok } from "../../core/result.ts";

@@ -37,7 +37,7 @@ export type StreamFacts = {
   readonly begunWallMs: number;
   /** What no open run holds any more is kept until then, for those that begin (ms since 1970). */
   readonly keptUntilWallMs: number;
-  /** Entries of it may be missing in the log: whoever begins with it holds everything. */
+  /** Entries of it may be missing in the log: a run that begins with it holds everything. */
   readonly lost: boolean;
   /** Number of its newest entry. */
   readonly count: number;

@@ -55,7 +55,7 @@ const event: fc.Arbitrary<RunEvent> = fc.oneof(
 
 const memoryOf = (run: Run): FlowMemory => run.memories.get("flow") as FlowMemory;
 
-/** Folds events; what waits to be indexed is indexed where somebody asks. */
+/** Folds events; what waits to be indexed is indexed where a call asks. */
 function fold(events: readonly RunEvent[], from: Run, asks: boolean): Run {
   const run = events.reduce((before, one) => unwrap(evolve(engine, before, one)), from);
   if (asks) matches(memoryOf(run).index, "anything");

@@ -36,11 +36,24 @@ function actingCall({ hostile: { effect, script } }: FixturePair): number {
   return effect.kind === "none" ? script.length + 1 : Math.max(effect.call, 1);
 }
 
+/** Tools that are withheld, and why: their text gives orders to the model, or they came later than the accepted list. */
+const orders = "tries to give orders to the model";
+const withheld: Readonly<Record<string, { readonly tool: string; readonly says: string }>> = {
+  "poisoned-description": { tool: "add", says: orders },
+  "schema-poisoning": { tool: "create_ticket", says: orders },
+  "overlapping-tool": { tool: "read_file", says: "what its server says of it changed" },
+};
+
 /** Until a server acts it is as good as any: nothing is held against it. */
 function expectHonest(pair: FixturePair, said: readonly Said[]): void {
   for (const [index, call] of pair.hostile.script.slice(0, actingCall(pair) - 1).entries()) {
     // A name that only looks like the one that the operator labelled is nobody's: a person is asked.
     const known = call.tool in pair.hostile.labels;
+    const kept = withheld[pair.id];
+    if (kept?.tool === call.tool) {
+      expect(said[index]?.text, `call ${index + 1}`).toContain(kept.says);
+      continue;
+    }
     expect(said[index]?.text, `call ${index + 1}`).toContain(known ? call.says : "approval required");
     expect(said[index]?.isError).toBe(!known || call.isError === true);
   }

@@ -1,5 +1,5 @@
 // Eighteen honest servers, each doing something like what a hostile one abuses: every call succeeds, nothing is held
-// against them, nobody is asked.
+// against them, and one question is asked: a server that lists another tool later has it accepted first.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -26,11 +26,19 @@ afterAll(async () => {
   console.log(`\n${tableOf(rows)}`);
 });
 
+/** A tool that a labelled server lists later, by the id of the pair (docs/decisions/0037). */
+const added: Readonly<Record<string, string>> = { "overlapping-tool": "get_forecast" };
+
 describe.skipIf(!best)("18 honest servers in their projections (need tier A)", () => {
   test.each(catalogue)("$group: $id", async (pair) => {
     const said = await play(stage, pair, "twin");
-    expect(said.map(ownWord)).toEqual(said.map(() => undefined));
+    const isAdded = (index: number): boolean => pair.twin.script[index]?.tool === added[pair.id];
+    expect(said.map(ownWord)).toEqual(said.map((_, index) => (isAdded(index) ? "refused" : undefined)));
     for (const [index, call] of pair.twin.script.entries()) {
+      if (isAdded(index)) {
+        expect(said[index]?.text).toContain("what its server says of it changed, and is not accepted yet");
+        continue;
+      }
       expect(said[index]?.text, `call ${index + 1}`).toContain(call.says);
       expect(said[index]?.isError).toBe(call.isError === true);
     }
@@ -38,9 +46,11 @@ describe.skipIf(!best)("18 honest servers in their projections (need tier A)", (
   });
 
   test("nothing was held against any of them, and what they wrote is where it belongs", async () => {
-    expect(objectionsIn(await stage.records())).toEqual([]);
-    // What the machine lacks for the best is told; nothing else is.
-    expect(stage.told.filter((line) => !line.includes(" runs in tier "))).toEqual([]);
+    const changed = "overlapping-tool.get_forecast: gateway SG-CHANGED -";
+    expect([...new Set(objectionsIn(await stage.records()))]).toEqual([changed]);
+    // What the machine lacks for the best is told, and the tool that was added.
+    const told = stage.told.filter((line) => !line.includes(" runs in tier "));
+    expect(told).toEqual([expect.stringContaining("changed 1 of its tools (get_forecast)")]);
     expect(planted.collected).toEqual([]);
     const { home, workspace } = planted.changed();
     expect(home).toEqual([".cache/facts/starts"]);
