@@ -99,7 +99,7 @@ export const wordRules: readonly WordRule[] = [
     chains: [
       chain("dismiss", 3, "former", 4, ["guidance", "rulesWord"]),
       chain("dismiss", 2, "guidance"),
-      chain("guidance", 12, "dismiss"),
+      chain("guidance", 12, "ceased"),
     ],
   },
   { id: "override.persona", chains: [chain("persona")] },

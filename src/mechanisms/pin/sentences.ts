@@ -49,7 +49,7 @@ function plain(text: string): string {
 }
 
 const token =
-  /https?:\/\/[^\s"'<>)\]]+|[\w.+-]+@[\w-]+\.[\w.-]+|\+\d[\d ()-]{6,20}|@\w+|(?:~|\.{1,2})?\/[\w.~@%+*/-]*|\$\(|&&|\|\||\.?[\p{L}\p{N}_$][\p{L}\p{N}_.'’%/-]*/gu;
+  /https?:\/\/[^\s"'<>)\]]+|[\w.+-]+@[\w-]+\.[\w.-]+|\+\d[\d ()-]{6,20}|(?<![\w:@])@\w+|(?:~|\.{1,2})?\/[\w.~@%+*/-]*|\$\(|&&|\|\||\.?[\p{L}\p{N}_$][\p{L}\p{N}_.'’%/-]*/gu;
 const boundary = /[.!?;](?=\s|$)|\n\s*\n|\n\s*(?=[-*•\d]|\w+:)|:\s*\n/u;
 
 /** Sentences of a text. `names` are those that a rule may speak of. */

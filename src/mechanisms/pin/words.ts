@@ -32,9 +32,9 @@ const phrases = {
     "everything, entire, complete, whole, full, all, each, every, verbatim, word for word, unabridged, last, preceding, " +
     "previous, so far, recent, past, original, raw, private, your, current, exact",
   dialogue:
-    "conversation, chat, chat history, dialogue, transcript, messages, turns, chain of thought, reasoning, system prompt, " +
-    "instructions you, user said, user wrote, user write, context window, tools you can see, tools available to you, " +
-    "what you answer, session history, thoughts, said in this",
+    "conversation, chat, chat history, dialogue, transcript, chat messages, previous messages, last messages, chain of thought, " +
+    "system prompt, instructions you, user said, user wrote, user write, context window, tools you can see, " +
+    "tools available to you, what you answer, session history, said in this",
   // What is done to the request of the user.
   alter:
     "change, modify, replace, substitute, alter, overwrite, rewrite, swap, redirect, reroute, switch, " +
@@ -64,7 +64,10 @@ const phrases = {
   // Rules of the agent.
   dismiss:
     "ignore, disregard, forget, bypass, skip, override, disable, overlook, discard, circumvent, suspend, " +
-    "turn off, deactivate, relax, drop, suppress, set aside, do not follow, supersede, nullify, lift, abandon, void, no longer counts, does not count, do not count, switched off, switch off, notwithstanding, waive, cease to follow, leave aside, stop following, go beyond, cancel, take no notice of",
+    "turn off, deactivate, relax, drop, suppress, set aside, do not follow, supersede, nullify, lift, abandon, notwithstanding, waive, cease to follow, leave aside, stop following, go beyond, take no notice of",
+  ceased:
+    "no longer counts, no longer count, does not count, do not count, void, switched off, cancelled, no longer apply, " +
+    "no longer applies, does not apply, do not apply, stands above",
   rulesWord:
     "rules, policy, policies, constraints, directives, directive, limitations, orders, commands, context, messages",
   guidance:
@@ -110,7 +113,7 @@ const phrases = {
     "unrivaled, unrivalled, award-winning, award winning, industry-leading, industry leading, cutting-edge, " +
     "state-of-the-art, world-class, enterprise-grade, next-generation, revolutionary, number one, top-rated, pinnacle, " +
     "gold standard, industry standard, flawless, reliability guarantee, market-leading, unbeatable, second to none, " +
-    "better than any, ai-optimized, machine learning enhanced, highly recommended, outperforms, most accurate, simply the best, highest grade, only tool with guaranteed, number 1, best-in-class, number one rated, unrivalled quality, best weather tool, best drafting tool, one and only, world leading",
+    "better than any, ai-optimized, machine learning enhanced, highly recommended, outperforms, most accurate, simply the best, highest grade, only tool with guaranteed, best-in-class, number one rated, unrivalled quality, best weather tool, best drafting tool, one and only, world leading",
   praise:
     "ultimate, superior, premium, fastest, finest, perfect, guaranteed, exceptional, highest, better, enhanced, " +
     "professional, advanced, 99.9, 100, extraordinary, impeccable, leading, elite",
