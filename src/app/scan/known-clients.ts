@@ -1,8 +1,11 @@
-/** Where clients keep the list of their servers, by system. Source: the documentation of each client, November 2026. */
+/**
+ * Places where clients are known to keep the list of their servers, on any system: only a file that exists is read. A list
+ * that is kept elsewhere is named on the command line.
+ */
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-/** Paths below the home folder; the first word of a path may be a variable of the system with its default. */
+/** Paths below the home folder. */
 const belowHome = [
   ".claude.json",
   ".config/Claude/claude_desktop_config.json",

@@ -52,7 +52,7 @@ export type ScanOptions = {
   readonly isolation: "auto" | "required" | "none";
   /** Milliseconds for all servers together. */
   readonly budgetMs: number;
-  /** One line for each server as it is read, and for what servers print. */
+  /** One line for each server as it is read. */
   readonly tell: (line: string) => void;
 };
 
