@@ -98,7 +98,7 @@ function exactOf(lattice: Lattice, label: Label | "unknown" | undefined): LabelR
   return exactly(label ?? lattice.bottom);
 }
 
-/** Undefined where nothing is said. */
+/** Undefined without a statement. */
 function namesOf(
   said: Json | undefined,
   labelOf: (names: readonly string[]) => Label | undefined,

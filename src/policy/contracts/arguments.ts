@@ -7,7 +7,7 @@ import { join, type Label } from "../../core/label.ts";
 import type { ArgumentStatement, LabelTable, ToolStatement } from "../ir/label-table.ts";
 import type { Evidence, Sourced } from "./statements.ts";
 
-/** `name` undefined: an argument without a name of its own. `seen`: who sees an argument of which nothing is said. */
+/** `name` undefined: an argument without a name of its own. `seen`: the audience of an argument without a statement. */
 export function argumentOf(
   table: LabelTable,
   evidence: Evidence,
@@ -31,7 +31,7 @@ export function argumentOf(
   };
 }
 
-/** All that is said of one argument: by the operator and the pack, and by the server itself. */
+/** All statements about one argument: of the operator, the pack and the server. */
 type Said = {
   readonly believed: readonly Sourced[];
   readonly own: ArgumentStatement | undefined;

@@ -1,7 +1,7 @@
 /**
  * Joins what several sources say of one tool, most authoritative first (policy.md 2). The operator and packs are
  * believed. Inference may narrow what is unknown where the operator trusts the server. Labels that a server ships only
- * restrict, whoever trusts it: what is unknown, what is inferred, and what a pack says, never what the operator says.
+ * restrict, also under `trust: trusted`: what is unknown, what is inferred, and what a pack says, never what the operator says.
  */
 import type { ContractCase, FieldType, LabelSource, OutputContract } from "../../core/contract.ts";
 import { type Effect, type EffectFlags, type EffectRange, everyEffect, unionOfEffects } from "../../core/effect.ts";

@@ -2,7 +2,7 @@
  * Calls that the gateway compensates at the end of a run (formal.md 4.3, M4 `compensate`): each call that `after` matches
  * owes a success of `by` that was dispatched later, for each of its keys. What was not met until then is made up for by a
  * call of the policy, one for each. Debts are followed one by one, since a compensation that is made twice, or for what was
- * met, does harm. A success of the very call that would compensate settles the debt too, whoever made it.
+ * met, does harm. A success of the very call that would compensate settles the debt too, also one that the agent made.
  */
 import { type Json, type JsonObject, isObject } from "../../core/json.ts";
 import type { CallOption } from "../../core/moment.ts";
