@@ -1,8 +1,8 @@
 /**
  * Plain data as text and back: what a folded run consists of. Beside JSON it knows `undefined`, every number, maps, sets,
- * lists of 32-bit integers and raw JSON numbers, and it keeps apart what is one value in two places. Equal data that was
- * built in the same order gives equal text. Whatever else there is (functions, classes with state of their own) has no
- * text: the caller then has to rebuild it by folding.
+ * lists of 32-bit integers and raw JSON numbers. What is one value in two places stays one, but for parts that are JSON all
+ * through. Equal data that was built in the same order gives equal text. Whatever else there is (functions, classes with
+ * state of their own) has no text: the caller then has to rebuild it by folding.
  */
 import { setOwn } from "./json.ts";
 import { err, ok, type Result } from "./result.ts";

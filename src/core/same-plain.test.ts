@@ -62,4 +62,6 @@ it("tells kinds apart", () => {
   expect(samePlain(raw, JSON.rawJSON("1e400"))).toBe(true);
   expect(samePlain(new Map([[1, 2]]), new Map([[1, 3]]))).toBe(false);
   expect(samePlain({ a: undefined }, {})).toBe(false);
+  // Names are compared one by one: a line break in one makes no two of it.
+  expect(samePlain({ "a\nb": 1, c: 2 }, { a: 1, "b\nc": 2 })).toBe(false);
 });

@@ -21,7 +21,10 @@ function partsOf(value: object): readonly unknown[] {
   if (value instanceof Set) return ["set", ...value];
   const prototype: unknown = Object.getPrototypeOf(value);
   const isPlain = prototype === Object.prototype || prototype === null;
-  if (isPlain || !(Symbol.iterator in value)) return ["object", Object.keys(value).join("\n"), ...Object.values(value)];
+  if (isPlain || !(Symbol.iterator in value)) {
+    const names = Object.keys(value);
+    return ["object", names.length, ...names, ...Object.values(value)];
+  }
   const entries = [...(value as ReadonlyMap<unknown, unknown>)];
   return ["map", ...entries.map(([key]) => key), ...entries.map(([, one]) => one)];
 }

@@ -47,6 +47,11 @@ export class InDoubt {
   }
 }
 
+/** Whether a call of unknown outcome may have happened: a cancelled one and one that another joined leave no doubt. */
+export function leavesDoubt(cause: string): boolean {
+  return cause !== "cancelled" && cause !== joinedCause;
+}
+
 /** By digest of the call, when it was allowed: in ms since 1970, which moments count from in production. */
 export function doubtsIn(events: readonly RunEvent[]): ReadonlyMap<string, number> {
   const calls = new Map<string, { readonly digest: string; readonly at: number }>();
@@ -60,7 +65,7 @@ export function doubtsIn(events: readonly RunEvent[]): ReadonlyMap<string, numbe
       const call = event.call === undefined ? undefined : calls.get(event.call);
       if (call === undefined) continue;
       if (event.kind === "released") doubts.delete(call.digest);
-      else if (event.cause !== "cancelled" && event.cause !== joinedCause) doubts.set(call.digest, call.at);
+      else if (leavesDoubt(event.cause)) doubts.set(call.digest, call.at);
     }
   }
   return doubts;

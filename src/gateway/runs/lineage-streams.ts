@@ -33,10 +33,6 @@ export class LineageStreams {
     return this.#open.values();
   }
 
-  find(key: string): LineageStream | undefined {
-    return [...this.#open.values()].find((stream) => stream.key === key);
-  }
-
   /** Takes up the open streams of the log; called once, before anything is served. */
   async load(): Promise<void> {
     const rows = await this.#services.log.store.openRuns();

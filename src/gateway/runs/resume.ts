@@ -271,9 +271,17 @@ export class Resumption {
     const asleep = members.flatMap((key) => dormant.find(key) ?? []);
     const known = [...rows, ...asleep];
     live.storesLost =
-      early.lost || gone || unseen || !earlier.ok || known.some(({ top }) => top) || open.some(lostStores);
+      early.lost ||
+      gone ||
+      unseen ||
+      !earlier.ok ||
+      known.some(({ top }) => top) ||
+      open.some(({ storesLost }) => storesLost);
     const lost =
-      live.storesLost || known.some(isLostIn) || open.some(isLost) || (stream !== undefined && stream.stream.lost);
+      live.storesLost ||
+      known.some(isLostIn) ||
+      open.some(({ lost }) => lost) ||
+      (stream !== undefined && stream.stream.lost);
     const origins = [...known.flatMap(({ resume }) => unreadIn(resume)), ...open.flatMap(({ unread: keys }) => keys)];
     const at = clock.monotonicMs();
     const facts = parent === undefined ? {} : { parent: parent.key };
@@ -317,11 +325,3 @@ export class Resumption {
 
 /** Nothing was read. */
 const nothing = { images: [], whole: true } as const;
-
-function isLost({ lost }: { readonly lost: boolean }): boolean {
-  return lost;
-}
-
-function lostStores({ storesLost }: { readonly storesLost: boolean }): boolean {
-  return storesLost;
-}

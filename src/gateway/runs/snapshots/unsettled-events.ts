@@ -7,7 +7,7 @@
  */
 import { harmsTwice } from "../../../core/contract.ts";
 import type { RunEvent } from "../../../core/event.ts";
-import { joinedCause } from "../restrictive-images.ts";
+import { leavesDoubt } from "../in-doubt.ts";
 
 /** Calls after which a call that has its outcome, and never a result, gets none any more. */
 const resultWaitCallsMax = 1_000;
@@ -68,8 +68,7 @@ function happened(
     open.withheld = undefined;
     open.calls.set(call, count);
   } else if (event.kind === "unknown") {
-    const passing = event.cause === "cancelled" || event.cause === joinedCause;
-    if (!passing && harms(open, call)) open.doubt = true;
+    if (leavesDoubt(event.cause) && harms(open, call)) open.doubt = true;
     open.calls.delete(call);
   } else if (event.kind === "released") {
     if (harms(open, call)) open.doubt = false;
