@@ -263,20 +263,10 @@ export class Resumption {
     // In the turn in which the stream says so nothing of it has to be read.
     const quick = alike && sources.length === 0 && early.key === undefined && stream.stream.remembers(live);
     const shared = stream === undefined || quick ? nothing : await this.#readStream(live, stream);
-    // A run that is minted now is new for certain; one that was minted before has lost its row and its parents with it,
-    // and every other key may name a conversation whose history went with the log.
-    const minted = live.key.startsWith(mintedPrefix);
-    const gone = isNew !== true && (minted || services.historyLost?.() === true);
-    const unseen = dormant.more && live.lineage !== undefined && conversationOf(live.key, live.principal) === undefined;
     const asleep = members.flatMap((key) => dormant.find(key) ?? []);
     const known = [...rows, ...asleep];
-    live.storesLost =
-      early.lost ||
-      gone ||
-      unseen ||
-      !earlier.ok ||
-      known.some(({ top }) => top) ||
-      open.some(({ storesLost }) => storesLost);
+    const isUnread = early.lost || !earlier.ok || this.#mayHaveHistory(live, isNew);
+    live.storesLost = isUnread || known.some(({ top }) => top) || open.some(({ storesLost }) => storesLost);
     const lost =
       live.storesLost ||
       known.some(isLostIn) ||
@@ -292,6 +282,17 @@ export class Resumption {
     const stopped = (run: LiveRun): boolean => run.ended && this.#setup.find(run.key) === run;
     if (before.stopped || open.some(stopped) || (parent !== undefined && stopped(parent))) this.#stop(live, batch);
     return rows.filter(({ key, endedWallMs }) => endedWallMs !== undefined && key !== live.key);
+  }
+
+  /** Whether the run may have a history that is not found: its stores hold what no log tells. */
+  #mayHaveHistory(live: LiveRun, isNew: boolean | undefined): boolean {
+    const { services, dormant } = this.#setup;
+    // A run that is minted now is new for certain; one that was minted before has lost its row and its parents with it,
+    // and every other key may name a conversation whose history went with the log.
+    const minted = live.key.startsWith(mintedPrefix);
+    const gone = isNew !== true && (minted || services.historyLost?.() === true);
+    const unseen = dormant.more && live.lineage !== undefined && conversationOf(live.key, live.principal) === undefined;
+    return gone || unseen;
   }
 
   /**
