@@ -89,19 +89,22 @@ test("A9: the answer for one call is none for another, and a child of the client
   expect(await desk.write("b")).toMatch(/^! Not executed/);
 });
 
-test.runIf(chromium !== undefined)("A9: a real browser registers a key and approves with it", async () => {
-  const browser = new Browser();
-  try {
-    await browser.begin();
-    const adding = command("factor", "add", "presence");
-    expect(await browser.press(await adding.url)).toContain("Done");
-    expect((await adding.done).stdout).toContain("Registered");
-    await desk.begin("{factor: presence}");
-    const approving = command("approve", await desk.card());
-    expect(await browser.press(await approving.url)).toContain("Done");
-    expect((await approving.done).stdout).toContain("Approved");
-    expect(await desk.write()).toBe("written a");
-  } finally {
-    await browser.end();
-  }
-});
+test.runIf(chromium !== undefined)(
+  "A9: a real browser registers a key and approves with it (needs Chromium)",
+  async () => {
+    const browser = new Browser();
+    try {
+      await browser.begin();
+      const adding = command("factor", "add", "presence");
+      expect(await browser.press(await adding.url)).toContain("Done");
+      expect((await adding.done).stdout).toContain("Registered");
+      await desk.begin("{factor: presence}");
+      const approving = command("approve", await desk.card());
+      expect(await browser.press(await approving.url)).toContain("Done");
+      expect((await approving.done).stdout).toContain("Approved");
+      expect(await desk.write()).toBe("written a");
+    } finally {
+      await browser.end();
+    }
+  },
+);
