@@ -1,6 +1,5 @@
 /** Effects of a tool from its signs: a logistic score for each question, and the list of effects that the answers make. */
-import type { Effect } from "../../core/effect.ts";
-import { effectActions } from "../../core/effect.ts";
+import { type Effect, effectActions } from "../../core/effect.ts";
 import type { Sign } from "./signs.ts";
 import { type Question, weights } from "./weights.ts";
 
