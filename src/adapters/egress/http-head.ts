@@ -51,7 +51,10 @@ export function parseRequestHead(bytes: Uint8Array): ParsedHead {
   const hosts = fields.filter(({ name }) => name === "host");
   if (hosts.length > 1) return { kind: "malformed" };
   const [, method = "", target = "", version = ""] = request;
-  return { kind: "head", head: { method, target, version, host: hosts[0]?.value.toLowerCase(), fields, bytes: end + 4 } };
+  return {
+    kind: "head",
+    head: { method, target, version, host: hosts[0]?.value.toLowerCase(), fields, bytes: end + 4 },
+  };
 }
 
 /** The value of a field without the blanks around it (RFC 9110 section 5.5): tab and space, no others. */
