@@ -122,6 +122,7 @@ describe("policy diagnostics", () => {
     const loaded = loadPolicy(input, {
       loader: (name, from) => besideRows[name] ?? shippedLoader(name, from),
       hash: sha256,
+      today: "2026-01-01",
       ...(lists === undefined ? {} : { manifests: namesOf(lists) }),
     });
     const { policy } = loaded;

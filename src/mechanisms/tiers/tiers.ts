@@ -149,9 +149,9 @@ function defaultReasons(scene: Scene, workspace: CallMoment["workspace"]): reado
   return reasons;
 }
 
-/** Neither the operator nor a pack says what the tool does. */
+/** Neither the operator, nor a pack, nor an accepted card says what the tool does. */
 function unlabelled({ contract }: CallOption): boolean {
-  return contract.source !== "operator" && contract.source !== "pack" && contract.effects.must.length === 0;
+  return !["operator", "pack", "card"].includes(contract.source) && contract.effects.must.length === 0;
 }
 
 function aboveBound(scene: Scene): ReturnType<typeof decidingArguments> {

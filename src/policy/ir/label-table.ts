@@ -72,6 +72,8 @@ export type LabelTable = {
   /** Most specific first. */
   readonly entries: readonly LabelEntry[];
   readonly packs: ReadonlyMap<string, PackTable>;
+  /** Accepted readings by `readingKey`. */
+  readonly readings: ReadonlyMap<string, ToolStatement>;
   readonly servers: ReadonlyMap<string, ServerFacts>;
   /** Audience of each declared store, as groups. */
   readonly stores: ReadonlyMap<string, readonly string[]>;
