@@ -63,15 +63,13 @@ export class DormantRuns {
     this.#streams = streams;
   }
 
-  /** Learns from the store which runs are open; called once, before anything is served. */
-  async load(): Promise<void> {
-    const { log } = this.#services;
-    const rows = await log.store.openRuns();
-    if (!rows.ok) {
+  /** Notes the open runs of the log, undefined where these are unknown; called once, before anything is served. */
+  load(open: readonly RunRow[] | undefined): void {
+    if (open === undefined) {
       this.#more = true;
       return;
     }
-    for (const row of rows.value) {
+    for (const row of open) {
       if (row.key.startsWith(streamPrefix)) continue;
       if (this.#rows.size >= dormantRunsMax) {
         this.#more = true;

@@ -33,10 +33,9 @@ export class LineageStreams {
     return this.#open.values();
   }
 
-  /** Takes up the open streams of the log; called once, before anything is served. */
-  async load(): Promise<void> {
-    const rows = await this.#services.log.store.openRuns();
-    for (const row of rows.ok ? rows.value : []) if (row.key.startsWith(streamPrefix)) await this.#load(row);
+  /** Takes up the streams among the open runs of the log; called once, before anything is served. */
+  async load(open: readonly RunRow[]): Promise<void> {
+    for (const row of open) if (row.key.startsWith(streamPrefix)) await this.#load(row);
   }
 
   async #load(row: RunRow): Promise<void> {

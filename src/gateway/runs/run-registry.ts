@@ -213,10 +213,13 @@ export class RunRegistry {
     return stream !== undefined;
   }
 
-  /** Learns from the log what is open; called once, before anything is served. */
-  async restore(): Promise<void> {
-    await this.streams.load();
-    await this.dormant.load();
+  /** Learns from the log what is open, and gives the rows of it; called once, before anything is served. */
+  async restore(): Promise<readonly RunRow[]> {
+    const open = await this.#services.log.store.openRuns();
+    const rows = open.ok ? open.value : [];
+    await this.streams.load(rows);
+    this.dormant.load(open.ok ? rows : undefined);
+    return rows;
   }
 
   /**
