@@ -6,7 +6,7 @@ import type { LoadedPolicy } from "../ports/policy.ts";
 import type { Services } from "../ports/services.ts";
 import type { RunRow } from "../ports/store.ts";
 import { DormantRuns } from "./dormant-runs.ts";
-import type { LineageStreams } from "./lineage-streams.ts";
+import type { LineageStreams } from "./streams/lineage-streams.ts";
 import type { SharedStates } from "./shared-store-state.ts";
 import { UnhurriedWork } from "./unhurried-work.ts";
 

@@ -3,14 +3,14 @@
  * the first ends though what it held must not; it ends with the last of its runs, or once what ended sessions held has
  * waited for the idle time.
  */
-import type { RunEvent } from "../../core/event.ts";
-import { member, stringMember } from "../../core/json.ts";
-import type { Services } from "../ports/services.ts";
-import type { RunRow } from "../ports/store.ts";
-import { appendBatch, EventBatch } from "./event-batch.ts";
+import type { RunEvent } from "../../../core/event.ts";
+import { member, stringMember } from "../../../core/json.ts";
+import type { Services } from "../../ports/services.ts";
+import type { RunRow } from "../../ports/store.ts";
+import { appendBatch, EventBatch } from "../event-batch.ts";
 import { LineageStream, type StreamSetup } from "./lineage-stream.ts";
-import type { LiveRun } from "./live-run.ts";
-import { streamPrefix } from "./run-key.ts";
+import type { LiveRun } from "../live-run.ts";
+import { streamPrefix } from "../run-key.ts";
 
 /** Numbers of entries of a stream whose last one cannot be read: greater than all that it can have. */
 const unknownCount = 2 ** 40;
