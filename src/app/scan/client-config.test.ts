@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { configuredServers, serverOfWords, withoutComments } from "./client-config.ts";
+import { configuredServers, scanConfig, serverOfWords, withoutComments } from "./client-config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluicegate-clients-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -115,4 +115,13 @@ describe("a server named on the command line", () => {
     expect(config).toMatchObject({ ok: true, value: { target: { kind: "http", url: "https://mcp.example/x" } } });
     expect(serverOfWords(["https://"], folder).config.ok).toBe(false);
   });
+});
+
+it("an argument that cannot be a path is no workspace", () => {
+  writeFileSync(join(folder, "file"), "");
+  const args = [join(folder, "file", "below"), `/${"x".repeat(5_000)}`, "/nul\0byte", folder];
+  const { config } = serverOfWords(["node", ...args], folder);
+  if (!config.ok) throw new Error(config.error);
+  const { servers } = scanConfig(new Map([["a", config.value]]), "policy.yaml", "/empty");
+  expect(servers.get("a")).toMatchObject({ target: { workspace: folder } });
 });

@@ -6,6 +6,7 @@
 import { statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { parse } from "yaml";
+import { attempt } from "../../adapters/attempt.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { type GatewayConfig, type ServerConfig, configBytesMax, configOf } from "../gateway/config.ts";
 import { shortPath, shown } from "../state/sentences.ts";
@@ -165,7 +166,8 @@ export function scanConfig(
 }
 
 function folderAmong(words: readonly string[]): string | undefined {
-  return words.find((word) => isAbsolute(word) && statSync(word, { throwIfNoEntry: false })?.isDirectory() === true);
+  const isFolder = (word: string): boolean => attempt(() => statSync(word).isDirectory(), false);
+  return words.find((word) => isAbsolute(word) && isFolder(word));
 }
 
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
