@@ -48,6 +48,7 @@ export function compileTools(policy: CanonicalPolicy, scope: Scope): LabelTable 
     readings: new Map(read),
     servers: compileServers(policy, scope),
     stores: new Map(Object.entries(policy.stores).map(([name, store]) => [name, store.audience])),
+    ...(policy.admission?.labels === "none" ? { unshipped: true as const } : {}),
   };
 }
 

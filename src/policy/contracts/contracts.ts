@@ -149,6 +149,7 @@ export function isPinned(
 }
 
 function shippedStatement(table: LabelTable, listed: JsonObject): ToolStatement | undefined {
+  if (table.unshipped === true) return undefined;
   const form = shippedLabels(listed, table.labels.lattice);
   if (form === undefined) return undefined;
   let wrong = false;

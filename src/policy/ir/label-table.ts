@@ -77,6 +77,8 @@ export type LabelTable = {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   /** Audience of each declared store, as groups. */
   readonly stores: ReadonlyMap<string, readonly string[]>;
+  /** Labels that servers ship with their tools are not read (`admission: {labels: none}`). */
+  readonly unshipped?: true;
 };
 
 const unknownServer: ServerFacts = {
