@@ -9,7 +9,7 @@ import { runRows } from "./errors/run-rows.ts";
 import { stpaRows } from "./errors/stpa-rows.ts";
 import { placeRows, wireKinds } from "./errors/place-rows.ts";
 import { codesInDocument, codesInSources, commandsInSources } from "./errors/error-codes.ts";
-import { diagnosticLine } from "../src/app/policy/named-policy.ts";
+import { diagnosticLine } from "../src/app/policy/diagnostic-line.ts";
 import { shippedLoader, sha256, toolDigest } from "../src/app/policy/policy-source.ts";
 import { lintPolicy } from "../src/policy/lint/lint.ts";
 import { loadPolicy } from "../src/policy/load.ts";

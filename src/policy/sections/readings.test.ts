@@ -209,6 +209,11 @@ describe("the readings of cards", () => {
     expect(some.diagnostics[0]?.message).toMatch(/^1 accepted reading does not count/);
   });
 
+  test("are none in a document without any", () => {
+    expect(load("", { accepted: "" }).policy?.digest).toBe(load("").policy?.digest);
+    expect(load("accepts: [nothing]", { accepted: "" }).policy).toBeUndefined();
+  });
+
   test("leave a policy that fails by itself with its own fault", () => {
     const found = load("accepts: [nothing]", { accepted });
     expect(found.policy).toBeUndefined();
