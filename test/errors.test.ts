@@ -9,7 +9,7 @@ import { runRows } from "./errors/run-rows.ts";
 import { stpaRows } from "./errors/stpa-rows.ts";
 import { placeRows, wireKinds } from "./errors/place-rows.ts";
 import { codesInDocument, codesInSources, commandsInSources } from "./errors/error-codes.ts";
-import { diagnosticLine } from "../src/app/policy/diagnostic-line.ts";
+import { diagnosticLine } from "../src/app/policy/named-policy.ts";
 import { shippedLoader, sha256, toolDigest } from "../src/app/policy/policy-source.ts";
 import { lintPolicy } from "../src/policy/lint/lint.ts";
 import { loadPolicy } from "../src/policy/load.ts";
@@ -63,6 +63,7 @@ const commands = new Set([
   "audit verify",
   "audit export",
   "audit policy",
+  "audit prune",
   "audit set-aside",
 ]);
 
@@ -122,7 +123,6 @@ describe("policy diagnostics", () => {
     const loaded = loadPolicy(input, {
       loader: (name, from) => besideRows[name] ?? shippedLoader(name, from),
       hash: sha256,
-      today: "2026-01-01",
       ...(lists === undefined ? {} : { manifests: namesOf(lists) }),
     });
     const { policy } = loaded;

@@ -3,14 +3,18 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { vi } from "vitest";
+import { openKeys } from "../../src/adapters/keys/sealing.ts";
 import { openSqliteStore } from "../../src/adapters/store/sqlite.ts";
 import { main } from "../../src/cli/main.ts";
 import type { LogEntry } from "../../src/gateway/ports/store.ts";
 import { readJson } from "../../src/gateway/log/json-text.ts";
 import { member, stringMember } from "../../src/core/json.ts";
+import { openEventLog } from "../../src/gateway/log/event-log.ts";
+import { prune } from "../../src/gateway/runs/retention/run-retention.ts";
 import { kept } from "../kit/gateway/kept-log.ts";
-import { lattice, unwrap } from "../kit/gateway/log-records.ts";
+import { callEntries, lattice, unwrap } from "../kit/gateway/log-records.ts";
 import { smallPolicyText, smallText } from "../kit/policy/stpa-document.ts";
 
 type Fault = { readonly code: string; readonly sentence: string };
@@ -79,6 +83,28 @@ async function loggedRun(home: string, payload: "sealed" | "digests"): Promise<v
   };
   await kept([entry], { folder: home, store });
   await store.close(true);
+}
+
+/** A log with a run that left it. */
+async function leftRun(home: string): Promise<void> {
+  const wallMs = 20_000 * 86_400_000;
+  const store = unwrap(openSqliteStore({ path: join(home, "log.db"), durability: "normal", wallMs: () => wallMs }));
+  const keys = unwrap(openKeys(join(home, "keys")));
+  const log = unwrap(await openEventLog({ store, keys, wallMs: () => wallMs, chain: "c".repeat(32) }, 0));
+  const times = { begunWallMs: 1, endedWallMs: 1, idleExpiresWallMs: 1 };
+  const row = { key: "run-1", principal: "os:1", policyDigest: "p", ...times, top: false, resume: {} };
+  for (const entry of callEntries("run-1", "call-1", {})) unwrap(await log.append([entry], { runs: [row] }));
+  const pause = (): Promise<boolean> => Promise.resolve(true);
+  unwrap(await prune(log, { keepDays: 30, wallMs, atMs: () => 1, isOpen: () => false, pause }));
+  await log.close(1);
+}
+
+/** A log with a record that was changed. */
+async function alteredLog(home: string): Promise<void> {
+  await loggedRun(home, "sealed");
+  const database = new DatabaseSync(join(home, "log.db"));
+  database.exec("UPDATE records SET body = replace(body, 'mail', 'post')");
+  database.close();
 }
 
 /** A socket on which somebody else answers: nothing, or the line given. */
@@ -191,6 +217,10 @@ export const commandRows: readonly CommandRow[] = [
   row("SG-POLICY", "proof verify ROOT/none.yaml", "none.yaml"),
   row("SG-MANIFEST", "proof verify default --manifest ROOT/none.json", "none.json"),
   row("SG-AUDIT-POLICY", "audit policy nobody", "nobody"),
+  row("SG-AUDIT-LEFT", "replay --run run-1", "run-1", ({ home }) => leftRun(home)),
+  row("SG-AUDIT-LEFT", "audit policy run-1", "record 1/4", ({ home }) => leftRun(home)),
+  row("SG-AUDIT-PRUNE", "audit prune", "findings", ({ home }) => alteredLog(home)),
+  row("SG-USAGE", "audit prune --keep-days 0", "--keep-days"),
   row("SG-AUDIT-ANCHOR", "audit verify --anchor ROOT/none.json", "none.json"),
   row("SG-AUDIT-ANCHOR", "audit verify --anchor ROOT", "it is a folder"),
   row("SG-AUDIT-ANCHOR", "audit verify --anchor ROOT/r.json", "r.json", file("r.json", "{}")),

@@ -251,7 +251,7 @@ describe("a log of format 1", () => {
     expect(found.writers).toHaveLength(3);
     // An earlier release could not read what was added, and must not go on in it.
     const database = new DatabaseSync(path(), { readOnly: true });
-    expect(database.prepare("PRAGMA user_version").get()).toEqual({ user_version: 2 });
+    expect(database.prepare("PRAGMA user_version").get()).toEqual({ user_version: 3 });
     database.close();
   });
 

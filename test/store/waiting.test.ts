@@ -6,7 +6,8 @@ import { openSqliteStore } from "../../src/adapters/store/sqlite.ts";
 import type { RunEvent } from "../../src/core/event.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { openEventLog } from "../../src/gateway/log/event-log.ts";
-import type { EventLog, LogEntry, LogKeys, PayloadMode, Waiting } from "../../src/gateway/ports/store.ts";
+import type { PayloadMode } from "../../src/gateway/ports/log-context.ts";
+import type { EventLog, LogEntry, LogKeys, Waiting } from "../../src/gateway/ports/store.ts";
 import { callEntries, lattice, temporaryFolder, unwrap } from "../kit/gateway/log-records.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;

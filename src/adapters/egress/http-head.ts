@@ -10,11 +10,8 @@ export const headBytesMax = 16_384;
 export type RequestHead = {
   readonly method: string;
   readonly target: string;
-  readonly version: string;
   /** The authority (`name[:port]`) of the Host field, lower case. */
   readonly host: string | undefined;
-  /** Every field in order, its name in lower case. */
-  readonly fields: readonly { readonly name: string; readonly value: string }[];
   /** The length of the head with its empty line, where the body begins. */
   readonly bytes: number;
 };
@@ -26,7 +23,7 @@ export type ParsedHead =
   | { readonly kind: "malformed" }
   | { readonly kind: "head"; readonly head: RequestHead };
 
-const requestLine = /^([A-Z]{1,20}) ([!-~]+) HTTP\/(1\.[01])$/;
+const requestLine = /^([A-Z]{1,20}) ([!-~]+) HTTP\/1\.[01]$/;
 const field = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t -~\x80-\xff]*)$/;
 
 /** Reads what a client has sent so far, from its first byte. */
@@ -42,28 +39,15 @@ export function parseRequestHead(bytes: Uint8Array): ParsedHead {
   const [first = "", ...lines] = text.slice(0, end).split("\r\n");
   const request = requestLine.exec(first);
   if (request === null) return { kind: "malformed" };
-  const fields: { name: string; value: string }[] = [];
+  const hosts: string[] = [];
   for (const line of lines) {
     const read = field.exec(line);
     if (read === null) return { kind: "malformed" };
-    fields.push({ name: read[1]?.toLowerCase() ?? "", value: withoutBlanks(read[2] ?? "") });
+    if (read[1]?.toLowerCase() === "host") hosts.push((read[2] ?? "").trim().toLowerCase());
   }
-  const hosts = fields.filter(({ name }) => name === "host");
   if (hosts.length > 1) return { kind: "malformed" };
-  const [, method = "", target = "", version = ""] = request;
-  return {
-    kind: "head",
-    head: { method, target, version, host: hosts[0]?.value.toLowerCase(), fields, bytes: end + 4 },
-  };
-}
-
-/** The value of a field without the blanks around it (RFC 9110 section 5.5): tab and space, no others. */
-function withoutBlanks(text: string): string {
-  const isBlank = (at: number): boolean => text[at] === " " || text[at] === "\t";
-  let [from, to] = [0, text.length];
-  while (from < to && isBlank(from)) from += 1;
-  while (to > from && isBlank(to - 1)) to -= 1;
-  return text.slice(from, to);
+  const head = { method: request[1] ?? "", target: request[2] ?? "", host: hosts[0], bytes: end + 4 };
+  return { kind: "head", head };
 }
 
 export type Authority = { readonly host: string; readonly port: number | undefined };

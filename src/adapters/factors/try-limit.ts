@@ -26,8 +26,7 @@ export class TryLimit {
   due(wallMs: number): Result<void, string> {
     const { failures, lastWallMs } = this.#state();
     if (failures < freeFailures) return ok(undefined);
-    // A clock that was set back neither ends the wait nor prolongs it: it begins anew, at the time that holds now.
-    if (wallMs < lastWallMs) this.#keep(failures, wallMs);
+    // A clock that was set back must not add to the wait.
     const since = Math.max(0, wallMs - lastWallMs);
     const waitMs = Math.min(waitMsMax, firstWaitMs * 2 ** Math.min(30, failures - freeFailures)) - since;
     if (waitMs <= 0) return ok(undefined);
@@ -38,15 +37,11 @@ export class TryLimit {
   /** Counts a try before its outcome is told, so that many at once gain nothing. */
   failed(wallMs: number): Result<void, string> {
     const { failures } = this.#state();
-    return this.#keep(failures + 1, wallMs);
+    return this.#files.put(this.#file, JSON.stringify({ failures: failures + 1, lastWallMs: wallMs }));
   }
 
   passed(): void {
-    this.#keep(0, 0);
-  }
-
-  #keep(failures: number, lastWallMs: number): Result<void, string> {
-    return this.#files.put(this.#file, JSON.stringify({ failures, lastWallMs }));
+    this.#files.put(this.#file, JSON.stringify({ failures: 0, lastWallMs: 0 }));
   }
 
   #state(): { readonly failures: number; readonly lastWallMs: number } {

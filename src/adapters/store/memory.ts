@@ -3,53 +3,22 @@
  * durability, and holds at most `recordsMax` records.
  */
 import { err, ok, type Result } from "../../core/result.ts";
-import type { StoredSnapshot } from "../../gateway/ports/snapshots.ts";
-import type { ManifestRow, SessionRow } from "../../gateway/ports/cached-rows.ts";
 import type {
   AppendBatch,
   ApprovalMatch,
   ApprovalRow,
-  OpenCall,
   RecordQuery,
   RunRow,
-  SharedRow,
   Store,
-  StoredCheckpoint,
   StoredRecord,
   StoreFailure,
 } from "../../gateway/ports/store.ts";
 import { storeFailure } from "./failure.ts";
+import { retentionMethods } from "./memory-retention.ts";
+import { type Tables, emptyTables } from "./memory-tables.ts";
 
 const place = "in memory";
 const recordsMaxDefault = 1_000_000;
-
-type Tables = {
-  readonly records: StoredRecord[];
-  readonly checkpoints: StoredCheckpoint[];
-  readonly documents: Map<string, string>;
-  readonly openCalls: Map<string, OpenCall>;
-  readonly runs: Map<string, RunRow>;
-  readonly shared: Map<string, SharedRow>;
-  readonly approvals: Map<string, ApprovalRow>;
-  readonly sessions: Map<string, SessionRow>;
-  readonly manifests: Map<string, ManifestRow>;
-  readonly snapshots: Map<string, StoredSnapshot>;
-};
-
-function emptyTables(): Tables {
-  return {
-    records: [],
-    checkpoints: [],
-    documents: new Map(),
-    openCalls: new Map(),
-    runs: new Map(),
-    shared: new Map(),
-    approvals: new Map(),
-    sessions: new Map(),
-    manifests: new Map(),
-    snapshots: new Map(),
-  };
-}
 
 function write(tables: Tables, batch: AppendBatch): void {
   tables.records.push(...batch.records);
@@ -177,6 +146,12 @@ export function openMemoryStore(recordsMax: number = recordsMaxDefault): Store {
   // The same value in another turn of the event loop, so that no caller comes to depend on synchronous answers.
   const read: Run = (work) => Promise.resolve(failed === undefined ? ok(work()) : err(failed));
   const lookUp: Run = (work) => Promise.resolve(ok(work()));
+  const append = (batch: AppendBatch): Result<void, StoreFailure> => {
+    if (tables.records.length + batch.records.length > recordsMax) failed = storeFailure("full", place);
+    if (failed !== undefined) return err(failed);
+    write(tables, batch);
+    return ok(undefined);
+  };
   return {
     opening: { writer: 1, previous: undefined, resumeAtTop: false, inFlight: [] },
     hurry: () => undefined,
@@ -185,11 +160,7 @@ export function openMemoryStore(recordsMax: number = recordsMaxDefault): Store {
       read(() => given).then((admitted) => {
         if (!admitted.ok) return admitted;
         if (failed !== undefined) return err(failed);
-        const batch = typeof given === "function" ? given() : given;
-        if (tables.records.length + batch.records.length > recordsMax) failed = storeFailure("full", place);
-        if (failed !== undefined) return err(failed);
-        write(tables, batch);
-        return ok(undefined);
+        return append(typeof given === "function" ? given() : given);
       }),
     records: (query) => lookUp(() => select(tables.records, query)),
     writers: () => lookUp(() => (tables.records.length === 0 ? [] : [1])),
@@ -216,6 +187,7 @@ export function openMemoryStore(recordsMax: number = recordsMaxDefault): Store {
     ...approvalMethods(tables, read),
     ...cacheMethods(tables, read),
     ...snapshotMethods(tables, { read, lookUp }),
+    ...retentionMethods(tables, { read, lookUp, append, fail: () => failed }),
     health: () => (failed === undefined ? { kind: "ok" } : { kind: "failed", failure: failed }),
     recover: () => {
       if (failed?.kind === "closed") return Promise.resolve(err(failed));

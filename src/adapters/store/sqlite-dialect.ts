@@ -8,9 +8,10 @@ export const applicationId = 0x51_c3_6a_7e;
 
 /**
  * Version of the schema below and of what its records hold; a database with a higher one is refused, so that no earlier
- * release goes on in a log that it cannot read. 2 has the tables of 1, and records of format 2.
+ * release goes on in a log that it cannot read. 2 has the tables of 1, and records of format 2; 3 may lack records that
+ * others name as removed.
  */
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 
 /** Sequence numbers for each writer: the factor of the writer in a record id. */
 export const seqSpan = 2 ** 32;
@@ -120,6 +121,11 @@ CREATE TABLE IF NOT EXISTS snapshots (
   record INTEGER NOT NULL,
   sealed BLOB NOT NULL
 ) STRICT;
+-- Records that say which records left the log.
+CREATE TABLE IF NOT EXISTS prunings (record INTEGER PRIMARY KEY) STRICT;
+-- Runs of which records left, each with the newest record that says so.
+CREATE TABLE IF NOT EXISTS pruned_runs (run TEXT PRIMARY KEY, record INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS runs_ended ON runs (ended_ms, key) WHERE ended_ms IS NOT NULL;
 `;
 
 export const sql = {
@@ -180,6 +186,24 @@ export const sql = {
   snapshot: "SELECT * FROM snapshots WHERE run = ?",
   snapshotRuns: "SELECT run FROM snapshots WHERE run > ? ORDER BY run LIMIT ?",
   dropSnapshot: "DELETE FROM snapshots WHERE run = ?",
+
+  endedRuns: `SELECT runs.*, EXISTS (SELECT 1 FROM records WHERE records.run = runs.key AND records.run <> '') AS filled,
+    EXISTS (SELECT 1 FROM open_calls WHERE open_calls.run = runs.key) AS calls,
+    EXISTS (SELECT 1 FROM approvals WHERE approvals.run = runs.key AND status IN ('pending', 'approved') AND expires_ms > ?1) AS consents
+    FROM runs WHERE ended_ms IS NOT NULL AND (ended_ms, key) > (?2, ?3) AND ended_ms < ?4 ORDER BY ended_ms, key LIMIT ?5`,
+  runHeads: "SELECT id, fingerprint FROM records WHERE run = ? AND run <> '' AND id > ? ORDER BY id LIMIT ?",
+  /** Records of a range that may leave; a record of no run has no row to join. */
+  mayLeave: `SELECT count(*) AS count FROM records JOIN runs ON runs.key = records.run
+    WHERE records.id BETWEEN ?1 AND ?2 AND records.run IN (SELECT value FROM json_each(?3)) AND runs.ended_ms < ?4
+    AND NOT EXISTS (SELECT 1 FROM open_calls WHERE open_calls.run = runs.key)
+    AND NOT EXISTS (SELECT 1 FROM approvals WHERE approvals.run = runs.key AND status IN ('pending', 'approved') AND expires_ms > ?5)`,
+  removeRecords: "DELETE FROM records WHERE id BETWEEN ? AND ?",
+  putPruning: "INSERT INTO prunings (record) VALUES (?)",
+  putPrunedRun: "INSERT OR REPLACE INTO pruned_runs (run, record) VALUES (?, ?)",
+  dropApprovals: "DELETE FROM approvals WHERE run = ?",
+  prunings:
+    "SELECT id, run, kind, body, NULL AS payload, fingerprint FROM prunings JOIN records ON records.id = prunings.record WHERE prunings.record > ? AND prunings.record < ? ORDER BY prunings.record",
+  prunedBy: "SELECT record FROM pruned_runs WHERE run = ?",
 
   insertWriter: "INSERT INTO writers (boot, durability, opened_ms) VALUES (?, ?, ?) RETURNING writer",
   /**

@@ -24,6 +24,7 @@ import { err, ok, type Result } from "../../core/result.ts";
 import type { StoreFailure } from "../../gateway/ports/store.ts";
 import { privateFolder } from "../keys/key-files.ts";
 import { failureFrom, LogGone, storeFailure } from "./failure.ts";
+import { makeShrinkable } from "./sqlite-compact.ts";
 import { additions, applicationId, schema, schemaVersion, sql } from "./sqlite-dialect.ts";
 
 export type SqliteFile = {
@@ -36,6 +37,8 @@ export type SqliteFile = {
   readonly bootId: string;
   /** Pages the file may have; a limit for tests of a full disk. */
   readonly pagesMax?: number;
+  /** Rewrite a file that cannot give back its free space, however long that takes. */
+  readonly compact?: boolean;
 };
 
 /**
@@ -119,7 +122,7 @@ function create(database: DatabaseSync): void {
 }
 
 function configure(database: DatabaseSync, file: SqliteFile): void {
-  database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${file.durability === "full" ? "FULL" : "NORMAL"};
+  database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${file.durability === "full" ? "FULL" : "NORMAL"};
     PRAGMA wal_autocheckpoint = ${walPages}; PRAGMA journal_size_limit = 67108864; PRAGMA trusted_schema = OFF;
     PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY`);
   if (file.pagesMax !== undefined) database.exec(`PRAGMA max_page_count = ${file.pagesMax}`);
@@ -187,7 +190,10 @@ export function openFile(file: SqliteFile): Result<OpenedFile, StoreFailure> {
     database = new DatabaseSync(file.path, { timeout: file.busyWaitMsMax });
     configure(database, file);
     if (found.value === "fresh") create(database);
-    else database.exec(`BEGIN IMMEDIATE; ${additions} PRAGMA user_version = ${schemaVersion}; COMMIT`);
+    else {
+      database.exec(`BEGIN IMMEDIATE; ${additions} PRAGMA user_version = ${schemaVersion}; COMMIT`);
+      makeShrinkable(database, file.path, file.compact === true);
+    }
     return ok({ database, release: () => lock.value.close(), stillThere: presence(file.path) });
   } catch (cause) {
     database?.close();

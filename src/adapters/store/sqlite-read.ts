@@ -13,6 +13,7 @@ import type {
   StoredRecord,
 } from "../../gateway/ports/store.ts";
 import { recordId, seqSpan, sql } from "./sqlite-dialect.ts";
+import { type RetentionReader, retentionReader } from "./sqlite-retention.ts";
 import {
   approvalFrom,
   checkpointFrom,
@@ -27,7 +28,7 @@ import {
   type Row,
 } from "./sqlite-rows.ts";
 
-export type Reader = {
+export type Reader = RetentionReader & {
   readonly records: (query: RecordQuery) => readonly StoredRecord[];
   readonly writers: () => readonly number[];
   readonly checkpoints: (writer: number) => readonly StoredCheckpoint[];
@@ -136,5 +137,6 @@ export function sqliteReader(database: DatabaseSync): Reader {
     session: single(database, sql.session, sessionFrom),
     manifest: single(database, sql.manifest, manifestFrom),
     ...snapshotReader(database),
+    ...retentionReader(database),
   };
 }

@@ -11,9 +11,10 @@ import type {
   SharedRow,
 } from "../../gateway/ports/store.ts";
 import { recordId, sql } from "./sqlite-dialect.ts";
+import { type RetentionWriter, retentionWriter } from "./sqlite-retention.ts";
 import { approvalFrom } from "./sqlite-rows.ts";
 
-export type Writer = {
+export type Writer = RetentionWriter & {
   readonly append: (batch: AppendBatch) => void;
   readonly putRun: (row: RunRow) => void;
   readonly putSnapshot: (snapshot: StoredSnapshot) => void;
@@ -133,8 +134,10 @@ function cachesWriter(
 
 export function sqliteWriter(database: DatabaseSync): Writer {
   const cleanWriter = database.prepare(sql.cleanWriter);
+  const log = logWriter(database);
   return {
-    ...logWriter(database),
+    ...log,
+    ...retentionWriter(database, log.append),
     ...approvalsWriter(database),
     ...cachesWriter(database),
     markClean: (writer) => {

@@ -21,6 +21,8 @@ export type SqliteOptions = {
   readonly bootId?: string;
   /** `read` looks at the log beside its owner (audit, export) and cannot write. */
   readonly mode?: "own" | "read";
+  /** Beside mode `read`: all reads see the log as it was when it was opened. */
+  readonly steady?: boolean;
   /**
    * Keep a file aside and start a log whose runs are all at top: never, where it is damaged, or in any case, since its
    * keys are gone.
@@ -29,6 +31,8 @@ export type SqliteOptions = {
   readonly busyWaitMsMax?: number;
   /** A limit for tests of a full disk. */
   readonly pagesMax?: number;
+  /** Rewrite a file that cannot give back its free space, however long that takes. */
+  readonly compact?: boolean;
 };
 
 const busyWaitMsDefault = 2_000;
@@ -130,6 +134,12 @@ function assemble(parts: Parts): Store {
     putSnapshot: (snapshot) => group.write(() => writer.putSnapshot(snapshot)),
     snapshot: (run) => read(() => reader.snapshot(run)),
     snapshotRuns: (after, limit) => read(() => reader.snapshotRuns(after, limit)),
+    endedRuns: (query) => read(() => reader.endedRuns(query)),
+    runHeads: (run, after, limit) => read(() => reader.runHeads(run, after, limit)),
+    prune: (wanted, batch) => group.write(() => writer.prune(wanted, batch)),
+    prunings: (number) => read(() => reader.prunings(number)),
+    prunedBy: (run) => read(() => reader.prunedBy(run)),
+    shrink: () => group.write(writer.shrink),
     health: group.health,
     recover: async () => {
       const health = group.health();
@@ -175,18 +185,24 @@ function openedStore(file: OpenedFile, options: SqliteOptions, keptAside: string
   const isOwner = options.mode !== "read";
   const opening = isOwner ? enter(file.database, reader, options, keptAside) : nothingOpened;
   if (!isOwner) group.fail(storeFailure("closed", path));
+  // The snapshot is taken by the first read.
+  if (!isOwner && options.steady === true) {
+    file.database.exec("BEGIN");
+    reader.openCalls();
+  }
   return assemble({ file, path, opening, reader, writer: sqliteWriter(file.database), group });
 }
 
 /** Opens the store. A failure leaves an existing file unchanged, unless it was to be set aside. */
 export function openSqliteStore(options: SqliteOptions): Result<Store, StoreFailure> {
-  const { path, durability, busyWaitMsMax = busyWaitMsDefault, pagesMax } = options;
+  const { path, durability, busyWaitMsMax = busyWaitMsDefault, pagesMax, compact = false } = options;
   const bootId = options.bootId ?? currentBootId(options.wallMs());
   const place: SqliteFile = {
     path,
     durability,
     busyWaitMsMax,
     bootId,
+    compact,
     ...(pagesMax === undefined ? {} : { pagesMax }),
   };
   let file = options.mode === "read" ? openForReading(place) : openFile(place);

@@ -1,7 +1,8 @@
 /** One record of the log as a line for users, and as JSON without sealed content. */
 import { type Json, isArray, isObject, member, stringMember } from "../../core/json.ts";
 import type { LogView } from "../../gateway/ports/store.ts";
-import { shown } from "../state/sentences.ts";
+import { prunedKind } from "../../gateway/log/pruning.ts";
+import { many, shown } from "../state/sentences.ts";
 
 /** The record as JSON; arguments and results only where they were asked for. */
 export function plainRecord(view: LogView, withPayload: boolean): object {
@@ -48,6 +49,7 @@ function decisionOf({ clear }: LogView, refused: boolean): string {
 /** The stores that a user reset, their owner, and the former content of one of them. */
 function resetOf({ kind, clear }: LogView): string {
   if (kind === "proved") return provedOf(clear);
+  if (kind === prunedKind) return prunedOf(clear);
   if (kind !== "stores-reset") return "";
   const notes = member(clear, "notes");
   const name = stringMember(notes, "stores") ?? "?";
@@ -60,6 +62,14 @@ function resetOf({ kind, clear }: LogView): string {
 function provedOf(clear: LogView["clear"]): string {
   const [act, by, role] = ["act", "by", "role"].map((name) => stringMember(member(clear, "notes"), name) ?? "?");
   return `${act}, by ${by} (${role})`;
+}
+
+/** How many records of how many runs left. */
+function prunedOf(clear: LogView["clear"]): string {
+  const { runs } = clear;
+  const listed = isArray(runs) ? runs : [];
+  const records = listed.reduce<number>((sum, run) => sum + Number(member(run, "records") ?? 0), 0);
+  return `${many(records, "record")} of ${many(listed.length, "run")} left`;
 }
 
 /** Codes and rules of decisions other than a plain allow. */

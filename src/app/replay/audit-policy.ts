@@ -6,6 +6,7 @@ import { readBody } from "../../gateway/log/record.ts";
 import { type LogFault, type OpenedLog, chosenLog, readLogs, storeFault } from "../state/log-files.ts";
 import { type Outcome, failure } from "../state/outcome.ts";
 import { shown } from "../state/sentences.ts";
+import { leftFault } from "./left-run.ts";
 
 /** The newest record's facts about a run; undefined where a log has no such run. */
 export type Subject = { readonly principal: string | undefined; readonly policy: string | undefined };
@@ -42,6 +43,8 @@ export async function policyOnRecord(named: string, options: { readonly log?: st
 }
 
 async function digestOf(log: OpenedLog, run: string): Promise<Result<string | undefined, LogFault>> {
+  const there = await leftFault(log, run);
+  if (!there.ok) return there;
   const about = await subjectOf(log, run);
   return about.ok ? ok(about.value?.policy) : about;
 }

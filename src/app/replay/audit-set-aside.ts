@@ -50,7 +50,7 @@ async function setAside(name: LogName): Promise<Result<Moved, LogFault>> {
   const place = shortPath(database);
   if (!existsSync(database)) return acceptLoss(home, missedLog(home), `There is no ${name} log at ${place}.`);
   const options = { path: database, durability: "full", wallMs: Date.now } as const;
-  const looked = openSqliteStore({ ...options, mode: "read" });
+  const looked = openSqliteStore({ ...options, mode: "read", steady: true });
   const withoutKeys = missingKeys(home) !== undefined;
   const state = looked.ok && !withoutKeys ? await stateOf(home, looked.value) : "unusable";
   if (looked.ok) await looked.value.close(false);

@@ -32,7 +32,7 @@ const reportBytesMax = 4 * 1024 * 1024;
 const findingsShownMax = 20;
 
 /** `missing`, `empty` and `unreadable` are reported as such: there is nothing whose links could hold. */
-type LogReport = Pick<Verified, "writers" | "findings"> & {
+type LogReport = Pick<Verified, "writers" | "findings" | "pruned"> & {
   readonly log: LogName;
   readonly file: string;
   readonly state: "intact" | "broken" | "empty" | "missing" | "unreadable";
@@ -49,7 +49,7 @@ export async function verify(options: { readonly anchor?: string; readonly log?:
   if (!anchors.ok) return failure("SG-AUDIT-ANCHOR", anchors.error);
   const chosen = chosenLog(options);
   if (!chosen.ok) return failure(chosen.error.code, chosen.error.sentence);
-  const there = eachLog(process.env, chosen.value);
+  const there = eachLog(process.env, chosen.value, true);
   const names = chosen.value === undefined ? logNames : [chosen.value];
   const logs: LogReport[] = [];
   for (const name of names) logs.push(await reportOn(name, there, anchors.value.get(name) ?? []));
@@ -82,10 +82,10 @@ function unreadable(name: LogName, { code, sentence }: LogFault): LogReport {
   return { ...nothingOf(name), state: "unreadable", error: { code, message: sentence }, findings: [] };
 }
 
-function reportOf({ name, database }: NamedLog, { valid, findings, writers }: Verified): LogReport {
+function reportOf({ name, database }: NamedLog, { valid, findings, writers, pruned }: Verified): LogReport {
   const [records, checkpoints] = [total(writers, "records"), total(writers, "checkpoints")];
   const state = !valid ? "broken" : records === 0 ? "empty" : "intact";
-  return { log: name, file: database, state, records, checkpoints, findings, writers };
+  return { log: name, file: database, state, records, checkpoints, findings, writers, pruned };
 }
 
 /** A log that an earlier report saw and that is gone now is the worst finding of all. */
@@ -98,9 +98,9 @@ function missing(name: LogName, heads: readonly Head[]): LogReport {
   return { ...nothingOf(name), state: "missing", findings: missed === undefined ? findings : [...findings, missed] };
 }
 
-function nothingOf(name: LogName): Pick<LogReport, "log" | "file" | "records" | "checkpoints" | "writers"> {
+function nothingOf(name: LogName): Pick<LogReport, "log" | "file" | "records" | "checkpoints" | "writers" | "pruned"> {
   const file = logPlaces(logHome(process.env, name)).database;
-  return { log: name, file, records: 0, checkpoints: 0, writers: [] };
+  return { log: name, file, records: 0, checkpoints: 0, writers: [], pruned: [] };
 }
 
 function total(writers: Verified["writers"], what: "records" | "checkpoints"): number {
@@ -114,10 +114,12 @@ function readable(logs: readonly LogReport[]): string {
   return [...logs.flatMap(readableLog), ...(none ? [start] : [])].join("\n");
 }
 
-function readableLog({ log, file, state, records, findings, writers, error }: LogReport): readonly string[] {
+function readableLog(report: LogReport): readonly string[] {
+  const { log, file, state, records, findings, writers, pruned, error } = report;
   const lines = writers.map((writer) => {
     const forgotten = writer.unreadable === 0 ? "" : `, ${writer.unreadable} payloads forgotten with their key`;
-    return `${log} writer ${writer.writer}: ${many(writer.records, "record")}, ${many(writer.checkpoints, "checkpoint")}, signed to ${writer.signedTo}${forgotten}`;
+    const left = writer.left === 0 ? "" : `, ${many(writer.left, "record")} left`;
+    return `${log} writer ${writer.writer}: ${many(writer.records, "record")}, ${many(writer.checkpoints, "checkpoint")}, signed to ${writer.signedTo}${left}${forgotten}`;
   });
   const shownFindings = findings.slice(0, findingsShownMax).map((finding) => `! ${finding.sentence}`);
   const more = findings.length > findingsShownMax ? [`! ... and ${findings.length - findingsShownMax} more.`] : [];
@@ -129,7 +131,19 @@ function readableLog({ log, file, state, records, findings, writers, error }: Lo
     missing: `There is no ${log} log at ${place}.`,
     unreadable: `The ${log} log was not checked. ${error?.message ?? ""} [${error?.code ?? ""}]`,
   } as const;
-  return [...lines, ...shownFindings, ...more, verdicts[state]];
+  return [...lines, ...leftLine(log, pruned), ...shownFindings, ...more, verdicts[state]];
+}
+
+/** What left by retention, in words: the gaps that signed records explain. */
+function leftLine(log: LogName, pruned: LogReport["pruned"]): readonly string[] {
+  const records = pruned.reduce((sum, one) => sum + one.records, 0);
+  const newest = pruned.toSorted((left, right) => (left.wallTime < right.wallTime ? 1 : -1))[0];
+  if (newest === undefined) return [];
+  const { writer, seq, keepDays, wallTime } = newest;
+  const last = `the last is ${writer}/${seq} of ${wallTime.slice(0, 10)}, \`audit.keepDays\` ${keepDays}`;
+  return [
+    `${log}: ${many(records, "record")} of ended runs left the log, as ${many(pruned.length, "signed record")} ${pruned.length === 1 ? "says" : "say"}; ${last}.`,
+  ];
 }
 
 /** Heads from an earlier report: what they name must still be on the chain, or it was cut or rewritten. */

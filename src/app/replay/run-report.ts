@@ -8,8 +8,10 @@ import {
 } from "../../gateway/log/run-history.ts";
 import { textOfDigest } from "../../gateway/log/read-record.ts";
 import type { LoadedPolicy } from "../../gateway/ports/policy.ts";
+import type { Store } from "../../gateway/ports/store.ts";
 import { isLostIn } from "../../gateway/runs/live-run.ts";
 import { type Subject, subjectOf } from "./audit-policy.ts";
+import { leftFault } from "./left-run.ts";
 import { userPolicies, sha256 } from "../policy/policy-source.ts";
 import { loadCanonical } from "../../policy/load.ts";
 import { loadedPolicy } from "../policy/loaded-policy.ts";
@@ -55,6 +57,8 @@ async function inLogs(
   environment: NodeJS.ProcessEnv,
 ): Promise<Result<Outcome, LogFault>> {
   for (const log of logs) {
+    const there = await leftFault(log, query.run);
+    if (!there.ok) return there;
     const about = await subjectOf(log, query.run);
     if (!about.ok) return about;
     if (about.value === undefined) continue;
@@ -121,7 +125,8 @@ export async function decideAgain(
   const { moments, notes: said } = again.outcome();
   const recorded = [...policies];
   const lost = row.ok && row.value !== undefined && isLostIn(row.value) ? [lostNote] : [];
-  const notes = [...notesOn(masked, recorded, policy), ...lost, ...said];
+  const left = others && (await someLeft(store)) ? [leftNote] : [];
+  const notes = [...notesOn(masked, recorded, policy), ...lost, ...left, ...said];
   return ok({ policy, recorded, moments, notes });
 }
 
@@ -167,6 +172,18 @@ function unreadable(why: string): LogFault {
 
 const lostNote =
   "Part of the run's history was lost, and since then it counted as holding everything: that may differ.";
+
+const leftNote =
+  "Records of other runs left the log (`audit.keepDays`), and with them what those put into stores: labels of stores may differ.";
+
+async function someLeft(store: Store): Promise<boolean> {
+  const writers = await store.writers();
+  for (const writer of writers.ok ? writers.value : []) {
+    const prunings = await store.prunings(writer);
+    if (prunings.ok && prunings.value.length > 0) return true;
+  }
+  return false;
+}
 
 function unknownRun(run: string): LogFault {
   const name = shown(run, 60);

@@ -60,12 +60,12 @@ export type ClosedLog = { readonly name: LogName; readonly fault: LogFault };
 
 export type LogsThere = { readonly opened: readonly NamedLog[]; readonly closed: readonly ClosedLog[] };
 
-/** The logs that were ever written, or the one that was chosen, each opened if it can be. */
-export function eachLog(environment: NodeJS.ProcessEnv, chosen?: LogName): LogsThere {
+/** The logs that were ever written, or the one that was chosen, each opened if it can be; `steady` as in `readLogOf`. */
+export function eachLog(environment: NodeJS.ProcessEnv, chosen?: LogName, steady = false): LogsThere {
   const opened: NamedLog[] = [];
   const closed: ClosedLog[] = [];
   for (const name of chosen === undefined ? logNames : [chosen]) {
-    const log = readLogOf(logHome(environment, name));
+    const log = readLogOf(logHome(environment, name), steady);
     if (!log.ok) closed.push({ name, fault: log.error });
     else if (log.value !== undefined) opened.push({ ...log.value, name });
   }
@@ -73,8 +73,12 @@ export function eachLog(environment: NodeJS.ProcessEnv, chosen?: LogName): LogsT
 }
 
 /** The same for readers of records: one unreadable log fails all, so none is left out in silence. */
-export function readLogs(environment: NodeJS.ProcessEnv, chosen?: LogName): Result<readonly NamedLog[], LogFault> {
-  const { opened, closed } = eachLog(environment, chosen);
+export function readLogs(
+  environment: NodeJS.ProcessEnv,
+  chosen?: LogName,
+  steady = false,
+): Result<readonly NamedLog[], LogFault> {
+  const { opened, closed } = eachLog(environment, chosen, steady);
   const [first] = closed;
   if (first === undefined) return ok(opened);
   for (const { store } of opened) void store.close(false);
@@ -98,10 +102,12 @@ export function missingKeys(home: string): string | undefined {
   return `The keys of the event log are missing in ${shortPath(keys)}: ${way}.`;
 }
 
-export function readLogOf(home: string): Result<OpenedLog | undefined, LogFault> {
+/** `steady`: every read sees the log as it is now, also while a gateway writes and removes records. */
+export function readLogOf(home: string, steady = false): Result<OpenedLog | undefined, LogFault> {
   const places = logPlaces(home);
   if (!existsSync(places.database) || (!logIsThere(home) && missingKeys(home) === undefined)) return ok(undefined);
-  const store = openSqliteStore({ path: places.database, durability: "normal", wallMs: Date.now, mode: "read" });
+  const options = { path: places.database, durability: "normal", wallMs: Date.now, mode: "read", steady } as const;
+  const store = openSqliteStore(options);
   // Keys do not help with a file that is not our log: to restore them would have no effect.
   if (!store.ok && aboutTheFile.has(store.error.kind)) return err(storeFault(store.error));
   const gone = missingKeys(home);

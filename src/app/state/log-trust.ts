@@ -59,6 +59,8 @@ export function remembered(home: string, keys: LogKeys): Remembered {
 export type LogTrust = {
   /** Why the log cannot be believed; undefined as long as nothing is wrong with it. */
   readonly broken: () => string | undefined;
+  /** Every record was checked, and nothing is wrong. */
+  readonly checked: () => boolean;
   /** Resolves once the log may be served from; the rest is checked later. */
   readonly checkFirst: () => Promise<void>;
   /** Keeps the head of the log beside the keys. */
@@ -86,6 +88,7 @@ export function logTrust(setup: TrustSetup): LogTrust {
   const lost = memory?.lost ?? lostIn(setup, memory);
   let broken: string | undefined;
   let stopped = false;
+  let checked = false;
   // Of a head that was just written the disk may know nothing yet: only the one before it is remembered.
   let settled = store.opening.previous;
   let losing: Promise<void> = Promise.resolve();
@@ -103,6 +106,7 @@ export function logTrust(setup: TrustSetup): LogTrust {
   };
   return {
     broken: () => broken,
+    checked: () => checked && broken === undefined,
     checkFirst: async () => {
       if (!setup.before.ok) lose(setup.before.error);
       if (setup.older !== undefined) lose(setup.older.sentence);
@@ -121,7 +125,10 @@ export function logTrust(setup: TrustSetup): LogTrust {
           await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
           return !stopped;
         },
-      }).then(served, served);
+      }).then((all) => {
+        checked = all.ok && !stopped;
+        served();
+      }, served);
       await first;
       await losing;
       remember(settled);

@@ -1,4 +1,4 @@
-/** `sluicegate audit tail|verify|export|policy|set-aside`: the event logs for users, checkers and other programs. */
+/** `sluicegate audit tail|verify|export|policy|prune|set-aside`: the event logs for users, checkers and other programs. */
 import type { Command } from "commander";
 import { viewsOf, recordPages } from "../../gateway/log/record.ts";
 import type { LogView, StoredRecord, StoreFailure } from "../../gateway/ports/store.ts";
@@ -6,6 +6,8 @@ import { type Result, ok } from "../../core/result.ts";
 import { auditLineOf, plainRecord } from "../../app/replay/audit-line.ts";
 import { exportLog } from "../../app/replay/audit-export.ts";
 import { policyOnRecord } from "../../app/replay/audit-policy.ts";
+import { pruneLogs } from "../../app/replay/audit-prune.ts";
+import { leftSentence } from "../../app/replay/left-run.ts";
 import { setAsideLog } from "../../app/replay/audit-set-aside.ts";
 import { verify } from "../../app/replay/audit-verify.ts";
 import { type LogName, type NamedLog, chosenLog, logOption, readLogs, storeFault } from "../../app/state/log-files.ts";
@@ -57,6 +59,17 @@ export function register(program: Command): void {
   );
   acts(
     audit
+      .command("prune")
+      .description("remove runs that ended longer ago than the policy keeps, where no gateway does"),
+    {
+      "--dry-run": "only say what would leave, and what has left",
+      "--keep-days <days>": "in place of `audit.keepDays` of the policy of the newest run",
+      ...logOption,
+    },
+    pruneLogs,
+  );
+  acts(
+    audit
       .command("set-aside")
       .description("move a log away that is damaged or has lost its keys, so that a new one can begin"),
     logOption,
@@ -97,12 +110,22 @@ async function tail(options: OptionsOf<typeof tailOptions> & { readonly json?: t
     .reduce(merged)
     .slice(-count);
   if (options.follow === true) return follow(ends.value, newest, way, options.json === true);
+  const left = newest.length === 0 ? await leftIn(logs, options.run) : "";
   await Promise.all(logs.map(({ store }) => store.close(false)));
   return {
     exitCode: 0,
     json: { records: newest.map((one) => jsonOf(one, way)) },
-    text: newest.length === 0 ? "No record fits." : newest.map((one) => lineOf(one, way)).join("\n"),
+    text: newest.length === 0 ? left : newest.map((one) => lineOf(one, way)).join("\n"),
   };
+}
+
+/** Why there is no record of a run. */
+async function leftIn(logs: readonly NamedLog[], run: string | undefined): Promise<string> {
+  for (const log of run === undefined ? [] : logs) {
+    const sentence = await leftSentence(log, run ?? "");
+    if (sentence.ok && sentence.value !== undefined) return sentence.value;
+  }
+  return "No record fits.";
 }
 
 type Place = Pick<StoredRecord, "writer" | "seq">;

@@ -83,7 +83,7 @@ async function flows(session: DoctorSession, secret: string): Promise<readonly C
 
 /** Every decision of the session is in the log, and the log verifies. */
 async function recorded(session: DoctorSession): Promise<Check> {
-  const log = readLogOf(session.home);
+  const log = readLogOf(session.home, true);
   if (!log.ok) return failed("record", log.error.sentence);
   if (log.value === undefined)
     return failed("record", "The decisions left no event log: do not rely on this installation.");

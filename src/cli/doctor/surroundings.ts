@@ -126,7 +126,7 @@ async function checkDaemon(paths: DaemonPaths): Promise<Check> {
 async function checkLogs(): Promise<readonly Check[]> {
   const checks: Check[] = [];
   for (const name of logNames) {
-    const opened = readLogs(process.env, name);
+    const opened = readLogs(process.env, name, true);
     if (!opened.ok) checks.push(failed("log", opened.error.sentence));
     else if (opened.value.length === 0) {
       const missed = missedLog(logHome(process.env, name));
@@ -160,7 +160,8 @@ async function checkLog({ name, store, keys }: NamedLog): Promise<Check> {
     const [first] = [...findings, ...verified.value.findings];
     if (first !== undefined)
       return failed("log", `${first.sentence} Run \`sluicegate audit verify\` for all findings of the ${name} log.`);
-    return passed("log", `The ${name} log is intact: ${records} records, every link and signature holds.`);
+    const there = verified.value.writers.reduce((sum, writer) => sum + writer.records, 0);
+    return passed("log", `The ${name} log is intact: ${there} records, every link and signature holds.`);
   } finally {
     await store.close(false);
   }

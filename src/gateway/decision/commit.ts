@@ -34,7 +34,6 @@ import {
   settleDoubt,
 } from "./guards.ts";
 import { endedRun, ordersOf, scopeOf, unmetObligation } from "./obligations.ts";
-import { notice } from "./notice.ts";
 
 export type CommitNeeds = GuardNeeds;
 
@@ -149,7 +148,8 @@ function dispatched(needs: CommitNeeds, call: Call, ground: Ground): Recorded {
   call.scope = scopeOf(decision.obligations);
   call.warnings = warningsIn(decision);
   const { services } = needs;
-  for (const text of call.warnings) services.human.notify(notice(`${contract.server}.${contract.tool}: ${text}.`));
+  for (const text of call.warnings)
+    services.human.notify(`${contract.server}.${contract.tool}: ${text}.`.slice(0, 240));
   const notes = { ...notesOf(id, decision, isObserved(live, contract.server)), ...fromOutbox(call) };
   const basis = { decision, answers, notes, manifestDigest: call.manifestDigest };
   if (mayBeLate && isPlainRead(services, call, ground, batch)) {

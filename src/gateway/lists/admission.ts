@@ -15,7 +15,6 @@ import { type WithheldNeeds, withheldOf } from "./withheld-entries.ts";
 import { type Quarantine, type QuarantineNeeds, quarantine, released } from "./quarantine.ts";
 import { type Json, type JsonObject, isObject, member, stringMember } from "../../core/json.ts";
 import { metaKeys } from "../../wire/meta.ts";
-import { notice } from "../decision/notice.ts";
 
 export type AdmissionNeeds = QuarantineNeeds & {
   readonly server: string;
@@ -74,8 +73,9 @@ function judged(
     needs.admissions.record(key, admission);
     if (!connected) {
       const codes = decidingCodes(decision).join(", ");
-      const text = `Server \`${server}\` is quarantined (${codes}): its tools are hidden.`;
-      needs.services.human.notify(notice(text, ` See decision ${id}.`));
+      needs.services.human.notify(
+        `Server \`${server}\` is quarantined (${codes}): its tools are hidden. See decision ${id}.`.slice(0, 240),
+      );
     }
     return admission;
   });

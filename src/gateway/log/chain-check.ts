@@ -14,6 +14,11 @@ export type Finding = {
     | "bad-signature"
     | "unknown-signer"
     | "writer-missing"
+    | "pruned-unsigned"
+    | "pruned-present"
+    | "pruned-overlap"
+    | "pruned-open"
+    | "pruned-unmarked"
     | "keys-older";
   readonly writer: number;
   /** Record the finding is about; for a gap or a truncation the first one that is missing. */

@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from "../../core/json.ts";
 import { type Result, err, ok } from "../../core/result.ts";
+import type { PayloadMode } from "../ports/log-context.ts";
 import type {
   Alongside,
   AppendBatch,
@@ -12,7 +13,6 @@ import type {
   LogEntry,
   LogKeys,
   OpenCall,
-  PayloadMode,
   RunRow,
   SharedRow,
   Store,
@@ -214,8 +214,8 @@ export class ChainWriter {
     }
   }
 
-  /** A record of the log itself, signed: the opening, a checkpoint, the end. */
-  own(kind: string, at: number, clear: JsonObject): AppendBatch {
+  /** A record of the log itself, signed: the opening, a checkpoint, the end. `hidden` is its payload, in the clear. */
+  own(kind: string, at: number, clear: JsonObject, hidden?: string): AppendBatch {
     const wallMs = this.#options.wallMs();
     const text = JSON.stringify({ at, kind, ...clear });
     const group: Group = {
@@ -224,8 +224,8 @@ export class ChainWriter {
       how: "clear",
       kind,
       clear: [text],
-      hidden: [],
-      hides: false,
+      hidden: hidden === undefined ? [] : [hidden],
+      hides: hidden !== undefined,
       characters: 0,
     };
     return { records: [this.#record(group, wallMs)], checkpoint: this.#sign(wallMs) };

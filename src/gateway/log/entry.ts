@@ -1,7 +1,8 @@
 /** A log entry as the texts that its record is made of. */
 import type { Lattice } from "../../core/label.ts";
 import type { CallOption } from "../../core/moment.ts";
-import type { LogContext, LogEntry, LogKeys, StoredDocument } from "../ports/store.ts";
+import type { LogContext } from "../ports/log-context.ts";
+import type { LogEntry, LogKeys, StoredDocument } from "../ports/store.ts";
 import { cleanText, holdsSecret, type EntryHead, type Pen } from "./json-text.ts";
 import { contractText } from "./contract-codec.ts";
 import { decisionText, hiddenDecision } from "./decision-codec.ts";

@@ -4,9 +4,11 @@
  */
 import type { JsonObject } from "../../core/json.ts";
 import { type Result, err, ok } from "../../core/result.ts";
-import type { AppendBatch, EventLog, LogView, StoreFailure } from "../ports/store.ts";
+import type { PruneStep } from "../ports/retention.ts";
+import type { AppendBatch, EventLog, LogView, Store, StoreAnswer, StoreFailure } from "../ports/store.ts";
 import { ChainWriter, type Batch, type EventLogOptions } from "./chain-writer.ts";
 import { readJsonObject } from "./json-text.ts";
+import { prunedKind, pruningTexts } from "./pruning.ts";
 import { viewsOf } from "./record.ts";
 import { replayRun, waitingOf } from "./run-history.ts";
 import { fittingSnapshot, keepSnapshot } from "./snapshot-log.ts";
@@ -44,6 +46,13 @@ function openingFacts(options: EventLogOptions): JsonObject {
     ...(previous === undefined ? {} : { previous: { ...previous } }),
     ...(resumeAtTop ? { resumeAtTop } : {}),
   };
+}
+
+/** Removes records in the transaction of the record that names them. */
+function pruneStep(store: Store, writer: ChainWriter, step: PruneStep): StoreAnswer<boolean> {
+  const { ranges, runs, clear, hidden } = pruningTexts(step);
+  const { endedBefore, wallMs, at } = step;
+  return store.prune({ ranges, runs, endedBefore, wallMs }, () => writer.own(prunedKind, at, clear, hidden));
 }
 
 /** The first record of this writer names the last one of the writer before, so no writer can vanish unseen. */
@@ -87,6 +96,12 @@ export async function openEventLog(options: EventLogOptions, at: number): Promis
     checkpoint: (now) => {
       if (head.seq === head.signedSeq) return Promise.resolve(ok(undefined));
       return appendOwn("checkpoint", now);
+    },
+    prune: async (step) => {
+      if (recovering !== undefined) return err(recovering);
+      const pruned = await pruneStep(store, writer, step);
+      if (!pruned.ok) writer.forget();
+      return pruned;
     },
     health: () => store.health(),
     recover: async () => {

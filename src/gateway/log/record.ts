@@ -10,7 +10,8 @@
  */
 import { type Json, type JsonObject, isArray, isObject, member, stringMember } from "../../core/json.ts";
 import type { Result } from "../../core/result.ts";
-import type { LogKeys, LogView, PayloadMode, RecordQuery, Store, StoredRecord, StoreFailure } from "../ports/store.ts";
+import type { PayloadMode } from "../ports/log-context.ts";
+import type { LogKeys, LogView, RecordQuery, Store, StoredRecord, StoreFailure } from "../ports/store.ts";
 import { wholeEvents } from "./event-codec.ts";
 import { listText, readJson, readJsonObject, type EntryHead } from "./json-text.ts";
 import { earlierEvents, earlierPayload, format1Version } from "./format-1.ts";

@@ -8,9 +8,10 @@ import { type Json, isArray, isObject, member, stringMember } from "../../core/j
 import type { Lattice } from "../../core/label.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import { PlacesRead } from "../../core/isolation/trace-dictionary.ts";
-import type { Head, LogKeys, RecordQuery, Replayed, ReplayWay, Store, StoredRecord, Waiting } from "../ports/store.ts";
+import type { Head, LogKeys, Replayed, ReplayWay, Store, StoredRecord, Waiting } from "../ports/store.ts";
 import type { Heard, StreamNote } from "../ports/stream-note.ts";
 import { readDecision, type RecordedDecision } from "./decision-codec.ts";
+import { boundedRecords, isAfter, type KeptQuery, keptRecords, markOf } from "./kept-records.ts";
 import { makeLoader, openRecord, type Loader, type OpenedEntry, type OpenedRecord } from "./read-record.ts";
 import { merged, readNote, type MergeSource, type Noted } from "./stream-merge.ts";
 import { boundTo, eventsOf, readBody, readPayload, recordPages, type PayloadNote, type ReadBody } from "./record.ts";
@@ -60,24 +61,6 @@ export type RecordedQuery = {
   readonly lattice: Lattice;
 };
 
-/** Records one by one, oldest first, up to a number of them. The error is a sentence. */
-async function* boundedRecords(
-  store: Store,
-  query: Pick<RecordQuery, "run" | "after">,
-  {
-    recordsMax = Number.POSITIVE_INFINITY,
-    pageRecords,
-  }: { recordsMax?: number; pageRecords?: number | undefined } = {},
-): AsyncGenerator<Result<StoredRecord, string>, void> {
-  let count = 0;
-  for await (const page of recordPages(store, query, pageRecords)) {
-    if (!page.ok) return yield err(page.error.sentence);
-    if (count >= recordsMax) return yield err(`there are more than ${recordsMax} records`);
-    for (const record of page.value) yield ok(record);
-    count += page.value.length;
-  }
-}
-
 /**
  * Hands the entries of a run to `each`, oldest first, and keeps none, so that a log of any length can be decided again;
  * an error where one of the run's own records cannot be read.
@@ -89,12 +72,15 @@ export async function eachRecordedEntry(
 ): Promise<Result<void, string>> {
   const loader = makeLoader(store, keys, lattice);
   const told = new PlacesRead();
-  const own = recordedEntries(loader, boundedRecords(store, others ? {} : { run }), { run, told });
+  const mark = others ? await markOf(store, run) : ok(undefined);
+  if (!mark.ok) return mark;
+  const records = others ? withoutLeft(boundedRecords(store, {}), run, mark.value) : keptRecords(store, { run });
+  const own = recordedEntries(loader, records, { run, told });
   const source: MergeSource<RecordedEntry> = {
     run,
     stream: (key, after) => {
-      const records = recordsBeyond(boundedRecords(store, { run: key }), after);
-      return asOwn(recordedEntries(loader, records, { run: key, told }), { run, after });
+      const beyond = recordsBeyond(keptRecords(store, { run: key }), after);
+      return asOwn(recordedEntries(loader, beyond, { run: key, told }), { run, after });
     },
   };
   for await (const entry of merged(ownNotes(own, run), source)) {
@@ -103,6 +89,18 @@ export async function eachRecordedEntry(
     if (entry.value.note === undefined || entry.value.run === run) each(entry.value);
   }
   return ok(undefined);
+}
+
+/** Records of all runs, of this one only those after the place at which it left. */
+async function* withoutLeft(
+  records: AsyncIterable<Result<StoredRecord, string>>,
+  run: string,
+  mark: Pick<Head, "writer" | "seq"> | undefined,
+): AsyncGenerator<Result<StoredRecord, string>, void> {
+  for await (const record of records) {
+    const isGone = mark !== undefined && record.ok && record.value.run === run && !isAfter(record.value, mark);
+    if (!isGone) yield record;
+  }
 }
 
 type Reading = { readonly run: string; readonly told: PlacesRead };
@@ -279,8 +277,8 @@ export async function replayRun(
   const waiting = new WaitingBook(after?.waiting);
   // A page is read without a pause.
   const pages = { recordsMax: replayRecordsMax, pageRecords: pause === undefined ? undefined : pausedPageRecords };
-  const recordsOf = (query: Pick<RecordQuery, "run" | "after">): AsyncIterable<Result<StoredRecord, string>> =>
-    paused(boundedRecords(store, query, pages), pause);
+  const recordsOf = (query: KeptQuery): AsyncIterable<Result<StoredRecord, string>> =>
+    paused(keptRecords(store, query, pages), pause);
   const source: MergeSource<Part> = {
     run,
     until,
@@ -377,7 +375,9 @@ async function gathered(
 /** The waiting items of a run, also where its events cannot be read into the present lattice, or are too many. */
 export async function waitingOf(store: Store, keys: LogKeys, run: string): Promise<readonly Waiting[]> {
   const waiting = new WaitingBook();
-  for await (const page of recordPages(store, { run })) {
+  const mark = await markOf(store, run);
+  const after = mark.ok && mark.value !== undefined ? { after: mark.value } : {};
+  for await (const page of recordPages(store, { run, ...after })) {
     if (!page.ok) break;
     for (const record of page.value) {
       const body = readBody(record.body);

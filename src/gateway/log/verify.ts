@@ -4,6 +4,8 @@ import { err, ok, type Result } from "../../core/result.ts";
 import type { Head, LogKeys, Store, StoredCheckpoint, StoredRecord, StoreFailure } from "../ports/store.ts";
 import { chainStart, checkNext, type ChainState, type Finding } from "./chain-check.ts";
 import { readCheckpoint } from "./checkpoint.ts";
+import { checkMarks } from "./left-runs.ts";
+import { LeftRecords, type PruningNote } from "./left-records.ts";
 import { readBody } from "./record.ts";
 
 /** Findings that are reported one by one; a wrecked log has more of them than an operator reads. */
@@ -20,11 +22,15 @@ export type Verified = {
     readonly writer: number;
     readonly records: number;
     readonly unreadable: number;
+    /** Records that left the log, as signed records say. */
+    readonly left: number;
     readonly checkpoints: number;
     /** Last record that a valid signature covers. */
     readonly signedTo: number;
     readonly head: Head | undefined;
   }[];
+  /** Signed records that say what left, newest writer first. */
+  readonly pruned: readonly PruningNote[];
 };
 
 /** Heads of a writer's chain that must be on the chain: from signatures, from the next writer, from outside. */
@@ -54,6 +60,7 @@ type Progress = {
   readonly anchors: Map<number, Anchor[]>;
   readonly expected: Set<number>;
   readonly way: VerifyWay;
+  readonly left: LeftRecords;
   /** The pace said to stop. */
   stopped: boolean;
 };
@@ -97,9 +104,9 @@ function linkBack(record: StoredRecord, progress: Progress): void {
   anchor(progress, { writer, seq, fingerprint, from: "writer" });
 }
 
-function checkAnchors(seen: ReadonlyMap<number, string>, state: ChainState, progress: Progress): void {
+async function checkAnchors(seen: ReadonlyMap<number, string>, state: ChainState, progress: Progress): Promise<void> {
   for (const { writer, seq, fingerprint, from } of progress.anchors.get(state.writer) ?? []) {
-    const found = seen.get(seq);
+    const found = seen.get(seq) ?? (await progress.left.fingerprintOf({ writer, seq }));
     const source = anchorNames[from];
     if (found === undefined && seq > state.seq) {
       const sentence = `The log of writer ${writer} ends at ${state.seq}, but ${source} names record ${seq}: its tail was cut off.`;
@@ -119,13 +126,19 @@ async function verifyWriter(
 ): Promise<Result<Verified["writers"][number], StoreFailure>> {
   const checkpoints = await store.checkpoints(writer);
   if (!checkpoints.ok) return checkpoints;
+  const prunings = await store.prunings(writer);
+  if (!prunings.ok) return prunings;
   let signedTo = 0;
+  const signed = new Map<number, string>();
   for (const stored of checkpoints.value) {
     const head = checkSignature(keys, stored, progress);
     if (head === undefined) continue;
     anchor(progress, head);
+    signed.set(head.seq, head.fingerprint);
     signedTo = Math.max(signedTo, head.seq);
   }
+  for (const record of prunings.value) progress.left.learn(record, signed);
+  const walk = progress.left.walk(writer);
   const wanted = new Set((progress.anchors.get(writer) ?? []).map((head) => head.seq));
   const seen = new Map<number, string>();
   const { pace } = progress.way;
@@ -136,6 +149,8 @@ async function verifyWriter(
     const page = await store.records({ writer, after, order: "oldest", limit });
     if (!page.ok) return page;
     for (const record of page.value) {
+      state = walk.upTo(state, record.seq);
+      walk.met(record);
       const next = checkNext(keys, state, record);
       for (const finding of next.findings) note(progress, finding);
       state = next.state;
@@ -145,10 +160,14 @@ async function verifyWriter(
     if (pace !== undefined && !(await pace(page.value.length))) progress.stopped = true;
     if (page.value.length < limit || progress.stopped) break;
   }
-  if (!progress.stopped) checkAnchors(seen, state, progress);
+  if (!progress.stopped) {
+    state = walk.upTo(state, Number.POSITIVE_INFINITY);
+    await checkAnchors(seen, state, progress);
+  }
   const head = state.records === 0 ? undefined : { writer, seq: state.seq, fingerprint: state.fingerprint };
   const { records, unreadable } = state;
-  return ok({ writer, records, unreadable, checkpoints: checkpoints.value.length, signedTo, head });
+  const { left } = walk;
+  return ok({ writer, records, unreadable, left, checkpoints: checkpoints.value.length, signedTo, head });
 }
 
 /**
@@ -160,7 +179,8 @@ export async function verifyLog(
   keys: LogKeys,
   way: VerifyWay = {},
 ): Promise<Result<Verified, StoreFailure>> {
-  const progress: Progress = { findings: [], anchors: new Map(), expected: new Set(), way, stopped: false };
+  const left = new LeftRecords(store, (finding) => note(progress, finding));
+  const progress: Progress = { findings: [], anchors: new Map(), expected: new Set(), way, left, stopped: false };
   for (const head of way.outside ?? []) anchor(progress, { ...head, from: "outside" });
   if (way.remembered !== undefined) anchor(progress, { ...way.remembered, from: "keys" });
   const listed = await store.writers();
@@ -177,7 +197,9 @@ export async function verifyLog(
   for (const writer of progress.expected) {
     if (!known.has(writer) && !listed.value.includes(writer)) note(progress, missing(progress, writer));
   }
-  return ok({ valid: progress.findings.length === 0, findings: progress.findings, writers });
+  const marked = progress.stopped ? ok(undefined) : await checkMarks(store, left, way, (one) => note(progress, one));
+  if (!marked.ok) return marked;
+  return ok({ valid: progress.findings.length === 0, findings: progress.findings, writers, pruned: left.notes });
 }
 
 function missing({ anchors }: Progress, writer: number): Finding {

@@ -188,3 +188,12 @@ export const snapshotCharactersMax = 48 * 1024 * 1024;
 
 /** How long the folded state of a run is kept for its next snapshot. */
 export const snapshotStateMsMax = 5_000;
+
+/** Records that leave the log in one transaction: a call that comes meanwhile waits for it, a few milliseconds. */
+export const pruneRecordsMax = 500;
+
+/** Records that are put in the order of the chain together, so that those that follow each other leave as one range. */
+export const pruneBatchRecords = 5_000;
+
+/** Ended runs that are looked at in one turn. */
+export const pruneRunsAtOnce = 100;

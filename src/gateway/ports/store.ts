@@ -12,30 +12,13 @@ import type { Lattice } from "../../core/label.ts";
 import type { Result } from "../../core/result.ts";
 import type { WrittenJson } from "../../wire/message.ts";
 import type { ManifestRow, SessionRow } from "./cached-rows.ts";
+import type { EndedQuery, EndedRun, Place, PruneStep, PruneWanted } from "./retention.ts";
+import type { LogContext } from "./log-context.ts";
 import type { LastRecord, Snapshot, StoredSnapshot } from "./snapshots.ts";
 import type { Heard, StreamNote } from "./stream-note.ts";
 
 // ---------------------------------------------------------------------------------------------------------------
 // The log as the gateway sees it.
-
-/**
- * The policy, lattice and manifest that a batch of events was decided under. Their digests go into the clear part of
- * every record.
- */
-export type LogContext = {
-  readonly policyDigest: string;
-  /** The canonical policy JSON, kept once under that digest. */
-  readonly policyText: string;
-  readonly lattice: Lattice;
-  /** Digest of the manifest of the server concerned, where there is one. */
-  readonly manifestDigest?: string;
-  readonly principal?: string;
-  /** `audit.payload` of the policy. */
-  readonly payload: PayloadMode;
-};
-
-/** How arguments, results and instructions are kept: encrypted per run, as a keyed digest only, or readable. */
-export type PayloadMode = "sealed" | "digests" | "clear";
 
 /**
  * An appended entry: events of one run that belong together (`dispatched` of a call makes one entry, its outcome and
@@ -159,6 +142,11 @@ export interface EventLog {
   open(run: string, sealed: Uint8Array): JsonObject | undefined;
   /** Signs the head of the chain now; called by the gateway's clock every `checkpointMs`. */
   checkpoint(at: number): Promise<Result<void, StoreFailure>>;
+  /**
+   * Lets records leave and writes which ones, signed, in one transaction; false, and nothing has changed, where one of them
+   * may not leave any more.
+   */
+  prune(step: PruneStep): StoreAnswer<boolean>;
   health(): StoreHealth;
   /** After a failure whose cause is gone (disk freed): continues from the last durable record. */
   recover(): Promise<Result<void, StoreFailure>>;
@@ -381,6 +369,22 @@ export interface Store {
   snapshot(run: string): StoreAnswer<StoredSnapshot | undefined>;
   /** Runs that have one, in order, after a key. */
   snapshotRuns(after: string, limit: number): StoreAnswer<readonly string[]>;
+
+  /** Runs that have ended, those that ended first first. */
+  endedRuns(query: EndedQuery): StoreAnswer<readonly EndedRun<RunRow>[]>;
+  /** Places and fingerprints of the records of a run, oldest first, after a place. */
+  runHeads(run: string, after: Place | undefined, limit: number): StoreAnswer<readonly Head[]>;
+  /**
+   * Writes a batch and removes records, all or nothing; false, and `batch` is not called, where one of them is missing or
+   * may not leave. Marks the runs with the place of the batch's first record; their approvals and snapshots leave too.
+   */
+  prune(wanted: PruneWanted, batch: () => AppendBatch): StoreAnswer<boolean>;
+  /** Records of a writer that say what left, oldest first, without their payloads. */
+  prunings(writer: number): StoreAnswer<readonly StoredRecord[]>;
+  /** The newest record that says that records of this run left; the run has only what is after it. */
+  prunedBy(run: string): StoreAnswer<Place | undefined>;
+  /** Gives a part of the free space back to the file system; true where there is more to give back. */
+  shrink(): StoreAnswer<boolean>;
 
   putManifest(row: ManifestRow): StoreAnswer<void>;
   manifest(key: string): StoreAnswer<ManifestRow | undefined>;

@@ -160,8 +160,9 @@ export class Gateway implements SessionHost {
    * after a restart would begin a clean run beside the one that holds the labels.
    */
   async restore(): Promise<void> {
-    const rows = await this.runs.restore();
-    const namings = rows.flatMap((row) => namedIn(row.resume) ?? []);
+    await this.runs.restore();
+    const rows = await this.#setup.services.log.store.openRuns();
+    const namings = (rows.ok ? rows.value : []).flatMap((row) => namedIn(row.resume) ?? []);
     namings.sort((left, right) => left.sinceWallMs - right.sinceWallMs);
     for (const { process, conversation } of namings) this.#hookSessions.set(process, conversation);
   }

@@ -100,6 +100,7 @@ export class FakeLog {
     seal: (_run, value) => new TextEncoder().encode(JSON.stringify(value)),
     open: (_run, sealed) => JSON.parse(new TextDecoder().decode(sealed)) as JsonObject,
     checkpoint: async () => ok(undefined),
+    prune: async () => ok(false),
     health: () => ({ kind: "ok" }),
     recover: async () => ok(undefined),
     close: async () => undefined,

@@ -1,0 +1,54 @@
+/**
+ * Removal of old runs from the log (docs/decisions/0044). A store removes records only in one transaction with the record
+ * that says which ones; what is removed without such a record is a gap that `audit verify` reports.
+ */
+
+/** A place on a chain. */
+export type Place = { readonly writer: number; readonly seq: number };
+
+/** Records of one writer that follow each other, both ends included. */
+export type PlaceRange = { readonly writer: number; readonly from: number; readonly to: number };
+
+/** Where a list of ended runs goes on: after this one. */
+export type EndedPlace = { readonly endedWallMs: number; readonly key: string };
+
+export type EndedQuery = {
+  /** Only runs that ended before (ms since 1970). */
+  readonly before: number;
+  readonly after: EndedPlace | undefined;
+  readonly limit: number;
+  /** Now, in ms since 1970: approvals that have not expired keep their run. */
+  readonly wallMs: number;
+};
+
+/** An ended run, and why nothing of it may leave now. */
+export type EndedRun<Row> = {
+  readonly row: Row;
+  readonly hasRecords: boolean;
+  /** `call`: one of its calls has no outcome. `approval`: one of its approvals can still be decided or used. */
+  readonly held: "call" | "approval" | undefined;
+};
+
+/** What is to leave in one transaction. Every record in the ranges must be of one of these runs. */
+export type PruneWanted = {
+  readonly ranges: readonly PlaceRange[];
+  readonly runs: readonly string[];
+  /** Each of the runs must have ended before (ms since 1970). */
+  readonly endedBefore: number;
+  /** Now, in ms since 1970. */
+  readonly wallMs: number;
+};
+
+/** A record that is to leave, with its run. */
+export type Leaving = Place & { readonly fingerprint: string; readonly run: string };
+
+/** Records that leave together, in the order of the chain. */
+export type PruneStep = {
+  readonly leaving: readonly Leaving[];
+  /** `audit.keepDays` of the policy. */
+  readonly keepDays: number;
+  /** The runs ended before (ms since 1970). */
+  readonly endedBefore: number;
+  readonly wallMs: number;
+  readonly at: number;
+};
