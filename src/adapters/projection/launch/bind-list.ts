@@ -45,7 +45,9 @@ export function orderBinds(binds: readonly Bind[]): readonly Bind[] {
 function isShownLink(bind: Bind, all: readonly Bind[]): boolean {
   if (bind.kind !== "bind" || bind.source === bind.target) return false;
   const around = all.findLast((wide) => wide.target !== bind.target && isWithin(bind.target, wide.target));
-  if (around?.kind !== "bind" || !all.some((one) => one.kind === "bind" && one.target === bind.source)) return false;
+  // The target may be shown by a mount of its own or by one around it, such as the installation of an interpreter.
+  const isShown = all.some((one) => one.kind === "bind" && isWithin(bind.source, one.target));
+  if (around?.kind !== "bind" || !isShown) return false;
   const place = around.source + bind.target.slice(around.target.length);
   return lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
