@@ -25,6 +25,8 @@ const commands = new Set([
   "daemon stop",
   "daemon status",
   "doctor",
+  "packages",
+  "packages update",
   "learn",
   "scan",
   "changes",

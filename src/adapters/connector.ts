@@ -28,6 +28,8 @@ export type ConnectorOptions = {
   readonly memory?: ServerMemory;
   /** State folder of the gateway. No server sees it; without it no server can be isolated. */
   readonly home?: string;
+  /** State folder with the packages of servers, where it is not `home`. */
+  readonly packages?: string;
 };
 
 export function systemConnector(options: ConnectorOptions = {}): Connector {
@@ -38,7 +40,13 @@ export function systemConnector(options: ConnectorOptions = {}): Connector {
       if (target.kind === "stdio") {
         const limits = options.limits === undefined ? {} : { limits: options.limits };
         const notice = options.notice === undefined ? {} : { notice: options.notice };
-        const how = isolationOf(target, order, { home: options.home, diagnostic, ...limits, ...notice });
+        const how = isolationOf(target, order, {
+          home: options.home,
+          packages: options.packages ?? options.home,
+          diagnostic,
+          ...limits,
+          ...notice,
+        });
         const memory = options.memory === undefined ? {} : { memory: options.memory };
         return connectProcess(target, handler, { ...wire, ...limits, ...how, ...memory, diagnostic });
       }

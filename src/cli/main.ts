@@ -23,6 +23,7 @@ const modules: Readonly<Record<string, () => Promise<{ readonly register: Regist
   approve: () => import("./commands/approve.ts"),
   factor: () => import("./commands/factor.ts"),
   audit: () => import("./commands/audit.ts"),
+  packages: () => import("./commands/packages.ts"),
   learn: () => import("./commands/learn.ts"),
   scan: () => import("./commands/scan.ts"),
   doctor: () => import("./commands/doctor.ts"),

@@ -10,12 +10,12 @@ import { allProcesses, commandOf, goneOf, left, policyFor, serverProgram } from 
 
 const marker = `required-${process.pid}`;
 const bare = { command: [process.execPath, serverProgram, marker] };
-/** A program that runs a package straight from the registry has no files to project. */
+/** A program that lets a daemon run the server has no files to project. */
 let programs: string;
 beforeAll(() => {
   programs = mkdtempSync(join(tmpdir(), "sluicegate-required-"));
-  writeFileSync(join(programs, "npx"), `#!/bin/sh\nexec ${process.execPath} ${serverProgram} ${marker}\n`);
-  chmodSync(join(programs, "npx"), 0o755);
+  writeFileSync(join(programs, "docker"), `#!/bin/sh\nexec ${process.execPath} ${serverProgram} ${marker}\n`);
+  chmodSync(join(programs, "docker"), 0o755);
 });
 afterAll(() => rmSync(programs, { recursive: true, force: true }));
 
@@ -27,7 +27,7 @@ const why = /needs isolation tier A and would get none\. .{20,}/;
 
 describe("what a policy requires", () => {
   test("below the tier nothing of the server runs, and each call says why", async () => {
-    const stage = await open({ require: "A" }, [join(programs, "npx"), "-y", "something"]);
+    const stage = await open({ require: "A" }, [join(programs, "docker"), "run", "something"]);
     await expect(stage.connect("faulty")).rejects.toThrow(why);
     const said = await stage.call("faulty", "echo", { text: "x" });
     expect(said.isError).toBe(true);

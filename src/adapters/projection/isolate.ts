@@ -10,7 +10,9 @@ import { defaultTransportLimits } from "../net/net-limits.ts";
 import type { LaunchedServer } from "../stdio/stdio-upstream.ts";
 import type { ProcessTarget } from "../process/launch.ts";
 import type { IsolationSetup } from "./parts.ts";
+import { fetched } from "./fetched.ts";
 import { launch } from "./launch/launch.ts";
+import { probeSupport } from "./launch/support.ts";
 import { weakNotice } from "./weak-notice.ts";
 import { openProjection } from "./session/projection-session.ts";
 
@@ -28,11 +30,16 @@ const clock = {
 export async function isolate(
   target: ProcessTarget,
   order: IsolationOrder,
-  { home, limits = defaultTransportLimits, diagnostic, notice }: IsolationSetup,
+  { home, packages = home, limits = defaultTransportLimits, diagnostic, notice }: IsolationSetup,
 ): Promise<Result<LaunchedServer, string>> {
-  if (home === undefined) return err("This gateway has no state folder, so it cannot isolate a server.");
-  const plan = { target, order, stateFolder: home, workspace: [target.workspace ?? target.workingDirectory], limits };
-  const launched = await launch({ ...plan, stderrLine: diagnostic });
+  if (home === undefined || packages === undefined) {
+    return err("This gateway has no state folder, so it cannot isolate a server.");
+  }
+  const support = await probeSupport();
+  const found = await fetched(target, order, { home: packages, support, limits, notice });
+  if (!found.ok) return found;
+  const plan = { order, support, stateFolder: home, workspace: [target.workspace ?? target.workingDirectory], limits };
+  const launched = await launch({ ...plan, ...found.value, stderrLine: diagnostic });
   if (!launched.ok) return launched;
   const weak = weakNotice(order, launched.value);
   if (weak !== undefined) notice?.(weak);

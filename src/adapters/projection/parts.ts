@@ -99,6 +99,8 @@ export type MountStep =
 export type IsolationSetup = {
   /** State folder of the gateway: hidden from servers; it also stores the writes that are held for review. */
   readonly home: string | undefined;
+  /** State folder with the lock and the packages of servers, where it is not `home`: a try of a server has its own. */
+  readonly packages?: string | undefined;
   readonly limits?: TransportLimits;
   readonly diagnostic: (line: string) => void;
   /** One line in the gateway's own name, such as one about a tier that is weaker than the best. */

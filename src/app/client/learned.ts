@@ -17,6 +17,7 @@ import { type Proposal, type Watched, proposeScope } from "../../policy/isolatio
 import { readLogs, storeFault, type LogFault, type LogName, type NamedLog } from "../state/log-files.ts";
 import { canonicalJson } from "../../wire/canonical.ts";
 import type { ServerTarget, UpstreamConnection } from "../../gateway/ports/transport.ts";
+import { stateHome } from "../../adapters/daemon/paths.ts";
 import { systemConnector } from "../../adapters/connector.ts";
 import { type Answer, McpClient, textOf } from "./mcp-client.ts";
 
@@ -123,7 +124,11 @@ class DrivenServer {
     const home = mkdtempSync(join(tmpdir(), "sluicegate-drive-"));
     const clientInfo = { name: "client", version: "1.0.0" };
     const client = new McpClient({ clientInfo, waitMsMax: answerMsMax }, (message) => connection.send(message));
-    const connection = systemConnector({ home, diagnostic: (_target, line) => told?.(line) }).connect(
+    const connection = systemConnector({
+      home,
+      packages: stateHome(process.env),
+      diagnostic: (_target, line) => told?.(line),
+    }).connect(
       target,
       {
         message: (message) => {

@@ -1,6 +1,7 @@
 /** A gateway from a configuration file: several servers, over Streamable HTTP or over this process's own stdio. */
 import { isIPv4, isIPv6 } from "node:net";
 import { stdioClient } from "../../adapters/stdio/stdio-client.ts";
+import { stateHome } from "../../adapters/daemon/paths.ts";
 import { systemConnector } from "../../adapters/connector.ts";
 import type { HttpServerOptions } from "../../adapters/http/http-contract.ts";
 import { UpstreamRefusals } from "../../adapters/http/upstream-refusals.ts";
@@ -43,6 +44,7 @@ export async function openGateway(
     configuration: [config.file],
     connector: systemConnector({
       home,
+      packages: stateHome(process.env),
       memory,
       refusals,
       notice: tell,

@@ -75,11 +75,11 @@ describe.skipIf(!best)("through the daemon (needs tier A)", () => {
 // A regression: the conversation was closed before its first request was answered, and the shim said nothing.
 test.each([
   ["a command that is not there", "/no/such/server", /was not found/],
-  ["what cannot be isolated where that is required", "npx", /needs isolation tier A and would get/],
+  ["what cannot be isolated where that is required", "docker", /needs isolation tier A and would get/],
 ])("%s is told to the client, and by the shim", { timeout: 60_000 }, async (_what, program, words) => {
   const file = join(sandbox.folder, "policy.yaml");
   writeFileSync(file, "version: 1\nextends: [default]\nisolation: {require: A}\n");
-  const shim = [launcher, "run", "--policy", file, "--server", "s", "--", program, "-y", "some-server"];
+  const shim = [launcher, "run", "--policy", file, "--server", "s", "--", program, "run", "some-server"];
   const child = spawn(process.execPath, shim, { env, cwd: workspace });
   let [said, told] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));

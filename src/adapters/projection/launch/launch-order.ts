@@ -15,6 +15,8 @@ export type LaunchPlan = {
   readonly workspace: readonly string[];
   readonly limits: TransportLimits;
   readonly stderrLine?: (line: string) => void;
+  /** Why a command that fetches its package was not resolved to an installed one, as a part of a sentence. */
+  readonly unresolved?: string;
   /** Home folder that `~` in a scope stands for; by default that of this process's user. */
   readonly home?: string;
   /** User that servers run as when this process is root. */

@@ -88,7 +88,7 @@ function withCode(
   return code.ok ? start(plan, code.value) : Promise.resolve(code);
 }
 
-function chosen(support: Support, { order, target }: LaunchPlan): TierChoice {
+function chosen(support: Support, { order, target, unresolved }: LaunchPlan): TierChoice {
   if (order.mode === "off") {
     return {
       tier: "none",
@@ -98,7 +98,8 @@ function chosen(support: Support, { order, target }: LaunchPlan): TierChoice {
   }
   const reason = unprojectable(target.command);
   if (reason === undefined) return tierOf(support, order.scope);
-  const note = `Not isolated: ${reason}. Install the server and name its file as the command.`;
+  const why = unresolved === undefined ? reason : `${reason}, and ${unresolved}`;
+  const note = `Not isolated: ${why}. Install the server and name its file as the command.`;
   return { tier: "none", chain: "bare", notes: [note] };
 }
 

@@ -36,6 +36,25 @@ test("what one tool may touch is shown, because mounts cannot come and go with c
   });
 });
 
+test("a watched server keeps its own code in a folder that it does not see otherwise", () => {
+  const state = join(home, "state");
+  const code = join(state, "packages", "npm-1");
+  mkdirSync(code, { recursive: true });
+  const scope = scopeOf({ command: "", args: [], workspace: "", home, stateFolder: state });
+  const shown = { kind: "bind", source: home, target: home, access: "read" } as const;
+  const host = { home: shown, shut: [state] };
+  const order = { scope, home, workspace: [], workspaceBind: undefined, host };
+  const shut = (paths: readonly string[]) =>
+    serverView({ ...order, code: paths }).binds.filter(({ target }) => target.startsWith(state));
+  expect(shut([code])).toEqual([
+    { kind: "bind", source: code, target: code, access: "read" },
+    { kind: "scratch", target: state },
+  ]);
+  // A server whose code is the folder itself, or elsewhere, sees nothing of it.
+  expect(shut([state]).at(-1)).toEqual({ kind: "mask", target: state, folder: true });
+  expect(shut([join(base, "data")])).toEqual([{ kind: "mask", target: state, folder: true }]);
+});
+
 test("a link that is shut shuts what it leads to", () => {
   const { binds } = view({ deny: ["~/.ssh", "~/none"] });
   expect(binds.filter(({ kind }) => kind === "mask")).toEqual([

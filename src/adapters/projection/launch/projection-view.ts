@@ -97,11 +97,22 @@ export function serverView(order: ViewOrder): View {
     if (around.some((one) => one !== host.home)) return true;
     return host.isClosed?.(target) !== true && (onHost(target) || around.length > 0);
   };
-  const masks = masksOf([...scope.files.deny, ...(host?.shut ?? [])], places).filter(needed);
+  const masks = masksOf([...scope.files.deny, ...(host?.shut ?? [])], places)
+    .filter(needed)
+    .map((mask) => (host === undefined ? mask : emptied(mask, code)));
   const binds: readonly Bind[] = [...shown, ...masks];
   // The home folder keeps its owner: it is shown as far as the server's own user may see it.
   const sources = orderBinds(binds).flatMap((one) => (one.kind === "bind" && one !== host?.home ? [one.source] : []));
   return { binds, places, notes, sources: [...new Set(sources)] };
+}
+
+/**
+ * A folder that a watched server does not see, but for its own code: packages that were installed for servers are in the
+ * state folder. A mask would cover them, too.
+ */
+function emptied(mask: Bind, code: readonly string[]): Bind {
+  const holdsCode = code.some((path) => path !== mask.target && isWithin(path, mask.target));
+  return holdsCode ? { kind: "scratch", target: mask.target } : mask;
 }
 
 /** The workspace under its real name, and under those that links give it. */
