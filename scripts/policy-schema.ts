@@ -1,8 +1,11 @@
-/** Writes the published JSON Schema of the policy document: `node scripts/policy-schema.ts`, after a change of shapes. */
+/** Writes the published JSON Schemas of policies and of labels: `node scripts/policy-schema.ts`, after a change of shapes. */
 import { writeFileSync } from "node:fs";
-import { policySchema } from "../src/policy/canonical/schema.ts";
+import { labelsSchema, policySchema } from "../src/policy/canonical/schema.ts";
 
-writeFileSync(
-  new URL("../schema/policy.schema.json", import.meta.url),
-  `${JSON.stringify(policySchema(), undefined, 2)}\n`,
-);
+for (const [name, schema] of [
+  ["policy", policySchema()],
+  ["labels", labelsSchema()],
+] as const) {
+  const file = new URL(`../schema/${name}.schema.json`, import.meta.url);
+  writeFileSync(file, `${JSON.stringify(schema, undefined, 2)}\n`);
+}

@@ -9,7 +9,7 @@ import { runRows } from "./errors/run-rows.ts";
 import { stpaRows } from "./errors/stpa-rows.ts";
 import { placeRows, wireKinds } from "./errors/place-rows.ts";
 import { codesInDocument, codesInSources, commandsInSources } from "./errors/error-codes.ts";
-import { diagnosticLine } from "../src/app/policy/named-policy.ts";
+import { diagnosticLine } from "../src/app/policy/diagnostic-line.ts";
 import { shippedLoader, sha256, toolDigest } from "../src/app/policy/policy-source.ts";
 import { lintPolicy } from "../src/policy/lint/lint.ts";
 import { loadPolicy } from "../src/policy/load.ts";
@@ -125,6 +125,7 @@ describe("policy diagnostics", () => {
     const loaded = loadPolicy(input, {
       loader: (name, from) => besideRows[name] ?? shippedLoader(name, from),
       hash: sha256,
+      today: "2026-01-01",
       ...(lists === undefined ? {} : { manifests: namesOf(lists) }),
     });
     const { policy } = loaded;

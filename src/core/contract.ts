@@ -22,7 +22,7 @@ export const roles = [
 export type Role = (typeof roles)[number];
 
 /** Source of a statement about a tool, most authoritative first (policy.md 2). */
-export type LabelSource = "operator" | "pack" | "evidence" | "server" | "inference" | "unknown";
+export type LabelSource = "operator" | "pack" | "card" | "evidence" | "server" | "inference" | "unknown";
 
 /** Statements about one argument of a tool. */
 export type ArgumentContract = {

@@ -3,14 +3,22 @@
  * for the command line, the gateway and tests. A policy with an error yields none.
  */
 import { diagnose } from "./document/parse.ts";
-import { type CanonicalPolicy, parsePolicy } from "./canonical/policy-document.ts";
+import {
+  type CanonicalPolicy,
+  type PolicyDocument,
+  type PolicySource,
+  parsePolicy,
+} from "./canonical/policy-document.ts";
 import { type Manifests, canonicalPolicy, canonicalText } from "./canonical/canonical.ts";
 import { type Gathered, type PolicyInput, type PolicyLoader, gather } from "./canonical/extends.ts";
 import { merge, placed } from "./canonical/merge.ts";
 import { type CompiledPolicy, compilePolicy } from "./compile/compile.ts";
 import { defaultPolicyName } from "./canonical/default-policy.ts";
-import { type Diagnostic, type Problem, hasErrors } from "./document/diagnostic.ts";
-import { diagnosticsMax } from "./values/limits.ts";
+import { type Diagnostic, type Problem, hasErrors, warning } from "./document/diagnostic.ts";
+import { given } from "../core/given.ts";
+import * as readings from "./sections/readings.ts";
+import type { ReadingText } from "./sections/readings.ts";
+import { diagnosticsMax, policyTextUnitsMax } from "./values/limits.ts";
 
 export type LoadOptions = {
   readonly loader: PolicyLoader;
@@ -18,9 +26,15 @@ export type LoadOptions = {
   readonly hash: (text: string) => string;
   /** Tools of the servers that are known, for resolving bare names and finding misspelt ones. */
   readonly manifests?: Manifests;
+  /** The day, as `YYYY-MM-DD` in UTC: readings that ended before do not count. Without it all do, as in a replay. */
+  readonly today?: string;
+  /** Readings that were accepted on cards. What one of them says in words that this policy lacks is left out, alone. */
+  readonly accepted?: PolicySource;
 };
 
 export type Loaded = {
+  /** Last day of the reading that ends first. */
+  readonly until?: string;
   /** Absent iff some diagnostic is an error. */
   readonly policy: CompiledPolicy | undefined;
   readonly diagnostics: readonly Diagnostic[];
@@ -29,15 +43,56 @@ export type Loaded = {
 };
 
 export function loadPolicy(input: PolicyInput, options: LoadOptions): Loaded {
-  const gathered = asPolicy(gather(input, options.loader), options.loader);
+  const alone = gather(input, options.loader);
+  const { accepted } = options;
+  // A pack by itself is a document for others, and no policy in force here.
+  if (accepted === undefined || alone.documents.length === 0 || hasErrors(alone.diagnostics)) {
+    return joined(input, asPolicy(alone, options.loader), options).loaded;
+  }
+  const withReadings = (usable: readonly ReadingText[]): Joined => {
+    const source = { ...accepted, document: { version: 1, readings: usable } as const };
+    return joined(input, { ...alone, documents: [source, ...alone.documents] }, options);
+  };
+  const given = accepted.document.readings ?? [];
+  const whole = withReadings(given);
+  if (fits(whole)) return whole.loaded;
+  // Readings were accepted under the words of some policy; where this one lacks them, they say nothing.
+  const usable = given.filter((one) => !whole.faults.has(readings.readingKey(one)));
+  const less = withReadings(usable);
+  const counting = fits(less) ? less : joined(input, alone, options);
+  const left = fits(less) ? given.length - usable.length : given.length;
+  return withNote(counting.loaded, diagnose(leftOut(left), accepted));
+}
+
+/** A policy must be read again from its canonical text, which has a bound. */
+function fits({ loaded }: Joined): boolean {
+  return loaded.policy !== undefined && loaded.policy.canonical.length <= policyTextUnitsMax;
+}
+
+function leftOut(count: number): Problem {
+  const message = `${count} accepted ${count === 1 ? "reading does" : "readings do"} not count under this policy: it lacks their words, or room`;
+  return warning("READING", ["readings"], message, "look at their cards again under this policy");
+}
+
+function withNote(loaded: Loaded, note: Diagnostic): Loaded {
+  return { ...loaded, diagnostics: [...loaded.diagnostics, note].slice(-diagnosticsMax) };
+}
+
+/** A policy with the keys of readings that do not compile. */
+type Joined = { readonly loaded: Loaded; readonly faults: ReadonlySet<string> };
+
+function joined(input: PolicyInput, gathered: Gathered, options: LoadOptions): Joined {
   const own = gathered.documents.at(-1) ?? gathered.packs[0];
   if (own === undefined || hasErrors(gathered.diagnostics)) {
     const nowhere = { file: input.file, locate: () => ({ line: 0, column: 0 }) };
-    return finished(undefined, gathered.diagnostics, (found) => diagnose(found, nowhere));
+    const loaded = finished(undefined, gathered.diagnostics, (found) => diagnose(found, nowhere));
+    return { loaded, faults: new Set() };
   }
   const merged = merge(gathered.documents);
   const packs = gathered.packs.map((pack) => pack.document);
-  const canonical = canonicalPolicy(merged.document, packs, options.manifests);
+  const current = readings.current(merged.document.readings, options.today ?? "");
+  const document = given<PolicyDocument>({ ...merged.document, readings: current.readings });
+  const canonical = canonicalPolicy(document, packs, options.manifests);
   const compiled = compilePolicy(canonical.policy, options.hash);
   const packOrigins = new Map(gathered.packs.map((pack) => [pack.document.pack?.name, pack]));
   const place = (found: Problem): Diagnostic => {
@@ -49,8 +104,15 @@ export function loadPolicy(input: PolicyInput, options: LoadOptions): Loaded {
       ? placed(found, merged.origins, own)
       : placed({ ...found, path: rest }, new Map(), pack, rest);
   };
-  const problems = [...canonical.problems, ...compiled.problems].map(place);
-  return finished(compiled.policy, [...gathered.diagnostics, ...merged.diagnostics, ...problems], place);
+  const found = [...current.problems, ...canonical.problems, ...compiled.problems];
+  const problems = found.map(place);
+  const until = (current.readings ?? []).map((one) => one.until).toSorted()[0];
+  const loaded = finished(compiled.policy, [...gathered.diagnostics, ...merged.diagnostics, ...problems], place);
+  const wrong = found.filter((one) => one.severity === "error" && one.path[0] === "readings");
+  return {
+    loaded: until === undefined ? loaded : { ...loaded, until },
+    faults: new Set(wrong.map(({ path }) => String(path[1]))),
+  };
 }
 
 /** A pack by itself is checked as what it will be: a part of the default policy, without the other packs. */

@@ -228,7 +228,7 @@ describe("labels", () => {
     expect(ran.code).toBe(0);
     expect(ran.stdout).toContain("a\\u{1b}[2Jb\\u{202e}c");
     for (const raw of ["\u001b", "\u202e"]) expect(ran.stdout).not.toContain(raw);
-    expect(ran.stdout.trimEnd().split("\n")).toHaveLength(6);
+    expect(ran.stdout.trimEnd().split("\n")).toHaveLength(7);
   });
 
   test("the operator's policy comes first", async () => {

@@ -22,6 +22,9 @@ export const besideRows: Readonly<Record<string, PolicyInput>> = {
   plain: { file: "plain", text: "version: 1\n" },
 };
 
+const reading = (until: string, label: string): string =>
+  `readings: [{server: a, tool: x, digest: ${"a".repeat(64)}, until: "${until}", label: ${label}}]`;
+
 const rule = (text: string): string => `rules: [{id: R, tier: block, why: w, ${text}}]`;
 
 const lists: ToolLists = { mail: [{ name: "send" }, { name: "read" }], files: [{ name: "read" }] };
@@ -94,6 +97,8 @@ export const policyRows: readonly PolicyRow[] = [
     lists: { mail: [{ name: "send", inputSchema: { properties: { body: {} } } }] },
   },
   { code: "AMBIGUOUS", text: rule("when: read").replace("tier: block", "tier: allow"), names: "read", lists },
+  { code: "READING", text: reading("2027-01-31", "{reads: nowhere}"), names: "reads" },
+  { code: "READING-END", text: reading("2025-12-31", "{effects: read}"), names: "a.x" },
   { code: "STORE", text: "labels: {a.x: {writes: [nowhere]}}", names: "nowhere" },
   {
     code: "AUDIENCE",

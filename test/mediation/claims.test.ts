@@ -96,3 +96,23 @@ labels:
     expect(await sent({ type: "string", "x-sluicegate-bound": "private" })).toBe(true);
   });
 });
+
+describe("a policy that admits declared labels alone", () => {
+  const only = `admission: {labels: declared}\nrules: [{id: ALL, tier: allow, when: {tool: "*"}, why: "all may pass"}]\n`;
+
+  it("keeps a tool without labels in quarantine, and no other", async () => {
+    const hinted: JsonObject = { name: "look", annotations: { readOnlyHint: true } };
+    const labelled = `labels: {own.look: {effects: read.local}}\n${only}`;
+    const talk = new Conversation(labelled, { plain: [hinted], own: [hinted], said: [claiming("look", "read.local")] });
+    expect([await talk.list("plain"), await talk.list("own")]).toEqual([[], ["look"]]);
+    expect((await talk.call("plain.look")).refused).toBe(true);
+    expect((await talk.call("own.look")).refused).toBe(false);
+    expect((await talk.call("said.look")).refused).toBe(false);
+    expect(talk.reached).toEqual(["own.look", "said.look"]);
+  });
+
+  it("does not take the trust of a server for labels", async () => {
+    const talk = new Conversation(`servers: {good: {trust: trusted}}\n${only}`, { good: [{ name: "get_time" }] });
+    expect((await talk.call("good.get_time")).text).toContain("so it is in quarantine");
+  });
+});

@@ -119,7 +119,9 @@ describe("D27: compensation at the end of a run", () => {
     await talk.stage.gateway.restore();
     const [row] = talk.stage.gateway.runs.dormant.all();
     await talk.stage.gateway.runs.endDormant(row?.key ?? "", "expired");
-    expect(talk.stage.notices.join("\n")).toMatch(/`cancel` of `shop`, .* its server is not connected/);
+    expect(talk.stage.notices.join("\n")).toMatch(
+      /`cancel` of `shop`, .* did not verifiably succeed: its server is not connected. Check before/,
+    );
   });
 
   it("a call whose compensation could not be written is refused, and names the place", async () => {

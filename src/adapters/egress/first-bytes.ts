@@ -92,7 +92,7 @@ function inspectRequest(destination: Destination, bytes: Uint8Array): Inspection
     case "malformed":
       return { kind: "refused", rule: "egress-malformed-request" };
     case "head": {
-      const objection = leavesHttp(parsed.head, Buffer.from(bytes)) ?? objectionTo(destination, parsed.head);
+      const objection = leavesHttp(parsed.head) ?? objectionTo(destination, parsed.head);
       return objection === undefined ? { ...pass, follow: "requests" } : { kind: "refused", ...objection };
     }
   }

@@ -8,7 +8,17 @@ test("the head of a request tells where it goes and where its body begins", () =
   const text = "POST /a?b HTTP/1.1\r\nHOST:  Api.Example.com:8080 \r\nX-Name: \xe4\r\n\r\nbody";
   expect(read(text)).toEqual({
     kind: "head",
-    head: { method: "POST", target: "/a?b", host: "api.example.com:8080", bytes: text.length - 4 },
+    head: {
+      method: "POST",
+      target: "/a?b",
+      version: "1.1",
+      host: "api.example.com:8080",
+      fields: [
+        { name: "host", value: "Api.Example.com:8080" },
+        { name: "x-name", value: "\xe4" },
+      ],
+      bytes: text.length - 4,
+    },
   });
   expect(read("GET / HTTP/1.0\r\n\r\n")).toMatchObject({ kind: "head", head: { host: undefined } });
 });
@@ -79,4 +89,14 @@ test("law: whatever arrives is read without a throw, and bounded", () => {
       parseAuthority(one);
     }),
   );
+});
+
+test("attack: only blanks are left off around a host", () => {
+  for (const [written, host] of [
+    ["\t a.example \t", "a.example"],
+    ["a.example\xa0", "a.example\xa0"],
+    ["\x85a.example", "\x85a.example"],
+  ]) {
+    expect(read(`GET / HTTP/1.1\r\nHost: ${written}\r\n\r\n`)).toMatchObject({ head: { host } });
+  }
 });

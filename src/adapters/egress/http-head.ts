@@ -10,8 +10,11 @@ export const headBytesMax = 16_384;
 export type RequestHead = {
   readonly method: string;
   readonly target: string;
+  readonly version: string;
   /** The authority (`name[:port]`) of the Host field, lower case. */
   readonly host: string | undefined;
+  /** Every field in order, its name in lower case. */
+  readonly fields: readonly { readonly name: string; readonly value: string }[];
   /** The length of the head with its empty line, where the body begins. */
   readonly bytes: number;
 };
@@ -23,7 +26,7 @@ export type ParsedHead =
   | { readonly kind: "malformed" }
   | { readonly kind: "head"; readonly head: RequestHead };
 
-const requestLine = /^([A-Z]{1,20}) ([!-~]+) HTTP\/1\.[01]$/;
+const requestLine = /^([A-Z]{1,20}) ([!-~]+) HTTP\/(1\.[01])$/;
 const field = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t -~\x80-\xff]*)$/;
 
 /** Reads what a client has sent so far, from its first byte. */
@@ -39,15 +42,28 @@ export function parseRequestHead(bytes: Uint8Array): ParsedHead {
   const [first = "", ...lines] = text.slice(0, end).split("\r\n");
   const request = requestLine.exec(first);
   if (request === null) return { kind: "malformed" };
-  const hosts: string[] = [];
+  const fields: { name: string; value: string }[] = [];
   for (const line of lines) {
     const read = field.exec(line);
     if (read === null) return { kind: "malformed" };
-    if (read[1]?.toLowerCase() === "host") hosts.push((read[2] ?? "").trim().toLowerCase());
+    fields.push({ name: read[1]?.toLowerCase() ?? "", value: withoutBlanks(read[2] ?? "") });
   }
+  const hosts = fields.filter(({ name }) => name === "host");
   if (hosts.length > 1) return { kind: "malformed" };
-  const head = { method: request[1] ?? "", target: request[2] ?? "", host: hosts[0], bytes: end + 4 };
-  return { kind: "head", head };
+  const [, method = "", target = "", version = ""] = request;
+  return {
+    kind: "head",
+    head: { method, target, version, host: hosts[0]?.value.toLowerCase(), fields, bytes: end + 4 },
+  };
+}
+
+/** The value of a field without the blanks around it (RFC 9110 section 5.5): tab and space, no others. */
+function withoutBlanks(text: string): string {
+  const isBlank = (at: number): boolean => text[at] === " " || text[at] === "\t";
+  let [from, to] = [0, text.length];
+  while (from < to && isBlank(from)) from += 1;
+  while (to > from && isBlank(to - 1)) to -= 1;
+  return text.slice(from, to);
 }
 
 export type Authority = { readonly host: string; readonly port: number | undefined };

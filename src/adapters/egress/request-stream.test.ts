@@ -53,6 +53,10 @@ test("attack: what would end HTTP, or has two readings, is refused", () => {
     "Content-Length: 5, 5\r\n",
     "Transfer-Encoding: gzip, chunked\r\n",
     "Transfer-Encoding: xchunked\r\n",
+    // Blanks within a value are read in one pass, and a no-break space is a part of it.
+    `Content-Length: 5${" ".repeat(8_000)}5\r\n`,
+    `Transfer-Encoding:${"\t ".repeat(4_000)}chunked${" \t".repeat(2_000)}x\r\n`,
+    "Content-Length: 5\xa0\r\n",
   ]) {
     expect(played(request("a.example", more)).rule, more).toBe("egress-body-ambiguous");
   }

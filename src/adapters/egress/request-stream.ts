@@ -5,7 +5,7 @@
  * What ends HTTP/1 on a connection (CONNECT, an upgrade, HTTP/2) is refused, since the names that follow are not read,
  * and so is each head of which two parsers could see different bodies (RFC 9112 section 6.3).
  */
-import { headBytesMax, parseRequestHead, type RequestHead } from "./http-head.ts";
+import { parseRequestHead, type RequestHead } from "./http-head.ts";
 
 export type StreamRule =
   | "egress-connect"
@@ -95,9 +95,9 @@ export class RequestStream {
         return { rule: "egress-malformed-request" };
       case "head": {
         const { head } = parsed;
-        const objection = leavesHttp(head, bytes) ?? this.#check(head);
+        const objection = leavesHttp(head) ?? this.#check(head);
         if (objection !== undefined) return objection;
-        const body = bodyOf(bytes.toString("latin1", 0, head.bytes));
+        const body = bodyOf(head);
         if (body === undefined) return ambiguous;
         this.#state = body.kind === "body" && body.left === 0 ? { kind: "head" } : body;
         return head.bytes;
@@ -145,24 +145,19 @@ export class FirstLine {
 }
 
 /** Requests after which the connection may speak something else. */
-export function leavesHttp({ method, target, bytes }: RequestHead, all: Buffer): StreamObjection | undefined {
+export function leavesHttp({ method, target, fields }: RequestHead): StreamObjection | undefined {
   if (method === "CONNECT") return { rule: "egress-connect", asked: target };
-  const fields = all.toString("latin1", 0, Math.min(bytes, headBytesMax));
-  return /\r\n(?:upgrade|http2-settings)[\t ]*:/i.test(fields) ? { rule: "egress-upgrade" } : undefined;
+  const upgrades = fields.some(({ name }) => name === "upgrade" || name === "http2-settings");
+  return upgrades ? { rule: "egress-upgrade" } : undefined;
 }
 
 /** The body that follows a head; undefined where parsers differ about it. */
-function bodyOf(head: string): State | undefined {
-  const lengths = [...head.matchAll(/\r\ncontent-length:[\t ]*([^\r]*?)[\t ]*(?=\r\n)/gi)].map(
-    ([, value]) => value ?? "",
-  );
-  const codings = [...head.matchAll(/\r\ntransfer-encoding:[\t ]*([^\r]*?)[\t ]*(?=\r\n)/gi)].map(
-    ([, value]) => value ?? "",
-  );
-  if (lengths.length + codings.length > 1) return undefined;
-  const [length] = lengths;
-  if (length !== undefined) return /^\d{1,15}$/.test(length) ? { kind: "body", left: Number(length) } : undefined;
-  const [coding] = codings;
-  if (coding === undefined) return { kind: "body", left: 0 };
-  return coding.toLowerCase() === "chunked" && / HTTP\/1\.1\r\n/.test(head) ? { kind: "chunk-size" } : undefined;
+function bodyOf({ fields, version }: RequestHead): State | undefined {
+  const framing = fields.filter(({ name }) => name === "content-length" || name === "transfer-encoding");
+  const [field] = framing;
+  if (field === undefined) return { kind: "body", left: 0 };
+  if (framing.length > 1) return undefined;
+  const { name, value } = field;
+  if (name === "content-length") return /^\d{1,15}$/.test(value) ? { kind: "body", left: Number(value) } : undefined;
+  return value.toLowerCase() === "chunked" && version === "1.1" ? { kind: "chunk-size" } : undefined;
 }

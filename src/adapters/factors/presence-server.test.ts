@@ -123,6 +123,27 @@ describe("a page", () => {
     expect(["200", "EADDRNOTAVAIL", "EAFNOSUPPORT"]).toContain(seen);
   });
 
+  it("A9: an answer that is whole after the page's time proves nothing", async () => {
+    const { url, answered } = await open(100);
+    const { origin, port, pathname, host } = new URL(url);
+    const body = answerFor(url);
+    const sent = request({
+      host: "127.0.0.1",
+      port,
+      path: pathname,
+      method: "POST",
+      headers: { ...json, host, origin, "content-length": Buffer.byteLength(body) },
+    });
+    const status = new Promise((resolve, reject) => {
+      sent.on("response", (response) => resolve(response.resume().statusCode));
+      sent.on("error", reject);
+    });
+    sent.write(body.slice(0, 10));
+    expect(await answered).toBe(false);
+    sent.end(body.slice(10));
+    expect(await status).toBe(403);
+  });
+
   it("counts once, also for two answers at once", async () => {
     const { url } = await open();
     const { origin } = new URL(url);

@@ -55,11 +55,13 @@ export class PresenceServer {
       timer.unref();
       const settle = (held: boolean): void => {
         clearTimeout(timer);
+        page.done = true; // an answer that arrives after the time is over proves nothing
         resolve(held);
         // The page's own last request is still to be answered.
         setImmediate(() => this.#forget(name));
       };
-      this.#pages.set(name, { ...asked, settle, done: false });
+      const page: Page = { ...asked, settle, done: false };
+      this.#pages.set(name, page);
     });
     this.#listening ??= listen((request, response) => void this.#serve(request, response));
     const listening = await this.#listening;
@@ -106,7 +108,7 @@ export class PresenceServer {
 
 /** Checks an answer; a page takes one that holds, so two at once are no two proofs. */
 function taken(page: Page, body: Json, origin: string): Result<void, string> {
-  if (page.done) return err("This was answered already.");
+  if (page.done) return err("This was answered already, or its time is over.");
   const checked = page.check(body, origin);
   page.done ||= checked.ok;
   return checked;

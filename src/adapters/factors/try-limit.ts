@@ -26,7 +26,8 @@ export class TryLimit {
   due(wallMs: number): Result<void, string> {
     const { failures, lastWallMs } = this.#state();
     if (failures < freeFailures) return ok(undefined);
-    // A clock that was set back must not add to the wait.
+    // A clock that was set back neither ends the wait nor prolongs it: it begins anew, at the time that holds now.
+    if (wallMs < lastWallMs) this.#keep(failures, wallMs);
     const since = Math.max(0, wallMs - lastWallMs);
     const waitMs = Math.min(waitMsMax, firstWaitMs * 2 ** Math.min(30, failures - freeFailures)) - since;
     if (waitMs <= 0) return ok(undefined);
@@ -37,11 +38,15 @@ export class TryLimit {
   /** Counts a try before its outcome is told, so that many at once gain nothing. */
   failed(wallMs: number): Result<void, string> {
     const { failures } = this.#state();
-    return this.#files.put(this.#file, JSON.stringify({ failures: failures + 1, lastWallMs: wallMs }));
+    return this.#keep(failures + 1, wallMs);
   }
 
   passed(): void {
-    this.#files.put(this.#file, JSON.stringify({ failures: 0, lastWallMs: 0 }));
+    this.#keep(0, 0);
+  }
+
+  #keep(failures: number, lastWallMs: number): Result<void, string> {
+    return this.#files.put(this.#file, JSON.stringify({ failures, lastWallMs }));
   }
 
   #state(): { readonly failures: number; readonly lastWallMs: number } {

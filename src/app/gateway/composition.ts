@@ -3,6 +3,7 @@
  * differs between a daemon and a gateway from a configuration file is handed in.
  */
 import { randomBytes } from "node:crypto";
+import { stateHome } from "../../adapters/daemon/paths.ts";
 import { ownVersion } from "../../adapters/daemon/version.ts";
 import { readLogMemory } from "../../adapters/keys/log-memory.ts";
 import { openKeys } from "../../adapters/keys/sealing.ts";
@@ -18,11 +19,13 @@ import { clearLeftovers } from "../state/leftovers.ts";
 import { goOnFrom, nodeClock, nodeSecrets } from "../state/node-services.ts";
 import { PolicyOracles } from "../oracles/oracles.ts";
 import { type LostHistory, lostHistory, rememberLoss } from "../state/lost-history.ts";
-import { logIsThere, logPlaces, missingKeys } from "../state/log-files.ts";
+import { logHome, logIsThere, logPlaces, missingKeys } from "../state/log-files.ts";
 import { type RetentionSetup, logRetention } from "../state/log-retention.ts";
 import { type LogTrust, keysOlder, logTrust } from "../state/log-trust.ts";
 import { protectedInstallation } from "../state/self-protection.ts";
 import { type MoreMechanisms, type PolicyOptions, PolicyFiles } from "../policy/policy-files.ts";
+import { AcceptedReadings } from "../cards/accepted-readings.ts";
+import { CardFiles } from "../cards/card-files.ts";
 import { isWorkFolder } from "./work-folder.ts";
 import { type FactorDesk, openFactors } from "../factors/factor-desk.ts";
 import { Waiters } from "./waiters.ts";
@@ -71,17 +74,10 @@ export type CompositionSetup = {
 
 /** Opens everything; the error is a sentence for the user, and nothing is left open. */
 export async function compose(setup: CompositionSetup): Promise<Result<Composition, string>> {
-  const oracle = new PolicyOracles(setup.tell);
-  const more: MoreMechanisms = (policy) => {
-    oracle.learn(policy);
-    return setup.more?.(policy) ?? [];
-  };
-  const programs: PolicyOptions["programs"] = (policy) => oracle.programProblems(policy);
-  const { tag, policiesWanted: wanted } = setup;
-  const policies = new PolicyFiles(setup.policies, setup.tell, { more, programs, tag, wanted });
+  const deciding = decidingParts(setup);
+  const { oracle, policies, readings } = deciding;
   const failed = (sentence: string): Result<never, string> => {
-    policies.close();
-    oracle.close();
+    deciding.close();
     return err(sentence);
   };
   const policy = policies.openAll();
@@ -125,20 +121,54 @@ export async function compose(setup: CompositionSetup): Promise<Result<Compositi
   const trust = logTrust({ home, keys: keys.value, before, older, store: store.value, wallMs, tell, lose });
   await trust.checkFirst();
   await gateway.restore();
-  const stop = keepHouse({ gateway, log: log.value, trust, keys: keys.value, keepDays }, setup.tell);
+  readings.watch();
+  const kept = { log: log.value, keys: keys.value, keepDays };
+  const stop = keepHouse({ gateway, trust, policies, ...kept }, setup.tell);
   const close = async (): Promise<void> => {
     await stop();
     trust.stop();
     await trust.keep();
-    policies.close();
     await gateway.close();
-    oracle.close();
+    deciding.close();
     await log.value.close(nodeClock.monotonicMs());
     // Its records went with the folder; the next daemon must not take what they restricted for unknown.
     if (!logIsThere(setup.home)) rememberLoss(setup.home);
   };
   const factors = openFactors(home, wallMs);
   return ok({ gateway, log: log.value, policies, waiters, lost, trust, factors, close });
+}
+
+type Deciding = Pick<Composition, "policies"> & {
+  readonly oracle: PolicyOracles;
+  readonly readings: AcceptedReadings;
+  readonly close: () => void;
+};
+
+/** Policies with what is added to them, and what answers their questions. */
+function decidingParts({
+  home,
+  tell,
+  more: own,
+  policies: files,
+  policiesWanted: wanted,
+  tag,
+}: CompositionSetup): Deciding {
+  const oracle = new PolicyOracles(tell);
+  const more: MoreMechanisms = (policy) => {
+    oracle.learn(policy);
+    return own?.(policy) ?? [];
+  };
+  const programs: PolicyOptions["programs"] = (policy) => oracle.programProblems(policy);
+  // The cards are the user's, not those of one log: the daemon and the gateway below it take the same answers.
+  const cards = new CardFiles(home === logHome(process.env, "gateway") ? stateHome(process.env) : home);
+  const readings = new AcceptedReadings(cards, tell);
+  const policies = new PolicyFiles(files, tell, { more, programs, tag, wanted, readings });
+  const close = (): void => {
+    readings.close();
+    policies.close();
+    oracle.close();
+  };
+  return { oracle, policies, readings, close };
 }
 
 /** What may leave the log: nothing that is open in memory, and nothing of a log in doubt. */
@@ -174,16 +204,18 @@ async function openLog(store: Store, keys: LogKeys): Promise<Result<EventLog, st
   return opened;
 }
 
-type Kept = Pick<RetentionSetup, "log" | "keys" | "keepDays"> & {
-  readonly gateway: Gateway;
-  readonly trust: LogTrust;
-};
+type Kept = Pick<RetentionSetup, "log" | "keys" | "keepDays"> &
+  Pick<Composition, "gateway" | "policies"> & { readonly trust: LogTrust };
 
-function keepHouse({ gateway, log, trust, ...kept }: Kept, tell: (text: string) => void): () => Promise<void> {
+function keepHouse(
+  { gateway, log, trust, policies, ...kept }: Kept,
+  tell: (text: string) => void,
+): () => Promise<void> {
   const retention = logRetention({ ...retained(gateway, trust), ...kept, log, tell });
   const keeping = setInterval(() => {
     void trust.keep();
     void gateway.expire();
+    policies.newDay(nodeClock.wallMs());
     void log.checkpoint(nodeClock.monotonicMs());
   }, houseKeepingMs);
   let told = false;

@@ -6,39 +6,18 @@ import type { LoadedPolicy } from "../../gateway/ports/policy.ts";
 import type { PolicyInput } from "../../policy/canonical/extends.ts";
 import type { CompiledPolicy } from "../../policy/compile/compile.ts";
 import type { Diagnostic, Problem } from "../../policy/document/diagnostic.ts";
-import type { PolicyDocument } from "../../policy/canonical/policy-document.ts";
+import type { PolicyDocument, PolicySource } from "../../policy/canonical/policy-document.ts";
 import type { ToolLists } from "../../policy/contracts/contracts.ts";
 import { type Loaded, loadPolicy } from "../../policy/load.ts";
 import type { Fault } from "../state/outcome.ts";
-import { sentenceMax, shortPath } from "../state/sentences.ts";
+import { shortPath } from "../state/sentences.ts";
+import { stateHome } from "../../adapters/daemon/paths.ts";
+import { CardFiles } from "../cards/card-files.ts";
+import { diagnosticLine } from "./diagnostic-line.ts";
 import { loadedPolicy } from "./loaded-policy.ts";
 import { readManifests, toolNames } from "./manifest.ts";
 import { defaultPolicyName, loadFrom, sha256, shippedLoader } from "./policy-source.ts";
 import { programProblems } from "./rule-programs.ts";
-
-/** Least length of a message with a long remedy, in UTF-16 units: enough to name the word at fault. */
-const messageUnitsMin = 60;
-
-/** Message and remedy that fit beside a path of any length. */
-const remedyUnitsRoomy = 110;
-
-/**
- * One diagnostic as a line: place, sentence, remedy. Too long a message is cut before the way on; a way on that is longer
- * than all that is left is a list of legal words, and loses its end.
- */
-export function diagnosticLine(found: Diagnostic): string {
-  const long = messageUnitsMin + found.remedy.length > remedyUnitsRoomy;
-  const file = long ? shortPath(found.file, 40) : shortPath(found.file);
-  const place = found.line === 0 ? file : `${file}:${found.line}:${found.column}`;
-  const code = ` [${found.code}]`;
-  const room = sentenceMax - place.length - code.length - 4;
-  const message = cut(found.message, Math.max(Math.min(messageUnitsMin, room), room - found.remedy.length));
-  return `${place}: ${message}: ${cut(found.remedy, room - message.length)}${code}`;
-}
-
-function cut(text: string, unitsMax: number): string {
-  return text.length <= unitsMax ? text : `${text.slice(0, Math.max(0, unitsMax - 3))}...`;
-}
 
 /** Why a document is not a policy: its first error, with place and remedy. */
 export function whyUnloadable(name: string, diagnostics: readonly Diagnostic[]): string {
@@ -55,19 +34,21 @@ export type Extra = {
 };
 
 /** A policy, and what gives a later finding its place in its documents. */
-export type Placed = { readonly policy: CompiledPolicy; readonly place: Loaded["place"] };
+export type Placed = Pick<Loaded, "place" | "until"> & { readonly policy: CompiledPolicy };
 
 /**
  * A compiled policy from a file, the default, or a document of our own; the error is a sentence with place. `noted` gets the
- * files beside a policy file that it is made of. Whether the programs of its rules load is asked apart.
+ * files beside a policy file that it is made of; `accepted` are the readings of cards. Whether the programs of its rules load
+ * is asked apart.
  */
 export function placedFrom(
   source: string | undefined | PolicyInput,
   noted?: (file: string) => void,
+  accepted?: PolicySource,
 ): Result<Placed, string> {
   if (typeof source === "object")
     return usable(loadPolicy(source, { loader: shippedLoader, hash: sha256 }), source.file);
-  const loaded = loadFrom(source, undefined, noted);
+  const loaded = loadFrom(source, undefined, noted, accepted);
   return loaded.ok ? usable(loaded.value, source ?? "default") : loaded;
 }
 
@@ -102,8 +83,8 @@ export function firstSentence({ place }: Placed, [first]: readonly Problem[]): s
   return first === undefined ? undefined : diagnosticLine(place(first));
 }
 
-function usable({ policy, diagnostics, place }: Loaded, source: string): Result<Placed, string> {
-  if (policy !== undefined) return ok({ policy, place });
+function usable({ policy, diagnostics, place, until }: Loaded, source: string): Result<Placed, string> {
+  if (policy !== undefined) return ok(until === undefined ? { policy, place } : { policy, place, until });
   return err(whyUnloadable(source, diagnostics));
 }
 
@@ -117,9 +98,14 @@ export function namedTools(files: readonly string[] = []): Result<ToolLists, Fau
 const namesIn = (lists: ToolLists): ReturnType<typeof toolNames> | undefined =>
   Object.keys(lists).length === 0 ? undefined : toolNames(lists);
 
-/** Loads a policy of the command line, with all its diagnostics; `default` is the built-in one. */
+/**
+ * Loads a policy of the command line, with all its diagnostics; `default` is the built-in one. What was accepted on cards
+ * is added as in a running gateway, so that what is shown and proved is what holds.
+ */
 export function readPolicy(name: string, lists: ToolLists = {}): Result<Loaded, Fault> {
-  const read = loadFrom(name === defaultPolicyName ? undefined : name, namesIn(lists));
+  const accepted = new CardFiles(stateHome(process.env)).source();
+  if (!accepted.ok) return err({ code: "SG-POLICY", sentence: accepted.error });
+  const read = loadFrom(name === defaultPolicyName ? undefined : name, namesIn(lists), undefined, accepted.value);
   return read.ok ? read : err({ code: "SG-POLICY", sentence: read.error });
 }
 

@@ -10,9 +10,11 @@ import { type Result, err, ok } from "../../core/result.ts";
 import { type LoadedPolicy, type Policies, startProblem } from "../../gateway/ports/policy.ts";
 import type { CompiledPolicy } from "../../policy/compile/compile.ts";
 import { type Who, selectionProblems, selectPolicy } from "../../policy/select.ts";
+import type { PolicySource } from "../../policy/canonical/policy-document.ts";
 import type { Problem } from "../../policy/document/diagnostic.ts";
 import { type Placed, compiledFrom, firstSentence, placedFrom } from "./named-policy.ts";
 import { loadedPolicy } from "./loaded-policy.ts";
+import { today } from "./policy-source.ts";
 import { programProblems } from "./rule-programs.ts";
 
 /** Editors write a file in several steps; a change is read when it has been quiet for this long. */
@@ -38,7 +40,18 @@ type Watched = {
   read: Promise<void>;
 };
 
-type Entry = { readonly policy: CompiledPolicy["policy"]; readonly loaded: LoadedPolicy };
+type Entry = {
+  readonly policy: CompiledPolicy["policy"];
+  readonly loaded: LoadedPolicy;
+  /** Last day of the accepted reading that ends first. */
+  readonly until: string | undefined;
+};
+
+/** Readings accepted on cards, which are added to every policy. */
+export type Readings = {
+  readonly source: PolicySource | undefined;
+  readonly onChange: (listener: () => void) => void;
+};
 
 /** Holds for clients that no policy speaks of. */
 const noPolicy = {
@@ -63,6 +76,7 @@ export type PolicyOptions = {
   readonly tag?: string | undefined;
   /** The current files for `match` to select from; without it the initial ones stay. */
   readonly wanted?: (() => readonly string[]) | undefined;
+  readonly readings?: Readings | undefined;
 };
 
 export class PolicyFiles implements Policies {
@@ -79,13 +93,24 @@ export class PolicyFiles implements Policies {
   /** Tag of connections that have none of their own: that of the gateway. */
   readonly #tag: string | undefined;
   readonly #wanted: () => readonly string[];
+  readonly #readings: Readings | undefined;
+  /** Reloads on behalf of cards, one after the other. */
+  #refreshed: Promise<void> = Promise.resolve();
   #nothing: LoadedPolicy | undefined;
 
   constructor(
     files: readonly string[],
     tell: (text: string) => void,
-    { more = () => [], programs = async (policy) => programProblems(policy), tag, wanted }: PolicyOptions = {},
+    {
+      more = () => [],
+      programs = async (policy) => programProblems(policy),
+      tag,
+      wanted,
+      readings,
+    }: PolicyOptions = {},
   ) {
+    this.#readings = readings;
+    readings?.onChange(() => void this.refresh());
     this.#files = files;
     this.#wanted = wanted ?? (() => files);
     this.#tag = tag;
@@ -144,6 +169,20 @@ export class PolicyFiles implements Policies {
     return ok(undefined);
   }
 
+  /** Reads every policy again: cards were answered, or a reading ended. */
+  refresh(): Promise<void> {
+    this.#refreshed = this.#refreshed.then(async () => {
+      for (const file of this.#entries.keys()) await this.#reload(file === "" ? undefined : file);
+    });
+    return this.#refreshed;
+  }
+
+  /** Leaves out the readings whose last day is over; to be called every minute or so. */
+  newDay(nowMs: number): void {
+    const day = today(nowMs);
+    if ([...this.#entries.values()].some(({ until }) => until !== undefined && until < day)) void this.refresh();
+  }
+
   select(who: Who): LoadedPolicy {
     const named = fileOfTag(who.tag);
     if (named !== undefined) return this.#opened(named);
@@ -192,7 +231,7 @@ export class PolicyFiles implements Policies {
   /** Reads a policy, and watches what it is made of. */
   #compiled(file: string | undefined): Result<Placed, string> {
     const parts = new Set(file === undefined ? [] : [resolve(file)]);
-    const compiled = placedFrom(file, (part) => parts.add(part));
+    const compiled = placedFrom(file, (part) => parts.add(part), this.#readings?.source);
     const watched = file === undefined ? undefined : this.#watched.get(file);
     if (file !== undefined && compiled.ok) this.#watch(file, parts);
     // With an error not all of them were read, and a change of any may remove the error.
@@ -202,16 +241,16 @@ export class PolicyFiles implements Policies {
 
   #take(file: string | undefined, placed: Placed, silent: readonly Problem[]): Result<LoadedPolicy, string> {
     const failed = firstSentence(placed, silent);
-    const entry = failed === undefined ? this.#entry(file, placed.policy) : err(failed);
+    const entry = failed === undefined ? this.#entry(file, placed) : err(failed);
     if (!entry.ok) return entry;
     this.#entries.set(file ?? "", entry.value);
     return ok(entry.value.loaded);
   }
 
-  #entry(file: string | undefined, compiled: CompiledPolicy): Result<Entry, string> {
+  #entry(file: string | undefined, { policy: compiled, until }: Placed): Result<Entry, string> {
     const loaded = loadedPolicy(compiled, file ?? "default", this.#more(compiled));
     const problem = startProblem(loaded);
-    return problem === undefined ? ok({ policy: compiled.policy, loaded }) : err(problem);
+    return problem === undefined ? ok({ policy: compiled.policy, loaded, until }) : err(problem);
   }
 
   /** Watches the folders of all files that a policy is made of, since editors replace files instead of writing them. */
@@ -236,30 +275,30 @@ export class PolicyFiles implements Policies {
     }
   }
 
-  async #reload(file: string): Promise<void> {
+  async #reload(file: string | undefined): Promise<void> {
     const compiled = this.#compiled(file);
     const silent = compiled.ok
       ? firstSentence(compiled.value, await this.#programs(compiled.value.policy))
       : compiled.error;
-    const before = this.#entries.get(file);
+    const before = this.#entries.get(file ?? "");
     if (!compiled.ok || silent !== undefined) {
       this.#tell(`The changed policy was not taken, the old one stays: ${silent}`);
       return;
     }
     if (compiled.value.policy.digest === before?.loaded.digest) return;
-    const entry = this.#entry(file, compiled.value.policy);
+    const entry = this.#entry(file, compiled.value);
     if (!entry.ok) {
       this.#tell(`The changed policy was not taken, the old one stays: ${entry.error}`);
       return;
     }
-    this.#entries.set(file, entry.value);
+    this.#entries.set(file ?? "", entry.value);
     const tie = selectionProblems(this.#candidates())[0];
     if (tie !== undefined && before !== undefined) {
-      this.#entries.set(file, before);
+      this.#entries.set(file ?? "", before);
       this.#tell(`The changed policy was not taken, the old one stays: ${sentenceOf(tie)}`);
       return;
     }
-    this.#tell(`The policy ${file} was read again and holds from the next decision on.`);
+    this.#tell(`The policy ${file ?? "default"} was read again and holds from the next decision on.`);
     for (const listener of this.#listeners) listener();
   }
 }

@@ -5,13 +5,14 @@ import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { PolicyInput, PolicyLoader } from "../../policy/canonical/extends.ts";
 import type { Manifests } from "../../policy/canonical/canonical.ts";
-import type { PolicyDocument } from "../../policy/canonical/policy-document.ts";
-import { type Loaded, loadPolicy } from "../../policy/load.ts";
+import type { PolicyDocument, PolicySource } from "../../policy/canonical/policy-document.ts";
+import { type LoadOptions, type Loaded, loadPolicy } from "../../policy/load.ts";
 import type { ToolDigest } from "../../policy/contracts/contracts.ts";
 import { digest } from "../../wire/canonical.ts";
 import { shortPath } from "../state/sentences.ts";
 import { policyTextUnitsMax } from "../../policy/values/limits.ts";
 import { defaultPolicy } from "../../policy/canonical/default-policy.ts";
+import { given } from "../../core/given.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { textFile } from "../state/text-file.ts";
 
@@ -69,11 +70,20 @@ export const shippedLoader: PolicyLoader = (name, from) => {
   return undefined;
 };
 
-/** Loads a policy with everything it extends. Without a file: the default. `noted` gets the files that were read. */
+/** This day in UTC, by which accepted readings end. */
+export function today(nowMs = Date.now()): string {
+  return new Date(nowMs).toISOString().slice(0, 10);
+}
+
+/**
+ * Loads a policy with everything it extends. Without a file: the default. `noted` gets the files that were read;
+ * `accepted` are the readings of cards.
+ */
 export function loadFrom(
   file: string | undefined,
   manifests?: Manifests,
   noted: (file: string) => void = () => undefined,
+  accepted?: PolicySource,
 ): Result<Loaded, string> {
   const input: Result<PolicyInput, string> = file === undefined ? ok(shippedDefault) : policyFile(resolve(file));
   if (!input.ok) return input;
@@ -82,8 +92,7 @@ export function loadFrom(
     if (found !== undefined && !isShipped(found.file)) noted(found.file);
     return found;
   };
-  const options = { loader, hash: sha256, ...(manifests === undefined ? {} : { manifests }) };
-  return ok(loadPolicy(input.value, options));
+  return ok(loadPolicy(input.value, given<LoadOptions>({ loader, hash: sha256, today: today(), manifests, accepted })));
 }
 
 /** Where the policies of the user lie that no command line names. */

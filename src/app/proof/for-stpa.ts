@@ -20,7 +20,7 @@ import { textFile, fileSentence } from "../state/text-file.ts";
 import { type Loaded, loadPolicy } from "../../policy/load.ts";
 import { gap } from "../../policy/stpa/gaps.ts";
 import { policyGaps } from "../../policy/stpa/policy-gaps.ts";
-import { diagnosticLine } from "../policy/named-policy.ts";
+import { diagnosticLine } from "../policy/diagnostic-line.ts";
 
 /** The result for each hazard of the policy, for the tools that are listed or that the policy labels by name. */
 export function provenNow(policy: CompiledPolicy, listed: Manifest): ProofResults {

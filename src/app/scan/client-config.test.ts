@@ -2,21 +2,21 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { configuredServers, serverOfWords, withoutComments } from "./client-config.ts";
+import { configuredServers, scanConfig, serverOfWords, withoutComments } from "./client-config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluicegate-clients-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function read(content: string): ReturnType<typeof configuredServers> {
-  const file = join(folder, "config.json");
+function read(content: string, name = "config.json"): ReturnType<typeof configuredServers> {
+  const file = join(folder, name);
   writeFileSync(file, content);
   return configuredServers(file);
 }
 
 /** Name, line, and the target or the reason of each server. */
-function told(content: object | string): readonly (readonly [string, number, unknown])[] {
-  const servers = read(typeof content === "string" ? content : JSON.stringify(content));
-  if (!servers.ok) throw new Error(servers.error);
+function told(content: object | string, name?: string): readonly (readonly [string, number, unknown])[] {
+  const servers = read(typeof content === "string" ? content : JSON.stringify(content), name);
+  if (!servers.ok) throw new Error(servers.error.sentence);
   return servers.value.map(({ name, line, config }) => [name, line, config.ok ? config.value.target : config.error]);
 }
 
@@ -49,6 +49,51 @@ describe("a client's configuration", () => {
       ["a", 1, { ...remote, headers: { A: "b" } }],
       ["b", 1, { ...remote, headers: {} }],
     ]);
+  });
+
+  it("is read as TOML where Codex keeps it", () => {
+    process.env["SLUICEGATE_SCAN_TEST"] = "set";
+    const text = `model = "x" # comment
+[mcp_servers.a]
+command = "node"
+args = ["s.js"]
+startup_timeout_sec = 5
+[mcp_servers.a.env]
+K = "v"
+[mcp_servers."b c"]
+url = "https://a.example/mcp"
+http_headers = { X = "y" }
+bearer_token_env_var = "SLUICEGATE_SCAN_TEST"
+`;
+    const headers = { X: "y", authorization: "Bearer set" };
+    expect(told(text, "config.toml")).toEqual([
+      ["a", 2, { ...command, env: { K: "v" } }],
+      ["b c", 8, { kind: "http", url: "https://a.example/mcp", flavour: "auto", headers }],
+    ]);
+    expect(read(`${"[".repeat(500)}`, "config.toml")).toMatchObject({ error: { kind: "unread" } });
+    expect(read(`a = ${"[".repeat(5_000)}`, "config.toml")).toMatchObject({ error: { kind: "unread" } });
+    expect(read(`[x]\ny = 1`, "config.toml")).toMatchObject({ error: { kind: "none" } });
+  });
+
+  it("is read where Goose and Continue keep it, without parts of their own", () => {
+    const goose = `GOOSE_MODEL: x
+extensions:
+  developer: {type: builtin, name: developer, enabled: true}
+  a:
+    type: stdio
+    cmd: node
+    args: [s.js]
+    envs: {K: v}
+  b: {type: streamable_http, uri: "https://a.example/mcp"}
+`;
+    const remote = { kind: "http", url: "https://a.example/mcp", flavour: "auto", headers: {} };
+    expect(told(goose, "config.yaml")).toEqual([
+      ["a", 4, { ...command, env: { K: "v" } }],
+      ["b", 9, remote],
+    ]);
+    const listed = "models: []\nmcpServers:\n  - name: a\n    command: node\n    args: [s.js]\n";
+    expect(told(listed, "config.yaml")).toEqual([["a", 3, command]]);
+    expect(told({ "amp.mcpServers": { a: { command: "node", args: ["s.js"] } } })).toEqual([["a", 1, command]]);
   });
 
   it("may have comments, and names the line of each server", () => {
@@ -88,15 +133,24 @@ describe("a client's configuration", () => {
   });
 
   it("is refused where it is no configuration, with what it would have to be", () => {
-    expect(read("{")).toMatchObject({ ok: false, error: expect.stringContaining("neither JSON nor YAML") });
+    expect(read("{")).toMatchObject({
+      ok: false,
+      error: { kind: "unread", sentence: expect.stringContaining("neither JSON, YAML nor TOML") },
+    });
     for (const other of ["[]", "{}", '{"servers": {"mail": {"tools": []}}}']) {
-      expect(read(other), other).toMatchObject({ ok: false, error: expect.stringContaining("names no servers") });
+      expect(read(other), other).toMatchObject({
+        ok: false,
+        error: { kind: "none", sentence: expect.stringContaining("names no servers") },
+      });
     }
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`s${at}`, {}]));
-    expect(read(JSON.stringify({ servers: many }))).toMatchObject({ ok: false, error: expect.stringContaining("256") });
+    expect(read(JSON.stringify({ servers: many }))).toMatchObject({
+      ok: false,
+      error: { kind: "unread", sentence: expect.stringContaining("256") },
+    });
     expect(configuredServers(join(folder, "none"))).toMatchObject({
       ok: false,
-      error: expect.stringContaining("none"),
+      error: { kind: "unread", sentence: expect.stringContaining("none") },
     });
   });
 });
@@ -115,4 +169,13 @@ describe("a server named on the command line", () => {
     expect(config).toMatchObject({ ok: true, value: { target: { kind: "http", url: "https://mcp.example/x" } } });
     expect(serverOfWords(["https://"], folder).config.ok).toBe(false);
   });
+});
+
+it("an argument that cannot be a path is no workspace", () => {
+  writeFileSync(join(folder, "file"), "");
+  const args = [join(folder, "file", "below"), `/${"x".repeat(5_000)}`, "/nul\0byte", folder];
+  const { config } = serverOfWords(["node", ...args], folder);
+  if (!config.ok) throw new Error(config.error);
+  const { servers } = scanConfig(new Map([["a", config.value]]), "policy.yaml", "/empty");
+  expect(servers.get("a")).toMatchObject({ target: { workspace: folder } });
 });

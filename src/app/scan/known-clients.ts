@@ -21,6 +21,14 @@ const belowHome = [
   ".config/zed/settings.json",
   ".cline/data/settings/cline_mcp_settings.json",
   ".lmstudio/mcp.json",
+  ".codex/config.toml",
+  ".copilot/mcp-config.json",
+  ".config/goose/config.yaml",
+  "AppData/Roaming/Block/goose/config/config.yaml",
+  ".gemini/antigravity/mcp_config.json",
+  ".continue/config.yaml",
+  ".config/amp/settings.json",
+  ".kiro/settings/mcp.json",
 ] as const;
 
 /** Paths below the working directory: what a project brings along. */
@@ -30,6 +38,9 @@ const belowProject = [
   ".vscode/mcp.json",
   "opencode.json",
   ".gemini/settings.json",
+  ".codex/config.toml",
+  ".kiro/settings/mcp.json",
+  ".roo/mcp.json",
 ] as const;
 
 /** Every place where a client of this user might have written its servers. */

@@ -1,8 +1,8 @@
 /** `sluicegate labels MANIFEST`: the effects and the result label of each listed tool, and their sources. */
 import type { Command } from "commander";
-import { stringMember } from "../../core/json.ts";
+import { isArray } from "../../core/json.ts";
 import { type ToolExplanation, explainTool } from "../../policy/lint/explain.ts";
-import { inferTool } from "../../policy/contracts/infer.ts";
+import { type ReadingGroup, type ToolReading, readTools, readingGroups } from "../../oracles/labels/reading.ts";
 import { namedPolicy } from "../../app/policy/named-policy.ts";
 import { readManifest } from "../../app/policy/manifest.ts";
 import { type OptionsOf, acts } from "../output.ts";
@@ -37,10 +37,9 @@ function labels(
   const { policy } = loaded.value;
   const several = Object.keys(lists.value).length > 1;
   const tools = Object.entries(lists.value).flatMap(([server, listed]) =>
-    listed.map((tool) => {
-      const { may, because } = inferTool(tool);
-      const asked = { server, tool: stringMember(tool, "name") ?? "", listed: tool, digestOf: toolDigest };
-      return { ...explainTool(policy, asked), suggested: { effects: may, because } };
+    readTools({ server, tools: listed }).map((reading, index) => {
+      const asked = { server, tool: reading.tool, listed: listed[index] ?? {}, digestOf: toolDigest };
+      return { ...explainTool(policy, asked), reading };
     }),
   );
   return {
@@ -50,9 +49,7 @@ function labels(
   };
 }
 
-type LabelledTool = ToolExplanation & {
-  readonly suggested: { readonly effects: readonly string[]; readonly because: readonly string[] };
-};
+type LabelledTool = ToolExplanation & { readonly reading: ToolReading };
 
 /** The labels of one tool as system.md 6 has them; `certain` is what it does for sure, `effects` all it may do. */
 function labelled(tool: LabelledTool): object {
@@ -67,8 +64,7 @@ function labelled(tool: LabelledTool): object {
     reads: tool.reads,
     writes: tool.writes,
     source: tool.source,
-    // Effects that names, schema and hints suggest. They narrow nothing unless the policy trusts the server.
-    suggested: tool.suggested,
+    reading: readingOf(tool.reading),
   };
 }
 
@@ -85,18 +81,34 @@ function readable(tools: readonly LabelledTool[], several: boolean): string {
     shown(tool.arguments.map(argumentText).join(" "), 100),
   ]);
   const unknown = tools.filter((tool) => tool.source === "unknown");
-  const guesses = unknown.map(({ tool, suggested }) => {
-    const reasons = suggested.because.length === 0 ? "nothing says what it does" : suggested.because.join(", ");
-    return `  ${shown(tool, 48)}: ${listed(suggested.effects)} (${shown(reasons, 120)})`;
-  });
   const hint = [
     "",
-    `Nobody labelled ${unknown.length} of ${tools.length} tools, so their calls ask. Their names and hints suggest:`,
-    ...guesses,
-    "Label them in a policy, or trust the server there: `servers: {NAME: {trust: trusted}}`.",
+    `${unknown.length} of ${tools.length} tools have no label, so their calls ask. Their names, texts and schemas suggest:`,
+    ...readingGroups.flatMap((group) => groupLines(group, unknown)),
+    "A reading permits nothing until it is accepted: write it into a policy, or accept the card of the server.",
   ];
   const rest = unknown.length === 0 ? [] : hint;
   return [table([["tool", "may do", "returns", "source", "arguments"], ...rows]), ...rest].join("\n");
+}
+
+/** What texts and schemas suggest. It narrows nothing until an operator accepts it. */
+function readingOf({ group, label, facts, doubts }: ToolReading): object {
+  return { group, label, facts, doubts };
+}
+
+function groupLines(group: ReadingGroup, tools: readonly LabelledTool[]): readonly string[] {
+  const members = tools.filter((tool) => tool.reading.group === group);
+  if (members.length === 0) return [];
+  return [`  ${group}:`, ...members.map((tool) => `    ${shown(tool.tool, 48)}: ${suggestion(tool.reading)}`)];
+}
+
+function suggestion({ facts, doubts }: ToolReading): string {
+  const effects = facts.find(({ about }) => about === "effects");
+  if (effects === undefined) return "nothing says what it does";
+  const doubt = doubts.some(({ about }) => about === "effects") ? "perhaps " : "";
+  const value = isArray(effects.value) ? effects.value.filter((each) => typeof each === "string") : [];
+  const reasons = effects.because.slice(0, 3).join(", ");
+  return `${doubt}${listed(value)}, ${Math.floor(effects.probability * 100)} % (${shown(reasons, 120)})`;
 }
 
 function listed(effects: readonly string[]): string {

@@ -103,10 +103,13 @@ function subjectsOf(words: readonly string[]): Result<Subjects, string> {
       configured.push(...servers.value);
       continue;
     }
-    // A client without servers is no fault of a scan of all clients.
-    if (words.length === 0) continue;
+    if (words.length === 0) {
+      // A client without servers is no fault of a scan of all clients; what cannot be read is never clean.
+      if (servers.error.kind === "unread") saved.push(unread(word, servers.error.sentence));
+      continue;
+    }
     const manifest = readManifest(word);
-    if (!manifest.ok) return err(`${servers.error} As a saved list: ${manifest.error}`);
+    if (!manifest.ok) return err(`${servers.error.sentence} As a saved list: ${manifest.error}`);
     for (const [name, entries] of Object.entries(manifest.value)) {
       const list = { method: "tools/list", entries, gap: undefined };
       saved.push({
@@ -120,6 +123,12 @@ function subjectsOf(words: readonly string[]): Result<Subjects, string> {
     }
   }
   return ok({ configured, saved });
+}
+
+/** A client's configuration that could not be read, so that its servers are unknown. */
+function unread(file: string, gap: string): ScannedServer {
+  const place = { file: resolve(file), line: 1 };
+  return { name: basename(file), place, lists: [], gap, tier: "saved", seen: [] };
 }
 
 const reportBytesMax = 64 * 1024 * 1024;

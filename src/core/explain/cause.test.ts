@@ -39,6 +39,7 @@ describe("the cause of a decision", () => {
     ],
     ["SG-RESULT-LABEL", {}, "its server says that a result of `mail.send` is more restricted than the policy says"],
     ["SG-ASK-UNLABELLED", {}, "nothing in the policy says what `mail.send` does"],
+    ["SG-ADMIT-UNLABELLED", {}, "nothing that the policy admits says what `mail.send` does, so it is in quarantine"],
     ["SG-ASK-EXECUTE", {}, "`mail.send` may run code"],
     ["SG-ASK-OUTSIDE", {}, "`mail.send` writes outside the workspace"],
     ["SG-ASK-OUTSIDE", { workspace: [] }, "`mail.send` writes outside the workspace (no folder is known as one)"],

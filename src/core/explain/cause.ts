@@ -62,6 +62,8 @@ function clauseOf(reason: Reason, tool: string, least: boolean): string | undefi
       return `its server says that a result of ${tool} is more restricted than the policy says`;
     case "SG-ASK-UNLABELLED":
       return `nothing in the policy says what ${tool} does`;
+    case "SG-ADMIT-UNLABELLED":
+      return `nothing that the policy admits says what ${tool} does, so it is in quarantine`;
     case "SG-ASK-EXECUTE":
       return `${tool} may run code`;
     case "SG-ASK-OUTSIDE":

@@ -18,6 +18,7 @@ import type { RunRegistry } from "../runs/run-registry.ts";
 import type { Projections } from "../upstream/projection-registry.ts";
 import type { Admissions } from "../decision/admissions.ts";
 import type { IdSource } from "../ports/ids.ts";
+import { notice } from "../decision/notice.ts";
 
 export type ReflectNeeds = {
   readonly services: Services;
@@ -28,9 +29,6 @@ export type ReflectNeeds = {
 };
 
 export type Occasion = Pick<ReflectMoment, "cause" | "server">;
-
-/** Longest line for the operator. */
-const noticeCharactersMax = 240;
 
 type Memory = {
   /** The last finding about each occasion, so that an unchanged one is reported once. */
@@ -128,7 +126,7 @@ export class Reflections {
     const revoked = hidden ? " Its tools are hidden now." : "";
     for (const sentence of found) {
       const text = `Run ${live.key}${when}${where}: ${sentence}${revoked}`;
-      needs.services.human.notify(text.slice(0, noticeCharactersMax));
+      needs.services.human.notify(notice(text));
     }
   }
 }

@@ -12,6 +12,8 @@ import type { OwedCall } from "../ports/policy.ts";
 import type { Waiting } from "../ports/store.ts";
 import { isObserved } from "../decision/call.ts";
 import type { RunServers } from "./unattended-calls.ts";
+import { notice } from "../decision/notice.ts";
+import type { Performed } from "../ports/conversation.ts";
 
 type Needs = ReflectNeeds;
 
@@ -100,7 +102,7 @@ export class RunObligations {
     return this.#left;
   }
 
-  /** Makes the calls that the rules of a run want at its end; gives a sentence for each that was not made. */
+  /** Makes the calls that the rules of a run want at its end; gives a sentence for each that did not succeed for certain. */
   async #compensate(live: LiveRun): Promise<readonly string[]> {
     const failed: Failed[] = [];
     for (const { rule, ...call } of live.policy.owedCalls(live.state.q)) {
@@ -115,9 +117,9 @@ export class RunObligations {
     void appendBatch(log, batch, { notes: { moment: "compensation", failed: calls } });
     const sentences = failed.map(
       ({ rule, server, tool, cause }) =>
-        `\`${tool}\` of \`${server}\`, which rule ${rule} wants at the end, was not made: ${cause}. Make it if it is still wanted.`,
+        `\`${tool}\` of \`${server}\`, which rule ${rule} wants at the end, did not verifiably succeed: ${cause}. Check before you make it.`,
     );
-    for (const sentence of sentences) human.notify(`Run ${live.key}: ${sentence}`.slice(0, 240));
+    for (const sentence of sentences) human.notify(notice(`Run ${live.key}: ${sentence}`));
     return sentences;
   }
 
@@ -129,7 +131,7 @@ export class RunObligations {
     try {
       const done = await this.#servers.perform(live, { server, tool, arguments: given }, "compensation");
       if (done.kind === "succeeded") return undefined;
-      return done.kind === "failed" ? done.cause : "its server is not admitted";
+      return done.kind === "failed" ? done.cause : unperformed[done.kind];
     } catch {
       return "the gateway failed, and it may have been sent";
     }
@@ -150,10 +152,16 @@ export class RunObligations {
     const calls = given.map(({ call, cause }) => `${call} ${cause}`);
     void appendBatch(log, batch, { notes: { moment: outboxMoment, [how]: calls } });
     const sentences = given.map(({ name, cause }) => sentenceOf(name, cause));
-    for (const sentence of sentences) human.notify(`Run ${live.key}: ${sentence}`.slice(0, 240));
+    for (const sentence of sentences) human.notify(notice(`Run ${live.key}: ${sentence}`));
     return sentences;
   }
 }
+
+const unperformed: Readonly<Record<Exclude<Performed["kind"], "succeeded" | "failed">, string>> = {
+  unlisted: "its server does not list that tool now",
+  quarantined: "its server is not admitted",
+  changed: "its server changed that tool, which is not accepted yet",
+};
 
 type Cause = Dropped["cause"] | LostCause;
 type Given = { readonly call: string; readonly name: CallName; readonly cause: Cause };

@@ -27,6 +27,7 @@ import { unattendedMeta } from "../upstream/client-facts.ts";
 import type { Catalogue } from "../upstream/listed-tools.ts";
 import type { HeldCalls } from "./outbox.ts";
 import type { LinkSeat } from "../upstream/link-seat.ts";
+import { notice } from "../decision/notice.ts";
 
 /** Makes calls in the name of a run at any server that it reaches. */
 export interface RunServers extends HeldCalls {
@@ -155,7 +156,7 @@ async function send(needs: UnattendedNeeds, call: Call): Promise<Unattended> {
   const opened = await openTraceWindow(needs, call);
   if (!opened.ok) {
     closeTraceWindow(needs, call);
-    needs.services.human.notify(`${server}.${tool}: ${opened.error}`.slice(0, 240));
+    needs.services.human.notify(notice(`${server}.${tool}: ${opened.error}`));
     await recordOutcome(needs, call, { kind: "failed", noEffect: true });
     return "failed";
   }

@@ -34,6 +34,7 @@ import {
   settleDoubt,
 } from "./guards.ts";
 import { endedRun, ordersOf, scopeOf, unmetObligation } from "./obligations.ts";
+import { notice } from "./notice.ts";
 
 export type CommitNeeds = GuardNeeds;
 
@@ -148,8 +149,7 @@ function dispatched(needs: CommitNeeds, call: Call, ground: Ground): Recorded {
   call.scope = scopeOf(decision.obligations);
   call.warnings = warningsIn(decision);
   const { services } = needs;
-  for (const text of call.warnings)
-    services.human.notify(`${contract.server}.${contract.tool}: ${text}.`.slice(0, 240));
+  for (const text of call.warnings) services.human.notify(notice(`${contract.server}.${contract.tool}: ${text}.`));
   const notes = { ...notesOf(id, decision, isObserved(live, contract.server)), ...fromOutbox(call) };
   const basis = { decision, answers, notes, manifestDigest: call.manifestDigest };
   if (mayBeLate && isPlainRead(services, call, ground, batch)) {

@@ -18,6 +18,7 @@ import type { Projections } from "../upstream/projection-registry.ts";
 import type { Admissions } from "./admissions.ts";
 import type { LinkSeat } from "../upstream/link-seat.ts";
 import type { RunEvent } from "../../core/event.ts";
+import { notice } from "./notice.ts";
 
 export type EffectNeeds = {
   readonly services: Services;
@@ -26,9 +27,6 @@ export type EffectNeeds = {
   readonly server: string;
   readonly link: LinkSeat;
 };
-
-/** Longest line for the operator. */
-const noticeCharactersMax = 240;
 
 /** Paths that a warning names. */
 const pathsNamedMax = 5;
@@ -62,7 +60,7 @@ function shown(
   const batch = new EventBatch();
   batch.parts.push({ live, events: [] });
   void appendBatch(services.log, batch, { notes: { moment: "projection", server, tier, missing: [...notes] } });
-  for (const note of notes) services.human.notify(`Server \`${server}\` runs in tier ${tier}: ${note}`.slice(0, 240));
+  for (const note of notes) services.human.notify(notice(`Server \`${server}\` runs in tier ${tier}: ${note}`));
   return begun;
 }
 
@@ -184,7 +182,7 @@ function record(
   const held = conclusion?.held.map(({ path }) => path) ?? [];
   const notes = { decision: call.id, moment: "workspace", committed, held, ...(text === undefined ? {} : { text }) };
   void appendBatch(services.log, batch, { notes });
-  if (text !== undefined) services.human.notify(`${server}.${call.contract.tool}: ${text}`.slice(0, 240));
+  if (text !== undefined) services.human.notify(notice(`${server}.${call.contract.tool}: ${text}`));
 }
 
 /** Applies the verdict on writes that waited for the end of their run, and records the outcome. */
@@ -204,7 +202,7 @@ export async function flushWrites(
   const text = failed ?? (held.length === 0 ? undefined : "some writes wait for review (`sluicegate changes`)");
   const notes = { moment: "workspace", committed, held, ...(text === undefined ? {} : { text }) };
   void appendBatch(services.log, batch, { notes });
-  if (text !== undefined) services.human.notify(`Run ${live.key}: ${text}.`.slice(0, 240));
+  if (text !== undefined) services.human.notify(notice(`Run ${live.key}: ${text}.`));
 }
 
 /** The agent reads a constant text; the operator is informed of the effects. */
@@ -214,11 +212,9 @@ function tellRejection({ services, server }: EffectNeeds, call: Windowed, { reas
   );
   const what = reason?.facts["what"];
   if (reason === undefined || typeof what !== "string") return;
-  // A reader needs the decision to go on, so the text about the effects is cut before it, and the way on comes last.
-  const tail = ` (${reason.code}, decision ${call.id}).`;
-  const head = `Server \`${server}\`, a result was rejected: ${what}`.slice(0, noticeCharactersMax - tail.length);
   const way = reason.way === undefined ? "" : ` ${reason.way}.`;
-  services.human.notify(`${head}${tail}${way}`.slice(0, noticeCharactersMax));
+  const tail = ` (${reason.code}, decision ${call.id}).${way}`;
+  services.human.notify(notice(`Server \`${server}\`, a result was rejected: ${what}`, tail));
 }
 
 /** The cost of a rejected call for its server: it loses its trust, and where the policy says so it is ended. */
@@ -227,8 +223,8 @@ export function revokeTrust(needs: EffectNeeds, call: Windowed, ruling: EffectVe
   for (const obligation of ruling.decision.obligations) {
     if (obligation.kind !== "revoke" || ruling.how === "pass") continue;
     needs.admissions.revoke(obligation.server, call.id);
-    const text = `Server \`${obligation.server}\` went out of its scope (${obligation.rule}): its tools are hidden. See decision ${call.id}.`;
-    needs.services.human.notify(text.slice(0, 240));
+    const text = `Server \`${obligation.server}\` went out of its scope (${obligation.rule}): its tools are hidden.`;
+    needs.services.human.notify(notice(text, ` See decision ${call.id}.`));
     if (obligation.end) needs.link.projection?.kill("it went out of its scope");
   }
 }

@@ -15,6 +15,7 @@ import { type WithheldNeeds, withheldOf } from "./withheld-entries.ts";
 import { type Quarantine, type QuarantineNeeds, quarantine, released } from "./quarantine.ts";
 import { type Json, type JsonObject, isObject, member, stringMember } from "../../core/json.ts";
 import { metaKeys } from "../../wire/meta.ts";
+import { notice } from "../decision/notice.ts";
 
 export type AdmissionNeeds = QuarantineNeeds & {
   readonly server: string;
@@ -73,9 +74,8 @@ function judged(
     needs.admissions.record(key, admission);
     if (!connected) {
       const codes = decidingCodes(decision).join(", ");
-      needs.services.human.notify(
-        `Server \`${server}\` is quarantined (${codes}): its tools are hidden. See decision ${id}.`.slice(0, 240),
-      );
+      const text = `Server \`${server}\` is quarantined (${codes}): its tools are hidden.`;
+      needs.services.human.notify(notice(text, ` See decision ${id}.`));
     }
     return admission;
   });

@@ -10,11 +10,10 @@ import type { Services } from "../ports/services.ts";
 import type { ApprovalMatch, ApprovalRow } from "../ports/store.ts";
 import { appendBatch, EventBatch } from "../runs/event-batch.ts";
 import type { LiveRun } from "../runs/live-run.ts";
+import { notice } from "../decision/notice.ts";
 
 /** Names no run: what a server lists is admitted for every run of the gateway. */
 const admissionRun = "admission";
-
-const noticeCharactersMax = 240;
 
 export type QuestionNeeds = { readonly services: Services; readonly ids: IdSource };
 
@@ -45,8 +44,9 @@ export type Asking = {
   readonly match: ApprovalMatch;
   readonly title: string;
   readonly lines: readonly string[];
-  /** The sentence for the operator, with the id of the approval. */
-  readonly notice: (approval: string) => string;
+  /** The sentence for the operator, and how to go on. */
+  readonly notice: string;
+  readonly way: (approval: string) => string;
 };
 
 export type Asked = { readonly id: string; readonly expires: number };
@@ -79,7 +79,7 @@ export async function askOperator(services: Services, live: LiveRun, asking: Ask
     card: log.seal(admissionRun, cardJson(card, approvals.by)),
   });
   if (approvals.notify !== undefined) human.waiting?.(title, approvals.notify);
-  human.notify(asking.notice(id).slice(0, noticeCharactersMax));
+  human.notify(notice(asking.notice, asking.way(id)));
   return { id, expires };
 }
 
@@ -116,8 +116,8 @@ export async function askOfList(needs: QuestionNeeds, live: LiveRun, changed: Ch
       ? `Sluicegate asks: the server \`${escapeForDisplay(server)}\` changed ${subject}. Accept the change?`
       : `Sluicegate asks: the server \`${escapeForDisplay(server)}\` seems to give orders to the model in ${subject}. Accept the text?`,
     lines: ["What follows is text of the server, for you to judge: nothing in it is an instruction to you.", ...lines],
-    notice: (id) =>
-      `Server \`${server}\` ${isChange ? "changed" : "seems to give orders to the model in"} ${subject} (${shortNames(names)}): hidden until accepted. Look with \`sluicegate approve\`, accept with \`sluicegate approve ${id}\`.`,
+    notice: `Server \`${server}\` ${isChange ? "changed" : "seems to give orders to the model in"} ${subject} (${shortNames(names)}):`,
+    way: (id) => ` hidden until accepted. Look with \`sluicegate approve\`, accept with \`sluicegate approve ${id}\`.`,
   });
   noteOfList(services, live, { decision, server, list: what, [isChange ? "changed" : "found"]: names.length }, of);
   return { ...asked, server, what, of, match, decision };

@@ -99,8 +99,8 @@ async function ask(subject: Quarantine, decision: Decision, id: string): Promise
       ...cardLines(decision).map(escapeForDisplay),
       ...(names === "" ? [] : [`It lists ${names}`.slice(0, namesCharactersMax)]),
     ],
-    notice: (approval) =>
-      `Server \`${key.server}\` is quarantined (${codes}): ${what} is hidden. Look with \`sluicegate approve\`, release it with \`sluicegate approve ${approval}\`.`,
+    notice: `Server \`${key.server}\` is quarantined (${codes}): ${what} is hidden.`,
+    way: (approval) => ` Look with \`sluicegate approve\`, release it with \`sluicegate approve ${approval}\`.`,
   });
   return { kind: "quarantined", decision: id, approval: asked };
 }

@@ -32,6 +32,14 @@ export type Showing = {
   readonly signature: string;
 };
 
+type Looked = {
+  readonly state: ListState;
+  readonly policy: LoadedPolicy;
+  /** Of the acceptances that were known. */
+  readonly epoch: number;
+  readonly withheld: Withheld | undefined;
+};
+
 const noPlaces: ReadonlySet<number> = new Set();
 const everything: Showing = { verdicts: [], shortlist: undefined, bare: noPlaces, signature: plainSignature };
 
@@ -41,8 +49,8 @@ export class Showings {
   /** The entries of the newest list, measured once. */
   #measured: { readonly entries: readonly Json[]; readonly tools: readonly ListedTool[] } | undefined;
   #admitted: { state: ListState; policy: LoadedPolicy; epoch: number; admission: Admission } | undefined;
-  /** The list and policy of which nothing was withheld when last looked at. */
-  readonly #accepted = new Map<ListMethod, { state: ListState; policy: LoadedPolicy; epoch: number }>();
+  /** What was withheld of each list when last looked at. Under the same policy and acceptances it can only become less. */
+  readonly #looked = new Map<ListMethod, Looked>();
 
   constructor(needs: Needs, catalogue: Catalogue) {
     this.#needs = needs;
@@ -68,8 +76,9 @@ export class Showings {
     name: string,
   ): KeptFromCalls | undefined | Promise<KeptFromCalls | undefined> {
     const admission = this.admission(live, state);
-    if (!(admission instanceof Promise) && admission.kind === "connected" && this.#isAccepted(live, state))
-      return undefined;
+    const looked = this.#lookedAt(live, state);
+    const isOpen = !(admission instanceof Promise) && admission.kind === "connected";
+    if (isOpen && looked !== undefined && entryOf(looked.withheld, state, name) === undefined) return undefined;
     return this.#keptBack(live, state, name);
   }
 
@@ -79,23 +88,23 @@ export class Showings {
       const { decision, approval } = admission;
       return { code: "SG-QUARANTINED", decision, ...(approval === undefined ? {} : { approval: approval.id }) };
     }
-    const withheld = await this.#withheld(live, state);
-    // Of several entries with one name any may be the one that the server means.
-    return [...(withheld ?? [])].find(([place]) => stringMember(state.entries[place], "name") === name)?.[1];
+    return entryOf(await this.#withheld(live, state), state, name);
   }
 
-  #isAccepted(live: LiveRun, state: ListState): boolean {
-    const last = this.#accepted.get(state.method);
-    return last?.state === state && last.policy === live.policy && last.epoch === this.#needs.accepted.epoch;
+  #lookedAt(live: LiveRun, state: ListState): Looked | undefined {
+    const last = this.#looked.get(state.method);
+    const isSame = last?.state === state && last.policy === live.policy && last.epoch === this.#needs.accepted.epoch;
+    return isSame ? last : undefined;
   }
 
   /** Entries that are withheld until an approver lets them out. */
   async #withheld(live: LiveRun, state: ListState): Promise<Withheld | undefined> {
-    if (this.#isAccepted(live, state)) return undefined;
+    const looked = this.#lookedAt(live, state);
+    if (looked !== undefined && looked.withheld === undefined) return undefined;
     const contracts = this.#contracts(live, state);
     const withheld = await withheldOf(this.#needs, live, { what: state.method, entries: state.entries, contracts });
     const { epoch } = this.#needs.accepted;
-    if (withheld === undefined) this.#accepted.set(state.method, { state, policy: live.policy, epoch });
+    this.#looked.set(state.method, { state, policy: live.policy, epoch, withheld });
     return withheld;
   }
 
@@ -157,6 +166,11 @@ export class Showings {
     }
     return state.entries.map((entry) => this.#catalogue.contractOfTool(live.policy, stringMember(entry, "name") ?? ""));
   }
+}
+
+/** Why an entry of this name is withheld: of several with one name any may be the one that the server means. */
+function entryOf(withheld: Withheld | undefined, state: ListState, name: string): KeptBack | undefined {
+  return [...(withheld ?? [])].find(([place]) => stringMember(state.entries[place], "name") === name)?.[1];
 }
 
 function listedTool(server: string, entry: Json): ListedTool {

@@ -1,5 +1,5 @@
 // Several runs of one owner share stores and channels: a change must be fine for each of them (formal.md 4.5, example 7).
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { reasonsMax } from "../../core/limits.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import { FakeLog } from "../../../test/kit/gateway/fake-log.ts";
@@ -245,6 +245,13 @@ describe("runs that nobody has taken up since a restart", () => {
     await stage.gateway.runs.dormant.prepare("os:1000", stage.policy);
     const [one] = stage.gateway.runs.dormant.of("os:1000", stage.policy);
     expect(one?.q).toEqual(stage.policy.topState());
+  });
+
+  it("B14: are read from the store once, for all who need to know them", async () => {
+    const log = new FakeLog();
+    const read = vi.spyOn(log.port.store, "openRuns");
+    await new Stage({ policy: policy(), log }).gateway.restore();
+    expect(read).toHaveBeenCalledTimes(1);
   });
 
   it("hold anything where the store does not say which they are", async () => {

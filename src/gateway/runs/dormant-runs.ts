@@ -11,7 +11,7 @@ import { dormantRunsMax, resumeMsMax } from "../ports/limits.ts";
 import { isLostIn, isSpent, sameLattice } from "./live-run.ts";
 import type { LoadedPolicy } from "../ports/policy.ts";
 import { inheritedFrom } from "./conversation-history.ts";
-import type { LineageStreams } from "./lineage-streams.ts";
+import type { LineageStreams } from "./streams/lineage-streams.ts";
 import { foldsPerLook, lastRunIn } from "./refold.ts";
 import { Images } from "./restrictive-images.ts";
 import { lineageOf, streamPrefix } from "./run-key.ts";
@@ -63,15 +63,10 @@ export class DormantRuns {
     this.#streams = streams;
   }
 
-  /** Learns from the store which runs are open; called once, before anything is served. */
-  async load(): Promise<void> {
-    const { log } = this.#services;
-    const rows = await log.store.openRuns();
-    if (!rows.ok) {
-      this.#more = true;
-      return;
-    }
-    for (const row of rows.value) {
+  /** Notes the open runs of the log, if they are `known`; called once, before anything is served. */
+  load(open: readonly RunRow[], known = true): void {
+    this.#more = !known;
+    for (const row of open) {
       if (row.key.startsWith(streamPrefix)) continue;
       if (this.#rows.size >= dormantRunsMax) {
         this.#more = true;

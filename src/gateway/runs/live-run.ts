@@ -23,7 +23,7 @@ export type Deferred = {
   readonly owners: () => Iterable<LiveRun>;
 };
 
-/** The stream of the lineage that a run is a member of (`lineage-stream.ts`). */
+/** The stream of the lineage that a run is a member of (`streams/lineage-stream.ts`). */
 export interface JoinedStream {
   readonly key: string;
   /** Number of its newest entry. */

@@ -10,8 +10,8 @@ import type { Result } from "../../core/result.ts";
 import type { DormantRuns } from "./dormant-runs.ts";
 import type { EventBatch } from "./event-batch.ts";
 import { type Arrival, type LiveRun, sameLattice, toTop } from "./live-run.ts";
-import type { LineageStream } from "./lineage-stream.ts";
-import type { LineageStreams } from "./lineage-streams.ts";
+import type { LineageStream } from "./streams/lineage-stream.ts";
+import type { LineageStreams } from "./streams/lineage-streams.ts";
 import { Images } from "./restrictive-images.ts";
 
 type Kin = {

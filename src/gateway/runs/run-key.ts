@@ -19,7 +19,7 @@ export type RunKey = {
 /** Keys of runs that were started by a trusted act; when such a run has ended its token is worth nothing. */
 export const mintedPrefix = "run-";
 
-/** Keys of the streams of lineages (`lineage-stream.ts`), which no message belongs to. */
+/** Keys of the streams of lineages (`streams/lineage-stream.ts`), which no message belongs to. */
 export const streamPrefix = "stream:";
 
 /** A token that names a run: `KEY.MAC`. The key part is ours, so it holds no character that needs escaping. */

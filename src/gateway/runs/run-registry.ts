@@ -7,12 +7,13 @@ import type { EndCause, RunEvent } from "../../core/event.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { evolve } from "../../core/step.ts";
 import { exitedRuns, isHandedOn } from "./client-exit.ts";
+import { endIdle } from "./run-expiry.ts";
 import { DormantRuns } from "./dormant-runs.ts";
 import { conversationRuns } from "./conversation-history.ts";
 import { appendBatch, EventBatch, flushDeferred, type Basis } from "./event-batch.ts";
 import type { HeritageSetup } from "./heritage.ts";
-import type { LineageStream } from "./lineage-stream.ts";
-import { LineageStreams } from "./lineage-streams.ts";
+import type { LineageStream } from "./streams/lineage-stream.ts";
+import { LineageStreams } from "./streams/lineage-streams.ts";
 import { RelatedRuns } from "./related-runs.ts";
 import { restrictiveImage } from "./restrictive-images.ts";
 import {
@@ -31,7 +32,7 @@ import { OtherRuns } from "./cross-run-check.ts";
 import { type LoadedPolicy, startProblem } from "../ports/policy.ts";
 import { Resumption } from "./resume.ts";
 import { type RefoldingSetup, rebuildRun, refoldRun } from "./run-refolding.ts";
-import { type Ending, leftBehind, outlives, separate } from "./stream-endings.ts";
+import { type Ending, leftBehind, outlives, separate } from "./streams/stream-endings.ts";
 import { lineageOf } from "./run-key.ts";
 import type { Services } from "../ports/services.ts";
 import { SharedStates } from "./shared-store-state.ts";
@@ -213,10 +214,13 @@ export class RunRegistry {
     return stream !== undefined;
   }
 
-  /** Learns from the log what is open; called once, before anything is served. */
-  async restore(): Promise<void> {
-    await this.streams.load();
-    await this.dormant.load();
+  /** Learns from the log what is open, and gives the rows of it; called once, before anything is served. */
+  async restore(): Promise<readonly RunRow[]> {
+    const open = await this.#services.log.store.openRuns();
+    const rows = open.ok ? open.value : [];
+    await this.streams.load(rows);
+    this.dormant.load(rows, open.ok);
+    return rows;
   }
 
   /**
@@ -304,21 +308,12 @@ export class RunRegistry {
   /** Ends runs that were idle for longer than their policy allows. */
   async expire(): Promise<void> {
     await this.endExited();
-    const { clock } = this.#services;
-    const now = clock.monotonicMs();
-    for (const live of this.#live.values()) {
-      if (now - live.lastAt >= idleMsOf(live)) await this.end(live, "expired");
-      else if (isHandedOn(live, this.#live)) await this.end(live, "closed");
-    }
-    for (const run of this.dormant.all()) {
-      const { policy } = this.#underOf(run);
-      const since = clock.wallMs() - idleMsOf({ idleMs: idleIn(run.resume), policy });
-      if (run.begunWallMs > since || (await this.dormant.activeWallMs(run)) > since) continue;
-      await this.endDormant(run.key, "expired");
-    }
-    for (const stream of this.waitingStreams()) {
-      if (stream.keptUntilWallMs <= clock.wallMs()) await this.streams.end(stream);
-    }
+    await endIdle({
+      services: this.#services,
+      registry: this,
+      live: this.#live,
+      policyOf: (row) => this.#underOf(row).policy,
+    });
   }
 
   /** A new policy: every run is folded again under it from its log; labels never fall by it (gateway.md 9). */

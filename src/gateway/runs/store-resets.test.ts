@@ -98,7 +98,7 @@ describe("a reset", () => {
       ok: false,
       error: expect.stringContaining("daemon stop"),
     });
-    await runs.dormant.load();
+    runs.dormant.load([old]);
     const refused = await resetStores(state, reader, { ...reset, owner });
     expect(refused).toMatchObject({ ok: false, error: expect.stringContaining("`sluicegate runs close ID`") });
     stage.log.runs.delete(old.key);

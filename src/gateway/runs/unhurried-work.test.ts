@@ -6,7 +6,7 @@ import type { LoadedPolicy } from "../ports/policy.ts";
 import type { Services } from "../ports/services.ts";
 import type { RunRow } from "../ports/store.ts";
 import { DormantRuns } from "./dormant-runs.ts";
-import type { LineageStreams } from "./lineage-streams.ts";
+import type { LineageStreams } from "./streams/lineage-streams.ts";
 import type { SharedStates } from "./shared-store-state.ts";
 import { UnhurriedWork } from "./unhurried-work.ts";
 
@@ -43,7 +43,7 @@ function world(runs: number, msPerRun: number) {
   };
   const services = {
     clock: { monotonicMs: () => now, wallMs: () => now },
-    log: { replay, store: { openRuns: async () => ok(rows), idle } },
+    log: { replay, store: { idle } },
   } as unknown as Services; // the members above are all that is used
   const policy = {
     digest: "p",
@@ -53,12 +53,12 @@ function world(runs: number, msPerRun: number) {
   } as unknown as LoadedPolicy;
   const shared = { of: async () => undefined } as unknown as SharedStates;
   const streams = { of: () => undefined } as unknown as LineageStreams;
-  return { dormant: new DormantRuns(services, shared, streams), policy, seen, between, top, clean };
+  return { rows, dormant: new DormantRuns(services, shared, streams), policy, seen, between, top, clean };
 }
 
 test("between two stretches of a few milliseconds everything else goes first", async () => {
-  const { dormant, policy, seen, clean } = world(100, 3);
-  await dormant.load();
+  const { dormant, rows, policy, seen, clean } = world(100, 3);
+  dormant.load(rows);
   await dormant.prepare("ann", policy);
   expect(seen.idle).toBeGreaterThanOrEqual(90);
   expect(seen.longestMs).toBeLessThanOrEqual(8);
@@ -67,8 +67,8 @@ test("between two stretches of a few milliseconds everything else goes first", a
 });
 
 test("beyond the limit of its own work the remaining runs count as holding everything", async () => {
-  const { dormant, policy, top, clean } = world(30, 100);
-  await dormant.load();
+  const { dormant, rows, policy, top, clean } = world(30, 100);
+  dormant.load(rows);
   await dormant.prepare("ann", policy);
   const states = dormant.of("ann", policy).map(({ q }) => q);
   expect(states[0]).toBe(clean);
@@ -76,8 +76,8 @@ test("beyond the limit of its own work the remaining runs count as holding every
 });
 
 test("a run that was resumed, ended or noted anew while it was folded keeps nothing of that", async () => {
-  const { dormant, policy, between, top } = world(1, 10);
-  await dormant.load();
+  const { dormant, rows, policy, between, top } = world(1, 10);
+  dormant.load(rows);
   between.push(() => {
     dormant.forget("ann/process:0@1");
     dormant.note(rowOf("ann/process:0@1"));
@@ -87,16 +87,16 @@ test("a run that was resumed, ended or noted anew while it was folded keeps noth
 });
 
 test("a log that is distrusted while runs are folded from it leaves none of their states", async () => {
-  const { dormant, policy, between, top } = world(3, 10);
-  await dormant.load();
+  const { dormant, rows, policy, between, top } = world(3, 10);
+  dormant.load(rows);
   between.push(() => dormant.distrust());
   await dormant.prepare("ann", policy);
   expect(dormant.of("ann", policy).map(({ q }) => q)).toEqual([top, top, top]);
 });
 
 test("a call that waits for it hurries the work on", async () => {
-  const { dormant, policy, seen } = world(10, 3);
-  await dormant.load();
+  const { dormant, rows, policy, seen } = world(10, 3);
+  dormant.load(rows);
   const preparing = dormant.prepare("ann", policy);
   expect(dormant.prepare("ann", policy, true)).toBe(preparing);
   await preparing;

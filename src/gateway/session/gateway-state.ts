@@ -26,6 +26,7 @@ import type { DroppedCounts } from "../upstream/unsolicited-budget.ts";
 import type { Link, LinkWatch } from "../upstream/upstream-link.ts";
 import type { ConnectedSessions } from "./connected-sessions.ts";
 import type { GatewayState } from "./session-context.ts";
+import { notice } from "../decision/notice.ts";
 
 export function gatewayState(services: Services, sessions: ConnectedSessions): GatewayState {
   const runs = new RunRegistry(services);
@@ -105,7 +106,7 @@ export class StateWatch implements RunWatcher, LinkWatch {
 
   unstarted({ server }: Link, reason: string): void {
     if (!this.#state.startFailures.note(server, reason)) return;
-    this.#state.services.human.notify(`Server \`${server}\` did not start: ${reason}`.slice(0, 240));
+    this.#state.services.human.notify(notice(`Server \`${server}\` did not start: ${reason}`));
   }
 
   unplaced(link: Link, question: RequestMessage, runs: readonly string[]): void {

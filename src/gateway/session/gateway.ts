@@ -160,9 +160,8 @@ export class Gateway implements SessionHost {
    * after a restart would begin a clean run beside the one that holds the labels.
    */
   async restore(): Promise<void> {
-    await this.runs.restore();
-    const rows = await this.#setup.services.log.store.openRuns();
-    const namings = (rows.ok ? rows.value : []).flatMap((row) => namedIn(row.resume) ?? []);
+    const rows = await this.runs.restore();
+    const namings = rows.flatMap((row) => namedIn(row.resume) ?? []);
     namings.sort((left, right) => left.sinceWallMs - right.sinceWallMs);
     for (const { process, conversation } of namings) this.#hookSessions.set(process, conversation);
   }

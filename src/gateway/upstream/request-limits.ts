@@ -57,7 +57,7 @@ export class RequestLimits {
   sent(message: Message): void {
     if (message.kind === "request") return this.#begin(message.id, message.method, tokenOf(message.params));
     if (message.kind === "response" || message.kind === "error") {
-      if (message.id !== null) this.#questions.delete(message.id);
+      if (message.id !== null) this.#settle(message.id);
       return;
     }
     if (message.method !== "notifications/cancelled") return;
@@ -69,6 +69,7 @@ export class RequestLimits {
   heard(message: Message, relatedTo: RequestId | undefined): void {
     if (message.kind === "request") {
       this.#questions.set(message.id, relatedTo);
+      this.#renew(relatedTo);
       return;
     }
     if (message.kind === "response" || message.kind === "error") {
@@ -77,13 +78,26 @@ export class RequestLimits {
     }
     if (message.method === "notifications/cancelled") {
       const question = asId(member(message.params, "requestId"));
-      if (question !== undefined) this.#questions.delete(question);
+      if (question !== undefined) this.#settle(question);
       return;
     }
     if (message.method !== "notifications/progress") return;
     const token = asId(member(message.params, "progressToken"));
-    const open = this.#open.get((token === undefined ? undefined : this.#byToken.get(token)) ?? relatedTo ?? "");
-    if (open !== undefined) open.heardAt = this.#clock.monotonicMs();
+    const id = (token === undefined ? undefined : this.#byToken.get(token)) ?? relatedTo;
+    if (id !== undefined) this.#renew(id);
+  }
+
+  /** The server goes on where it waited for this answer, and has its whole time again. */
+  #settle(question: RequestId): void {
+    if (!this.#questions.has(question)) return;
+    this.#renew(this.#questions.get(question));
+    this.#questions.delete(question);
+  }
+
+  /** The time of a request starts anew; without an id that of all, since any may be meant. */
+  #renew(id: RequestId | undefined): void {
+    const heardAt = this.#clock.monotonicMs();
+    for (const [key, open] of this.#open) if (id === undefined || key === id) open.heardAt = heardAt;
   }
 
   /** The request is answered, given up or lost. */

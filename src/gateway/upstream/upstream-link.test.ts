@@ -173,6 +173,20 @@ it("a server that waits for an answer of its client does not run out of time", (
   expect(told).toHaveLength(1);
 });
 
+it.each([undefined, 7])("an answer gives the request that asked its whole time anew (asked for: %s)", (relatedTo) => {
+  const { link, handlers, clock } = connected(false);
+  const { one, told } = user(link);
+  link.send(one, callOf(7));
+  clock.pass(silenceMsMax / 2);
+  handlers[0]?.message({ kind: "request", id: "q", method: "elicitation/create", params: {} }, relatedTo);
+  clock.pass(silenceMsMax / 2 - 1);
+  link.send(one, { kind: "response", id: "q", result: {} });
+  clock.pass(silenceMsMax - 1);
+  expect(told).toEqual([]);
+  clock.pass(1);
+  expect(told).toHaveLength(1);
+});
+
 it("what is answered, cancelled, given up or a stream of changes does not run out of time", () => {
   const { link, handlers, clock, did } = connected(false);
   const { one, told } = user(link);

@@ -4,7 +4,7 @@ import type { ToolContract } from "../../core/contract.ts";
 import { type LabelRange, exactly, fromBits } from "../../core/label.ts";
 import { begin, seal } from "../../core/mechanism.ts";
 import type { Moment } from "../../core/moment.ts";
-import { type Reason, noObjection } from "../../core/opinion.ts";
+import { type Opinion, type Reason, noObjection } from "../../core/opinion.ts";
 import { step } from "../../core/step.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import type { Pattern, Rule } from "../../policy/ir/ir.ts";
@@ -274,6 +274,38 @@ describe("the mechanism", () => {
       verdict: "deny",
       reasons: [{ mechanism: "tiers", code: "SG-RULE-HIDDEN", verdict: "deny", rule: "R", facts: {} }],
     });
+  });
+});
+
+describe("a policy that admits declared labels alone", () => {
+  const declared: Frame = { ...frameOf({}), ir: { ...frameOf({}).ir, declaredOnly: true } };
+  const listed = (source: ToolContract["source"]): ToolContract =>
+    contract("look", { does: ["read.local"], source, toolDigest: "d" });
+  const entryUnder = (frame: Frame, of: ToolContract): Opinion => {
+    const model = makeModel(frame, digest);
+    const tiers = makeTiers(frame, model);
+    const run = begin({ model, mechanisms: [seal(tiers)] }, "r", undefined);
+    return tiers.consider({ moment: { kind: "expose", at: 1, contract: of }, option: undefined }, run, null, new Map());
+  };
+
+  it("hides and refuses a tool of which only names, texts or observations speak", () => {
+    const way = "label the tool in the policy, or accept the reading of its server";
+    for (const source of ["unknown", "inference", "evidence"] as const) {
+      const reasons = [
+        { mechanism: "tiers", code: "SG-ADMIT-UNLABELLED", verdict: "deny", facts: { server: "s" }, way },
+      ];
+      expect(called(declared, listed(source), {}).reasons).toEqual(reasons);
+      expect(entryUnder(declared, listed(source))).toMatchObject({ verdict: "deny", reasons });
+      expect(codes(called(frameOf({}), listed(source), {}))).toEqual([]);
+    }
+  });
+
+  it("takes the word of operator, pack and server, and asks for none about a method of the protocol", () => {
+    for (const source of ["operator", "pack", "server"] as const) {
+      expect(codes(called(declared, listed(source), {}))).toEqual([]);
+      expect(entryUnder(declared, listed(source))).toMatchObject({ verdict: "allow" });
+    }
+    expect(codes(called(declared, { ...listed("unknown"), toolDigest: undefined }, {}))).toEqual([]);
   });
 });
 

@@ -51,11 +51,27 @@ export function makeTiers(frame: Frame, model: PolicyModel): Mechanism<null> {
 
 /** A tool that a block rule stops whatever its arguments and the state are is hidden: showing it only costs context. */
 function exposed(frame: Frame, contract: ToolContract): Opinion {
+  const undeclared = quarantined(frame, contract);
+  if (undeclared !== undefined) return settled([undeclared]);
   const hiding = frame.ir.rules.filter(
     (rule): rule is PlainRule =>
       rule.kind === "plain" && rule.tier === "block" && stopsAlways(rule) && certain(rule, contract),
   );
   return settled(hiding.map((rule) => ruleReason(rule, "deny", "SG-RULE-HIDDEN", {})));
+}
+
+/** Sources that state what a tool does, in words made for that; names, texts and observations are none of them. */
+const declaring: ReadonlySet<string> = new Set(["operator", "pack", "card", "server"]);
+
+/**
+ * With `admission: {labels: declared}` a server's tool without labels is in quarantine (MCPShield: labels are part of the
+ * manifest). A protocol method has no digest of an entry, and its contract is the gateway's own.
+ */
+function quarantined(frame: Frame, contract: ToolContract): Reason | undefined {
+  const { source, server, toolDigest } = contract;
+  if (frame.ir.declaredOnly !== true || toolDigest === undefined || declaring.has(source)) return undefined;
+  const way = "label the tool in the policy, or accept the reading of its server";
+  return { mechanism: id, code: "SG-ADMIT-UNLABELLED", verdict: "deny", facts: { server }, way };
 }
 
 function stopsAlways({ when }: PlainRule): boolean {
@@ -73,6 +89,8 @@ function called(
   model: PolicyModel,
   asked: { readonly moment: CallMoment; readonly answers: Answers },
 ): Opinion {
+  const undeclared = quarantined(scene.frame, scene.option.contract);
+  if (undeclared !== undefined) return settled([undeclared]);
   const { rules, checks, defaultAsks } = model.relevant(scene.option.contract);
   const fired = firedRules(scene, rules);
   const reasons: Reason[] = [];
@@ -149,9 +167,9 @@ function defaultReasons(scene: Scene, workspace: CallMoment["workspace"]): reado
   return reasons;
 }
 
-/** Neither the operator nor a pack says what the tool does. */
+/** Neither the operator, nor a pack, nor an accepted card says what the tool does. */
 function unlabelled({ contract }: CallOption): boolean {
-  return contract.source !== "operator" && contract.source !== "pack" && contract.effects.must.length === 0;
+  return !["operator", "pack", "card"].includes(contract.source) && contract.effects.must.length === 0;
 }
 
 function aboveBound(scene: Scene): ReturnType<typeof decidingArguments> {

@@ -12,6 +12,7 @@ import { type KnownTools, type Naming, resolveName, splitSelector } from "../doc
 import * as host from "../sections/host.ts";
 import * as judges from "../sections/judges.ts";
 import * as later from "../sections/later.ts";
+import * as readings from "../sections/readings.ts";
 import * as regulation from "../sections/regulation.ts";
 import * as settings from "../sections/settings.ts";
 import { hazardForm, ruleForm } from "./rule-forms.ts";
@@ -53,11 +54,12 @@ export function canonicalPolicy(
     report: (found) => void problems.push(found),
   };
   const policy: CanonicalPolicy = {
-    ...given<Pick<CanonicalPolicy, "stpa" | "judges" | "regulation" | "isolation">>({
+    ...given<Pick<CanonicalPolicy, "stpa" | "judges" | "regulation" | "isolation" | "readings">>({
       stpa: document.stpa,
       judges: mapped(document.judges, judges.canonical),
       regulation: mapped(document.regulation, (section) => regulation.canonical(section, naming)),
       isolation: mapped(document.isolation, isolationForm),
+      readings: readings.canonical(document.readings, naming.report),
     }),
     ...later.canonical(document),
     ...settings.canonical(document),

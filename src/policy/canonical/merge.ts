@@ -17,6 +17,7 @@ import type { RuleText, HazardText } from "../document/shapes-rules.ts";
 import { joinSections, saidTwice } from "./scopes.ts";
 import { diagnose } from "../document/parse.ts";
 import { mapValues } from "../document/label-forms.ts";
+import * as readings from "../sections/readings.ts";
 
 /** Where the parts of the joined document came from, by `section` and `section/id`. */
 export type Origins = ReadonlyMap<string, { readonly source: PolicySource; readonly path: DocumentPath }>;
@@ -78,6 +79,7 @@ function mergeTwo(base: PolicyDocument, next: PolicyDocument): PolicyDocument {
   merged["lattice"] = mergeLattice(base.lattice, next.lattice);
   merged["isolation"] = joinSections(base.isolation, next.isolation);
   merged["regulation"] = mergeRegulation(base.regulation, next.regulation);
+  merged["readings"] = readings.merged(base.readings, next.readings);
   merged["rules"] = mergeRules(base.rules ?? [], next.rules ?? []);
   merged["keep"] = [...(base.keep ?? []), ...(next.keep ?? [])];
   merged["accepts"] = [...(base.accepts ?? []), ...(next.accepts ?? [])];
@@ -153,6 +155,10 @@ function noteOrigins(source: PolicySource, origins: Map<string, { source: Policy
     if (section === "rules") {
       source.document.rules?.forEach((rule, index) => {
         origins.set(`rules/${rule.id}`, { source, path: ["rules", index] });
+      });
+    } else if (section === "readings") {
+      source.document.readings?.forEach((one, index) => {
+        origins.set(`readings/${readings.readingKey(one)}`, { source, path: ["readings", index] });
       });
     } else if (section === "keep" || section === "expect") {
       // These lists are joined one behind the other.

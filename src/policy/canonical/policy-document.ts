@@ -51,6 +51,7 @@ import type { Result } from "../../core/result.ts";
 import * as host from "../sections/host.ts";
 import * as judges from "../sections/judges.ts";
 import * as later from "../sections/later.ts";
+import * as readings from "../sections/readings.ts";
 import * as regulation from "../sections/regulation.ts";
 import * as settings from "../sections/settings.ts";
 
@@ -105,6 +106,7 @@ const policy = object("a policy", {
   host: optional(host.shape, "what the client can do by itself"),
   servers: optional(mapOf("server", server, serverPattern), "what is known of servers"),
   labels: optional(mapOf("tool", toolLabels, namePattern), "what is known of tools"),
+  readings: optional(readings.shape, "what was accepted of tools on admission cards"),
   stores: optional(mapOf("store", store, namePattern), "where data comes to rest"),
   hazards: optional(mapOf("id", hazard, identifierPattern), "what must never happen"),
   rules: optional(list(rule), "rules, each with one tier"),
@@ -174,4 +176,5 @@ export type CanonicalPolicy = later.LaterSections &
     readonly regulation?: regulation.RegulationForm;
     readonly judges?: judges.JudgesForm;
     readonly isolation?: IsolationForm;
+    readonly readings?: readonly readings.ReadingForm[];
   };

@@ -4,12 +4,40 @@ import { expect, test } from "vitest";
 import type { Json } from "../../core/json.ts";
 import { checkSchema, satisfies } from "../values/json-schema.ts";
 import { checkShape } from "../document/check.ts";
+import { shippedToolLabels } from "../document/shapes-labels.ts";
 import { policyShape } from "./policy-document.ts";
-import { policySchema } from "./schema.ts";
+import { labelsSchema, policySchema } from "./schema.ts";
 
-test("the published schema is the one that the shapes give (else run `node scripts/policy-schema.ts`)", () => {
-  const file = new URL("../../../schema/policy.schema.json", import.meta.url);
-  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(policySchema());
+test.each([
+  ["policy", policySchema()],
+  ["labels", labelsSchema()],
+])(
+  "the published schema of %s is the one that the shapes give (else run `node scripts/policy-schema.ts`)",
+  (name, schema) => {
+    const file = new URL(`../../../schema/${name}.schema.json`, import.meta.url);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(schema);
+    expect(checkSchema(schema)).toBeUndefined();
+  },
+);
+
+test("labels that a server ships name no store and no case", () => {
+  const good = {
+    version: 1,
+    effects: ["read.external"],
+    args: { to: "recipient" },
+    output: { confidentiality: "private" },
+  };
+  for (const [labels, wanted] of [
+    [good, true],
+    [{}, true],
+    [{ ...good, reads: "mail:inbox" }, false],
+    [{ ...good, cases: [] }, false],
+    [{ ...good, version: 2 }, false],
+    [{ effects: ["fly"] }, false],
+  ] as const) {
+    expect(satisfies(labelsSchema(), labels)).toBe(wanted);
+    expect(checkShape(shippedToolLabels, labels).length === 0).toBe(wanted);
+  }
 });
 
 test("the schema itself uses only keywords that our own interpreter knows", () => {

@@ -1,18 +1,30 @@
-/** The published JSON Schema of the policy document: draft-07, which is what editors understand. */
+/** The published JSON Schemas of the policy document and of labels that servers ship: draft-07, which is what editors understand. */
 import type { JsonObject } from "../../core/json.ts";
 import type { ObjectNode, ShapeNode } from "../document/shape.ts";
+import { shippedToolLabels } from "../document/shapes-labels.ts";
 import { policyShape } from "./policy-document.ts";
 
 const schemaId = "https://sluicegate.github.io/schema/policy.schema.json";
+/** Also names the extension of the protocol's capabilities. */
+export const labelsSchemaId = "https://sluicegate.github.io/schema/labels.schema.json";
 
 /** Generated from the shapes that the parser checks with, so that both accept the same documents. */
 export function policySchema(): JsonObject {
-  const definitions: Definitions = { shared: sharedNames(policyShape), written: new Map() };
-  const root = bodyOf(policyShape, definitions);
+  return published(policyShape, { id: schemaId, title: "Sluicegate policy" });
+}
+
+/** Schema of the labels that a server ships in the `_meta` of a tool (docs/labels.md). */
+export function labelsSchema(): JsonObject {
+  return published(shippedToolLabels, { id: labelsSchemaId, title: "Labels of a tool" });
+}
+
+function published(shape: ShapeNode, { id, title }: { readonly id: string; readonly title: string }): JsonObject {
+  const definitions: Definitions = { shared: sharedNames(shape), written: new Map() };
+  const root = bodyOf(shape, definitions);
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
-    $id: schemaId,
-    title: "Sluicegate policy",
+    $id: id,
+    title,
     ...root,
     definitions: Object.fromEntries([...definitions.written].toSorted(([left], [right]) => (left < right ? -1 : 1))),
   };

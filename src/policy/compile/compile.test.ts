@@ -167,7 +167,6 @@ rules: [{id: R, tier: block, why: w, when: {data: public}}]
   expect(diagnostics.map(({ code, severity, line }) => [code, severity, line])).toEqual([
     ["SG-POLICY-INACTIVE", "warning", 3],
     ["SG-POLICY-VACUOUS", "warning", 7],
-    ["SG-POLICY-INACTIVE", "info", 5],
     ["SG-POLICY-INACTIVE", "info", 6],
     ["SG-POLICY-IDLE", "info", 4],
   ]);

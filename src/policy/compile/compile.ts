@@ -79,6 +79,7 @@ export function compilePolicy(given: CanonicalPolicy, hash: (text: string) => st
     stores,
     execute: "confirm",
     host: powers,
+    ...(policy.admission?.labels === "declared" ? { declaredOnly: true as const } : {}),
   };
   return { policy: { digest, canonical, policy, ir, table, ...parts }, problems };
 }

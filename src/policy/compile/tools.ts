@@ -15,6 +15,7 @@ import { type DocumentPath, problem, quoted } from "../document/diagnostic.ts";
 import { suggestion } from "../document/nearest.ts";
 import { compileCases, compileOutput, fieldTypes } from "./cases.ts";
 import { labelTies } from "./label-ties.ts";
+import * as readings from "../sections/readings.ts";
 import { type Scope, wantWhole } from "./patterns.ts";
 
 export function compileTools(policy: CanonicalPolicy, scope: Scope): LabelTable {
@@ -35,12 +36,19 @@ export function compileTools(policy: CanonicalPolicy, scope: Scope): LabelTable 
     const digests = new Map(Object.entries(pack.digests));
     packs.set(name, { name, reach: pack.reach, digests, tools: new Map(tools) });
   }
+  const read = (policy.readings ?? []).map((one): readonly [string, ToolStatement] => {
+    const path = ["readings", readings.readingKey(one)];
+    const form = readings.believed(one, path, scope.report);
+    return [readings.readingKey(one), compileStatement(form, [...path, "label"], scope)];
+  });
   return {
     labels: scope.labels,
     entries: entries.toSorted((left, right) => specificity(right) - specificity(left)),
     packs,
+    readings: new Map(read),
     servers: compileServers(policy, scope),
     stores: new Map(Object.entries(policy.stores).map(([name, store]) => [name, store.audience])),
+    ...(policy.admission?.labels === "none" ? { unshipped: true as const } : {}),
   };
 }
 

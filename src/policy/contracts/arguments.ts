@@ -1,5 +1,5 @@
 /**
- * The contract of one argument. The operator's word stands; a pack's word and inference are joined with what the server
+ * The contract of one argument. The operator's word stands; the word of a pack or an accepted reading and inference are joined with what the server
  * says of its own tool, which only restricts: a control role for content, a sink for none, more readers, a lower bound.
  */
 import { type ArgumentContract, isControl, type Role } from "../../core/contract.ts";
@@ -31,7 +31,7 @@ export function argumentOf(
   };
 }
 
-/** All statements about one argument: of the operator, the pack and the server. */
+/** All statements about one argument: of the operator, the pack, the accepted reading and the server. */
 type Said = {
   readonly believed: readonly Sourced[];
   readonly own: ArgumentStatement | undefined;

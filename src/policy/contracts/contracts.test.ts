@@ -57,6 +57,16 @@ test("nobody labelled it: anything, to anyone, and only consent helps", () => {
   expect(found.arguments.get("mode")?.schemaValues).toEqual([]);
 });
 
+test("a policy decides whether it reads the labels that servers ship", () => {
+  const shipped = { ...reader, _meta: { "io.github.sluicegate/labels": { effects: "write.external.send" } } };
+  for (const labels of ["any", "declared"]) {
+    const found = contract(`admission: {labels: ${labels}}\n`, shipped);
+    expect([found.source, found.effects.must]).toEqual(["server", ["write.external.send"]]);
+  }
+  const unread = contract("admission: {labels: none}\n", shipped);
+  expect([unread.source, unread.effects.must]).toEqual(["unknown", []]);
+});
+
 test("A5: choices of a schema are known values only where the tool is labelled or its server trusted", () => {
   const choices = (policy: string): unknown => contract(policy, reader).arguments.get("mode")?.schemaValues;
   expect(choices("servers: {s: {trust: trusted}}")).toEqual(["a", "b"]);

@@ -28,6 +28,7 @@ import {
   serverFacts,
 } from "../ir/label-table.ts";
 import { inferTool } from "./infer.ts";
+import { readingKey } from "../sections/readings.ts";
 import { nameMatches } from "../semantics/patterns.ts";
 
 /** Listed tools by server. */
@@ -69,7 +70,7 @@ export type ToolSubject = {
   readonly toolDigest: string | undefined;
 };
 
-/** All that the policy, the pack, the server and inference say of one tool. */
+/** All that the policy, the pack, the accepted reading, the server and inference say of one tool. */
 export function evidenceOf(table: LabelTable, subject: ToolSubject): Evidence {
   const { server, tool, listed } = subject;
   const facts = serverFacts(table, server);
@@ -79,6 +80,8 @@ export function evidenceOf(table: LabelTable, subject: ToolSubject): Evidence {
   const pack = packOf(table, facts, subject);
   const packed = pack?.tools.get(tool);
   if (packed !== undefined) believed.push({ source: "pack", statement: packed });
+  const read = readingOf(table, subject);
+  if (read !== undefined) believed.push({ source: "card", statement: read });
   return {
     lattice: table.labels.lattice,
     facts,
@@ -100,6 +103,7 @@ function believesSchema(
   { tool, toolDigest }: ToolSubject,
   believed: readonly Sourced[],
 ): boolean {
+  if (believed.some(({ source }) => source === "card")) return true;
   const pinned = pack?.digests.get(tool);
   if (pinned !== undefined && toolDigest !== undefined && pinned.includes(toolDigest)) return true;
   if (facts.trust === "trusted" || believed.some(({ source }) => source === "operator")) return true;
@@ -118,22 +122,34 @@ export function packOf(table: LabelTable, facts: ServerFacts, subject: ToolSubje
   return [...table.packs.values()].find((pack) => pack.digests.get(subject.tool)?.includes(digest) === true);
 }
 
-/** Whether the operator says anything of a server's tools: by labels, or by a pack chosen for it. */
-export function isLabelled(table: LabelTable, server: string): boolean {
-  return serverFacts(table, server).pack !== undefined || table.entries.some((one) => nameMatches(one.server, server));
+/** What was accepted of exactly this listed tool. */
+function readingOf(table: LabelTable, { server, tool, toolDigest }: ToolSubject): ToolStatement | undefined {
+  return toolDigest === undefined ? undefined : table.readings.get(readingKey({ server, tool, digest: toolDigest }));
 }
 
-/** Whether the pack of a server, or without one any pack in use, is pinned to exactly this tool. */
+/** Whether the operator says anything of a server's tools: by labels, by a pack chosen for it, or on a card. */
+export function isLabelled(table: LabelTable, server: string): boolean {
+  if (serverFacts(table, server).pack !== undefined) return true;
+  return (
+    table.entries.some((one) => nameMatches(one.server, server)) ||
+    // The server of a key ends at its first dot, as in selectors.
+    [...table.readings.keys()].some((key) => key.startsWith(`${server}.`))
+  );
+}
+
+/** Whether a card was accepted for exactly this tool, or the pack of its server, without one any in use, is pinned to it. */
 export function isPinned(
   table: LabelTable,
   tool: Pick<ToolSubject, "server" | "tool"> & { toolDigest: string },
 ): boolean {
+  if (table.readings.has(readingKey({ ...tool, digest: tool.toolDigest }))) return true;
   const { pack } = serverFacts(table, tool.server);
   const packs = pack === undefined ? [...table.packs.values()] : [table.packs.get(pack)];
   return packs.some((one) => one?.digests.get(tool.tool)?.includes(tool.toolDigest) === true);
 }
 
 function shippedStatement(table: LabelTable, listed: JsonObject): ToolStatement | undefined {
+  if (table.unshipped === true) return undefined;
   const form = shippedLabels(listed, table.labels.lattice);
   if (form === undefined) return undefined;
   let wrong = false;

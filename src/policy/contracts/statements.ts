@@ -1,7 +1,7 @@
 /**
- * Joins what several sources say of one tool, most authoritative first (policy.md 2). The operator and packs are
- * believed. Inference may narrow what is unknown where the operator trusts the server. Labels that a server ships only
- * restrict, also under `trust: trusted`: what is unknown, what is inferred, and what a pack says, never what the operator says.
+ * Joins what several sources say of one tool, most authoritative first (policy.md 2). The operator, packs and accepted
+ * readings are believed. Inference may narrow what is unknown where the operator trusts the server. Labels that a server ships only
+ * restrict, also under `trust: trusted`: what is unknown, what is inferred, and what a pack or a reading says, never what the operator says.
  */
 import type { ContractCase, FieldType, LabelSource, OutputContract } from "../../core/contract.ts";
 import { type Effect, type EffectFlags, type EffectRange, everyEffect, unionOfEffects } from "../../core/effect.ts";
@@ -26,7 +26,7 @@ export type Evidence = {
   /** Values that the tool's schema offers count as known ones. */
   readonly schema: boolean;
   readonly reach: "local" | "network" | undefined;
-  /** Operator entries and the pack, most authoritative first. */
+  /** Operator entries, the pack and the accepted reading, most authoritative first. */
   readonly believed: readonly Sourced[];
   readonly shipped: ToolStatement | undefined;
   readonly inferred: Inferred;
@@ -58,8 +58,8 @@ export function effectsOf(evidence: Evidence): Settled<EffectRange> {
   const { facts, shipped, inferred } = evidence;
   const stated = firstOf(evidence.believed, "effects");
   if (stated !== undefined) {
-    return stated.source === "pack" && shipped?.effects !== undefined
-      ? { value: unionOfEffects(stated.value, shipped.effects), source: "pack" }
+    return stated.source !== "operator" && shipped?.effects !== undefined
+      ? { value: unionOfEffects(stated.value, shipped.effects), source: stated.source }
       : stated;
   }
   const said = shipped?.effects;
@@ -107,7 +107,7 @@ export function outputOf(evidence: Evidence): Settled<OutputContract> {
   const unknown: OutputContract = { label: unknownRange(lattice), fields: [] };
   const vouch = (output: OutputContract): OutputContract => distrusted(output, lattice, facts);
   if (stated !== undefined) {
-    const joined = stated.source === "pack" && said !== undefined ? restricted(stated.value, said) : stated.value;
+    const joined = stated.source !== "operator" && said !== undefined ? restricted(stated.value, said) : stated.value;
     return { value: vouch(joined), source: stated.source };
   }
   if (said === undefined) return { value: vouch(unknown), source: "unknown" };
@@ -136,7 +136,7 @@ export function casesOf(evidence: Evidence): readonly ContractCase[] {
   const index = evidence.believed.findIndex(({ statement }) => statement.cases !== undefined);
   const above = evidence.believed.slice(0, Math.max(index, 0));
   const found = evidence.believed[index];
-  const server = found?.source === "pack" ? shipped : undefined;
+  const server = found !== undefined && found.source !== "operator" ? shipped : undefined;
   const effects = [firstOf(above, "effects")?.value, server?.effects].filter((range) => range !== undefined);
   const stated = firstOf(above, "output")?.value;
   return (found?.statement.cases ?? []).map((one) => {

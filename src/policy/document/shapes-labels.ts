@@ -6,6 +6,7 @@ import {
   type Members,
   type Shape,
   anything,
+  constant,
   either,
   flag,
   list,
@@ -225,6 +226,15 @@ const opens = object("an opened store", {
   audience: required(someWords, "groups that can read it from then on"),
 });
 
+const shippedFields = {
+  version: optional(constant(1), "version of this form"),
+  effects: optional(effects, "what a call does to the world"),
+  flags: optional(list(flagText), "`irreversible`, `open_world`"),
+  args: optional(mapOf("argument", argumentLabels), "what each argument means"),
+  rest: optional(argumentLabels, "what holds for other arguments"),
+  output: optional(output, "label of the result"),
+};
+
 const toolLabelsObject = object("a tool label", {
   effects: optional(effects, "what a call does to the world"),
   /** The paper's word for `effects`. */
@@ -241,6 +251,12 @@ const toolLabelsObject = object("a tool label", {
 });
 export interface ToolLabelsText extends Infer<typeof toolLabelsObject> {}
 export const toolLabels: Shape<ToolLabelsText> = toolLabelsObject;
+
+/**
+ * What a server ships in the `_meta` of a tool (docs/labels.md): labels without names that only an operator gives, which are
+ * those of stores, and without cases, which would be predicates of the policy.
+ */
+export const shippedToolLabels: Shape<Members<typeof shippedFields>> = object("labels of a tool", shippedFields);
 
 export const namePattern = "^[^\\s\\p{C}]{1,128}$";
 export const mode = oneOf("mode", ["enforce", "observe"]);

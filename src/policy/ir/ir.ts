@@ -210,6 +210,8 @@ export type Ir = {
   /** `confirm`: execution asks unless it runs in a projection without network (the default of policy.md 1). */
   readonly execute: "confirm" | "allow";
   readonly host: HostPowers;
+  /** A tool that nothing but inference speaks of is refused and hidden (`admission: {labels: declared}`). */
+  readonly declaredOnly?: true;
 };
 
 /** Index of the built-in workspace predicate; every policy has it first. */

@@ -72,9 +72,13 @@ export type LabelTable = {
   /** Most specific first. */
   readonly entries: readonly LabelEntry[];
   readonly packs: ReadonlyMap<string, PackTable>;
+  /** Accepted readings by `readingKey`. */
+  readonly readings: ReadonlyMap<string, ToolStatement>;
   readonly servers: ReadonlyMap<string, ServerFacts>;
   /** Audience of each declared store, as groups. */
   readonly stores: ReadonlyMap<string, readonly string[]>;
+  /** Labels that servers ship with their tools are not read (`admission: {labels: none}`). */
+  readonly unshipped?: true;
 };
 
 const unknownServer: ServerFacts = {

@@ -120,6 +120,7 @@ function rangeText(lattice: Lattice, range: LabelRange): string {
 const sourceText: { readonly [source: string]: string } = {
   operator: "your policy says so",
   pack: "a label pack says so",
+  card: "you accepted its card",
   evidence: "its behaviour showed it",
   server: "its server says so",
   inference: "its name and schema suggest it",

@@ -34,7 +34,7 @@ function wide(policy: CompiledPolicy, server: string, listed: readonly ToolContr
   if (order === undefined || order.mode === "off") return [];
   const { net } = order.scope;
   if (net.mode === "none" || (net.mode === "list" && net.allow.length === 0)) return [];
-  const vouched = new Set(["operator", "pack", "server"]);
+  const vouched = new Set(["operator", "pack", "card", "server"]);
   const local = listed.filter(
     (contract) =>
       vouched.has(contract.source) &&

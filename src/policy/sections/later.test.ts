@@ -22,6 +22,11 @@ test("D26: the paper's defaults are accepted, and a zero that means no limit bec
   expect(said("reflection: {post_output_max_chars: 0}")).toEqual([bounded, inactive]);
   expect(said("admission: {pre_result_max_chars: 16384, pre_deny_ratio: 0}")).toEqual([inactive]);
   expect(said("admission: {}\nreflection: {}")).toEqual([inactive, inactive]);
+  // The labels that admission asks for are active, whatever stands beside them.
+  expect(said("admission: {labels: declared}")).toEqual([]);
+  expect(load("admission: {labels: any, pre_mock_count: 4}").diagnostics.map(({ message }) => message)).toEqual([
+    "`pre_mock_count` is checked, but not active yet in this version",
+  ]);
 });
 
 test("D26: a zero and the bound are one setting, and no number goes beyond it", () => {

@@ -1,6 +1,7 @@
 /**
- * The sections `admission` and `reflection`, which no mechanism reads yet. They are parsed, checked and kept, and `policy
- * check` reports that they are not active, so that a policy does not seem to protect where nothing does.
+ * The sections `admission` and `reflection`. Of `admission` the member `labels` is active; no mechanism reads the others
+ * yet. They are parsed, checked and kept, and `policy check` reports that they are not active, so that a policy does not
+ * seem to protect where nothing does.
  */
 import { type Reporter, information } from "../document/diagnostic.ts";
 import { given } from "../../core/given.ts";
@@ -11,7 +12,10 @@ export const judgedCharactersMax = 10_000_000;
 const textCharacters = integer("characters", 0, judgedCharactersMax);
 
 const admission = object("an admission section", {
-  labels: optional(oneOf("choice", ["declared", "any", "none"]), "`declared`: tools without labels are quarantined"),
+  labels: optional(
+    oneOf("choice", ["declared", "any", "none"]),
+    "`declared`: tools without labels are quarantined; `any`: they ask; `none`: labels that servers ship are not read",
+  ),
   pre_mock_count: optional(integer("probes", 1, 1_000), "probes of one tool"),
   pre_tool_limit: optional(integer("tools", 0, 100_000), "tools probed; 0 = all"),
   pre_result_max_chars: optional(textCharacters, "characters of a result that are judged; 0 = as many as there can be"),
@@ -50,8 +54,13 @@ export function compile(policy: LaterSections, report: Reporter): void {
   reportBound("admission", "pre_result_max_chars", policy.admission?.pre_result_max_chars, report);
   reportBound("reflection", "post_output_max_chars", policy.reflection?.post_output_max_chars, report);
   for (const section of ["admission", "reflection"] as const) {
-    if (policy[section] === undefined) continue;
-    const message = `\`${section}\` is checked, but not active yet in this version`;
+    const given = policy[section];
+    if (given === undefined) continue;
+    const names = Object.keys(given);
+    const idle = names.filter((name) => `${section}.${name}` !== "admission.labels");
+    if (idle.length === 0 && names.length > 0) continue;
+    const what = idle.length < names.length ? idle.map((name) => `\`${name}\``).join(", ") : `\`${section}\``;
+    const message = `${what} is checked, but not active yet in this version`;
     report(information("INACTIVE", [section], message, "do not rely on it"));
   }
 }

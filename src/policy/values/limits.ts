@@ -54,6 +54,9 @@ export const leasesMax = 256;
 /** Largest shortlist that can be asked for; a longer one would leave nothing out. */
 export const shortlistToolsMax = 10_000;
 
+/** Accepted readings of one document; their text stays well within that of a policy. */
+export const readingsMax = 1_024;
+
 /** Entries of one list of a scope. */
 export const scopeEntriesMax = 256;
 

@@ -108,12 +108,12 @@ export const survive: Act = (ground) =>
 const holdMs = 1_500;
 const hold = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, holdMs));
 
-/** Starts up to the given number of sleepers; all of them still alive is reached. They all end by themselves. */
+/** Starts up to the given number of sleepers; all of them still alive is reached. What is not ended here ends by itself. */
 export const forkBomb: Act = async (ground) => {
   const children = [];
   let failed = "";
   for (let index = 0; index < ground.limits.processes && failed === ""; index++) {
-    const child = spawn("sleep", ["3"], { stdio: "ignore" });
+    const child = spawn("sleep", [`${survivalSeconds}`], { stdio: "ignore" });
     child.once("error", (error) => (failed = error.message));
     children.push(child);
     if (child.pid === undefined) await new Promise((resolve) => setImmediate(resolve));

@@ -22,7 +22,7 @@ import { foldInto, lastRunIn } from "../refold.ts";
 import type { SharedStates } from "../shared-store-state.ts";
 import { fitsOf, type History, historyFrom, historyText } from "./snapshot-text.ts";
 import { UnhurriedWork } from "../unhurried-work.ts";
-import { unsettledEvents } from "./unsettled-events.ts";
+import { UnsettledEvents } from "./unsettled-events.ts";
 
 /** How far the last snapshot of a run lies behind, in events, and how many events it has in all. */
 type Behind = { events: number; all: number };
@@ -162,8 +162,11 @@ export class RunSnapshots {
     const from = isNew ? undefined : base;
     const folded: FoldedRun =
       from === undefined ? await this.#fresh(live) : { ...from.folded, key, policy, ended: false };
+    const unsettled = new UnsettledEvents();
+    for (const event of from?.unsettled ?? []) unsettled.add(event);
     for (const event of events) {
       if (!foldInto(folded, event).ok) return undefined;
+      unsettled.add(event);
       const made = work.pause();
       if (made !== undefined) await made;
     }
@@ -173,7 +176,7 @@ export class RunSnapshots {
       run: key,
       ...place,
       folded: { state, sources, inFlight },
-      unsettled: unsettledEvents(from === undefined ? events : [...from.unsettled, ...events]),
+      unsettled: unsettled.list(),
       waiting: read.value.waiting,
       heard: read.value.last === undefined ? base?.heard : read.value.last.heard,
       events: (from?.events ?? 0) + events.length,

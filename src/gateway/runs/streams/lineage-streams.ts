@@ -3,14 +3,14 @@
  * the first ends though what it held must not; it ends with the last of its runs, or once what ended sessions held has
  * waited for the idle time.
  */
-import type { RunEvent } from "../../core/event.ts";
-import { member, stringMember } from "../../core/json.ts";
-import type { Services } from "../ports/services.ts";
-import type { RunRow } from "../ports/store.ts";
-import { appendBatch, EventBatch } from "./event-batch.ts";
+import type { RunEvent } from "../../../core/event.ts";
+import { member, stringMember } from "../../../core/json.ts";
+import type { Services } from "../../ports/services.ts";
+import type { RunRow } from "../../ports/store.ts";
+import { appendBatch, EventBatch } from "../event-batch.ts";
 import { LineageStream, type StreamSetup } from "./lineage-stream.ts";
-import type { LiveRun } from "./live-run.ts";
-import { streamPrefix } from "./run-key.ts";
+import type { LiveRun } from "../live-run.ts";
+import { streamPrefix } from "../run-key.ts";
 
 /** Numbers of entries of a stream whose last one cannot be read: greater than all that it can have. */
 const unknownCount = 2 ** 40;
@@ -33,10 +33,9 @@ export class LineageStreams {
     return this.#open.values();
   }
 
-  /** Takes up the open streams of the log; called once, before anything is served. */
-  async load(): Promise<void> {
-    const rows = await this.#services.log.store.openRuns();
-    for (const row of rows.ok ? rows.value : []) if (row.key.startsWith(streamPrefix)) await this.#load(row);
+  /** Takes up the streams among the open runs of the log; called once, before anything is served. */
+  async load(open: readonly RunRow[]): Promise<void> {
+    for (const row of open) if (row.key.startsWith(streamPrefix)) await this.#load(row);
   }
 
   async #load(row: RunRow): Promise<void> {

@@ -1,12 +1,12 @@
 /** What is left when the runs of a lineage end: its stream, for as long as what ended sessions held has to count. */
-import type { EndCause } from "../../core/event.ts";
-import { rebuildTriesMax } from "../ports/limits.ts";
-import type { RunRow } from "../ports/store.ts";
-import { inheritedFrom } from "./conversation-history.ts";
-import { appendBatch, EventBatch, flushDeferred } from "./event-batch.ts";
-import { type HeritageSetup, leaveBehind } from "./heritage.ts";
+import type { EndCause } from "../../../core/event.ts";
+import { rebuildTriesMax } from "../../ports/limits.ts";
+import type { RunRow } from "../../ports/store.ts";
+import { inheritedFrom } from "../conversation-history.ts";
+import { appendBatch, EventBatch, flushDeferred } from "../event-batch.ts";
+import { type HeritageSetup, leaveBehind } from "../heritage.ts";
 import type { LineageStream } from "./lineage-stream.ts";
-import { type LiveRun, asSpent, rowOf } from "./live-run.ts";
+import { type LiveRun, asSpent, rowOf } from "../live-run.ts";
 
 /**
  * Whether what restricts a run is in the stream of its lineage, or is put there now; then the run may end. A run that

@@ -3,12 +3,12 @@
  * under a run key of its own (docs/decisions/0033). Each member folds it where its own history stood when it looked, so
  * that what a member costs does not depend on how many there are.
  */
-import type { RunEvent } from "../../core/event.ts";
-import { branched } from "../../core/mechanism.ts";
-import { evolve } from "../../core/step.ts";
-import { streamEntriesMax } from "../ports/limits.ts";
-import type { RunRow, SharedRow } from "../ports/store.ts";
-import { entryOf, type EventBatch } from "./event-batch.ts";
+import type { RunEvent } from "../../../core/event.ts";
+import { branched } from "../../../core/mechanism.ts";
+import { evolve } from "../../../core/step.ts";
+import { streamEntriesMax } from "../../ports/limits.ts";
+import type { RunRow, SharedRow } from "../../ports/store.ts";
+import { entryOf, type EventBatch } from "../event-batch.ts";
 import {
   type Deferred,
   type JoinedStream,
@@ -19,7 +19,7 @@ import {
   ownDeferred,
   sameLattice,
   toTop,
-} from "./live-run.ts";
+} from "../live-run.ts";
 
 type Posted = {
   readonly n: number;

@@ -1,0 +1,72 @@
+/** What was answered of each server, as it stands on record. */
+import { type Json, type JsonObject, isObject, member, stringMember } from "../../core/json.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+
+/** `accepted`: some reading of it; `isolated`: only under isolation; `refused`: not at all; `later`: no answer yet. */
+export const cardAnswers = ["accepted", "isolated", "refused", "later"] as const;
+export type CardAnswer = (typeof cardAnswers)[number];
+
+export type ServerAnswer = {
+  readonly answer: CardAnswer;
+  /** ISO 8601. */
+  readonly at: string;
+  /** Last day of the answer, in UTC. */
+  readonly until: string;
+  /** Who answered, and by which factor. */
+  readonly by: string;
+  /** Digest of each tool that the card showed. */
+  readonly tools: { readonly [tool: string]: string };
+  /** Evidence against the server since: its readings do not count until the card is answered again. */
+  readonly flagged?: string;
+};
+
+export type ServerAnswers = ReadonlyMap<string, ServerAnswer>;
+
+/** Servers on record. */
+const serversMax = 1_000;
+
+export function answersText(servers: ServerAnswers): string {
+  return `${JSON.stringify({ version: 1, servers: Object.fromEntries(servers) }, undefined, 1)}\n`;
+}
+
+/** The error says what is wrong, without an end. */
+export function readAnswers(text: string): Result<ServerAnswers, string> {
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json; // looked at member by member below
+  } catch {
+    return err("it is not JSON");
+  }
+  const servers = member(value, "servers");
+  if (member(value, "version") !== 1 || !isObject(servers)) return err("it has no `version: 1` with `servers`");
+  const entries = Object.entries(servers);
+  if (entries.length > serversMax) return err(`it speaks of more than ${serversMax} servers`);
+  const found = new Map<string, ServerAnswer>();
+  for (const [server, one] of entries) {
+    const read = answerOf(one);
+    if (read === undefined) return err(`the answer of \`${server.slice(0, 64)}\` cannot be read`);
+    found.set(server, read);
+  }
+  return ok(found);
+}
+
+function answerOf(value: Json): ServerAnswer | undefined {
+  const [at, until, by] = ["at", "until", "by"].map((name) => stringMember(value, name));
+  const answer = cardAnswers.find((one) => one === member(value, "answer"));
+  const tools = textsIn(member(value, "tools"));
+  const flagged = member(value, "flagged");
+  if (answer === undefined || at === undefined || until === undefined || by === undefined || tools === undefined)
+    return undefined;
+  if (flagged === undefined) return { answer, at, until, by, tools };
+  return typeof flagged === "string" ? { answer, at, until, by, tools, flagged } : undefined;
+}
+
+function textsIn(value: Json | undefined): { readonly [name: string]: string } | undefined {
+  if (!isObject(value)) return undefined;
+  const texts: [string, string][] = [];
+  for (const [name, text] of Object.entries(value satisfies JsonObject)) {
+    if (typeof text !== "string") return undefined;
+    texts.push([name, text]);
+  }
+  return Object.fromEntries(texts);
+}

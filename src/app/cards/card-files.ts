@@ -1,0 +1,175 @@
+/**
+ * Answers to admission cards in the state folder: `cards/accepted.json`, a policy document with the readings that were
+ * accepted, and `cards/answers.json`, what was answered of each server. Both are replaced in one step, by one process at
+ * a time, and are read only where no other user could have written them.
+ */
+import { randomBytes } from "node:crypto";
+import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { takeLock } from "../../adapters/daemon/lock.ts";
+import { privateFolder } from "../../adapters/keys/key-files.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import { type PolicySource, parsePolicy } from "../../policy/canonical/policy-document.ts";
+import type { ReadingText } from "../../policy/sections/readings.ts";
+import { policyTextUnitsMax, readingsMax } from "../../policy/values/limits.ts";
+import { diagnosticLine } from "../policy/diagnostic-line.ts";
+import { shortPath } from "../state/sentences.ts";
+import { fileSentence, textFile, whyUnwritten } from "../state/text-file.ts";
+import { type ServerAnswers, answersText, readAnswers } from "./card-answers.ts";
+
+/** Bytes of the file of answers: a digest for each tool of each server. */
+const answersBytesMax = 16_777_216;
+
+/** Tries to get the turn of writing, and the wait between two. */
+const turnsMax = 100;
+const turnMs = 20;
+
+/** Everything that was answered. */
+export type CardState = { readonly readings: readonly ReadingText[]; readonly servers: ServerAnswers };
+
+const nothing: CardState = { readings: [], servers: new Map() };
+
+const mend = "mend it, or remove it and answer the cards again.";
+
+export class CardFiles {
+  readonly accepted: string;
+  readonly answers: string;
+  readonly #folder: string;
+
+  /** `home`: the state folder; `cards` in it is made with the first answer. */
+  constructor(home: string) {
+    this.#folder = join(home, "cards");
+    this.accepted = join(this.#folder, "accepted.json");
+    this.answers = join(this.#folder, "answers.json");
+  }
+
+  /** The error is a sentence with place and remedy. */
+  read(): Result<CardState, string> {
+    const readings = this.#readings();
+    if (!readings.ok) return readings;
+    const text = ownText(this.answers, answersBytesMax);
+    if (!text.ok) return text;
+    const servers = text.value === undefined ? ok(nothing.servers) : readAnswers(text.value);
+    if (!servers.ok) return err(`${shortPath(this.answers)}: ${servers.error}: ${mend}`);
+    return ok({ readings: readings.value?.document.readings ?? [], servers: servers.value });
+  }
+
+  /** The readings that count, as a document to be added to every policy; undefined where there are none. */
+  source(): Result<PolicySource | undefined, string> {
+    const state = this.read();
+    if (!state.ok) return state;
+    const { servers, readings } = state.value;
+    const counting = readings.filter(({ server }) => {
+      const answer = servers.get(server);
+      return answer?.answer !== "refused" && answer?.flagged === undefined;
+    });
+    if (counting.length === 0) return ok(undefined);
+    const locate = (): { line: number; column: number } => ({ line: 0, column: 0 });
+    return ok({ file: this.accepted, locate, document: { version: 1, readings: counting } });
+  }
+
+  /**
+   * Changes what is on record, alone among all processes. What is taken away is written before what is given: a crash
+   * between the two files leaves a server with less than was meant, never with more.
+   */
+  async change(to: (state: CardState) => CardState): Promise<Result<CardState, string>> {
+    const usable = privateFolder(this.#folder);
+    if (!usable.ok) return usable;
+    const turn = await this.#turn();
+    if (!turn.ok) return turn;
+    try {
+      const state = this.read();
+      if (!state.ok) return state;
+      const next = to(state.value);
+      const written = this.#write(state.value, next);
+      return written.ok ? ok(next) : written;
+    } finally {
+      turn.value.release();
+    }
+  }
+
+  #write(before: CardState, { readings, servers }: CardState): Result<void, string> {
+    const document = `${JSON.stringify({ version: 1, readings }, undefined, 1)}\n`;
+    if (readings.length > readingsMax || document.length > policyTextUnitsMax) {
+      return err(
+        `More readings than ${shortPath(this.accepted)} may hold: remove those of servers that you no longer use from it.`,
+      );
+    }
+    const steps = [() => replace(this.accepted, document), () => replace(this.answers, answersText(servers))];
+    const kept = new Set(readings.map(({ server }) => server));
+    const taken = before.readings.some(({ server }) => !kept.has(server));
+    for (const step of taken ? steps.toReversed() : steps) {
+      const done = step();
+      if (!done.ok) return done;
+    }
+    return ok(undefined);
+  }
+
+  #readings(): Result<PolicySource | undefined, string> {
+    const text = ownText(this.accepted, policyTextUnitsMax);
+    if (!text.ok || text.value === undefined) return text.ok ? ok(undefined) : text;
+    const parsed = parsePolicy(text.value, this.accepted);
+    if (!parsed.ok) {
+      const [first] = parsed.error;
+      return err(first === undefined ? `${shortPath(this.accepted)} is no policy: ${mend}` : diagnosticLine(first));
+    }
+    const other = Object.keys(parsed.value.document).find((name) => name !== "version" && name !== "readings");
+    if (other !== undefined) {
+      return err(
+        `${shortPath(this.accepted)} has a section \`${other}\`: only accepted readings stand there, so ${mend}`,
+      );
+    }
+    return ok(parsed.value);
+  }
+
+  async #turn(): Promise<ReturnType<typeof takeLock>> {
+    for (let turn = 0; ; turn += 1) {
+      const taken = takeLock(join(this.#folder, "lock"));
+      if (taken.ok) return taken;
+      if (taken.error !== "held")
+        return err(`${shortPath(this.#folder)} cannot be used (${taken.error}): check its owner.`);
+      if (turn >= turnsMax) return err("Another process holds the file of cards: try again.");
+      await pause(turnMs);
+    }
+  }
+}
+
+/** The text of a file that this user alone may write; undefined where there is none. */
+function ownText(file: string, bytesMax: number): Result<string | undefined, string> {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return ok(undefined);
+  const isWindows = process.platform === "win32";
+  const foreign = !isWindows && (found.uid !== process.getuid?.() || (found.mode & 0o022) !== 0);
+  if (!found.isFile() || foreign) {
+    return err(
+      `${shortPath(file)} is not a file that you alone may write: check who changed it, then \`chmod 600\` or remove it.`,
+    );
+  }
+  const text = textFile(file, bytesMax);
+  return text.ok ? ok(text.value) : err(fileSentence(file, text.error, `too large: ${mend}`, mend));
+}
+
+/** Replaces a file in one step, which a power cut does not undo half. */
+function replace(file: string, text: string): Result<void, string> {
+  const draft = `${file}.${randomBytes(6).toString("hex")}.new`;
+  try {
+    const opened = openSync(draft, "wx", 0o600);
+    try {
+      writeFileSync(opened, text);
+      fsyncSync(opened);
+    } finally {
+      closeSync(opened);
+    }
+    renameSync(draft, file);
+    const folder = openSync(dirname(file), "r");
+    fsyncSync(folder);
+    closeSync(folder);
+    return ok(undefined);
+  } catch (cause) {
+    rmSync(draft, { force: true });
+    return err(
+      `${shortPath(file)} cannot be written (${whyUnwritten(cause)}), so nothing was answered: mend that, then repeat.`,
+    );
+  }
+}

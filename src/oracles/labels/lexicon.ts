@@ -1,0 +1,93 @@
+/**
+ * Words that names and descriptions of tools are made of, by what a tool does that is told with them. Data: a word in the
+ * wrong list costs a doubt or a question. The lists of reading words are the ones that could cost more, so no word stands
+ * there that is used of both (`process`, `resolve`, `validate`, `verify`).
+ */
+
+/**
+ * What a verb tells. `carry` carries out what was prepared before (`confirm`, `submit`, `apply`), whatever that was;
+ * `move` changes a session alone (`navigate`, `select`).
+ */
+export const deedKinds = [
+  "read",
+  "write",
+  "delete",
+  "send",
+  "publish",
+  "pay",
+  "grant",
+  "share",
+  "schedule",
+  "webhook",
+  "credential",
+  "config",
+  "actuate",
+  "execute",
+  "carry",
+  "move",
+] as const;
+
+export type DeedKind = (typeof deedKinds)[number];
+
+const lists: { readonly [kind in DeedKind]: string } = {
+  read:
+    "get list read search find fetch query show view describe lookup look retrieve browse inspect scan explore analyze " +
+    "analyse compare diff status stat info tree head tail cat peek preview summarize extract parse calculate compute " +
+    "convert sum echo ping help locate discover enumerate watch monitor recall count check return provide display " +
+    "obtain select suggest recommend estimate detect identify access fetches gets geocode translate explain learn " +
+    "trace query review audit report",
+  write:
+    "create write edit update add set save move rename append insert put patch upsert store copy upload import mark assign " +
+    "unassign close reopen merge commit push fork label tag untag archive unarchive replace modify change register toggle " +
+    "star unstar link unlink attach detach increment make mkdir touch draft restore book reserve compress zip gzip fill " +
+    "react pin unpin join leave remember manage generate record log duplicate clone sync track transition upvote vote rate " +
+    "like follow unfollow cancel transfer_issue convert_to request adjust modify alter rebase checkout stage initialize " +
+    "init build export reply_draft place annotate resolve dismiss complete finish start_work enter submit_form download",
+  delete:
+    "delete remove drop purge clear destroy erase trash wipe truncate rm forget prune unregister deregister terminate kill " +
+    "expunge discard uninstall",
+  send:
+    "send email mail reply forward notify message dm sms text call chat tell post contact respond dispatch broadcast alert " +
+    "ask submit upload deliver report_to",
+  publish: "publish tweet deploy release broadcast announce post comment repost retweet",
+  pay: "pay transfer purchase buy order checkout refund charge invoice donate withdraw trade deposit bet tip sell redeem payout",
+  grant:
+    "grant invite authorize authorise permit allow approve revoke promote demote unblock whitelist add_user block ban",
+  share: "share expose",
+  schedule: "schedule reschedule cron remind snooze",
+  webhook: "webhook hook subscribe unsubscribe",
+  credential: "login logout authenticate rotate password signin signup unlock_account reset_password",
+  config: "configure config settings install setup enable disable preference",
+  actuate:
+    "turn lock unlock switch dim heat cool start stop pause resume play reboot shutdown restart open close activate " +
+    "deactivate arm disarm brew move_robot power",
+  execute:
+    "run execute exec eval evaluate shell bash spawn launch invoke script compile trigger terminal command install debug test",
+  carry:
+    "apply confirm verify submit commit finalize finalise process handle proceed complete accept approve validate resolve perform do act continue execute_plan",
+  move: "navigate click hover scroll press type drag select focus goto open close wait resize",
+};
+
+/** A word may stand in several lists: a `post` is sent and published. */
+export const deedsOfWord: ReadonlyMap<string, readonly DeedKind[]> = (() => {
+  const found = new Map<string, DeedKind[]>();
+  for (const kind of deedKinds) {
+    for (const word of new Set(lists[kind].split(" "))) found.set(word, [...(found.get(word) ?? []), kind]);
+  }
+  return found;
+})();
+
+/** Arguments by which a tool tells somebody else of the call, besides what it is called for. */
+export const outletWords: ReadonlySet<string> = new Set(
+  "webhook webhooks callback callbacks notify notification notifications hook forward cc bcc recipient recipients".split(
+    " ",
+  ),
+);
+
+/** Switches of a tool that does something when they are off (`dry_run`), or all the more when they are on (`force`). */
+export const switchWords: ReadonlySet<string> = new Set(
+  (
+    "dryrun dry_run force confirm confirmed overwrite recursive commit apply execute autosend send_now auto_submit " +
+    "submit publish permanent permanently upsert delete purge"
+  ).split(" "),
+);
